@@ -1,0 +1,34 @@
+export interface Credential {
+  readonly kind: 'key' | 'script'
+  /** Blake2b-224, 28 bytes. */
+  readonly hash: Uint8Array
+}
+
+export interface ShelleyAddress {
+  readonly kind: 'base' | 'pointer' | 'enterprise'
+  readonly bytes: Uint8Array
+  /** 0 is every test network, 1 is mainnet. */
+  readonly networkId: number
+  readonly payment: Credential
+  /** Of a base address only. */
+  readonly stake?: Credential
+}
+
+export interface RewardAddress {
+  readonly kind: 'reward'
+  readonly bytes: Uint8Array
+  readonly networkId: number
+  readonly stake: Credential
+}
+
+export interface ByronAddress {
+  readonly kind: 'byron'
+  readonly bytes: Uint8Array
+  readonly networkId: number
+  /** Blake2b-224 of SHA3-256 of type, spending data and attributes: 28 bytes. */
+  readonly root: Uint8Array
+  readonly attributes: Uint8Array
+}
+
+/** CIP-19. */
+export type Address = ShelleyAddress | RewardAddress | ByronAddress
