@@ -1,0 +1,7 @@
+export { clientErrorHandler } from './client-error-handler.js'
+export { answerError, errorHandler } from './error-handler.js'
+export { HttpError, isExposed } from './errors.js'
+export { httpErrorOptions, httpErrors } from './http-errors.js'
+export { notFoundHandler } from './not-found.js'
+export { decimalParameter, hexParameter, printed, type Query, type QueryValue, readBy } from './query.js'
+export { ErrorBody, InternalErrorBody, NotFoundBody } from './schemas.js'
