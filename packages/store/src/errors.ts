@@ -1,0 +1,55 @@
+/**
+ * Why the store refused or failed.
+ *
+ * | code | meaning | `retryable` |
+ * | --- | --- | --- |
+ * | `STORE_UNAVAILABLE` | no connection, connection lost, server starting, stopping or out of resources | yes |
+ * | `STORE_TIMEOUT` | a statement or a lock took longer than `statementTimeoutMs` | yes |
+ * | `STORE_CONFLICT` | the ledger is not what the caller saw: an output is gone, a transaction is there already, a deadlock | yes, after reading again |
+ * | `STORE_INVALID_BATCH` | a batch contradicts itself, or a value cannot be stored: the caller's mistake | no |
+ * | `STORE_GENESIS_MISMATCH` | another genesis was applied, or the ledger was in use before any was | no |
+ * | `STORE_SCHEMA_MISMATCH` | the schema was migrated by a newer or a different version of this package | no |
+ * | `STORE_CONFIGURATION` | options that cannot work, such as a malformed `url` | no |
+ * | `STORE_CLOSED` | used after `close()` | no |
+ * | `STORE_FAILED` | anything else; `cause` has the driver's error | no |
+ */
+export type StoreErrorCode =
+  | 'STORE_UNAVAILABLE'
+  | 'STORE_TIMEOUT'
+  | 'STORE_CONFLICT'
+  | 'STORE_INVALID_BATCH'
+  | 'STORE_GENESIS_MISMATCH'
+  | 'STORE_SCHEMA_MISMATCH'
+  | 'STORE_CONFIGURATION'
+  | 'STORE_CLOSED'
+  | 'STORE_FAILED'
+
+const retryable: ReadonlySet<StoreErrorCode> = new Set([
+  'STORE_UNAVAILABLE',
+  'STORE_TIMEOUT',
+  'STORE_CONFLICT',
+])
+
+export interface StoreErrorOptions {
+  readonly cause?: unknown
+  /** Five characters, of errors that PostgreSQL reported. */
+  readonly sqlState?: string | undefined
+}
+
+/** The one class that this package throws. Its message holds no credential, no address of a server and no SQL. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly code: StoreErrorCode
+  readonly sqlState: string | undefined
+
+  constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.sqlState = options.sqlState
+  }
+
+  /** Whether the same work may succeed later without anybody changing it. */
+  get retryable(): boolean {
+    return retryable.has(this.code)
+  }
+}
