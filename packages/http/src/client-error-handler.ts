@@ -9,14 +9,23 @@ const statusOf: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
+/** How long a refused client may take to read its answer and hang up, in milliseconds. */
+const lingerMs = 1000
+
 /**
  * Answers what is no request: one that came too slowly (408), with too large headers (431), or that is not HTTP (400).
  * For Fastify's option `clientErrorHandler`. The connection is closed, since nobody knows where the next request begins.
  */
 export function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return
-  if (socket.writable) socket.write(rawAnswer(statusOf[error.code ?? ''] ?? 400))
-  socket.destroy(error)
+  if (socket.writableEnded) return
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error)
+    return
+  }
+  // Closed in stages (RFC 9112, section 9.6): destroyed at once, the connection may be reset before the answer is read.
+  socket.end(rawAnswer(statusOf[error.code ?? ''] ?? 400))
+  const linger = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(linger))
 }
 
 function rawAnswer(statusCode: number): string {

@@ -46,7 +46,8 @@ function answerTo(error: unknown, request: FastifyRequest): { statusCode: number
     const { statusCode, message } = error
     return { statusCode, body: { error: statusCode < 500 ? message : (STATUS_CODES[statusCode] ?? message) } }
   }
-  if (error === request.raw.errored) return { statusCode: 400, body: { error: 'Request aborted' } }
+  if (error instanceof Error && error === request.raw.errored)
+    return { statusCode: 400, body: { error: 'Request aborted' } }
   return { statusCode: 500, body: internalError }
 }
 

@@ -44,6 +44,11 @@ export const httpErrors = fp(
 
 /** RFC 9110, section 10.1.1: only `100-continue` is known; Node's own 417 has no body. */
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const body: ErrorBody = { error: 'Expectation Failed' }
-  response.writeHead(417, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body))
+  const body = JSON.stringify({ error: 'Expectation Failed' } satisfies ErrorBody)
+  response
+    .writeHead(417, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+    })
+    .end(body)
 }

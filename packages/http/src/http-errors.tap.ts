@@ -1,0 +1,240 @@
+import { type AddressInfo, connect } from 'node:net'
+import fastify, { type FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { HttpError, httpErrorOptions, httpErrors } from './index.js'
+import { exchange } from './test/exchange.js'
+
+const notFound = '{"error":"Not Found","code":"DISABLED"}'
+const somethingWentWrong = '{"error":"Something went wrong"}'
+
+interface LogLine {
+  level: number
+  msg: string
+  reqId?: string
+  err?: { message: string; stack: string; code?: string }
+}
+
+/** A server with the errors of this package, whose log lines are kept. */
+async function build(t: Test, routes: (server: FastifyInstance) => void = () => undefined) {
+  const log: LogLine[] = []
+  const server = fastify({
+    ...httpErrorOptions,
+    bodyLimit: 1024,
+    logger: { level: 'debug', stream: { write: (line: string) => void log.push(JSON.parse(line)) } },
+  })
+  t.teardown(() => server.close())
+  await server.register(httpErrors)
+  server.post('/echo', (request, reply) => reply.send({ body: request.body }))
+  routes(server)
+  return { server, log }
+}
+
+async function listen(server: FastifyInstance): Promise<number> {
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  return (server.server.address() as AddressInfo).port
+}
+
+t.test('an unknown path and an unserved method are one 404, byte for byte', async (t) => {
+  const { server } = await build(t)
+  for (const [method, url] of [
+    ['GET', '/nothing'],
+    ['GET', '/'],
+    ['GET', '/echo'],
+    ['DELETE', '/echo'],
+    ['PUT', '/echo'],
+    ['OPTIONS', '/echo'],
+    ['POST', '/nothing'],
+  ] as const) {
+    const response = await server.inject({ method, url })
+    t.equal(response.statusCode, 404, `${method} ${url}`)
+    t.equal(response.body, notFound)
+    t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+  }
+  const head = await server.inject({ method: 'HEAD', url: '/nothing' })
+  t.equal(head.statusCode, 404)
+})
+
+t.test('an unknown path stays unknown, however broken the body sent to it', async (t) => {
+  const { server } = await build(t)
+  for (const [type, payload] of [
+    ['application/json', '{'],
+    ['application/json', ''],
+    ['application/json', `"${'x'.repeat(2000)}"`],
+    ['application/xml', '<a/>'],
+    ['nonsense', 'x'],
+  ] as const) {
+    const response = await server.inject({
+      method: 'POST',
+      url: '/nothing',
+      headers: { 'content-type': type },
+      payload,
+    })
+    t.equal(response.statusCode, 404, type)
+    t.equal(response.body, notFound)
+  }
+})
+
+t.test('errors of the parsers name what was wrong', async (t) => {
+  const { server } = await build(t)
+  const post = (type: string, payload: string) =>
+    server.inject({ method: 'POST', url: '/echo', headers: { 'content-type': type }, payload })
+
+  const json = await post('application/json', '{')
+  t.equal(json.statusCode, 400)
+  t.same(json.json(), { error: "Body is not valid JSON but content-type is set to 'application/json'" })
+
+  const large = await post('application/json', `"${'x'.repeat(2000)}"`)
+  t.equal(large.statusCode, 413)
+  t.same(large.json(), { error: 'Request body is too large' })
+
+  const type = await post('application/xml', '<a/>')
+  t.equal(type.statusCode, 415)
+  t.same(type.json(), { error: 'Unsupported Media Type' })
+
+  const url = await server.inject('/%zz')
+  t.equal(url.statusCode, 400)
+  t.same(url.json(), { error: "'/%zz' is not a valid url component" })
+})
+
+t.test('what fails before there is a request is JSON too', async (t) => {
+  const { server } = await build(t)
+  const port = await listen(server)
+  const post = 'POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n'
+  for (const [name, request, status, error] of [
+    ['no HTTP', 'what is this\r\n\r\n', 400, 'Bad Request'],
+    ['unknown method', 'BREW / HTTP/1.1\r\nhost: a\r\n\r\n', 400, 'Bad Request'],
+    [
+      'large headers',
+      `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'Request Header Fields Too Large',
+    ],
+    ['chunk extensions', `${post}\r\n2;${'a'.repeat(20_000)}\r\n`, 413, 'Payload Too Large'],
+    ['no Host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'Missing Host header'],
+    [
+      'expectation',
+      'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\nexpect: miracles\r\n\r\n',
+      417,
+      'Expectation Failed',
+    ],
+  ] as const) {
+    const answer = await exchange(port, request)
+    t.equal(answer.status, status, name)
+    t.equal(answer.body, JSON.stringify({ error }), name)
+    t.match(answer.head, /content-type: application\/json/i, name)
+  }
+  const old = await exchange(port, 'GET / HTTP/1.0\r\n\r\n')
+  t.equal(old.status, 404, 'HTTP/1.0 has no Host')
+})
+
+t.test('a request that does not end is answered 408', async (t) => {
+  const server = fastify({
+    ...httpErrorOptions,
+    requestTimeout: 50,
+    http: { ...httpErrorOptions.http, connectionsCheckingInterval: 10, headersTimeout: 50 },
+  })
+  t.teardown(() => server.close())
+  await server.register(httpErrors)
+  server.post('/echo', (request, reply) => reply.send({ body: request.body }))
+  const port = await listen(server)
+
+  const headers = 'POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n'
+  for (const request of [headers, `${headers}\r\nabc`]) {
+    const answer = await exchange(port, request)
+    t.equal(answer.status, 408)
+    t.equal(answer.body, '{"error":"Request Timeout"}')
+  }
+})
+
+t.test('a client that goes away in the middle of its body is no failure of the server', async (t) => {
+  let failed: (error: unknown) => void = () => undefined
+  const failure = new Promise<unknown>((resolve) => {
+    failed = resolve
+  })
+  const { server, log } = await build(t, (server) => {
+    server.addHook('onError', async (_request, _reply, error) => failed(error))
+  })
+  const port = await listen(server)
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.write('POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\nabc')
+    setImmediate(() => socket.destroy())
+  })
+  t.match(await failure, { code: 'ECONNRESET' })
+  t.notOk(log.some(({ level }) => level >= 50))
+})
+
+t.test('an error of this package is answered by its status and message', async (t) => {
+  const { server, log } = await build(t, (server) => {
+    server.get('/teapot', () => {
+      throw new HttpError(418, 'TEAPOT', 'Short and stout', { cause: new Error('inner') })
+    })
+    server.get('/away', async () => {
+      throw new HttpError(503, 'AWAY', 'Come back later', { cause: new Error('the secret reason') })
+    })
+  })
+  const teapot = await server.inject('/teapot')
+  t.equal(teapot.statusCode, 418)
+  t.equal(teapot.body, '{"error":"Short and stout"}')
+
+  const away = await server.inject('/away')
+  t.equal(away.statusCode, 503)
+  t.equal(away.body, '{"error":"Come back later"}')
+
+  const logged = log.filter(({ level }) => level === 50)
+  t.equal(logged.length, 1, 'only the failure of the server is logged as an error')
+  t.match(logged[0], {
+    msg: 'Come back later',
+    reqId: 'req-2',
+    err: { message: /the secret reason/, code: 'AWAY' },
+  })
+})
+
+t.test('any other error is a bare 500, its cause in the log under the id of the request', async (t) => {
+  const thrown: Record<string, unknown> = {
+    plain: new Error('connection to 10.0.0.1 refused'),
+    'of a provider': Object.assign(new Error('project token abc rejected'), { statusCode: 403, status: 403 }),
+    'with a code': Object.assign(new Error('relation "x" does not exist'), { code: '42P01' }),
+    'posing as exposed': Object.assign(new Error('secret'), { expose: true, statusCode: 200 }),
+    'a string': 'secret',
+    null: null,
+  }
+  const { server, log } = await build(t, (server) => {
+    server.get<{ Params: { name: string } }>('/fail/:name', async (request) => {
+      throw thrown[request.params.name]
+    })
+  })
+  for (const name of Object.keys(thrown)) {
+    log.length = 0
+    const response = await server.inject(`/fail/${name}`)
+    t.equal(response.statusCode, 500, name)
+    t.equal(response.body, somethingWentWrong, name)
+    const [line] = log.filter(({ level }) => level === 50)
+    t.match(line?.reqId, /^req-/, name)
+  }
+  log.length = 0
+  await server.inject('/fail/plain')
+  t.match(log.find(({ level }) => level === 50)?.err?.message, 'connection to 10.0.0.1 refused')
+})
+
+t.test('errors of the framework above 500 keep their status, not their words', async (t) => {
+  const overloaded = Object.assign(new Error('event loop delay of 1s'), {
+    code: 'FST_UNDER_PRESSURE',
+    statusCode: 503,
+  })
+  const { server } = await build(t, (server) => {
+    server.get('/busy', async () => {
+      throw overloaded
+    })
+    server.get(
+      '/broken',
+      { schema: { response: { 200: { type: 'object', required: ['a'] } } } },
+      async () => ({}),
+    )
+  })
+  const busy = await server.inject('/busy')
+  t.equal(busy.statusCode, 503)
+  t.equal(busy.body, '{"error":"Service Unavailable"}')
+  const broken = await server.inject('/broken')
+  t.equal(broken.statusCode, 500)
+  t.equal(broken.body, somethingWentWrong)
+})
