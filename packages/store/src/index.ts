@@ -1,4 +1,5 @@
 export type { PGliteLike } from './drivers/pglite.js'
 export * from './errors.js'
+export { openStore } from './open-store.js'
 export type * from './options.js'
 export type * from './types.js'

@@ -1,12 +1,17 @@
+import { StoreError } from '../errors.js'
+import { type Connection, type Database, scoped } from './connection.js'
+import { toBytes, toText, typeOf } from './parameters.js'
+import { toStoreError } from './store-error.js'
+
 interface EmbeddedQueryOptions {
   readonly parsers: { [type: number]: (value: string) => unknown }
-  readonly serializers: { [type: number]: (value: unknown) => string }
+  readonly serializers: { [type: number]: (value: string) => string }
 }
 
 interface EmbeddedConnection {
   query<Row>(
     statement: string,
-    parameters?: unknown[],
+    parameters?: (string | null)[],
     options?: EmbeddedQueryOptions,
   ): Promise<{ rows: Row[] }>
 }
@@ -14,4 +19,67 @@ interface EmbeddedConnection {
 /** The part of a PGlite instance that the store uses. */
 export interface PGliteLike extends EmbeddedConnection {
   transaction<T>(work: (transaction: EmbeddedConnection) => Promise<T>): Promise<T>
+}
+
+const conversions: EmbeddedQueryOptions = {
+  parsers: { [typeOf.bytea]: toBytes, [typeOf.int8]: BigInt },
+  serializers: { [typeOf.bytea]: (text) => text },
+}
+
+export function openPGlite(pglite: PGliteLike): Database {
+  const running = new Set<Promise<unknown>>()
+  let closed = false
+
+  async function track<T>(start: () => Promise<T>): Promise<T> {
+    if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed')
+    const work = start()
+    running.add(work)
+    try {
+      return await work
+    } finally {
+      running.delete(work)
+    }
+  }
+
+  return {
+    query: (statement, parameters) => track(() => connection(pglite).query(statement, parameters)),
+
+    transaction: (work) =>
+      track(async () => {
+        let failure: { readonly reason: unknown } | undefined
+        try {
+          return await pglite.transaction(async (executor) => {
+            const scope = scoped(connection(executor))
+            try {
+              return await work(scope)
+            } catch (reason) {
+              failure = { reason }
+              throw reason
+            } finally {
+              scope.end()
+            }
+          })
+        } catch (error) {
+          throw failure?.reason === error ? error : toStoreError(error)
+        }
+      }),
+
+    async close() {
+      closed = true
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+function connection(executor: EmbeddedConnection): Connection {
+  return {
+    async query<Row>(statement: string, parameters: Parameters<Connection['query']>[1] = []) {
+      try {
+        const { rows } = await executor.query<Row>(statement, parameters.map(toText), conversions)
+        return rows
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+  }
 }

@@ -1,0 +1,37 @@
+import type { Connection } from './drivers/connection.js'
+import type { Lease, Leases } from './types.js'
+
+export function openLeases(connection: Connection, schema: string): Leases {
+  const columns = 'name, holder, token, expires_at AS "expiresAt"'
+  const from = (ttl: string) => `clock_timestamp() + ${ttl}::bigint * interval '1 millisecond'`
+  const acquire = `
+    INSERT INTO ${schema}.leases AS lease (name, holder, token, expires_at)
+    VALUES ($1, $2, 1, ${from('$3')})
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder, token = lease.token + 1, expires_at = ${from('$3')}
+    WHERE lease.expires_at <= clock_timestamp()
+    RETURNING ${columns}`
+  const renew = `
+    UPDATE ${schema}.leases SET expires_at = ${from('$3')}
+    WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp()
+    RETURNING ${columns}`
+  const release = `
+    UPDATE ${schema}.leases SET expires_at = clock_timestamp()
+    WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp()
+    RETURNING name`
+  return {
+    async acquire(name, holder, ttlMs) {
+      const [lease] = await connection.query<Lease>(acquire, [name, holder, ttlMs])
+      return lease
+    },
+
+    async renew({ name, token }, ttlMs) {
+      const [lease] = await connection.query<Lease>(renew, [name, token, ttlMs])
+      return lease
+    },
+
+    async release({ name, token }) {
+      return (await connection.query(release, [name, token])).length > 0
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { advisoryLock } from './advisory-lock.js'
+import type { Database } from './drivers/connection.js'
+import { openPGlite } from './drivers/pglite.js'
+import { openPostgres } from './drivers/postgres.js'
+import { applyGenesis } from './genesis.js'
+import { openLeases } from './leases.js'
+import { openLedger } from './ledger.js'
+import { migrate } from './migrate.js'
+import type { StoreOptions } from './options.js'
+import { openQueries } from './queries.js'
+import { openRejections } from './rejections.js'
+import { quoteSchema } from './schema-name.js'
+import type { Store } from './types.js'
+
+/**
+ * Opens the store and brings its schema up to date.
+ *
+ * @throws StoreError `STORE_UNAVAILABLE` where the server cannot be reached, `STORE_SCHEMA_MISMATCH` where another
+ *   version has migrated the schema, `STORE_CONFIGURATION` where the options cannot work.
+ *
+ * @example
+ * const store = await openStore({ pglite: await PGlite.create('.ratatosk/store') })
+ * await store.utxosAt(address)
+ * await store.close()
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const schema = quoteSchema(options.schema ?? 'ratatosk')
+  const database = 'url' in options ? openPostgres(options) : openPGlite(options.pglite)
+  try {
+    await migrate(database, schema)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return createStore(database, schema)
+}
+
+function createStore(database: Database, schema: string): Store {
+  const locked: Database['transaction'] = (work) =>
+    database.transaction(async (connection) => {
+      await advisoryLock(connection, 'ledger', schema)
+      return work(connection)
+    })
+
+  return {
+    ...openQueries(database, schema),
+    withLedger: (work) => locked((connection) => work(openLedger(connection, schema))),
+    applyGenesis: (outputs) => locked((connection) => applyGenesis(connection, schema, outputs)),
+    rejections: openRejections(database, schema),
+    leases: openLeases(database, schema),
+
+    async ping(signal) {
+      await abortable(database.query('SELECT 1'), signal)
+    },
+
+    close: () => database.close(),
+  }
+}
+
+async function abortable(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted()
+  await new Promise<void>((resolve, reject) => {
+    const abort = () => reject(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    work.then(() => resolve(), reject).finally(() => signal?.removeEventListener('abort', abort))
+  })
+}

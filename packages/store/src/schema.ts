@@ -1,0 +1,187 @@
+import { eq, sql } from 'drizzle-orm'
+import {
+  bigint,
+  check,
+  customType,
+  index,
+  integer,
+  json,
+  pgSchema,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+
+const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
+const moment = (name: string) => timestamp(name, { withTimezone: true })
+
+/** The migrations are generated under this name; `migrate` writes the name that was asked for in its place. */
+export const ratatosk = pgSchema('ratatosk')
+
+/** Numbers transactions and genesis outputs in the order of their acceptance; gaps mean nothing. */
+export const acceptSequence = ratatosk.sequence('accept_sequence')
+
+/** Accepted and not yet in a block. */
+export const mempoolTransactions = ratatosk.table(
+  'mempool_transactions',
+  {
+    sequence: bigint('sequence', { mode: 'bigint' }).primaryKey(),
+    transactionId: bytea('transaction_id').notNull().unique(),
+    cbor: bytea('cbor').notNull(),
+    acceptedAt: moment('accepted_at').notNull().defaultNow(),
+  },
+  (table) => [check('mempool_transactions_id_size', sql`octet_length(${table.transactionId}) = 32`)],
+)
+
+const output = {
+  transactionId: bytea('transaction_id').notNull(),
+  outputIndex: integer('output_index').notNull(),
+  output: bytea('output').notNull(),
+  address: bytea('address').notNull(),
+  paymentCredential: bytea('payment_credential'),
+  /** Of the transaction that made the output. */
+  sequence: bigint('sequence', { mode: 'bigint' }).notNull(),
+}
+
+/** The unspent outputs, those of mempool transactions included. */
+export const mempoolLedger = ratatosk.table('mempool_ledger', output, (table) => [
+  primaryKey({ columns: [table.transactionId, table.outputIndex] }),
+  index('mempool_ledger_address').on(table.address, table.sequence, table.outputIndex),
+  index('mempool_ledger_payment_credential')
+    .on(table.paymentCredential, table.sequence, table.outputIndex)
+    .where(sql`${table.paymentCredential} IS NOT NULL`),
+  check('mempool_ledger_id_size', sql`octet_length(${table.transactionId}) = 32`),
+  check('mempool_ledger_output_index', sql`${table.outputIndex} BETWEEN 0 AND 65535`),
+  check('mempool_ledger_credential_size', sql`octet_length(${table.paymentCredential}) = 28`),
+])
+
+/** What transactions of the mempool and of unmerged blocks took out of the ledger: each row as it stood there. */
+export const spentOutputs = ratatosk.table(
+  'spent_outputs',
+  {
+    /** The accept sequence of the spending transaction. */
+    spentBy: bigint('spent_by', { mode: 'bigint' }).notNull(),
+    ...output,
+  },
+  (table) => [primaryKey({ columns: [table.spentBy, table.transactionId, table.outputIndex] })],
+)
+
+export const blockState = ratatosk.enum('block_state', [
+  'built',
+  'submitted',
+  'committed',
+  'mature',
+  'merged',
+  'removed',
+])
+
+/** Times of a header are POSIX milliseconds; the other times are this node's. */
+export const blocks = ratatosk.table(
+  'blocks',
+  {
+    id: bigint('id', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+    height: bigint('height', { mode: 'bigint' }).notNull(),
+    state: blockState('state').notNull(),
+    headerHash: bytea('header_hash').notNull().unique(),
+    /** Plutus data CBOR of the ten fields; the columns after it repeat what the next block and the merge ask for. */
+    header: bytea('header').notNull(),
+    previousHeaderHash: bytea('previous_header_hash').notNull(),
+    utxosRoot: bytea('utxos_root').notNull(),
+    startTime: bigint('start_time', { mode: 'bigint' }).notNull(),
+    endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
+    layer1Transaction: bytea('layer1_transaction'),
+    layer1TransactionHash: bytea('layer1_transaction_hash'),
+    builtAt: moment('built_at').notNull().defaultNow(),
+    submittedAt: moment('submitted_at'),
+    committedAt: moment('committed_at'),
+    maturedAt: moment('matured_at'),
+    mergedAt: moment('merged_at'),
+    removedAt: moment('removed_at'),
+  },
+  (table) => [
+    uniqueIndex('blocks_height').on(table.height).where(sql`${table.state} <> 'removed'`),
+    check('blocks_header_hash_size', sql`octet_length(${table.headerHash}) = 28`),
+  ],
+)
+
+/** Transactions leave the mempool for this table at commit and stay for good, unless their block is removed. */
+export const blockTransactions = ratatosk.table(
+  'block_transactions',
+  {
+    blockId: bigint('block_id', { mode: 'bigint' })
+      .notNull()
+      .references(() => blocks.id),
+    position: integer('position').notNull(),
+    sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
+    transactionId: bytea('transaction_id').notNull().unique(),
+    cbor: bytea('cbor').notNull(),
+    acceptedAt: moment('accepted_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.blockId, table.position] }),
+    check('block_transactions_id_size', sql`octet_length(${table.transactionId}) = 32`),
+  ],
+)
+
+/** Merging makes a block's transactions immutable by its state alone, so that nothing is copied. */
+export const immutableTransactions = ratatosk.view('immutable_transactions').as((query) =>
+  query
+    .select({
+      sequence: blockTransactions.sequence,
+      transactionId: blockTransactions.transactionId,
+      cbor: blockTransactions.cbor,
+      acceptedAt: blockTransactions.acceptedAt,
+      blockId: blockTransactions.blockId,
+      position: blockTransactions.position,
+    })
+    .from(blockTransactions)
+    .innerJoin(blocks, eq(blocks.id, blockTransactions.blockId))
+    .where(eq(blocks.state, 'merged')),
+)
+
+/** Which transactions spend from or pay to an address. The sequence finds them wherever they are. */
+export const addressHistory = ratatosk.table(
+  'address_history',
+  {
+    address: bytea('address').notNull(),
+    sequence: bigint('sequence', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.address, table.sequence] })],
+)
+
+/** Dead letters. */
+export const rejections = ratatosk.table('rejections', {
+  sequence: bigint('sequence', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+  submissionId: text('submission_id').notNull().unique(),
+  transactionId: bytea('transaction_id'),
+  cbor: bytea('cbor').notNull(),
+  attempts: integer('attempts').notNull(),
+  code: text('code').notNull(),
+  message: text('message').notNull(),
+  /** `json`, not `jsonb`: a script's trace may hold U+0000, which `jsonb` refuses. */
+  details: json('details').notNull(),
+  submittedAt: moment('submitted_at').notNull(),
+  rejectedAt: moment('rejected_at').notNull().defaultNow(),
+})
+
+/** A released lease keeps its row, so that its token never falls. */
+export const leases = ratatosk.table('leases', {
+  name: text('name').primaryKey(),
+  holder: text('holder').notNull(),
+  token: bigint('token', { mode: 'bigint' }).notNull(),
+  expiresAt: moment('expires_at').notNull(),
+})
+
+/** At most one row: which outputs the ledger began with. */
+export const genesis = ratatosk.table(
+  'genesis',
+  {
+    id: integer('id').primaryKey().default(1),
+    /** SHA-256 over the outputs in the order of their references. */
+    digest: bytea('digest').notNull(),
+    outputs: integer('outputs').notNull(),
+    appliedAt: moment('applied_at').notNull().defaultNow(),
+  },
+  (table) => [check('genesis_once', sql`${table.id} = 1`)],
+)
