@@ -1,0 +1,122 @@
+import { StoreCorrupt } from '../errors.js'
+import { asBuffer, HASH_LENGTH } from '../hash.js'
+import { extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
+import { type Branch, countChildren, createBranch, firstChild, type Leaf, type Node, RADIX } from './node.js'
+
+/*
+ * A node in a store:
+ *
+ *   leaf    ff │ path (32) │ hash of the value (32)
+ *   branch  length of the prefix (1) │ mask (2) │ prefix (a nibble a byte) │ ids (6 each) │ hashes (32 each)
+ *
+ * with an id and a hash for each child that is there, in nibble order. Numbers are big-endian.
+ */
+
+const LEAF = 0xff
+const LEAF_LENGTH = 1 + 2 * HASH_LENGTH
+const BRANCH_HEADER = 3
+/** An id takes six bytes: a store that never uses one twice does not run out of them. */
+const ID_LENGTH = 6
+const MAX_LENGTH = BRANCH_HEADER + PATH_LENGTH + RADIX * (ID_LENGTH + HASH_LENGTH)
+
+/** Encodes nodes, each into the same piece of memory. */
+export interface NodeEncoder {
+  /** The bytes of a leaf, valid until the next call. */
+  leaf(leaf: Leaf): Uint8Array
+  /** The bytes of a branch whose parent forks just above `depth`, valid until the next call. */
+  branch(branch: Branch, depth: number): Uint8Array
+}
+
+export function createNodeEncoder(): NodeEncoder {
+  const bytes = Buffer.alloc(MAX_LENGTH)
+
+  return {
+    leaf({ path, valueHash }) {
+      bytes[0] = LEAF
+      bytes.set(path, 1)
+      bytes.set(valueHash, 1 + HASH_LENGTH)
+      return bytes.subarray(0, LEAF_LENGTH)
+    },
+
+    branch({ path, fork, mask, ids, hashes }, depth) {
+      bytes[0] = fork - depth
+      bytes.writeUInt16BE(mask, 1)
+      let offset = BRANCH_HEADER
+      for (let index = depth; index < fork; index += 1) {
+        bytes[offset] = nibbleAt(path, index)
+        offset += 1
+      }
+      for (let nibble = 0; nibble < RADIX; nibble += 1) {
+        if ((mask & (1 << nibble)) !== 0) offset = bytes.writeUIntBE(ids[nibble] ?? 0, offset, ID_LENGTH)
+      }
+      forEachRun(mask, (first, length) => {
+        hashes.copy(bytes, offset, first * HASH_LENGTH, (first + length) * HASH_LENGTH)
+        offset += length * HASH_LENGTH
+      })
+      return bytes.subarray(0, offset)
+    },
+  }
+}
+
+/**
+ * Decodes a node that the store keeps under `id`.
+ *
+ * @param path its parent's path, of which the first `depth` nibbles are read
+ * @param depth the index of the nibble with which its prefix begins
+ */
+export function decodeNode(bytes: Uint8Array, id: number, path: Uint8Array, depth: number): Node {
+  const encoded = asBuffer(bytes)
+  const head = encoded[0]
+  if (head === LEAF && encoded.length === LEAF_LENGTH) {
+    return {
+      kind: 'leaf',
+      id,
+      path: Buffer.from(encoded.subarray(1, 1 + HASH_LENGTH)),
+      valueHash: Buffer.from(encoded.subarray(1 + HASH_LENGTH)),
+    }
+  }
+  if (head === undefined || depth + head >= PATH_LENGTH || encoded.length < BRANCH_HEADER + head) {
+    throw new StoreCorrupt(`node ${id} has no known form`)
+  }
+  return decodeBranch(encoded, id, path, depth, head)
+}
+
+function decodeBranch(
+  bytes: Buffer,
+  id: number,
+  path: Uint8Array,
+  depth: number,
+  prefixLength: number,
+): Branch {
+  let offset = BRANCH_HEADER + prefixLength
+  const branch = createBranch(
+    extendPath(path, depth, bytes.subarray(BRANCH_HEADER, offset)),
+    depth + prefixLength,
+  )
+  branch.mask = bytes.readUInt16BE(1)
+  if (bytes.length !== offset + countChildren(branch.mask) * (ID_LENGTH + HASH_LENGTH)) {
+    throw new StoreCorrupt(`node ${id} has a wrong length`)
+  }
+  for (let nibble = 0; nibble < RADIX; nibble += 1) {
+    if ((branch.mask & (1 << nibble)) !== 0) {
+      branch.ids[nibble] = bytes.readUIntBE(offset, ID_LENGTH)
+      offset += ID_LENGTH
+    }
+  }
+  forEachRun(branch.mask, (first, length) => {
+    bytes.copy(branch.hashes, first * HASH_LENGTH, offset, offset + length * HASH_LENGTH)
+    offset += length * HASH_LENGTH
+  })
+  return branch
+}
+
+/** Calls `visit` for each unbroken run of children: one copy each instead of one for every hash. */
+function forEachRun(mask: number, visit: (first: number, length: number) => void): void {
+  let nibble = 0
+  while (mask >> nibble !== 0) {
+    const first = nibble + firstChild(mask >> nibble)
+    const length = firstChild(~(mask >> first))
+    visit(first, length)
+    nibble = first + length
+  }
+}

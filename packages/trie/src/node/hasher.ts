@@ -1,0 +1,61 @@
+import { blake2b256Into, HASH_LENGTH } from '../hash.js'
+import { nibbleAt, PATH_LENGTH } from '../path.js'
+import { createMerkleTree } from './merkle.js'
+
+/** Hashes nodes, and the parts of nodes that proofs name, with room of its own to work in. */
+export interface NodeHasher {
+  /** Writes to `output` the hash of a leaf whose remaining path begins at nibble `depth` (0–64) of `path`. */
+  leaf(output: Buffer, path: Uint8Array, depth: number, valueHash: Uint8Array): void
+  /**
+   * Writes to `output` the hash of a branch with the nibbles `depth` to `fork` of `path` as its prefix, over children
+   * whose Merkle root is `merkleRoot`.
+   */
+  branch(output: Buffer, path: Uint8Array, depth: number, fork: number, merkleRoot: Uint8Array): void
+  /** The Merkle root (32 bytes, valid until the next call) of sixteen hashes, of which those in `mask` are there. */
+  merkleRoot(hashes: Uint8Array, mask: number): Buffer
+  /** The four siblings (128 bytes, a copy) of the child under `nibble`, from the half of eight downwards. */
+  siblings(hashes: Uint8Array, mask: number, nibble: number): Uint8Array
+}
+
+export function createNodeHasher(): NodeHasher {
+  const tree = createMerkleTree()
+
+  // Both inputs end at a fixed place and begin where their length wants it, so that each is filled without moving
+  // anything and hashed through a view that is made once.
+  const leafInput = Buffer.alloc(2 + 2 * HASH_LENGTH)
+  const leafViews = Array.from({ length: 2 + HASH_LENGTH }, (_, start) => leafInput.subarray(start))
+  const branchInput = Buffer.alloc(PATH_LENGTH + HASH_LENGTH)
+  const branchViews = Array.from({ length: PATH_LENGTH + 1 }, (_, length) =>
+    branchInput.subarray(PATH_LENGTH - length),
+  )
+
+  return {
+    leaf(output, path, depth, valueHash) {
+      leafInput.set(path, 2)
+      leafInput.set(valueHash, 2 + HASH_LENGTH)
+      // The byte in front of the first whole byte of the remaining path.
+      const front = 1 + ((depth + 1) >> 1)
+      let start = front
+      if (depth % 2 === 0) {
+        leafInput[front] = 0xff
+      } else {
+        leafInput[front] = nibbleAt(path, depth)
+        start = front - 1
+        leafInput[start] = 0x00
+      }
+      blake2b256Into(output, leafViews[start] ?? leafInput)
+    },
+
+    branch(output, path, depth, fork, merkleRoot) {
+      const length = fork - depth
+      for (let i = 0; i < length; i += 1) {
+        branchInput[PATH_LENGTH - length + i] = nibbleAt(path, depth + i)
+      }
+      branchInput.set(merkleRoot, PATH_LENGTH)
+      blake2b256Into(output, branchViews[length] ?? branchInput)
+    },
+
+    merkleRoot: tree.root,
+    siblings: tree.siblings,
+  }
+}

@@ -1,0 +1,43 @@
+/** Nibbles in a path: a key's Blake2b-256, high nibble of each byte first. */
+export const PATH_LENGTH = 64
+
+/** The nibble (0–15) at `index` (0–63) of a path. */
+export function nibbleAt(path: Uint8Array, index: number): number {
+  const byte = path[index >> 1] ?? 0
+  return index % 2 === 0 ? byte >> 4 : byte & 0x0f
+}
+
+/** The index of the first nibble, from `start` on, in which two paths differ; 64 where they are equal. */
+export function divergence(a: Uint8Array, b: Uint8Array, start: number): number {
+  let index = start
+  if (index % 2 === 1) {
+    if (nibbleAt(a, index) !== nibbleAt(b, index)) return index
+    index += 1
+  }
+  for (let byte = index >> 1; byte < PATH_LENGTH / 2; byte += 1) {
+    const difference = (a[byte] ?? 0) ^ (b[byte] ?? 0)
+    if (difference !== 0) return byte * 2 + (difference < 0x10 ? 1 : 0)
+  }
+  return PATH_LENGTH
+}
+
+/**
+ * A path that begins with the first `depth` nibbles of `path`, followed by `nibbles` (one a byte). What comes
+ * after them is zero and means nothing.
+ */
+export function extendPath(path: Uint8Array, depth: number, nibbles: Uint8Array): Uint8Array {
+  const extended = new Uint8Array(PATH_LENGTH / 2)
+  extended.set(path.subarray(0, (depth + 1) >> 1))
+  let index = depth
+  for (const nibble of nibbles) {
+    setNibble(extended, index, nibble)
+    index += 1
+  }
+  if (index % 2 === 1) setNibble(extended, index, 0)
+  return extended
+}
+
+function setNibble(path: Uint8Array, index: number, nibble: number): void {
+  const byte = path[index >> 1] ?? 0
+  path[index >> 1] = index % 2 === 0 ? (nibble << 4) | (byte & 0x0f) : (byte & 0xf0) | nibble
+}

@@ -1,0 +1,166 @@
+import { ProofMalformed } from '../errors.js'
+import { asBuffer, blake2b256, HASH_LENGTH, NULL_HASH } from '../hash.js'
+import { createNodeHasher } from '../node/hasher.js'
+import { RADIX } from '../node/node.js'
+import { divergence, extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
+import type { ForkStep, LeafStep, Proof, ProofStep } from './proof.js'
+
+/**
+ * The root of the map in which `key` has `value`, as the proof has it.
+ *
+ * With the proof of an absent key this is the root after its insertion, with that of a present key and another value
+ * the root after the replacement.
+ *
+ * @returns 32 bytes
+ * @throws {ProofMalformed} when no map has nodes as the proof says
+ */
+export function rootIncluding(key: Uint8Array, value: Uint8Array, proof: Proof): Uint8Array {
+  return foldProof(blake2b256(key), blake2b256(value), proof)
+}
+
+/**
+ * The root of the map without `key`, as the proof has it. With the proof of a present key this is the root after its
+ * deletion.
+ *
+ * @returns 32 bytes
+ * @throws {ProofMalformed} when no map has nodes as the proof says
+ */
+export function rootExcluding(key: Uint8Array, proof: Proof): Uint8Array {
+  return foldProof(blake2b256(key), undefined, proof)
+}
+
+/**
+ * Whether the map with this root gives `key` this value. False is no proof of absence: the value may be another one.
+ *
+ * @example
+ * verifyInclusion(trie.root, key, value, trie.prove(key)) // true
+ */
+export function verifyInclusion(root: Uint8Array, key: Uint8Array, value: Uint8Array, proof: Proof): boolean {
+  return isRoot(root, () => rootIncluding(key, value, proof))
+}
+
+/** Whether the map with this root lacks `key`. */
+export function verifyExclusion(root: Uint8Array, key: Uint8Array, proof: Proof): boolean {
+  return isRoot(root, () => rootExcluding(key, proof))
+}
+
+function isRoot(root: Uint8Array, compute: () => Uint8Array): boolean {
+  try {
+    return asBuffer(root).equals(compute())
+  } catch (error) {
+    if (error instanceof ProofMalformed) return false
+    throw error
+  }
+}
+
+/** A step with the place of its branch: the prefix begins at nibble `depth`, the children differ in nibble `fork`. */
+interface PlacedStep {
+  step: ProofStep
+  depth: number
+  fork: number
+}
+
+// Room to work in; nothing of one call is left for the next.
+const hasher = createNodeHasher()
+
+function foldProof(path: Buffer, valueHash: Buffer | undefined, proof: Proof): Uint8Array {
+  const steps = placeSteps(path, proof)
+  const hash = Buffer.from(NULL_HASH)
+  const last = steps.at(-1)
+  if (valueHash !== undefined) {
+    hasher.leaf(hash, path, last === undefined ? 0 : last.fork + 1, valueHash)
+  } else if (last !== undefined && last.step.type !== 'branch') {
+    // Without the key the neighbour is alone, and takes the place of the branch.
+    hashNeighbor(hash, last.step, path, last.fork, last.depth)
+    steps.pop()
+  }
+  for (const { step, depth, fork } of steps.reverse()) {
+    const nibble = nibbleAt(path, fork)
+    const merkleRoot =
+      step.type === 'branch'
+        ? merkleRootAbove(hash, nibble, step.neighbors)
+        : merkleRootOfTwo(hash, nibble, step, path, fork)
+    hasher.branch(hash, path, depth, fork, merkleRoot)
+  }
+  return Uint8Array.from(hash)
+}
+
+function placeSteps(path: Uint8Array, proof: Proof): PlacedStep[] {
+  let depth = 0
+  return proof.map((step) => {
+    const { skip } = step
+    const fork = depth + skip
+    if (!Number.isInteger(skip) || skip < 0 || fork >= PATH_LENGTH)
+      throw new ProofMalformed('a skip leaves the path')
+    const placed = { step, depth, fork }
+    checkStep(placed, path)
+    depth = fork + 1
+    return placed
+  })
+}
+
+/** What the hashes do not tell: that the neighbour stands beside the path, and that every part has its length. */
+function checkStep({ step, fork }: PlacedStep, path: Uint8Array): void {
+  if (step.type === 'branch') {
+    if (step.neighbors.length !== LEVELS * HASH_LENGTH)
+      throw new ProofMalformed('a branch needs four neighbors')
+  } else if (step.type === 'leaf') {
+    const { key, value } = step.neighbor
+    if (key.length !== HASH_LENGTH || value.length !== HASH_LENGTH)
+      throw new ProofMalformed('a leaf has two hashes')
+    if (divergence(path, key, 0) !== fork) throw new ProofMalformed('a leaf does not stand beside the path')
+  } else {
+    const { nibble, prefix, root } = step.neighbor
+    const isNibble = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < RADIX
+    if (root.length !== HASH_LENGTH) throw new ProofMalformed('the root of a fork has 32 bytes')
+    if (![nibble, ...prefix].every(isNibble)) throw new ProofMalformed('a nibble is from 0 to 15')
+    if (nibble === nibbleAt(path, fork)) throw new ProofMalformed('a fork does not stand beside the path')
+    if (fork + 1 + prefix.length >= PATH_LENGTH) throw new ProofMalformed('a prefix leaves the path')
+  }
+}
+
+/** The hash of a neighbour whose prefix, or remaining path, begins at nibble `depth`. */
+function hashNeighbor(
+  output: Buffer,
+  step: ForkStep | LeafStep,
+  path: Uint8Array,
+  fork: number,
+  depth: number,
+): void {
+  if (step.type === 'leaf') {
+    hasher.leaf(output, step.neighbor.key, depth, step.neighbor.value)
+  } else {
+    const { nibble, prefix, root } = step.neighbor
+    const neighborPath = extendPath(path, fork, Uint8Array.of(nibble, ...prefix))
+    hasher.branch(output, neighborPath, depth, fork + 1 + prefix.length, root)
+  }
+}
+
+/** Levels of the Merkle tree over the sixteen children of a branch. */
+const LEVELS = 4
+
+function merkleRootAbove(child: Uint8Array, nibble: number, neighbors: Uint8Array): Buffer {
+  let hash = asBuffer(child)
+  for (let level = 0; level < LEVELS; level += 1) {
+    const start = (LEVELS - 1 - level) * HASH_LENGTH
+    const sibling = neighbors.subarray(start, start + HASH_LENGTH)
+    const isRight = ((nibble >> level) & 1) === 1
+    hash = blake2b256(Buffer.concat(isRight ? [sibling, hash] : [hash, sibling]))
+  }
+  return hash
+}
+
+function merkleRootOfTwo(
+  child: Uint8Array,
+  nibble: number,
+  step: ForkStep | LeafStep,
+  path: Uint8Array,
+  fork: number,
+): Buffer {
+  const neighbor = step.type === 'leaf' ? nibbleAt(step.neighbor.key, fork) : step.neighbor.nibble
+  const hashes = Buffer.alloc(RADIX * HASH_LENGTH)
+  const slot = (index: number): Buffer => hashes.subarray(index * HASH_LENGTH, (index + 1) * HASH_LENGTH)
+  slot(nibble).set(child)
+  hashNeighbor(slot(neighbor), step, path, fork, fork + 1)
+  return hasher.merkleRoot(hashes, (1 << nibble) | (1 << neighbor))
+}

@@ -1,0 +1,42 @@
+import { StoreCorrupt } from '../errors.js'
+import { HASH_LENGTH } from '../hash.js'
+import type { Version } from './store.js'
+
+/** A version with the range of ids that its nodes took; where it ends, the next version's begins. */
+export interface StoredVersion extends Version {
+  readonly firstNode: number
+  readonly nextNode: number
+}
+
+const NUMBER_LENGTH = 6
+const VERSION_LENGTH = HASH_LENGTH + 4 * NUMBER_LENGTH
+
+export function encodeVersion({ root, node, size, firstNode, nextNode }: StoredVersion): Buffer {
+  return Buffer.concat([root, encodeIds([node, size, firstNode, nextNode])])
+}
+
+export function decodeVersion(sequence: number, row: Buffer): StoredVersion {
+  if (row.length !== VERSION_LENGTH) throw new StoreCorrupt(`version ${sequence} has a wrong length`)
+  const number = (index: number): number => row.readUIntBE(HASH_LENGTH + index * NUMBER_LENGTH, NUMBER_LENGTH)
+  return {
+    sequence,
+    root: Buffer.from(row.subarray(0, HASH_LENGTH)),
+    node: number(0),
+    size: number(1),
+    firstNode: number(2),
+    nextNode: number(3),
+  }
+}
+
+export function encodeIds(ids: readonly number[]): Buffer {
+  const row = Buffer.allocUnsafe(ids.length * NUMBER_LENGTH)
+  for (const [index, id] of ids.entries()) row.writeUIntBE(id, index * NUMBER_LENGTH, NUMBER_LENGTH)
+  return row
+}
+
+/** The ids in a row; none where there is no row. */
+export function* decodeIds(row: Buffer | undefined): Generator<number> {
+  for (let offset = 0; row !== undefined && offset < row.length; offset += NUMBER_LENGTH) {
+    yield row.readUIntBE(offset, NUMBER_LENGTH)
+  }
+}

@@ -1,0 +1,44 @@
+import { HASH_LENGTH } from '../hash.js'
+import { createNodeEncoder } from '../node/codec.js'
+import type { NodeHasher } from '../node/hasher.js'
+import type { Branch, Node } from '../node/node.js'
+import type { WriteNode } from '../store/store.js'
+
+/** Hashes and writes nodes, each after those below it. */
+export interface NodeSealer {
+  /**
+   * Seals a node with all that is open below it.
+   *
+   * @param depth the index of the nibble with which its prefix, or its remaining path, begins
+   * @param hash receives its hash (32 bytes)
+   * @returns its id
+   */
+  seal(node: Node, depth: number, hash: Buffer, write: WriteNode): number
+  /** Seals what is open below a branch, but not the branch. */
+  sealChildren(branch: Branch, write: WriteNode): void
+}
+
+export function createNodeSealer(hasher: NodeHasher): NodeSealer {
+  const encoder = createNodeEncoder()
+
+  function seal(node: Node, depth: number, hash: Buffer, write: WriteNode): number {
+    if (node.kind === 'leaf') {
+      hasher.leaf(hash, node.path, depth, node.valueHash)
+      return node.id === 0 ? write(encoder.leaf(node)) : node.id
+    }
+    sealChildren(node, write)
+    hasher.branch(hash, node.path, depth, node.fork, hasher.merkleRoot(node.hashes, node.mask))
+    return write(encoder.branch(node, depth))
+  }
+
+  function sealChildren(branch: Branch, write: WriteNode): void {
+    for (const [nibble, child] of branch.changed.entries()) {
+      if (child === undefined) continue
+      const hash = branch.hashes.subarray(nibble * HASH_LENGTH, (nibble + 1) * HASH_LENGTH)
+      branch.ids[nibble] = seal(child, branch.fork + 1, hash, write)
+      branch.changed[nibble] = undefined
+    }
+  }
+
+  return { seal, sealChildren }
+}
