@@ -12,6 +12,7 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import type { Json } from '../types.js'
 
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
 const moment = (name: string) => timestamp(name, { withTimezone: true })
@@ -160,7 +161,7 @@ export const rejections = ratatosk.table('rejections', {
   code: text('code').notNull(),
   message: text('message').notNull(),
   /** `json`, not `jsonb`: a script's trace may hold U+0000, which `jsonb` refuses. */
-  details: json('details').notNull(),
+  details: json('details').$type<Json>().notNull(),
   submittedAt: moment('submitted_at').notNull(),
   rejectedAt: moment('rejected_at').notNull().defaultNow(),
 })

@@ -1,5 +1,5 @@
-import type { Connection } from './drivers/connection.js'
-import type { Lease, Leases } from './types.js'
+import type { Connection } from '../drivers/connection.js'
+import type { Lease, Leases } from '../types.js'
 
 export function openLeases(connection: Connection, schema: string): Leases {
   const columns = 'name, holder, token, expires_at AS "expiresAt"'

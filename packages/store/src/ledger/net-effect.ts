@@ -1,7 +1,7 @@
-import { StoreError } from './errors.js'
-import type { AcceptedTransaction, LedgerEntry, OutputReference } from './types.js'
+import { StoreError } from '../errors.js'
+import type { AcceptedTransaction, LedgerEntry, OutputReference } from '../types.js'
 
-/** An output that the batch takes out of the ledger. Positions count the batch's transactions from 1. */
+/** An output that the batch takes out of the ledger. Transactions are given by their positions, counted from 1. */
 export interface SpentReference {
   readonly reference: OutputReference
   readonly position: number
@@ -9,9 +9,9 @@ export interface SpentReference {
 
 export interface ProducedOutput {
   readonly entry: LedgerEntry
-  readonly position: number
-  /** The position of the transaction of the same batch that spends it. */
-  spentAt?: number
+  readonly madeBy: number
+  /** The transaction of the same batch that spends it. */
+  spentBy?: number
 }
 
 export interface NetEffect {
@@ -28,15 +28,15 @@ export function netEffect(transactions: readonly AcceptedTransaction[]): NetEffe
     for (const reference of transaction.spent) {
       const key = keyOf(reference)
       const own = produced.get(key)
-      if (spent.has(key) || own?.spentAt !== undefined) throw invalid('spends an output twice')
+      if (spent.has(key) || own?.spentBy !== undefined) throw invalid('spends an output twice')
       if (own === undefined) spent.set(key, { reference, position })
-      else own.spentAt = position
+      else own.spentBy = position
     }
     for (const entry of transaction.produced) {
       const key = keyOf(entry.reference)
       if (produced.has(key)) throw invalid('makes an output twice')
       if (spent.has(key)) throw invalid('spends an output before it makes it')
-      produced.set(key, { entry, position })
+      produced.set(key, { entry, madeBy: position })
     }
   })
   return { spent: [...spent.values()], produced: [...produced.values()] }

@@ -1,4 +1,4 @@
-import { StoreError } from './errors.js'
+import { StoreError } from '../errors.js'
 
 /** Checks the name of a schema and quotes it, so that it can stand in a statement. */
 export function quoteSchema(name: string): string {

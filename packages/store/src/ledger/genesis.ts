@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Connection } from './drivers/connection.js'
-import { StoreError } from './errors.js'
-import type { LedgerEntry } from './types.js'
+import { bytesColumn, rowsOf, toHex } from '../drivers/columns.js'
+import type { Connection } from '../drivers/connection.js'
+import { StoreError } from '../errors.js'
+import type { LedgerEntry } from '../types.js'
 
 /** Outputs written by one statement. */
 const chunk = 5_000
@@ -28,23 +29,26 @@ export async function applyGenesis(
     throw new StoreError('STORE_GENESIS_MISMATCH', 'The ledger is in use and began without genesis outputs')
   }
 
+  const columns = {
+    transaction_id: 'bytea',
+    output_index: 'integer',
+    output: 'bytea',
+    address: 'bytea',
+    payment_credential: 'bytea',
+  } as const
   // Each output has a sequence of its own, so that an address lists them in the order given.
   const insert = `
     INSERT INTO ${schema}.mempool_ledger (transaction_id, output_index, output, address, payment_credential, sequence)
     SELECT transaction_id, output_index, output, address, payment_credential, nextval('${schema}.accept_sequence')
-    FROM (
-      SELECT * FROM unnest($1::bytea[], $2::integer[], $3::bytea[], $4::bytea[], $5::bytea[])
-      WITH ORDINALITY AS o (transaction_id, output_index, output, address, payment_credential, position)
-      ORDER BY position
-    ) AS ordered`
+    FROM (SELECT * FROM ${rowsOf(columns)} AS o ORDER BY position) AS ordered`
   for (let start = 0; start < outputs.length; start += chunk) {
     const part = outputs.slice(start, start + chunk)
     await connection.query(insert, [
-      part.map(({ reference }) => reference.transactionId),
+      bytesColumn(part.map(({ reference }) => reference.transactionId)),
       part.map(({ reference }) => reference.index),
-      part.map(({ output }) => output),
-      part.map(({ address }) => address),
-      part.map(({ paymentCredential }) => paymentCredential ?? null),
+      bytesColumn(part.map(({ output }) => output)),
+      bytesColumn(part.map(({ address }) => address)),
+      bytesColumn(part.map(({ paymentCredential }) => paymentCredential)),
     ])
   }
   await connection.query(`INSERT INTO ${schema}.genesis (digest, outputs) VALUES ($1, $2)`, [
@@ -58,16 +62,12 @@ export async function applyGenesis(
 function digestOf(outputs: readonly LedgerEntry[]): Buffer {
   const lines = outputs.map(({ reference, output, address, paymentCredential }) =>
     [
-      hex(reference.transactionId),
+      toHex(reference.transactionId),
       reference.index,
-      hex(output),
-      hex(address),
-      paymentCredential === undefined ? '' : hex(paymentCredential),
+      toHex(output),
+      toHex(address),
+      paymentCredential === undefined ? '' : toHex(paymentCredential),
     ].join(),
   )
   return createHash('sha256').update(lines.sort().join('\n')).digest()
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }

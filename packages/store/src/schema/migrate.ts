@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
-import { advisoryLock } from './advisory-lock.js'
-import type { Connection, Database } from './drivers/connection.js'
-import { StoreError } from './errors.js'
+import type { Connection, Database } from '../drivers/connection.js'
+import { StoreError } from '../errors.js'
+import { advisoryLock } from '../ledger/advisory-lock.js'
 
-const migrationsFolder = fileURLToPath(new URL('../migrations', import.meta.url))
+const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
 /** The schema's name in the generated files. */
 const generatedSchema = '"ratatosk"'

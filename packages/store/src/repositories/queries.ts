@@ -1,5 +1,5 @@
-import type { Connection } from './drivers/connection.js'
-import type { Store, StoredOutput } from './types.js'
+import type { Connection } from '../drivers/connection.js'
+import type { Store, StoredOutput } from '../types.js'
 
 type Queries = Pick<
   Store,

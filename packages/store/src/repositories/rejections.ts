@@ -1,32 +1,30 @@
-import type { Connection } from './drivers/connection.js'
-import { StoreError } from './errors.js'
-import type { Json, Rejection, Rejections, RejectionWriter } from './types.js'
+import { bytesColumn, rowsOf } from '../drivers/columns.js'
+import type { Connection } from '../drivers/connection.js'
+import { StoreError } from '../errors.js'
+import type { rejections as table } from '../schema/tables.js'
+import type { Rejection, Rejections, RejectionWriter } from '../types.js'
 
 const largestPage = 1000
 
-interface RejectionRow {
-  readonly sequence: bigint
-  readonly submissionId: string
-  readonly transactionId: Uint8Array | null
-  readonly cbor: Uint8Array
-  readonly attempts: number
-  readonly code: string
-  readonly message: string
-  readonly details: Json
-  readonly submittedAt: Date
-  readonly rejectedAt: Date
-}
+type RejectionRow = typeof table.$inferSelect
 
 export function rejectionWriter(connection: Connection, schema: string): RejectionWriter {
+  const columns = {
+    submission_id: 'text',
+    transaction_id: 'bytea',
+    cbor: 'bytea',
+    attempts: 'integer',
+    code: 'text',
+    message: 'text',
+    details: 'text',
+    submitted_at: 'timestamptz',
+  } as const
   const add = `
     WITH added AS (
       INSERT INTO ${schema}.rejections
         (submission_id, transaction_id, cbor, attempts, code, message, details, submitted_at)
       SELECT submission_id, transaction_id, cbor, attempts, code, message, details::json, submitted_at
-      FROM unnest(
-        $1::text[], $2::bytea[], $3::bytea[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::timestamptz[]
-      ) WITH ORDINALITY AS r
-        (submission_id, transaction_id, cbor, attempts, code, message, details, submitted_at, position)
+      FROM ${rowsOf(columns)} AS r
       ORDER BY position
       ON CONFLICT (submission_id) DO NOTHING
       RETURNING 1
@@ -37,8 +35,8 @@ export function rejectionWriter(connection: Connection, schema: string): Rejecti
       if (rejections.length === 0) return 0
       const [result] = await connection.query<{ added: number }>(add, [
         rejections.map(({ submissionId }) => submissionId),
-        rejections.map(({ transactionId }) => transactionId ?? null),
-        rejections.map(({ cbor }) => cbor),
+        bytesColumn(rejections.map(({ transactionId }) => transactionId)),
+        bytesColumn(rejections.map(({ cbor }) => cbor)),
         rejections.map(({ attempts }) => attempts),
         rejections.map(({ code }) => code),
         rejections.map(({ message }) => storable(message)),
