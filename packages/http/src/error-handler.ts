@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isExposed } from './errors.js'
 import { notFoundHandler } from './not-found.js'
-import type { ErrorBody, InternalErrorBody } from './schemas.js'
+import type { ErrorBody } from './schemas.js'
 
-const internalError: InternalErrorBody = { error: 'Something went wrong' }
+const internalError: ErrorBody = { error: 'Something went wrong' }
 
 /**
  * Turns any error into `{ "error": string }`, for `fastify.setErrorHandler`.

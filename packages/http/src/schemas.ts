@@ -1,22 +1,29 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type TLiteral, type TObject, type TString, Type } from '@sinclair/typebox'
 
-/** Body of every error: what went wrong, in words. */
-export const ErrorBody = Type.Object(
-  { error: Type.String({ description: 'What went wrong, in words' }) },
-  { title: 'Error' },
-)
-export type ErrorBody = Static<typeof ErrorBody>
+/** Body of an error: what went wrong, in words. */
+export interface ErrorBody {
+  error: string
+}
 
-/** Body of a 500: the cause is in the server's log, under the id of the request. */
-export const InternalErrorBody = Type.Object(
-  { error: Type.Literal('Something went wrong') },
-  { title: 'InternalError' },
-)
-export type InternalErrorBody = Static<typeof InternalErrorBody>
+/** Schema of an {@link ErrorBody}; the description says when it is the answer. */
+export function errorBody(description: string): TObject<{ error: TString }> {
+  return Type.Object({ error: Type.String() }, { title: 'Error', description })
+}
+
+/** Schema of the 500 that tells nothing: the cause is in the server's log, under the id of the request. */
+export function internalErrorBody(): TObject<{ error: TString }> {
+  return errorBody('Something went wrong; the cause is in the log of the server')
+}
 
 /** Body of whatever this server does not serve: an unknown path, another method, a part that is switched off. */
-export const NotFoundBody = Type.Object(
-  { error: Type.Literal('Not Found'), code: Type.Literal('DISABLED') },
-  { title: 'NotFound' },
-)
-export type NotFoundBody = Static<typeof NotFoundBody>
+export interface NotFoundBody {
+  error: 'Not Found'
+  code: 'DISABLED'
+}
+
+/** Schema of a {@link NotFoundBody}. */
+export const notFoundBody: TObject<{ error: TLiteral<'Not Found'>; code: TLiteral<'DISABLED'> }> =
+  Type.Object(
+    { error: Type.Literal('Not Found'), code: Type.Literal('DISABLED') },
+    { title: 'NotFound', description: 'Not served here' },
+  )

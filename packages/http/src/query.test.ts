@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { HttpError } from './errors.js'
+import { decimalParameter, hexParameter, printed, readBy } from './query.js'
+
+describe('printed', () => {
+  it.each([
+    [undefined, 'undefined'],
+    ['', ''],
+    ['abc', 'abc'],
+    [['a', 'b'], 'a,b'],
+    [['a', ''], 'a,'],
+  ])('%j is printed %j', (value, text) => {
+    expect(printed(value)).toBe(text)
+  })
+})
+
+describe('hexParameter', () => {
+  it.each(['00ff', '00FF', '00fF'])('reads %s', (value) => {
+    expect(hexParameter(value, 2)).toEqual(Uint8Array.of(0, 255))
+  })
+
+  it.each([
+    undefined,
+    '',
+    '00f',
+    '00ff0',
+    '00fg',
+    '0x0f',
+    ' 0ff',
+    '00f\n',
+    '００',
+    '00f\u0130',
+    ['00ff', '00ff'],
+  ])('refuses %j', (value) => {
+    expect(hexParameter(value, 2)).toBeUndefined()
+  })
+})
+
+describe('decimalParameter', () => {
+  it.each([
+    ['0', 0],
+    ['1', 1],
+    ['007', 7],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+  ])('reads %s', (value, number) => {
+    expect(decimalParameter(value)).toBe(number)
+  })
+
+  it.each([
+    undefined,
+    '',
+    ' 1',
+    '1 ',
+    '+1',
+    '-1',
+    '1.0',
+    '1e2',
+    '0x10',
+    '1_000',
+    '٣',
+    '１',
+    'NaN',
+    'Infinity',
+    '1\n',
+    ['1', '2'],
+  ])('refuses %j', (value) => {
+    expect(decimalParameter(value)).toBeUndefined()
+  })
+
+  it('leaves it to the caller that a number may be too large to be exact', () => {
+    expect(Number.isSafeInteger(decimalParameter('9007199254740992'))).toBe(false)
+    expect(decimalParameter('9'.repeat(400))).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('readBy', () => {
+  const compile = (read: (part: unknown) => unknown) =>
+    readBy(read)({ schema: {}, method: 'GET', url: '/', httpPart: 'querystring' })
+
+  it('hands on what was read', () => {
+    expect(compile((part) => [part])('a')).toEqual({ value: ['a'] })
+  })
+
+  it('makes an error for the client the answer', () => {
+    const error = new HttpError(400, 'BAD', 'Bad')
+    expect(
+      compile(() => {
+        throw error
+      })('a'),
+    ).toEqual({ error })
+  })
+
+  it('lets any other error through, as the failure that it is', () => {
+    const validate = compile(() => {
+      throw new TypeError('a defect')
+    })
+    expect(() => validate('a')).toThrow('a defect')
+  })
+})
