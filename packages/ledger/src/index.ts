@@ -1,1 +1,17 @@
-export {}
+export { compareBytes, equalBytes, fromHex, toHex } from './bytes.js'
+export { type CborLimits, defaultLimits } from './cbor/limits.js'
+export { CborReader, Major } from './cbor/reader.js'
+export { assertWellFormed, isWellFormed } from './cbor/well-formed.js'
+export { CborWriter } from './cbor/writer.js'
+export { blake2b224, blake2b256 } from './crypto/blake2b.js'
+export { verifySignature } from './crypto/ed25519.js'
+export { sha3_256 } from './crypto/sha3.js'
+export {
+  AddressError,
+  type AddressErrorCode,
+  CborError,
+  type CborErrorCode,
+  DecodeError,
+  type DecodeErrorCode,
+  isDecodeError,
+} from './errors.js'
