@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import type { AcceptedTransaction, LedgerEntry, OutputReference } from '../types.js'
+
+/** 32 bytes that differ for each name. */
+export function idOf(name: string): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(name).digest())
+}
+
+export function bytes(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text))
+}
+
+export interface Wallet {
+  readonly address: Uint8Array
+  readonly paymentCredential?: Uint8Array
+}
+
+/** An enterprise address and its key hash. */
+export function walletOf(name: string): Wallet & { readonly paymentCredential: Uint8Array } {
+  const paymentCredential = idOf(name).slice(0, 28)
+  return { address: Uint8Array.of(0x60, ...paymentCredential), paymentCredential }
+}
+
+/** A transaction named `name` that pays each of `wallets` one output. Its bytes only need to differ from all others. */
+export function transaction(
+  name: string,
+  spent: readonly OutputReference[],
+  wallets: readonly Wallet[],
+): AcceptedTransaction {
+  const id = idOf(name)
+  const produced = wallets.map((wallet, index) => entry({ transactionId: id, index }, wallet))
+  return { id, cbor: bytes(`transaction ${name}`), spent, produced }
+}
+
+export function entry(reference: OutputReference, wallet: Wallet): LedgerEntry {
+  const name = `output ${Buffer.from(reference.transactionId).toString('hex')}#${reference.index}`
+  return { reference, output: bytes(name), ...wallet }
+}
+
+/** The `index`th output of the transaction named `name`. */
+export function outputOf(name: string, index = 0): OutputReference {
+  return { transactionId: idOf(name), index }
+}
