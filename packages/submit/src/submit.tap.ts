@@ -1,0 +1,347 @@
+import swagger from '@fastify/swagger'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import submit, { submit as named, type SubmitOptions } from './index.js'
+
+const invalid = '{"error":"Invalid CBOR provided"}'
+const tooLarge = '{"error":"Request body is too large"}'
+const unsupported = '{"error":"Unsupported Media Type"}'
+const failed = '{"error":"Failed to enqueue transaction"}'
+const accepted = (id: string) => `{"message":"Successfully added the transaction to the queue","id":"${id}"}`
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+/** One byte string that takes this many bytes of CBOR, at least 259. */
+const itemOf = (size: number) => `59${(size - 3).toString(16).padStart(4, '0')}${'ab'.repeat(size - 3)}`
+
+interface LogLine {
+  level: number
+  msg: string
+  reqId?: string
+  err?: { message: string; stack: string; code?: string }
+}
+
+class Entries {
+  readonly entries: string[] = []
+  async add(cbor: Uint8Array): Promise<string> {
+    return `entry-${this.entries.push(hex(cbor))}`
+  }
+}
+
+async function build(t: Test, options: Partial<SubmitOptions> = {}) {
+  const queue = new Entries()
+  const log: LogLine[] = []
+  const server = fastify({
+    logger: { level: 'info', stream: { write: (line: string) => void log.push(JSON.parse(line)) } },
+  })
+  t.teardown(() => server.close())
+  await server.register(submit, { queue, ...options })
+  const post = (payload: string | Buffer, type: string | undefined = 'text/plain', url = '/submit') =>
+    server.inject({ method: 'POST', url, headers: { 'content-type': type }, payload })
+  return { server, queue, log, post }
+}
+
+t.test('exported by default and by name, under its npm name', async (t) => {
+  t.equal(submit, named)
+  const { server } = await build(t)
+  t.ok(server.hasPlugin('@ratatosk/submit'))
+})
+
+t.test('answers 200 with the id of the entry once the queue has it', async (t) => {
+  const { post, queue } = await build(t)
+  const response = await post('84a400f6f5f6')
+  t.equal(response.statusCode, 400, 'an array that promises more than comes')
+  const good = await post('84a0a0f5f6')
+  t.equal(good.statusCode, 200)
+  t.equal(good.body, accepted('entry-1'))
+  t.equal(good.headers['content-type'], 'application/json; charset=utf-8')
+  t.same(queue.entries, ['84a0a0f5f6'])
+})
+
+t.test('the same transaction twice is enqueued twice: the queue delivers at least once anyway', async (t) => {
+  const { post, queue } = await build(t)
+  t.equal((await post('84a0a0f5f6')).body, accepted('entry-1'))
+  t.equal((await post('84a0a0f5f6')).body, accepted('entry-2'))
+  t.equal(queue.entries.length, 2)
+})
+
+t.test('hex of either case, with white space around it', async (t) => {
+  const { post, queue } = await build(t)
+  for (const body of [
+    '84a0a0f5f6',
+    '84A0A0F5F6',
+    '84a0A0f5F6',
+    '84a0a0f5f6\n',
+    '84a0a0f5f6\r\n',
+    '  84a0a0f5f6',
+    '\t\v\f\r\n 84a0a0f5f6 \n\n\n',
+    `${' '.repeat(500)}84a0a0f5f6${'\n'.repeat(500)}`,
+  ]) {
+    t.equal((await post(body)).statusCode, 200, JSON.stringify(body))
+  }
+  t.same([...new Set(queue.entries)], ['84a0a0f5f6'])
+})
+
+t.test('text/plain of any charset', async (t) => {
+  const { post } = await build(t)
+  for (const type of [
+    'text/plain',
+    'TEXT/Plain',
+    'text/plain;charset=utf-8',
+    'text/plain; charset=UTF-8',
+    'text/plain; charset="iso-8859-1"',
+    'text/plain; charset=windows-1252; format=flowed',
+    'text/plain ; charset=us-ascii',
+    'text/plain;',
+  ]) {
+    t.equal((await post('84a0a0f5f6', type)).statusCode, 200, type)
+  }
+})
+
+t.test('any well-formed item is taken, transaction or not: validation comes afterwards', async (t) => {
+  const { post, queue } = await build(t)
+  const items = {
+    integer: '00',
+    'large integer': '1bffffffffffffffff',
+    'integer in more bytes than it needs': '1900ff',
+    null: 'f6',
+    'empty array': '80',
+    'empty map': 'a0',
+    'map with a key twice': 'a200010002',
+    'indefinite array': '9f01ff',
+    'indefinite map': 'bf0001ff',
+    'indefinite text': '7f61616162ff',
+    'tagged set': 'd9010280',
+    'nested tags': 'c0c0c000',
+    float: 'f97e00',
+    'simple value': 'f820',
+  }
+  for (const [name, item] of Object.entries(items)) {
+    t.equal((await post(item)).statusCode, 200, name)
+  }
+  t.same(queue.entries, Object.values(items))
+})
+
+t.test('everything else is no CBOR: 400, and nothing is enqueued', async (t) => {
+  const { post, queue } = await build(t)
+  const bodies: Record<string, string | Buffer> = {
+    empty: '',
+    'white space only': ' \r\n\t ',
+    'one digit': '8',
+    'odd number of digits': '84a0a0f5f',
+    'odd number of digits, trailing space': '84a0a0f5f ',
+    'white space inside': '84a0 a0f5f6',
+    'line breaks inside': '84a0\na0f5f6',
+    '0x prefix': '0x84a0a0f5f6',
+    'no hex': 'hello',
+    'no hex at the end': '84a0a0f5fg',
+    base64: 'hKCg9fY=',
+    JSON: '{"tx":"84a0a0f5f6"}',
+    'JSON string': '"84a0a0f5f6"',
+    'raw bytes': Buffer.from('84a0a0f5f6', 'hex'),
+    'letters whose low byte is a digit': 'İİ',
+    'full-width digits': '８０',
+    'byte order mark': '\uFEFF80',
+    'no-break space around': '\u00A080\u00A0',
+    'UTF-16': Buffer.from('84a0a0f5f6', 'utf16le'),
+    'NUL after the digits': '80\u0000',
+    'trailing byte': '8000',
+    'two items': '84a0a0f5f684a0a0f5f6',
+    truncated: '84a0a0f5',
+    'truncated head': '19ff',
+    'truncated string': '42ab',
+    'break alone': 'ff',
+    'break in a definite array': '81ff',
+    'break as the value of a map': 'bf00ff',
+    'reserved additional information': '1c',
+    'reserved simple value': 'f818',
+    'chunk of another kind': '5f6161ff',
+    'nested indefinite chunk': '5f5f4100ffff',
+    'tag of nothing': 'c0',
+    'array that claims 2^60 items': '9b1000000000000000',
+    'map that claims 2^63 pairs': 'bb8000000000000000',
+    'string that claims 2^60 bytes': '5b1000000000000000',
+    'depth bomb': '81'.repeat(16_384),
+    'depth bomb with a bottom': `${'81'.repeat(16_383)}80`,
+    'indefinite depth bomb': '9f'.repeat(16_384),
+    'tag bomb': `${'c0'.repeat(16_383)}00`,
+    'map bomb': `${'a100'.repeat(8191)}a000`,
+  }
+  for (const [name, body] of Object.entries(bodies)) {
+    const response = await post(body)
+    t.equal(response.statusCode, 400, name)
+    t.equal(response.body, invalid, name)
+  }
+  t.same(queue.entries, [])
+})
+
+t.test('an empty request is no CBOR either', async (t) => {
+  const { server } = await build(t)
+  const response = await server.inject({
+    method: 'POST',
+    url: '/submit',
+    headers: { 'content-type': 'text/plain' },
+  })
+  t.equal(response.statusCode, 400)
+  t.equal(response.body, invalid)
+})
+
+t.test('up to 16,384 bytes of CBOR, white space not counted; longer: 413', async (t) => {
+  const { post, queue } = await build(t)
+  for (const body of [itemOf(16_384), `${itemOf(16_384)}\r\n`, ` ${itemOf(16_384)}${'\n'.repeat(1023)}`]) {
+    t.equal((await post(body)).statusCode, 200)
+  }
+  t.same([...new Set(queue.entries)], [itemOf(16_384)])
+  for (const [name, body] of [
+    ['a byte more', itemOf(16_385)],
+    ['a byte more and a line break', `${itemOf(16_385)}\n`],
+    ['a digit more', `${itemOf(16_384)}a`],
+    ['no hex, but too long for it', 'z'.repeat(32_769)],
+    ['more white space than is allowed for', `${itemOf(16_384)}${' '.repeat(1025)}`],
+    ['1 MB', 'ab'.repeat(500_000)],
+  ] as const) {
+    const response = await post(body)
+    t.equal(response.statusCode, 413, name)
+    t.equal(response.body, tooLarge, name)
+  }
+  t.equal(queue.entries.length, 3)
+})
+
+t.test('the limit is an option', async (t) => {
+  const { post } = await build(t, { maxTransactionSize: 300 })
+  t.equal((await post(itemOf(300))).statusCode, 200)
+  t.equal((await post(itemOf(301))).statusCode, 413)
+  const large = await build(t, { maxTransactionSize: 2_000_000 })
+  t.equal(
+    (await large.post('5a001e847b'.concat('00'.repeat(1_999_995)))).statusCode,
+    200,
+    "above the server's own limit",
+  )
+})
+
+t.test('anything but text/plain: 415', async (t) => {
+  const { post, server, queue } = await build(t)
+  for (const type of [
+    'application/json',
+    'application/cbor',
+    'application/octet-stream',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/html',
+    'text/plainer',
+    'text',
+    'text/',
+    '/',
+    '*/*',
+  ]) {
+    for (const body of ['84a0a0f5f6', '']) {
+      const response = await post(body, type)
+      t.equal(response.statusCode, 415, type)
+      t.equal(response.body, unsupported, type)
+    }
+  }
+  const json = await post('{"tx":"84a0a0f5f6"}', 'application/json')
+  t.equal(json.statusCode, 415)
+  for (const payload of ['84a0a0f5f6', undefined]) {
+    const untyped = await server.inject({ method: 'POST', url: '/submit', ...(payload && { payload }) })
+    t.equal(untyped.statusCode, 415, 'no content type')
+    t.equal(untyped.body, unsupported)
+  }
+  t.same(queue.entries, [])
+})
+
+t.test('a queue that does not take it: 500, the reason in the log under the id of the request', async (t) => {
+  const refusals: Record<string, SubmitOptions['queue']> = {
+    rejects: { add: () => Promise.reject(new Error('ECONNREFUSED redis://:secret@10.0.0.1')) },
+    throws: {
+      add: () => {
+        throw new Error('ECONNREFUSED redis://:secret@10.0.0.1')
+      },
+    },
+    'poses as exposed': {
+      add: () => Promise.reject(Object.assign(new Error('secret'), { expose: true, statusCode: 400 })),
+    },
+  }
+  for (const [name, queue] of Object.entries(refusals)) {
+    const { post, log } = await build(t, { queue })
+    const response = await post('84a0a0f5f6')
+    t.equal(response.statusCode, 500, name)
+    t.equal(response.body, failed, name)
+    const [line] = log.filter(({ level }) => level === 50)
+    t.match(line, {
+      msg: 'Failed to enqueue transaction',
+      reqId: 'req-1',
+      err: { code: 'SUBMIT_ENQUEUE_FAILED' },
+    })
+    t.match(line?.err?.stack, /secret/)
+  }
+})
+
+t.test('only POST is served', async (t) => {
+  const { server } = await build(t)
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'] as const) {
+    t.equal((await server.inject({ method, url: '/submit' })).statusCode, 404, method)
+  }
+})
+
+t.test('several instances in one server, each with its prefix, queue and limit', async (t) => {
+  const [first, second] = [new Entries(), new Entries()]
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(submit, { prefix: '/first', queue: first })
+  await server.register(submit, { prefix: '/second', queue: second, maxTransactionSize: 4 })
+  const post = (url: string) =>
+    server.inject({ method: 'POST', url, headers: { 'content-type': 'text/plain' }, payload: '84a0a0f5f6' })
+  t.equal((await post('/first/submit')).statusCode, 200)
+  t.equal((await post('/second/submit')).statusCode, 413)
+  t.equal((await post('/submit')).statusCode, 404)
+  t.equal(first.entries.length, 1)
+  t.equal(second.entries.length, 0)
+})
+
+t.test('leaves the parsers and the error handler of its server alone', async (t) => {
+  const { server } = await build(t)
+  server.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))
+  server.post('/json', async (request) => request.body)
+  const json = await server.inject({ method: 'POST', url: '/json', payload: { a: 1 } })
+  t.same(json.json(), { a: 1 })
+  const broken = await server.inject({
+    method: 'POST',
+    url: '/json',
+    headers: { 'content-type': 'application/json' },
+    payload: '{',
+  })
+  t.equal(broken.statusCode, 418)
+})
+
+t.test('wrong options stop the start', async (t) => {
+  for (const [options, message] of [
+    [{}, /queue\.add must be a function/],
+    [{ queue: {} }, /queue\.add must be a function/],
+    [{ queue: new Entries(), maxTransactionSize: 0 }, /maxTransactionSize must be a positive integer/],
+    [{ queue: new Entries(), maxTransactionSize: 1.5 }, /maxTransactionSize must be a positive integer/],
+    [
+      { queue: new Entries(), maxTransactionSize: Number.NaN },
+      /maxTransactionSize must be a positive integer/,
+    ],
+  ] as const) {
+    const server = fastify()
+    await t.rejects(async () => server.register(submit, options as SubmitOptions), { message })
+    await server.close()
+  }
+})
+
+t.test('the OpenAPI document names the route, its body and every status', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(swagger, { openapi: {} })
+  await server.register(submit, { queue: new Entries() })
+  await server.ready()
+  const { paths } = server.swagger()
+  t.same(Object.keys(paths ?? {}), ['/submit'])
+  const operation = paths?.['/submit']?.post
+  t.match(operation, {
+    requestBody: { content: { 'text/plain': { schema: { type: 'string' } } }, required: true },
+  })
+  t.same(Object.keys(operation?.responses ?? {}), ['200', '400', '413', '415', '500'])
+})

@@ -1,0 +1,32 @@
+// Compiled, never run: what the types accept and what they refuse.
+import fastify from 'fastify'
+import submit, { type SubmissionQueue, type SubmitOptions } from '../index.js'
+
+const server = fastify()
+const queue: SubmissionQueue = { add: async (cbor: Uint8Array) => String(cbor.byteLength) }
+
+server.register(submit, { queue })
+server.register(submit, { queue, maxTransactionSize: 1000, prefix: '/l2', logLevel: 'warn' })
+server.register(submit, () => ({ queue }))
+
+// A queue fits by its shape, whatever else it can do.
+class Entries {
+  readonly entries: Uint8Array[] = []
+  async add(cbor: Uint8Array, _priority = 0): Promise<string> {
+    return String(this.entries.push(cbor))
+  }
+}
+server.register(submit, { queue: new Entries() } satisfies SubmitOptions)
+
+// @ts-expect-error a queue is required
+server.register(submit, {})
+// @ts-expect-error the id is a string
+server.register(submit, { queue: { add: async () => 1 } })
+// @ts-expect-error the id is promised
+server.register(submit, { queue: { add: () => '1' } })
+// @ts-expect-error the queue gets bytes
+server.register(submit, { queue: { add: async (hex: string) => hex } })
+// @ts-expect-error a size is a number
+server.register(submit, { queue, maxTransactionSize: '16384' })
+// @ts-expect-error no such option
+server.register(submit, { queue, maxSize: 1 })
