@@ -1,0 +1,25 @@
+const hex = (bytes) => Buffer.from(bytes).toString('hex')
+
+/** A ledger in maps, keyed by the hex of what is asked for; it answers what `@ratatosk/tx-query` asks. */
+export class MemoryLedger {
+  transactions = new Map()
+  histories = new Map()
+  utxos = new Map()
+  blocks = new Map()
+
+  async transaction(id) {
+    return this.transactions.get(hex(id))
+  }
+
+  async history(address, { limit, offset }) {
+    return (this.histories.get(hex(address)) ?? []).slice(offset, offset + limit)
+  }
+
+  async utxosAt(address) {
+    return this.utxos.get(hex(address)) ?? []
+  }
+
+  async blockTransactions(headerHash) {
+    return this.blocks.get(hex(headerHash)) ?? []
+  }
+}
