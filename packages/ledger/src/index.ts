@@ -1,3 +1,13 @@
+export { decodeBech32Address, encodeBech32Address } from './address/bech32.js'
+export { decodeAddress } from './address/decode.js'
+export type {
+  Address,
+  ByronAddress,
+  Credential,
+  RewardAddress,
+  ShelleyAddress,
+  StakePointer,
+} from './address/types.js'
 export { compareBytes, equalBytes, fromHex, toHex } from './bytes.js'
 export { type CborLimits, defaultLimits } from './cbor/limits.js'
 export { CborReader, Major } from './cbor/reader.js'
@@ -15,3 +25,9 @@ export {
   type DecodeErrorCode,
   isDecodeError,
 } from './errors.js'
+export {
+  decodeOutputReference,
+  encodeOutputReference,
+  outputReferenceKey,
+} from './transaction/output-reference.js'
+export type * from './transaction/types.js'

@@ -4,6 +4,13 @@ export interface Credential {
   readonly hash: Uint8Array
 }
 
+/** Where on the chain a stake key was registered. Conway keeps such addresses and gives them no stake. */
+export interface StakePointer {
+  readonly slot: number
+  readonly transactionIndex: number
+  readonly certificateIndex: number
+}
+
 export interface ShelleyAddress {
   readonly kind: 'base' | 'pointer' | 'enterprise'
   readonly bytes: Uint8Array
@@ -12,6 +19,8 @@ export interface ShelleyAddress {
   readonly payment: Credential
   /** Of a base address only. */
   readonly stake?: Credential
+  /** Of a pointer address only. */
+  readonly pointer?: StakePointer
 }
 
 export interface RewardAddress {
@@ -27,7 +36,12 @@ export interface ByronAddress {
   readonly networkId: number
   /** Blake2b-224 of SHA3-256 of type, spending data and attributes: 28 bytes. */
   readonly root: Uint8Array
+  /** The CBOR map of attributes. */
   readonly attributes: Uint8Array
+  /** Unlocked by a verification key, or by a redemption key of the Ada sale. */
+  readonly spending: 'key' | 'redeem'
+  /** Of test networks only: mainnet's addresses carry none. */
+  readonly networkMagic?: number
 }
 
 /** CIP-19. */

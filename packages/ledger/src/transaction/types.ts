@@ -25,7 +25,12 @@ export type NativeScript =
 
 /** A script with the hash that addresses and policies name it by. `bytes` is what the hash's language tag is put before. */
 export type Script =
-  | { readonly language: 'native'; readonly hash: Uint8Array; readonly bytes: Uint8Array; readonly script: NativeScript }
+  | {
+      readonly language: 'native'
+      readonly hash: Uint8Array
+      readonly bytes: Uint8Array
+      readonly script: NativeScript
+    }
   | { readonly language: PlutusLanguage; readonly hash: Uint8Array; readonly bytes: Uint8Array }
 
 export type OutputDatum =

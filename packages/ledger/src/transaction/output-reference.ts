@@ -1,0 +1,39 @@
+import { toHex } from '../bytes.js'
+import { CborReader } from '../cbor/reader.js'
+import { CborWriter } from '../cbor/writer.js'
+import type { OutputReference } from './types.js'
+
+/** The CBOR `[id, index]`, definite and in shortest form: what `/utxos` answers as `outref`. */
+export function encodeOutputReference(reference: OutputReference): Uint8Array {
+  return new CborWriter(40).array(2).bytes(reference.transactionId).uint(reference.index).toBytes()
+}
+
+/**
+ * The reverse of {@link encodeOutputReference}; takes every encoding of the pair that the ledger takes.
+ *
+ * @throws DecodeError where the bytes are no such pair or more than it
+ */
+export function decodeOutputReference(bytes: Uint8Array): OutputReference {
+  const reader = new CborReader(bytes)
+  const reference = readOutputReference(reader)
+  reader.assertEnd()
+  return reference
+}
+
+export function readOutputReference(reader: CborReader): OutputReference {
+  const start = reader.position
+  const count = reader.readArray()
+  const transactionId = reader.readBytesOf(32)
+  const index = reader.readUint(0xffff)
+  reader.leaveArray(count, 2, start)
+  return { transactionId, index }
+}
+
+/**
+ * A key for maps and sets: equal exactly where the references are.
+ *
+ * @returns `<64 hex digits>#<index>`
+ */
+export function outputReferenceKey(reference: OutputReference): string {
+  return `${toHex(reference.transactionId)}#${reference.index}`
+}
