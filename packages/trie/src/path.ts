@@ -21,11 +21,9 @@ export function divergence(a: Uint8Array, b: Uint8Array, start: number): number 
   return PATH_LENGTH
 }
 
-/**
- * A path that begins with the first `depth` nibbles of `path`, followed by `nibbles` (one a byte). What comes
- * after them is zero and means nothing.
- */
+/** A path that begins with the first `depth` nibbles of `path` and `nibbles` (one a byte); the rest means nothing. */
 export function extendPath(path: Uint8Array, depth: number, nibbles: Uint8Array): Uint8Array {
+  if (nibbles.length === 0) return path
   const extended = new Uint8Array(PATH_LENGTH / 2)
   extended.set(path.subarray(0, (depth + 1) >> 1))
   let index = depth
@@ -33,7 +31,6 @@ export function extendPath(path: Uint8Array, depth: number, nibbles: Uint8Array)
     setNibble(extended, index, nibble)
     index += 1
   }
-  if (index % 2 === 1) setNibble(extended, index, 0)
   return extended
 }
 

@@ -41,7 +41,7 @@ export function createBranch(path: Uint8Array, fork: number): Branch {
     fork,
     mask: 0,
     ids: new Array<number>(RADIX).fill(0),
-    hashes: Buffer.alloc(RADIX * HASH_LENGTH),
+    hashes: Buffer.allocUnsafe(RADIX * HASH_LENGTH).fill(0),
     changed: new Array<Node | undefined>(RADIX).fill(undefined),
   }
 }

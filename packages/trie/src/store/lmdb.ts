@@ -1,6 +1,6 @@
 import { open } from 'lmdb'
 import { StoreConflict, StoreCorrupt } from '../errors.js'
-import { NULL_HASH } from '../hash.js'
+import { asBuffer, NULL_HASH } from '../hash.js'
 import { decodeIds, decodeVersion, encodeIds, encodeVersion, type StoredVersion } from './lmdb-rows.js'
 import type { Outcome, TrieStore, WriteNode } from './store.js'
 
@@ -9,15 +9,17 @@ export interface LmdbStoreOptions {
   path: string
 }
 
-/** The layout of the rows and of the nodes in them. */
+/** The layout of the rows, and of the nodes among them. */
 const FORMAT = 1
+
+const GENESIS: StoredVersion = { sequence: 0, root: NULL_HASH, node: 0, size: 0, firstNode: 1, nextNode: 1 }
 
 /**
  * Keeps a trie in an LMDB folder. Each update is one transaction, on disk when the call returns: a process that is
  * killed leaves the trie as it was before an update or after it, never between.
  *
  * Nodes are numbered in the order in which they are written, not kept under their hashes or their places in the trie.
- * So an update goes to the end of the file in one piece, a node never belongs to two histories, and undoing an update
+ * So an update goes to the end of the table in one piece, a node never belongs to two histories, and undoing an update
  * is to delete a range.
  *
  * @throws {StoreCorrupt} when the folder holds something else
@@ -39,37 +41,39 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
 
   let revision = 0
   let versions: readonly StoredVersion[] = []
+  let head = GENESIS
 
   function load(): void {
     const format = meta.get('format')
     if (format === undefined) {
       meta.putSync('format', FORMAT)
       meta.putSync('revision', 0)
-      putVersion({ sequence: 0, root: NULL_HASH, node: 0, size: 0, firstNode: 1, nextNode: 1 })
+      putVersion(GENESIS)
     } else if (format !== FORMAT) {
       throw new StoreCorrupt(`its format is ${format}, not ${FORMAT}`)
     }
     revision = meta.get('revision') ?? 0
-    versions = [...rows.getRange()].map(({ key, value }) => decodeVersion(key, value))
-    if (versions.length === 0) throw new StoreCorrupt('it has no version')
+    adopt(Array.from(rows.getRange(), ({ key, value }) => decodeVersion(key, value)))
   }
 
-  function head(): StoredVersion {
-    const newest = versions.at(-1)
-    if (newest === undefined) throw new StoreCorrupt('it is closed')
-    return newest
+  function adopt(kept: readonly StoredVersion[]): void {
+    const newest = kept.at(-1)
+    if (newest === undefined) throw new StoreCorrupt('it has no version')
+    versions = kept
+    head = newest
   }
 
-  /** Runs `change`, which answers the versions that are left, in one transaction. */
+  /** Runs `change`, which answers the versions that are then kept, as one transaction. */
   function transact(change: (revision: number) => readonly StoredVersion[]): void {
     const next = revision + 1
-    versions = root.transactionSync(() => {
-      // Our numbers, and what we believe about the newest version, hold only as long as we are the one who writes.
+    const kept = root.transactionSync(() => {
+      // What we know of the newest version, and the next free id, hold only as long as nobody else writes.
       if (meta.get('revision') !== revision) throw new StoreConflict()
       meta.putSync('revision', next)
       return change(next)
     })
     revision = next
+    adopt(kept)
   }
 
   function putVersion(version: StoredVersion): void {
@@ -79,10 +83,9 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
   function append(sequence: number, firstNode: number, write: (write: WriteNode) => Outcome): StoredVersion {
     let nextNode = firstNode
     const outcome = write((bytes) => {
-      const id = nextNode
-      nodes.putSync(id, Buffer.from(bytes), { append: true })
+      nodes.putSync(nextNode, asBuffer(bytes), { append: true })
       nextNode += 1
-      return id
+      return nextNode - 1
     })
     const version = { ...outcome, sequence, firstNode, nextNode }
     putVersion(version)
@@ -91,20 +94,25 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
 
   function forgetOldest(kept: readonly StoredVersion[], keep: number): readonly StoredVersion[] {
     const cut = Math.max(0, kept.length - keep)
-    for (const [index, { sequence }] of kept.slice(0, cut).entries()) {
-      const successor = kept[index + 1]?.sequence ?? sequence
-      for (const id of decodeIds(obsolete.getBinary(successor))) nodes.removeSync(id)
-      obsolete.removeSync(successor)
-      rows.removeSync(sequence)
+    for (const { sequence } of kept.slice(0, cut)) rows.removeSync(sequence)
+    // What a version superseded was used by those before it only.
+    for (const { sequence } of kept.slice(1, cut + 1)) {
+      for (const id of decodeIds(obsolete.getBinary(sequence))) nodes.removeSync(id)
+      obsolete.removeSync(sequence)
     }
     return kept.slice(cut)
   }
 
-  root.transactionSync(load)
+  try {
+    root.transactionSync(load)
+  } catch (error) {
+    void root.close()
+    throw error
+  }
 
   return {
     get head() {
-      return head()
+      return head
     },
 
     get versions() {
@@ -119,7 +127,7 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
 
     commit(superseded, keep, write) {
       transact((sequence) => {
-        const version = append(sequence, head().nextNode, write)
+        const version = append(sequence, head.nextNode, write)
         obsolete.putSync(sequence, encodeIds(superseded))
         return forgetOldest([...versions, version], keep)
       })
@@ -127,18 +135,17 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
 
     replace(write) {
       transact((sequence) => {
-        for (const database of [nodes, rows, obsolete]) database.clearSync()
+        for (const table of [nodes, rows, obsolete]) table.clearSync()
         return [append(sequence, 1, write)]
       })
     },
 
     undo(sequence) {
       transact(() => {
-        const undone = versions.filter((version) => version.sequence > sequence)
-        for (const version of undone) {
-          for (let id = version.firstNode; id < version.nextNode; id += 1) nodes.removeSync(id)
-          obsolete.removeSync(version.sequence)
-          rows.removeSync(version.sequence)
+        for (const undone of versions.filter((version) => version.sequence > sequence)) {
+          for (let id = undone.firstNode; id < undone.nextNode; id += 1) nodes.removeSync(id)
+          obsolete.removeSync(undone.sequence)
+          rows.removeSync(undone.sequence)
         }
         return versions.filter((version) => version.sequence <= sequence)
       })

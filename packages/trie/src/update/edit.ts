@@ -41,9 +41,9 @@ export function editTrie(root: number, changes: readonly KeyChange[], load: Load
     return node
   }
 
-  function openChild(branch: Branch, nibble: number): Node | undefined {
+  /** @param path a path that leads through the child */
+  function openChild(branch: Branch, nibble: number, path: Uint8Array): Node | undefined {
     if ((branch.mask & (1 << nibble)) === 0) return undefined
-    const path = extendPath(branch.path, branch.fork, Uint8Array.of(nibble))
     return branch.changed[nibble] ?? open(branch.ids[nibble] ?? 0, path, branch.fork + 1)
   }
 
@@ -71,12 +71,14 @@ export function editTrie(root: number, changes: readonly KeyChange[], load: Load
   }
 
   function editChildren(branch: Branch, own: readonly KeyChange[]): Node | undefined {
-    for (const [nibble, group] of groupByNibble(own, branch.fork)) {
-      setChild(branch, nibble, edit(openChild(branch, nibble), group, branch.fork + 1))
+    for (const { nibble, path, items } of groupByNibble(own, branch.fork)) {
+      setChild(branch, nibble, edit(openChild(branch, nibble, path), items, branch.fork + 1))
     }
     const children = countChildren(branch.mask)
     if (children === 0) return undefined
-    return children === 1 ? openChild(branch, firstChild(branch.mask)) : branch
+    if (children > 1) return branch
+    const nibble = firstChild(branch.mask)
+    return openChild(branch, nibble, extendPath(branch.path, branch.fork, Uint8Array.of(nibble)))
   }
 
   return { root: edit(root === 0 ? undefined : open(root, new Uint8Array(32), 0), changes, 0), superseded }
@@ -97,27 +99,32 @@ function join(nodes: readonly Node[], depth: number): Node | undefined {
   const last = nodes.at(-1)
   if (first === undefined || last === undefined || first === last) return first
   const branch = createBranch(first.path, divergence(first.path, last.path, depth))
-  for (const [nibble, group] of groupByNibble(nodes, branch.fork)) {
-    setChild(branch, nibble, join(group, branch.fork + 1))
+  for (const { nibble, items } of groupByNibble(nodes, branch.fork)) {
+    setChild(branch, nibble, join(items, branch.fork + 1))
   }
   return branch
 }
 
-function* groupByNibble<T extends { path: Uint8Array }>(
-  sorted: readonly T[],
-  index: number,
-): Generator<[nibble: number, group: T[]]> {
-  for (let start = 0; start < sorted.length; ) {
-    const nibble = nibbleOf(sorted[start], index)
-    let end = start + 1
-    while (end < sorted.length && nibbleOf(sorted[end], index) === nibble) end += 1
-    yield [nibble, sorted.slice(start, end)]
-    start = end
-  }
+interface Group<T> {
+  nibble: number
+  /** The path of the first item: up to the nibble, that of all. */
+  path: Uint8Array
+  items: T[]
 }
 
-function nibbleOf(item: { path: Uint8Array } | undefined, index: number): number {
-  return item === undefined ? 0 : nibbleAt(item.path, index)
+/** Splits a sorted list where the nibble at `index` of the paths changes. */
+function groupByNibble<T extends { path: Uint8Array }>(sorted: readonly T[], index: number): Group<T>[] {
+  const groups: Group<T>[] = []
+  let group: Group<T> | undefined
+  for (const item of sorted) {
+    const nibble = nibbleAt(item.path, index)
+    if (group === undefined || group.nibble !== nibble) {
+      group = { nibble, path: item.path, items: [] }
+      groups.push(group)
+    }
+    group.items.push(item)
+  }
+  return groups
 }
 
 function byPath(a: Node, b: Node): number {

@@ -1,7 +1,7 @@
 import { HASH_LENGTH } from '../hash.js'
 import { createNodeEncoder } from '../node/codec.js'
 import type { NodeHasher } from '../node/hasher.js'
-import type { Branch, Node } from '../node/node.js'
+import { type Branch, type Node, RADIX } from '../node/node.js'
 import type { WriteNode } from '../store/store.js'
 
 /** Hashes and writes nodes, each after those below it. */
@@ -32,7 +32,8 @@ export function createNodeSealer(hasher: NodeHasher): NodeSealer {
   }
 
   function sealChildren(branch: Branch, write: WriteNode): void {
-    for (const [nibble, child] of branch.changed.entries()) {
+    for (let nibble = 0; nibble < RADIX; nibble += 1) {
+      const child = branch.changed[nibble]
       if (child === undefined) continue
       const hash = branch.hashes.subarray(nibble * HASH_LENGTH, (nibble + 1) * HASH_LENGTH)
       branch.ids[nibble] = seal(child, branch.fork + 1, hash, write)

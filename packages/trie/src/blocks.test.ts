@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from './store/memory.js'
+import { bytes, crowdedKeys, hex } from './test/keys.js'
+import { naiveRoot } from './test/naive-root.js'
+import { stores } from './test/stores.js'
+import { createTrie } from './trie.js'
+import type { Operation } from './update/operations.js'
+
+/** What a key has after a block: a value, or nothing. */
+type Block = ReadonlyMap<string, string | undefined>
+
+const anyBlock = fc
+  .uniqueArray(
+    fc.tuple(fc.constantFrom(...crowdedKeys), fc.option(fc.constantFrom('', '01', '02'), { nil: undefined })),
+    {
+      selector: ([key]) => key,
+      maxLength: crowdedKeys.length,
+    },
+  )
+  .map((changes): Block => new Map(changes))
+
+/** The operations that take `entries` to where the block wants them, which is done to `entries` at once. */
+function operationsOf(block: Block, entries: Map<string, string>): Operation[] {
+  return [...block].flatMap(([key, value]) => {
+    const operations: Operation[] = []
+    if (entries.delete(key)) operations.push({ type: 'delete', key: bytes(key) })
+    if (value !== undefined) {
+      operations.push({ type: 'insert', key: bytes(key), value: bytes(value) })
+      entries.set(key, value)
+    }
+    return operations
+  })
+}
+
+describe.each(stores)('in %s', (_, open) => {
+  test('any blocks lead to the roots of the definition, and back', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyBlock, { maxLength: 8 }), async (blocks) => {
+        const trie = createTrie({ store: await open() })
+        const entries = new Map<string, string>()
+        const roots = [hex(trie.root)]
+        for (const block of blocks) {
+          trie.update(operationsOf(block, entries))
+          expect(hex(trie.root)).toBe(naiveRoot(entries))
+          expect(trie.size).toBe(entries.size)
+          roots.push(hex(trie.root))
+        }
+        for (const root of roots.slice(0, -1).reverse()) expect(hex(trie.undo())).toBe(root)
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+test('the order of a batch makes no difference', () => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray(crowdedKeys), fc.shuffledSubarray(crowdedKeys), (first, second) => {
+      const trie = createTrie({ store: createMemoryStore() })
+      trie.update(first.map((key) => ({ type: 'insert', key: bytes(key), value: bytes(key) })))
+      const gone = second.filter((key) => first.includes(key))
+      const come = second.filter((key) => !first.includes(key))
+      const operations: Operation[] = [
+        ...gone.map((key): Operation => ({ type: 'delete', key: bytes(key) })),
+        ...come.map((key): Operation => ({ type: 'insert', key: bytes(key), value: bytes(key) })),
+      ]
+      const forwards = hex(trie.update(operations))
+      trie.undo()
+      for (const operation of operations.toReversed()) trie.update([operation])
+      expect(hex(trie.root)).toBe(forwards)
+    }),
+  )
+})
+
+test('the trie after 1,000 random blocks is the one rebuilt from the entries, and each block can be undone', async () => {
+  const trie = createTrie({ store: createMemoryStore(), history: 1000 })
+  const rebuilt = createTrie({ store: createMemoryStore() })
+  const entries = new Map<string, string>()
+  const roots: string[] = []
+  const random = randomNumbers(1)
+  for (let block = 0; block < 1000; block += 1) {
+    roots.push(hex(trie.root))
+    const changes = new Map<string, string | undefined>()
+    for (let i = 0; i < 20; i += 1) {
+      const key = random(2000).toString(16).padStart(4, '0')
+      changes.set(key, random(2) === 0 ? undefined : random(256).toString(16).padStart(2, '0'))
+    }
+    trie.update(operationsOf(changes, entries))
+    if (block % 50 === 49) {
+      await rebuilt.rebuild(Array.from(entries, ([key, value]) => [bytes(key), bytes(value)] as const))
+      expect(trie.root).toStrictEqual(rebuilt.root)
+    }
+  }
+  expect(hex(trie.root)).toBe(naiveRoot(entries))
+  for (const root of roots.reverse()) expect(hex(trie.undo())).toBe(root)
+})
+
+/** Numbers below a limit that are the same in each run. */
+function randomNumbers(seed: number): (limit: number) => number {
+  let state = seed
+  return (limit) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
+}

@@ -1,0 +1,31 @@
+import { blake2b256 } from '../hash.js'
+
+export const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'))
+export const hex = (value: Uint8Array): string => Buffer.from(value).toString('hex')
+export const utf8 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text))
+
+/** The path of a key given in hex, as 64 hex digits. */
+export const pathOf = (key: string): string => hex(blake2b256(bytes(key)))
+
+/** The first `count` of the keys 00000000, 00000001, … whose paths begin with one of the prefixes. */
+export function keysUnder(prefixes: readonly string[], count: number): string[] {
+  const keys: string[] = []
+  for (let i = 0; keys.length < count; i += 1) {
+    const key = i.toString(16).padStart(8, '0')
+    const path = pathOf(key)
+    if (prefixes.some((prefix) => path.startsWith(prefix))) keys.push(key)
+  }
+  return keys
+}
+
+/**
+ * Keys for a small trie with a bit of everything: branches with long prefixes and with two children, at the root and
+ * below, which random keys would give only among millions.
+ */
+export const crowdedKeys = [
+  ...keysUnder(['a1b'], 6),
+  ...keysUnder(['a1c', 'a1d'], 6),
+  ...keysUnder(['7e0'], 5),
+  ...keysUnder(['70'], 5),
+  ...keysUnder(['c'], 4),
+]

@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest'
+import { blake2b256 } from './hash.js'
+import { createMemoryStore } from './store/memory.js'
+import { hex, utf8 } from './test/keys.js'
+import { stores } from './test/stores.js'
+import { createTrie, type Trie } from './trie.js'
+import type { Operation } from './update/operations.js'
+
+const EMPTY_ROOT = '00'.repeat(32)
+
+const insert = (key: string, value = key): Operation => ({
+  type: 'insert',
+  key: utf8(key),
+  value: utf8(value),
+})
+const remove = (key: string): Operation => ({ type: 'delete', key: utf8(key) })
+
+describe.each(stores)('a trie in %s', (_, open) => {
+  const createFilled = async (): Promise<Trie> => {
+    const trie = createTrie({ store: await open() })
+    trie.update(['a', 'b', 'c', 'd'].map((key) => insert(key)))
+    return trie
+  }
+
+  test('is empty at first', async () => {
+    const trie = createTrie({ store: await open() })
+    expect(hex(trie.root)).toBe(EMPTY_ROOT)
+    expect(trie.size).toBe(0)
+    expect(trie.has(utf8('a'))).toBe(false)
+    expect(trie.roots.map(hex)).toStrictEqual([EMPTY_ROOT])
+  })
+
+  test('holds the hashes of values', async () => {
+    const trie = await createFilled()
+    expect(trie.has(utf8('a'))).toBe(true)
+    expect(trie.valueHash(utf8('a'))).toStrictEqual(Uint8Array.from(blake2b256(utf8('a'))))
+    expect(trie.has(utf8('e'))).toBe(false)
+    expect(trie.valueHash(utf8('e'))).toBeUndefined()
+    expect(trie.size).toBe(4)
+  })
+
+  test('is empty again when all is deleted, down over a single key', async () => {
+    const trie = await createFilled()
+    const single = createTrie({ store: createMemoryStore() })
+    single.insert(utf8('b'), utf8('b'))
+    trie.update([remove('a'), remove('c'), remove('d')])
+    expect(trie.root).toStrictEqual(single.root)
+    trie.delete(utf8('b'))
+    expect(hex(trie.root)).toBe(EMPTY_ROOT)
+    expect(trie.size).toBe(0)
+  })
+
+  test.each([
+    ['a key to insert is there', 'TRIE_KEY_EXISTS', [insert('e'), insert('a')]],
+    ['a key to delete is not there', 'TRIE_KEY_MISSING', [insert('e'), remove('f')]],
+    ['a key is inserted twice', 'TRIE_KEY_EXISTS', [insert('e'), insert('e')]],
+    ['a key is deleted twice', 'TRIE_KEY_MISSING', [remove('a'), remove('a')]],
+    ['a key is inserted and deleted, but was there', 'TRIE_KEY_EXISTS', [insert('a'), remove('a')]],
+    ['a key is deleted and inserted, but was not there', 'TRIE_KEY_MISSING', [remove('e'), insert('e')]],
+  ] satisfies [string, string, Operation[]][])('refuses a whole batch when %s', async (_, code, batch) => {
+    const trie = await createFilled()
+    const before = trie.root
+    expect(() => trie.update(batch)).toThrow(expect.objectContaining({ code }))
+    expect(trie.root).toStrictEqual(before)
+    expect(trie.size).toBe(4)
+    expect(trie.roots).toHaveLength(2)
+    trie.update([insert('e')])
+    expect(trie.size).toBe(5)
+  })
+
+  test('names the key that an error is about', async () => {
+    const trie = await createFilled()
+    expect(() => trie.insert(utf8('a'), utf8(''))).toThrow(expect.objectContaining({ key: utf8('a') }))
+    expect(() => trie.delete(utf8('e'))).toThrow('The key 65 is not in the trie')
+    expect(() => trie.prove(utf8('e'))).toThrow(expect.objectContaining({ code: 'TRIE_KEY_MISSING' }))
+    expect(() => trie.proveAbsence(utf8('a'))).toThrow(expect.objectContaining({ code: 'TRIE_KEY_EXISTS' }))
+  })
+
+  test('applies the operations on one key in their order', async () => {
+    const trie = await createFilled()
+    const before = trie.root
+    trie.update([insert('e'), remove('e')])
+    expect(trie.root).toStrictEqual(before)
+    trie.update([remove('a'), insert('a', 'new'), remove('a'), insert('a', 'newer')])
+    expect(trie.valueHash(utf8('a'))).toStrictEqual(Uint8Array.from(blake2b256(utf8('newer'))))
+    expect(trie.size).toBe(4)
+  })
+
+  test('counts a batch without effect as an update', async () => {
+    const trie = await createFilled()
+    const before = trie.root
+    trie.update([])
+    expect(trie.roots).toHaveLength(3)
+    expect(trie.undo()).toStrictEqual(before)
+    expect(hex(trie.undo())).toBe(EMPTY_ROOT)
+  })
+
+  test('undoes updates one by one, until none is left', async () => {
+    const trie = await createFilled()
+    const before = trie.root
+    trie.update([remove('a'), remove('b'), insert('e')])
+    expect(trie.undo()).toStrictEqual(before)
+    expect(trie.has(utf8('a'))).toBe(true)
+    expect(trie.has(utf8('e'))).toBe(false)
+    expect(hex(trie.undo())).toBe(EMPTY_ROOT)
+    expect(() => trie.undo()).toThrow(expect.objectContaining({ code: 'TRIE_NOTHING_TO_UNDO' }))
+  })
+
+  test('goes on from where an undo has led', async () => {
+    const trie = await createFilled()
+    trie.update([remove('a'), insert('e')])
+    trie.undo()
+    trie.update([remove('b'), insert('f')])
+    expect(['a', 'b', 'e', 'f'].filter((key) => trie.has(utf8(key)))).toStrictEqual(['a', 'f'])
+  })
+
+  test('reverts to a root, the newest where there are two', async () => {
+    const trie = await createFilled()
+    const root = trie.root
+    trie.insert(utf8('e'), utf8(''))
+    trie.delete(utf8('e'))
+    trie.insert(utf8('f'), utf8(''))
+    trie.revert(root)
+    expect(trie.root).toStrictEqual(root)
+    expect(trie.roots).toHaveLength(4)
+    expect(() => trie.revert(blake2b256(root))).toThrow(
+      expect.objectContaining({ code: 'TRIE_ROOT_UNKNOWN' }),
+    )
+  })
+
+  test('shows an older state until that is pruned or undone', async () => {
+    const trie = await createFilled()
+    const older = trie.at(trie.root)
+    trie.update([remove('a')])
+    const newer = trie.at(trie.root)
+    expect([older.size, older.has(utf8('a'))]).toStrictEqual([4, true])
+    expect([newer.size, newer.has(utf8('a'))]).toStrictEqual([3, false])
+    trie.undo()
+    expect(() => newer.has(utf8('a'))).toThrow(expect.objectContaining({ code: 'TRIE_ROOT_UNKNOWN' }))
+    trie.update([remove('a')])
+    expect(() => newer.size).toThrow(expect.objectContaining({ code: 'TRIE_ROOT_UNKNOWN' }))
+    trie.prune(0)
+    expect(() => older.has(utf8('a'))).toThrow(expect.objectContaining({ code: 'TRIE_ROOT_UNKNOWN' }))
+    expect(() => trie.undo()).toThrow(expect.objectContaining({ code: 'TRIE_NOTHING_TO_UNDO' }))
+    expect(trie.has(utf8('b'))).toBe(true)
+  })
+
+  test('keeps as many older states as it is told to', async () => {
+    const trie = createTrie({ store: await open(), history: 2 })
+    const roots = ['a', 'b', 'c', 'd'].map((key) => hex(trie.update([insert(key)])))
+    expect(trie.roots.map(hex)).toStrictEqual(roots.slice(1))
+    trie.prune(1)
+    expect(trie.roots.map(hex)).toStrictEqual(roots.slice(2))
+    expect(hex(trie.undo())).toBe(roots[2])
+    expect(['a', 'b', 'c'].every((key) => trie.has(utf8(key)))).toBe(true)
+  })
+
+  test('is rebuilt from entries in any order, as they come', async () => {
+    const trie = await createFilled()
+    const root = trie.root
+    trie.update([remove('a')])
+    async function* entries() {
+      for (const key of ['d', 'b', 'a', 'c']) yield [utf8(key), utf8(key)] as const
+    }
+    expect(await trie.rebuild(entries())).toStrictEqual(root)
+    expect(trie.size).toBe(4)
+    expect(trie.roots).toStrictEqual([root])
+    trie.update([remove('d')])
+    expect(trie.undo()).toStrictEqual(root)
+    expect(hex(await trie.rebuild([]))).toBe(EMPTY_ROOT)
+    expect(trie.size).toBe(0)
+  })
+
+  test('stays as it was when a rebuild fails', async () => {
+    const trie = await createFilled()
+    const before = trie.root
+    const entries = ['x', 'y', 'z', 'y'].map((key) => [utf8(key), utf8('')] as const)
+    await expect(trie.rebuild(entries)).rejects.toMatchObject({ code: 'TRIE_KEY_DUPLICATE', entries: [1, 3] })
+    expect(trie.root).toStrictEqual(before)
+    expect(trie.has(utf8('a'))).toBe(true)
+    trie.update([remove('a'), insert('e')])
+    expect(trie.undo()).toStrictEqual(before)
+  })
+
+  test('gives away copies of its roots', async () => {
+    const trie = await createFilled()
+    const root = hex(trie.root)
+    trie.root.fill(0)
+    trie.roots.at(-1)!.fill(0)
+    expect(hex(trie.root)).toBe(root)
+  })
+})
+
+test.each([-1, 0.5, Number.NaN])('a history of %d states is refused', (history) => {
+  expect(() => createTrie({ store: createMemoryStore(), history })).toThrow(RangeError)
+  expect(() => createTrie({ store: createMemoryStore() }).prune(history)).toThrow(RangeError)
+})

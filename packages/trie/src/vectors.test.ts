@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { proofFromJson, proofToJson } from './proof/json.js'
+import { proofFromCbor, proofToCbor } from './proof/plutus-data.js'
+import { verifyExclusion, verifyInclusion } from './proof/verify.js'
+import { createMemoryStore } from './store/memory.js'
+import { bytes, hex, utf8 } from './test/keys.js'
+import { stores } from './test/stores.js'
+import { publishedMaps, type ReferenceRun, referenceRuns, vectorsAreMissing } from './test/vectors.js'
+import { createTrie } from './trie.js'
+import type { Operation } from './update/operations.js'
+
+const toOperation = (step: ReferenceRun['steps'][number]): Operation =>
+  step.insert === undefined
+    ? { type: 'delete', key: bytes(step.delete!) }
+    : { type: 'insert', key: bytes(step.insert), value: bytes(step.value!) }
+
+describe.skipIf(vectorsAreMissing)('the reference implementation (needs mpf/ in RATATOSK_VECTORS)', () => {
+  test('has left both kinds of vectors', () => {
+    expect(referenceRuns.length).toBeGreaterThan(0)
+    expect(publishedMaps.length).toBeGreaterThan(0)
+  })
+
+  describe.each(referenceRuns)('%s', (_, { steps, proofs, single, root, entries }) => {
+    test.each(stores)('gives the same root after each step (%s)', async (_, open) => {
+      const trie = createTrie({ store: await open() })
+      for (const step of steps) {
+        expect(hex(trie.update([toOperation(step)]))).toBe(step.root)
+      }
+      expect(trie.size).toBe(entries)
+      expect(hex(trie.root)).toBe(root)
+    })
+
+    test.each(stores)('goes back through the same roots (%s)', async (_, open) => {
+      const trie = createTrie({ store: await open(), history: steps.length })
+      for (const step of steps) trie.update([toOperation(step)])
+      for (const step of steps.slice(0, -1).reverse()) {
+        expect(hex(trie.undo())).toBe(step.root)
+      }
+      expect(hex(trie.undo())).toBe('00'.repeat(32))
+    })
+
+    test.each([7, 50, steps.length])('gives the same root after batches of %i', (length) => {
+      const trie = createTrie({ store: createMemoryStore() })
+      for (let start = 0; start < steps.length; start += length) {
+        const batch = steps.slice(start, start + length)
+        expect(hex(trie.update(batch.map(toOperation)))).toBe(batch.at(-1)!.root)
+      }
+    })
+
+    test.each(stores)('gives the same proofs, as JSON and as Plutus data (%s)', async (_, open) => {
+      const trie = createTrie({ store: await open() })
+      trie.update(steps.map(toOperation))
+      for (const { kind, key, proof: json, cbor } of proofs) {
+        const included = kind === 'membership'
+        const proof = included ? trie.prove(bytes(key)) : trie.proveAbsence(bytes(key))
+        expect(JSON.stringify(proofToJson(proof))).toBe(JSON.stringify(json))
+        expect(hex(proofToCbor(proof))).toBe(cbor)
+      }
+    })
+
+    test('reads and verifies those proofs', () => {
+      for (const { kind, key, value, proof: json, cbor } of proofs) {
+        const proof = proofFromJson(json)
+        expect(proofFromCbor(bytes(cbor))).toStrictEqual(proof)
+        const included = kind === 'membership'
+        const verified = included
+          ? verifyInclusion(bytes(root), bytes(key), bytes(value!), proof)
+          : verifyExclusion(bytes(root), bytes(key), proof)
+        expect(verified).toBe(true)
+      }
+    })
+
+    test('proves the only key of a map', () => {
+      const trie = createTrie({ store: createMemoryStore() })
+      trie.insert(utf8('key'), utf8('value'))
+      expect(proofToJson(trie.prove(utf8('key')))).toStrictEqual(single)
+    })
+  })
+
+  describe.each(publishedMaps)('%s', (_, { root, entries }) => {
+    const all = entries.map(({ key, value }) => [utf8(key), utf8(value)] as const)
+
+    test.each(stores)('gives the published root, one by one and at once (%s)', async (_, open) => {
+      const trie = createTrie({ store: await open() })
+      for (const [key, value] of all) trie.insert(key, value)
+      expect(hex(trie.root)).toBe(root)
+      expect(hex(await trie.rebuild(all.toReversed()))).toBe(root)
+    })
+  })
+})
