@@ -1,0 +1,57 @@
+import { runMigrations } from 'bullmq'
+import type { Connector } from '../bull-connector.js'
+import { QueueError } from '../errors.js'
+import { quoteSchema } from './connect-postgres.js'
+import { type PGliteInstance, PGlitePool } from './pglite-pool.js'
+import { schemaBackend } from './schema-backend.js'
+
+export interface PGliteConnectOptions {
+  readonly pglite: PGliteInstance
+  readonly schema: string
+}
+
+/** What BullMQ made in its schema and an unqualified name would not find, because something else has that name. */
+const hidden = `
+  SELECT relname AS name FROM pg_class
+   WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'S') AND NOT pg_table_is_visible(oid)
+  UNION ALL
+  SELECT proname FROM pg_proc WHERE pronamespace = $1::regnamespace AND NOT pg_function_is_visible(oid)
+  ORDER BY name`
+
+export async function connectPglite(options: PGliteConnectOptions): Promise<Connector> {
+  const schema = quoteSchema(options.schema)
+  const pool = new PGlitePool(options.pglite)
+  const client = await pool.connect()
+  await runMigrations(client, options.schema)
+  await shareSearchPath(pool, schema)
+  const factory = schemaBackend(pool, options.schema)
+  return {
+    producer: factory,
+    consumer: factory,
+    async ping() {
+      await pool.query('SELECT 1')
+    },
+    close: () => pool.end(),
+    cut: () => pool.end(),
+  }
+}
+
+/**
+ * PGlite has one session, so one search path. The queue's schema is appended to it: whoever else uses the instance
+ * finds the same tables as before, and BullMQ's unqualified names are found where nothing else has them.
+ */
+async function shareSearchPath(pool: PGlitePool, schema: string): Promise<void> {
+  await pool.query(
+    `SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, false)
+      WHERE NOT $1 = ANY (string_to_array(current_setting('search_path'), ', '))`,
+    [schema],
+  )
+  const { rows } = await pool.query<{ name: string }>(hidden, [schema])
+  if (rows.length > 0) {
+    const names = rows.map(({ name }) => name).join(', ')
+    throw new QueueError(
+      'QUEUE_SCHEMA_CONFLICT',
+      `Other tables or functions hide those of the queue: ${names}`,
+    )
+  }
+}

@@ -1,0 +1,75 @@
+import { type PgPool, quoteSchemaName, runMigrations } from 'bullmq'
+import pg from 'pg'
+import type { Connector } from '../bull-connector.js'
+import { QueueError } from '../errors.js'
+import { schemaBackend } from './schema-backend.js'
+
+export interface PostgresConnectOptions {
+  readonly url: string
+  readonly schema: string
+  readonly poolSize: number
+  readonly requestTimeoutMs: number
+}
+
+/** One pool, shared by whatever BullMQ makes. */
+export async function connectPostgres(options: PostgresConnectOptions): Promise<Connector> {
+  const { url, schema, poolSize, requestTimeoutMs } = options
+  checkPostgresUrl(url)
+  const pool = new pg.Pool({
+    connectionString: url,
+    options: `-c search_path=${quoteSchema(schema)}`,
+    max: poolSize,
+    keepAlive: true,
+    connectionTimeoutMillis: requestTimeoutMs,
+    query_timeout: requestTimeoutMs,
+  })
+  pool.setMaxListeners(0)
+  pool.on('error', () => undefined)
+  try {
+    const client = await pool.connect()
+    try {
+      await runMigrations(client, schema)
+    } finally {
+      client.release()
+    }
+  } catch (cause) {
+    await pool.end()
+    throw new QueueError('QUEUE_UNAVAILABLE', "PostgreSQL cannot be reached, or refuses the queue's tables", {
+      cause,
+    })
+  }
+  const factory = schemaBackend(pool as PgPool, schema)
+  return {
+    producer: factory,
+    consumer: factory,
+    async ping() {
+      await pool.query('SELECT 1')
+    },
+    close: () => pool.end(),
+    cut: async () => {
+      void pool.end().catch(() => undefined)
+    },
+  }
+}
+
+/** For SQL; BullMQ refuses names that are no plain identifiers. */
+export function quoteSchema(schema: string): string {
+  try {
+    return quoteSchemaName(schema)
+  } catch (cause) {
+    throw new QueueError('QUEUE_CONFIGURATION', 'The name of the schema must be a plain identifier', {
+      cause,
+    })
+  }
+}
+
+function checkPostgresUrl(url: string): void {
+  // The error of URL itself would carry the address with its password.
+  const protocol = URL.canParse(url) ? new URL(url).protocol : undefined
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:') {
+    throw new QueueError(
+      'QUEUE_CONFIGURATION',
+      'The address of PostgreSQL must read postgres://host:port/database',
+    )
+  }
+}

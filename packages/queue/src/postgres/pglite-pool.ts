@@ -1,0 +1,166 @@
+import { EventEmitter } from 'node:events'
+import type { PgNotification, PgPool, PgPoolClient, PgQueryResult } from 'bullmq'
+
+interface Rows<T> {
+  rows: T[]
+  affectedRows?: number
+}
+
+interface Statements {
+  query<T>(sql: string, parameters?: unknown[]): Promise<Rows<T>>
+  exec(sql: string): Promise<Rows<Record<string, unknown>>[]>
+}
+
+/** What is used of a PGlite: `new PGlite(…)` satisfies it. */
+export interface PGliteInstance extends Statements {
+  transaction<T>(work: (transaction: Statements & { rollback(): Promise<void> }) => Promise<T>): Promise<T>
+  listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
+}
+
+/** The first words of a statement, behind white space and comments. */
+const firstWords = /^(?:\s+|--[^\n]*(?:\n|$))*(\w+)(?:\s+(\w+))?/
+
+/**
+ * A PGlite in the shape of a `pg.Pool`. PGlite is one session: every client shares it, queries take turns, and a
+ * client's transaction holds it alone from BEGIN to COMMIT.
+ */
+export class PGlitePool extends EventEmitter implements PgPool {
+  /** Read by BullMQ: there is no connection that could be lost silently, so a worker need not poll. */
+  readonly options = { keepAlive: true }
+  readonly #pglite: PGliteInstance
+  readonly #clients = new Set<PGliteClient>()
+
+  constructor(pglite: PGliteInstance) {
+    super()
+    this.setMaxListeners(0)
+    this.#pglite = pglite
+  }
+
+  query<R>(text: string, parameters?: readonly unknown[]): Promise<PgQueryResult<R>> {
+    return run<R>(this.#pglite, text, parameters)
+  }
+
+  async connect(): Promise<PgPoolClient> {
+    const client = new PGliteClient(this.#pglite)
+    this.#clients.add(client)
+    return client
+  }
+
+  /** Ends subscriptions and open transactions; the PGlite itself is its owner's. */
+  async end(): Promise<void> {
+    await Promise.all([...this.#clients].map((client) => client.closed()))
+    this.#clients.clear()
+  }
+}
+
+class PGliteClient extends EventEmitter implements PgPoolClient {
+  readonly #pglite: PGliteInstance
+  readonly #subscriptions = new Map<string, Promise<() => Promise<void>>>()
+  #transaction: OpenTransaction | undefined
+
+  constructor(pglite: PGliteInstance) {
+    super()
+    this.setMaxListeners(0)
+    this.#pglite = pglite
+  }
+
+  async query<R>(text: string, parameters?: readonly unknown[]): Promise<PgQueryResult<R>> {
+    const [, verb, object] = firstWords.exec(text) ?? []
+    switch (verb?.toUpperCase()) {
+      case 'BEGIN':
+        this.#transaction = await OpenTransaction.begin(this.#pglite)
+        return { rows: [] }
+      case 'COMMIT':
+        await this.#end('commit')
+        return { rows: [] }
+      case 'ROLLBACK':
+        await this.#end('rollback')
+        return { rows: [] }
+      case 'LISTEN':
+        await this.#listen(object ?? '')
+        return { rows: [] }
+      default:
+        return run<R>(this.#transaction?.statements ?? this.#pglite, text, parameters)
+    }
+  }
+
+  release(): void {
+    void this.closed()
+  }
+
+  async closed(): Promise<void> {
+    const subscriptions = [...this.#subscriptions.values()]
+    this.#subscriptions.clear()
+    // The PGlite may be closed already: then there is nothing left to end.
+    await Promise.allSettled([
+      this.#end('rollback'),
+      ...subscriptions.map(async (subscription) => (await subscription)()),
+    ])
+  }
+
+  async #end(how: 'commit' | 'rollback'): Promise<void> {
+    const transaction = this.#transaction
+    this.#transaction = undefined
+    await transaction?.[how]()
+  }
+
+  async #listen(channel: string): Promise<void> {
+    let subscription = this.#subscriptions.get(channel)
+    if (subscription === undefined) {
+      subscription = this.#pglite.listen(channel, (payload) => {
+        const notification: PgNotification = { channel, payload }
+        this.emit('notification', notification)
+      })
+      this.#subscriptions.set(channel, subscription)
+    }
+    await subscription
+  }
+}
+
+/** `PGlite.transaction` takes a callback; this keeps it running until `commit` or `rollback` is called. */
+class OpenTransaction {
+  readonly statements: Statements
+  readonly #settle: (rollback: boolean) => void
+  readonly #settled: Promise<void>
+
+  private constructor(statements: Statements, settle: (rollback: boolean) => void, settled: Promise<void>) {
+    this.statements = statements
+    this.#settle = settle
+    this.#settled = settled
+  }
+
+  static begin(pglite: PGliteInstance): Promise<OpenTransaction> {
+    return new Promise((opened, failed) => {
+      const settled = pglite.transaction(async (transaction) => {
+        const rollback = await new Promise<boolean>((settle) => {
+          // Deferred, since `settled` is not assigned before the transaction has begun.
+          queueMicrotask(() => opened(new OpenTransaction(transaction, settle, settled)))
+        })
+        if (rollback) await transaction.rollback()
+      })
+      settled.catch(failed)
+    })
+  }
+
+  commit(): Promise<void> {
+    this.#settle(false)
+    return this.#settled
+  }
+
+  rollback(): Promise<void> {
+    this.#settle(true)
+    return this.#settled
+  }
+}
+
+/** As in `pg`, a text without parameters may hold several statements; the result is that of the last. */
+async function run<R>(
+  on: Statements,
+  text: string,
+  parameters: readonly unknown[] = [],
+): Promise<PgQueryResult<R>> {
+  if (parameters.length > 0) return on.query<R>(text, [...parameters])
+  const results = await on.exec(text)
+  const last = results.at(-1)
+  return { rows: (last?.rows ?? []) as R[], rowCount: last?.affectedRows ?? null }
+}

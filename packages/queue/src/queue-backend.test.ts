@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import {
+  createSubmissionQueue,
+  type QueueBackend,
+  SUBMISSIONS,
+  type Submission,
+  submittedCbor,
+} from './index.js'
+import { openers } from './test/services.js'
+
+/** Resolves with the data of the first `count` jobs that a worker was given. */
+function received<Data>(backend: QueueBackend, name: string, count: number): Promise<Data[]> {
+  return new Promise((resolve) => {
+    const jobs: Data[] = []
+    backend.worker<Data>(name, async (job) => {
+      jobs.push(job.data)
+      if (jobs.length === count) resolve(jobs)
+    })
+  })
+}
+
+describe.each(Object.entries(openers))('a queue on %s', (_kind, open) => {
+  test('hands over jobs in the order in which they were added', async (context) => {
+    const { backend } = await open(context)
+    const queue = backend.queue<number>('numbers')
+    for (const number of [1, 2, 3, 4]) await queue.add('number', number)
+    expect(await received<number>(backend, 'numbers', 4)).toEqual([1, 2, 3, 4])
+  })
+
+  test('wakes a worker that waits, from another connection', async (context) => {
+    const { backend, again } = await open(context)
+    const worker = backend.worker<string>('greetings', async (job) => job.updateProgress(1))
+    await new Promise<void>((resolve) => worker.once('drained', resolve))
+    const completed = new Promise<string>((resolve) => worker.once('completed', (job) => resolve(job.data)))
+    const producer = await again()
+    await producer.queue<string>('greetings').add('greet', 'hello')
+    expect(await completed).toBe('hello')
+    await producer.close()
+  })
+
+  test('tells events of a job to whoever listens', async (context) => {
+    const { backend } = await open(context)
+    const events = backend.events('sums')
+    await events.waitUntilReady()
+    backend.worker<number[], number>('sums', async (job) => job.data.reduce((a, b) => a + b))
+    const job = await backend.queue<number[], number>('sums').add('sum', [1, 2, 3])
+    expect(await job.waitUntilFinished(events)).toBe(6)
+  })
+
+  test('redelivers a failed job after the delay that its worker chooses', async (context) => {
+    const { backend } = await open(context)
+    const delays: number[] = []
+    let failedAt = 0
+    const succeededAt = new Promise<number>((resolve) => {
+      backend.worker(
+        'flaky',
+        async (job) => {
+          if (job.attemptsMade === 1) return resolve(Date.now())
+          failedAt = Date.now()
+          throw new Error('not yet')
+        },
+        {
+          settings: {
+            backoffStrategy: (attempts) => {
+              delays.push(attempts)
+              return 60
+            },
+          },
+        },
+      )
+    })
+    await backend.queue('flaky').add('job', undefined, { attempts: 3, backoff: { type: 'custom' } })
+    expect((await succeededAt) - failedAt).toBeGreaterThanOrEqual(59)
+    expect(delays).toEqual([1])
+  })
+
+  test('finishes the jobs that have begun before it closes', async (context) => {
+    const { backend } = await open(context)
+    let finished = false
+    const begun = new Promise<void>((resolve) => {
+      backend.worker('slow', async () => {
+        resolve()
+        await new Promise((wake) => setTimeout(wake, 100))
+        finished = true
+      })
+    })
+    await backend.queue('slow').add('job', undefined)
+    await begun
+    await backend.close()
+    expect(finished).toBe(true)
+  })
+
+  test('answers a ping, and obeys its signal', async (context) => {
+    const { backend } = await open(context)
+    await backend.ping()
+    await backend.ping(AbortSignal.timeout(5000))
+    const reason = new Error('too late')
+    await expect(backend.ping(AbortSignal.abort(reason))).rejects.toBe(reason)
+  })
+
+  test('refuses work after it was closed, and closes twice', async (context) => {
+    const { backend } = await open(context)
+    await backend.close()
+    await backend.close()
+    expect(() => backend.queue('late')).toThrow(expect.objectContaining({ code: 'QUEUE_CLOSED' }))
+    await expect(backend.ping()).rejects.toMatchObject({ code: 'QUEUE_CLOSED' })
+  })
+
+  test('takes submissions byte for byte, each with an id of its own', async (context) => {
+    const { backend } = await open(context)
+    const submissions = createSubmissionQueue(backend)
+    const cbor = Array.from({ length: 300 }, (_, index) => randomBytes(1 + index))
+    cbor.push(randomBytes(16_384))
+    const ids = await Promise.all(cbor.map((bytes) => submissions.add(bytes)))
+    expect(new Set(ids).size).toBe(cbor.length)
+    expect(await submissions.jobs.getWaitingCount()).toBe(cbor.length)
+    const jobs = await received<Submission>(backend, SUBMISSIONS, cbor.length)
+    expect(jobs.map((data) => Buffer.from(submittedCbor(data)).toString('hex'))).toEqual(
+      cbor.map((bytes) => bytes.toString('hex')),
+    )
+  })
+
+  test('does not acknowledge a submission after it was closed', async (context) => {
+    const { backend } = await open(context)
+    const submissions = createSubmissionQueue(backend)
+    await submissions.add(randomBytes(10))
+    await backend.close()
+    await expect(submissions.add(randomBytes(10))).rejects.toMatchObject({ code: 'QUEUE_CLOSED' })
+  })
+})

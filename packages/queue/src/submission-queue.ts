@@ -1,0 +1,73 @@
+import type { JobsOptions } from 'bullmq'
+import { addsInBulk } from './bulk-add.js'
+import { QueueError } from './errors.js'
+import type { JobQueue, QueueBackend } from './types.js'
+
+/** The name of the queue between `POST /submit` and validation. */
+export const SUBMISSIONS = 'submissions'
+
+/**
+ * What a submission's job holds: the transaction's CBOR in base64, which JSON carries at two thirds of the length of
+ * hex.
+ */
+export type Submission = string
+
+/** Submitted transactions on their way to validation. */
+export interface SubmissionQueue {
+  readonly jobs: JobQueue<Submission>
+  /**
+   * Puts a transaction's CBOR into the queue; resolves with the job's id when the backend has acknowledged the write.
+   *
+   * @throws QueueError `QUEUE_UNAVAILABLE` within twice the backend's `requestTimeoutMs`, `QUEUE_CLOSED`. The write may have reached
+   *   the backend all the same: submitting again is safe, since validation gives a transaction one effect only.
+   */
+  add(cbor: Uint8Array): Promise<string>
+}
+
+/** How often and when a job is redelivered is the worker's to decide, by a back-off strategy of its own. */
+const options: JobsOptions = { attempts: 2 ** 31 - 1, backoff: { type: 'custom' } }
+
+/**
+ * @example
+ * const submissions = createSubmissionQueue(backend)
+ * const id = await submissions.add(Buffer.from('84a300…', 'hex'))
+ */
+export function createSubmissionQueue(backend: QueueBackend): SubmissionQueue {
+  const jobs = backend.queue<Submission>(SUBMISSIONS, { streams: { events: { maxLen: 1000 } } })
+  // Redis pipelines single inserts as fast as they come; SQL has a transaction to pay for, which many can share.
+  const insert =
+    backend.kind === 'redis'
+      ? async (data: Submission) => (await jobs.add('transaction', data, options)).id
+      : addsInBulk(async (batch: readonly Submission[]) => {
+          refuseIfClosed(jobs)
+          const added = await jobs.addBulk(
+            batch.map((data) => ({ name: 'transaction', data, opts: options })),
+          )
+          return added.map((job) => job.id)
+        })
+  return {
+    jobs,
+    async add(cbor) {
+      refuseIfClosed(jobs)
+      const data = Buffer.from(cbor.buffer, cbor.byteOffset, cbor.byteLength).toString('base64')
+      try {
+        const id = await insert(data)
+        if (id === undefined) throw new Error('No id was given')
+        return id
+      } catch (cause) {
+        if (cause instanceof QueueError) throw cause
+        throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not take the transaction', { cause })
+      }
+    },
+  }
+}
+
+/** BullMQ leaves a call on a closed queue unanswered for ever. */
+function refuseIfClosed(jobs: JobQueue<Submission>): void {
+  if (jobs.closing !== undefined) throw new QueueError('QUEUE_CLOSED', 'The queue is closed')
+}
+
+/** The transaction's CBOR from a job's data. */
+export function submittedCbor(data: Submission): Uint8Array {
+  return Buffer.from(data, 'base64')
+}
