@@ -20,6 +20,8 @@ export interface ProtocolParameters {
   readonly maxBlockExecutionUnits: { readonly memory: bigint; readonly steps: bigint }
   /** Lovelace a byte of reference scripts, in the first tier. */
   readonly referenceScriptCostPerByte: Rational
+  /** Bytes of reference scripts that one transaction may touch; the ledger's 204,800 where it is not given. */
+  readonly maxReferenceScriptsSize?: number
   readonly costModels: { readonly [language in PlutusLanguage]?: readonly bigint[] }
   readonly protocolVersion: { readonly major: number; readonly minor: number }
   readonly keyDeposit: bigint
