@@ -1,0 +1,31 @@
+// Compiled, never run: what the types accept and what they refuse.
+import fastify from 'fastify'
+import txQuery, { type LedgerView, type TxQueryOptions } from '../index.js'
+
+const server = fastify()
+const ledger: LedgerView = {
+  transaction: async () => undefined,
+  history: async (_address, { limit, offset }) => [Uint8Array.of(limit, offset)],
+  utxosAt: async (address) => [{ reference: { transactionId: address, index: 0 }, output: address }],
+  blockTransactions: async (headerHash) => [headerHash],
+}
+
+server.register(txQuery, { ledger, network: 'testnet' })
+server.register(txQuery, { ledger, network: 'mainnet', prefix: '/l2', logLevel: 'warn' })
+
+// A ledger fits by its shape, whatever else it can do.
+const store = { ...ledger, close: async () => undefined }
+server.register(txQuery, { ledger: store, network: 'testnet' } satisfies TxQueryOptions)
+
+// @ts-expect-error a ledger is required
+server.register(txQuery, { network: 'testnet' })
+// @ts-expect-error a network is required
+server.register(txQuery, { ledger })
+// @ts-expect-error no such network
+server.register(txQuery, { ledger, network: 'preprod' })
+// @ts-expect-error transactions are bytes
+server.register(txQuery, { ledger: { ...ledger, transaction: async () => 'f6' }, network: 'testnet' })
+// @ts-expect-error answers are promised
+server.register(txQuery, { ledger: { ...ledger, utxosAt: () => [] }, network: 'testnet' })
+// @ts-expect-error every question has to be answered
+server.register(txQuery, { ledger: { transaction: ledger.transaction }, network: 'testnet' })

@@ -1,0 +1,118 @@
+import swagger from '@fastify/swagger'
+import fastify from 'fastify'
+import t from 'tap'
+import txQuery, { type LedgerView, txQuery as named, type TxQueryOptions } from './index.js'
+import { addressBytes, encode } from './test/addresses.js'
+import { build } from './test/build.js'
+import { MemoryLedger } from './test/memory-ledger.js'
+
+interface Operation {
+  parameters: { name: string; required?: boolean }[]
+  responses: Record<string, unknown>
+}
+
+const address = encode('addr_test', addressBytes(6, 0, Buffer.alloc(28, 7)))
+const urls = [
+  `/tx?tx_hash=${'ab'.repeat(32)}`,
+  `/txs?address=${address}`,
+  `/utxos?address=${address}`,
+  `/block?header_hash=${'ab'.repeat(28)}`,
+]
+
+t.test('exported by default and by name, under its npm name', async (t) => {
+  t.equal(txQuery, named)
+  const { server } = await build(t)
+  t.ok(server.hasPlugin('@ratatosk/tx-query'))
+})
+
+t.test('a ledger that fails: a bare 500, the reason in the log under the id of the request', async (t) => {
+  const fail = async () => {
+    throw Object.assign(new Error('relation "mempool" does not exist at db.internal'), {
+      statusCode: 404,
+      code: '42P01',
+    })
+  }
+  const ledger: LedgerView = { transaction: fail, history: fail, utxosAt: fail, blockTransactions: fail }
+  const { get, log } = await build(t, { ledger })
+  for (const url of urls) {
+    log.length = 0
+    const { status, body } = await get(url)
+    t.equal(status, 500, url)
+    t.equal(body, '{"error":"Something went wrong"}', url)
+    const errors = log.filter(({ level }) => level === 50)
+    t.equal(errors.length, 1)
+    t.match(errors[0], { reqId: /^req-/, err: { message: /relation "mempool" does not exist/ } })
+  }
+})
+
+t.test('HEAD follows GET', async (t) => {
+  const { server, ledger } = await build(t)
+  ledger.transactions.set('ab'.repeat(32), Buffer.of(0x80))
+  for (const url of [...urls, '/tx', '/txs', '/utxos', '/block', `/tx?tx_hash=${'00'.repeat(32)}`]) {
+    const [get, head] = await Promise.all([
+      server.inject({ method: 'GET', url }),
+      server.inject({ method: 'HEAD', url }),
+    ])
+    t.equal(head.statusCode, get.statusCode, url)
+    t.equal(head.body, '')
+    t.equal(head.headers['content-length'], get.headers['content-length'])
+    t.equal(head.headers['content-type'], get.headers['content-type'])
+  }
+})
+
+t.test('two ledgers in one server, each under its prefix', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  const [first, second] = [new MemoryLedger(), new MemoryLedger()]
+  first.transactions.set('ab'.repeat(32), Buffer.of(0x80))
+  await server.register(txQuery, { prefix: '/first', ledger: first, network: 'testnet' })
+  await server.register(txQuery, { prefix: '/second', ledger: second, network: 'mainnet' })
+  const url = `/tx?tx_hash=${'ab'.repeat(32)}`
+  t.equal((await server.inject(`/first${url}`)).body, '{"tx":"80"}')
+  t.equal((await server.inject(`/second${url}`)).statusCode, 404)
+  t.equal((await server.inject(url)).statusCode, 404)
+  t.equal((await server.inject(`/first/utxos?address=${address}`)).statusCode, 200)
+  t.equal((await server.inject(`/second/utxos?address=${address}`)).statusCode, 400)
+})
+
+t.test('leaves the error handler and the validation of its server alone', async (t) => {
+  const { server } = await build(t)
+  server.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))
+  const querystring = { type: 'object', properties: { n: { type: 'integer' } } }
+  server.get('/own', { schema: { querystring } }, async (request) => request.query)
+  t.same((await server.inject('/own?n=5')).json(), { n: 5 })
+  t.equal((await server.inject('/own?n=x')).statusCode, 418)
+})
+
+t.test('wrong options stop the start', async (t) => {
+  const wrong: [unknown, RegExp][] = [
+    [{ network: 'testnet' }, /a ledger is required/],
+    [{ ledger: new MemoryLedger(), network: 'preprod' }, /network must be mainnet or testnet/],
+    [{ ledger: new MemoryLedger() }, /network must be mainnet or testnet/],
+  ]
+  for (const [options, message] of wrong) {
+    const server = fastify()
+    await t.rejects(async () => server.register(txQuery, options as TxQueryOptions), { message })
+    await server.close()
+  }
+})
+
+t.test('the OpenAPI document names every route, parameter and status', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(swagger, { openapi: {} })
+  await server.register(txQuery, { ledger: new MemoryLedger(), network: 'testnet' })
+  await server.ready()
+  const paths = server.swagger().paths as Record<string, { get: Operation }>
+  const shapes = Object.entries(paths).map(([path, { get }]) => [
+    path,
+    get.parameters.map(({ name, required }) => (required ? name : `${name}?`)),
+    Object.keys(get.responses),
+  ])
+  t.same(shapes, [
+    ['/tx', ['tx_hash'], ['200', '400', '404', '500']],
+    ['/txs', ['address', 'limit?', 'offset?'], ['200', '400', '500']],
+    ['/utxos', ['address'], ['200', '400', '500']],
+    ['/block', ['header_hash'], ['200', '400', '500']],
+  ])
+})
