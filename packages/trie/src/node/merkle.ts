@@ -61,12 +61,8 @@ export function createMerkleTree(): MerkleTree {
 
     siblings(hashes, mask, nibble) {
       fill(hashes, mask)
-      return Buffer.concat(
-        levels
-          .slice(0, -1)
-          .map((level, height) => level.single[(nibble >> height) ^ 1] ?? top)
-          .reverse(),
-      )
+      const path = levels.slice(0, -1).map((level, height) => level.single[(nibble >> height) ^ 1] ?? top)
+      return Uint8Array.from(Buffer.concat(path.reverse()))
     },
   }
 }

@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../store/memory.js'
+import { bytes, crowdedKeys, hex, keysUnder, pathOf } from '../test/keys.js'
+import { naiveRoot } from '../test/naive-root.js'
+import { createTrie, type Trie } from '../trie.js'
+import { proofFromJson, proofToJson } from './json.js'
+import { proofFromCbor, proofToCbor } from './plutus-data.js'
+import type { Proof } from './proof.js'
+import { rootExcluding, rootIncluding, verifyExclusion, verifyInclusion } from './verify.js'
+
+const VALUE = bytes('cafe')
+
+function trieOf(keys: readonly string[]): Trie {
+  const trie = createTrie({ store: createMemoryStore() })
+  trie.update(keys.map((key) => ({ type: 'insert', key: bytes(key), value: VALUE })))
+  return trie
+}
+
+const rootOf = (keys: readonly string[]): string => naiveRoot(new Map(keys.map((key) => [key, hex(VALUE)])))
+
+const proofOf = (trie: Trie, key: string): Proof =>
+  trie.has(bytes(key)) ? trie.prove(bytes(key)) : trie.proveAbsence(bytes(key))
+
+describe('any proof', () => {
+  test('gives the root with the key and the root without it', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(crowdedKeys), fc.constantFrom(...crowdedKeys), (keys, key) => {
+        const trie = trieOf(keys)
+        const proof = proofOf(trie, key)
+        const others = keys.filter((other) => other !== key)
+        expect(hex(rootIncluding(bytes(key), VALUE, proof))).toBe(rootOf([...others, key]))
+        expect(hex(rootExcluding(bytes(key), proof))).toBe(rootOf(others))
+        expect(verifyInclusion(trie.root, bytes(key), VALUE, proof)).toBe(keys.includes(key))
+        expect(verifyExclusion(trie.root, bytes(key), proof)).toBe(!keys.includes(key))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('comes back from JSON and from Plutus data', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(crowdedKeys), fc.constantFrom(...crowdedKeys), (keys, key) => {
+        const proof = proofOf(trieOf(keys), key)
+        expect(proofFromJson(JSON.parse(JSON.stringify(proofToJson(proof))))).toStrictEqual(proof)
+        expect(proofFromCbor(proofToCbor(proof))).toStrictEqual(proof)
+      }),
+    )
+  })
+
+  test('serves no other root, key or value', () => {
+    const trie = trieOf(crowdedKeys)
+    const [key = '', other = ''] = crowdedKeys
+    const proof = trie.prove(bytes(key))
+    expect(verifyInclusion(new Uint8Array(32), bytes(key), VALUE, proof)).toBe(false)
+    expect(verifyInclusion(trie.root, bytes(other), VALUE, proof)).toBe(false)
+    expect(verifyInclusion(trie.root, bytes(key), bytes('beef'), proof)).toBe(false)
+    expect(verifyExclusion(trie.root, bytes(key), proof)).toBe(false)
+  })
+
+  test('fails with any of its bits changed', () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(crowdedKeys, { minLength: 2 }),
+        fc.constantFrom(...crowdedKeys),
+        fc.nat(),
+        (keys, key, bit) => {
+          const trie = trieOf(keys)
+          const cbor = proofToCbor(proofOf(trie, key))
+          const index = (bit >> 3) % cbor.length
+          cbor[index]! ^= 1 << (bit & 7)
+          let proof: Proof
+          try {
+            proof = proofFromCbor(cbor)
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'TRIE_PROOF_MALFORMED' })
+            return
+          }
+          const verified = keys.includes(key)
+            ? verifyInclusion(trie.root, bytes(key), VALUE, proof)
+            : verifyExclusion(trie.root, bytes(key), proof)
+          expect(verified).toBe(false)
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('the steps of a proof', () => {
+  /** Type and skip of each step, with the neighbour's nibble and prefix for a fork. */
+  const stepsOf = (keys: readonly string[], key: string): string[] =>
+    proofOf(trieOf(keys), key).map((step) =>
+      step.type === 'fork'
+        ? `fork ${step.skip} ${step.neighbor.nibble.toString(16)} ${hex(step.neighbor.prefix)}`
+        : `${step.type} ${step.skip}`,
+    )
+
+  const one = (prefix: string): string => keysUnder([prefix], 1)[0]!
+
+  test('there are none in the empty map, and none for the only key', () => {
+    expect(stepsOf([], one('a'))).toStrictEqual([])
+    expect(stepsOf([one('a')], one('a'))).toStrictEqual([])
+  })
+
+  test('beside one leaf, at the root', () => {
+    expect(stepsOf([one('a'), one('b')], one('a'))).toStrictEqual(['leaf 0'])
+    expect(stepsOf([one('a1b'), one('a1c')], one('a1b'))).toStrictEqual(['leaf 2'])
+    expect(stepsOf([one('a1b'), one('a2')], one('a1b'))).toStrictEqual(['leaf 1'])
+  })
+
+  test('beside two leaves, at the root', () => {
+    expect(stepsOf([one('a'), one('b'), one('c')], one('a'))).toStrictEqual(['branch 0'])
+    expect(stepsOf([one('a1'), one('a2'), one('a3')], one('a1'))).toStrictEqual(['branch 1'])
+  })
+
+  test('beside one branch, at the root', () => {
+    const branch = [one('b1'), one('b2')]
+    expect(stepsOf([one('a'), ...branch], one('a'))).toStrictEqual(['fork 0 b '])
+    const deep = [one('b31'), one('b32')]
+    expect(stepsOf([one('a'), ...deep], one('a'))).toStrictEqual(['fork 0 b 03'])
+    expect(stepsOf([one('b4'), ...deep], one('b4'))).toStrictEqual(['fork 1 3 '])
+  })
+
+  test('the proof goes on past a leaf and past a fork', () => {
+    const keys = [one('a'), one('b31'), one('b32'), one('b4')]
+    expect(stepsOf(keys, one('b31'))).toStrictEqual(['leaf 0', 'leaf 0', 'leaf 0'])
+    expect(stepsOf([...keys, one('a2')], one('b31'))).toHaveLength(3)
+    expect(stepsOf([one('a1'), one('a2'), one('b31'), one('b32')], one('b31'))).toStrictEqual([
+      'fork 0 a ',
+      'leaf 1',
+    ])
+  })
+
+  test('of an absent key: beside a leaf that is the whole map', () => {
+    expect(stepsOf([one('a')], one('b'))).toStrictEqual(['leaf 0'])
+    expect(stepsOf([one('a1b')], one('a1c'))).toStrictEqual(['leaf 2'])
+  })
+
+  test('of an absent key: where a branch has no child', () => {
+    expect(stepsOf([one('a'), one('b')], one('c'))).toStrictEqual(['branch 0'])
+  })
+
+  test('of an absent key: off the prefix of a branch', () => {
+    const keys = [one('a1b'), one('a1c')]
+    expect(stepsOf(keys, one('b'))).toStrictEqual(['fork 0 a 01'])
+    expect(stepsOf(keys, one('a2'))).toStrictEqual(['fork 1 1 '])
+  })
+})
+
+describe('a proof is refused', () => {
+  const key = keysUnder(['a1'], 1)[0]!
+  const root = new Uint8Array(32)
+  const leaf = (changes: object): Proof => [
+    { type: 'leaf', skip: 0, neighbor: { key: new Uint8Array(32), value: new Uint8Array(32), ...changes } },
+  ]
+  const fork = (changes: object, skip = 0): Proof => [
+    { type: 'fork', skip, neighbor: { nibble: 0, prefix: new Uint8Array(), root, ...changes } },
+  ]
+
+  test.each([
+    ['with a skip below 0', [{ type: 'branch', skip: -1, neighbors: new Uint8Array(128) }]],
+    ['with a skip that is no integer', [{ type: 'branch', skip: 0.5, neighbors: new Uint8Array(128) }]],
+    ['with a skip beyond the path', [{ type: 'branch', skip: 64, neighbors: new Uint8Array(128) }]],
+    [
+      'with more steps than the path has nibbles',
+      Array(65).fill({ type: 'branch', skip: 0, neighbors: new Uint8Array(128) }),
+    ],
+    ['with three neighbors in a branch', [{ type: 'branch', skip: 0, neighbors: new Uint8Array(96) }]],
+    ['with a short key in a leaf', leaf({ key: new Uint8Array(31) })],
+    ['with a short value in a leaf', leaf({ value: new Uint8Array(31) })],
+    ['with a leaf that leaves the path elsewhere', leaf({ key: bytes(`a${'0'.repeat(63)}`) })],
+    ['with a fork under the nibble of the path', fork({ nibble: 10 })],
+    ['with a nibble of 16', fork({ nibble: 16 })],
+    ['with a nibble of 16 in a prefix', fork({ prefix: Uint8Array.of(16) })],
+    ['with a prefix beyond the path', fork({ prefix: new Uint8Array(63) })],
+    ['with a short root in a fork', fork({ root: new Uint8Array(31) })],
+  ] satisfies [string, Proof][])('%s', (_, proof) => {
+    const malformed = expect.objectContaining({ code: 'TRIE_PROOF_MALFORMED' })
+    expect(() => rootIncluding(bytes(key), VALUE, proof)).toThrow(malformed)
+    expect(() => rootExcluding(bytes(key), proof)).toThrow(malformed)
+    expect(verifyInclusion(root, bytes(key), VALUE, proof)).toBe(false)
+    expect(verifyExclusion(root, bytes(key), proof)).toBe(false)
+  })
+
+  test('that calls the key its own neighbour', () => {
+    const trie = trieOf([key])
+    const proof: Proof = [
+      { type: 'leaf', skip: 0, neighbor: { key: bytes(pathOf(key)), value: trie.valueHash(bytes(key))! } },
+    ]
+    expect(verifyExclusion(trie.root, bytes(key), proof)).toBe(false)
+  })
+})

@@ -1,0 +1,74 @@
+import { open } from 'lmdb'
+import { expect, onTestFinished, test } from 'vitest'
+import { decodeNode } from '../node/codec.js'
+import { bytes, keysUnder } from '../test/keys.js'
+import { temporaryFolder } from '../test/stores.js'
+import { createTrie, type Trie } from '../trie.js'
+import type { Operation } from '../update/operations.js'
+import { openLmdbStore } from './lmdb.js'
+import { createMemoryStore } from './memory.js'
+import type { TrieStore } from './store.js'
+
+const keys = keysUnder(['1', '2a', '2b', '3cc'], 400)
+
+/** Deletes every key that is there and inserts every other one, of a window of keys that moves with each round. */
+function turnOver(trie: Trie, round: number): void {
+  const window = Array.from({ length: 60 }, (_, i) => keys[(round * 37 + i) % keys.length]!)
+  trie.update(
+    window.map((key): Operation => {
+      const present = trie.has(bytes(key))
+      return present
+        ? { type: 'delete', key: bytes(key) }
+        : { type: 'insert', key: bytes(key), value: bytes(key) }
+    }),
+  )
+}
+
+/** The nodes that the kept versions are made of. */
+function reachable(store: TrieStore): Set<number> {
+  const found = new Set<number>()
+  const visit = (id: number, path: Uint8Array, depth: number): void => {
+    if (id === 0 || found.has(id)) return
+    found.add(id)
+    const node = decodeNode(store.read(id), id, path, depth)
+    if (node.kind === 'branch') for (const child of node.ids) visit(child, node.path, node.fork + 1)
+  }
+  for (const version of store.versions) visit(version.node, new Uint8Array(32), 0)
+  return found
+}
+
+test('LMDB keeps the nodes of the kept versions, and no other', async () => {
+  const path = await temporaryFolder()
+  const store = openLmdbStore({ path })
+  const nodes = open({ path, noSubdir: false, overlappingSync: false }).openDB<Buffer, number>({
+    name: 'nodes',
+    encoding: 'binary',
+  })
+  onTestFinished(() => store.close())
+  const trie = createTrie({ store, history: 3 })
+  const expectNoOther = (): void => {
+    nodes.resetReadTxn()
+    expect([...nodes.getKeys()]).toStrictEqual([...reachable(store)].sort((a, b) => a - b))
+  }
+  for (let round = 0; round < 40; round += 1) {
+    turnOver(trie, round)
+    if (round % 5 === 4) trie.undo()
+    expectNoOther()
+  }
+  trie.prune(0)
+  expectNoOther()
+  await trie.rebuild(keys.map((key) => [bytes(key), bytes(key)] as const))
+  expectNoOther()
+})
+
+test('memory gives the room of old nodes to new ones', () => {
+  const store = createMemoryStore()
+  const trie = createTrie({ store, history: 3 })
+  for (let round = 0; round < 500; round += 1) {
+    turnOver(trie, round)
+    if (round % 5 === 4) trie.undo()
+  }
+  // Each of the 500 updates writes about 40 KB.
+  expect(store.bytes).toBeLessThanOrEqual(2 ** 20)
+  expect(reachable(store).size).toBeGreaterThan(200)
+})
