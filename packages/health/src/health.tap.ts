@@ -198,6 +198,19 @@ t.test('two instances in one server, each under its prefix', async (t) => {
   t.equal((await server.inject('/health/ready')).statusCode, 404)
 })
 
+t.test('wrong options stop the start', async (t) => {
+  const wrong: [unknown, RegExp][] = [
+    [{}, /probes are required/],
+    [{ probes: {}, probeTimeoutMs: 0 }, /probeTimeoutMs must be positive/],
+    [{ probes: {}, probeTimeoutMs: Number.NaN }, /probeTimeoutMs must be positive/],
+  ]
+  for (const [options, message] of wrong) {
+    const server = fastify()
+    await t.rejects(async () => server.register(health, options as HealthOptions), { message })
+    await server.close()
+  }
+})
+
 t.test('the OpenAPI document names every route and status', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())

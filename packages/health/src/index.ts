@@ -17,6 +17,9 @@ export interface HealthOptions extends RegisterOptions {
 
 const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options) => {
   const { probes, probeTimeoutMs = 3000 } = options
+  if (!probes) throw new TypeError('@ratatosk/health: probes are required')
+  if (!(probeTimeoutMs > 0)) throw new TypeError('@ratatosk/health: probeTimeoutMs must be positive')
+
   const check = readinessCheck(probes, probeTimeoutMs, (subsystem, err) =>
     fastify.log.warn({ subsystem, err }, 'Subsystem unavailable'),
   )
