@@ -1,6 +1,7 @@
-import type { Database } from './drivers/connection.js'
+import type { Connection, Database } from './drivers/connection.js'
 import { openPGlite } from './drivers/pglite.js'
 import { openPostgres } from './drivers/postgres.js'
+import { openGate } from './gate.js'
 import { advisoryLock } from './ledger/advisory-lock.js'
 import { applyGenesis } from './ledger/genesis.js'
 import { openLedger } from './ledger/mempool-ledger.js'
@@ -36,24 +37,36 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 function createStore(database: Database, schema: string): Store {
-  const locked: Database['transaction'] = (work) =>
-    database.transaction(async (connection) => {
-      await advisoryLock(connection, 'ledger', schema)
-      return work(connection)
-    })
+  const gate = openGate(() => database.close())
+  const connection: Connection = {
+    query: (statement, parameters) => gate.enter(() => database.query(statement, parameters)),
+  }
+
+  // One at a time here already, so that no more than one connection waits for the lock.
+  let last: Promise<unknown> = Promise.resolve()
+  function locked<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const turn = last.then(() =>
+      database.transaction(async (holder) => {
+        await advisoryLock(holder, 'ledger', schema)
+        return work(holder)
+      }),
+    )
+    last = turn.catch(() => {})
+    return turn
+  }
 
   return {
-    ...openQueries(database, schema),
-    withLedger: (work) => locked((connection) => work(openLedger(connection, schema))),
-    applyGenesis: (outputs) => locked((connection) => applyGenesis(connection, schema, outputs)),
-    rejections: openRejections(database, schema),
-    leases: openLeases(database, schema),
+    ...openQueries(connection, schema),
+    withLedger: (work) => gate.enter(() => locked((holder) => work(openLedger(holder, schema)))),
+    applyGenesis: (outputs) => gate.enter(() => locked((holder) => applyGenesis(holder, schema, outputs))),
+    rejections: openRejections(connection, schema),
+    leases: openLeases(connection, schema),
 
     async ping(signal) {
-      await abortable(database.query('SELECT 1'), signal)
+      await abortable(connection.query('SELECT 1'), signal)
     },
 
-    close: () => database.close(),
+    close: () => gate.close(),
   }
 }
 

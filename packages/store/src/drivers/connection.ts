@@ -1,7 +1,7 @@
 import { StoreError } from '../errors.js'
 import type { Parameter } from './parameters.js'
 
-/** What PostgreSQL's drivers and PGlite have in common: one statement in, rows out. */
+/** What a PostgreSQL connection and PGlite have in common: one statement in, rows out. */
 export interface Connection {
   /** Columns: `bytea` is Uint8Array, `int8` bigint, `int4` number, `timestamptz` Date, `json` parsed. */
   query<Row>(statement: string, parameters?: readonly Parameter[]): Promise<Row[]>

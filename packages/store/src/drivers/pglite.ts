@@ -1,4 +1,3 @@
-import { StoreError } from '../errors.js'
 import { type Connection, type Database, scoped } from './connection.js'
 import { toBytes, toText, typeOf } from './parameters.js'
 import { toStoreError } from './store-error.js'
@@ -27,47 +26,30 @@ const conversions: EmbeddedQueryOptions = {
 }
 
 export function openPGlite(pglite: PGliteLike): Database {
-  const running = new Set<Promise<unknown>>()
-  let closed = false
-
-  async function track<T>(start: () => Promise<T>): Promise<T> {
-    if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed')
-    const work = start()
-    running.add(work)
-    try {
-      return await work
-    } finally {
-      running.delete(work)
-    }
-  }
-
   return {
-    query: (statement, parameters) => track(() => connection(pglite).query(statement, parameters)),
+    ...connection(pglite),
 
-    transaction: (work) =>
-      track(async () => {
-        let failure: { readonly reason: unknown } | undefined
-        try {
-          return await pglite.transaction(async (executor) => {
-            const scope = scoped(connection(executor))
-            try {
-              return await work(scope)
-            } catch (reason) {
-              failure = { reason }
-              throw reason
-            } finally {
-              scope.end()
-            }
-          })
-        } catch (error) {
-          throw failure?.reason === error ? error : toStoreError(error)
-        }
-      }),
-
-    async close() {
-      closed = true
-      await Promise.allSettled(running)
+    async transaction(work) {
+      let failure: { readonly reason: unknown } | undefined
+      try {
+        return await pglite.transaction(async (executor) => {
+          const scope = scoped(connection(executor))
+          try {
+            return await work(scope)
+          } catch (reason) {
+            failure = { reason }
+            throw reason
+          } finally {
+            scope.end()
+          }
+        })
+      } catch (error) {
+        throw failure?.reason === error ? error : toStoreError(error)
+      }
     },
+
+    // Its owner closes it.
+    async close() {},
   }
 }
 

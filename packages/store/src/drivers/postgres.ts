@@ -1,91 +1,117 @@
-import postgres from 'postgres'
+import pg from 'pg'
 import { StoreError } from '../errors.js'
 import type { PostgresOptions } from '../options.js'
-import { type Connection, type Database, type ScopedConnection, scoped } from './connection.js'
+import { type Connection, type Database, scoped } from './connection.js'
 import { toBytes, toText, typeOf } from './parameters.js'
 import { toStoreError } from './store-error.js'
 
-/** Seconds that `close` gives to statements under way. */
-const closeTimeout = 5
-/** Seconds between two attempts to connect, at most: a server that came back is found soon. */
-const longestBackoff = 1
+/** Milliseconds that a statement's answer may take beyond its time-out: then the server is cut off from us. */
+const answerGrace = 5_000
 
 export function openPostgres(options: PostgresOptions): Database {
-  const sql = connect(options)
-  return {
-    ...connection(sql),
+  const pool = new pg.Pool(poolConfig(options))
+  // A connection that is lost at rest leaves the pool by itself; without a listener it would end the process.
+  pool.on('error', () => {})
+  const statementNames = new Map<string, string>()
 
-    async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-      const scope: { connection?: ScopedConnection; outcome?: Promise<T> } = {}
+  function connection(executor: pg.Pool | pg.PoolClient): Connection {
+    return {
+      async query<Row>(statement: string, parameters: Parameters<Connection['query']>[1] = []) {
+        try {
+          const { rows } = await executor.query({
+            text: statement,
+            values: parameters.map(toText),
+            // Named: parsed once for each connection.
+            ...(parameters.length > 0 && { name: nameOf(statement) }),
+          })
+          return rows as Row[]
+        } catch (error) {
+          throw toStoreError(error)
+        }
+      },
+    }
+  }
+
+  function nameOf(statement: string): string {
+    const name = statementNames.get(statement) ?? `s${statementNames.size}`
+    statementNames.set(statement, name)
+    return name
+  }
+
+  async function checkOut(): Promise<pg.PoolClient> {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+
+  return {
+    ...connection(pool),
+
+    async transaction(work) {
+      const client = await checkOut()
+      let lost: StoreError | undefined
+      const lose = (error: Error) => {
+        lost = toStoreError(error)
+      }
+      client.on('error', lose)
+      const transaction = connection(client)
+      const scope = scoped(transaction)
       try {
         // The ledger's lock is the first statement: later ones must see what its last holder has committed.
-        await sql.begin('isolation level read committed', (executor) => {
-          scope.connection = scoped(connection(executor))
-          scope.outcome = work(scope.connection)
-          return scope.outcome
-        })
+        await transaction.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+        const result = await work(scope)
+        scope.end()
+        await transaction.query('COMMIT')
+        return result
       } catch (error) {
-        // A lost connection ends the transaction while `work` still runs: it must neither write elsewhere nor be left alone.
-        scope.connection?.end()
-        const failure = await scope.outcome?.then(
-          () => undefined,
-          (reason: unknown) => reason,
-        )
-        throw failure === error ? error : toStoreError(error)
+        scope.end()
+        await transaction.query('ROLLBACK').catch(lose)
+        throw lost ?? error
+      } finally {
+        client.off('error', lose)
+        // A connection that could not roll back is closed, so that the server does.
+        client.release(lost)
       }
-      scope.connection?.end()
-      if (scope.outcome === undefined) throw new StoreError('STORE_FAILED', 'The transaction did not run')
-      return scope.outcome
     },
 
     async close() {
-      await sql.end({ timeout: closeTimeout })
+      await pool.end()
     },
   }
 }
 
-type Executor = Pick<postgres.Sql, 'unsafe'>
-
-function connection(executor: Executor): Connection {
+function poolConfig(options: PostgresOptions): pg.PoolConfig {
+  const statementTimeout = options.statementTimeoutMs ?? 30_000
   return {
-    async query<Row>(statement: string, parameters: Parameters<Connection['query']>[1] = []) {
-      try {
-        // Prepared by name: parsed once for each connection.
-        return await executor.unsafe<Row[]>(statement, parameters.map(toText), { prepare: true })
-      } catch (error) {
-        throw toStoreError(error)
-      }
-    },
+    connectionString: checkedUrl(options.url),
+    application_name: 'ratatosk',
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    statement_timeout: statementTimeout,
+    query_timeout: statementTimeout + answerGrace,
+    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 60_000,
+    keepAlive: true,
+    // A batch is acknowledged to its submitter once it is committed, so it must not be lost after that.
+    options: '-c synchronous_commit=on',
+    types: { getTypeParser },
   }
 }
 
-function connect(options: PostgresOptions): postgres.Sql {
-  try {
-    return postgres(options.url, {
-      max: options.maxConnections ?? 10,
-      connect_timeout: (options.connectTimeoutMs ?? 10_000) / 1000,
-      backoff: (retries) => Math.min(3 ** retries / 100, longestBackoff),
-      fetch_types: false,
-      onnotice: () => {},
-      types: {
-        bytea: {
-          to: typeOf.bytea,
-          from: [typeOf.bytea],
-          serialize: (text: string) => text,
-          parse: toBytes,
-        },
-        int8: { to: typeOf.int8, from: [typeOf.int8], serialize: (text: string) => text, parse: BigInt },
-      },
-      connection: {
-        application_name: 'ratatosk',
-        // A batch is acknowledged to its submitter once it is committed, so it must not be lost after that.
-        synchronous_commit: 'on',
-        statement_timeout: options.statementTimeoutMs ?? 30_000,
-        idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 60_000,
-      },
-    })
-  } catch {
-    // The error of a URL that cannot be read quotes it, with its password.
-    throw new StoreError('STORE_CONFIGURATION', 'The url is no PostgreSQL connection string')
-  }
+const bigints: (text: string) => bigint = BigInt
+
+function getTypeParser(type: number, format?: 'text' | 'binary') {
+  if (type === typeOf.bytea) return toBytes
+  if (type === typeOf.int8) return bigints
+  return pg.types.getTypeParser(type, format)
+}
+
+/** The driver's own error quotes a url that it cannot read, with its password. */
+function checkedUrl(url: string): string {
+  if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) return url
+  throw new StoreError(
+    'STORE_CONFIGURATION',
+    'The url does not read postgres://user:password@host:port/database',
+  )
 }

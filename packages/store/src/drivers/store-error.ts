@@ -1,21 +1,4 @@
-import { StoreError, type StoreErrorCode } from '../errors.js'
-
-/** Codes that postgres.js and Node.js give to failures of the connection itself. */
-const connectionFailures = new Set([
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECT_TIMEOUT',
-  'EAI_AGAIN',
-  'ECONNABORTED',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-])
+import { StoreError } from '../errors.js'
 
 const sentences = {
   STORE_UNAVAILABLE: 'The database cannot be reached',
@@ -26,8 +9,10 @@ const sentences = {
   STORE_FAILED: 'The database failed',
 } as const
 
+type FailureCode = keyof typeof sentences
+
 /** SQLSTATE, or its first two characters: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const sqlStates: { readonly [state: string]: keyof typeof sentences } = {
+const sqlStates: { readonly [state: string]: FailureCode } = {
   '08': 'STORE_UNAVAILABLE',
   '22': 'STORE_INVALID_BATCH',
   '23': 'STORE_INVALID_BATCH',
@@ -44,27 +29,33 @@ const sqlStates: { readonly [state: string]: keyof typeof sentences } = {
   '57P05': 'STORE_UNAVAILABLE',
 }
 
+/** What the drivers say without a code. */
+const messages: readonly (readonly [RegExp, FailureCode])[] = [
+  [/^Connection terminated/, 'STORE_UNAVAILABLE'],
+  [/^Client (has encountered a connection error|was closed)/, 'STORE_UNAVAILABLE'],
+  [/^timeout exceeded when trying to connect$/, 'STORE_UNAVAILABLE'],
+  [/^Query read timeout$/, 'STORE_UNAVAILABLE'],
+  [/^PGlite is clos(ed|ing)$/, 'STORE_CLOSED'],
+]
+
 /** What a driver threw, as this package's error; the driver's own stays its `cause`. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const code = codeOf(error)
-  if (code === undefined) return failure(isClosed(error) ? 'STORE_CLOSED' : 'STORE_FAILED', error)
-  if (code === 'CONNECTION_ENDED') return failure('STORE_CLOSED', error)
-  if (connectionFailures.has(code)) return failure('STORE_UNAVAILABLE', error)
-  const known = sqlStates[code] ?? sqlStates[code.slice(0, 2)]
-  return failure(known ?? 'STORE_FAILED', error, /^[0-9A-Z]{5}$/.test(code) ? code : undefined)
+  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE') {
+    return failure(sqlStates[code] ?? sqlStates[code.slice(0, 2)] ?? 'STORE_FAILED', error, code)
+  }
+  // Node.js: ECONNREFUSED, ENOTFOUND, ETIMEDOUT and their like.
+  if (code?.startsWith('E') && !code.startsWith('ERR_')) return failure('STORE_UNAVAILABLE', error)
+  const message = error instanceof Error ? error.message : ''
+  return failure(messages.find(([pattern]) => pattern.test(message))?.[1] ?? 'STORE_FAILED', error)
 }
 
-function failure(code: keyof typeof sentences & StoreErrorCode, cause: unknown, sqlState?: string) {
+function failure(code: FailureCode, cause: unknown, sqlState?: string): StoreError {
   return new StoreError(code, sentences[code], { cause, sqlState })
 }
 
 function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
-}
-
-/** PGlite's own refusals carry no code. */
-function isClosed(error: unknown): boolean {
-  return error instanceof Error && /^PGlite is clos(ed|ing)$/.test(error.message)
 }

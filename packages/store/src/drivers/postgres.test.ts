@@ -1,0 +1,170 @@
+import { createServer } from 'node:net'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openStore } from '../open-store.js'
+import { databaseUrl, postgresql, randomSchema, type TestStore } from '../test/backends.js'
+import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
+import type { Ledger, Store } from '../types.js'
+
+const alice = walletOf('alice')
+const bob = walletOf('bob')
+const payment = transaction('payment', [outputOf('genesis')], [bob])
+
+/** Ends, from the server's side, every other connection that waits inside a transaction on the schema. */
+async function cutTransactions({ database, schema }: TestStore): Promise<void> {
+  const cut = await database.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE relation = '${schema}.mempool_ledger'::regclass AND pid <> pg_backend_pid()`,
+  )
+  expect(cut.length).toBeGreaterThan(0)
+}
+
+describe.skipIf(postgresql.missing !== undefined)('a connection to PostgreSQL', () => {
+  let test: TestStore
+  let store: Store
+
+  beforeEach(async () => {
+    test = await postgresql.create()
+    store = test.store
+    await store.applyGenesis([entry(outputOf('genesis'), alice)])
+  })
+
+  afterEach(() => test.drop())
+
+  it('that is lost between two statements of a batch leaves nothing of it, and the next batch goes through', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const cut = store.withLedger(async (ledger) => {
+        await ledger.apply({ transactions: [payment] })
+        await cutTransactions(test)
+        await ledger.known([payment.id])
+      })
+      await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true })
+      expect(await store.transaction(payment.id)).toBeUndefined()
+    }
+    await store.withLedger((ledger) => ledger.apply({ transactions: [payment] }))
+    expect(await store.utxosAt(bob.address)).toHaveLength(1)
+  })
+
+  it('that is lost while work computes ends that work before the store answers', async () => {
+    let ended = false
+    const cut = store.withLedger(async (ledger) => {
+      await ledger.apply({ transactions: [payment] })
+      await cutTransactions(test)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      // The work has not noticed: what it still writes must not reach a connection outside the transaction.
+      await ledger
+        .apply({ transactions: [transaction('next', [outputOf('payment')], [alice])] })
+        .finally(() => {
+          ended = true
+        })
+    })
+    await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    expect(ended).toBe(true)
+    expect(await store.utxosAt(alice.address)).toHaveLength(1)
+    expect(await store.history(alice.address, { limit: 10, offset: 0 })).toEqual([])
+  })
+
+  it('that is lost at rest is opened again', async () => {
+    await Promise.all([store.ping(), store.ping(), store.ping()])
+    await test.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE query LIKE '%SELECT 1%' AND state = 'idle' AND application_name = 'ratatosk' AND pid <> pg_backend_pid()`,
+    )
+    // A connection may be chosen before its loss is noticed; that statement fails, and none after it.
+    await store.ping().catch((error) => expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' }))
+    await store.ping()
+    await store.withLedger((ledger) => ledger.apply({ transactions: [payment] }))
+    expect(await store.transaction(payment.id)).toEqual(payment.cbor)
+  })
+
+  it('makes a statement that waits too long fail as a time-out, and frees the place', async () => {
+    const impatient = await openStore({ url: databaseUrl, schema: test.schema, statementTimeoutMs: 50 })
+    try {
+      await store.withLedger(async () => {
+        const second = impatient.withLedger(async () => {})
+        await expect(second).rejects.toMatchObject({
+          code: 'STORE_TIMEOUT',
+          sqlState: '57014',
+          retryable: true,
+        })
+      })
+      await impatient.withLedger((ledger) => ledger.apply({ transactions: [payment] }))
+    } finally {
+      await impatient.close()
+    }
+  })
+
+  it('takes the lock from a holder that has fallen silent', async () => {
+    const silent = await openStore({
+      url: databaseUrl,
+      schema: test.schema,
+      idleInTransactionTimeoutMs: 50,
+    })
+    try {
+      const held: { release?: () => void } = {}
+      const stuck = silent.withLedger(async (ledger: Ledger) => {
+        await ledger.apply({ transactions: [payment] })
+        await new Promise<void>((resolve) => {
+          held.release = resolve
+        })
+      })
+      const outcome = expect(stuck).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+      await store.withLedger(async (ledger) => expect(await ledger.known([payment.id])).toEqual([false]))
+      held.release?.()
+      await outcome
+    } finally {
+      await silent.close()
+    }
+  })
+
+  it('commits with synchronous_commit on, whatever the default of the database', async () => {
+    const [row] = await test.database.query<{ synchronous_commit: string }>('SHOW synchronous_commit')
+    expect(row?.synchronous_commit).toBe('on')
+  })
+
+  it('refuses a store that is closed', async () => {
+    const other = await test.another()
+    await Promise.all([other.close(), other.close()])
+    await expect(other.ping()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+    await expect(other.withLedger(async () => {})).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+  })
+
+  it('stops waiting for an answer when the signal aborts', async () => {
+    await expect(store.ping(AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
+    await store.ping(new AbortController().signal)
+  })
+})
+
+describe('opening PostgreSQL', () => {
+  it('fails as unavailable where nobody listens', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    await new Promise((resolve) => server.close(resolve))
+    const opening = openStore({ url: `postgres://u:hidden@127.0.0.1:${port}/d`, schema: randomSchema() })
+    await expect(opening).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  })
+
+  it('gives up on a server that accepts and says nothing', async () => {
+    const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const opening = openStore({ url: `postgres://u@127.0.0.1:${port}/d`, connectTimeoutMs: 100 })
+    await expect(opening).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  it.each([
+    '',
+    'nonsense',
+    'mysql://u:hidden@h/d',
+    'postgres://u:hidden@h:port/d',
+    'postgres://u:hidden@[/d',
+  ])('refuses the url %j without repeating it', async (url) => {
+    const error: unknown = await openStore({ url }).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'STORE_CONFIGURATION' })
+    expect(inspect(error, { depth: 5 })).not.toContain('hidden')
+  })
+})
