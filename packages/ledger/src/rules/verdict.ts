@@ -13,3 +13,12 @@ export interface PredicateFailure {
 
 /** Every predicate that could be judged by itself and failed; empty: the transaction keeps all rules. */
 export type Verdict = readonly PredicateFailure[]
+
+/** Where a rule puts what it found broken. */
+export class Findings {
+  readonly failures: PredicateFailure[] = []
+
+  add(predicate: string, message: string, details: { readonly [key: string]: Json } = {}): void {
+    this.failures.push({ predicate, message, details })
+  }
+}

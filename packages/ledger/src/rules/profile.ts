@@ -1,0 +1,45 @@
+import type { Transaction } from '../transaction/types.js'
+import { Findings, type Verdict } from './verdict.js'
+
+/**
+ * What a layer 2 refuses of transactions that layer 1 would judge: whatever needs stake or governance state, and
+ * scripts that are known to fail. These names are ours; all other rules are the ledger's, unchanged.
+ *
+ * Withdrawals of nothing stay allowed: a script that withdraws zero observes the whole transaction.
+ */
+export function judgeProfile({ body, isValid }: Transaction): Verdict {
+  const findings = new Findings()
+  if (body.certificates.length > 0) {
+    findings.add('CertificatesNotSupported', 'This layer has no stake and no delegation', {
+      certificates: body.certificates.map(({ kind }) => kind),
+    })
+  }
+  const withdrawn = body.withdrawals.reduce((sum, { lovelace }) => sum + lovelace, 0n)
+  if (withdrawn > 0n) {
+    findings.add('WithdrawalsNotSupported', 'This layer has no rewards: only zero can be withdrawn', {
+      lovelace: String(withdrawn),
+    })
+  }
+  if (body.votingProcedures.length > 0) {
+    findings.add('VotesNotSupported', 'This layer has no governance', { votes: body.votingProcedures.length })
+  }
+  if (body.proposalProcedures.length > 0) {
+    findings.add('ProposalsNotSupported', 'This layer has no governance', {
+      proposals: body.proposalProcedures.map(({ kind }) => kind),
+    })
+  }
+  if (body.treasuryDonation > 0n) {
+    findings.add('DonationsNotSupported', 'This layer has no treasury', {
+      lovelace: String(body.treasuryDonation),
+    })
+  }
+  if (body.currentTreasury !== undefined) {
+    findings.add('TreasuryValueNotSupported', 'This layer has no treasury', {
+      lovelace: String(body.currentTreasury),
+    })
+  }
+  if (!isValid) {
+    findings.add('InvalidTransactionsNotSupported', 'A transaction marked as failing is never included here')
+  }
+  return findings.failures
+}

@@ -1,0 +1,61 @@
+import { compareBytes } from '../bytes.js'
+import { outputReferenceKey } from '../transaction/output-reference.js'
+import type { OutputReference, Transaction, TransactionOutput } from '../transaction/types.js'
+import type { UtxoView } from './context.js'
+
+export interface ResolvedInput {
+  readonly reference: OutputReference
+  readonly key: string
+  readonly output: TransactionOutput | undefined
+}
+
+/**
+ * The outputs that a transaction names, in the order of the ledger's sets (transaction id, then index), which is the
+ * order that redeemer pointers count in.
+ */
+export interface Resolution {
+  readonly inputs: readonly ResolvedInput[]
+  readonly collateral: readonly ResolvedInput[]
+  readonly referenceInputs: readonly ResolvedInput[]
+  /** Named, but not there; each once. */
+  readonly missing: readonly ResolvedInput[]
+}
+
+export function resolve(transaction: Transaction, utxos: UtxoView): Resolution {
+  const { body } = transaction
+  const inputs = resolveSet(body.inputs, utxos)
+  const collateral = resolveSet(body.collateralInputs, utxos)
+  const referenceInputs = resolveSet(body.referenceInputs, utxos)
+  const missing: ResolvedInput[] = []
+  for (const set of [inputs, collateral, referenceInputs]) {
+    for (const input of set) {
+      if (input.output === undefined && !missing.some(({ key }) => key === input.key)) missing.push(input)
+    }
+  }
+  return { inputs, collateral, referenceInputs, missing }
+}
+
+/** The outputs whose scripts a transaction may use: those it spends and those it refers to, each once. */
+export function* scriptSources(resolution: Resolution): Generator<TransactionOutput> {
+  for (const { output } of resolution.inputs) if (output !== undefined) yield output
+  for (const { key, output } of resolution.referenceInputs) {
+    if (output !== undefined && !resolution.inputs.some((input) => input.key === key)) yield output
+  }
+}
+
+function resolveSet(references: readonly OutputReference[], utxos: UtxoView): readonly ResolvedInput[] {
+  if (references.length === 0) return NOTHING
+  const resolved: ResolvedInput[] = []
+  const sorted = references.length === 1 ? references : [...references].sort(byReference)
+  for (const reference of sorted) {
+    const key = outputReferenceKey(reference)
+    if (resolved.at(-1)?.key !== key) resolved.push({ reference, key, output: utxos.get(key) })
+  }
+  return resolved
+}
+
+const NOTHING: readonly ResolvedInput[] = []
+
+function byReference(a: OutputReference, b: OutputReference): number {
+  return compareBytes(a.transactionId, b.transactionId) || a.index - b.index
+}

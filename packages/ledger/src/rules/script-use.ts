@@ -1,0 +1,133 @@
+import type { Address, Credential } from '../address/types.js'
+import { compareBytes, toHex } from '../bytes.js'
+import type {
+  PlutusLanguage,
+  ProposalProcedure,
+  RedeemerPurpose,
+  Script,
+  Transaction,
+  VotingProcedure,
+  Withdrawal,
+} from '../transaction/types.js'
+import { type Resolution, scriptSources } from './resolution.js'
+
+/** Something that a script has to agree to, and where a redeemer would point to it. */
+export interface ScriptNeed {
+  readonly purpose: RedeemerPurpose
+  readonly index: number
+  /** Hex. */
+  readonly scriptHash: string
+}
+
+/** Which scripts a transaction needs, and which it brings. Hashes are hex. */
+export interface ScriptUse {
+  readonly needs: readonly ScriptNeed[]
+  readonly neededHashes: ReadonlySet<string>
+  /** From the witness set and from reference scripts. */
+  readonly provided: ReadonlyMap<string, Script>
+  readonly witnessed: ReadonlySet<string>
+  readonly referenced: ReadonlySet<string>
+  /** Bytes of all reference scripts, each counted as often as it is there. */
+  readonly referenceScriptsSize: number
+  /** False where an input is unknown, so that more may be needed or provided than is seen here. */
+  readonly complete: boolean
+}
+
+export function scriptUse(transaction: Transaction, resolution: Resolution): ScriptUse {
+  const provided = new Map<string, Script>()
+  const referenced = new Set<string>()
+  let referenceScriptsSize = 0
+  for (const { referenceScript } of scriptSources(resolution)) {
+    if (!referenceScript) continue
+    const hash = toHex(referenceScript.hash)
+    referenceScriptsSize += referenceScript.bytes.length
+    referenced.add(hash)
+    provided.set(hash, referenceScript)
+  }
+  const witnessed = new Set<string>()
+  for (const script of transaction.witnesses.scripts) {
+    const hash = toHex(script.hash)
+    witnessed.add(hash)
+    if (!provided.has(hash)) provided.set(hash, script)
+  }
+  const needs = scriptNeeds(transaction, resolution)
+  return {
+    needs,
+    neededHashes: new Set(needs.map(({ scriptHash }) => scriptHash)),
+    provided,
+    witnessed,
+    referenced,
+    referenceScriptsSize,
+    complete: resolution.missing.length === 0,
+  }
+}
+
+/** The languages of the Plutus scripts that are both needed and provided. */
+export function languagesUsed({ neededHashes, provided }: ScriptUse): ReadonlySet<PlutusLanguage> {
+  const languages = new Set<PlutusLanguage>()
+  for (const hash of neededHashes) {
+    const language = provided.get(hash)?.language
+    if (language !== undefined && language !== 'native') languages.add(language)
+  }
+  return languages
+}
+
+function scriptNeeds({ body }: Transaction, { inputs }: Resolution): readonly ScriptNeed[] {
+  const needs: ScriptNeed[] = []
+  const need = (purpose: RedeemerPurpose, index: number, hash: Uint8Array | undefined): void => {
+    if (hash) needs.push({ purpose, index, scriptHash: toHex(hash) })
+  }
+  inputs.forEach(({ output }, index) => {
+    if (output) need('spend', index, scriptOf(paymentCredential(output.address)))
+  })
+  if (body.withdrawals.length > 0) {
+    const accounts = [...body.withdrawals].sort(byAccount)
+    accounts.forEach(({ account }, index) => {
+      need('reward', index, account.kind === 'reward' ? scriptOf(account.stake) : undefined)
+    })
+  }
+  body.certificates.forEach(({ witness }, index) => {
+    need('cert', index, scriptOf(witness))
+  })
+  if (body.mint.size > 0) {
+    const policies = [...body.mint.keys()].sort()
+    policies.forEach((scriptHash, index) => {
+      needs.push({ purpose: 'mint', index, scriptHash })
+    })
+  }
+  if (body.votingProcedures.length > 0) {
+    const votes = [...body.votingProcedures].sort(byVoter)
+    votes.forEach(({ voter }, index) => {
+      need('vote', index, scriptOf(voter.credential))
+    })
+  }
+  body.proposalProcedures.forEach(({ policyHash }: ProposalProcedure, index) => {
+    need('propose', index, policyHash)
+  })
+  return needs
+}
+
+function paymentCredential(address: Address): Credential | undefined {
+  return address.kind === 'byron' || address.kind === 'reward' ? undefined : address.payment
+}
+
+function scriptOf(credential: Credential | undefined): Uint8Array | undefined {
+  return credential?.kind === 'script' ? credential.hash : undefined
+}
+
+/** The ledger sorts script credentials before key credentials, unlike the bytes of the addresses. */
+function byCredential(a: Credential, b: Credential): number {
+  if (a.kind !== b.kind) return a.kind === 'script' ? -1 : 1
+  return compareBytes(a.hash, b.hash)
+}
+
+function byAccount({ account: a }: Withdrawal, { account: b }: Withdrawal): number {
+  if (a.networkId !== b.networkId) return a.networkId - b.networkId
+  return a.kind === 'reward' && b.kind === 'reward' ? byCredential(a.stake, b.stake) : 0
+}
+
+const ROLES: readonly VotingProcedure['voter']['role'][] = ['committee', 'drep', 'pool']
+
+function byVoter({ voter: a }: VotingProcedure, { voter: b }: VotingProcedure): number {
+  return ROLES.indexOf(a.role) - ROLES.indexOf(b.role) || byCredential(a.credential, b.credential)
+}

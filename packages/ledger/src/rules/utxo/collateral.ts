@@ -1,0 +1,70 @@
+import { toHex } from '../../bytes.js'
+import type { Transaction } from '../../transaction/types.js'
+import { type AssetQuantities, addValue, valueToJson } from '../assets.js'
+import type { RuleContext } from '../context.js'
+import type { Resolution } from '../resolution.js'
+import type { Findings } from '../verdict.js'
+
+/**
+ * UTXO, the collateral part of `feesOK`: ScriptsNotPaidUTxO, CollateralContainsNonADA, InsufficientCollateral,
+ * IncorrectTotalCollateralField, NoCollateralInputs. Asked of every transaction with redeemers, whatever its
+ * `is_valid` says. Where a collateral input is unknown, only what does not depend on it is judged.
+ */
+export function judgeCollateral(
+  transaction: Transaction,
+  { parameters }: RuleContext,
+  { collateral }: Resolution,
+  findings: Findings,
+): void {
+  if (transaction.witnesses.redeemers.length === 0) return
+  const { body } = transaction
+  if (collateral.length === 0) {
+    findings.add('NoCollateralInputs', 'A transaction with redeemers needs collateral')
+  }
+
+  const locked = collateral.filter(({ output }) => {
+    if (output === undefined) return false
+    const { address } = output
+    return address.kind !== 'byron' && address.kind !== 'reward' && address.payment.kind === 'script'
+  })
+  if (locked.length > 0) {
+    findings.add('ScriptsNotPaidUTxO', 'Collateral is locked by a script', {
+      inputs: locked.map(({ key, output }) => ({
+        input: key,
+        address: output ? toHex(output.address.bytes) : '',
+      })),
+    })
+  }
+  if (collateral.some(({ output }) => output === undefined)) return
+
+  const assets: AssetQuantities = new Map()
+  let balance = 0n
+  for (const { output } of collateral) if (output) balance += addValue(assets, output.value, 1n)
+  const { collateralReturn } = body
+  if (collateralReturn) balance += addValue(assets, collateralReturn.value, -1n)
+
+  if ([...assets.values()].some((quantity) => quantity !== 0n)) {
+    findings.add('CollateralContainsNonADA', 'Native assets in the collateral are not all returned', {
+      balance: valueToJson(balance, assets),
+    })
+  }
+  const percentage = parameters.collateralPercentage
+  if (balance * 100n < body.fee * percentage) {
+    const required = (body.fee * percentage + 99n) / 100n
+    findings.add(
+      'InsufficientCollateral',
+      `The collateral is ${balance} lovelace, ${required} are required`,
+      {
+        collateral: String(balance),
+        requiredCollateral: String(required),
+      },
+    )
+  }
+  if (body.totalCollateral !== undefined && body.totalCollateral !== balance) {
+    findings.add(
+      'IncorrectTotalCollateralField',
+      `The collateral is ${balance} lovelace, the transaction says ${body.totalCollateral}`,
+      { collateral: String(balance), totalCollateral: String(body.totalCollateral) },
+    )
+  }
+}

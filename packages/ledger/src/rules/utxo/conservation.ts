@@ -1,0 +1,57 @@
+import type { Transaction } from '../../transaction/types.js'
+import { type AssetQuantities, addAssets, addValue, valueToJson } from '../assets.js'
+import type { RuleContext } from '../context.js'
+import type { Resolution } from '../resolution.js'
+import type { Findings } from '../verdict.js'
+
+/**
+ * UTXO: ValueNotConservedUTxO. Consumed are inputs, what is minted, withdrawals and refunds; produced are outputs, what
+ * is burnt, fee, deposits and the donation.
+ *
+ * A certificate that does not state its deposit takes today's key deposit; the registration of a pool pays the pool
+ * deposit only when the pool is new, which the transaction does not say, so there both sums are allowed.
+ */
+export function judgeConservation(
+  { body }: Transaction,
+  { parameters }: RuleContext,
+  { inputs }: Resolution,
+  findings: Findings,
+): void {
+  const surplus: AssetQuantities = new Map()
+  let consumed = 0n
+  let produced = body.fee + body.treasuryDonation
+  for (const { output } of inputs) if (output) consumed += addValue(surplus, output.value, 1n)
+  for (const output of body.outputs) produced -= addValue(surplus, output.value, -1n)
+  addAssets(surplus, body.mint, 1n)
+
+  for (const { lovelace } of body.withdrawals) consumed += lovelace
+  for (const { deposit } of body.proposalProcedures) produced += deposit
+  let newPools = 0
+  for (const certificate of body.certificates) {
+    if (certificate.deposit !== undefined) {
+      if (certificate.deposit > 0n) produced += certificate.deposit
+      else consumed -= certificate.deposit
+    } else if (certificate.kind === 'stake_registration') produced += parameters.keyDeposit
+    else if (certificate.kind === 'stake_deregistration') consumed += parameters.keyDeposit
+    else if (certificate.kind === 'pool_registration') newPools += 1
+  }
+
+  const missing = consumed - produced
+  const balanced =
+    missing === 0n ||
+    (newPools > 0 &&
+      missing > 0n &&
+      missing % parameters.poolDeposit === 0n &&
+      missing / parameters.poolDeposit <= BigInt(newPools))
+  if (balanced && isEmpty(surplus)) return
+  findings.add('ValueNotConservedUTxO', 'What the transaction consumes is not what it produces', {
+    consumed: { lovelace: String(consumed) },
+    produced: { lovelace: String(produced) },
+    surplus: valueToJson(consumed - produced, surplus),
+  })
+}
+
+function isEmpty(quantities: AssetQuantities): boolean {
+  for (const quantity of quantities.values()) if (quantity !== 0n) return false
+  return true
+}

@@ -1,0 +1,70 @@
+import type { Transaction } from '../../transaction/types.js'
+import type { RuleContext } from '../context.js'
+import type { Findings } from '../verdict.js'
+import { DEFAULT_MAX_REFERENCE_SCRIPTS_SIZE, totalExecutionUnits, transactionSize } from './fee.js'
+
+/** UTXO: MaxTxSizeUTxO. */
+export function judgeSize(transaction: Transaction, { parameters }: RuleContext, findings: Findings): void {
+  const size = transactionSize(transaction)
+  const maximum = parameters.maxTransactionSize
+  if (size <= maximum) return
+  findings.add('MaxTxSizeUTxO', `The transaction has ${size} bytes, at most ${maximum} are allowed`, {
+    size,
+    maximum,
+  })
+}
+
+/** UTXO: ExUnitsTooBigUTxO. */
+export function judgeExecutionUnits(
+  transaction: Transaction,
+  { parameters }: RuleContext,
+  findings: Findings,
+): void {
+  if (transaction.witnesses.redeemers.length === 0) return
+  const declared = totalExecutionUnits(transaction)
+  const maximum = parameters.maxTransactionExecutionUnits
+  if (declared.memory <= maximum.memory && declared.steps <= maximum.steps) return
+  findings.add(
+    'ExUnitsTooBigUTxO',
+    `The redeemers declare ${declared.memory} memory units and ${declared.steps} steps, at most ${maximum.memory} and ${maximum.steps} are allowed`,
+    {
+      declared: { memory: String(declared.memory), steps: String(declared.steps) },
+      maximum: { memory: String(maximum.memory), steps: String(maximum.steps) },
+    },
+  )
+}
+
+/** UTXO: TooManyCollateralInputs. It holds for every transaction, with scripts or without. */
+export function judgeCollateralCount(
+  transaction: Transaction,
+  { parameters }: RuleContext,
+  findings: Findings,
+): void {
+  const count = transaction.body.collateralInputs.length
+  const maximum = parameters.maxCollateralInputs
+  if (count <= maximum) return
+  findings.add(
+    'TooManyCollateralInputs',
+    `There are ${count} collateral inputs, at most ${maximum} are allowed`,
+    {
+      count,
+      maximum,
+    },
+  )
+}
+
+/** LEDGER: ConwayTxRefScriptsSizeTooBig. It is asked of valid transactions only. */
+export function judgeReferenceScriptsSize(
+  transaction: Transaction,
+  { parameters }: RuleContext,
+  referenceScriptsSize: number,
+  findings: Findings,
+): void {
+  const maximum = parameters.maxReferenceScriptsSize ?? DEFAULT_MAX_REFERENCE_SCRIPTS_SIZE
+  if (!transaction.isValid || referenceScriptsSize <= maximum) return
+  findings.add(
+    'ConwayTxRefScriptsSizeTooBig',
+    `The reference scripts have ${referenceScriptsSize} bytes, at most ${maximum} are allowed`,
+    { size: referenceScriptsSize, maximum },
+  )
+}

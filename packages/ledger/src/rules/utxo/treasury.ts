@@ -1,0 +1,17 @@
+import type { Transaction } from '../../transaction/types.js'
+import type { RuleContext } from '../context.js'
+import type { Findings } from '../verdict.js'
+
+/** LEDGER: ConwayTreasuryValueMismatch, where the treasury is known. Asked of valid transactions only. */
+export function judgeTreasuryValue(
+  { body, isValid }: Transaction,
+  { treasury }: RuleContext,
+  findings: Findings,
+): void {
+  if (!isValid || treasury === undefined || body.currentTreasury === undefined) return
+  if (body.currentTreasury === treasury) return
+  findings.add('ConwayTreasuryValueMismatch', `The treasury holds ${treasury} lovelace`, {
+    supplied: String(body.currentTreasury),
+    expected: String(treasury),
+  })
+}

@@ -1,0 +1,110 @@
+import type { Transaction, TransactionOutput } from '../../transaction/types.js'
+import type { RuleContext } from '../context.js'
+import type { Resolution, ResolvedInput } from '../resolution.js'
+import { languagesUsed, type ScriptUse } from '../script-use.js'
+import type { Findings, Json } from '../verdict.js'
+
+/** Certificates that Plutus V1 and V2 have a form for; the others came with Conway. */
+const CERTIFICATES_OF_V1 = new Set([
+  'stake_registration',
+  'stake_deregistration',
+  'stake_delegation',
+  'pool_registration',
+  'pool_retirement',
+  'reg_cert',
+  'unreg_cert',
+])
+
+/**
+ * UTXOS: CollectErrors, where a transaction with Plutus scripts cannot be shown to them: a language without a cost
+ * model, or something in the transaction that the language's script context has no form for (BadTranslation).
+ */
+export function judgeScriptContexts(
+  transaction: Transaction,
+  { parameters }: RuleContext,
+  resolution: Resolution,
+  use: ScriptUse,
+  findings: Findings,
+): void {
+  const errors: Json[] = []
+  for (const language of [...languagesUsed(use)].sort()) {
+    if (parameters.costModels[language] === undefined) errors.push({ error: 'NoCostModel', language })
+    const translate = (reason: string, items?: Json): void => {
+      errors.push({ error: 'BadTranslation', language, reason, ...(items !== undefined && { items }) })
+    }
+    judgeOutputs(transaction, resolution, language === 'PlutusV1', translate)
+    if (language === 'PlutusV3') judgeOverlap(resolution, parameters.protocolVersion.major, translate)
+    else judgeConwayFeatures(transaction, use, language, translate)
+  }
+  if (errors.length > 0) {
+    findings.add('CollectErrors', 'The transaction cannot be shown to its scripts', { errors })
+  }
+}
+
+type Translate = (reason: string, items?: Json) => void
+
+/** No language has a form for Byron addresses, the first none for inline datums. */
+function judgeOutputs(
+  { body }: Transaction,
+  { inputs, referenceInputs }: Resolution,
+  first: boolean,
+  translate: Translate,
+): void {
+  const seen: { readonly at: Json; readonly output: TransactionOutput }[] = []
+  const see = ({ key, output }: ResolvedInput): void => {
+    if (output) seen.push({ at: key, output })
+  }
+  inputs.forEach(see)
+  referenceInputs.forEach(see)
+  body.outputs.forEach((output, at) => {
+    seen.push({ at, output })
+  })
+  const inline = first ? seen.filter(({ output }) => output.datum.kind === 'inline') : []
+  if (inline.length > 0)
+    translate(
+      'InlineDatumsNotSupported',
+      inline.map(({ at }) => at),
+    )
+  const byron = seen.filter(({ output }) => output.address.kind === 'byron')
+  if (byron.length > 0)
+    translate(
+      'ByronTxOutInContext',
+      byron.map(({ at }) => at),
+    )
+}
+
+/** Protocol version 11 allows an output to be both spent and referred to, but not before Plutus V3. */
+function judgeOverlap({ inputs, referenceInputs }: Resolution, major: number, translate: Translate): void {
+  if (major < 11 || referenceInputs.length === 0) return
+  const spent = new Set(inputs.map(({ key }) => key))
+  const common = referenceInputs.map(({ key }) => key).filter((key) => spent.has(key))
+  if (common.length > 0) translate('ReferenceInputsNotDisjointFromInputs', common)
+}
+
+function judgeConwayFeatures(
+  { body }: Transaction,
+  { needs, provided }: ScriptUse,
+  language: string,
+  translate: Translate,
+): void {
+  if (body.votingProcedures.length > 0) translate('VotingProceduresFieldNotSupported')
+  if (body.proposalProcedures.length > 0) translate('ProposalProceduresFieldNotSupported')
+  if (body.treasuryDonation > 0n) translate('TreasuryDonationFieldNotSupported')
+  if (body.currentTreasury !== undefined) translate('CurrentTreasuryFieldNotSupported')
+  const certificates = body.certificates.filter(({ kind }) => !CERTIFICATES_OF_V1.has(kind))
+  if (certificates.length > 0)
+    translate(
+      'CertificateNotSupported',
+      certificates.map(({ kind }) => kind),
+    )
+  const purposes = needs.filter(
+    ({ purpose, scriptHash }) =>
+      (purpose === 'vote' || purpose === 'propose') && provided.get(scriptHash)?.language === language,
+  )
+  if (purposes.length > 0) {
+    translate(
+      'PlutusPurposeNotSupported',
+      purposes.map(({ purpose, index }) => ({ purpose, index })),
+    )
+  }
+}

@@ -1,0 +1,98 @@
+import type { SlotConfig } from '../../parameters/types.js'
+import type { EvaluationResult, Evaluator } from '../../plutus/types.js'
+import type { Transaction, TransactionOutput } from '../../transaction/types.js'
+import type { RuleContext, UtxoView } from '../context.js'
+import { ScriptsNotJudgedError } from '../errors.js'
+import { resolve } from '../resolution.js'
+import { languagesUsed, scriptUse } from '../script-use.js'
+import { Findings, type Json, type Verdict } from '../verdict.js'
+import { judgeScriptContexts } from './collect.js'
+
+/** What phase 2 needs beside the rules: something that runs scripts, and how slots stand in time. */
+export interface PhaseTwo {
+  readonly evaluator: Pick<Evaluator, 'evaluate'>
+  readonly slots: SlotConfig
+}
+
+/**
+ * Phase 2, of a transaction that keeps phase 1: CollectErrors and ValidationTagMismatch. A transaction marked invalid
+ * must have a script that fails; any other must have none.
+ *
+ * @throws {ScriptsNotJudgedError} (rejects) when scripts must run and could not
+ */
+export async function judgeScripts(
+  transaction: Transaction,
+  utxos: UtxoView,
+  context: RuleContext,
+  phaseTwo?: PhaseTwo,
+): Promise<Verdict> {
+  const findings = new Findings()
+  const resolution = resolve(transaction, utxos)
+  const use = scriptUse(transaction, resolution)
+  if (languagesUsed(use).size === 0) {
+    judgeTag(transaction, true, [], findings)
+    return findings.failures
+  }
+  judgeScriptContexts(transaction, context, resolution, use, findings)
+  if (findings.failures.length > 0) return findings.failures
+  if (phaseTwo === undefined) throw new ScriptsNotJudgedError()
+
+  const outputs = new Map<string, TransactionOutput>()
+  for (const { key, output } of resolution.inputs) if (output) outputs.set(key, output)
+  for (const { key, output } of resolution.referenceInputs) if (output) outputs.set(key, output)
+  const { evaluator, slots } = phaseTwo
+  const result = await evaluator.evaluate(transaction, outputs, context.parameters, slots)
+  judgeTag(transaction, result.ok, failuresOf(result), findings)
+  return findings.failures
+}
+
+function judgeTag(
+  { isValid }: Transaction,
+  passed: boolean,
+  failures: readonly Json[],
+  findings: Findings,
+): void {
+  if (isValid === passed) return
+  findings.add(
+    'ValidationTagMismatch',
+    passed ? 'The transaction is marked invalid, but its scripts succeed' : 'A script fails',
+    { isValid, description: passed ? 'PassedUnexpectedly' : 'FailedUnexpectedly', failures },
+  )
+}
+
+/** What failed, for whoever wrote the script; throws where the failure says nothing of the transaction. */
+function failuresOf({ ok, failure, redeemers }: EvaluationResult): readonly Json[] {
+  if (ok) return []
+  const failures: Json[] = []
+  const name = (found: NonNullable<EvaluationResult['failure']>, pointer: { [key: string]: Json }): void => {
+    switch (found.kind) {
+      case 'ScriptFailure':
+        failures.push({ ...pointer, kind: found.kind, message: found.message, logs: found.logs })
+        return
+      case 'BudgetExceeded':
+        failures.push({
+          ...pointer,
+          kind: found.kind,
+          message: found.message,
+          logs: found.logs,
+          declared: unitsToJson(found.declared),
+          used: found.used ? unitsToJson(found.used) : null,
+        })
+        return
+      case 'MalformedScript':
+        failures.push({ ...pointer, kind: found.kind, message: found.message, scriptHash: found.scriptHash })
+        return
+      default:
+        throw new ScriptsNotJudgedError(found)
+    }
+  }
+  for (const { purpose, index, outcome } of redeemers) {
+    if (outcome.kind !== 'Succeeded' && outcome.kind !== 'NotReached') name(outcome, { purpose, index })
+  }
+  if (failures.length === 0 && failure) name(failure, {})
+  return failures
+}
+
+function unitsToJson({ memory, steps }: { memory: bigint; steps: bigint }): Json {
+  return { memory: String(memory), steps: String(steps) }
+}

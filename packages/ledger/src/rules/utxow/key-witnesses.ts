@@ -1,0 +1,57 @@
+import { bootstrapRoot } from '../../address/byron-attributes.js'
+import type { Address, Credential } from '../../address/types.js'
+import { toHex } from '../../bytes.js'
+import { blake2b224 } from '../../crypto/blake2b.js'
+import type { Transaction } from '../../transaction/types.js'
+import type { Resolution, ResolvedInput } from '../resolution.js'
+import type { Findings } from '../verdict.js'
+
+/** The hashes of the keys that have signed, in hex. Native scripts see these and no bootstrap witnesses. */
+export function signatories({ witnesses }: Transaction): Set<string> {
+  const hashes = new Set<string>()
+  for (const { publicKey } of witnesses.keyWitnesses) hashes.add(toHex(blake2b224(publicKey)))
+  return hashes
+}
+
+/**
+ * UTXOW: MissingVKeyWitnessesUTXOW. Keys are needed for spent and collateral inputs (a Byron address asks for its
+ * root), withdrawals, certificates, required signers and voters.
+ */
+export function judgeKeyWitnesses(
+  transaction: Transaction,
+  signed: ReadonlySet<string>,
+  { inputs, collateral }: Resolution,
+  findings: Findings,
+): void {
+  const { body, witnesses } = transaction
+  const missing = new Set<string>()
+  let roots: Set<string> | undefined
+  const needAddress = (address: Address): void => {
+    if (address.kind === 'byron') {
+      roots ??= new Set(witnesses.bootstrapWitnesses.map((witness) => toHex(bootstrapRoot(witness))))
+      const root = toHex(address.root)
+      if (!roots.has(root)) needHash(root)
+    } else if (address.kind !== 'reward') needCredential(address.payment)
+  }
+  const needCredential = (credential: Credential): void => {
+    if (credential.kind === 'key') needHash(toHex(credential.hash))
+  }
+  const needHash = (hash: string): void => {
+    if (!signed.has(hash)) missing.add(hash)
+  }
+  const needInput = ({ output }: ResolvedInput): void => {
+    if (output) needAddress(output.address)
+  }
+
+  inputs.forEach(needInput)
+  collateral.forEach(needInput)
+  for (const { account } of body.withdrawals) if (account.kind === 'reward') needCredential(account.stake)
+  for (const { witness } of body.certificates) if (witness) needCredential(witness)
+  for (const hash of body.requiredSigners) needHash(toHex(hash))
+  for (const { voter } of body.votingProcedures) needCredential(voter.credential)
+
+  if (missing.size === 0) return
+  findings.add('MissingVKeyWitnessesUTXOW', `${missing.size} of the keys that are needed have not signed`, {
+    keyHashes: [...missing],
+  })
+}

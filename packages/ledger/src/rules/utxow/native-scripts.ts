@@ -1,0 +1,57 @@
+import { toHex } from '../../bytes.js'
+import type { NativeScript, Transaction, ValidityInterval } from '../../transaction/types.js'
+import type { ScriptUse } from '../script-use.js'
+import type { Findings } from '../verdict.js'
+
+/**
+ * Whether a native script is satisfied. Time locks are held against the transaction's validity interval, not against a
+ * slot: a bound that the transaction leaves open satisfies none.
+ *
+ * @param signed hashes of the keys that have signed, in hex
+ */
+export function satisfies(
+  script: NativeScript,
+  signed: ReadonlySet<string>,
+  interval: ValidityInterval,
+): boolean {
+  switch (script.kind) {
+    case 'signature':
+      return signed.has(toHex(script.keyHash))
+    case 'all':
+      return script.scripts.every((part) => satisfies(part, signed, interval))
+    case 'any':
+      return script.scripts.some((part) => satisfies(part, signed, interval))
+    case 'at-least': {
+      let left = script.required
+      for (const part of script.scripts) {
+        if (left <= 0n) break
+        if (satisfies(part, signed, interval)) left -= 1n
+      }
+      return left <= 0n
+    }
+    case 'invalid-before':
+      return interval.invalidBefore !== undefined && script.slot <= interval.invalidBefore
+    case 'invalid-hereafter':
+      return interval.invalidHereafter !== undefined && interval.invalidHereafter <= script.slot
+  }
+}
+
+/** UTXOW: ScriptWitnessNotValidatingUTXOW. Only scripts that something needs are asked. */
+export function judgeNativeScripts(
+  { body }: Transaction,
+  signed: ReadonlySet<string>,
+  { neededHashes, provided }: ScriptUse,
+  findings: Findings,
+): void {
+  const unsatisfied: string[] = []
+  for (const hash of neededHashes) {
+    const script = provided.get(hash)
+    if (script?.language === 'native' && !satisfies(script.script, signed, body.validityInterval)) {
+      unsatisfied.push(hash)
+    }
+  }
+  if (unsatisfied.length === 0) return
+  findings.add('ScriptWitnessNotValidatingUTXOW', 'A native script is not satisfied', {
+    scripts: unsatisfied,
+  })
+}
