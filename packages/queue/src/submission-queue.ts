@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { JobsOptions } from 'bullmq'
 import { addsInBulk } from './bulk-add.js'
 import { QueueError } from './errors.js'
@@ -12,6 +13,12 @@ export const SUBMISSIONS = 'submissions'
  */
 export type Submission = string
 
+interface SubmissionJob {
+  readonly name: string
+  readonly data: Submission
+  readonly opts: JobsOptions
+}
+
 /** Submitted transactions on their way to validation. */
 export interface SubmissionQueue {
   readonly jobs: JobQueue<Submission>
@@ -24,6 +31,16 @@ export interface SubmissionQueue {
   add(cbor: Uint8Array): Promise<string>
 }
 
+/**
+ * Ids that no other process and no later life of the same queue gives: a counter of BullMQ's begins anew where Redis has
+ * lost its data, and dead letters are told apart by these ids for ever.
+ */
+function idGenerator(): () => string {
+  const process = randomBytes(9).toString('base64url')
+  let count = 0
+  return () => `${process}-${(count++).toString(36)}`
+}
+
 /** How often and when a job is redelivered is the worker's to decide, by a back-off strategy of its own. */
 const options: JobsOptions = { attempts: 2 ** 31 - 1, backoff: { type: 'custom' } }
 
@@ -34,26 +51,24 @@ const options: JobsOptions = { attempts: 2 ** 31 - 1, backoff: { type: 'custom' 
  */
 export function createSubmissionQueue(backend: QueueBackend): SubmissionQueue {
   const jobs = backend.queue<Submission>(SUBMISSIONS, { streams: { events: { maxLen: 1000 } } })
+  const nextId = idGenerator()
   // Redis pipelines single inserts as fast as they come; SQL has a transaction to pay for, which many can share.
   const insert =
     backend.kind === 'redis'
-      ? async (data: Submission) => (await jobs.add('transaction', data, options)).id
-      : addsInBulk(async (batch: readonly Submission[]) => {
+      ? (job: SubmissionJob) => jobs.add(job.name, job.data, job.opts)
+      : addsInBulk(async (batch: readonly SubmissionJob[]) => {
           refuseIfClosed(jobs)
-          const added = await jobs.addBulk(
-            batch.map((data) => ({ name: 'transaction', data, opts: options })),
-          )
-          return added.map((job) => job.id)
+          return jobs.addBulk([...batch])
         })
   return {
     jobs,
     async add(cbor) {
       refuseIfClosed(jobs)
       const data = Buffer.from(cbor.buffer, cbor.byteOffset, cbor.byteLength).toString('base64')
+      const jobId = nextId()
       try {
-        const id = await insert(data)
-        if (id === undefined) throw new Error('No id was given')
-        return id
+        await insert({ name: 'transaction', data, opts: { ...options, jobId } })
+        return jobId
       } catch (cause) {
         if (cause instanceof QueueError) throw cause
         throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not take the transaction', { cause })
