@@ -3,7 +3,6 @@ import { blake2b256 } from '../../crypto/blake2b.js'
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../verdict.js'
-import { metadataIsValid } from './metadata.js'
 import { isWellFormedScript } from './well-formed-scripts.js'
 
 /** UTXOW: MissingTxMetadata, MissingTxBodyMetadataHash, ConflictingMetadataHash, InvalidMetadata. */
@@ -27,14 +26,12 @@ export function judgeAuxiliaryData(
   if (declared !== actual) {
     findings.add('ConflictingMetadataHash', 'The body names other auxiliary data', { declared, actual })
   }
+  // The sizes of metadata's strings are a matter of decoding; what is left of this rule is the scripts.
   const { major } = parameters.protocolVersion
-  if (
-    !metadataIsValid(auxiliaryData.bytes) ||
-    !auxiliaryData.scripts.every((script) => isWellFormedScript(script, major))
-  ) {
-    findings.add(
-      'InvalidMetadata',
-      'A string of the metadata is longer than 64 bytes, or a script is malformed',
-    )
+  const malformed = auxiliaryData.scripts.filter((script) => !isWellFormedScript(script, major))
+  if (malformed.length > 0) {
+    findings.add('InvalidMetadata', 'A script in the auxiliary data cannot be read', {
+      scripts: malformed.map(({ hash }) => toHex(hash)),
+    })
   }
 }

@@ -15,7 +15,7 @@ export function signatories({ witnesses }: Transaction): Set<string> {
 
 /**
  * UTXOW: MissingVKeyWitnessesUTXOW. Keys are needed for spent and collateral inputs (a Byron address asks for its
- * root), withdrawals, certificates, required signers and voters.
+ * root), withdrawals, certificates (and the owners of a pool), required signers and voters.
  */
 export function judgeKeyWitnesses(
   transaction: Transaction,
@@ -46,7 +46,10 @@ export function judgeKeyWitnesses(
   inputs.forEach(needInput)
   collateral.forEach(needInput)
   for (const { account } of body.withdrawals) if (account.kind === 'reward') needCredential(account.stake)
-  for (const { witness } of body.certificates) if (witness) needCredential(witness)
+  for (const { witness, owners } of body.certificates) {
+    if (witness) needCredential(witness)
+    for (const owner of owners ?? []) needHash(toHex(owner))
+  }
   for (const hash of body.requiredSigners) needHash(toHex(hash))
   for (const { voter } of body.votingProcedures) needCredential(voter.credential)
 

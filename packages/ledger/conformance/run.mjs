@@ -1,0 +1,28 @@
+// Judges other people's test data by the rules and prints what agrees. Run after a build:
+//   node packages/ledger/conformance/run.mjs
+import { createEvaluator } from '../dist/plutus/index.js'
+import { runLedgerEvents } from '../dist/test/conformance/ledger-events.js'
+import { table } from '../dist/test/conformance/outcome.js'
+import { runScenarios } from '../dist/test/conformance/scenarios.js'
+import { vectorsFolder } from '../dist/test/vectors.js'
+
+const evaluator = createEvaluator({ threads: 1 })
+let deviations = 0
+try {
+  for (const [name, run] of [
+    ['ledger-scenarios', runScenarios],
+    ['ledger-rules', runLedgerEvents],
+  ]) {
+    const folder = vectorsFolder(name)
+    if (!folder) {
+      console.log(`${name}: the test data is not here, nothing was run\n`)
+      continue
+    }
+    const outcomes = await run(folder, evaluator)
+    deviations += outcomes.filter(({ result }) => result === 'deviation').length
+    console.log(`${table(name, outcomes)}\n`)
+  }
+} finally {
+  await evaluator.close()
+}
+process.exitCode = deviations === 0 ? 0 : 1

@@ -1,0 +1,451 @@
+import { describe, expect, it } from 'vitest'
+import { crc32 } from '../address/crc32.js'
+import { toHex } from '../bytes.js'
+import { CborWriter } from '../cbor/writer.js'
+import { blake2b224, blake2b256 } from '../crypto/blake2b.js'
+import type { ProtocolParameters } from '../parameters/types.js'
+import {
+  addressOf,
+  type Draft,
+  encodeAssets,
+  encodeBytes,
+  encodeDraft,
+  encodeInput,
+  encodeList,
+  encodeOutput,
+  encodeSet,
+  encodeUint,
+  type OutputDraft,
+  testKey,
+  withFields,
+} from '../test/draft.js'
+import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
+import { outputReferenceKey } from '../transaction/output-reference.js'
+import type { Transaction, TransactionOutput } from '../transaction/types.js'
+import type { RuleContext } from './context.js'
+import { judgePhaseOne, judgeStateful, judgeStateless } from './judge.js'
+import { scriptIntegrityHash } from './utxow/script-integrity.js'
+import type { Verdict } from './verdict.js'
+
+const parameters: ProtocolParameters = {
+  minFeeA: 44n,
+  minFeeB: 155_381n,
+  maxTransactionSize: 16_384,
+  maxValueSize: 5_000,
+  coinsPerUtxoByte: 4_310n,
+  collateralPercentage: 150n,
+  maxCollateralInputs: 3,
+  executionPrices: {
+    memory: { numerator: 577n, denominator: 10_000n },
+    steps: { numerator: 721n, denominator: 10_000_000n },
+  },
+  maxTransactionExecutionUnits: { memory: 14_000_000n, steps: 10_000_000_000n },
+  maxBlockExecutionUnits: { memory: 62_000_000n, steps: 20_000_000_000n },
+  referenceScriptCostPerByte: { numerator: 15n, denominator: 1n },
+  costModels: { PlutusV1: [1n, 2n, -3n], PlutusV2: [4n], PlutusV3: [5n, 1_000n] },
+  protocolVersion: { major: 10, minor: 0 },
+  keyDeposit: 2_000_000n,
+  poolDeposit: 500_000_000n,
+  drepDeposit: 500_000_000n,
+  governanceActionDeposit: 100_000_000_000n,
+}
+const context: RuleContext = { parameters, networkId: 0, slot: 1_000n }
+
+const alice = testKey('alice')
+const bob = testKey('bob')
+const TX = new Uint8Array(32).fill(0xaa)
+const FEE = 400_000n
+const ADA = 1_000_000n
+
+/** `(con unit ())`, which takes whatever it is given: as bytes of a script it is only ever read here. */
+const plutusBytes = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
+const plutusHash = (language: 1 | 2 | 3): Uint8Array => blake2b224(Uint8Array.of(language, ...plutusBytes))
+const nativeBytes = new CborWriter().array(2).uint(0).bytes(alice.hash).toBytes()
+const nativeHash = blake2b224(Uint8Array.of(0, ...nativeBytes))
+const datum = Uint8Array.of(0x18, 0x2a)
+const datumHash = blake2b256(datum)
+
+/** A Byron address of mainnet with these attributes. */
+function byron(attributes: Uint8Array): Uint8Array {
+  const payload = new CborWriter().array(3).bytes(alice.hash).raw(attributes).uint(0).toBytes()
+  return new CborWriter().array(2).tag(24).bytes(payload).uint(crc32(payload)).toBytes()
+}
+
+/** The outputs that there are, by their index under one transaction id. */
+const outputs: readonly OutputDraft[] = [
+  /* 0 */ { address: addressOf(alice.hash), lovelace: 10n * ADA },
+  /* 1 */ { address: addressOf(bob.hash), lovelace: 10n * ADA },
+  /* 2 */ {
+    address: addressOf(alice.hash),
+    lovelace: 10n * ADA,
+    assets: [[nativeHash, 'c0ffee', 7n]],
+  },
+  /* 3 */ { address: addressOf(nativeHash, 'script'), lovelace: 10n * ADA },
+  /* 4 */ { address: addressOf(plutusHash(1), 'script'), lovelace: 10n * ADA, datumHash },
+  /* 5 */ { address: addressOf(plutusHash(2), 'script'), lovelace: 10n * ADA, inlineDatum: datum },
+  /* 6 */ { address: addressOf(plutusHash(3), 'script'), lovelace: 10n * ADA },
+  /* 7 */ { address: addressOf(plutusHash(2), 'script'), lovelace: 10n * ADA },
+  /* 8 */ { address: addressOf(bob.hash), lovelace: 10n * ADA, script: scriptReference(0, nativeBytes) },
+  /* 9 */ {
+    address: addressOf(bob.hash),
+    lovelace: 10n * ADA,
+    script: scriptReference(3, encodeBytes(plutusBytes)),
+  },
+  /* 10 */ { address: addressOf(bob.hash), lovelace: 10n * ADA, datumHash },
+  /* 11 */ { address: addressOf(plutusHash(3), 'script'), lovelace: 10n * ADA, datumHash },
+]
+const utxos = new Map<string, TransactionOutput>(
+  outputs.map((output, index) => [
+    outputReferenceKey({ transactionId: TX, index }),
+    decodeTransactionOutput(encodeOutput(output)),
+  ]),
+)
+
+function scriptReference(language: number, bytes: Uint8Array): Uint8Array {
+  return new CborWriter().array(2).uint(language).raw(bytes).toBytes()
+}
+
+const spend = (...indexes: number[]): Uint8Array => encodeSet(indexes.map((index) => encodeInput(TX, index)))
+const pay = (...drafts: OutputDraft[]): Uint8Array => encodeList(drafts.map(encodeOutput))
+const toBob = (lovelace: bigint, more: Partial<OutputDraft> = {}): OutputDraft => ({
+  address: addressOf(bob.hash),
+  lovelace,
+  ...more,
+})
+const units = (memory: bigint, steps: bigint): Uint8Array =>
+  new CborWriter().array(2).uint(memory).uint(steps).toBytes()
+/** Conway's map of redeemers. */
+const redeemers = (...pointers: (readonly [tag: number, index: number])[]): Uint8Array => {
+  const writer = new CborWriter().map(pointers.length)
+  for (const [tag, index] of pointers) {
+    writer.array(2).uint(tag).uint(index).array(2).uint(0).raw(units(1_000n, 1_000_000n))
+  }
+  return writer.toBytes()
+}
+
+/** One input of alice's, one output to bob. */
+const transfer: Draft = {
+  body: new Map([
+    [0, spend(0)],
+    [1, pay(toBob(10n * ADA - FEE))],
+    [2, encodeUint(FEE)],
+  ]),
+  witnesses: new Map(),
+  signers: [alice],
+  isValid: true,
+}
+
+/** Spends an output that a Plutus script locks, with all that it takes. */
+function plutusSpend(
+  index: number,
+  language: 1 | 2 | 3,
+  witnesses: { [key: number]: Uint8Array } = {},
+): Draft {
+  const draft = withFields(
+    transfer,
+    {
+      0: spend(index),
+      13: spend(0),
+      16: encodeOutput({ address: addressOf(alice.hash), lovelace: 9n * ADA }),
+    },
+    {
+      [language === 1 ? 3 : language === 2 ? 6 : 7]: encodeSet([encodeBytes(plutusBytes)]),
+      5: redeemers([0, 0]),
+      ...witnesses,
+    },
+  )
+  return committed(draft, language)
+}
+
+/** The draft with the script data hash that its witnesses ask for. */
+function committed(draft: Draft, ...languages: (1 | 2 | 3)[]): Draft {
+  const hash = scriptIntegrityHash(
+    decodeTransaction(encodeDraft(draft)),
+    new Set(languages.map((language) => `PlutusV${language}` as const)),
+    parameters,
+  )
+  if (!hash) throw new Error('nothing to commit to')
+  return withFields(draft, { 11: encodeBytes(hash) })
+}
+
+const decode = (draft: Draft): Transaction => decodeTransaction(encodeDraft(draft))
+const judgeDraft = (draft: Draft, changes: Partial<RuleContext> = {}): Verdict =>
+  judgePhaseOne(decode(draft), utxos, { ...context, ...changes })
+const names = (verdict: Verdict): string[] => verdict.map(({ predicate }) => predicate)
+const withParameters = (changes: Partial<ProtocolParameters>): Partial<RuleContext> => ({
+  parameters: { ...parameters, ...changes },
+})
+
+describe('a transaction keeps the rules', () => {
+  it.each<[string, Draft]>([
+    ['when it pays', transfer],
+    ['when it names its network', withFields(transfer, { 15: encodeUint(0) })],
+    ['when its interval is open', withFields(transfer, { 8: encodeUint(1_000), 3: encodeUint(1_001) })],
+    [
+      'when it passes assets on',
+      withFields(transfer, {
+        0: spend(2),
+        1: pay(toBob(10n * ADA - FEE, { assets: [[nativeHash, 'c0ffee', 7n]] })),
+      }),
+    ],
+    [
+      'when it mints under a native script',
+      withFields(
+        transfer,
+        {
+          1: pay(toBob(10n * ADA - FEE, { assets: [[nativeHash, '', 5n]] })),
+          9: encodeAssets([[nativeHash, '', 5n]]),
+        },
+        { 1: encodeSet([nativeBytes]) },
+      ),
+    ],
+    [
+      'when it burns',
+      withFields(
+        transfer,
+        {
+          0: spend(2),
+          9: encodeAssets([[nativeHash, 'c0ffee', -7n]]),
+        },
+        { 1: encodeSet([nativeBytes]) },
+      ),
+    ],
+    [
+      'when a native script is a witness',
+      withFields(transfer, { 0: spend(3) }, { 1: encodeSet([nativeBytes]) }),
+    ],
+    ['when a native script is referred to', withFields(transfer, { 0: spend(3), 18: spend(8) })],
+    ['when it spends from Plutus V1 with a datum', plutusSpend(4, 1, { 4: encodeSet([datum]) })],
+    ['when it spends from Plutus V2 with an inline datum', plutusSpend(5, 2)],
+    ['when it spends from Plutus V3 without a datum', plutusSpend(6, 3)],
+    ['when it says what collateral it gives', withFields(plutusSpend(6, 3), { 17: encodeUint(ADA) })],
+    [
+      'when a datum belongs to an output',
+      committed(
+        withFields(transfer, { 1: pay(toBob(10n * ADA - FEE, { datumHash })) }, { 4: encodeSet([datum]) }),
+      ),
+    ],
+    [
+      'when a datum belongs to a reference input',
+      committed(withFields(transfer, { 18: spend(10) }, { 4: encodeSet([datum]) })),
+    ],
+    ['when a required signer has signed', withFields(transfer, { 14: encodeSet([encodeBytes(alice.hash)]) })],
+    [
+      'when it carries its auxiliary data',
+      {
+        ...withFields(transfer, { 7: encodeBytes(blake2b256(Uint8Array.of(0xa1, 1, 2))) }),
+        auxiliaryData: Uint8Array.of(0xa1, 1, 2),
+      },
+    ],
+  ])('%s', (_, draft) => {
+    expect(judgeDraft(draft)).toEqual([])
+  })
+})
+
+describe('a transaction that breaks a rule is told which', () => {
+  const malformed = new CborWriter().tag(259).map(1).uint(4).array(1).bytes(Uint8Array.of(0x41, 1)).toBytes()
+  const attributes = new CborWriter()
+    .map(1)
+    .uint(1)
+    .bytes(encodeBytes(new Uint8Array(65)))
+    .toBytes()
+
+  it.each<[string, Draft, Partial<RuleContext>?]>([
+    ['FeeTooSmallUTxO', withFields(transfer, { 1: pay(toBob(10n * ADA - 1n)), 2: encodeUint(1) })],
+    ['MaxTxSizeUTxO', transfer, withParameters({ maxTransactionSize: 100 })],
+    ['BadInputsUTxO', withFields(transfer, { 0: spend(0, 99) })],
+    ['BadInputsUTxO', withFields(transfer, { 13: spend(99) })],
+    ['BadInputsUTxO', withFields(transfer, { 18: spend(99) })],
+    ['ValueNotConservedUTxO', withFields(transfer, { 1: pay(toBob(10n * ADA)) })],
+    ['ValueNotConservedUTxO', withFields(transfer, { 22: encodeUint(1) })],
+    ['OutsideValidityIntervalUTxO', withFields(transfer, { 8: encodeUint(1_001) })],
+    ['OutsideValidityIntervalUTxO', withFields(transfer, { 3: encodeUint(1_000) })],
+    ['WrongNetworkInTxBody', withFields(transfer, { 15: encodeUint(1) })],
+    [
+      'WrongNetwork',
+      withFields(transfer, { 1: pay({ address: addressOf(bob.hash, 'key', 1), lovelace: 10n * ADA - FEE }) }),
+    ],
+    [
+      'WrongNetworkWithdrawal',
+      withFields(transfer, {
+        5: new CborWriter()
+          .map(1)
+          .bytes(Uint8Array.of(0xe1, ...alice.hash))
+          .uint(0)
+          .toBytes(),
+      }),
+    ],
+    [
+      'BabbageOutputTooSmallUTxO',
+      withFields(transfer, { 1: pay(toBob(9n * ADA - FEE), toBob(ADA - 200_000n), toBob(200_000n)) }),
+    ],
+    ['OutputTooBigUTxO', transfer, withParameters({ maxValueSize: 4 })],
+    [
+      'TooManyCollateralInputs',
+      withFields(transfer, { 13: spend(0, 2) }),
+      withParameters({ maxCollateralInputs: 1 }),
+    ],
+    ['BabbageNonDisjointRefInputs', withFields(transfer, { 18: spend(0) })],
+    ['InvalidWitnessesUTXOW', { ...transfer, signers: [alice, { ...bob, sign: () => new Uint8Array(64) }] }],
+    ['MissingVKeyWitnessesUTXOW', { ...transfer, signers: [bob] }],
+    ['MissingVKeyWitnessesUTXOW', withFields(transfer, { 13: spend(1) })],
+    ['MissingVKeyWitnessesUTXOW', withFields(transfer, { 14: encodeSet([encodeBytes(bob.hash)]) })],
+    ['MissingScriptWitnessesUTXOW', withFields(transfer, { 0: spend(3) })],
+    [
+      'ScriptWitnessNotValidatingUTXOW',
+      { ...withFields(transfer, { 0: spend(3) }, { 1: encodeSet([nativeBytes]) }), signers: [bob] },
+    ],
+    ['ExtraneousScriptWitnessesUTXOW', withFields(transfer, {}, { 1: encodeSet([nativeBytes]) })],
+    [
+      'ExtraneousScriptWitnessesUTXOW',
+      withFields(transfer, { 0: spend(3), 18: spend(8) }, { 1: encodeSet([nativeBytes]) }),
+    ],
+    ['MissingTxMetadata', withFields(transfer, { 7: encodeBytes(new Uint8Array(32)) })],
+    ['MissingTxBodyMetadataHash', { ...transfer, auxiliaryData: Uint8Array.of(0xa0) }],
+    [
+      'ConflictingMetadataHash',
+      { ...withFields(transfer, { 7: encodeBytes(new Uint8Array(32)) }), auxiliaryData: Uint8Array.of(0xa0) },
+    ],
+    [
+      'InvalidMetadata',
+      { ...withFields(transfer, { 7: encodeBytes(blake2b256(malformed)) }), auxiliaryData: malformed },
+    ],
+    [
+      'MalformedReferenceScripts',
+      withFields(transfer, {
+        1: pay(toBob(10n * ADA - FEE, { script: scriptReference(3, encodeBytes(Uint8Array.of(0x41, 1))) })),
+      }),
+    ],
+    ['PPViewHashesDontMatch', withFields(plutusSpend(6, 3), { 11: encodeBytes(new Uint8Array(32)) })],
+    ['PPViewHashesDontMatch', withFields(plutusSpend(6, 3), { 11: undefined })],
+    ['PPViewHashesDontMatch', withFields(transfer, { 11: encodeBytes(new Uint8Array(32)) })],
+    [
+      'ScriptIntegrityHashMismatch',
+      withFields(plutusSpend(6, 3), { 11: undefined }),
+      withParameters({ protocolVersion: { major: 11, minor: 0 } }),
+    ],
+    ['MissingRequiredDatums', committed(withFields(plutusSpend(4, 1), {}), 1)],
+    ['MissingRequiredDatums', plutusSpend(11, 3)],
+    ['UnspendableUTxONoDatumHash', plutusSpend(7, 2)],
+    ['NotAllowedSupplementalDatums', committed(withFields(transfer, {}, { 4: encodeSet([datum]) }))],
+    [
+      'MissingRedeemers',
+      committed(withFields(plutusSpend(6, 3), { 13: undefined, 16: undefined }, { 5: undefined }), 3),
+    ],
+    ['ExtraRedeemers', committed(withFields(plutusSpend(6, 3), {}, { 5: redeemers([0, 0], [1, 0]) }), 3)],
+    [
+      'NoCollateralInputs, InsufficientCollateral',
+      withFields(plutusSpend(6, 3), { 13: undefined, 16: undefined }),
+    ],
+    [
+      'InsufficientCollateral',
+      withFields(plutusSpend(6, 3), { 16: encodeOutput(toBob(9n * ADA + 500_000n)) }),
+    ],
+    ['IncorrectTotalCollateralField', withFields(plutusSpend(6, 3), { 17: encodeUint(ADA + 1n) })],
+    ['CollateralContainsNonADA', withFields(plutusSpend(6, 3), { 13: spend(2) })],
+    ['ScriptsNotPaidUTxO', withFields(plutusSpend(6, 3), { 13: spend(5) })],
+    [
+      'ExUnitsTooBigUTxO',
+      plutusSpend(6, 3),
+      withParameters({ maxTransactionExecutionUnits: { memory: 999n, steps: 10n ** 10n } }),
+    ],
+    ['OutsideForecast', withFields(plutusSpend(6, 3), { 3: encodeUint(2_001) }), { forecastHorizon: 2_000n }],
+    [
+      'ConwayTxRefScriptsSizeTooBig',
+      withFields(transfer, { 18: spend(8) }),
+      withParameters({ maxReferenceScriptsSize: nativeBytes.length - 1 }),
+    ],
+    ['ConwayTreasuryValueMismatch', withFields(transfer, { 21: encodeUint(5) }), { treasury: 6n }],
+    [
+      'OutputBootAddrAttrsTooBig',
+      withFields(transfer, { 1: pay({ address: byron(attributes), lovelace: 10n * ADA - FEE }) }),
+      { networkId: 1 },
+    ],
+  ])('%s', (predicates, draft, changes) => {
+    const verdict = judgeDraft(draft, changes)
+    expect(names(verdict).join(', ')).toBe(predicates)
+    expect(JSON.parse(JSON.stringify(verdict))).toEqual(verdict)
+  })
+})
+
+describe('a verdict', () => {
+  it('names every rule that is broken, each once, in both halves and as a whole', () => {
+    const draft = {
+      ...withFields(transfer, { 1: pay(toBob(1n)), 2: encodeUint(1), 15: encodeUint(1) }),
+      signers: [],
+    }
+    const transaction = decode(draft)
+    expect(names(judgeStateless(transaction, context))).toEqual([
+      'FeeTooSmallUTxO',
+      'BabbageOutputTooSmallUTxO',
+      'WrongNetworkInTxBody',
+    ])
+    expect(names(judgeStateful(transaction, utxos, context))).toEqual([
+      'FeeTooSmallUTxO',
+      'ValueNotConservedUTxO',
+      'MissingVKeyWitnessesUTXOW',
+    ])
+    expect(names(judgePhaseOne(transaction, utxos, context)).sort()).toEqual([
+      'BabbageOutputTooSmallUTxO',
+      'FeeTooSmallUTxO',
+      'MissingVKeyWitnessesUTXOW',
+      'ValueNotConservedUTxO',
+      'WrongNetworkInTxBody',
+    ])
+  })
+
+  it('says which fee was given and which is required', () => {
+    const draft = withFields(transfer, { 1: pay(toBob(10n * ADA - 1n)), 2: encodeUint(1) })
+    const size = encodeDraft(draft).length - 1
+    expect(judgeDraft(draft)[0]?.details).toEqual({
+      requiredFee: String(44 * size + 155_381),
+      fee: '1',
+      size,
+      referenceScriptsSize: 0,
+    })
+  })
+
+  it('counts reference scripts into the fee, on spent and on referenced outputs, once each', () => {
+    for (const fields of [{ 18: spend(8) }, { 0: spend(0, 8), 1: pay(toBob(20n * ADA - 1n)) }]) {
+      const draft = { ...withFields(transfer, { 2: encodeUint(1), ...fields }), signers: [alice, bob] }
+      const fee = judgeDraft(draft).find(({ predicate }) => predicate === 'FeeTooSmallUTxO')
+      const size = encodeDraft(draft).length - 1
+      expect(fee?.details.referenceScriptsSize).toBe(nativeBytes.length)
+      expect(fee?.details.requiredFee).toBe(String(44 * size + 155_381 + 15 * nativeBytes.length))
+    }
+  })
+
+  it('counts execution units into the fee, rounded up', () => {
+    const draft = withFields(plutusSpend(6, 3), { 2: encodeUint(1) })
+    const size = encodeDraft(draft).length - 1
+    // 1,000 × 0.0577 + 1,000,000 × 0.0000721 = 129.8
+    expect(judgeDraft(draft)[0]?.details.requiredFee).toBe(String(44 * size + 155_381 + 130))
+  })
+
+  it('names the keys that are missing and the inputs that are unknown', () => {
+    const verdict = judgeDraft({ ...withFields(transfer, { 0: spend(0, 1, 99) }), signers: [bob] })
+    expect(verdict.map(({ predicate, details }) => ({ predicate, ...details }))).toEqual([
+      { predicate: 'BadInputsUTxO', inputs: [`${toHex(TX)}#99`] },
+      { predicate: 'MissingVKeyWitnessesUTXOW', keyHashes: [toHex(alice.hash)] },
+    ])
+  })
+
+  it('is of nothing but unknown inputs while they may decide the rest', () => {
+    const draft = withFields(plutusSpend(6, 3, { 4: encodeSet([datum]), 1: encodeSet([nativeBytes]) }), {
+      0: spend(0, 99),
+    })
+    expect(names(judgeDraft(draft))).toEqual(['BadInputsUTxO'])
+    expect(names(judgeDraft(withFields(draft, { 0: spend(0, 1) })))).not.toContain('BadInputsUTxO')
+  })
+
+  it('finds a script among the witnesses that cannot be read', () => {
+    const bytes = Uint8Array.of(0x41, 1)
+    const draft = withFields(transfer, {}, { 7: encodeSet([encodeBytes(bytes)]) })
+    expect(names(judgeDraft(draft))).toEqual(['MalformedScriptWitnesses', 'ExtraneousScriptWitnessesUTXOW'])
+  })
+
+  it('does not ask an invalid transaction for the size of its reference scripts', () => {
+    const draft = { ...withFields(transfer, { 18: spend(8) }), isValid: false }
+    expect(judgeDraft(draft, withParameters({ maxReferenceScriptsSize: 1 }))).toEqual([])
+  })
+})

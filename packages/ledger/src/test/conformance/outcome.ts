@@ -1,0 +1,54 @@
+import type { Verdict } from '../../rules/verdict.js'
+
+/** What one case of a collection came to. */
+export interface Outcome {
+  readonly name: string
+  /** Which rules were asked: the ledger's as they are, or those and the layer-2 profile. */
+  readonly rules: 'unrestricted' | 'layer 2'
+  readonly kind: 'plain' | 'stake or governance'
+  readonly expected: string
+  readonly found: string
+  /** `undecided`: the case turns on stake or governance state, and nothing that these rules see is wrong. */
+  readonly result: 'agreed' | 'undecided' | 'deviation'
+}
+
+export function named(verdict: Verdict): string {
+  return verdict.length === 0 ? 'Pass' : verdict.map(({ predicate }) => predicate).join(', ')
+}
+
+/** Counts by rules and kind of transaction, then every deviation by its name. */
+export function table(title: string, outcomes: readonly Outcome[]): string {
+  const lines = [
+    title,
+    '',
+    '| rules | transactions | run | agreed | undecided | deviations |',
+    '| - | - | - | - | - | - |',
+  ]
+  for (const rules of ['unrestricted', 'layer 2'] as const) {
+    for (const kind of ['plain', 'stake or governance'] as const) {
+      const group = outcomes.filter((outcome) => outcome.rules === rules && outcome.kind === kind)
+      if (group.length === 0) continue
+      const count = (result: Outcome['result']): number =>
+        group.filter((outcome) => outcome.result === result).length
+      lines.push(
+        `| ${rules} | ${kind} | ${group.length} | ${count('agreed')} | ${count('undecided')} | ${count('deviation')} |`,
+      )
+    }
+  }
+  lines.push('')
+  const undecided = new Map<string, number>()
+  for (const { result, expected } of outcomes) {
+    if (result === 'undecided') undecided.set(expected, (undecided.get(expected) ?? 0) + 1)
+  }
+  if (undecided.size > 0) {
+    lines.push('Undecided, because they need stake or governance state:')
+    for (const [expected, count] of [...undecided].sort()) lines.push(`- ${expected}: ${count}`)
+    lines.push('')
+  }
+  const deviations = outcomes.filter(({ result }) => result === 'deviation')
+  lines.push(deviations.length === 0 ? 'No deviations.' : 'Deviations:')
+  for (const { name, rules, expected, found } of deviations) {
+    lines.push(`- ${name} (${rules}): expected ${expected}, found ${found}`)
+  }
+  return lines.join('\n')
+}
