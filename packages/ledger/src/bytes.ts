@@ -36,3 +36,16 @@ export function plainBytes(bytes: Uint8Array): Uint8Array {
     ? bytes
     : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
+
+/** A new array of all the bytes, one after another. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0
+  for (const part of parts) length += part.length
+  const whole = new Uint8Array(length)
+  let position = 0
+  for (const part of parts) {
+    whole.set(part, position)
+    position += part.length
+  }
+  return whole
+}

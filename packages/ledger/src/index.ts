@@ -8,7 +8,7 @@ export type {
   ShelleyAddress,
   StakePointer,
 } from './address/types.js'
-export { compareBytes, equalBytes, fromHex, toHex } from './bytes.js'
+export { compareBytes, concatBytes, equalBytes, fromHex, toHex } from './bytes.js'
 export { type CborLimits, defaultLimits } from './cbor/limits.js'
 export { CborReader, Major } from './cbor/reader.js'
 export { assertWellFormed, isWellFormed } from './cbor/well-formed.js'
@@ -25,9 +25,11 @@ export {
   type DecodeErrorCode,
   isDecodeError,
 } from './errors.js'
+export { decodeTransaction, decodeTransactionBody, decodeTransactionOutput } from './transaction/decode.js'
 export {
   decodeOutputReference,
   encodeOutputReference,
   outputReferenceKey,
 } from './transaction/output-reference.js'
+export { scriptHash } from './transaction/script/script.js'
 export type * from './transaction/types.js'

@@ -1,3 +1,4 @@
+import { concatBytes } from '../bytes.js'
 import { CborReader } from '../cbor/reader.js'
 import { CborWriter } from '../cbor/writer.js'
 import { blake2b224 } from '../crypto/blake2b.js'
@@ -57,23 +58,21 @@ export function bootstrapAttributesSize(address: ByronAddress): number {
   return (derivationPath?.length ?? 0) + unknownLength
 }
 
-/** The root that a bootstrap witness proves: of type 0, its extended public key, and its attributes. */
+// [0, [0, h'…64 bytes'], attributes], up to the 64 bytes.
+const rootPrefix = Uint8Array.of(0x83, 0x00, 0x82, 0x00, 0x58, 0x40)
+
+/**
+ * The root of the address whose key a bootstrap witness shows: of type 0, its extended public key, and its attributes. The
+ * parts are strung together as they are, as the ledger does, whether or not that is CBOR.
+ */
 export function bootstrapRoot(witness: {
   readonly publicKey: Uint8Array
   readonly chainCode: Uint8Array
   readonly attributes: Uint8Array
 }): Uint8Array {
-  const extendedKey = new Uint8Array(64)
-  extendedKey.set(witness.publicKey)
-  extendedKey.set(witness.chainCode, 32)
-  const spendingData = new CborWriter()
-    .array(3)
-    .uint(0)
-    .array(2)
-    .uint(0)
-    .bytes(extendedKey)
-    .raw(witness.attributes)
-  return blake2b224(sha3_256(spendingData.toBytes()))
+  return blake2b224(
+    sha3_256(concatBytes(rootPrefix, witness.publicKey, witness.chainCode, witness.attributes)),
+  )
 }
 
 function readCanonical<T>(

@@ -13,7 +13,7 @@ export function decodeByronAddress(bytes: Uint8Array, base: number): ByronAddres
     return read(bytes)
   } catch (error) {
     if (!isDecodeError(error)) throw error
-    throw new AddressError('malformed', base + error.offset, `a Byron address: ${error.message}`)
+    throw new AddressError('malformed', base, `a Byron address: ${error.message}`)
   }
 }
 

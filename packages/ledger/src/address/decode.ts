@@ -17,7 +17,7 @@ export function decodeAddress(bytes: Uint8Array): Address {
   return readAddress(plainBytes(bytes), 0)
 }
 
-/** The same; offsets in errors count from `base`, where the address begins in something larger. */
+/** The same; errors say the offset `base`, where the item that holds the address begins. */
 export function readAddress(bytes: Uint8Array, base: number): Address {
   if (bytes.length === 0) throw new AddressError('wrong-length', base, 'an empty address')
   const header = bytes[0] as number
@@ -57,22 +57,19 @@ function readPointer(bytes: Uint8Array, start: number, base: number): StakePoint
   const read = (maximum: number, groups: number): number => {
     let value = 0
     for (let group = 0; group < groups; group++) {
-      if (position >= bytes.length)
-        throw new AddressError('wrong-length', base + position, 'a pointer that ends early')
+      if (position >= bytes.length) throw new AddressError('wrong-length', base, 'a pointer that ends early')
       const byte = bytes[position++] as number
       value = value * 128 + (byte & 0x7f)
-      if (value > maximum)
-        throw new AddressError('malformed', base + position, `a pointer's number over ${maximum}`)
+      if (value > maximum) throw new AddressError('malformed', base, `a pointer's number over ${maximum}`)
       if (byte < 0x80) return value
     }
-    throw new AddressError('malformed', base + position, `a pointer's number of more than ${groups} groups`)
+    throw new AddressError('malformed', base, `a pointer's number of more than ${groups} groups`)
   }
   const pointer = {
     slot: read(0xffff_ffff, 5),
     transactionIndex: read(0xffff, 3),
     certificateIndex: read(0xffff, 3),
   }
-  if (position < bytes.length)
-    throw new AddressError('wrong-length', base + position, 'bytes after a pointer')
+  if (position < bytes.length) throw new AddressError('wrong-length', base, 'bytes after a pointer')
   return pointer
 }

@@ -56,6 +56,11 @@ export class CborReader {
     this.limits = limits
   }
 
+  /** A reader of a part of the same bytes, with the same offsets. */
+  within(start: number, end: number): CborReader {
+    return new CborReader(this.bytes, start, end, this.limits)
+  }
+
   /** The next item's initial byte, not consumed. */
   peek(): number {
     if (this.position >= this.end) throw endOfInput(this.end)
@@ -192,6 +197,13 @@ export class CborReader {
   /** Consumes a null if it is next. */
   tryNull(): boolean {
     if (this.peek() !== 0xf6) return false
+    this.position++
+    return true
+  }
+
+  /** Enters a string of indefinite length if one of this major type is next; its chunks follow. */
+  tryIndefinite(major: number): boolean {
+    if (this.peek() !== (major << 5) + 31) return false
     this.position++
     return true
   }

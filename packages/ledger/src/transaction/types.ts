@@ -71,6 +71,8 @@ export interface Certificate {
   readonly deposit?: bigint
   /** The credential whose witness the certificate needs. */
   readonly witness?: Credential
+  /** Of a pool registration: the key hashes of the owners, who must sign too. */
+  readonly owners?: readonly Uint8Array[]
 }
 
 export interface TransactionBody {

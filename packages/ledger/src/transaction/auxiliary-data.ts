@@ -1,0 +1,113 @@
+import { type CborReader, Major } from '../cbor/reader.js'
+import { expectTag, located, readList, readMapOf, readRecord } from '../cbor/structure.js'
+import { readNative, readPlutus } from './script/script.js'
+import type { AuxiliaryData, Script } from './types.js'
+
+const AUXILIARY_DATA_TAG = 259
+/** The longest byte string or text in metadata, in bytes. */
+const MAX_STRING_SIZE = 64
+
+/** Auxiliary data in any of its three forms: Shelley's map, Allegra's array, the tagged map since Alonzo. */
+export function readAuxiliaryData(reader: CborReader): AuxiliaryData {
+  const start = reader.position
+  const scripts: Script[] = []
+  const major = reader.peekMajor()
+  if (major === Major.map) {
+    readMetadata(reader)
+  } else if (major === Major.array) {
+    readRecord(reader, 2, (inner) => {
+      readMetadata(inner)
+      scripts.push(...readList(inner, readNative))
+    })
+  } else {
+    expectTag(reader, AUXILIARY_DATA_TAG)
+    readFields(reader, scripts)
+  }
+  return { bytes: reader.since(start), scripts }
+}
+
+const fields = new Map<number, readonly [name: string, read: (reader: CborReader) => readonly Script[]]>([
+  [0, ['metadata', readMetadata]],
+  [1, ['nativeScripts', (reader) => readList(reader, readNative)]],
+  [2, ['plutusV1Scripts', (reader) => readList(reader, (script) => readPlutus(script, 'PlutusV1'))]],
+  [3, ['plutusV2Scripts', (reader) => readList(reader, (script) => readPlutus(script, 'PlutusV2'))]],
+  [4, ['plutusV3Scripts', (reader) => readList(reader, (script) => readPlutus(script, 'PlutusV3'))]],
+])
+
+function readFields(reader: CborReader, scripts: Script[]): void {
+  const count = reader.readMap()
+  const seen = new Set<number>()
+  for (let index = 0; reader.hasNext(count, index); index++) {
+    const start = reader.position
+    const key = reader.readUint()
+    const field = fields.get(key)
+    if (field === undefined) throw reader.error('unknown-field', `the field ${key}`, start)
+    if (seen.has(key)) throw reader.error('duplicate', `the field ${key} twice`, start)
+    seen.add(key)
+    const [name, read] = field
+    try {
+      scripts.push(...read(reader))
+    } catch (error) {
+      throw located(error, name)
+    }
+  }
+}
+
+/** Label → metadatum; a label occurs once. Holds no scripts. */
+function readMetadata(reader: CborReader): readonly [] {
+  readMapOf(reader, (inner) => inner.readUint64(), readMetadatum)
+  return []
+}
+
+/** One metadatum; `skip` bounds its depth, so that the recursion below is bounded too. */
+function readMetadatum(reader: CborReader): void {
+  const start = reader.position
+  reader.skip()
+  checkMetadatum(reader.within(start, reader.position))
+}
+
+/** Integers of 64 bits and a sign, byte strings and texts of up to 64 bytes, lists, maps (whose keys may repeat). */
+function checkMetadatum(reader: CborReader): void {
+  const major = reader.peekMajor()
+  switch (major) {
+    case Major.unsigned:
+    case Major.negative:
+      reader.skip()
+      return
+    case Major.bytes:
+    case Major.text:
+      checkString(reader, major)
+      return
+    case Major.array: {
+      const count = reader.readArray()
+      for (let i = 0; reader.hasNext(count, i); i++) checkMetadatum(reader)
+      return
+    }
+    case Major.map: {
+      const count = reader.readMap()
+      for (let i = 0; reader.hasNext(count, i); i++) {
+        checkMetadatum(reader)
+        checkMetadatum(reader)
+      }
+      return
+    }
+    default:
+      throw reader.unexpected('a metadatum')
+  }
+}
+
+/** The length counts over all chunks; each chunk of a text is UTF-8 by itself. */
+function checkString(reader: CborReader, major: typeof Major.bytes | typeof Major.text): void {
+  const start = reader.position
+  const readLength = (): number =>
+    major === Major.bytes ? reader.readBytes().length : Buffer.byteLength(reader.readText())
+  let length = 0
+  if (reader.tryIndefinite(major)) {
+    for (let i = 0; reader.hasNext(-1, i); i++) length += readLength()
+  } else {
+    length = readLength()
+  }
+  if (length > MAX_STRING_SIZE) {
+    throw reader.error('out-of-range', `${length} bytes of metadata in one string, more than 64`, start)
+  }
+}

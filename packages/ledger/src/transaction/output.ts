@@ -1,0 +1,88 @@
+import { readAddress } from '../address/decode.js'
+import type { Address } from '../address/types.js'
+import { type CborReader, Major } from '../cbor/reader.js'
+import { located, readEncoded, readVariant } from '../cbor/structure.js'
+import { readPlutusData } from './script/plutus-data.js'
+import { readTaggedScript } from './script/script.js'
+import type { OutputDatum, Script, TransactionOutput, Value } from './types.js'
+import { readValue } from './value.js'
+
+const noDatum: OutputDatum = { kind: 'none' }
+
+/** One transaction output, in the array form of the first eras or the map form since Babbage. */
+export function readOutput(reader: CborReader): TransactionOutput {
+  return reader.peekMajor() === Major.map ? readMapOutput(reader) : readArrayOutput(reader)
+}
+
+function readArrayOutput(reader: CborReader): TransactionOutput {
+  const start = reader.position
+  const count = reader.readArray()
+  let field = 'address'
+  try {
+    const address = readOutputAddress(reader)
+    field = 'value'
+    const value = readValue(reader)
+    field = 'datum'
+    let datum = noDatum
+    let size = 2
+    if (reader.hasNext(count, 2)) {
+      datum = { kind: 'hash', hash: reader.readBytesOf(32) }
+      size = 3
+      reader.leaveArray(count, size, start)
+    } else if (count >= 0 && count !== 2) {
+      throw reader.error('unexpected-size', `an output of ${count} items`, start)
+    }
+    return { bytes: reader.since(start), format: 'array', address, value, datum }
+  } catch (error) {
+    throw located(error, field)
+  }
+}
+
+const fieldNames = ['address', 'value', 'datum', 'referenceScript'] as const
+
+function readMapOutput(reader: CborReader): TransactionOutput {
+  const start = reader.position
+  const count = reader.readMap()
+  let address: Address | undefined
+  let value: Value | undefined
+  let datum: OutputDatum | undefined
+  let referenceScript: Script | undefined
+  for (let index = 0; reader.hasNext(count, index); index++) {
+    const keyStart = reader.position
+    const key = reader.readUint()
+    const name = fieldNames[key]
+    if (name === undefined) throw reader.error('unknown-field', `the field ${key}`, keyStart)
+    try {
+      if (key === 0 && address === undefined) address = readOutputAddress(reader)
+      else if (key === 1 && value === undefined) value = readValue(reader)
+      else if (key === 2 && datum === undefined) datum = readDatum(reader)
+      else if (key === 3 && referenceScript === undefined) {
+        referenceScript = readEncoded(reader, readTaggedScript)
+      } else throw reader.error('duplicate', 'the field twice', keyStart)
+    } catch (error) {
+      throw located(error, name)
+    }
+  }
+  if (address === undefined) throw reader.error('missing-field', 'an output without address', start)
+  if (value === undefined) throw reader.error('missing-field', 'an output without value', start)
+  const bytes = reader.since(start)
+  datum ??= noDatum
+  return referenceScript === undefined
+    ? { bytes, format: 'map', address, value, datum }
+    : { bytes, format: 'map', address, value, datum, referenceScript }
+}
+
+function readOutputAddress(reader: CborReader): Address {
+  const start = reader.position
+  const address = readAddress(reader.readBytes(), start)
+  if (address.kind === 'reward') throw reader.error('unknown-type', 'a reward address in an output', start)
+  return address
+}
+
+function readDatum(reader: CborReader): OutputDatum {
+  return readVariant<OutputDatum>(reader, (inner, variant) => {
+    if (variant === 0) return [2, { kind: 'hash', hash: inner.readBytesOf(32) }]
+    if (variant === 1) return [2, { kind: 'inline', data: readEncoded(inner, readPlutusData) }]
+    throw inner.error('unknown-variant', `a datum of kind ${variant}`)
+  })
+}

@@ -1,0 +1,86 @@
+import { type CborReader, Major } from '../../cbor/reader.js'
+
+/** The longest byte string, or chunk of one, in Plutus data. */
+const MAX_CHUNK = 64
+
+/**
+ * Passes over one item of Plutus data, by the rules of plutus-core's decoder: integers (bignums in chunks too), byte strings
+ * with at most 64 bytes a chunk, lists, maps (keys may repeat), constructors under tags 121–127, 1280–1400 and 102.
+ *
+ * @returns the item as submitted: a view
+ */
+export function readPlutusData(reader: CborReader): Uint8Array {
+  const start = reader.position
+  // Bounds the depth first, so that the recursion below is bounded too.
+  reader.skip()
+  checkData(reader.within(start, reader.position))
+  return reader.since(start)
+}
+
+function checkData(reader: CborReader): void {
+  switch (reader.peekMajor()) {
+    case Major.unsigned:
+    case Major.negative:
+      reader.skip()
+      return
+    case Major.bytes:
+      checkBytes(reader)
+      return
+    case Major.array:
+      checkList(reader)
+      return
+    case Major.map: {
+      const count = reader.readMap()
+      for (let i = 0; reader.hasNext(count, i); i++) {
+        checkData(reader)
+        checkData(reader)
+      }
+      return
+    }
+    case Major.tag:
+      checkTagged(reader)
+      return
+    default:
+      throw reader.unexpected('Plutus data')
+  }
+}
+
+function checkTagged(reader: CborReader): void {
+  const start = reader.position
+  const initial = reader.peek()
+  const tag = reader.readTag()
+  if (initial === 0xc2 || initial === 0xc3) {
+    if (reader.peekMajor() !== Major.bytes) throw reader.unexpected('the bytes of a bignum')
+    checkBytes(reader)
+  } else if ((tag >= 121 && tag <= 127) || (tag >= 1280 && tag <= 1400)) {
+    checkList(reader)
+  } else if (tag === 102) {
+    const arrayStart = reader.position
+    const count = reader.readArray()
+    reader.readUint64()
+    checkList(reader)
+    reader.leaveArray(count, 2, arrayStart)
+  } else {
+    throw reader.error('unexpected-tag', `tag ${tag} in Plutus data`, start)
+  }
+}
+
+function checkList(reader: CborReader): void {
+  const count = reader.readArray()
+  for (let i = 0; reader.hasNext(count, i); i++) checkData(reader)
+}
+
+function checkBytes(reader: CborReader): void {
+  if (reader.tryIndefinite(Major.bytes)) {
+    for (let i = 0; reader.hasNext(-1, i); i++) checkChunk(reader)
+  } else {
+    checkChunk(reader)
+  }
+}
+
+function checkChunk(reader: CborReader): void {
+  const start = reader.position
+  const length = reader.readBytes().length
+  if (length > MAX_CHUNK)
+    throw reader.error('out-of-range', `${length} bytes in one chunk, more than 64`, start)
+}

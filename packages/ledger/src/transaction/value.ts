@@ -1,0 +1,70 @@
+import { toHex } from '../bytes.js'
+import { type CborReader, Major } from '../cbor/reader.js'
+import { readMapOf } from '../cbor/structure.js'
+import type { Assets, Value } from './types.js'
+
+const POLICY_SIZE = 28
+const MAX_NAME_SIZE = 32
+const MAX_INT64 = 2n ** 63n - 1n
+/** What the ledger's compact form of a value can address. */
+const MAX_COMPACT_SIZE = 65_535
+
+const noAssets: Assets = new Map()
+
+/** An output's value: lovelace, or `[lovelace, assets]`. Quantities are positive, none above 64 bits. */
+export function readValue(reader: CborReader): Value {
+  if (reader.peekMajor() === Major.unsigned) return { lovelace: reader.readUint64(), assets: noAssets }
+  const start = reader.position
+  const count = reader.readArray()
+  const lovelace = reader.readUint64()
+  const assets = readAssets(reader, (inner) => inner.readUint64())
+  reader.leaveArray(count, 2, start)
+  return { lovelace, assets }
+}
+
+/** What a transaction mints (positive) and burns (negative): signed integers of 64 bits, none zero. */
+export function readMint(reader: CborReader): Assets {
+  return readAssets(reader, (inner) => {
+    const start = inner.position
+    const quantity = inner.readInt64()
+    if (quantity > MAX_INT64 || quantity < -MAX_INT64 - 1n) {
+      throw inner.error('out-of-range', 'a quantity that is no signed integer of 64 bits', start)
+    }
+    return quantity
+  })
+}
+
+function readAssets(reader: CborReader, readQuantity: (reader: CborReader) => bigint): Assets {
+  const start = reader.position
+  let names = 0
+  const assets = readMapOf(reader, readPolicy, (inner) => {
+    const namesStart = inner.position
+    const quantities = readMapOf(inner, readAssetName, (quantityReader) => {
+      const quantityStart = quantityReader.position
+      const quantity = readQuantity(quantityReader)
+      if (quantity === 0n) throw quantityReader.error('out-of-range', 'a quantity of zero', quantityStart)
+      return quantity
+    })
+    if (quantities.size === 0) throw inner.error('empty', 'a policy without assets', namesStart)
+    names += quantities.size
+    return quantities
+  })
+  // 12 bytes of numbers and at most 32 of name an asset, 28 a policy.
+  if (44 * names + 28 * assets.size > MAX_COMPACT_SIZE) {
+    throw reader.error('out-of-range', `${names} assets under ${assets.size} policies`, start)
+  }
+  return assets
+}
+
+function readPolicy(reader: CborReader): string {
+  return toHex(reader.readBytesOf(POLICY_SIZE))
+}
+
+function readAssetName(reader: CborReader): string {
+  const start = reader.position
+  const name = reader.readBytes()
+  if (name.length > MAX_NAME_SIZE) {
+    throw reader.error('out-of-range', `an asset name of ${name.length} bytes`, start)
+  }
+  return toHex(name)
+}
