@@ -1,3 +1,5 @@
+import { toHex } from './hex.js'
+
 /** The codes that {@link TrieError} carries; stable, so that callers may branch on them. */
 export type TrieErrorCode =
   | 'TRIE_KEY_EXISTS'
@@ -87,8 +89,4 @@ export class StoreCorrupt extends TrieError {
   constructor(reason: string) {
     super('TRIE_STORE_CORRUPT', `The store of the trie is unreadable: ${reason}`)
   }
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
 }

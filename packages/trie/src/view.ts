@@ -1,8 +1,9 @@
 import { KeyExists, KeyMissing } from './errors.js'
 import { blake2b256 } from './hash.js'
 import type { NodeHasher } from './node/hasher.js'
+import type { Leaf } from './node/node.js'
 import type { Proof } from './proof/proof.js'
-import { type Walk, walk } from './proof/prove.js'
+import { findLeaf, type Walk, walk } from './proof/prove.js'
 import type { Version } from './store/store.js'
 import type { LoadNode } from './update/edit.js'
 
@@ -31,6 +32,7 @@ export interface TrieView {
 
 /** @param version the version to look at, asked for anew by each call */
 export function createView(version: () => Version, load: LoadNode, hasher: NodeHasher): TrieView {
+  const leafOf = (key: Uint8Array): Leaf | undefined => findLeaf(version().node, blake2b256(key), load)
   const walkTo = (key: Uint8Array): Walk => walk(version().node, blake2b256(key), load, hasher)
 
   return {
@@ -42,10 +44,10 @@ export function createView(version: () => Version, load: LoadNode, hasher: NodeH
       return version().size
     },
 
-    has: (key) => walkTo(key).leaf !== undefined,
+    has: (key) => leafOf(key) !== undefined,
 
     valueHash(key) {
-      const { leaf } = walkTo(key)
+      const leaf = leafOf(key)
       return leaf === undefined ? undefined : Uint8Array.from(leaf.valueHash)
     },
 

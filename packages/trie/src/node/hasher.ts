@@ -21,13 +21,9 @@ export function createNodeHasher(): NodeHasher {
   const tree = createMerkleTree()
 
   // Both inputs end at a fixed place and begin where their length wants it, so that each is filled without moving
-  // anything and hashed through a view that is made once.
+  // anything.
   const leafInput = Buffer.alloc(2 + 2 * HASH_LENGTH)
-  const leafViews = Array.from({ length: 2 + HASH_LENGTH }, (_, start) => leafInput.subarray(start))
   const branchInput = Buffer.alloc(PATH_LENGTH + HASH_LENGTH)
-  const branchViews = Array.from({ length: PATH_LENGTH + 1 }, (_, length) =>
-    branchInput.subarray(PATH_LENGTH - length),
-  )
 
   return {
     leaf(output, path, depth, valueHash) {
@@ -43,16 +39,14 @@ export function createNodeHasher(): NodeHasher {
         start = front - 1
         leafInput[start] = 0x00
       }
-      blake2b256Into(output, leafViews[start] ?? leafInput)
+      blake2b256Into(output, leafInput.subarray(start))
     },
 
     branch(output, path, depth, fork, merkleRoot) {
-      const length = fork - depth
-      for (let i = 0; i < length; i += 1) {
-        branchInput[PATH_LENGTH - length + i] = nibbleAt(path, depth + i)
-      }
+      const start = PATH_LENGTH - (fork - depth)
+      for (let i = start; i < PATH_LENGTH; i += 1) branchInput[i] = nibbleAt(path, depth + i - start)
       branchInput.set(merkleRoot, PATH_LENGTH)
-      blake2b256Into(output, branchViews[length] ?? branchInput)
+      blake2b256Into(output, branchInput.subarray(start))
     },
 
     merkleRoot: tree.root,

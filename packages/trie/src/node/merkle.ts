@@ -13,65 +13,70 @@ export interface MerkleTree {
   siblings(hashes: Uint8Array, mask: number, nibble: number): Uint8Array
 }
 
+/** The nodes at one height of the tree above the children. */
 interface Level {
-  nodes: Buffer
-  /** The nodes of this level one by one, and two by two: the input of the level above. */
-  single: Buffer[]
-  pairs: Buffer[]
-  /** The hash of a node under which there is no child. */
+  hashes: Buffer
+  nodes: { input: Buffer; output: Buffer }[]
+  /** The hash of a node without children below it. */
   empty: Buffer
 }
 
 /** Makes a tree with room of its own to work in, so that hashing a branch allocates nothing. */
 export function createMerkleTree(): MerkleTree {
-  const children = createLevel(RADIX, NULL_HASH)
-  const levels = [children]
-  for (let below = children; below.single.length > 1; ) {
-    below = createLevel(below.single.length / 2, blake2b256(Buffer.concat([below.empty, below.empty])))
-    levels.push(below)
+  const children = Buffer.alloc(RADIX * HASH_LENGTH)
+  const levels: Level[] = []
+  let top: Buffer = children
+  let empty = NULL_HASH
+  while (top.length > HASH_LENGTH) {
+    empty = blake2b256(Buffer.concat([empty, empty]))
+    const level = createLevel(top, empty)
+    levels.push(level)
+    top = level.hashes
   }
-  const inner = levels.slice(1)
-  const top = Buffer.allocUnsafe(HASH_LENGTH)
 
   function fill(hashes: Uint8Array, mask: number): void {
-    children.nodes.set(hashes)
-    let below = children
-    let present = mask
-    for (const level of inner) {
-      let above = 0
-      for (let i = 0; i < level.single.length; i += 1) {
-        const output = level.single[i] ?? top
-        if (((present >> (2 * i)) & 3) === 0) {
-          output.set(level.empty)
+    children.set(hashes)
+    let below = mask
+    for (const { nodes, empty } of levels) {
+      let here = 0
+      let bit = 1
+      for (const { input, output } of nodes) {
+        if ((below & 3) === 0) {
+          output.set(empty)
         } else {
-          blake2b256Into(output, below.pairs[i] ?? top)
-          above |= 1 << i
+          blake2b256Into(output, input)
+          here |= bit
         }
+        below >>= 2
+        bit <<= 1
       }
-      below = level
-      present = above
+      below = here
     }
   }
 
   return {
     root(hashes, mask) {
       fill(hashes, mask)
-      return levels.at(-1)?.nodes ?? top
+      return top
     },
 
     siblings(hashes, mask, nibble) {
       fill(hashes, mask)
-      const path = levels.slice(0, -1).map((level, height) => level.single[(nibble >> height) ^ 1] ?? top)
+      const heights = [children, ...levels.map((level) => level.hashes)].slice(0, -1)
+      const path = heights.map((nodes, height) => {
+        const start = ((nibble >> height) ^ 1) * HASH_LENGTH
+        return nodes.subarray(start, start + HASH_LENGTH)
+      })
       return Uint8Array.from(Buffer.concat(path.reverse()))
     },
   }
 }
 
-function createLevel(size: number, empty: Buffer): Level {
-  const nodes = Buffer.alloc(size * HASH_LENGTH)
-  const cut = (length: number): Buffer[] =>
-    Array.from({ length: Math.floor(nodes.length / length) }, (_, i) =>
-      nodes.subarray(i * length, (i + 1) * length),
-    )
-  return { nodes, single: cut(HASH_LENGTH), pairs: cut(2 * HASH_LENGTH), empty }
+function createLevel(below: Buffer, empty: Buffer): Level {
+  const hashes = Buffer.alloc(below.length / 2)
+  const nodes = Array.from({ length: hashes.length / HASH_LENGTH }, (_, i) => ({
+    input: below.subarray(i * 2 * HASH_LENGTH, (i + 1) * 2 * HASH_LENGTH),
+    output: hashes.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH),
+  }))
+  return { hashes, nodes, empty }
 }

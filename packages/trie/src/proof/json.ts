@@ -1,4 +1,5 @@
 import { ProofMalformed } from '../errors.js'
+import { toHex } from '../hex.js'
 import type { Proof, ProofStep } from './proof.js'
 
 /** A step as the JSON of Aiken's off-chain library has it: bytes in lower-case hex. */
@@ -79,8 +80,4 @@ function toBytes(json: unknown, name: string): Uint8Array {
   if (typeof json !== 'string' || !/^(?:[0-9a-f]{2})*$/i.test(json))
     throw new ProofMalformed(`${name} is no hex`)
   return Uint8Array.from(Buffer.from(json, 'hex'))
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
 }

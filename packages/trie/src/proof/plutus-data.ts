@@ -19,6 +19,9 @@ const CHUNK_LENGTH = 64
  *
  * A list of `Branch { skip, neighbors }`, `Fork { skip, neighbor: { nibble, prefix, root } }` and
  * `Leaf { skip, key, value }`, the constructors 0, 1 and 2.
+ *
+ * @example
+ * const redeemer = proofToCbor(trie.prove(key))
  */
 export function proofToCbor(proof: Proof): Uint8Array {
   return Uint8Array.from(list(proof.map(encodeStep)))

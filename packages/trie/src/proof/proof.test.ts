@@ -34,7 +34,7 @@ describe('any proof', () => {
         expect(verifyInclusion(trie.root, bytes(key), VALUE, proof)).toBe(keys.includes(key))
         expect(verifyExclusion(trie.root, bytes(key), proof)).toBe(!keys.includes(key))
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   })
 

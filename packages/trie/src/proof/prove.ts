@@ -1,6 +1,6 @@
 import type { NodeHasher } from '../node/hasher.js'
-import { type Branch, countChildren, firstChild, type Leaf } from '../node/node.js'
-import { divergence, extendPath, nibbleAt } from '../path.js'
+import { type Branch, countChildren, firstChild, type Leaf, type Node } from '../node/node.js'
+import { divergence, extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
 import type { LoadNode } from '../update/edit.js'
 import type { ForkStep, LeafStep, ProofStep } from './proof.js'
 
@@ -10,29 +10,49 @@ export interface Walk {
   leaf: Leaf | undefined
 }
 
-/** Walks from the node `root` (0: the empty map) towards `path`, noting what stands beside the way. */
+/** The leaf of a path; none where the map has no such key. */
+export function findLeaf(root: number, path: Uint8Array, load: LoadNode): Leaf | undefined {
+  for (const { node, end } of descend(root, path, load)) {
+    if (node.kind === 'leaf' && end === PATH_LENGTH) return node
+  }
+  return undefined
+}
+
+/** Walks towards a path, noting what stands beside the way. */
 export function walk(root: number, path: Uint8Array, load: LoadNode, hasher: NodeHasher): Walk {
   const steps: ProofStep[] = []
+  for (const { node, depth, end } of descend(root, path, load)) {
+    if (node.kind === 'leaf') {
+      if (end === PATH_LENGTH) return { steps, leaf: node }
+      steps.push(leafStep(node, end - depth))
+    } else if (end < node.fork) {
+      steps.push(forkStep(node, end, end - depth, hasher))
+    } else {
+      steps.push(besideChild(node, nibbleAt(path, node.fork), node.fork - depth, load, hasher))
+    }
+  }
+  return { steps, leaf: undefined }
+}
+
+/**
+ * The nodes from the root (0: there is none) towards a path, down to its leaf or to where it leaves the trie.
+ * The prefix of each, or what remains of its path, begins at nibble `depth` and has left the path at nibble `end`.
+ */
+function* descend(
+  root: number,
+  path: Uint8Array,
+  load: LoadNode,
+): Generator<{ node: Node; depth: number; end: number }> {
   let id = root
   let depth = 0
   while (id !== 0) {
     const node = load(id, path, depth)
     const end = divergence(path, node.path, depth)
-    if (node.kind === 'leaf') {
-      if (end === 64) return { steps, leaf: node }
-      steps.push(leafStep(node, end - depth))
-      break
-    }
-    if (end < node.fork) {
-      steps.push(forkStep(node, end, end - depth, hasher))
-      break
-    }
-    const nibble = nibbleAt(path, node.fork)
-    steps.push(besideChild(node, nibble, node.fork - depth, load, hasher))
-    id = node.ids[nibble] ?? 0
+    yield { node, depth, end }
+    if (node.kind === 'leaf' || end < node.fork) return
+    id = node.ids[nibbleAt(path, node.fork)] ?? 0
     depth = node.fork + 1
   }
-  return { steps, leaf: undefined }
 }
 
 /** The step past a branch, from which the path goes on under `nibble`. */

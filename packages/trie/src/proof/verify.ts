@@ -13,6 +13,8 @@ import type { ForkStep, LeafStep, Proof, ProofStep } from './proof.js'
  *
  * @returns 32 bytes
  * @throws {ProofMalformed} when no map has nodes as the proof says
+ * @example
+ * const after = rootIncluding(key, value, trie.proveAbsence(key))
  */
 export function rootIncluding(key: Uint8Array, value: Uint8Array, proof: Proof): Uint8Array {
   return foldProof(blake2b256(key), blake2b256(value), proof)
@@ -39,7 +41,12 @@ export function verifyInclusion(root: Uint8Array, key: Uint8Array, value: Uint8A
   return isRoot(root, () => rootIncluding(key, value, proof))
 }
 
-/** Whether the map with this root lacks `key`. */
+/**
+ * Whether the map with this root lacks `key`.
+ *
+ * @example
+ * verifyExclusion(trie.root, key, trie.proveAbsence(key)) // true
+ */
 export function verifyExclusion(root: Uint8Array, key: Uint8Array, proof: Proof): boolean {
   return isRoot(root, () => rootExcluding(key, proof))
 }

@@ -8,7 +8,7 @@ export interface MemoryStore extends TrieStore {
   readonly bytes: number
 }
 
-interface Entry {
+interface KeptVersion {
   version: Version
   /** Nodes that came with this version, freed when it is undone. */
   created: Float64Array
@@ -29,16 +29,16 @@ export function createMemoryStore(): MemoryStore {
   let slab = createSlab()
   let sequence = 0
   let head: Version = { sequence, root: NULL_HASH, node: 0, size: 0 }
-  let entries: Entry[] = [{ version: head, created: NONE, superseded: NONE }]
+  let kept: KeptVersion[] = [{ version: head, created: NONE, superseded: NONE }]
 
   function free(ids: Iterable<number>): void {
     for (const id of ids) slab.remove(id)
   }
 
   function prune(keep: number): void {
-    while (entries.length > keep) {
-      entries.shift()
-      const oldest = entries[0]
+    while (kept.length > keep) {
+      kept.shift()
+      const oldest = kept[0]
       if (oldest === undefined) return
       free(oldest.superseded)
       oldest.superseded = NONE
@@ -52,7 +52,7 @@ export function createMemoryStore(): MemoryStore {
     },
 
     get versions() {
-      return entries.map((entry) => entry.version)
+      return kept.map(({ version }) => version)
     },
 
     get bytes() {
@@ -77,7 +77,7 @@ export function createMemoryStore(): MemoryStore {
         free(created)
         throw error
       }
-      entries.push({
+      kept.push({
         version: head,
         created: Float64Array.from(created),
         superseded: Float64Array.from(superseded),
@@ -91,25 +91,20 @@ export function createMemoryStore(): MemoryStore {
       slab = replacement
       sequence += 1
       head = { ...outcome, sequence }
-      entries = [{ version: head, created: NONE, superseded: NONE }]
+      kept = [{ version: head, created: NONE, superseded: NONE }]
     },
 
     undo(sequence) {
-      for (
-        let newest = entries.at(-1);
-        newest && newest.version.sequence > sequence;
-        newest = entries.at(-1)
-      ) {
-        free(newest.created)
-        entries.pop()
-        head = entries.at(-1)?.version ?? head
-      }
+      const left = kept.filter(({ version }) => version.sequence <= sequence)
+      for (const undone of kept.slice(left.length)) free(undone.created)
+      kept = left
+      head = left.at(-1)?.version ?? head
     },
 
     prune,
 
     async close() {
-      entries = []
+      kept = []
       slab = createSlab()
     },
   }

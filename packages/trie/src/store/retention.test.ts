@@ -64,11 +64,11 @@ test('LMDB keeps the nodes of the kept versions, and no other', async () => {
 test('memory gives the room of old nodes to new ones', () => {
   const store = createMemoryStore()
   const trie = createTrie({ store, history: 3 })
-  for (let round = 0; round < 500; round += 1) {
+  for (let round = 0; round < 300; round += 1) {
     turnOver(trie, round)
     if (round % 5 === 4) trie.undo()
   }
-  // Each of the 500 updates writes about 40 KB.
+  // Each of the 300 updates writes about 40 KB.
   expect(store.bytes).toBeLessThanOrEqual(2 ** 20)
   expect(reachable(store).size).toBeGreaterThan(200)
 })

@@ -16,8 +16,8 @@ const CHUNK_UNITS = 2 ** 18
 const HEADER = 2
 
 /**
- * An id is a place, counted in units of four bytes: room for 16 GB. Chunks of a megabyte are filled from the
- * front; what is removed waits in a list for a byte string that takes the same number of units.
+ * An id is a place, counted in units of four bytes. Chunks of a megabyte are filled from the front; what is removed
+ * waits in a list for a byte string that takes the same number of units.
  */
 export function createSlab(): Slab {
   const chunks: Buffer[] = []

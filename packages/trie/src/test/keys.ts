@@ -1,7 +1,8 @@
 import { blake2b256 } from '../hash.js'
+import { toHex } from '../hex.js'
 
 export const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'))
-export const hex = (value: Uint8Array): string => Buffer.from(value).toString('hex')
+export const hex = toHex
 export const utf8 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text))
 
 /** The path of a key given in hex, as 64 hex digits. */

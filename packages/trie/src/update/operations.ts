@@ -21,7 +21,8 @@ export interface KeyChange {
  * Reduces a batch to one change a key, sorted by path. The operations on one key take effect in their order, so that
  * what is inserted may be deleted again within the batch, and the other way round.
  *
- * @throws {KeyExists} {KeyMissing} when the operations on a key contradict each other
+ * @throws {KeyExists} when a key is inserted twice
+ * @throws {KeyMissing} when a key is deleted twice
  */
 export function reduceOperations(operations: Iterable<Operation>): KeyChange[] {
   const sorted = sortByPath(Array.from(operations, toChange))
