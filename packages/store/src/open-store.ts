@@ -1,4 +1,4 @@
-import type { Connection, Database } from './drivers/connection.js'
+import type { Connection, Database, Transaction } from './drivers/connection.js'
 import { openPGlite } from './drivers/pglite.js'
 import { openPostgres } from './drivers/postgres.js'
 import { openGate } from './gate.js'
@@ -44,11 +44,11 @@ function createStore(database: Database, schema: string): Store {
 
   // One at a time here already, so that no more than one connection waits for the lock.
   let last: Promise<unknown> = Promise.resolve()
-  function locked<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  function locked<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const turn = last.then(() =>
-      database.transaction(async (holder) => {
-        await advisoryLock(holder, 'ledger', schema)
-        return work(holder)
+      database.transaction(async (transaction) => {
+        await advisoryLock(transaction, 'ledger', schema)
+        return work(transaction)
       }),
     )
     last = turn.catch(() => {})
@@ -57,8 +57,9 @@ function createStore(database: Database, schema: string): Store {
 
   return {
     ...openQueries(connection, schema),
-    withLedger: (work) => gate.enter(() => locked((holder) => work(openLedger(holder, schema)))),
-    applyGenesis: (outputs) => gate.enter(() => locked((holder) => applyGenesis(holder, schema, outputs))),
+    withLedger: (work) => gate.enter(() => locked((transaction) => work(openLedger(transaction, schema)))),
+    applyGenesis: (outputs) =>
+      gate.enter(() => locked((transaction) => applyGenesis(transaction, schema, outputs))),
     rejections: openRejections(connection, schema),
     leases: openLeases(connection, schema),
 

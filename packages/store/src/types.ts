@@ -87,7 +87,7 @@ export interface Ledger {
    * Writes a batch: transactions, spent and produced outputs, address history. One statement.
    *
    * @throws StoreError `STORE_CONFLICT` where a spent output is not in the ledger or an id is taken,
-   *   `STORE_INVALID_BATCH` where the batch spends twice or spends what only a later transaction makes.
+   *   `STORE_INVALID_ARGUMENT` where the batch spends twice or spends what only a later transaction makes.
    */
   apply(batch: Batch): Promise<void>
   readonly rejections: RejectionWriter

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,23 +38,36 @@ describe('PGlite in a directory', () => {
     })
   })
 
-  it('keeps nothing of a batch that was never committed', async () => {
+  it('keeps what was committed and nothing else when its process is killed within a batch', async () => {
+    const killed = spawnSync(process.execPath, ['--input-type=module', '--eval', victim(directory)])
+    expect([killed.signal, killed.stderr.toString()]).toEqual(['SIGKILL', ''])
     await using(directory, async (pglite) => {
       const store = await openStore({ pglite })
-      await store.applyGenesis(genesis)
-      const unfinished = store.withLedger(async (ledger) => {
-        await ledger.apply({ transactions: [payment] })
-        throw new Error('power cut')
-      })
-      await expect(unfinished).rejects.toThrow('power cut')
-    })
-    await using(directory, async (pglite) => {
-      const store = await openStore({ pglite })
-      expect(await store.transaction(payment.id)).toBeUndefined()
-      expect(await store.utxosAt(alice.address)).toHaveLength(1)
+      const outputs = await store.withLedger((ledger) =>
+        ledger.outputs([outputOf('genesis'), outputOf('committed'), outputOf('cut')]),
+      )
+      expect(outputs.map((output) => output !== undefined)).toEqual([false, true, false])
     })
   })
 })
+
+/** A program that applies one batch and is killed after it has written another. It runs what is built. */
+function victim(directory: string): string {
+  const built = (path: string) => JSON.stringify(new URL(`../../dist/${path}`, import.meta.url))
+  return `
+    import { PGlite } from ${JSON.stringify(import.meta.resolve('@electric-sql/pglite'))}
+    import { openStore } from ${built('index.js')}
+    import { entry, outputOf, transaction, walletOf } from ${built('test/transactions.js')}
+    const store = await openStore({ pglite: await PGlite.create(${JSON.stringify(directory)}) })
+    const alice = walletOf('alice')
+    await store.applyGenesis([entry(outputOf('genesis'), alice)])
+    const apply = (ledger, name, spent) => ledger.apply({ transactions: [transaction(name, [spent], [alice])] })
+    await store.withLedger((ledger) => apply(ledger, 'committed', outputOf('genesis')))
+    await store.withLedger(async (ledger) => {
+      await apply(ledger, 'cut', outputOf('committed'))
+      process.kill(process.pid, 'SIGKILL')
+    })`
+}
 
 describe('a PGlite that was handed in', () => {
   it('serves several stores and its owner, and outlives them', async () => {

@@ -1,5 +1,5 @@
-import { type Connection, type Database, scoped } from './connection.js'
-import { toBytes, toText, typeOf } from './parameters.js'
+import { type Connection, type Database, runTransaction } from './connection.js'
+import { type Parameter, toBytes, toText, typeOf } from './parameters.js'
 import { toStoreError } from './store-error.js'
 
 interface EmbeddedQueryOptions {
@@ -10,7 +10,7 @@ interface EmbeddedQueryOptions {
 interface EmbeddedConnection {
   query<Row>(
     statement: string,
-    parameters?: (string | null)[],
+    parameters?: string[],
     options?: EmbeddedQueryOptions,
   ): Promise<{ rows: Row[] }>
 }
@@ -33,14 +33,11 @@ export function openPGlite(pglite: PGliteLike): Database {
       let failure: { readonly reason: unknown } | undefined
       try {
         return await pglite.transaction(async (executor) => {
-          const scope = scoped(connection(executor))
           try {
-            return await work(scope)
+            return await runTransaction(connection(executor), work)
           } catch (reason) {
             failure = { reason }
             throw reason
-          } finally {
-            scope.end()
           }
         })
       } catch (error) {
@@ -55,7 +52,7 @@ export function openPGlite(pglite: PGliteLike): Database {
 
 function connection(executor: EmbeddedConnection): Connection {
   return {
-    async query<Row>(statement: string, parameters: Parameters<Connection['query']>[1] = []) {
+    async query<Row>(statement: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
       try {
         const { rows } = await executor.query<Row>(statement, parameters.map(toText), conversions)
         return rows

@@ -65,16 +65,27 @@ describe.skipIf(postgresql.missing !== undefined)('a connection to PostgreSQL', 
   })
 
   it('that is lost at rest is opened again', async () => {
-    await Promise.all([store.ping(), store.ping(), store.ping()])
-    await test.database.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE query LIKE '%SELECT 1%' AND state = 'idle' AND application_name = 'ratatosk' AND pid <> pg_backend_pid()`,
-    )
-    // A connection may be chosen before its loss is noticed; that statement fails, and none after it.
-    await store.ping().catch((error) => expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' }))
-    await store.ping()
-    await store.withLedger((ledger) => ledger.apply({ transactions: [payment] }))
-    expect(await store.transaction(payment.id)).toEqual(payment.cbor)
+    const name = randomSchema()
+    const resting = await openStore({ url: `${databaseUrl}?application_name=${name}`, schema: test.schema })
+    try {
+      await Promise.all([resting.ping(), resting.ping(), resting.ping()])
+      const cut = await test.database.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+        [name],
+      )
+      expect(cut).not.toEqual([])
+      // A connection may be chosen before its loss is noticed; that statement fails, and soon none does.
+      while (
+        await resting.ping().then(
+          () => false,
+          (error) => error.code === 'STORE_UNAVAILABLE',
+        )
+      );
+      await resting.withLedger((ledger) => ledger.apply({ transactions: [payment] }))
+      expect(await resting.transaction(payment.id)).toEqual(payment.cbor)
+    } finally {
+      await resting.close()
+    }
   })
 
   it('makes a statement that waits too long fail as a time-out, and frees the place', async () => {

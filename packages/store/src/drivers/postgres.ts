@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { StoreError } from '../errors.js'
 import type { PostgresOptions } from '../options.js'
-import { type Connection, type Database, scoped } from './connection.js'
-import { toBytes, toText, typeOf } from './parameters.js'
+import { type Connection, type Database, runTransaction } from './connection.js'
+import { type Parameter, toBytes, toText, typeOf } from './parameters.js'
 import { toStoreError } from './store-error.js'
 
 /** Milliseconds that a statement's answer may take beyond its time-out: then the server is cut off from us. */
@@ -16,7 +16,7 @@ export function openPostgres(options: PostgresOptions): Database {
 
   function connection(executor: pg.Pool | pg.PoolClient): Connection {
     return {
-      async query<Row>(statement: string, parameters: Parameters<Connection['query']>[1] = []) {
+      async query<Row>(statement: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
         try {
           const { rows } = await executor.query({
             text: statement,
@@ -24,7 +24,7 @@ export function openPostgres(options: PostgresOptions): Database {
             // Named: parsed once for each connection.
             ...(parameters.length > 0 && { name: nameOf(statement) }),
           })
-          return rows as Row[]
+          return rows
         } catch (error) {
           throw toStoreError(error)
         }
@@ -56,18 +56,15 @@ export function openPostgres(options: PostgresOptions): Database {
         lost = toStoreError(error)
       }
       client.on('error', lose)
-      const transaction = connection(client)
-      const scope = scoped(transaction)
+      const own = connection(client)
       try {
         // The ledger's lock is the first statement: later ones must see what its last holder has committed.
-        await transaction.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-        const result = await work(scope)
-        scope.end()
-        await transaction.query('COMMIT')
+        await own.query('BEGIN ISOLATION LEVEL READ COMMITTED')
+        const result = await runTransaction(own, work)
+        await own.query('COMMIT')
         return result
       } catch (error) {
-        scope.end()
-        await transaction.query('ROLLBACK').catch(lose)
+        await own.query('ROLLBACK').catch(lose)
         throw lost ?? error
       } finally {
         client.off('error', lose)

@@ -4,7 +4,7 @@ const sentences = {
   STORE_UNAVAILABLE: 'The database cannot be reached',
   STORE_TIMEOUT: 'The database took too long',
   STORE_CONFLICT: 'The ledger has changed meanwhile',
-  STORE_INVALID_BATCH: 'The database refuses a value',
+  STORE_INVALID_ARGUMENT: 'The database refuses a value',
   STORE_CLOSED: 'The store is closed',
   STORE_FAILED: 'The database failed',
 } as const
@@ -14,8 +14,8 @@ type FailureCode = keyof typeof sentences
 /** SQLSTATE, or its first two characters: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const sqlStates: { readonly [state: string]: FailureCode } = {
   '08': 'STORE_UNAVAILABLE',
-  '22': 'STORE_INVALID_BATCH',
-  '23': 'STORE_INVALID_BATCH',
+  '22': 'STORE_INVALID_ARGUMENT',
+  '23': 'STORE_INVALID_ARGUMENT',
   '40': 'STORE_CONFLICT',
   '53': 'STORE_UNAVAILABLE',
   '58': 'STORE_UNAVAILABLE',

@@ -118,12 +118,12 @@ describe.each(backends)('the mempool ledger on $name', (backend) => {
       ['spends an unknown output', 'STORE_CONFLICT', [transaction('bad', [outputOf('nowhere')], [bob])]],
       [
         'spends an output twice',
-        'STORE_INVALID_BATCH',
+        'STORE_INVALID_ARGUMENT',
         [transaction('one', [outputOf('genesis')], [bob]), transaction('two', [outputOf('genesis')], [bob])],
       ],
       [
         'spends an inner output twice',
-        'STORE_INVALID_BATCH',
+        'STORE_INVALID_ARGUMENT',
         [
           transaction('one', [outputOf('genesis')], [bob]),
           transaction('two', [outputOf('one')], [bob]),
@@ -132,12 +132,12 @@ describe.each(backends)('the mempool ledger on $name', (backend) => {
       ],
       [
         'spends what only a later transaction makes',
-        'STORE_INVALID_BATCH',
+        'STORE_INVALID_ARGUMENT',
         [transaction('two', [outputOf('one')], [bob]), transaction('one', [outputOf('genesis')], [bob])],
       ],
       [
         'holds a transaction twice',
-        'STORE_INVALID_BATCH',
+        'STORE_INVALID_ARGUMENT',
         [
           transaction('one', [outputOf('genesis')], [bob]),
           transaction('one', [outputOf('genesis', 1)], [bob]),
@@ -145,12 +145,12 @@ describe.each(backends)('the mempool ledger on $name', (backend) => {
       ],
       [
         'has an id of the wrong length',
-        'STORE_INVALID_BATCH',
+        'STORE_INVALID_ARGUMENT',
         [{ ...transaction('one', [outputOf('genesis')], []), id: new Uint8Array(31) }],
       ],
       [
         'has an index out of range',
-        'STORE_INVALID_BATCH',
+        'STORE_INVALID_ARGUMENT',
         [
           {
             ...transaction('one', [outputOf('genesis')], []),
@@ -195,6 +195,21 @@ describe.each(backends)('the mempool ledger on $name', (backend) => {
       await expect(work).rejects.toBe(failure)
       expect(await store.utxosAt(alice.address)).toHaveLength(3)
       expect(await store.rejections.list()).toEqual([])
+    })
+
+    it.each([
+      ['the batch conflicts', transaction('bad', [outputOf('nowhere')], [bob])],
+      ['the database refuses the batch', { ...transaction('bad', [], []), id: new Uint8Array(31) }],
+    ])('writes nothing where %s and its work goes on regardless', async (_, bad) => {
+      const good = transaction('good', [outputOf('genesis')], [bob])
+      const work = store.withLedger(async (ledger) => {
+        await ledger.apply({ transactions: [good] })
+        await ledger.apply({ transactions: [bad] }).catch(() => {})
+        await ledger.apply({ transactions: [transaction('late', [], [])] }).catch(() => {})
+      })
+      await expect(work).rejects.toMatchObject({ name: 'StoreError' })
+      expect(await store.transaction(good.id)).toBeUndefined()
+      expect(await store.utxosAt(alice.address)).toHaveLength(3)
     })
 
     it('refuses a ledger that is used after its work has ended', async () => {

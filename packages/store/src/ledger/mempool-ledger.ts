@@ -1,18 +1,18 @@
 import { bytesColumn, rowsOf } from '../drivers/columns.js'
-import type { Connection } from '../drivers/connection.js'
+import type { Transaction } from '../drivers/connection.js'
 import { StoreError } from '../errors.js'
 import { rejectionWriter } from '../repositories/rejections.js'
 import type { Ledger } from '../types.js'
 import { netEffect } from './net-effect.js'
 
-/** The mempool ledger over a connection that holds its lock. */
-export function openLedger(connection: Connection, schema: string): Ledger {
+/** The mempool ledger over a transaction that holds its lock. */
+export function openLedger(transaction: Transaction, schema: string): Ledger {
   const statements = ledgerStatements(schema)
   return {
     async outputs(references) {
       const outputs = new Array<Uint8Array | undefined>(references.length).fill(undefined)
       if (references.length === 0) return outputs
-      const rows = await connection.query<{ position: number; output: Uint8Array }>(statements.outputs, [
+      const rows = await transaction.query<{ position: number; output: Uint8Array }>(statements.outputs, [
         bytesColumn(references.map(({ transactionId }) => transactionId)),
         references.map(({ index }) => index),
       ])
@@ -23,7 +23,7 @@ export function openLedger(connection: Connection, schema: string): Ledger {
     async known(ids) {
       const known = new Array<boolean>(ids.length).fill(false)
       if (ids.length === 0) return known
-      const rows = await connection.query<{ position: number }>(statements.known, [bytesColumn(ids)])
+      const rows = await transaction.query<{ position: number }>(statements.known, [bytesColumn(ids)])
       for (const { position } of rows) known[position - 1] = true
       return known
     },
@@ -31,7 +31,7 @@ export function openLedger(connection: Connection, schema: string): Ledger {
     async apply({ transactions }) {
       if (transactions.length === 0) return
       const { spent, produced } = netEffect(transactions)
-      const [result] = await connection.query<{ deleted: number }>(statements.apply, [
+      const [result] = await transaction.query<{ deleted: number }>(statements.apply, [
         bytesColumn(transactions.map(({ id }) => id)),
         bytesColumn(transactions.map(({ cbor }) => cbor)),
         bytesColumn(spent.map(({ reference }) => reference.transactionId)),
@@ -47,11 +47,13 @@ export function openLedger(connection: Connection, schema: string): Ledger {
         transactions.length,
       ])
       if (result?.deleted !== spent.length) {
-        throw new StoreError('STORE_CONFLICT', 'An output that the batch spends is not in the ledger')
+        throw transaction.doom(
+          new StoreError('STORE_CONFLICT', 'An output that the batch spends is not in the ledger'),
+        )
       }
     },
 
-    rejections: rejectionWriter(connection, schema),
+    rejections: rejectionWriter(transaction, schema),
   }
 }
 

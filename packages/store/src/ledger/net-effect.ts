@@ -48,5 +48,5 @@ function keyOf({ transactionId, index }: OutputReference): string {
 }
 
 function invalid(what: string): StoreError {
-  return new StoreError('STORE_INVALID_BATCH', `The batch ${what}`)
+  return new StoreError('STORE_INVALID_ARGUMENT', `The batch ${what}`)
 }

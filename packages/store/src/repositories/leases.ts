@@ -1,4 +1,5 @@
 import type { Connection } from '../drivers/connection.js'
+import { StoreError } from '../errors.js'
 import type { Lease, Leases } from '../types.js'
 
 export function openLeases(connection: Connection, schema: string): Leases {
@@ -21,12 +22,12 @@ export function openLeases(connection: Connection, schema: string): Leases {
     RETURNING name`
   return {
     async acquire(name, holder, ttlMs) {
-      const [lease] = await connection.query<Lease>(acquire, [name, holder, ttlMs])
+      const [lease] = await connection.query<Lease>(acquire, [name, holder, checkedTtl(ttlMs)])
       return lease
     },
 
     async renew({ name, token }, ttlMs) {
-      const [lease] = await connection.query<Lease>(renew, [name, token, ttlMs])
+      const [lease] = await connection.query<Lease>(renew, [name, token, checkedTtl(ttlMs)])
       return lease
     },
 
@@ -34,4 +35,9 @@ export function openLeases(connection: Connection, schema: string): Leases {
       return (await connection.query(release, [name, token])).length > 0
     },
   }
+}
+
+function checkedTtl(ttlMs: number): number {
+  if (Number.isSafeInteger(ttlMs) && ttlMs >= 1) return ttlMs
+  throw new StoreError('STORE_INVALID_ARGUMENT', 'A lease lasts a whole number of milliseconds, at least 1')
 }

@@ -1,4 +1,5 @@
 import type { Connection } from '../drivers/connection.js'
+import { StoreError } from '../errors.js'
 import type { Store, StoredOutput } from '../types.js'
 
 type Queries = Pick<
@@ -54,6 +55,12 @@ export function openQueries(connection: Connection, schema: string): Queries {
     },
 
     async history(address, { limit, offset }) {
+      if (!isCount(limit) || !isCount(offset)) {
+        throw new StoreError(
+          'STORE_INVALID_ARGUMENT',
+          'The limit and the offset of a page are whole numbers from 0',
+        )
+      }
       const rows = await connection.query<{ cbor: Uint8Array }>(history, [address, limit, offset])
       return rows.map(({ cbor }) => cbor)
     },
@@ -67,4 +74,8 @@ export function openQueries(connection: Connection, schema: string): Queries {
 
 function toStoredOutput({ transactionId, index, output }: OutputRow): StoredOutput {
   return { reference: { transactionId, index }, output }
+}
+
+function isCount(number: number): boolean {
+  return Number.isSafeInteger(number) && number >= 0
 }

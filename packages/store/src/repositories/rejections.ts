@@ -62,7 +62,7 @@ export function openRejections(connection: Connection, schema: string): Rejectio
 
     async list({ limit = 100, before } = {}) {
       if (!Number.isInteger(limit) || limit < 1 || limit > largestPage) {
-        throw new StoreError('STORE_INVALID_BATCH', `A page of rejections has 1 to ${largestPage}`)
+        throw new StoreError('STORE_INVALID_ARGUMENT', `A page of rejections has 1 to ${largestPage}`)
       }
       const rows =
         before === undefined

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { backends, type TestStore } from '../test/backends.js'
+import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
+import type { AcceptedTransaction } from '../types.js'
+
+const alice = walletOf('alice')
+const everything = { limit: 100, offset: 0 }
+
+/** 28 bytes. */
+function headerHash(name: string): Uint8Array {
+  return idOf(name).slice(0, 28)
+}
+
+describe.each(backends)('queries on $name', (backend) => {
+  describe.skipIf(backend.missing !== undefined)('answer', () => {
+    let test: TestStore
+    let chain: readonly AcceptedTransaction[]
+
+    beforeEach(async () => {
+      test = await backend.create()
+      await test.store.applyGenesis([entry(outputOf('genesis'), alice)])
+      chain = Array.from({ length: 6 }, (_, n) =>
+        transaction(`${n}`, [n === 0 ? outputOf('genesis') : outputOf(`${n - 1}`)], [alice]),
+      )
+      await test.store.withLedger((ledger) => ledger.apply({ transactions: chain }))
+    })
+
+    afterEach(() => test.drop())
+
+    /** Moves transactions from the mempool into a block, in the order given. */
+    async function putIntoBlock(name: string, state: string, transactions: readonly AcceptedTransaction[]) {
+      const { database, schema } = test
+      const [block] = await database.query<{ id: bigint }>(
+        `INSERT INTO ${schema}.blocks (height, state, header_hash, header, previous_header_hash, utxos_root, start_time,
+          end_time) SELECT count(*), $1::${schema}.block_state, $2, '', '', '', 0, 1 FROM ${schema}.blocks RETURNING id`,
+        [state, headerHash(name)],
+      )
+      for (const [position, { id }] of transactions.entries()) {
+        await database.query(
+          `WITH moved AS (DELETE FROM ${schema}.mempool_transactions WHERE transaction_id = $1 RETURNING *)
+          INSERT INTO ${schema}.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
+          SELECT $2, $3, sequence, transaction_id, cbor, accepted_at FROM moved`,
+          [id, block!.id, position],
+        )
+      }
+    }
+
+    it('for transactions in the mempool, in a block of any state, and nowhere', async () => {
+      await putIntoBlock('merged', 'merged', chain.slice(0, 2))
+      await putIntoBlock('built', 'built', chain.slice(2, 4))
+      for (const { id, cbor } of chain) expect(await test.store.transaction(id)).toEqual(cbor)
+      expect(await test.store.transaction(idOf('nowhere'))).toBeUndefined()
+      expect(await test.store.transaction(new Uint8Array())).toBeUndefined()
+      const known = await test.store.withLedger((ledger) =>
+        ledger.known([...chain.map(({ id }) => id), idOf('no')]),
+      )
+      expect(known).toEqual([true, true, true, true, true, true, false])
+    })
+
+    it('with a history that commit and merge leave as it was', async () => {
+      const before = await test.store.history(alice.address, everything)
+      expect(before).toEqual(chain.map(({ cbor }) => cbor))
+      await putIntoBlock('merged', 'merged', chain.slice(0, 2))
+      await putIntoBlock('committed', 'committed', chain.slice(2, 4))
+      expect(await test.store.history(alice.address, everything)).toEqual(before)
+    })
+
+    it('with pages of the history', async () => {
+      const page = (limit: number, offset: number) => test.store.history(alice.address, { limit, offset })
+      expect(await page(2, 0)).toEqual([chain[0]!.cbor, chain[1]!.cbor])
+      expect(await page(2, 3)).toEqual([chain[3]!.cbor, chain[4]!.cbor])
+      expect(await page(500, 5)).toEqual([chain[5]!.cbor])
+      expect(await page(2, 6)).toEqual([])
+      expect(await page(2, Number.MAX_SAFE_INTEGER)).toEqual([])
+      expect(await page(0, 0)).toEqual([])
+    })
+
+    it.each([
+      [-1, 0],
+      [1, -1],
+      [0.5, 0],
+      [1, Number.NaN],
+    ])('not for a page of %d from %d', async (limit, offset) => {
+      const page = test.store.history(alice.address, { limit, offset })
+      await expect(page).rejects.toMatchObject({ code: 'STORE_INVALID_ARGUMENT' })
+    })
+
+    it.each(['submitted', 'committed', 'mature', 'merged'])(
+      'with a %s block in its own order',
+      async (state) => {
+        const inBlock = [chain[2]!, chain[0]!, chain[1]!]
+        await putIntoBlock('other', 'committed', chain.slice(3, 5))
+        await putIntoBlock('block', state, inBlock)
+        expect(await test.store.blockTransactions(headerHash('block'))).toEqual(inBlock.map(({ id }) => id))
+      },
+    )
+
+    it.each(['built', 'removed'])('with nothing for a %s block', async (state) => {
+      await putIntoBlock('block', state, chain)
+      expect(await test.store.blockTransactions(headerHash('block'))).toEqual([])
+    })
+
+    it('with nothing for an empty and an unknown block', async () => {
+      await putIntoBlock('empty', 'merged', [])
+      expect(await test.store.blockTransactions(headerHash('empty'))).toEqual([])
+      expect(await test.store.blockTransactions(headerHash('unknown'))).toEqual([])
+    })
+
+    it('with exactly the transactions of merged blocks as immutable', async () => {
+      await putIntoBlock('merged', 'merged', chain.slice(0, 2))
+      await putIntoBlock('mature', 'mature', chain.slice(2, 4))
+      const rows = await test.database.query<{ cbor: Uint8Array }>(
+        `SELECT cbor FROM ${test.schema}.immutable_transactions ORDER BY sequence`,
+      )
+      expect(rows.map(({ cbor }) => cbor)).toEqual(chain.slice(0, 2).map(({ cbor }) => cbor))
+    })
+
+    it('with outputs of all addresses that share a payment credential', async () => {
+      const staked = {
+        ...alice,
+        address: Uint8Array.of(0, ...alice.paymentCredential, ...headerHash('stake')),
+      }
+      await test.store.withLedger((ledger) =>
+        ledger.apply({ transactions: [transaction('split', [outputOf('5')], [staked, alice, staked])] }),
+      )
+      const { store } = test
+      const indices = (outputs: Awaited<ReturnType<typeof store.utxosAt>>) =>
+        outputs.map(({ reference }) => reference.index)
+      expect(indices(await store.utxosByPaymentCredential(alice.paymentCredential))).toEqual([0, 1, 2])
+      expect(indices(await store.utxosAt(staked.address))).toEqual([0, 2])
+      expect(indices(await store.utxosAt(alice.address))).toEqual([1])
+    })
+
+    it('with bytes that are plain Uint8Arrays', async () => {
+      const [output] = await test.store.utxosAt(alice.address)
+      const cbor = await test.store.transaction(chain[0]!.id)
+      for (const bytes of [output!.output, output!.reference.transactionId, cbor!]) {
+        expect(Object.getPrototypeOf(bytes)).toBe(Uint8Array.prototype)
+      }
+    })
+
+    // PGlite has one connection: there they wait for the holder.
+    it.skipIf(backend.name === 'PGlite')(
+      'beside a holder of the ledger lock, from before its work',
+      async () => {
+        await test.store.withLedger(async (ledger) => {
+          await ledger.apply({ transactions: [transaction('burn', [outputOf('5')], [])] })
+          expect(await test.store.utxosAt(alice.address)).toHaveLength(1)
+        })
+        expect(await test.store.utxosAt(alice.address)).toEqual([])
+      },
+    )
+  })
+})
