@@ -1,0 +1,99 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { vectorsFolder } from '../test/vectors.js'
+import { createEnginePool, type EnginePool } from './engine-pool.js'
+import type { EngineRequest } from './engines/engine.js'
+import { engineRequest, resolveInputs } from './request.js'
+import { mintTransaction } from './test/mint.js'
+import { scenarioParameters } from './test/parameters.js'
+import { bombs, failing, succeeding } from './test/programs.js'
+import { threadProgram } from './test/thread-program.js'
+import type { EngineName } from './types.js'
+
+const scenarios = vectorsFolder('ledger-scenarios')
+const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
+
+function open(engine: EngineName, memoryLimitMb = 128): EnginePool {
+  const pool = createEnginePool({
+    engine,
+    memoryLimitMb,
+    threads: 1,
+    queueLimit: 1_000,
+    program: threadProgram,
+  })
+  onTestFinished(() => pool.close())
+  return pool
+}
+
+describe.skipIf(scenarios === undefined)(
+  'createEnginePool (needs the cost models of ledger-scenarios)',
+  () => {
+    const parameters = scenarioParameters(scenarios ?? '', 'preprod-conway-v10', 10)
+
+    function request(flat: Uint8Array): EngineRequest {
+      const { transaction, utxos } = mintTransaction({ flat })
+      const inputs = resolveInputs(transaction, utxos)
+      if ('missing' in inputs) throw new Error(inputs.missing)
+      return engineRequest(transaction, inputs.resolved, parameters, slots)
+    }
+
+    const valid = request(succeeding)
+    const evaluated = {
+      kind: 'evaluated',
+      redeemers: [{ purpose: 'mint', index: 0, used: { memory: 500n, steps: 64_100n } }],
+    }
+
+    test('replaces an engine that trapped, sixty times', async () => {
+      const pool = open('aiken')
+      // What the evaluator never lets through: Aiken's build breaks on it.
+      const trap: EngineRequest = {
+        ...valid,
+        costModels: valid.costModels.map((model) => model.subarray(0, 10)),
+      }
+      for (let i = 0; i < 60; i++) {
+        expect((await pool.run(trap, 10_000)).kind).toBe('crashed')
+        expect(await pool.run(valid, 10_000)).toEqual(evaluated)
+      }
+    })
+
+    test('replaces an engine that hangs', async () => {
+      const pool = open('scalus')
+      expect((await pool.run(request(bombs.steps ?? failing), 100)).kind).toBe('timeout')
+      expect(await pool.run(valid, 10_000)).toEqual(evaluated)
+    })
+
+    test('ends a thread that wants more memory than it may have', async () => {
+      const pool = open('scalus', 96)
+      expect((await pool.run(request(bombs.closures ?? failing), 60_000)).kind).toBe('memory')
+      expect(await pool.run(valid, 10_000)).toEqual(evaluated)
+    })
+
+    test("bounds the memory of the engine's WebAssembly", async () => {
+      const pool = open('aiken', 16)
+      const greedy = { ...request(bombs.bytes ?? failing), budget: { memory: 10n ** 12n, steps: 10n ** 15n } }
+      expect((await pool.run(greedy, 60_000)).kind).toBe('crashed')
+      expect(await pool.run(valid, 10_000)).toEqual(evaluated)
+    })
+
+    test('answers in the order of asking', async () => {
+      const pool = open('aiken')
+      const order: number[] = []
+      await Promise.all([0, 1, 2, 3].map(async (i) => pool.run(valid, 10_000).then(() => order.push(i))))
+      expect(order).toEqual([0, 1, 2, 3])
+    })
+
+    test('says so where the program of a thread is not there', async () => {
+      const pool = createEnginePool({
+        engine: 'aiken',
+        memoryLimitMb: 64,
+        threads: 1,
+        queueLimit: 1,
+        program: new URL('file:///nowhere.js'),
+      })
+      onTestFinished(() => pool.close())
+      expect(await pool.run(valid, 1_000)).toMatchObject({
+        kind: 'crashed',
+        message: expect.stringContaining('nowhere'),
+      })
+    })
+  },
+)

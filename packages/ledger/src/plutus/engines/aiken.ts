@@ -1,0 +1,127 @@
+import { createRequire } from 'node:module'
+import { CborReader } from '../../cbor/reader.js'
+import { CborWriter } from '../../cbor/writer.js'
+import type { RedeemerPurpose } from '../../transaction/types.js'
+import type { RedeemerPointer } from '../types.js'
+import {
+  type Engine,
+  type EngineAnswer,
+  type EngineRequest,
+  redeemerPurposes,
+  shorten,
+  shortenLogs,
+} from './engine.js'
+import { limitMemory } from './wasm-memory.js'
+
+/** Longer models misprice the newer builtins: this build knows none that protocol version 11 brings. */
+const modelLengths = [166, 185, 297] as const
+
+const purposes: { readonly [tag: string]: RedeemerPurpose } = {
+  Spend: 'spend',
+  Mint: 'mint',
+  Publish: 'cert',
+  Withdraw: 'reward',
+  Vote: 'vote',
+  Propose: 'propose',
+}
+
+const pagesPerMb = 16
+
+/**
+ * Aiken's machine in WebAssembly. It stops at the budget it is given, but accepts a Plutus V3 script whatever it returns,
+ * knows no builtin of protocol version 11, and may not be used again after a trap: it throws then.
+ */
+export function createAikenEngine(memoryLimitMb: number): Engine {
+  const uplc = load(memoryLimitMb)
+  return (request) => {
+    let answers: Uint8Array[]
+    try {
+      answers = uplc.eval_phase_two_raw(
+        request.transaction,
+        [...request.inputs],
+        [...request.outputs],
+        costModels(request.costModels),
+        request.budget.steps,
+        request.budget.memory,
+        request.slots.zeroTime,
+        request.slots.zeroSlot,
+        request.slots.slotLength,
+      )
+    } catch (error) {
+      if (typeof error !== 'string') throw error
+      return explain(error)
+    }
+    return { kind: 'evaluated', redeemers: answers.map(readRedeemer) }
+  }
+}
+
+/** What this program needs of WebAssembly's names, which the language's library leaves to browsers' types. */
+interface WithWebAssembly {
+  readonly WebAssembly: { Module: new (bytes: Uint8Array) => object }
+}
+
+/** The package compiles and instantiates itself when it is loaded, so its memory is bounded in what it compiles. */
+function load(memoryLimitMb: number): typeof import('@lucid-evolution/uplc') {
+  const { WebAssembly: names } = globalThis as typeof globalThis & WithWebAssembly
+  const { Module } = names
+  names.Module = class extends Module {
+    constructor(bytes: Uint8Array) {
+      super(limitMemory(bytes, memoryLimitMb * pagesPerMb))
+    }
+  }
+  try {
+    return createRequire(import.meta.url)('@lucid-evolution/uplc')
+  } finally {
+    names.Module = Module
+  }
+}
+
+function costModels(models: EngineRequest['costModels']): Uint8Array {
+  const writer = new CborWriter(4096).map(models.filter((model) => model.length > 0).length)
+  models.forEach((model, language) => {
+    if (model.length === 0) return
+    const costs = model.subarray(0, modelLengths[language])
+    writer.uint(language).array(costs.length)
+    for (const cost of costs) writer.int(cost)
+  })
+  return writer.toBytes()
+}
+
+/** `[tag, index, data, [memory, steps]]` */
+function readRedeemer(bytes: Uint8Array): RedeemerPointer & { used: { memory: bigint; steps: bigint } } {
+  const reader = new CborReader(bytes)
+  reader.readArray()
+  const tag = reader.readUint()
+  const index = reader.readUint()
+  reader.skip()
+  reader.readArray()
+  const used = { memory: reader.readUint64(), steps: reader.readUint64() }
+  const purpose = redeemerPurposes[tag]
+  if (purpose === undefined) throw new TypeError(`Aiken names an unknown redeemer tag: ${tag}`)
+  return { purpose, index, used }
+}
+
+/** `failed script execution`, then `Mint[0] <why>`, then details; each traced line begins with `Trace`. */
+function explain(error: string): EngineAnswer {
+  const failed = /^\s*failed script execution\s+(\w+)\[(\d+)\]\s*(.*)$/s.exec(error)
+  if (failed === null) return { kind: 'refused', message: shorten(error.trim()) }
+  const [, tag = '', index = '', rest = ''] = failed
+  const purpose = purposes[tag]
+  const message = rest.split('\n', 1)[0]?.trim() ?? ''
+  return {
+    kind: 'failed',
+    message: shorten(message),
+    logs: shortenLogs(traces(rest)),
+    overBudget: message.startsWith('execution went over budget'),
+    ...(purpose === undefined ? {} : { redeemer: { purpose, index: Number(index) } }),
+  }
+}
+
+function traces(text: string): string[] {
+  const logs: string[] = []
+  for (const line of text.split('\n')) {
+    const traced = /^\s*Trace (.*)$/.exec(line)
+    if (traced?.[1] !== undefined) logs.push(traced[1])
+  }
+  return logs
+}

@@ -1,0 +1,98 @@
+import { createRequire } from 'node:module'
+import { CborWriter } from '../../cbor/writer.js'
+import type { RedeemerPurpose } from '../../transaction/types.js'
+import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from './engine.js'
+
+const purposes: { readonly [tag: string]: RedeemerPurpose } = {
+  Spend: 'spend',
+  Mint: 'mint',
+  Cert: 'cert',
+  Reward: 'reward',
+  Voting: 'vote',
+  Proposing: 'propose',
+}
+
+/** Bounds of the JavaScript engine that a script can reach long after any budget: a judgement on the engine, not on it. */
+const exhausted = /RangeError|StackOverflow|OutOfMemory|Maximum call stack/
+
+/** Costs above this are beyond every budget, so that a double's precision does not matter. */
+const largestCost = BigInt(Number.MAX_SAFE_INTEGER)
+
+/**
+ * Scalus: exact for Plutus V1 to V3 at protocol version 10. It counts without a limit, so whoever calls it must be ready to
+ * end its thread; and it counts protocol version 11's builtins as known whatever the parameters say.
+ */
+export function createScalusEngine(memoryLimitMb: number): Engine {
+  const scalus = load(memoryLimitMb)
+  return (request) => {
+    try {
+      return evaluate(scalus, request)
+    } catch (error) {
+      return explain(error)
+    }
+  }
+}
+
+type Scalus = typeof import('scalus')
+
+/**
+ * A thread's memory limit does not count the content of typed arrays, in which scalus keeps byte strings: so within its
+ * thread, before it is loaded, none may be larger than half of that limit.
+ */
+function load(memoryLimitMb: number): Scalus {
+  const largest = (memoryLimitMb / 2) * 1024 * 1024
+  globalThis.Int8Array = new Proxy(Int8Array, {
+    construct(target, args: readonly unknown[]) {
+      if (typeof args[0] === 'number' && args[0] > largest) {
+        throw new RangeError(`A byte string of more than ${largest} bytes`)
+      }
+      return Reflect.construct(target, args)
+    },
+  })
+  return createRequire(import.meta.url)('scalus')
+}
+
+function evaluate(scalus: Scalus, request: EngineRequest): EngineAnswer {
+  const { zeroTime, zeroSlot, slotLength } = request.slots
+  const utxos = new CborWriter().map(request.inputs.length)
+  request.inputs.forEach((input, i) => {
+    utxos.raw(input).raw(request.outputs[i] ?? new Uint8Array())
+  })
+  const evaluated = scalus.Scalus.evalPlutusScripts(
+    request.transaction,
+    utxos.toBytes(),
+    new scalus.SlotConfig(Number(zeroTime), Number(zeroSlot), slotLength),
+    request.costModels.map((model) => Array.from(model, cost)),
+  )
+  return {
+    kind: 'evaluated',
+    redeemers: evaluated.map(({ tag, index, budget }) => {
+      const purpose = purposes[tag]
+      if (purpose === undefined) throw new TypeError(`Scalus names an unknown purpose: ${tag}`)
+      return { purpose, index, used: { memory: BigInt(budget.memory), steps: BigInt(budget.steps) } }
+    }),
+  }
+}
+
+function cost(value: bigint): number {
+  return Number(value > largestCost ? largestCost : value)
+}
+
+/** Its errors are no instances of `Error`; the one of a script that failed has `logs`. */
+function explain(error: unknown): EngineAnswer {
+  const thrown: { readonly message?: unknown; readonly logs?: unknown } =
+    typeof error === 'object' && error !== null ? error : {}
+  const message = shorten(typeof thrown.message === 'string' ? thrown.message : String(error))
+  if (!Array.isArray(thrown.logs) || exhausted.test(message)) return { kind: 'refused', message }
+  return {
+    kind: 'failed',
+    message: firstLine(message),
+    logs: shortenLogs(thrown.logs.map(String)),
+    overBudget: false,
+  }
+}
+
+/** What follows the first line are places and figures of the evaluation, which the answer has by itself. */
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? message
+}

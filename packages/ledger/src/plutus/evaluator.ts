@@ -1,0 +1,91 @@
+import { availableParallelism } from 'node:os'
+import type { ProtocolParameters } from '../parameters/types.js'
+import { costModelProblem } from './cost-models.js'
+import { createEnginePool } from './engine-pool.js'
+import type { EngineRequest } from './engines/engine.js'
+import { EvaluatorClosedError } from './errors.js'
+import { judge, type Pools } from './judge.js'
+import { engineRequest, reachableLanguages, resolveInputs } from './request.js'
+import { failedResult, judgedResult } from './result.js'
+import { createScriptCheck } from './script-check.js'
+import type { Evaluator, EvaluatorOptions } from './types.js'
+
+const defaultPatienceMs = { base: 200, budget: 400 }
+
+/**
+ * Opens the door to the Plutus engines. Threads start with the first transaction that needs one.
+ *
+ * @example
+ * ```ts
+ * const evaluator = createEvaluator({ threads: 2 })
+ * const result = await evaluator.evaluate(transaction, utxos, parameters, slots)
+ * if (!result.ok) console.log(result.failure)
+ * await evaluator.close()
+ * ```
+ */
+export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
+  const pools = openPools(options)
+  const { timeLimitMs = 10_000, patienceMs = defaultPatienceMs } = options
+  const scripts = createScriptCheck()
+  let closed = false
+
+  return {
+    async evaluate(transaction, utxos, parameters, slots) {
+      if (closed) throw new EvaluatorClosedError()
+      const { redeemers } = transaction.witnesses
+      if (redeemers.length === 0) return { ok: true, redeemers: [] }
+      const problem = costModelProblem(parameters)
+      if (problem !== undefined)
+        return failedResult(redeemers, { kind: 'InvalidCostModel', message: problem })
+      const malformed = scripts.malformed(transaction, parameters.protocolVersion.major)
+      if (malformed !== undefined) return failedResult(redeemers, malformed)
+      const inputs = resolveInputs(transaction, utxos)
+      if ('missing' in inputs) {
+        const message = `The output ${inputs.missing} is not among those given`
+        return failedResult(redeemers, { kind: 'MissingInput', message })
+      }
+      const request = engineRequest(transaction, inputs.resolved, parameters, slots)
+      const judgement = await judge(pools, {
+        request,
+        redeemers,
+        needsUnit: reachableLanguages(transaction, inputs.resolved).has('PlutusV3'),
+        patienceMs: Math.min(
+          timeLimitMs,
+          patienceMs.base + patienceMs.budget * budgetShare(request, parameters),
+        ),
+        timeLimitMs,
+      })
+      return judgedResult(redeemers, judgement)
+    },
+    async close() {
+      closed = true
+      await Promise.all(Object.values(pools).map((pool) => pool.close()))
+    },
+  }
+}
+
+function openPools(options: EvaluatorOptions): Pools & { readonly [name: string]: Pools['first'] } {
+  const shared = {
+    memoryLimitMb: options.memoryLimitMb ?? 256,
+    queueLimit: options.queueLimit ?? 10_000,
+    program: options.threadProgram ?? new URL('./engine-thread.js', import.meta.url),
+  }
+  const threads = options.threads ?? Math.min(4, Math.max(1, availableParallelism() - 1))
+  return {
+    first: createEnginePool({ ...shared, engine: 'scalus', threads }),
+    bounded: createEnginePool({ ...shared, engine: 'aiken', threads }),
+    patient: createEnginePool({ ...shared, engine: 'scalus', threads: 1 }),
+  }
+}
+
+/** How much of the largest budget that a transaction may declare this one does declare, from 0 to 1. */
+function budgetShare(
+  { budget }: EngineRequest,
+  { maxTransactionExecutionUnits: most }: ProtocolParameters,
+): number {
+  const share = Math.max(
+    Number(budget.memory) / Number(most.memory),
+    Number(budget.steps) / Number(most.steps),
+  )
+  return Math.min(1, share)
+}

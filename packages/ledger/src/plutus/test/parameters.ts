@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ProtocolParameters } from '../../parameters/types.js'
+
+interface ScenarioParameters {
+  readonly plutusCostModels: {
+    readonly [language in 'plutusV1' | 'plutusV2' | 'plutusV3']: readonly number[]
+  }
+  readonly maxExecutionUnitsPerTransaction: { readonly memory: number; readonly cpu: number }
+}
+
+const none = { numerator: 0n, denominator: 1n }
+
+/**
+ * What evaluation reads of the parameters that a network has had.
+ *
+ * @param folder of the ledger scenarios
+ * @param name `preprod-conway-v10`, or `preprod-287` for cost models with protocol version 11's builtins
+ */
+export function scenarioParameters(folder: string, name: string, protocolMajor: number): ProtocolParameters {
+  const path = join(folder, 'common', 'protocolParameters', `${name}.json`)
+  const { plutusCostModels, maxExecutionUnitsPerTransaction } = JSON.parse(
+    readFileSync(path, 'utf8'),
+  ) as ScenarioParameters
+  const units = {
+    memory: BigInt(maxExecutionUnitsPerTransaction.memory),
+    steps: BigInt(maxExecutionUnitsPerTransaction.cpu),
+  }
+  return {
+    minFeeA: 44n,
+    minFeeB: 155_381n,
+    maxTransactionSize: 16_384,
+    maxValueSize: 5_000,
+    coinsPerUtxoByte: 4_310n,
+    collateralPercentage: 150n,
+    maxCollateralInputs: 3,
+    executionPrices: { memory: none, steps: none },
+    maxTransactionExecutionUnits: units,
+    maxBlockExecutionUnits: units,
+    referenceScriptCostPerByte: none,
+    costModels: {
+      PlutusV1: plutusCostModels.plutusV1.map(BigInt),
+      PlutusV2: plutusCostModels.plutusV2.map(BigInt),
+      PlutusV3: plutusCostModels.plutusV3.map(BigInt),
+    },
+    protocolVersion: { major: protocolMajor, minor: 0 },
+    keyDeposit: 0n,
+    poolDeposit: 0n,
+    drepDeposit: 0n,
+    governanceActionDeposit: 0n,
+  }
+}

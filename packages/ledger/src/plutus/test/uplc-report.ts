@@ -1,0 +1,83 @@
+import { createEvaluator } from '../evaluator.js'
+import type { EvaluatorOptions } from '../types.js'
+import { scenarioParameters } from './parameters.js'
+import { type Cause, causes } from './uplc-deviations.js'
+import { createUplcRunner, readUplcCases, type UplcOutcome } from './uplc-suite.js'
+
+export interface Deviation {
+  readonly outcome: UplcOutcome
+  /** Undefined: nothing known explains it. */
+  readonly cause: Cause | undefined
+}
+
+export interface UplcReport {
+  readonly text: string
+  readonly outcomes: readonly UplcOutcome[]
+  readonly deviations: readonly Deviation[]
+  readonly unexplained: readonly UplcOutcome[]
+}
+
+/**
+ * The whole suite through one evaluator, under the cost models of protocol version 11, for which the suite is.
+ *
+ * @param suite the folder of plutus-conformance's cases for untyped programs
+ * @param scenarios the folder of ledger scenarios, for the cost models
+ */
+export async function reportUplcSuite(
+  suite: string,
+  scenarios: string,
+  options?: EvaluatorOptions,
+): Promise<UplcReport> {
+  const cases = readUplcCases(suite)
+  const parameters = scenarioParameters(scenarios, 'preprod-287', 11)
+  const evaluator = createEvaluator({ patienceMs: { base: 5_000, budget: 0 }, ...options })
+  try {
+    const run = await createUplcRunner(evaluator, parameters)
+    const outcomes: UplcOutcome[] = []
+    const deviations: Deviation[] = []
+    for (const subject of cases) {
+      if (subject.flat === undefined) continue
+      const outcome = await run({ ...subject, flat: subject.flat })
+      outcomes.push(outcome)
+      if (outcome.right && outcome.exact !== false) continue
+      deviations.push({ outcome, cause: causes.find((cause) => cause.explains(subject, outcome)) })
+    }
+    const unexplained = deviations.filter(({ cause }) => cause === undefined).map(({ outcome }) => outcome)
+    return { text: describe(cases.length, outcomes, deviations), outcomes, deviations, unexplained }
+  } finally {
+    await evaluator.close()
+  }
+}
+
+function describe(cases: number, outcomes: readonly UplcOutcome[], deviations: readonly Deviation[]): string {
+  const budgeted = outcomes.filter(({ exact }) => exact !== undefined)
+  const lines = [
+    `uplc-evaluation: ${cases} cases`,
+    `  only about the textual parser  ${cases - outcomes.length}`,
+    `  run                            ${outcomes.length}`,
+    `  right result                   ${outcomes.filter(({ right }) => right).length}`,
+  ]
+  const ways = {
+    value: 'by value',
+    success: 'by success',
+    failure: 'by failure',
+    unreadable: 'by being unreadable',
+  }
+  for (const [compared, way] of Object.entries(ways)) {
+    const those = outcomes.filter((outcome) => outcome.compared === compared)
+    lines.push(`    ${way.padEnd(28)} ${those.filter(({ right }) => right).length} of ${those.length}`)
+  }
+  lines.push(
+    `  exact budget                   ${budgeted.filter(({ exact }) => exact).length} of ${budgeted.length}`,
+  )
+  lines.push(`  deviations                     ${deviations.length}`)
+  for (const cause of [...causes, undefined]) {
+    const those = deviations.filter((deviation) => deviation.cause === cause)
+    if (those.length === 0) continue
+    lines.push('', `${cause === undefined ? 'UNEXPLAINED' : cause.reason} (${those.length})`)
+    for (const { outcome } of those) {
+      lines.push(`  ${outcome.name}: ${outcome.right ? 'budget' : 'result'}: ${outcome.message}`)
+    }
+  }
+  return lines.join('\n')
+}

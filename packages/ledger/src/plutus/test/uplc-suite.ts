@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { ProtocolParameters } from '../../parameters/types.js'
+import type { EvaluationResult, Evaluator, ExecutionUnits } from '../types.js'
+import { type ExpectedConstant, expectedConstant } from './expected-constant.js'
+import { flatProgram } from './flat.js'
+import { mintTransaction } from './mint.js'
+import { asScript, succeed, succeedIfEqual } from './wrap.js'
+
+/** A case of plutus-conformance: a program, what it evaluates to, and what that costs. */
+export interface UplcCase {
+  /** The case's folder, below the suite's. */
+  readonly name: string
+  /** The program in text, to find out what it is about; it is never parsed. */
+  readonly source: string
+  /** Absent where the case is about the textual parser alone. */
+  readonly flat?: Uint8Array
+  readonly expected:
+    | { readonly kind: 'unreadable' }
+    | { readonly kind: 'failure' }
+    | { readonly kind: 'success'; readonly constant?: ExpectedConstant; readonly budget?: ExecutionUnits }
+}
+
+/** How far a result could be looked at: a script can compare constants, but not functions. */
+export type Compared = 'value' | 'success' | 'failure' | 'unreadable'
+
+export interface UplcOutcome {
+  readonly name: string
+  readonly compared: Compared
+  readonly right: boolean
+  /** Absent where the suite gives no budget or the result is not right. */
+  readonly exact?: boolean
+  readonly message: string
+}
+
+export function readUplcCases(folder: string): UplcCase[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.uplc'))
+    .sort()
+    .map((path) => readCase(folder, join(folder, path.slice(0, -'.uplc'.length))))
+}
+
+function readCase(folder: string, stem: string): UplcCase {
+  const flat = readOptional(`${stem}.flat`)
+  const text = readFileSync(`${stem}.uplc.expected`, 'utf8').trim()
+  const budget = readOptional(`${stem}.budget.expected`)?.toString('utf8')
+  return {
+    name: relative(folder, join(stem, '..')),
+    source: readFileSync(`${stem}.uplc`, 'utf8'),
+    ...(flat === undefined ? {} : { flat }),
+    expected: expectation(text, budget),
+  }
+}
+
+function readOptional(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function expectation(text: string, budgetText: string | undefined): UplcCase['expected'] {
+  if (text.startsWith('parse')) return { kind: 'unreadable' }
+  if (text.startsWith('evaluation failure')) return { kind: 'failure' }
+  const constant = expectedConstant(text)
+  const figures = /cpu:\s*(\d+)[\s|]*mem:\s*(\d+)/.exec(budgetText ?? '')
+  const budget =
+    figures?.[1] === undefined || figures[2] === undefined
+      ? undefined
+      : { steps: BigInt(figures[1]), memory: BigInt(figures[2]) }
+  return {
+    kind: 'success',
+    ...(constant === undefined ? {} : { constant }),
+    ...(budget === undefined ? {} : { budget }),
+  }
+}
+
+/** Counters are 64 bits wide and stay at their end. */
+const mostUnits = 2n ** 63n - 1n
+const declared: ExecutionUnits = { memory: mostUnits, steps: mostUnits }
+const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
+
+/** What `(con unit ())` costs: to start, and one step of the machine. */
+const unitCost: ExecutionUnits = { memory: 200n, steps: 16_100n }
+
+export type UplcRunner = (subject: UplcCase & { readonly flat: Uint8Array }) => Promise<UplcOutcome>
+
+/**
+ * Runs cases through an evaluator, each as the Plutus V3 policy of a transaction: once for its budget, from which the policy's
+ * own part is taken, and where its result is a constant once more to compare it.
+ */
+export async function createUplcRunner(
+  evaluator: Evaluator,
+  parameters: ProtocolParameters,
+): Promise<UplcRunner> {
+  async function run(flat: Uint8Array): Promise<EvaluationResult> {
+    const { transaction, utxos } = mintTransaction({ flat, declared })
+    return evaluator.evaluate(transaction, utxos, parameters, slots)
+  }
+
+  const empty = used(await run(asScript(flatProgram(['con', { type: 'unit' }]), succeed)))
+  if (empty === undefined) throw new Error('The empty program does not succeed')
+  const own = { memory: empty.memory - unitCost.memory, steps: empty.steps - unitCost.steps }
+
+  return async ({ name, flat, expected }) => {
+    const result = await run(asScript(flat, succeed))
+    const { failure } = result
+    const message = failure === undefined ? '' : `${failure.kind}: ${failure.message}`
+    if (expected.kind === 'unreadable') {
+      return { name, compared: expected.kind, right: failure?.kind === 'MalformedScript', message }
+    }
+    if (expected.kind === 'failure') {
+      const judged = failure?.kind === 'ScriptFailure' || failure?.kind === 'BudgetExceeded'
+      return { name, compared: expected.kind, right: judged, message: message || 'The program succeeds' }
+    }
+    const compared = expected.constant === undefined ? 'success' : 'value'
+    const units = used(result)
+    if (units === undefined) return { name, compared, right: false, message }
+    if (expected.constant !== undefined) {
+      const equal = await run(asScript(flat, succeedIfEqual(expected.constant)))
+      if (!equal.ok)
+        return { name, compared, right: false, message: 'The program evaluates to another constant' }
+    }
+    if (expected.budget === undefined) return { name, compared, right: true, message: '' }
+    const spent = { memory: withoutOwn(units.memory, own.memory), steps: withoutOwn(units.steps, own.steps) }
+    const exact = spent.memory === expected.budget.memory && spent.steps === expected.budget.steps
+    return {
+      name,
+      compared,
+      right: true,
+      exact,
+      message: exact ? '' : `${describe(spent)} instead of ${describe(expected.budget)}`,
+    }
+  }
+}
+
+function used({ redeemers: [redeemer] }: EvaluationResult): ExecutionUnits | undefined {
+  return redeemer?.outcome.kind === 'Succeeded' ? redeemer.outcome.used : undefined
+}
+
+function withoutOwn(units: bigint, own: bigint): bigint {
+  return units === mostUnits ? mostUnits : units - own
+}
+
+function describe({ memory, steps }: ExecutionUnits): string {
+  return `${memory} memory units and ${steps} steps`
+}
