@@ -25,6 +25,21 @@ export {
   type DecodeErrorCode,
   isDecodeError,
 } from './errors.js'
+export { ProtocolParametersError } from './parameters/errors.js'
+export { parseProtocolParameters } from './parameters/parse.js'
+export { slotToTime, timeToSlot } from './parameters/slots.js'
+export type { ProtocolParameters, Rational, SlotConfig } from './parameters/types.js'
+export type { RuleContext, UtxoView } from './rules/context.js'
+export { type Effects, effects } from './rules/effects.js'
+export { ScriptsNotJudgedError } from './rules/errors.js'
+export { judge, judgePhaseOne, judgeStateful, judgeStateless } from './rules/judge.js'
+export { judgeProfile } from './rules/profile.js'
+export { isRetriable } from './rules/retry.js'
+export { minimumFee, referenceScriptsFee, transactionSize } from './rules/utxo/fee.js'
+export { minimumLovelace } from './rules/utxo/outputs.js'
+export { judgeScripts, type PhaseTwo } from './rules/utxos/judge-scripts.js'
+export { scriptIntegrityHash } from './rules/utxow/script-integrity.js'
+export type { Json, PredicateFailure, Verdict } from './rules/verdict.js'
 export { decodeTransaction, decodeTransactionBody, decodeTransactionOutput } from './transaction/decode.js'
 export {
   decodeOutputReference,

@@ -12,7 +12,7 @@ import { decodeTransaction, decodeTransactionOutput } from '../../transaction/de
 import { outputReferenceKey, readOutputReference } from '../../transaction/output-reference.js'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import { readLedgerParameters } from './ledger-parameters.js'
-import { named, type Outcome } from './outcome.js'
+import { named, type Outcome, orNotJudged } from './outcome.js'
 import { isPlain } from './scenarios.js'
 
 /** One file of `ledger-rules/eras`: a run of the Haskell ledger's own tests. */
@@ -103,7 +103,9 @@ async function judgeEvent(
   let found = ''
   for (const parameters of candidates) {
     const context: RuleContext = { parameters, networkId: 0, slot }
-    const verdict = await judge(transaction, utxos, context, { evaluator: padding(evaluator), slots: SLOTS })
+    const verdict = await orNotJudged(
+      judge(transaction, utxos, context, { evaluator: padding(evaluator), slots: SLOTS }),
+    )
     found = named(verdict)
     if ((verdict.length === 0) === accepted) {
       return { transaction, outcome: { ...base, kind, found, result: 'agreed' } }

@@ -1,4 +1,6 @@
-import type { Verdict } from '../../rules/verdict.js'
+import { ScriptsNotJudgedError } from '../../rules/errors.js'
+import type { PredicateFailure, Verdict } from '../../rules/verdict.js'
+import { knownDeviations } from './known-deviations.js'
 
 /** What one case of a collection came to. */
 export interface Outcome {
@@ -10,6 +12,22 @@ export interface Outcome {
   readonly found: string
   /** `undecided`: the case turns on stake or governance state, and nothing that these rules see is wrong. */
   readonly result: 'agreed' | 'undecided' | 'deviation'
+}
+
+/** The verdict, or one failure of no rule where the scripts could not be judged. */
+export async function orNotJudged(verdict: Promise<Verdict>): Promise<Verdict> {
+  try {
+    return await verdict
+  } catch (error) {
+    if (!(error instanceof ScriptsNotJudgedError)) throw error
+    const failure: PredicateFailure = { predicate: `not judged (${error.message})`, message: '', details: {} }
+    return [failure]
+  }
+}
+
+/** Deviations for which nobody has given a reason. */
+export function unexplained(outcomes: readonly Outcome[]): readonly Outcome[] {
+  return outcomes.filter(({ result, name }) => result === 'deviation' && !knownDeviations.has(name))
 }
 
 export function named(verdict: Verdict): string {
@@ -49,6 +67,7 @@ export function table(title: string, outcomes: readonly Outcome[]): string {
   lines.push(deviations.length === 0 ? 'No deviations.' : 'Deviations:')
   for (const { name, rules, expected, found } of deviations) {
     lines.push(`- ${name} (${rules}): expected ${expected}, found ${found}`)
+    lines.push(`  - ${knownDeviations.get(name) ?? 'NOT EXPLAINED'}`)
   }
   return lines.join('\n')
 }

@@ -10,7 +10,7 @@ import { judgeProfile } from '../../rules/profile.js'
 import { decodeTransaction, decodeTransactionOutput } from '../../transaction/decode.js'
 import { decodeOutputReference, outputReferenceKey } from '../../transaction/output-reference.js'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
-import { named, type Outcome } from './outcome.js'
+import { named, type Outcome, orNotJudged } from './outcome.js'
 import { ourPredicates } from './predicates.js'
 
 /** One file of `ledger-scenarios/scenarios`, with what it refers to. */
@@ -99,10 +99,12 @@ async function runScenario(name: string, scenario: Scenario, evaluator: Evaluato
     )
   }
   const kind = isPlain(transaction) ? 'plain' : 'stake or governance'
-  const verdict = await judge(transaction, utxos, contextOf(scenario), {
-    evaluator,
-    slots: slotsOf(scenario.eraHistory),
-  })
+  const verdict = await orNotJudged(
+    judge(transaction, utxos, contextOf(scenario), {
+      evaluator,
+      slots: slotsOf(scenario.eraHistory),
+    }),
+  )
   const description = verdict.find(({ predicate }) => predicate === wanted)?.details.description
   const same =
     wanted === 'Pass'

@@ -1,0 +1,80 @@
+// Decoding and the stateless rules (phase A) of signed 1-in/2-out transfers on one core, beside libsodium's bare
+// verification of the same signatures in the same run; then the stateful rules (phase B) of the same transfers alone.
+import {
+  decodeTransaction,
+  decodeTransactionOutput,
+  fromHex,
+  judgeStateful,
+  judgeStateless,
+} from '@ratatosk/ledger'
+import { median, round } from './lib/figures.mjs'
+import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
+
+const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_000)
+const rounds = Number(process.env.BENCH_ROUNDS ?? 9)
+
+/** The document's fee constants, and limits as on layer 1. */
+const parameters = {
+  minFeeA: 44n,
+  minFeeB: 155_381n,
+  maxTransactionSize: 16_384,
+  maxValueSize: 5_000,
+  coinsPerUtxoByte: 4_310n,
+  collateralPercentage: 150n,
+  maxCollateralInputs: 3,
+  executionPrices: {
+    memory: { numerator: 577n, denominator: 10_000n },
+    steps: { numerator: 721n, denominator: 10_000_000n },
+  },
+  maxTransactionExecutionUnits: { memory: 14_000_000n, steps: 10_000_000_000n },
+  maxBlockExecutionUnits: { memory: 62_000_000n, steps: 20_000_000_000n },
+  referenceScriptCostPerByte: { numerator: 15n, denominator: 1n },
+  costModels: {},
+  protocolVersion: { major: 10, minor: 0 },
+  keyDeposit: 2_000_000n,
+  poolDeposit: 500_000_000n,
+  drepDeposit: 500_000_000n,
+  governanceActionDeposit: 100_000_000_000n,
+}
+const context = { parameters, networkId: 0, slot: 0n }
+
+const { genesis, transactions, signatures } = makeTransfers(count)
+const utxos = new Map(genesis.map(({ outref, output }) => [outref, decodeTransactionOutput(fromHex(output))]))
+
+function phaseA() {
+  for (const bytes of transactions) expectNone(judgeStateless(decodeTransaction(bytes), context))
+}
+
+function phaseB(decoded) {
+  for (const transaction of decoded) expectNone(judgeStateful(transaction, utxos, context))
+}
+
+function expectNone(verdict) {
+  if (verdict.length > 0)
+    throw new Error(`a transfer of the benchmark is refused: ${JSON.stringify(verdict)}`)
+}
+
+function perSecond(work) {
+  const started = process.hrtime.bigint()
+  work()
+  return (count * 1e9) / Number(process.hrtime.bigint() - started)
+}
+
+console.log(`phase A: ${count} signed 1-in/2-out transfers of ${transactions[0].length} bytes, one core`)
+phaseA()
+bareVerifications(signatures)
+const figures = []
+for (let i = 0; i < rounds; i++) {
+  const bare = bareVerifications(signatures)
+  const stateless = perSecond(phaseA)
+  const decoded = transactions.map((bytes) => decodeTransaction(bytes))
+  const stateful = perSecond(() => phaseB(decoded))
+  figures.push({ bare, stateless, stateful, ratio: stateless / bare })
+  console.log(
+    `  round ${i + 1}: ${round(stateless)} tx/s, libsodium alone ${round(bare)}/s, ratio ${(stateless / bare).toFixed(2)}; stateful rules ${round(stateful)} tx/s`,
+  )
+}
+const middle = (name) => median(figures.map((figure) => figure[name]))
+console.log(
+  `  median: ${round(middle('stateless'))} tx/s, ratio ${middle('ratio').toFixed(2)} (aim 0.60); stateful rules ${round(middle('stateful'))} tx/s`,
+)
