@@ -1,3 +1,4 @@
+import { toHex } from '../bytes.js'
 import type { Transaction } from '../transaction/types.js'
 import { Findings, type Verdict } from './verdict.js'
 
@@ -5,7 +6,8 @@ import { Findings, type Verdict } from './verdict.js'
  * What a layer 2 refuses of transactions that layer 1 would judge: whatever needs stake or governance state, and
  * scripts that are known to fail. These names are ours; all other rules are the ledger's, unchanged.
  *
- * Withdrawals of nothing stay allowed: a script that withdraws zero observes the whole transaction.
+ * A script may still withdraw nothing: that is how scripts observe a whole transaction. A key has no such use of it, and
+ * whether it has an account that it could withdraw from is stake state.
  */
 export function judgeProfile({ body, isValid }: Transaction): Verdict {
   const findings = new Findings()
@@ -14,11 +16,20 @@ export function judgeProfile({ body, isValid }: Transaction): Verdict {
       certificates: body.certificates.map(({ kind }) => kind),
     })
   }
-  const withdrawn = body.withdrawals.reduce((sum, { lovelace }) => sum + lovelace, 0n)
-  if (withdrawn > 0n) {
-    findings.add('WithdrawalsNotSupported', 'This layer has no rewards: only zero can be withdrawn', {
-      lovelace: String(withdrawn),
-    })
+  const withdrawals = body.withdrawals.filter(
+    ({ account, lovelace }) => lovelace > 0n || account.kind !== 'reward' || account.stake.kind === 'key',
+  )
+  if (withdrawals.length > 0) {
+    findings.add(
+      'WithdrawalsNotSupported',
+      'This layer has no rewards: only a script may withdraw, and only zero',
+      {
+        withdrawals: withdrawals.map(({ account, lovelace }) => ({
+          account: toHex(account.bytes),
+          lovelace: String(lovelace),
+        })),
+      },
+    )
   }
   if (body.votingProcedures.length > 0) {
     findings.add('VotesNotSupported', 'This layer has no governance', { votes: body.votingProcedures.length })

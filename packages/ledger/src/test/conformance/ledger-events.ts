@@ -37,7 +37,10 @@ type RunEvent =
 const SLOTS = { zeroTime: 1_506_203_091_000n, zeroSlot: 0n, slotLength: 1000 }
 
 /** Judges every transaction of every run by its own flag, carrying the unspent outputs from one to the next. */
-export async function runLedgerEvents(folder: string, evaluator: Evaluator): Promise<Outcome[]> {
+export async function runLedgerEvents(
+  folder: string,
+  evaluator: Pick<Evaluator, 'evaluate'>,
+): Promise<Outcome[]> {
   const parameters = new Map<string, ProtocolParameters>()
   for (const hash of await readdir(join(folder, 'pparams'))) {
     parameters.set(hash, readLedgerParameters(await readFile(join(folder, 'pparams', hash))))
@@ -57,7 +60,7 @@ async function judgeRun(
   name: string,
   run: Run,
   parameters: ReadonlyMap<string, ProtocolParameters>,
-  evaluator: Evaluator,
+  evaluator: Pick<Evaluator, 'evaluate'>,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   // Parameters change at epoch boundaries. Where a run ends with others than it began with, the boundary at which they
@@ -87,7 +90,7 @@ async function judgeEvent(
   { bytes, accepted, slot }: Extract<RunEvent, { kind: 'transaction' }>,
   { title, utxos }: Run,
   candidates: readonly ProtocolParameters[],
-  evaluator: Evaluator,
+  evaluator: Pick<Evaluator, 'evaluate'>,
 ): Promise<{ outcome: Outcome; transaction?: Transaction }> {
   const expected = accepted ? 'Pass' : `Fail (${title.split('/').slice(-1)})`
   const base = { name, rules: 'unrestricted', expected } as const
@@ -116,7 +119,7 @@ async function judgeEvent(
 }
 
 /** The tests' Plutus V3 cost model costs nothing and is shorter than any that a network has had; engines need a known length. */
-function padding(evaluator: Evaluator): Pick<Evaluator, 'evaluate'> {
+function padding(evaluator: Pick<Evaluator, 'evaluate'>): Pick<Evaluator, 'evaluate'> {
   return {
     evaluate(transaction, utxos, parameters, slots) {
       const { PlutusV3: model } = parameters.costModels

@@ -1,0 +1,137 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { crc32 } from '../../address/crc32.js'
+import { decodeAddress } from '../../address/decode.js'
+import { CborWriter } from '../../cbor/writer.js'
+import { createEvaluator } from '../../plutus/evaluator.js'
+import { type Mint, mintTransaction } from '../../plutus/test/mint.js'
+import { scenarioParameters } from '../../plutus/test/parameters.js'
+import { failing, succeeding, tracing } from '../../plutus/test/programs.js'
+import { threadProgram } from '../../plutus/test/thread-program.js'
+import { vectorsFolder } from '../../test/vectors.js'
+import type { Transaction, TransactionBody } from '../../transaction/types.js'
+import type { RuleContext } from '../context.js'
+import { ScriptsNotJudgedError } from '../errors.js'
+import type { Verdict } from '../verdict.js'
+import { judgeScripts } from './judge-scripts.js'
+
+const scenarios = vectorsFolder('ledger-scenarios')
+const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
+
+describe.skipIf(scenarios === undefined)('phase 2 (needs the cost models of ledger-scenarios)', () => {
+  const parameters = scenarioParameters(scenarios ?? '', 'preprod-conway-v10', 10)
+  const context: RuleContext = { parameters, networkId: 0, slot: 0n }
+  const evaluator = createEvaluator({ threads: 1, threadProgram })
+  afterAll(() => evaluator.close())
+
+  const judgeMint = (
+    mint: Mint,
+    change: (transaction: Transaction) => Transaction = (transaction) => transaction,
+    of = context,
+  ): Promise<Verdict> => {
+    const { transaction, utxos } = mintTransaction(mint)
+    return judgeScripts(change(transaction), utxos, of, { evaluator, slots })
+  }
+  const withBody =
+    (changes: Partial<TransactionBody>) =>
+    (transaction: Transaction): Transaction => ({ ...transaction, body: { ...transaction.body, ...changes } })
+  const marked = (transaction: Transaction): Transaction => ({ ...transaction, isValid: false })
+
+  it('takes a transaction whose scripts succeed', async () => {
+    expect(await judgeMint({ flat: succeeding })).toEqual([])
+  })
+
+  it('takes a transaction that says itself that a script fails', async () => {
+    expect(await judgeMint({ flat: failing }, marked)).toEqual([])
+  })
+
+  it('says which script failed, and what it traced', async () => {
+    const [failure, ...others] = await judgeMint({ flat: tracing })
+    expect(others).toEqual([])
+    expect(failure).toMatchObject({
+      predicate: 'ValidationTagMismatch',
+      details: {
+        isValid: true,
+        description: 'FailedUnexpectedly',
+        failures: [{ purpose: 'mint', index: 0, kind: 'ScriptFailure', logs: ['first line', 'second line'] }],
+      },
+    })
+    expect(JSON.parse(JSON.stringify(failure))).toEqual(failure)
+  })
+
+  it('says what a script used beyond what it declared', async () => {
+    const [failure] = await judgeMint({ flat: succeeding, declared: { memory: 1n, steps: 1n } })
+    expect(failure?.details.failures).toMatchObject([
+      { purpose: 'mint', index: 0, kind: 'BudgetExceeded', declared: { memory: '1', steps: '1' } },
+    ])
+  })
+
+  it('refuses a transaction that is marked invalid while its scripts succeed', async () => {
+    expect(await judgeMint({ flat: succeeding }, marked)).toMatchObject([
+      { predicate: 'ValidationTagMismatch', details: { description: 'PassedUnexpectedly' } },
+    ])
+  })
+
+  it('refuses a transaction that is marked invalid and has no scripts', async () => {
+    const { transaction, utxos } = mintTransaction({ flat: succeeding })
+    const plain = marked(withBody({ mint: new Map() })(transaction))
+    expect(await judgeScripts(plain, utxos, context)).toMatchObject([
+      { predicate: 'ValidationTagMismatch', details: { description: 'PassedUnexpectedly' } },
+    ])
+  })
+
+  it('says nothing of a transaction where nobody can run its scripts', async () => {
+    const { transaction, utxos } = mintTransaction({ flat: succeeding })
+    await expect(judgeScripts(transaction, utxos, context)).rejects.toThrow(ScriptsNotJudgedError)
+  })
+
+  const outputOf = ({ body }: Transaction) => body.outputs[0]!
+  const byron = (transaction: Transaction): Transaction => {
+    const payload = new CborWriter().array(3).bytes(new Uint8Array(28)).map(0).uint(0).toBytes()
+    const address = decodeAddress(
+      new CborWriter().array(2).tag(24).bytes(payload).uint(crc32(payload)).toBytes(),
+    )
+    return withBody({ outputs: [{ ...outputOf(transaction), address }] })(transaction)
+  }
+  const inlineDatum = (transaction: Transaction): Transaction =>
+    withBody({ outputs: [{ ...outputOf(transaction), datum: { kind: 'inline', data: Uint8Array.of(0) } }] })(
+      transaction,
+    )
+  const certificate = (kind: string) => withBody({ certificates: [{ kind, bytes: Uint8Array.of() }] })
+  const overlap = (transaction: Transaction): Transaction =>
+    withBody({ referenceInputs: transaction.body.inputs })(transaction)
+  const version11 = { ...context, parameters: { ...parameters, protocolVersion: { major: 11, minor: 0 } } }
+
+  it.each<[string, Mint['language'], (transaction: Transaction) => Transaction, RuleContext?]>([
+    ['InlineDatumsNotSupported', 'PlutusV1', inlineDatum],
+    ['ByronTxOutInContext', 'PlutusV1', byron],
+    ['ByronTxOutInContext', 'PlutusV3', byron],
+    ['TreasuryDonationFieldNotSupported', 'PlutusV2', withBody({ treasuryDonation: 1n })],
+    ['CurrentTreasuryFieldNotSupported', 'PlutusV1', withBody({ currentTreasury: 1n })],
+    ['CertificateNotSupported', 'PlutusV2', certificate('vote_deleg_cert')],
+    ['ReferenceInputsNotDisjointFromInputs', 'PlutusV3', overlap, version11],
+  ])('refuses what a script cannot be shown: %s in %s', async (reason, language, change, of) => {
+    expect(await judgeMint({ flat: succeeding, language: language ?? 'PlutusV3' }, change, of)).toMatchObject(
+      [{ predicate: 'CollectErrors', details: { errors: [{ error: 'BadTranslation', language, reason }] } }],
+    )
+  })
+
+  it.each<[string, Mint['language'], (transaction: Transaction) => Transaction, RuleContext?]>([
+    ['an inline datum in V2', 'PlutusV2', inlineDatum],
+    ['a registration in V1', 'PlutusV1', certificate('reg_cert')],
+    ['a donation in V3', 'PlutusV3', withBody({ treasuryDonation: 1n })],
+    ['an overlap in V2', 'PlutusV2', overlap, version11],
+  ])('finds no fault with %s', async (_, language, change, of) => {
+    const { transaction, utxos } = mintTransaction({ flat: succeeding, language: language ?? 'PlutusV3' })
+    // The script contexts are in order: what is left to ask is the evaluator.
+    await expect(judgeScripts(change(transaction), utxos, of ?? context)).rejects.toThrow(
+      ScriptsNotJudgedError,
+    )
+  })
+
+  it('refuses a language without a cost model', async () => {
+    const bare = { ...context, parameters: { ...parameters, costModels: {} } }
+    expect(await judgeMint({ flat: succeeding }, undefined, bare)).toMatchObject([
+      { predicate: 'CollectErrors', details: { errors: [{ error: 'NoCostModel', language: 'PlutusV3' }] } },
+    ])
+  })
+})
