@@ -212,7 +212,7 @@ describe.skipIf(scenarios === undefined)(
     })
 
     test('lets others pass a bomb', async () => {
-      const evaluator = open({ threads: 2 })
+      const evaluator = open({ threads: 2, patienceMs: { base: 1_500, budget: 0 } })
       const order: string[] = []
       const bomb = evaluate(evaluator, { flat: bombs.steps ?? failing }).then(() => order.push('bomb'))
       const others = [1, 2, 3, 4].map(() =>
