@@ -8,6 +8,13 @@ export {
   type SubmissionQueue,
   submittedCbor,
 } from './submission-queue.js'
+export {
+  createSubmissionWorker,
+  type Disposition,
+  type SubmissionDelivery,
+  type SubmissionWorker,
+  type SubmissionWorkerOptions,
+} from './submission-worker.js'
 export type {
   JobEvents,
   JobQueue,

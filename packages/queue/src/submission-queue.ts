@@ -84,5 +84,6 @@ function refuseIfClosed(jobs: JobQueue<Submission>): void {
 
 /** The transaction's CBOR from a job's data. */
 export function submittedCbor(data: Submission): Uint8Array {
-  return Buffer.from(data, 'base64')
+  // A copy: small Buffers are slices of a shared pool, which they would keep alive.
+  return new Uint8Array(Buffer.from(data, 'base64'))
 }

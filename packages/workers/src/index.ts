@@ -1,1 +1,7 @@
-export {}
+export { type ReplayQueue, replayDeadLetter } from './dead-letters/replay.js'
+export type { Log, ValidationStats } from './validation/activity.js'
+export {
+  createValidationWorker,
+  type ValidationWorker,
+  type ValidationWorkerOptions,
+} from './validation/validation-worker.js'

@@ -1,0 +1,209 @@
+import {
+  type PhaseTwo,
+  type ProtocolParameters,
+  type RuleContext,
+  type SlotConfig,
+  timeToSlot,
+  type Verdict,
+} from '@ratatosk/ledger'
+import type { Store } from '@ratatosk/store'
+import { rejectionOf } from '../dead-letters/rejection.js'
+import { Batcher } from './batcher.js'
+import { commitBatch, type Delivery, finalFailures } from './commit-batch.js'
+import type { JudgedBatch } from './judge-batch.js'
+import type { ValidationObserver } from './observer.js'
+import { Orphans } from './orphans.js'
+import { ScriptRuns } from './script-runs.js'
+import { StoreAwayError, storePatience } from './store-patience.js'
+import { type Candidate, examine, isCandidate, type Submission } from './submission.js'
+
+export interface ValidatorOptions {
+  readonly store: Pick<Store, 'withLedger' | 'rejections'>
+  readonly parameters: ProtocolParameters
+  readonly networkId: number
+  readonly slots: SlotConfig
+  readonly evaluator: PhaseTwo['evaluator'] | undefined
+  /** POSIX milliseconds. */
+  readonly now: () => number
+  readonly batchSize: number
+  readonly batchWaitMs: number
+  readonly maxAttempts: number
+  /** Milliseconds until the next delivery, after so many attempts. */
+  readonly backoff: (attempts: number) => number
+  readonly observer: ValidationObserver
+}
+
+export type Outcome =
+  /** Applied to the ledger. */
+  | { readonly kind: 'accepted' }
+  /** Was accepted before. */
+  | { readonly kind: 'known' }
+  /** Is in the dead letters. */
+  | { readonly kind: 'rejected'; readonly failures: Verdict }
+  /** Must be delivered again. */
+  | { readonly kind: 'postponed'; readonly failures: Verdict }
+  /** Nothing was decided, since the validator closes. */
+  | { readonly kind: 'released' }
+
+interface Entry extends Delivery {
+  settle(outcome: Outcome): void
+}
+
+const orphanLimits = { count: 10_000, bytes: 64 * 1024 * 1024 }
+
+/** Judges submissions in two phases and in batches. What an outcome says is durable before it is given. */
+export class Validator {
+  readonly #options: ValidatorOptions
+  readonly #batcher: Batcher<Entry>
+  readonly #orphans = new Orphans(orphanLimits)
+  readonly #scripts: ScriptRuns
+  readonly #parked = new Set<Entry>()
+  readonly #closing = new AbortController()
+  readonly #patience
+
+  constructor(options: ValidatorOptions) {
+    const { batchSize, batchWaitMs, evaluator, slots, observer } = options
+    this.#options = options
+    this.#batcher = new Batcher(batchSize, batchWaitMs, (entries) => this.#run(entries))
+    this.#scripts = new ScriptRuns(evaluator === undefined ? undefined : { evaluator, slots })
+    this.#patience = storePatience({
+      signal: this.#closing.signal,
+      onAway: (error) => observer.storeAway(error),
+      onBack: () => observer.storeBack(),
+    })
+  }
+
+  async validate(submission: Submission): Promise<Outcome> {
+    const outcome = await this.#outcome(submission)
+    this.#options.observer.settled(outcome)
+    return outcome
+  }
+
+  async #outcome(submission: Submission): Promise<Outcome> {
+    let examined: Candidate | Verdict
+    try {
+      examined = examine(submission, this.#context())
+    } catch (error) {
+      return this.#failed(submission, undefined, error)
+    }
+    return new Promise((settle) => {
+      this.#batcher.add({ submission, examined, settle })
+    })
+  }
+
+  /** Batches under way end as usual; whatever waits for scripts or for the store is released. */
+  close(): void {
+    this.#closing.abort()
+    for (const entry of this.#parked) entry.settle({ kind: 'released' })
+    this.#parked.clear()
+  }
+
+  /** Never rejects. A batch that fails as a whole is halved until what makes it fail stands alone. */
+  async #run(entries: readonly Entry[]): Promise<void> {
+    const began = performance.now()
+    try {
+      await this.#runWhole(entries)
+      this.#options.observer.batch(entries.length, performance.now() - began)
+    } catch (error) {
+      if (error instanceof StoreAwayError) {
+        for (const entry of entries) entry.settle({ kind: 'released' })
+        return
+      }
+      const [entry] = entries
+      if (entry !== undefined && entries.length === 1) {
+        const { submission, examined } = entry
+        entry.settle(await this.#failed(submission, isCandidate(examined) ? examined : undefined, error))
+        return
+      }
+      const half = Math.ceil(entries.length / 2)
+      await this.#run(entries.slice(0, half))
+      await this.#run(entries.slice(half))
+    }
+  }
+
+  async #runWhole(entries: readonly Entry[]): Promise<void> {
+    const { store, maxAttempts, now } = this.#options
+    const candidates = entries.map(({ examined }) => examined).filter(isCandidate)
+    if (candidates.length === 0) {
+      const rejections = entries.map((entry) => rejectionOf(entry.submission, undefined, verdictOf(entry)))
+      await this.#patience.insist(() => store.rejections.add(rejections))
+      for (const entry of entries) entry.settle({ kind: 'rejected', failures: verdictOf(entry) })
+      return
+    }
+    const [batch, context] = await this.#patience.insist(() =>
+      store.withLedger(async (ledger) => {
+        const context = this.#context()
+        const followers = this.#orphans.following(candidates, now())
+        const conditions = { context, provisional: this.#scripts.provisional, maxAttempts }
+        return [await commitBatch(ledger, entries, followers, conditions), context] as const
+      }),
+    )
+    for (const { key } of batch.accepted) this.#orphans.drop(key)
+    for (const entry of entries) this.#conclude(entry, batch, context)
+  }
+
+  #conclude(entry: Entry, batch: JudgedBatch, context: RuleContext): void {
+    const { submission, examined } = entry
+    const { maxAttempts, backoff, now } = this.#options
+    if (!isCandidate(examined)) return entry.settle({ kind: 'rejected', failures: examined })
+    const judgement = batch.judgements.get(examined)
+    if (judgement === undefined) throw new Error('A candidate was not judged')
+    if (judgement.kind === 'parked') {
+      void this.#park(entry, examined, judgement.evaluate, judgement.behind, context)
+      return
+    }
+    const failures = finalFailures(submission, judgement, maxAttempts)
+    if (failures !== undefined) {
+      this.#orphans.drop(examined.key)
+      return entry.settle({ kind: 'rejected', failures })
+    }
+    if (judgement.kind !== 'unready') {
+      this.#orphans.drop(examined.key)
+      return entry.settle({ kind: judgement.kind === 'known' ? 'known' : 'accepted' })
+    }
+    // Not before the last delivery: that one may make it a dead letter, and a copy must not outlive this.
+    if (judgement.missing.length > 0 && submission.attempt + 1 < maxAttempts) {
+      this.#orphans.keep(examined, judgement.missing, now() + backoff(submission.attempt))
+    }
+    entry.settle({ kind: 'postponed', failures: judgement.failures })
+  }
+
+  async #park(entry: Entry, candidate: Candidate, ...rest: ScriptWait): Promise<void> {
+    if (this.#closing.signal.aborted) return entry.settle({ kind: 'released' })
+    this.#parked.add(entry)
+    const examined = await this.#scripts.settled(candidate, ...rest)
+    if (this.#parked.delete(entry)) this.#batcher.add({ ...entry, examined })
+  }
+
+  /** What the node itself could not judge is delivered again, and a dead letter in the end. */
+  async #failed(submission: Submission, candidate: Candidate | undefined, error: unknown): Promise<Outcome> {
+    const { store, maxAttempts, observer } = this.#options
+    observer.failed(submission, error)
+    if (submission.attempt < maxAttempts) return { kind: 'postponed', failures: notJudged }
+    try {
+      const rejection = rejectionOf(submission, candidate?.transaction.id, notJudged)
+      await this.#patience.insist(() => store.rejections.add([rejection]))
+      return { kind: 'rejected', failures: notJudged }
+    } catch (reason) {
+      return reason instanceof StoreAwayError
+        ? { kind: 'released' }
+        : { kind: 'postponed', failures: notJudged }
+    }
+  }
+
+  #context(): RuleContext {
+    const { parameters, networkId, slots, now } = this.#options
+    return { parameters, networkId, slot: timeToSlot(slots, BigInt(now())) }
+  }
+}
+
+type ScriptWait = Parameters<ScriptRuns['settled']> extends [Candidate, ...infer Rest] ? Rest : never
+
+const notJudged: Verdict = [
+  { predicate: 'ValidationFailed', message: 'The node failed to judge this transaction', details: {} },
+]
+
+/** Of a delivery that is no transaction. */
+function verdictOf({ examined }: Delivery): Verdict {
+  return isCandidate(examined) ? [] : examined
+}
