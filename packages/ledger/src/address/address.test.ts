@@ -1,0 +1,227 @@
+import * as cml from '@dcspark/cardano-multiplatform-lib-nodejs'
+import * as csl from '@emurgo/cardano-serialization-lib-nodejs'
+import { bech32 } from 'bech32'
+import { describe, expect, it } from 'vitest'
+import { fromHex, toHex } from '../bytes.js'
+import { CborWriter } from '../cbor/writer.js'
+import { decodeBech32Address, encodeBech32Address } from './bech32.js'
+import { bootstrapAttributesSize, bootstrapRoot } from './byron-attributes.js'
+import { crc32 } from './crc32.js'
+import { decodeAddress } from './decode.js'
+import type { ByronAddress } from './types.js'
+
+// CIP-19's test vectors: one key, one script, one stake key, one pointer, each kind of address of them.
+const paymentKey = { kind: 'key', hash: fromHex('9493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e') }
+const stakeKey = { kind: 'key', hash: fromHex('337b62cfff6403a06a3acbc34f8c46003c69fe79a3628cefa9c47251') }
+const script = { kind: 'script', hash: fromHex('c37b1b5dc0669f1d3c61a6fddb2e8fde96be87b881c60bce8e8d542f') }
+const pointer = { slot: 2498243, transactionIndex: 27, certificateIndex: 3 }
+
+const vectors = [
+  [
+    'addr1qx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgse35a3x',
+    1,
+    { kind: 'base', payment: paymentKey, stake: stakeKey },
+  ],
+  [
+    'addr1z8phkx6acpnf78fuvxn0mkew3l0fd058hzquvz7w36x4gten0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgs9yc0hh',
+    1,
+    { kind: 'base', payment: script, stake: stakeKey },
+  ],
+  [
+    'addr1yx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerkr0vd4msrxnuwnccdxlhdjar77j6lg0wypcc9uar5d2shs2z78ve',
+    1,
+    { kind: 'base', payment: paymentKey, stake: script },
+  ],
+  [
+    'addr1x8phkx6acpnf78fuvxn0mkew3l0fd058hzquvz7w36x4gt7r0vd4msrxnuwnccdxlhdjar77j6lg0wypcc9uar5d2shskhj42g',
+    1,
+    { kind: 'base', payment: script, stake: script },
+  ],
+  [
+    'addr1gx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer5pnz75xxcrzqf96k',
+    1,
+    { kind: 'pointer', payment: paymentKey, pointer },
+  ],
+  [
+    'addr128phkx6acpnf78fuvxn0mkew3l0fd058hzquvz7w36x4gtupnz75xxcrtw79hu',
+    1,
+    { kind: 'pointer', payment: script, pointer },
+  ],
+  [
+    'addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8',
+    1,
+    { kind: 'enterprise', payment: paymentKey },
+  ],
+  ['addr1w8phkx6acpnf78fuvxn0mkew3l0fd058hzquvz7w36x4gtcyjy7wx', 1, { kind: 'enterprise', payment: script }],
+  ['stake1uyehkck0lajq8gr28t9uxnuvgcqrc6070x3k9r8048z8y5gh6ffgw', 1, { kind: 'reward', stake: stakeKey }],
+  ['stake178phkx6acpnf78fuvxn0mkew3l0fd058hzquvz7w36x4gtcccycj5', 1, { kind: 'reward', stake: script }],
+  [
+    'addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz',
+    0,
+    { kind: 'enterprise', payment: paymentKey },
+  ],
+  [
+    'stake_test1uqehkck0lajq8gr28t9uxnuvgcqrc6070x3k9r8048z8y5gssrtvn',
+    0,
+    { kind: 'reward', stake: stakeKey },
+  ],
+] as const
+
+const encode = (prefix: string, bytes: Uint8Array): string =>
+  bech32.encode(prefix, bech32.toWords(bytes), Number.MAX_SAFE_INTEGER)
+const enterprise = Uint8Array.of(0x60, ...paymentKey.hash)
+const failure = (code: string): unknown => expect.objectContaining({ name: 'AddressError', code })
+
+describe('a Shelley address', () => {
+  it.each(vectors)('CIP-19: %s', (text, networkId, parts) => {
+    const address = decodeBech32Address(text)
+    expect(address).toEqual({ bytes: expect.any(Uint8Array), networkId, ...parts })
+    expect(decodeBech32Address(text.toUpperCase())).toEqual(address)
+    if (address.kind !== 'byron') expect(encodeBech32Address(address)).toBe(text)
+  })
+
+  it.each([
+    ['empty', '', 'wrong-length'],
+    ['a base address that is short', `00${'11'.repeat(55)}`, 'wrong-length'],
+    ['a base address with a byte too many', `00${'11'.repeat(57)}`, 'wrong-length'],
+    ['an enterprise address that is short', `60${'11'.repeat(27)}`, 'wrong-length'],
+    ['an enterprise address with a byte too many', `60${'11'.repeat(29)}`, 'wrong-length'],
+    ['a reward address that is short', `e0${'11'.repeat(27)}`, 'wrong-length'],
+    ['a pointer address without pointer', `40${'11'.repeat(28)}`, 'wrong-length'],
+    ['a pointer that ends early', `40${'11'.repeat(28)}0102`, 'wrong-length'],
+    ['bytes after a pointer', `40${'11'.repeat(28)}01020304`, 'wrong-length'],
+    ['a slot over 32 bits', `40${'11'.repeat(28)}90808080000101`, 'malformed'],
+    ['an index over 16 bits', `40${'11'.repeat(28)}0184808001`, 'malformed'],
+    ['an index in four groups', `40${'11'.repeat(28)}018080800101`, 'malformed'],
+    ['type 8 that is not Byron', `80${'11'.repeat(28)}`, 'unknown-type'],
+    ['type 9', `90${'11'.repeat(28)}`, 'unknown-type'],
+    ['type 13', `d0${'11'.repeat(28)}`, 'unknown-type'],
+    ['network 2', `62${'11'.repeat(28)}`, 'wrong-network'],
+    ['network 15', `ef${'11'.repeat(28)}`, 'wrong-network'],
+  ])('is not: %s', (_, hex, code) => {
+    expect(() => decodeAddress(fromHex(hex))).toThrow(failure(code))
+  })
+
+  it('takes the greatest pointer', () => {
+    const bytes = fromHex(`41${'11'.repeat(28)}8fffffff7f83ff7f83ff7f`)
+    expect(decodeAddress(bytes)).toMatchObject({
+      pointer: { slot: 2 ** 32 - 1, transactionIndex: 65535, certificateIndex: 65535 },
+    })
+  })
+})
+
+describe('a bech32 text', () => {
+  it.each([
+    ['nothing', '', 'not-bech32'],
+    ['no separator', 'addrqqqqqqqqqqqq', 'not-bech32'],
+    ['another alphabet', 'addr_test1vb2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz', 'not-bech32'],
+    ['a wrong checksum', 'addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsq', 'not-bech32'],
+    ['mixed case', 'addr_test1Vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz', 'not-bech32'],
+    ['white space', ' addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz', 'not-bech32'],
+    ['Byron, base58', 'Ae2tdPwUPEZFRbyhz3cpfC2CumGzNkFBN2L42rcUc2yjQpEkxDbkPodpMAi', 'not-bech32'],
+    [
+      'padding that is not zero',
+      bech32.encode('addr_test', [...bech32.toWords(enterprise).slice(0, -1), 31]),
+      'not-bech32',
+    ],
+    ['another prefix', encode('pool', enterprise), 'wrong-prefix'],
+    ['a prefix of an address and more', encode('addr_testnet', enterprise), 'wrong-prefix'],
+    ['a stake prefix before a payment address', encode('stake_test', enterprise), 'wrong-prefix'],
+    [
+      'a payment prefix before a reward address',
+      encode('addr_test', Uint8Array.of(0xe0, ...stakeKey.hash)),
+      'wrong-prefix',
+    ],
+    ['the other network’s prefix', encode('addr', enterprise), 'wrong-network'],
+    ['a wrong length', encode('addr_test', enterprise.subarray(0, 28)), 'wrong-length'],
+    ['no bytes', encode('addr_test', new Uint8Array()), 'wrong-length'],
+    ['an unknown type', encode('addr_test', Uint8Array.of(0xa0, ...paymentKey.hash)), 'unknown-type'],
+  ])('is no address: %s', (_, text, code) => {
+    expect(() => decodeBech32Address(text)).toThrow(failure(code))
+  })
+})
+
+describe('a Byron address', () => {
+  // Mainnet without attributes (CIP-19's), a testnet with a magic, mainnet with a derivation path.
+  const mainnet = 'Ae2tdPwUPEZFRbyhz3cpfC2CumGzNkFBN2L42rcUc2yjQpEkxDbkPodpMAi'
+  const testnet =
+    '37btjrVyb4KDXBNC4haBVPCrro8AQPHwvCMp3RFhhSVWwfFmZ6wwzSK6JK1hY6wHNmtrpTf1kdbva8TCneM2YsiXT7mrzT21EacHnPpz5YyUdj64na'
+
+  const bytesOf = (base58: string): Uint8Array => cml.ByronAddress.from_base58(base58).to_cbor_bytes()
+  const decode = (bytes: Uint8Array): ByronAddress => {
+    const address = decodeAddress(bytes)
+    if (address.kind !== 'byron') throw new Error('not Byron')
+    return address
+  }
+  const wrap = (payload: Uint8Array, checksum = crc32(payload)): Uint8Array =>
+    new CborWriter().array(2).tag(24).bytes(payload).uint(checksum).toBytes()
+  const withAttributes = (attributes: Uint8Array, type = 0): Uint8Array =>
+    wrap(new CborWriter().array(3).bytes(new Uint8Array(28)).raw(attributes).uint(type).toBytes())
+
+  it('is read to its root, attributes and network', () => {
+    const address = decode(bytesOf(mainnet))
+    expect(address).toMatchObject({ networkId: 1, spending: 'key', attributes: fromHex('a0') })
+    expect(address).not.toHaveProperty('networkMagic')
+    expect(toHex(address.root)).toBe(cml.ByronAddress.from_base58(mainnet).content().address_id().to_hex())
+    expect(decode(bytesOf(testnet))).toMatchObject({ networkId: 0, networkMagic: 1097911063 })
+    expect(bootstrapAttributesSize(address)).toBe(0)
+  })
+
+  it('measures the derivation path and unknown attributes', () => {
+    const attributes = new CborWriter().map(3)
+    attributes.uint(1).bytes(new CborWriter().bytes(new Uint8Array(28)).toBytes())
+    attributes.uint(2).bytes(fromHex('01')).uint(9).bytes(new Uint8Array(7))
+    expect(bootstrapAttributesSize(decode(withAttributes(attributes.toBytes())))).toBe(35)
+  })
+
+  it('has the root that its bootstrap witness proves', () => {
+    const key = csl.Bip32PrivateKey.from_bip39_entropy(new Uint8Array(32).fill(9), new Uint8Array())
+    const address = csl.ByronAddress.icarus_from_key(key.to_public(), 1)
+    const id = csl.TransactionHash.from_bytes(new Uint8Array(32).fill(1))
+    const witness = csl.make_icarus_bootstrap_witness(id, address, key)
+    const root = bootstrapRoot({
+      publicKey: witness.vkey().public_key().as_bytes(),
+      chainCode: witness.chain_code(),
+      attributes: witness.attributes(),
+    })
+    expect(toHex(root)).toBe(toHex(decode(address.to_bytes()).root))
+  })
+
+  it.each([
+    ['a wrong checksum', wrap(fromHex('83581c'), 0)],
+    [
+      'a checksum over 32 bits',
+      new CborWriter()
+        .array(2)
+        .tag(24)
+        .bytes(fromHex('00'))
+        .uint(2n ** 32n)
+        .toBytes(),
+    ],
+    [
+      'another tag',
+      new CborWriter()
+        .array(2)
+        .tag(25)
+        .bytes(fromHex('00'))
+        .uint(crc32(fromHex('00')))
+        .toBytes(),
+    ],
+    ['bytes after it', Uint8Array.of(...bytesOf(mainnet), 0)],
+    ['a type of its own', withAttributes(fromHex('a0'), 1)],
+    ['attributes of indefinite length', withAttributes(fromHex('bfff'))],
+    ['attributes out of order', withAttributes(fromHex('a2024101014140'))],
+    ['an attribute twice', withAttributes(fromHex('a2094101094101'))],
+    ['a magic that is not in its shortest form', withAttributes(fromHex('a102421801'))],
+    ['a magic that is no number', withAttributes(fromHex('a1024140'))],
+    ['a derivation path that is none', withAttributes(fromHex('a1014101'))],
+    ['a root of another size', wrap(fromHex('8341aaa000'))],
+    ['a payload of two items', wrap(new CborWriter().array(2).bytes(new Uint8Array(28)).map(0).toBytes())],
+  ])('is not: %s', (_, bytes) => {
+    expect(() => decodeAddress(bytes)).toThrow(failure('malformed'))
+  })
+
+  it('ends with CRC-32 as others compute it', () => {
+    expect(crc32(Buffer.from('123456789'))).toBe(0xcbf43926)
+  })
+})
