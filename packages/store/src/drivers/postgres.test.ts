@@ -1,10 +1,10 @@
-import { createServer } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from '../open-store.js'
 import { databaseUrl, postgresql, randomSchema, type TestStore } from '../test/backends.js'
 import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
-import type { Ledger, Store } from '../types.js'
+import type { Store } from '../types.js'
 
 const alice = walletOf('alice')
 const bob = walletOf('bob')
@@ -17,6 +17,42 @@ async function cutTransactions({ database, schema }: TestStore): Promise<void> {
     WHERE relation = '${schema}.mempool_ledger'::regclass AND pid <> pg_backend_pid()`,
   )
   expect(cut.length).toBeGreaterThan(0)
+}
+
+/** A TCP line to the database whose open connections can be made to carry nothing more. */
+async function openLine() {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(Number(target.port || 5432), target.hostname)
+    near.pipe(far).pipe(near)
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => socket.destroy())
+    }
+  })
+  const url = new URL(databaseUrl)
+  url.host = `127.0.0.1:${await listen(server)}`
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: url.href,
+    freeze() {
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    cut,
+    close() {
+      cut()
+      return new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 describe.skipIf(postgresql.missing !== undefined)('a connection to PostgreSQL', () => {
@@ -105,23 +141,41 @@ describe.skipIf(postgresql.missing !== undefined)('a connection to PostgreSQL', 
     }
   })
 
-  it('takes the lock from a holder that has fallen silent', async () => {
-    const silent = await openStore({
-      url: databaseUrl,
-      schema: test.schema,
-      idleInTransactionTimeoutMs: 50,
-    })
+  it('that falls silent without being closed is given up, and the next batch goes through', async () => {
+    const line = await openLine()
+    const remote = await openStore({ url: line.url, schema: test.schema, statementTimeoutMs: 100 })
     try {
-      const held: { release?: () => void } = {}
-      const stuck = silent.withLedger(async (ledger: Ledger) => {
+      const cut = remote.withLedger(async (ledger) => {
+        await ledger.apply({ transactions: [payment] })
+        line.freeze()
+        await ledger.known([payment.id])
+      })
+      await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+      line.cut()
+      await remote.withLedger(async (ledger) => {
+        expect(await ledger.known([payment.id])).toEqual([false])
+        await ledger.apply({ transactions: [payment] })
+      })
+    } finally {
+      await remote.close()
+      await line.close()
+    }
+  })
+
+  it('of a holder that has fallen silent loses the lock', async () => {
+    const silent = await openStore({ url: databaseUrl, schema: test.schema, idleInTransactionTimeoutMs: 300 })
+    try {
+      const holder: { goOn?: () => void } = {}
+      const stuck = silent.withLedger(async (ledger) => {
         await ledger.apply({ transactions: [payment] })
         await new Promise<void>((resolve) => {
-          held.release = resolve
+          holder.goOn = resolve
         })
       })
       const outcome = expect(stuck).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+      while (holder.goOn === undefined) await test.database.query('SELECT 1')
       await store.withLedger(async (ledger) => expect(await ledger.known([payment.id])).toEqual([false]))
-      held.release?.()
+      holder.goOn()
       await outcome
     } finally {
       await silent.close()
@@ -148,20 +202,16 @@ describe.skipIf(postgresql.missing !== undefined)('a connection to PostgreSQL', 
 
 describe('opening PostgreSQL', () => {
   it('fails as unavailable where nobody listens', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const address = server.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const server = createServer()
+    const port = await listen(server)
     await new Promise((resolve) => server.close(resolve))
     const opening = openStore({ url: `postgres://u:hidden@127.0.0.1:${port}/d`, schema: randomSchema() })
     await expect(opening).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })
 
   it('gives up on a server that accepts and says nothing', async () => {
-    const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const address = server.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const server = createServer((socket) => socket.resume())
+    const port = await listen(server)
     const opening = openStore({ url: `postgres://u@127.0.0.1:${port}/d`, connectTimeoutMs: 100 })
     await expect(opening).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     await new Promise((resolve) => server.close(resolve))

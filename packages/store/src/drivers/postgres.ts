@@ -5,8 +5,8 @@ import { type Connection, type Database, runTransaction } from './connection.js'
 import { type Parameter, toBytes, toText, typeOf } from './parameters.js'
 import { toStoreError } from './store-error.js'
 
-/** Milliseconds that a statement's answer may take beyond its time-out: then the server is cut off from us. */
-const answerGrace = 5_000
+/** Milliseconds beyond its time-out that the server is given to say so; after that the connection counts as lost. */
+const answerGrace = 2_000
 
 export function openPostgres(options: PostgresOptions): Database {
   const pool = new pg.Pool(poolConfig(options))
@@ -64,11 +64,12 @@ export function openPostgres(options: PostgresOptions): Database {
         await own.query('COMMIT')
         return result
       } catch (error) {
-        await own.query('ROLLBACK').catch(lose)
+        if (isUnavailable(error)) lose(error)
+        else await own.query('ROLLBACK').catch(lose)
         throw lost ?? error
       } finally {
         client.off('error', lose)
-        // A connection that could not roll back is closed, so that the server does.
+        // A connection that cannot roll back is closed, so that the server does.
         client.release(lost)
       }
     },
@@ -77,6 +78,10 @@ export function openPostgres(options: PostgresOptions): Database {
       await pool.end()
     },
   }
+}
+
+function isUnavailable(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.code === 'STORE_UNAVAILABLE'
 }
 
 function poolConfig(options: PostgresOptions): pg.PoolConfig {

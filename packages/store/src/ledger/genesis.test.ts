@@ -6,8 +6,8 @@ const alice = walletOf('alice')
 const bob = walletOf('bob')
 // Neither in the order of their references nor of their transactions.
 const outputs = [
-  entry(outputOf('b', 7), alice),
   entry(outputOf('a', 1), alice),
+  entry(outputOf('b', 7), alice),
   entry(outputOf('b', 0), bob),
   entry(outputOf('a', 0), alice),
 ]
@@ -26,8 +26,8 @@ describe.each(backends)('genesis on $name', (backend) => {
       expect(await test.store.applyGenesis(outputs)).toBe(true)
       expect(await test.store.applyGenesis(outputs)).toBe(false)
       expect((await test.store.utxosAt(alice.address)).map(({ reference }) => reference)).toEqual([
-        outputOf('b', 7),
         outputOf('a', 1),
+        outputOf('b', 7),
         outputOf('a', 0),
       ])
       expect(await test.store.history(alice.address, { limit: 10, offset: 0 })).toEqual([])

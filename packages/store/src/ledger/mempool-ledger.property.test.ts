@@ -21,7 +21,7 @@ const wallets: readonly Wallet[] = [
 interface Plan {
   readonly picks: readonly number[]
   readonly paid: readonly number[]
-  readonly flaw: 'none' | 'spends unknown' | 'spends spent' | 'repeats' | undefined
+  readonly flaw: 'none' | 'spends unknown' | 'spends spent' | 'repeats'
 }
 
 const plan: fc.Arbitrary<Plan> = fc.record({
