@@ -1,1 +1,5 @@
-export {}
+export { SettingsError, StartError, type StartErrorCode } from './errors.js'
+export { type Environment, readSettings } from './settings/read.js'
+export { type NetworkName, type Role, type Settings, settingsSchema } from './settings/schema.js'
+export { settingsTable } from './settings/table.js'
+export { type GenesisReport, type NodeOptions, type RunningNode, startNode } from './start-node.js'

@@ -1,0 +1,42 @@
+import type { RunningNode } from './start-node.js'
+
+/** What a person who has just started a node wants to know, as lines for the terminal. */
+export function banner({ url, settings, places, genesis }: RunningNode): string {
+  const { NODE_ROLE, NETWORK } = settings
+  const rows = [
+    ['address', url],
+    ['role', NODE_ROLE],
+    ['network', NETWORK],
+    ['store', places.store],
+    ['queue', places.queue],
+  ]
+  if (genesis !== undefined) {
+    const how = genesis.applied ? 'applied now' : 'applied before'
+    rows.push(['genesis', `${genesis.outputs} outputs, ${how}`])
+  }
+  const width = Math.max(...rows.map(([name = '']) => name.length))
+  const table = rows.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`)
+  return [
+    '',
+    '  Ratatosk is up',
+    '',
+    ...table,
+    '',
+    '  Try:',
+    '',
+    ...hints(url, NODE_ROLE, genesis?.example),
+    '',
+  ].join('\n')
+}
+
+function hints(url: string, role: string, address: string | undefined): string[] {
+  const lines = [`  curl ${url}/health/ready`]
+  if (role === 'all') {
+    if (address !== undefined) lines.push(`  curl '${url}/utxos?address=${address}'`)
+    lines.push("  npm run demo        # in another terminal: a payment's way, told step by step")
+  }
+  if (role === 'api') {
+    lines.push(`  curl -H 'content-type: text/plain' -d '<hex CBOR>' ${url}/submit`)
+  }
+  return lines
+}

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises'
+import {
+  type Address,
+  ChangeSelectionAlgo,
+  ExUnitPrices,
+  hash_transaction,
+  LinearFee,
+  make_vkey_witness,
+  Rational,
+  SingleInputBuilder,
+  TransactionBuilder,
+  type TransactionBuilderConfig,
+  TransactionBuilderConfigBuilder,
+  TransactionInput,
+  TransactionOutput,
+  TransactionOutputBuilder,
+  Value,
+} from '@dcspark/cardano-multiplatform-lib-nodejs'
+import { parseProtocolParameters } from '@ratatosk/ledger'
+import type { Utxo } from './node-client.js'
+import type { Wallet } from './wallet.js'
+
+/** A signed transaction, ready to be submitted. */
+export interface Transfer {
+  readonly hash: string
+  readonly cborHex: string
+  /** Lovelace. */
+  readonly fee: bigint
+  /** Bytes. */
+  readonly size: number
+}
+
+/** What CML must know of the protocol; the node judges by the same file. */
+export async function builderConfig(): Promise<TransactionBuilderConfig> {
+  const path =
+    process.env.PROTOCOL_PARAMETERS_FILE || new URL('../../parameters/devnet.json', import.meta.url)
+  const parameters = parseProtocolParameters(JSON.parse(await readFile(path, 'utf8')))
+  const { memory, steps } = parameters.executionPrices
+  const referenceScripts = parameters.referenceScriptCostPerByte
+  return TransactionBuilderConfigBuilder.new()
+    .fee_algo(
+      LinearFee.new(
+        parameters.minFeeA,
+        parameters.minFeeB,
+        referenceScripts.numerator / referenceScripts.denominator,
+      ),
+    )
+    .coins_per_utxo_byte(parameters.coinsPerUtxoByte)
+    .pool_deposit(parameters.poolDeposit)
+    .key_deposit(parameters.keyDeposit)
+    .max_value_size(parameters.maxValueSize)
+    .max_tx_size(parameters.maxTransactionSize)
+    .ex_unit_prices(
+      ExUnitPrices.new(
+        Rational.new(memory.numerator, memory.denominator),
+        Rational.new(steps.numerator, steps.denominator),
+      ),
+    )
+    .collateral_percentage(Number(parameters.collateralPercentage))
+    .max_collateral_inputs(parameters.maxCollateralInputs)
+    .build()
+}
+
+/** Builds and signs a payment that spends one output; what is left goes back to its owner. */
+export function signedTransfer(
+  config: TransactionBuilderConfig,
+  from: Wallet,
+  utxo: Utxo,
+  to: Address,
+  lovelace: bigint,
+): Transfer {
+  const builder = TransactionBuilder.new(config)
+  const input = SingleInputBuilder.new(
+    TransactionInput.from_cbor_hex(utxo.outref),
+    TransactionOutput.from_cbor_hex(utxo.value),
+  )
+  builder.add_input(input.payment_key())
+  builder.add_output(
+    TransactionOutputBuilder.new().with_address(to).next().with_value(Value.from_coin(lovelace)).build(),
+  )
+  const signed = builder.build(ChangeSelectionAlgo.Default, from.address)
+  const hash = hash_transaction(signed.body())
+  const fee = signed.body().fee()
+  signed.add_vkey(make_vkey_witness(hash, from.key))
+  const cborHex = signed.build_checked().to_cbor_hex()
+  return { hash: hash.to_hex(), cborHex, fee, size: cborHex.length / 2 }
+}
+
+/** Lovelace in an output of hex CBOR. */
+export function lovelaceOf(outputHex: string): bigint {
+  return TransactionOutput.from_cbor_hex(outputHex).amount().coin()
+}

@@ -1,0 +1,90 @@
+import {
+  decodeAddress,
+  decodeTransactionOutput,
+  encodeBech32Address,
+  fromHex,
+  outputReferenceKey,
+} from '@ratatosk/ledger'
+import type { LedgerEntry } from '@ratatosk/store'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { SettingsError } from '../errors.js'
+import type { Settings } from '../settings/schema.js'
+import { readJsonFile } from './json-file.js'
+import type { Network } from './networks.js'
+
+const devnetGenesis = new URL('../../genesis/devnet.json', import.meta.url)
+
+const Entry = Type.Object({
+  outref: Type.String({ pattern: '^[0-9a-fA-F]{64}#[0-9]{1,5}$' }),
+  output: Type.String({ pattern: '^([0-9a-fA-F]{2})+$' }),
+})
+
+/** The first unspent outputs of a ledger. */
+export interface Genesis {
+  /** The file's path as it was given; `undefined`: the devnet's own. */
+  readonly file: string | undefined
+  readonly outputs: readonly LedgerEntry[]
+}
+
+/**
+ * The outputs that the ledger begins with: those of GENESIS_FILE, on the devnet its own; none on other networks.
+ *
+ * @throws SettingsError where the file cannot be read, or an entry is no output of this network
+ */
+export async function loadGenesis(
+  { GENESIS_FILE }: Pick<Settings, 'GENESIS_FILE'>,
+  network: Network,
+): Promise<Genesis | undefined> {
+  const source = GENESIS_FILE ?? (network.name === 'devnet' ? devnetGenesis : undefined)
+  if (source === undefined) return undefined
+  const fail = (reason: string): never => {
+    throw new SettingsError([`GENESIS_FILE is "${source}": ${reason}.`])
+  }
+
+  const json = await readJsonFile('GENESIS_FILE', source)
+  if (!Value.Check(Type.Object({ utxos: Type.Array(Type.Unknown()) }), json)) {
+    return fail('it must hold { "utxos": [ … ] }')
+  }
+  const seen = new Set<string>()
+  const outputs = json.utxos.map((entry, position) => {
+    const place = `utxos[${position}]`
+    if (!Value.Check(Entry, entry)) {
+      return fail(`${place} must be { "outref": "<64 hex digits>#<index>", "output": "<hex CBOR>" }`)
+    }
+    try {
+      const output = readEntry(entry, network)
+      const key = outputReferenceKey(output.reference)
+      if (seen.has(key)) throw new Error('its outref is there already')
+      seen.add(key)
+      return output
+    } catch (error) {
+      return fail(`${place}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  })
+  return { file: GENESIS_FILE, outputs }
+}
+
+function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Network): LedgerEntry {
+  const [transactionId = '', index = ''] = outref.split('#')
+  if (Number(index) > 0xffff) throw new Error('the index of its outref is beyond 65535')
+  const output = fromHex(hex)
+  const { address } = decodeTransactionOutput(output)
+  if (address.networkId !== network.id)
+    throw new Error(`its address is of another network than ${network.name}`)
+  return {
+    reference: { transactionId: fromHex(transactionId), index: Number(index) },
+    output,
+    address: address.bytes,
+    ...('payment' in address && { paymentCredential: address.payment.hash }),
+  }
+}
+
+/** An address that owns a genesis output and can be asked about; `undefined` where there is none. */
+export function exampleAddress({ outputs }: Genesis): string | undefined {
+  for (const { address } of outputs) {
+    const decoded = decodeAddress(address)
+    if ('payment' in decoded && decoded.payment.kind === 'key') return encodeBech32Address(decoded)
+  }
+  return undefined
+}
