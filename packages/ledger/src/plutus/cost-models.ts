@@ -48,6 +48,22 @@ export function costModelProblem({ costModels }: Pick<ProtocolParameters, 'costM
   return undefined
 }
 
+/** Checks and prepares cost models once for as long as the parameters stay the same object. */
+export function createCostModelReader(): (
+  parameters: ProtocolParameters,
+) => { readonly problem: string } | { readonly models: readonly BigInt64Array[] } {
+  let last:
+    | { of: ProtocolParameters; problem: string | undefined; models: readonly BigInt64Array[] }
+    | undefined
+  return (parameters) => {
+    if (last?.of !== parameters) {
+      const problem = costModelProblem(parameters)
+      last = { of: parameters, problem, models: problem === undefined ? engineCostModels(parameters) : [] }
+    }
+    return last.problem === undefined ? { models: last.models } : { problem: last.problem }
+  }
+}
+
 /** The models as engines take them: as long as this protocol version asks, unaffordable where the network has no cost. */
 export function engineCostModels({
   costModels,

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { vectorsFolder } from '../test/vectors.js'
+import { engineCostModels } from './cost-models.js'
 import { createEnginePool, type EnginePool } from './engine-pool.js'
 import type { EngineRequest } from './engines/engine.js'
 import { engineRequest, resolveInputs } from './request.js'
@@ -33,7 +34,7 @@ describe.skipIf(scenarios === undefined)(
       const { transaction, utxos } = mintTransaction({ flat })
       const inputs = resolveInputs(transaction, utxos)
       if ('missing' in inputs) throw new Error(inputs.missing)
-      return engineRequest(transaction, inputs.resolved, parameters, slots)
+      return engineRequest(transaction, inputs.resolved, engineCostModels(parameters), slots)
     }
 
     const valid = request(succeeding)

@@ -110,7 +110,13 @@ export function createEnginePool({
 
   function limit(thread: Thread, milliseconds: number, message: string): void {
     clearTimeout(thread.timer)
-    thread.timer = setTimeout(() => breakDown(thread, { kind: 'timeout', message }), milliseconds)
+    const { job } = thread
+    thread.timer = setTimeout(() => {
+      // Where this thread was busy itself, an answer may have come in time and wait to be read: immediates run after that.
+      setImmediate(() => {
+        if (thread.job === job) breakDown(thread, { kind: 'timeout', message })
+      })
+    }, milliseconds)
   }
 
   function answer(thread: Thread, result: PoolAnswer): void {

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { runLedgerEvents } from '../test/conformance/ledger-events.js'
 import { runScenarios } from '../test/conformance/scenarios.js'
 import { vectorsFolder } from '../test/vectors.js'
+import { engineCostModels } from './cost-models.js'
 import { createEnginePool, type PoolAnswer } from './engine-pool.js'
 import { createEvaluator } from './evaluator.js'
 import { engineRequest, resolveInputs } from './request.js'
@@ -27,7 +28,7 @@ describe.each([
       evaluate(transaction, utxos, parameters, slots) {
         const inputs = resolveInputs(transaction, utxos)
         if ('resolved' in inputs) {
-          const request = engineRequest(transaction, inputs.resolved, parameters, slots)
+          const request = engineRequest(transaction, inputs.resolved, engineCostModels(parameters), slots)
           answers.push(Promise.all([pools.scalus.run(request, 60_000), pools.aiken.run(request, 60_000)]))
         }
         return evaluator.evaluate(transaction, utxos, parameters, slots)

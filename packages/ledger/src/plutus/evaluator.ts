@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { ProtocolParameters } from '../parameters/types.js'
-import { costModelProblem } from './cost-models.js'
+import { createCostModelReader } from './cost-models.js'
 import { createEnginePool } from './engine-pool.js'
 import type { EngineRequest } from './engines/engine.js'
 import { EvaluatorClosedError } from './errors.js'
@@ -26,6 +26,7 @@ const defaultPatienceMs = { base: 200, budget: 400 }
 export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
   const pools = openPools(options)
   const { timeLimitMs = 10_000, patienceMs = defaultPatienceMs } = options
+  const readCostModels = createCostModelReader()
   const scripts = createScriptCheck()
   let closed = false
 
@@ -34,9 +35,11 @@ export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
       if (closed) throw new EvaluatorClosedError()
       const { redeemers } = transaction.witnesses
       if (redeemers.length === 0) return { ok: true, redeemers: [] }
-      const problem = costModelProblem(parameters)
-      if (problem !== undefined)
-        return failedResult(redeemers, { kind: 'InvalidCostModel', message: problem })
+
+      const costs = readCostModels(parameters)
+      if ('problem' in costs) {
+        return failedResult(redeemers, { kind: 'InvalidCostModel', message: costs.problem })
+      }
       const malformed = scripts.malformed(transaction, parameters.protocolVersion.major)
       if (malformed !== undefined) return failedResult(redeemers, malformed)
       const inputs = resolveInputs(transaction, utxos)
@@ -44,15 +47,14 @@ export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
         const message = `The output ${inputs.missing} is not among those given`
         return failedResult(redeemers, { kind: 'MissingInput', message })
       }
-      const request = engineRequest(transaction, inputs.resolved, parameters, slots)
+
+      const request = engineRequest(transaction, inputs.resolved, costs.models, slots)
+      const patience = patienceMs.base + patienceMs.budget * budgetShare(request, parameters)
       const judgement = await judge(pools, {
         request,
         redeemers,
         needsUnit: reachableLanguages(transaction, inputs.resolved).has('PlutusV3'),
-        patienceMs: Math.min(
-          timeLimitMs,
-          patienceMs.base + patienceMs.budget * budgetShare(request, parameters),
-        ),
+        patienceMs: Math.min(timeLimitMs, patience),
         timeLimitMs,
       })
       return judgedResult(redeemers, judgement)

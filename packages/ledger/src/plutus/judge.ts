@@ -22,7 +22,7 @@ export interface Pools {
   readonly first: EnginePool
   /** Aiken, which stops at the declared budget. */
   readonly bounded: EnginePool
-  /** Scalus, for what is known to end. */
+  /** Scalus, for what does not go over its budget: what takes longer there holds up nobody else. */
   readonly patient: EnginePool
 }
 
@@ -39,32 +39,43 @@ type Failed = Extract<EngineAnswer, { kind: 'failed' }>
 type Unanswered = Exclude<PoolAnswer, { kind: 'evaluated' | 'failed' }>
 
 /**
- * Scalus judges first: it is the faster and the exacter one. It knows no budget, so where its time runs out Aiken says
- * whether the scripts end within what they declare, and only then does Scalus get the time it needs. What Scalus cannot
- * read, Aiken judges; but Aiken does not look at what a Plutus V3 script returns, so there Scalus must find success
- * too, on the same transaction in an encoding that it reads.
+ * Scalus judges first: it is the faster and the exacter one. But it knows no budget, so where its time runs out Aiken says
+ * whether the scripts go over what they declare, and only if they do not, Scalus gets the time it needs.
  */
 export async function judge(pools: Pools, subject: Case): Promise<Judgement> {
-  const { request, patienceMs, timeLimitMs } = subject
-  const first = await pools.first.run(request, patienceMs)
+  const { request, timeLimitMs } = subject
+  const first = await pools.first.run(request, subject.patienceMs)
   if (first.kind === 'evaluated') return { ...first, engine: 'scalus' }
   if (first.kind === 'failed') return named(pools, subject, first)
 
   const bounded = await pools.bounded.run(request, timeLimitMs)
-  if (bounded.kind === 'failed') return failed('aiken', request, bounded)
-  if (first.kind !== 'refused') {
-    const patient = await pools.patient.run(request, timeLimitMs)
-    if (patient.kind === 'evaluated') return { ...patient, engine: 'scalus' }
-    if (patient.kind === 'failed') return named(pools, subject, patient)
-    return unjudged(patient)
-  }
-  if (bounded.kind !== 'evaluated') return unjudged(bounded, first)
-  if (!subject.needsUnit) return { ...bounded, engine: 'aiken' }
+  if (bounded.kind === 'failed' && bounded.overBudget) return failed('aiken', request, bounded)
+  if (first.kind === 'refused') return judgeUnread(pools, subject, first, bounded)
 
-  const confirmed = await pools.first.run(definiteRequest(request), timeLimitMs)
+  const patient = await pools.patient.run(request, timeLimitMs)
+  if (patient.kind === 'evaluated') return { ...patient, engine: 'scalus' }
+  if (patient.kind === 'failed') return named(pools, subject, patient)
+  return unjudged('scalus', patient)
+}
+
+/**
+ * What Scalus cannot read, Aiken judges; but Aiken does not look at what a Plutus V3 script returns, so there Scalus must
+ * find success too, on the same transaction in an encoding that it reads.
+ */
+async function judgeUnread(
+  pools: Pools,
+  subject: Case,
+  first: Unanswered,
+  bounded: PoolAnswer,
+): Promise<Judgement> {
+  const { request, timeLimitMs } = subject
+  if (bounded.kind === 'failed') return failed('aiken', request, bounded)
+  if (bounded.kind !== 'evaluated') return unjudged('aiken', bounded, first)
+  if (!subject.needsUnit) return { ...bounded, engine: 'aiken' }
+  const confirmed = await pools.patient.run(definiteRequest(request), timeLimitMs)
   if (confirmed.kind === 'evaluated') return { ...bounded, engine: 'aiken' }
   if (confirmed.kind === 'failed') return failed('scalus', request, confirmed, only(subject))
-  return unjudged(confirmed)
+  return unjudged('scalus', confirmed)
 }
 
 /** Scalus does not say whose script failed; where there are several, Aiken does. */
@@ -96,11 +107,7 @@ function failed(
   }
 }
 
-function unjudged(answer: Unanswered, before?: Unanswered): Judgement {
+function unjudged(engine: EngineName, answer: Unanswered, before?: Unanswered): Judgement {
   const message = before === undefined ? answer.message : `${before.message}; then: ${answer.message}`
-  return {
-    kind: 'failed',
-    engine: before === undefined ? 'scalus' : 'aiken',
-    failure: { kind: 'EngineFailure', reason: answer.kind, message },
-  }
+  return { kind: 'failed', engine, failure: { kind: 'EngineFailure', reason: answer.kind, message } }
 }

@@ -1,9 +1,8 @@
 import { CborReader } from '../cbor/reader.js'
 import { CborWriter } from '../cbor/writer.js'
-import type { ProtocolParameters, SlotConfig } from '../parameters/types.js'
+import type { SlotConfig } from '../parameters/types.js'
 import { encodeOutputReference, outputReferenceKey } from '../transaction/output-reference.js'
 import type { OutputReference, PlutusLanguage, Transaction, TransactionOutput } from '../transaction/types.js'
-import { engineCostModels } from './cost-models.js'
 import { withDefiniteLengths } from './engines/definite-lengths.js'
 import type { EngineRequest } from './engines/engine.js'
 import type { ExecutionUnits, ResolvedOutputs } from './types.js'
@@ -26,7 +25,7 @@ export function resolveInputs(
 export function engineRequest(
   transaction: Transaction,
   resolved: ReadonlyMap<OutputReference, TransactionOutput>,
-  parameters: ProtocolParameters,
+  costModels: readonly BigInt64Array[],
   slots: SlotConfig,
 ): EngineRequest {
   return {
@@ -34,7 +33,7 @@ export function engineRequest(
     transaction: Uint8Array.from(transaction.bytes),
     inputs: Array.from(resolved.keys(), encodeOutputReference),
     outputs: Array.from(resolved.values(), ({ bytes }) => Uint8Array.from(bytes)),
-    costModels: engineCostModels(parameters),
+    costModels,
     slots: { zeroTime: slots.zeroTime, zeroSlot: slots.zeroSlot, slotLength: slots.slotLength },
     budget: declaredBudget(transaction),
   }
@@ -79,8 +78,8 @@ export function reachableLanguages(
   const languages = new Set<PlutusLanguage>()
   for (const { language } of witnesses.scripts) if (language !== 'native') languages.add(language)
   for (const { referenceScript } of resolved.values()) {
-    if (referenceScript !== undefined && referenceScript.language !== 'native')
-      languages.add(referenceScript.language)
+    if (referenceScript === undefined || referenceScript.language === 'native') continue
+    languages.add(referenceScript.language)
   }
   return languages
 }

@@ -12,39 +12,44 @@ const purposes: { readonly [tag: string]: RedeemerPurpose } = {
   Proposing: 'propose',
 }
 
-/** Bounds of the JavaScript engine that a script can reach long after any budget: a judgement on the engine, not on it. */
+/** Bounds of JavaScript that a greedy script comes to: they say nothing of its budget. */
 const exhausted = /RangeError|StackOverflow|OutOfMemory|Maximum call stack/
-
-/** Costs above this are beyond every budget, so that a double's precision does not matter. */
-const largestCost = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
  * Scalus: exact for Plutus V1 to V3 at protocol version 10. It counts without a limit, so whoever calls it must be ready to
- * end its thread; and it counts protocol version 11's builtins as known whatever the parameters say.
+ * end its thread; and it knows protocol version 11's builtins whatever the parameters say.
  */
 export function createScalusEngine(memoryLimitMb: number): Engine {
-  const scalus = load(memoryLimitMb)
+  const byteStrings: ByteStringLimit = { largest: (memoryLimitMb / 2) * 1024 * 1024, reached: false }
+  const scalus = load(byteStrings)
   return (request) => {
+    byteStrings.reached = false
     try {
       return evaluate(scalus, request)
     } catch (error) {
-      return explain(error)
+      const answer = explain(error)
+      return byteStrings.reached ? { kind: 'refused', message: 'A byte string grew too large' } : answer
     }
   }
 }
 
 type Scalus = typeof import('scalus')
 
+interface ByteStringLimit {
+  readonly largest: number
+  reached: boolean
+}
+
 /**
  * A thread's memory limit does not count the content of typed arrays, in which scalus keeps byte strings: so within its
- * thread, before it is loaded, none may be larger than half of that limit.
+ * thread, before it is loaded, their size is bounded where they are made.
  */
-function load(memoryLimitMb: number): Scalus {
-  const largest = (memoryLimitMb / 2) * 1024 * 1024
+function load(limit: ByteStringLimit): Scalus {
   globalThis.Int8Array = new Proxy(Int8Array, {
     construct(target, args: readonly unknown[]) {
-      if (typeof args[0] === 'number' && args[0] > largest) {
-        throw new RangeError(`A byte string of more than ${largest} bytes`)
+      if (typeof args[0] === 'number' && args[0] > limit.largest) {
+        limit.reached = true
+        throw new RangeError(`A byte string of more than ${limit.largest} bytes`)
       }
       return Reflect.construct(target, args)
     },
@@ -62,7 +67,7 @@ function evaluate(scalus: Scalus, request: EngineRequest): EngineAnswer {
     request.transaction,
     utxos.toBytes(),
     new scalus.SlotConfig(Number(zeroTime), Number(zeroSlot), slotLength),
-    request.costModels.map((model) => Array.from(model, cost)),
+    request.costModels.map((model) => Array.from(model, Number)),
   )
   return {
     kind: 'evaluated',
@@ -72,10 +77,6 @@ function evaluate(scalus: Scalus, request: EngineRequest): EngineAnswer {
       return { purpose, index, used: { memory: BigInt(budget.memory), steps: BigInt(budget.steps) } }
     }),
   }
-}
-
-function cost(value: bigint): number {
-  return Number(value > largestCost ? largestCost : value)
 }
 
 /** Its errors are no instances of `Error`; the one of a script that failed has `logs`. */
