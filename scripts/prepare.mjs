@@ -24,7 +24,12 @@ function fail(sentence) {
 
 function digest(paths) {
   const hash = createHash('sha256')
-  for (const path of paths) hash.update(path).update('\0').update(readFileSync(join(root, path))).update('\0')
+  for (const path of paths)
+    hash
+      .update(path)
+      .update('\0')
+      .update(readFileSync(join(root, path)))
+      .update('\0')
   return hash.digest('hex')
 }
 
@@ -41,7 +46,14 @@ function manifests() {
     readdirSync(join(root, folder), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => `${folder}/${entry.name}/package.json`)
-  return ['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml', 'bench/package.json', ...inFolder('packages'), ...inFolder('apps')]
+  return [
+    'package.json',
+    'pnpm-workspace.yaml',
+    'pnpm-lock.yaml',
+    'bench/package.json',
+    ...inFolder('packages'),
+    ...inFolder('apps'),
+  ]
 }
 
 function install() {
@@ -51,8 +63,16 @@ function install() {
   if (readStamp(stampPath) === wanted) return
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   process.stderr.write('Installing dependencies (the first time only) …\n')
-  const status = run('npx', ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=error'])
-  if (status !== 0) fail('The dependencies could not be installed. Is the npm registry reachable? `npm ping` tells.')
+  const status = run('npx', [
+    '--yes',
+    packageManager,
+    'install',
+    '--frozen-lockfile',
+    '--reporter=append-only',
+    '--loglevel=error',
+  ])
+  if (status !== 0)
+    fail('The dependencies could not be installed. Is the npm registry reachable? `npm ping` tells.')
   mkdirSync(dirname(stampPath), { recursive: true })
   writeFileSync(stampPath, wanted)
 }
@@ -65,7 +85,9 @@ function build() {
 
 export function prepare() {
   if (Number(process.versions.node.split('.')[0]) < minimumNodeMajor) {
-    fail(`Ratatosk needs Node ${minimumNodeMajor} or newer; this is ${process.version}. See https://nodejs.org.`)
+    fail(
+      `Ratatosk needs Node ${minimumNodeMajor} or newer; this is ${process.version}. See https://nodejs.org.`,
+    )
   }
   install()
   build()

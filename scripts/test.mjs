@@ -18,7 +18,9 @@ const node = (path, ...args) => run(process.execPath, [join(root, path), ...args
 function countVitest(path) {
   if (!existsSync(path)) return { passed: 0, failed: 1, skipped: 0 }
   const report = JSON.parse(readFileSync(path, 'utf8'))
-  const brokenFiles = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0)
+  const brokenFiles = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  )
   return {
     passed: report.numPassedTests,
     failed: report.numFailedTests + brokenFiles.length,
@@ -54,15 +56,28 @@ const checks = [
 const failedChecks = checks.filter(([, check]) => check() !== 0).map(([name]) => name)
 
 const vitestReport = join(results, 'vitest.json')
-const vitestStatus = node('node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`)
+const vitestStatus = node(
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${vitestReport}`,
+)
 
 const tapReport = join(results, 'tap.tap')
-const tapStatus = node('node_modules/tap/dist/esm/run.mjs', 'run', '--reporter=terse', `--output-file=${tapReport}`)
+const tapStatus = node(
+  'node_modules/tap/dist/esm/run.mjs',
+  'run',
+  '--reporter=terse',
+  `--output-file=${tapReport}`,
+)
 
 const parts = [countVitest(vitestReport), countTap(tapReport)]
 const sum = (key) => parts.reduce((total, part) => total + part[key], 0)
 const runnersFailed = [vitestStatus, tapStatus].some((status) => status !== 0)
 for (const name of failedChecks) console.log(`failed: ${name}`)
 const failed = sum('failed') + failedChecks.length
-console.log(`${sum('passed')} passed, ${runnersFailed ? Math.max(1, failed) : failed} failed, ${sum('skipped')} skipped`)
+console.log(
+  `${sum('passed')} passed, ${runnersFailed ? Math.max(1, failed) : failed} failed, ${sum('skipped')} skipped`,
+)
 process.exit(failed > 0 || runnersFailed ? 1 : 0)
