@@ -9,7 +9,7 @@
  * | `STORE_INVALID_ARGUMENT` | the caller's mistake: a batch that contradicts itself, a page or time out of range, a value that cannot be stored | no |
  * | `STORE_GENESIS_MISMATCH` | another genesis was applied, or the ledger was in use before any was | no |
  * | `STORE_SCHEMA_MISMATCH` | the schema was migrated by a newer or a different version of this package | no |
- * | `STORE_CONFIGURATION` | options that cannot work, such as a malformed `url` | no |
+ * | `STORE_CONFIGURATION` | options that cannot work: a malformed `url`, an unknown user or database, missing rights | no |
  * | `STORE_CLOSED` | used after `close()` | no |
  * | `STORE_FAILED` | anything else; `cause` has the driver's error | no |
  */

@@ -64,6 +64,7 @@ function createStore(database: Database, schema: string): Store {
     leases: openLeases(connection, schema),
 
     async ping(signal) {
+      signal?.throwIfAborted()
       await abortable(connection.query('SELECT 1'), signal)
     },
 
@@ -72,7 +73,6 @@ function createStore(database: Database, schema: string): Store {
 }
 
 async function abortable(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted()
   await new Promise<void>((resolve, reject) => {
     const abort = () => reject(signal?.reason)
     signal?.addEventListener('abort', abort, { once: true })

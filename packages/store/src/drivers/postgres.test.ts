@@ -187,6 +187,15 @@ describe.skipIf(postgresql.missing !== undefined)('a connection to PostgreSQL', 
     expect(row?.synchronous_commit).toBe('on')
   })
 
+  it('is refused by name where the database does not exist', async () => {
+    const url = new URL(databaseUrl)
+    url.pathname = `/${randomSchema()}`
+    await expect(openStore({ url: url.href })).rejects.toMatchObject({
+      code: 'STORE_CONFIGURATION',
+      sqlState: '3D000',
+    })
+  })
+
   it('refuses a store that is closed', async () => {
     const other = await test.another()
     await Promise.all([other.close(), other.close()])

@@ -48,8 +48,6 @@ async function appliedMigrations(connection: Connection, schema: string): Promis
 }
 
 async function apply(connection: Connection, schema: string, migration: MigrationMeta): Promise<void> {
-  // An index over a large table may take longer than any statement of daily work.
-  await connection.query('SET LOCAL statement_timeout = 0')
   for (const statement of migration.sql) {
     if (statement.startsWith('CREATE SCHEMA')) continue
     await connection.query(statement.replaceAll(generatedSchema, schema))
