@@ -69,6 +69,8 @@ function install() {
     'install',
     '--frozen-lockfile',
     '--reporter=append-only',
+    // A modules folder that another pnpm or another user made is made anew, unasked.
+    '--config.confirmModulesPurge=false',
     '--loglevel=error',
   ])
   if (status !== 0)

@@ -1,0 +1,86 @@
+// Queue → mempool ledger on PostgreSQL + Redis: signed 1-in/2-out transfers that wait in the queue, taken by one
+// validation worker, until the last of them is in the ledger. Beside it libsodium's bare verification of the same
+// signatures, in the same run.
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { cpuUsage } from 'node:process'
+import { decodeTransactionOutput, fromHex, parseProtocolParameters } from '@ratatosk/ledger'
+import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
+import { openStore } from '@ratatosk/store'
+import { createValidationWorker } from '@ratatosk/workers'
+import pg from 'pg'
+import { median, round } from './lib/figures.mjs'
+import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
+
+const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
+const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
+const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_000)
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
+
+const parametersFile = new URL('../apps/node/parameters/devnet.json', import.meta.url)
+const parameters = parseProtocolParameters(JSON.parse(readFileSync(parametersFile, 'utf8')))
+const { genesis, transactions, signatures } = makeTransfers(count)
+
+const entries = genesis.map(({ outref, output }) => {
+  const bytes = fromHex(output)
+  const { address } = decodeTransactionOutput(bytes)
+  return {
+    reference: { transactionId: fromHex(outref.slice(0, 64)), index: 0 },
+    output: bytes,
+    address: address.bytes,
+    paymentCredential: address.payment.hash,
+  }
+})
+
+async function oneRound(schema) {
+  const store = await openStore({ url: databaseUrl, schema })
+  const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: schema })
+  const submissions = createSubmissionQueue(queue)
+  try {
+    await store.applyGenesis(entries)
+    for (let start = 0; start < count; start += 1000) {
+      await Promise.all(transactions.slice(start, start + 1000).map((cbor) => submissions.add(cbor)))
+    }
+    const before = cpuUsage()
+    const started = process.hrtime.bigint()
+    const worker = createValidationWorker({
+      queue,
+      store,
+      parameters,
+      networkId: 0,
+      slots: { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 },
+    })
+    await worker.ready()
+    while (worker.stats().accepted < count) {
+      if (worker.stats().rejected > 0) throw new Error('a transfer of the benchmark was rejected')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    const seconds = Number(process.hrtime.bigint() - started) / 1e9
+    const { user, system } = cpuUsage(before)
+    await worker.close()
+    return { perSecond: count / seconds, cpu: (user + system) / 1e6 / seconds }
+  } finally {
+    await submissions.jobs.obliterate({ force: true })
+    await queue.close()
+    await store.close()
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
+    await client.end()
+  }
+}
+
+const figures = []
+const bare = []
+for (let i = 0; i < rounds; i++) {
+  bare.push(bareVerifications(signatures))
+  figures.push(await oneRound(`bench_${randomBytes(4).toString('hex')}`))
+  const { perSecond, cpu } = figures.at(-1)
+  console.log(`  round ${i + 1}: ${round(perSecond)} tx/s, the worker's process at ${Math.round(cpu * 100)} % of a core`)
+}
+const perSecond = median(figures.map((figure) => figure.perSecond))
+const ceiling = median(bare)
+console.log(
+  `queue → mempool ledger on PostgreSQL + Redis: ${round(perSecond)} tx/s (median of ${rounds} × ${count}); ` +
+    `bare libsodium verifications ${round(ceiling)}/s; ratio ${(perSecond / ceiling).toFixed(2)}`,
+)
