@@ -1,4 +1,4 @@
-import { isDecodeError } from '../errors.js'
+import { type DecodeError, isDecodeError } from '../errors.js'
 import { type CborReader, Major } from './reader.js'
 
 /** The tag of mathematical sets, which the ledger takes before every set and asks for nowhere. */
@@ -41,15 +41,22 @@ export function readSet<T>(
 ): T[] {
   const start = reader.position
   const items = readTaggedList(reader, readItem)
-  if (items.length > 1) {
-    const seen = new Set<string>()
-    items.forEach((item, index) => {
-      if (seen.size === seen.add(key(item)).size) {
-        throw reader.error('duplicate', 'a member that the set has already', start).within(`[${index}]`)
-      }
-    })
-  }
+  const duplicate = items.length > 1 ? indexOfDuplicate(items, key) : -1
+  if (duplicate >= 0) throw duplicateMember(reader, start, duplicate)
   return items
+}
+
+function indexOfDuplicate<T>(items: readonly T[], key: (item: T) => string): number {
+  const seen = new Set<string>()
+  return items.findIndex((item) => seen.size === seen.add(key(item)).size)
+}
+
+function duplicateMember(reader: CborReader, start: number, index: number): DecodeError {
+  const again = reader.within(start, reader.end)
+  skipSetTag(again)
+  again.readArray()
+  for (let i = 0; i < index; i++) again.skip()
+  return again.error('duplicate', 'a member that the set has already').within(`[${index}]`)
 }
 
 /** Throws where a collection has no member though its presence promises some. */
@@ -100,18 +107,25 @@ export function readRecord<T>(reader: CborReader, size: number, read: (reader: C
   return record
 }
 
+/** What may follow the number at the head of an array, by that number: the array's size in all, and how to read the rest. */
+export type Variants<T> = readonly (readonly [size: number, read: (reader: CborReader) => T] | undefined)[]
+
 /**
  * An array whose first item, a number, says what the others are.
  *
- * @param read the rest for one number: how many items the array has in all, and the result
+ * @param what a name for the thing, for errors
  */
-export function readVariant<T>(
-  reader: CborReader,
-  read: (reader: CborReader, variant: number) => readonly [size: number, result: T],
-): T {
+export function readVariant<T>(reader: CborReader, what: string, variants: Variants<T>): T {
   const start = reader.position
   const count = reader.readArray()
-  const [size, result] = read(reader, reader.readUint())
+  const variant = reader.readUint()
+  const layout = variants[variant]
+  if (layout === undefined) throw reader.error('unknown-variant', `${what} of kind ${variant}`, start)
+  const [size, read] = layout
+  if (count >= 0 && count !== size) {
+    throw reader.error('unexpected-size', `an array of ${count} items instead of ${size}`, start)
+  }
+  const result = read(reader)
   reader.leaveArray(count, size, start)
   return result
 }

@@ -1,5 +1,6 @@
 import { toHex } from '../bytes.js'
 import { CborReader } from '../cbor/reader.js'
+import { readRecord } from '../cbor/structure.js'
 import { CborWriter } from '../cbor/writer.js'
 import type { OutputReference } from './types.js'
 
@@ -21,12 +22,11 @@ export function decodeOutputReference(bytes: Uint8Array): OutputReference {
 }
 
 export function readOutputReference(reader: CborReader): OutputReference {
-  const start = reader.position
-  const count = reader.readArray()
-  const transactionId = reader.readBytesOf(32)
-  const index = reader.readUint(0xffff)
-  reader.leaveArray(count, 2, start)
-  return { transactionId, index }
+  return readRecord(reader, 2, readPair)
+}
+
+function readPair(reader: CborReader): OutputReference {
+  return { transactionId: reader.readBytesOf(32), index: reader.readUint(0xffff) }
 }
 
 /**

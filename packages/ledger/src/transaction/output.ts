@@ -1,7 +1,7 @@
 import { readAddress } from '../address/decode.js'
 import type { Address } from '../address/types.js'
 import { type CborReader, Major } from '../cbor/reader.js'
-import { located, readEncoded, readVariant } from '../cbor/structure.js'
+import { located, readEncoded, readVariant, type Variants } from '../cbor/structure.js'
 import { readPlutusData } from './script/plutus-data.js'
 import { readTaggedScript } from './script/script.js'
 import type { OutputDatum, Script, TransactionOutput, Value } from './types.js'
@@ -17,6 +17,9 @@ export function readOutput(reader: CborReader): TransactionOutput {
 function readArrayOutput(reader: CborReader): TransactionOutput {
   const start = reader.position
   const count = reader.readArray()
+  if (count >= 0 && count !== 2 && count !== 3) {
+    throw reader.error('unexpected-size', `an output of ${count} items`, start)
+  }
   let field = 'address'
   try {
     const address = readOutputAddress(reader)
@@ -24,13 +27,9 @@ function readArrayOutput(reader: CborReader): TransactionOutput {
     const value = readValue(reader)
     field = 'datum'
     let datum = noDatum
-    let size = 2
     if (reader.hasNext(count, 2)) {
       datum = { kind: 'hash', hash: reader.readBytesOf(32) }
-      size = 3
-      reader.leaveArray(count, size, start)
-    } else if (count >= 0 && count !== 2) {
-      throw reader.error('unexpected-size', `an output of ${count} items`, start)
+      reader.leaveArray(count, 3, start)
     }
     return { bytes: reader.since(start), format: 'array', address, value, datum }
   } catch (error) {
@@ -79,10 +78,11 @@ function readOutputAddress(reader: CborReader): Address {
   return address
 }
 
+const datumVariants: Variants<OutputDatum> = [
+  [2, (reader) => ({ kind: 'hash', hash: reader.readBytesOf(32) })],
+  [2, (reader) => ({ kind: 'inline', data: readEncoded(reader, readPlutusData) })],
+]
+
 function readDatum(reader: CborReader): OutputDatum {
-  return readVariant<OutputDatum>(reader, (inner, variant) => {
-    if (variant === 0) return [2, { kind: 'hash', hash: inner.readBytesOf(32) }]
-    if (variant === 1) return [2, { kind: 'inline', data: readEncoded(inner, readPlutusData) }]
-    throw inner.error('unknown-variant', `a datum of kind ${variant}`)
-  })
+  return readVariant(reader, 'a datum', datumVariants)
 }

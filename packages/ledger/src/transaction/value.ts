@@ -1,6 +1,6 @@
 import { toHex } from '../bytes.js'
 import { type CborReader, Major } from '../cbor/reader.js'
-import { readMapOf } from '../cbor/structure.js'
+import { readMapOf, readRecord } from '../cbor/structure.js'
 import type { Assets, Value } from './types.js'
 
 const POLICY_SIZE = 28
@@ -14,12 +14,11 @@ const noAssets: Assets = new Map()
 /** An output's value: lovelace, or `[lovelace, assets]`. Quantities are positive, none above 64 bits. */
 export function readValue(reader: CborReader): Value {
   if (reader.peekMajor() === Major.unsigned) return { lovelace: reader.readUint64(), assets: noAssets }
-  const start = reader.position
-  const count = reader.readArray()
-  const lovelace = reader.readUint64()
-  const assets = readAssets(reader, (inner) => inner.readUint64())
-  reader.leaveArray(count, 2, start)
-  return { lovelace, assets }
+  return readRecord(reader, 2, readPair)
+}
+
+function readPair(reader: CborReader): Value {
+  return { lovelace: reader.readUint64(), assets: readAssets(reader, (inner) => inner.readUint64()) }
 }
 
 /** What a transaction mints (positive) and burns (negative): signed integers of 64 bits, none zero. */

@@ -1,6 +1,6 @@
 import type { Credential } from '../../address/types.js'
 import type { CborReader } from '../../cbor/reader.js'
-import { readNullable, readVariant } from '../../cbor/structure.js'
+import { readNullable, readVariant, type Variants } from '../../cbor/structure.js'
 import type { Certificate } from '../types.js'
 import { readPoolParameters } from './pool.js'
 import { readAnchor, readCredential, readDrep, readHash28 } from './primitives.js'
@@ -17,44 +17,43 @@ type Item =
   | 'anchor'
   | 'epoch'
 
+type Fields = Omit<Certificate, 'bytes'>
+
 /** The CDDL's names, and what follows the number. 5 and 6, for genesis keys, ended with Babbage. */
-const layouts = new Map<number, readonly [kind: string, ...items: readonly Item[]]>([
-  [0, ['stake_registration', 'credential']],
-  [1, ['stake_deregistration', 'witness']],
-  [2, ['stake_delegation', 'witness', 'pool']],
-  [4, ['pool_retirement', 'operator', 'epoch']],
-  [7, ['reg_cert', 'witness', 'deposit']],
-  [8, ['unreg_cert', 'witness', 'refund']],
-  [9, ['vote_deleg_cert', 'witness', 'drep']],
-  [10, ['stake_vote_deleg_cert', 'witness', 'pool', 'drep']],
-  [11, ['stake_reg_deleg_cert', 'witness', 'pool', 'deposit']],
-  [12, ['vote_reg_deleg_cert', 'witness', 'drep', 'deposit']],
-  [13, ['stake_vote_reg_deleg_cert', 'witness', 'pool', 'drep', 'deposit']],
-  [14, ['auth_committee_hot_cert', 'witness', 'credential']],
-  [15, ['resign_committee_cold_cert', 'witness', 'anchor']],
-  [16, ['reg_drep_cert', 'witness', 'deposit', 'anchor']],
-  [17, ['unreg_drep_cert', 'witness', 'refund']],
-  [18, ['update_drep_cert', 'witness', 'anchor']],
-])
-const POOL_REGISTRATION = 3
+const variants: Variants<Fields> = [
+  layout('stake_registration', 'credential'),
+  layout('stake_deregistration', 'witness'),
+  layout('stake_delegation', 'witness', 'pool'),
+  [10, readPoolRegistration],
+  layout('pool_retirement', 'operator', 'epoch'),
+  undefined,
+  undefined,
+  layout('reg_cert', 'witness', 'deposit'),
+  layout('unreg_cert', 'witness', 'refund'),
+  layout('vote_deleg_cert', 'witness', 'drep'),
+  layout('stake_vote_deleg_cert', 'witness', 'pool', 'drep'),
+  layout('stake_reg_deleg_cert', 'witness', 'pool', 'deposit'),
+  layout('vote_reg_deleg_cert', 'witness', 'drep', 'deposit'),
+  layout('stake_vote_reg_deleg_cert', 'witness', 'pool', 'drep', 'deposit'),
+  layout('auth_committee_hot_cert', 'witness', 'credential'),
+  layout('resign_committee_cold_cert', 'witness', 'anchor'),
+  layout('reg_drep_cert', 'witness', 'deposit', 'anchor'),
+  layout('unreg_drep_cert', 'witness', 'refund'),
+  layout('update_drep_cert', 'witness', 'anchor'),
+]
 
 /** A certificate of the Conway era. */
 export function readCertificate(reader: CborReader): Certificate {
   const start = reader.position
-  const fields = readVariant(reader, readFields)
+  const fields = readVariant(reader, 'a certificate', variants)
   return { ...fields, bytes: reader.since(start) }
 }
 
-type Fields = Omit<Certificate, 'bytes'>
+function layout(kind: string, ...items: readonly Item[]): readonly [number, (reader: CborReader) => Fields] {
+  return [1 + items.length, (reader) => readItems(reader, kind, items)]
+}
 
-function readFields(reader: CborReader, variant: number): readonly [size: number, fields: Fields] {
-  if (variant === POOL_REGISTRATION) {
-    const { operator, owners } = readPoolParameters(reader)
-    return [10, { kind: 'pool_registration', witness: { kind: 'key', hash: operator }, owners }]
-  }
-  const layout = layouts.get(variant)
-  if (layout === undefined) throw reader.error('unknown-variant', `a certificate of kind ${variant}`)
-  const [kind, ...items] = layout
+function readItems(reader: CborReader, kind: string, items: readonly Item[]): Fields {
   let witness: Credential | undefined
   let deposit: bigint | undefined
   for (const item of items) {
@@ -68,8 +67,14 @@ function readFields(reader: CborReader, variant: number): readonly [size: number
     else if (item === 'anchor') readNullable(reader, readAnchor)
     else reader.readUint64()
   }
-  return [
-    1 + items.length,
-    { kind, ...(witness === undefined ? {} : { witness }), ...(deposit === undefined ? {} : { deposit }) },
-  ]
+  return {
+    kind,
+    ...(witness === undefined ? {} : { witness }),
+    ...(deposit === undefined ? {} : { deposit }),
+  }
+}
+
+function readPoolRegistration(reader: CborReader): Fields {
+  const { operator, owners } = readPoolParameters(reader)
+  return { kind: 'pool_registration', witness: { kind: 'key', hash: operator }, owners }
 }

@@ -1,6 +1,13 @@
 import { toHex } from '../../bytes.js'
 import type { CborReader } from '../../cbor/reader.js'
-import { readList, readNullable, readRecord, readSet, readVariant } from '../../cbor/structure.js'
+import {
+  readList,
+  readNullable,
+  readRecord,
+  readSet,
+  readVariant,
+  type Variants,
+} from '../../cbor/structure.js'
 import { readHash28, readRewardAddress, readShortText, readUnitInterval } from './primitives.js'
 
 /** The nine items of a pool's parameters, as they stand in its registration. */
@@ -20,25 +27,27 @@ export function readPoolParameters(reader: CborReader): {
   return { operator, owners }
 }
 
+const relayVariants: Variants<void> = [
+  [
+    4,
+    (reader) => {
+      readNullable(reader, readPort)
+      readNullable(reader, (address) => address.readBytesOf(4))
+      readNullable(reader, (address) => address.readBytesOf(16))
+    },
+  ],
+  [
+    3,
+    (reader) => {
+      readNullable(reader, readPort)
+      readShortText(reader)
+    },
+  ],
+  [2, readShortText],
+]
+
 function readRelay(reader: CborReader): void {
-  readVariant(reader, (inner, variant) => {
-    switch (variant) {
-      case 0:
-        readNullable(inner, readPort)
-        readNullable(inner, (address) => address.readBytesOf(4))
-        readNullable(inner, (address) => address.readBytesOf(16))
-        return [4, undefined]
-      case 1:
-        readNullable(inner, readPort)
-        readShortText(inner)
-        return [3, undefined]
-      case 2:
-        readShortText(inner)
-        return [2, undefined]
-      default:
-        throw inner.error('unknown-variant', `a relay of kind ${variant}`)
-    }
-  })
+  readVariant(reader, 'a relay', relayVariants)
 }
 
 function readPort(reader: CborReader): number {

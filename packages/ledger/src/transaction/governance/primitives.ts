@@ -2,7 +2,7 @@ import { readAddress } from '../../address/decode.js'
 import type { Credential, RewardAddress } from '../../address/types.js'
 import { toHex } from '../../bytes.js'
 import type { CborReader } from '../../cbor/reader.js'
-import { expectTag, readRecord, readVariant } from '../../cbor/structure.js'
+import { expectTag, readRecord, readVariant, type Variants } from '../../cbor/structure.js'
 
 const MAX_UINT64 = 2n ** 64n - 1n
 /** Fractions with longer parts than this are refused before they are reduced. */
@@ -14,11 +14,13 @@ export function readHash28(reader: CborReader): Uint8Array {
   return reader.readBytesOf(28)
 }
 
+const credentialVariants: Variants<Credential> = [
+  [2, (reader) => ({ kind: 'key', hash: readHash28(reader) })],
+  [2, (reader) => ({ kind: 'script', hash: readHash28(reader) })],
+]
+
 export function readCredential(reader: CborReader): Credential {
-  return readVariant(reader, (inner, variant) => {
-    if (variant > 1) throw inner.error('unknown-variant', `a credential of kind ${variant}`)
-    return [2, { kind: variant === 0 ? 'key' : 'script', hash: readHash28(inner) }]
-  })
+  return readVariant(reader, 'a credential', credentialVariants)
 }
 
 /** Equal exactly where two credentials are. */
@@ -26,14 +28,16 @@ export function credentialKey(credential: Credential): string {
   return `${credential.kind} ${toHex(credential.hash)}`
 }
 
-/** Whom a vote is delegated to: a key, a script, abstention or no confidence. */
+const drepVariants: Variants<unknown> = [
+  [2, readHash28], // key
+  [2, readHash28], // script
+  [1, () => undefined], // abstains
+  [1, () => undefined], // has no confidence
+]
+
+/** Whom votes are delegated to. */
 export function readDrep(reader: CborReader): void {
-  readVariant(reader, (inner, variant) => {
-    if (variant > 3) throw inner.error('unknown-variant', `a representative of kind ${variant}`)
-    if (variant > 1) return [1, undefined]
-    readHash28(inner)
-    return [2, undefined]
-  })
+  readVariant(reader, 'a representative', drepVariants)
 }
 
 export function readRewardAddress(reader: CborReader): RewardAddress {

@@ -1,6 +1,13 @@
 import { toHex } from '../../bytes.js'
 import type { CborReader } from '../../cbor/reader.js'
-import { readMapOf, readNullable, readRecord, readSet, readVariant } from '../../cbor/structure.js'
+import {
+  readMapOf,
+  readNullable,
+  readRecord,
+  readSet,
+  readVariant,
+  type Variants,
+} from '../../cbor/structure.js'
 import type { ProposalProcedure } from '../types.js'
 import { readParameterUpdate } from './parameter-update.js'
 import {
@@ -22,7 +29,7 @@ export function readProposalProcedure(reader: CborReader): ProposalProcedure {
   const fields = readRecord(reader, 4, (inner) => {
     const deposit = inner.readUint64()
     const returnAccount = readRewardAddress(inner)
-    const action = readVariant(inner, readAction)
+    const action = readVariant(inner, 'a governance action', actionVariants)
     readAnchor(inner)
     return { ...action, deposit, returnAccount }
   })
@@ -31,51 +38,74 @@ export function readProposalProcedure(reader: CborReader): ProposalProcedure {
 
 type Action = Pick<ProposalProcedure, 'kind' | 'policyHash'>
 
-function readAction(reader: CborReader, variant: number): readonly [size: number, action: Action] {
-  switch (variant) {
-    case 0:
+const actionVariants: Variants<Action> = [
+  [
+    4,
+    (reader) => {
       readNullable(reader, readGovernanceActionId)
       readParameterUpdate(reader)
-      return [4, { kind: 'parameter_change_action', ...readPolicy(reader) }]
-    case 1:
+      return { kind: 'parameter_change_action', ...readPolicy(reader) }
+    },
+  ],
+  [
+    3,
+    (reader) => {
       readNullable(reader, readGovernanceActionId)
-      readRecord(reader, 2, (version) => {
-        version.readUint(MAX_MAJOR_VERSION)
-        version.readUint(0xffff_ffff)
-      })
-      return [3, { kind: 'hard_fork_initiation_action' }]
-    case 2:
-      readMapOf(
-        reader,
-        (account) => toHex(readRewardAddress(account).bytes),
-        (lovelace) => lovelace.readUint64(),
-      )
-      return [3, { kind: 'treasury_withdrawals_action', ...readPolicy(reader) }]
-    case 3:
+      readRecord(reader, 2, readProtocolVersion)
+      return { kind: 'hard_fork_initiation_action' }
+    },
+  ],
+  [
+    3,
+    (reader) => {
+      readMapOf(reader, readAccountKey, (lovelace) => lovelace.readUint64())
+      return { kind: 'treasury_withdrawals_action', ...readPolicy(reader) }
+    },
+  ],
+  [
+    2,
+    (reader) => {
       readNullable(reader, readGovernanceActionId)
-      return [2, { kind: 'no_confidence' }]
-    case 4:
+      return { kind: 'no_confidence' }
+    },
+  ],
+  [
+    5,
+    (reader) => {
       readNullable(reader, readGovernanceActionId)
-      readSet(reader, readCredential, credentialKey)
-      readMapOf(
-        reader,
-        (member) => credentialKey(readCredential(member)),
-        (epoch) => epoch.readUint64(),
-      )
-      readUnitInterval(reader)
-      return [5, { kind: 'update_committee' }]
-    case 5:
+      readSet(reader, readCredential, credentialKey) // members that go
+      readMapOf(reader, readMemberKey, (epoch) => epoch.readUint64()) // members that come, and until when
+      readUnitInterval(reader) // quorum
+      return { kind: 'update_committee' }
+    },
+  ],
+  [
+    3,
+    (reader) => {
       readNullable(reader, readGovernanceActionId)
-      readRecord(reader, 2, (constitution) => {
-        readAnchor(constitution)
-        readNullable(constitution, readHash28)
-      })
-      return [3, { kind: 'new_constitution' }]
-    case 6:
-      return [1, { kind: 'info_action' }]
-    default:
-      throw reader.error('unknown-variant', `a governance action of kind ${variant}`)
-  }
+      readRecord(reader, 2, readConstitution)
+      return { kind: 'new_constitution' }
+    },
+  ],
+  [1, () => ({ kind: 'info_action' })],
+]
+
+function readProtocolVersion(reader: CborReader): void {
+  reader.readUint(MAX_MAJOR_VERSION)
+  reader.readUint(0xffff_ffff)
+}
+
+function readConstitution(reader: CborReader): void {
+  readAnchor(reader)
+  readNullable(reader, readHash28)
+}
+
+function readAccountKey(reader: CborReader): string {
+  return toHex(readRewardAddress(reader).bytes)
+}
+
+function readMemberKey(reader: CborReader): string {
+  return credentialKey(readCredential(reader))
 }
 
 /** The guardrails script, or null. */

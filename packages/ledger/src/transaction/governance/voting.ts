@@ -1,17 +1,24 @@
 import type { CborReader } from '../../cbor/reader.js'
-import { nonEmpty, readMapOf, readNullable, readRecord, readVariant } from '../../cbor/structure.js'
+import {
+  nonEmpty,
+  readMapOf,
+  readNullable,
+  readRecord,
+  readVariant,
+  type Variants,
+} from '../../cbor/structure.js'
 import type { VotingProcedure } from '../types.js'
 import { credentialKey, readAnchor, readGovernanceActionId, readHash28 } from './primitives.js'
 
 type Voter = VotingProcedure['voter']
 
-const roles = [
-  ['committee', 'key'],
-  ['committee', 'script'],
-  ['drep', 'key'],
-  ['drep', 'script'],
-  ['pool', 'key'],
-] as const
+const voterVariants: Variants<Voter> = [
+  [2, (reader) => ({ role: 'committee', credential: { kind: 'key', hash: readHash28(reader) } })],
+  [2, (reader) => ({ role: 'committee', credential: { kind: 'script', hash: readHash28(reader) } })],
+  [2, (reader) => ({ role: 'drep', credential: { kind: 'key', hash: readHash28(reader) } })],
+  [2, (reader) => ({ role: 'drep', credential: { kind: 'script', hash: readHash28(reader) } })],
+  [2, (reader) => ({ role: 'pool', credential: { kind: 'key', hash: readHash28(reader) } })],
+]
 
 /** The votes of each voter: a map of maps, neither of them empty. `bytes` of a result are the inner map. */
 export function readVotingProcedures(reader: CborReader): VotingProcedure[] {
@@ -19,7 +26,7 @@ export function readVotingProcedures(reader: CborReader): VotingProcedure[] {
   const procedures = readMapOf(
     reader,
     (inner) => {
-      voter = readVoter(inner)
+      voter = readVariant(inner, 'a voter', voterVariants)
       return `${voter.role} ${credentialKey(voter.credential)}`
     },
     (inner) => {
@@ -29,14 +36,6 @@ export function readVotingProcedures(reader: CborReader): VotingProcedure[] {
     },
   )
   return [...procedures.values()]
-}
-
-function readVoter(reader: CborReader): Voter {
-  return readVariant(reader, (inner, variant) => {
-    const kind = roles[variant]
-    if (kind === undefined) throw inner.error('unknown-variant', `a voter of kind ${variant}`)
-    return [2, { role: kind[0], credential: { kind: kind[1], hash: readHash28(inner) } }]
-  })
 }
 
 /** `[no, yes or abstain, anchor or null]`. */

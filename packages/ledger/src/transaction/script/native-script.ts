@@ -1,5 +1,5 @@
 import type { CborReader } from '../../cbor/reader.js'
-import { readList, readVariant } from '../../cbor/structure.js'
+import { readList, readVariant, type Variants } from '../../cbor/structure.js'
 import type { NativeScript } from '../types.js'
 
 const MAX_INT = 2n ** 63n - 1n
@@ -12,25 +12,20 @@ export function readNativeScript(reader: CborReader): { script: NativeScript; by
   return { script, bytes: reader.since(start) }
 }
 
+const variants: Variants<NativeScript> = [
+  [2, (reader) => ({ kind: 'signature', keyHash: reader.readBytesOf(28) })],
+  [2, (reader) => ({ kind: 'all', scripts: readList(reader, readNested) })],
+  [2, (reader) => ({ kind: 'any', scripts: readList(reader, readNested) })],
+  [
+    3,
+    (reader) => ({ kind: 'at-least', required: readRequired(reader), scripts: readList(reader, readNested) }),
+  ],
+  [2, (reader) => ({ kind: 'invalid-before', slot: reader.readUint64() })],
+  [2, (reader) => ({ kind: 'invalid-hereafter', slot: reader.readUint64() })],
+]
+
 function readNested(reader: CborReader): NativeScript {
-  return readVariant<NativeScript>(reader, (inner, variant) => {
-    switch (variant) {
-      case 0:
-        return [2, { kind: 'signature', keyHash: inner.readBytesOf(28) }]
-      case 1:
-        return [2, { kind: 'all', scripts: readList(inner, readNested) }]
-      case 2:
-        return [2, { kind: 'any', scripts: readList(inner, readNested) }]
-      case 3:
-        return [3, { kind: 'at-least', required: readRequired(inner), scripts: readList(inner, readNested) }]
-      case 4:
-        return [2, { kind: 'invalid-before', slot: inner.readUint64() }]
-      case 5:
-        return [2, { kind: 'invalid-hereafter', slot: inner.readUint64() }]
-      default:
-        throw inner.error('unknown-variant', `a native script of kind ${variant}`)
-    }
-  })
+  return readVariant(reader, 'a native script', variants)
 }
 
 /** The ledger takes a negative number here: such a script always holds. */

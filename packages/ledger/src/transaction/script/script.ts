@@ -1,17 +1,11 @@
 import type { CborReader } from '../../cbor/reader.js'
-import { readVariant } from '../../cbor/structure.js'
+import { readVariant, type Variants } from '../../cbor/structure.js'
 import { blake2b224 } from '../../crypto/blake2b.js'
 import type { PlutusLanguage, Script } from '../types.js'
 import { readNativeScript } from './native-script.js'
 
 /** The byte that is hashed before a script; also the variant of a script reference. */
 const languageTags = { native: 0, PlutusV1: 1, PlutusV2: 2, PlutusV3: 3 } as const
-const plutusLanguages: readonly (PlutusLanguage | undefined)[] = [
-  undefined,
-  'PlutusV1',
-  'PlutusV2',
-  'PlutusV3',
-]
 
 /**
  * The hash that addresses and policies name a script by: Blake2b-224 of the language's byte and the script.
@@ -38,12 +32,14 @@ export function readPlutus(reader: CborReader, language: PlutusLanguage): Script
   return { language, hash: scriptHash(language, bytes), bytes }
 }
 
+const variants: Variants<Script> = [
+  [2, readNative],
+  [2, (reader) => readPlutus(reader, 'PlutusV1')],
+  [2, (reader) => readPlutus(reader, 'PlutusV2')],
+  [2, (reader) => readPlutus(reader, 'PlutusV3')],
+]
+
 /** A script with its language before it, as outputs carry it. */
 export function readTaggedScript(reader: CborReader): Script {
-  return readVariant(reader, (inner, variant) => {
-    if (variant === 0) return [2, readNative(inner)]
-    const language = plutusLanguages[variant]
-    if (language === undefined) throw inner.error('unknown-variant', `a script of language ${variant}`)
-    return [2, readPlutus(inner, language)]
-  })
+  return readVariant(reader, 'a script', variants)
 }

@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fromHex, toHex } from '../bytes.js'
+import { CborReader } from '../cbor/reader.js'
+import { readList, readMapOf, readNullable, readRecord } from '../cbor/structure.js'
+import { isWellFormed } from '../cbor/well-formed.js'
+import { blake2b256 } from '../crypto/blake2b.js'
+import { isDecodeError } from '../errors.js'
+import { readAuxiliaryData } from '../transaction/auxiliary-data.js'
+import { readBody } from '../transaction/body.js'
+import { decodeTransaction, decodeTransactionBody } from '../transaction/decode.js'
+import { readWitnessSet } from '../transaction/witness-set.js'
+import { judgeMended } from './mended-sample.js'
+import { vectorsFolder } from './vectors.js'
+
+const samplesFolder = vectorsFolder('cbor-decode')
+
+interface Sample {
+  readonly name: string
+  readonly wellFormed: boolean
+  readonly bytes: Uint8Array
+  readonly hash: string
+}
+
+function samplesOf(kind: string): Sample[] {
+  if (samplesFolder === undefined) return []
+  const folder = join(samplesFolder, kind)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('meta.json'))
+    .map((path) => {
+      const directory = join(folder, path, '..')
+      const meta = JSON.parse(readFileSync(join(directory, 'meta.json'), 'utf8'))
+      const bytes = new Uint8Array(readFileSync(join(directory, 'sample.cbor')))
+      const hash = directory.slice(-64)
+      return { name: `${meta.description} ${hash.slice(0, 8)}`, wellFormed: meta.well_formed, bytes, hash }
+    })
+}
+
+/** `[header body, signature]`: no part of this package, so its shape is known to this test only. */
+function readHeader(header: CborReader): void {
+  readRecord(header, 10, (body) => {
+    body.readUint64() // block number
+    body.readUint64() // slot
+    readNullable(body, (previous) => previous.readBytesOf(32))
+    body.readBytesOf(32) // issuer
+    body.readBytesOf(32) // VRF key
+    readRecord(body, 2, (vrf) => [vrf.readBytes(), vrf.readBytesOf(80)])
+    body.readUint(0xffff_ffff) // size of the block's body
+    body.readBytesOf(32) // hash of the block's body
+    readRecord(body, 4, (certificate) => {
+      certificate.readBytesOf(32)
+      certificate.readUint64()
+      certificate.readUint64()
+      certificate.readBytesOf(64)
+    })
+    readRecord(body, 2, (version) => [version.readUint(), version.readUint()])
+  })
+  header.readBytesOf(448)
+}
+
+/** `[era, block]`. */
+function decodeBlock(bytes: Uint8Array): void {
+  const reader = new CborReader(bytes)
+  readRecord(reader, 2, (outer) => {
+    outer.readUint(7)
+    readRecord(outer, 5, (block) => {
+      readRecord(block, 2, readHeader)
+      readList(block, readBody)
+      readList(block, readWitnessSet)
+      readMapOf(block, (index) => index.readUint(), readAuxiliaryData)
+      readList(block, (index) => index.readUint())
+    })
+  })
+  reader.assertEnd()
+}
+
+/** Samples are named by their hash, real blocks by their header's. */
+function hashesOf(kind: string, bytes: Uint8Array): string[] {
+  const hashes = [toHex(blake2b256(bytes))]
+  if (kind === 'block') {
+    const reader = new CborReader(bytes, 3)
+    reader.skip()
+    hashes.push(toHex(blake2b256(reader.since(3))))
+  }
+  return hashes
+}
+
+describe.skipIf(samplesFolder === undefined)('samples of cbor-decode/ (needs RATATOSK_VECTORS)', () => {
+  describe.each([
+    ['transaction', decodeTransaction],
+    ['transaction_body', decodeTransactionBody],
+    ['block', decodeBlock],
+  ] as const)('%s', (kind, decode) => {
+    const samples = samplesOf(kind)
+
+    it('are there', () => {
+      expect(samples.length).toBeGreaterThan(0)
+    })
+
+    it.each(samples)('$name', ({ wellFormed, bytes, hash }) => {
+      expect(hashesOf(kind, bytes)).toContain(hash)
+      const error = judgeMended(bytes, decode)
+      if (wellFormed) expect(error).toBeUndefined()
+      else expect(error).toBeDefined()
+      if (wellFormed) expect(isWellFormed(bytes)).toBe(true)
+    })
+  })
+})
+
+const chainsFolder = vectorsFolder('midgard-txs')
+
+describe.skipIf(chainsFolder === undefined)('transactions of midgard-txs/ (needs RATATOSK_VECTORS)', () => {
+  const files =
+    chainsFolder === undefined ? [] : readdirSync(chainsFolder).filter((name) => name.endsWith('.json'))
+
+  it.each(files)('%s: each has the hash that its maker gave it', (file) => {
+    const transactions = JSON.parse(readFileSync(join(chainsFolder ?? '', file), 'utf8'))
+    expect(transactions.length).toBeGreaterThan(0)
+    for (const { cborHex, txId } of transactions)
+      expect(toHex(decodeTransaction(fromHex(cborHex)).id)).toBe(txId)
+  })
+})
+
+const scenariosFolder = vectorsFolder('ledger-scenarios/scenarios')
+
+describe.skipIf(scenariosFolder === undefined)(
+  'transactions of ledger-scenarios/ (needs RATATOSK_VECTORS)',
+  () => {
+    const files = scenariosFolder === undefined ? [] : readdirSync(scenariosFolder)
+
+    it.each(files)('%s', (file) => {
+      const scenario = JSON.parse(readFileSync(join(scenariosFolder ?? '', file), 'utf8'))
+      const decode = (): unknown => decodeTransaction(fromHex(scenario.transaction))
+      if (scenario.expected.decodingFailure) expect(decode).toThrow(expect.toSatisfy(isDecodeError))
+      else expect(decode).not.toThrow()
+    })
+  },
+)

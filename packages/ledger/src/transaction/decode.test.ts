@@ -1,0 +1,304 @@
+import { describe, expect, it } from 'vitest'
+import { concatBytes, fromHex, toHex } from '../bytes.js'
+import { CborWriter } from '../cbor/writer.js'
+import { blake2b224, blake2b256 } from '../crypto/blake2b.js'
+import {
+  account,
+  anchor,
+  body,
+  failure,
+  hash28,
+  hash32,
+  inBody,
+  input,
+  key,
+  keyAddress,
+  transaction,
+} from '../test/conway-hex.js'
+import { encodeInput, encodeOutput } from '../test/draft.js'
+import { decodeTransaction, decodeTransactionBody, decodeTransactionOutput } from './decode.js'
+import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from './output-reference.js'
+
+describe('a transaction', () => {
+  it('keeps the submitted bytes of its parts, and hashes those', () => {
+    const bodyBytes = fromHex(`bf0081${input(1, '1800')}018182${keyAddress}1b00000000000000010200ff`)
+    const bytes = transaction({ body: bodyBytes, witnesses: 'bfff', auxiliaryData: 'a1016161' })
+    const decoded = decodeTransaction(bytes)
+    expect(decoded.bytes).toEqual(bytes)
+    expect(decoded.body.bytes).toEqual(bodyBytes)
+    expect(decoded.id).toEqual(blake2b256(bodyBytes))
+    expect(decoded.witnesses.bytes).toEqual(fromHex('bfff'))
+    expect(decoded.auxiliaryData).toEqual({ bytes: fromHex('a1016161'), scripts: [] })
+    expect(decoded.body.inputs).toEqual([{ transactionId: new Uint8Array(32).fill(1), index: 0 }])
+    expect(decoded.body.outputs[0]?.value).toEqual({ lovelace: 1n, assets: new Map() })
+  })
+
+  it.each([
+    ['three items', `83${toHex(body())}a0f5`, 'unexpected-size', ''],
+    ['five items', `85${toHex(body())}a0f5f600`, 'unexpected-size', ''],
+    ['five items, indefinite', `9f${toHex(body())}a0f5f600ff`, 'unexpected-size', ''],
+    ['a number', '00', 'unexpected-type', ''],
+    ['no flag', toHex(transaction({ isValid: '01' })), 'unexpected-type', 'isValid'],
+    [
+      'undefined auxiliary data',
+      toHex(transaction({ auxiliaryData: 'f7' })),
+      'unexpected-type',
+      'auxiliaryData',
+    ],
+    ['trailing bytes', `${toHex(transaction({}))}00`, 'trailing-bytes', ''],
+    ['an early end', toHex(transaction({})).slice(0, -2), 'end-of-input', 'auxiliaryData'],
+  ])('is not: %s', (_, hex, code, path) => {
+    expect(() => decodeTransaction(fromHex(hex))).toThrow(failure(code, path))
+  })
+
+  it('may have its outer array indefinite, and be marked as failing', () => {
+    const indefinite = concatBytes(fromHex('9f'), transaction({ isValid: 'f4' }).subarray(1), fromHex('ff'))
+    expect(decodeTransaction(indefinite).isValid).toBe(false)
+  })
+
+  it('is read from a Buffer into plain arrays', () => {
+    const decoded = decodeTransaction(Buffer.from(transaction({})))
+    expect(decoded.body.bytes.constructor).toBe(Uint8Array)
+  })
+})
+
+describe('a body', () => {
+  it.each([0, 1, 2])('needs field %i', (field) => {
+    expect(inBody({ [field]: undefined })).toThrow(failure('missing-field'))
+  })
+
+  it.each([6, 10, 12, 23])('has no field %i', (field) => {
+    expect(inBody({ [field]: '00' })).toThrow(failure('unknown-field'))
+  })
+
+  it('has a field once, whatever its encoding', () => {
+    const twice = concatBytes(fromHex('a4'), body().subarray(1), fromHex('180202'))
+    expect(() => decodeTransactionBody(twice)).toThrow(failure('duplicate'))
+  })
+
+  it('may have no inputs and no outputs: that is judged by the rules', () => {
+    expect(inBody({ 0: '80', 1: '80', 2: '00' })()).toMatchObject({ inputs: [], outputs: [], fee: 0n })
+  })
+
+  it.each([
+    [4, 'certificates', '80'],
+    [5, 'withdrawals', 'a0'],
+    [9, 'mint', 'a0'],
+    [13, 'collateralInputs', 'd9010280'],
+    [14, 'requiredSigners', '80'],
+    [18, 'referenceInputs', '9fff'],
+    [19, 'votingProcedures', 'a0'],
+    [20, 'proposalProcedures', '80'],
+    [22, 'treasuryDonation', '00'],
+  ])('leaves field %i (%s) out instead of giving nothing', (field, path, hex) => {
+    expect(inBody({ [field]: hex })).toThrow(failure('empty', path))
+  })
+
+  it.each([
+    [0, 'inputs[1]', `82${input(1)}${input(1, '1800')}`],
+    [0, 'inputs[1]', `d9010282${input(1)}${input(1)}`],
+    [4, 'certificates[1]', `828200${key(1)}8200${key(1)}`],
+    [4, 'certificates[1]', `828200${key(1)}9f1800${key(1)}ff`],
+    [13, 'collateralInputs[1]', `82${input(1)}${input(1)}`],
+    [14, 'requiredSigners[2]', `83${hash28(1)}${hash28(2)}${hash28(1)}`],
+    [18, 'referenceInputs[1]', `82${input(1)}${input(1)}`],
+    [20, 'proposalProcedures[1]', `828400${account(1)}8106${anchor}8400${account(1)}8106${anchor}`],
+  ])('has no member of set %i twice (%s)', (field, path, hex) => {
+    expect(inBody({ [field]: hex })).toThrow(failure('duplicate', path))
+  })
+
+  it('takes the same output twice, and references that are spent too', () => {
+    const outputs = `8282${keyAddress}0182${keyAddress}01`
+    expect(inBody({ 1: outputs, 18: `81${input(1)}` })().outputs).toHaveLength(2)
+  })
+
+  it('reads the simple fields', () => {
+    const fields = {
+      3: '1bffffffffffffffff',
+      7: hash32(7),
+      8: '05',
+      11: hash32(11),
+      14: `d9010281${hash28(14)}`,
+      15: '01',
+      17: '11',
+      21: '00',
+      22: '16',
+    }
+    expect(inBody(fields)()).toMatchObject({
+      validityInterval: { invalidBefore: 5n, invalidHereafter: 2n ** 64n - 1n },
+      auxiliaryDataHash: new Uint8Array(32).fill(7),
+      scriptDataHash: new Uint8Array(32).fill(11),
+      requiredSigners: [new Uint8Array(28).fill(14)],
+      networkId: 1,
+      totalCollateral: 17n,
+      currentTreasury: 0n,
+      treasuryDonation: 22n,
+    })
+  })
+
+  it.each([
+    ['a fee that is null', { 2: 'f6' }, 'unexpected-type', 'fee'],
+    ['a negative fee', { 2: '20' }, 'unexpected-type', 'fee'],
+    ['a fee over 64 bits', { 2: 'c249010000000000000000' }, 'unexpected-type', 'fee'],
+    ['network 2', { 15: '02' }, 'out-of-range', 'networkId'],
+    ['a short hash', { 7: '4107' }, 'unexpected-size', 'auxiliaryDataHash'],
+    ['a hash in chunks', { 7: `5f${hash32(1)}ff` }, 'unexpected-type', 'auxiliaryDataHash'],
+    ['an input of one item', { 0: `8181${hash32(1)}` }, 'unexpected-size', 'inputs[0]'],
+    ['an input of three items', { 0: `8183${hash32(1)}0000` }, 'unexpected-size', 'inputs[0]'],
+    ['an index over 16 bits', { 0: `81${input(1, '1a00010000')}` }, 'out-of-range', 'inputs[0]'],
+    ['a set under another tag', { 0: `d9010381${input(1)}` }, 'unexpected-tag', 'inputs'],
+    ['outputs under the tag of sets', { 1: 'd9010280' }, 'unexpected-type', 'outputs'],
+    ['a withdrawal twice', { 5: `a2${account(1)}00${account(1)}01` }, 'duplicate', 'withdrawals'],
+    ['a withdrawal from a payment address', { 5: `a1${keyAddress}00` }, 'unknown-type', 'withdrawals'],
+    [
+      'collateral returned to a reward address',
+      { 16: `82${account(1)}01` },
+      'unknown-type',
+      'collateralReturn.address',
+    ],
+  ])('is not: %s', (_, fields, code, path) => {
+    expect(inBody(fields)).toThrow(failure(code, path))
+  })
+
+  it('reads withdrawals, of nothing too', () => {
+    expect(
+      inBody({ 5: `a2${account(1)}00${account(2)}05` })().withdrawals.map(({ lovelace }) => lovelace),
+    ).toEqual([0n, 5n])
+  })
+})
+
+describe('a value', () => {
+  const policy = (fill: number, assets: string): string => `${hash28(fill)}${assets}`
+  const output = (value: string): Uint8Array => fromHex(`82${keyAddress}${value}`)
+
+  it('is lovelace, or lovelace and assets', () => {
+    expect(decodeTransactionOutput(output('1bffffffffffffffff')).value.lovelace).toBe(2n ** 64n - 1n)
+    expect(decodeTransactionOutput(output('00')).value.lovelace).toBe(0n)
+    expect(decodeTransactionOutput(output('8203a0')).value).toEqual({ lovelace: 3n, assets: new Map() })
+    const { assets } = decodeTransactionOutput(
+      output(`9f03bf${policy(1, 'bf401bffffffffffffffff4102')}04ffffff`),
+    ).value
+    expect(assets).toEqual(
+      new Map([
+        [
+          '01'.repeat(28),
+          new Map([
+            ['', 2n ** 64n - 1n],
+            ['02', 4n],
+          ]),
+        ],
+      ]),
+    )
+  })
+
+  it.each([
+    ['a negative quantity', `8203a1${policy(1, 'a14020')}`, 'unexpected-type'],
+    ['a quantity over 64 bits', `8203a1${policy(1, 'a140c249010000000000000000')}`, 'unexpected-type'],
+    ['a quantity of zero', `8203a1${policy(1, 'a14000')}`, 'out-of-range'],
+    ['a policy without assets', `8203a1${policy(1, 'a0')}`, 'empty'],
+    ['a policy twice', `8203a2${policy(1, 'a14001')}${policy(1, 'a14001')}`, 'duplicate'],
+    ['a name twice', `8203a1${policy(1, 'a240014001')}`, 'duplicate'],
+    ['a name of 33 bytes', `8203a1${policy(1, `a15821${'00'.repeat(33)}01`)}`, 'out-of-range'],
+    ['a policy of 27 bytes', `8203a1581b${'00'.repeat(27)}a14001`, 'unexpected-size'],
+    ['three items', '8303a000', 'unexpected-size'],
+    ['negative lovelace', '20', 'unexpected-type'],
+    ['a bignum of lovelace', 'c24101', 'unexpected-type'],
+  ])('is not: %s', (_, value, code) => {
+    expect(() => decodeTransactionOutput(output(value))).toThrow(failure(code))
+  })
+
+  it('fits the ledger’s compact form: 44 a name and 28 a policy, up to 65,535', () => {
+    const many = (count: number): Uint8Array => {
+      const writer = new CborWriter()
+        .array(2)
+        .bytes(fromHex(keyAddress.slice(4)))
+        .array(2)
+        .uint(1)
+        .map(1)
+      writer.bytes(new Uint8Array(28)).map(count)
+      for (let i = 0; i < count; i++) writer.bytes(Uint8Array.of(i >> 8, i & 255)).uint(1)
+      return writer.toBytes()
+    }
+    expect(decodeTransactionOutput(many(1488)).value.assets.size).toBe(1)
+    expect(() => decodeTransactionOutput(many(1489))).toThrow(failure('out-of-range'))
+  })
+
+  it('that is minted has signed quantities of 64 bits', () => {
+    const mint = (quantity: string) => inBody({ 9: `a1${policy(1, `a140${quantity}`)}` })
+    expect(mint('3b7fffffffffffffff')().mint.get('01'.repeat(28))?.get('')).toBe(-(2n ** 63n))
+    expect(mint('1b7fffffffffffffff')().mint.get('01'.repeat(28))?.get('')).toBe(2n ** 63n - 1n)
+    for (const quantity of ['00', '1b8000000000000000', '3b8000000000000000']) {
+      expect(mint(quantity)).toThrow(failure('out-of-range', `mint[${'01'.repeat(28)}][]`))
+    }
+  })
+})
+
+describe('an output', () => {
+  it('has two forms', () => {
+    expect(decodeTransactionOutput(fromHex(`82${keyAddress}01`))).toMatchObject({
+      format: 'array',
+      datum: { kind: 'none' },
+    })
+    expect(decodeTransactionOutput(fromHex(`9f${keyAddress}01${hash32(3)}ff`))).toMatchObject({
+      format: 'array',
+      datum: { kind: 'hash', hash: new Uint8Array(32).fill(3) },
+    })
+    const bytes = fromHex(`a300${keyAddress}0101028200${hash32(3)}`)
+    expect(decodeTransactionOutput(bytes)).toMatchObject({ format: 'map', bytes, datum: { kind: 'hash' } })
+    const inline = decodeTransactionOutput(fromHex(`bf028201d81843d87980010100${keyAddress}ff`))
+    expect(inline).toMatchObject({
+      format: 'map',
+      datum: { kind: 'inline', data: fromHex('d87980') },
+      value: { lovelace: 1n },
+    })
+  })
+
+  it.each([
+    ['native', 0, `8200${hash28(5)}`, `8200${hash28(5)}`],
+    ['PlutusV1', 1, '43010203', '010203'],
+    ['PlutusV2', 2, '43010203', '010203'],
+    ['PlutusV3', 3, '43010203', '010203'],
+  ])('carries a %s script under its hash', (language, tag, encoded, bytes) => {
+    const draft = {
+      address: fromHex(keyAddress.slice(4)),
+      lovelace: 1n,
+      script: fromHex(`820${tag}${encoded}`),
+    }
+    const hash = blake2b224(fromHex(`0${tag}${bytes}`))
+    expect(decodeTransactionOutput(encodeOutput(draft)).referenceScript).toMatchObject({
+      language,
+      bytes: fromHex(bytes),
+      hash,
+    })
+  })
+
+  it.each([
+    ['no value', `a100${keyAddress}`, 'missing-field', ''],
+    ['no address', 'a10101', 'missing-field', ''],
+    ['an unknown field', `a300${keyAddress}01010400`, 'unknown-field', ''],
+    ['a field twice', `a300${keyAddress}01010102`, 'duplicate', 'value'],
+    ['an array of one', `81${keyAddress}`, 'unexpected-size', ''],
+    ['an array of four', `84${keyAddress}01${hash32(1)}00`, 'unexpected-size', ''],
+    ['an indefinite array of four', `9f${keyAddress}01${hash32(1)}00ff`, 'unexpected-size', 'datum'],
+    ['an address in chunks', `825f${keyAddress}ff01`, 'unexpected-type', 'address'],
+    ['a datum of kind 2', `a300${keyAddress}0101028202${hash32(1)}`, 'unknown-variant', 'datum'],
+    ['an inline datum without its tag', `a300${keyAddress}01010282014100`, 'unexpected-type', 'datum'],
+    ['an inline datum that is none', `a300${keyAddress}0101028201d81841f4`, 'unexpected-type', 'datum'],
+    ['an inline datum and more', `a300${keyAddress}0101028201d818420000`, 'trailing-bytes', 'datum'],
+    ['a script without its tag', `a300${keyAddress}01010382014100`, 'unexpected-type', 'referenceScript'],
+    ['a script of language 4', `a300${keyAddress}010103d81844820441ff`, 'unknown-variant', 'referenceScript'],
+    ['a script and more', `a300${keyAddress}010103d8184582014100ff`, 'trailing-bytes', 'referenceScript'],
+    ['bytes after it', `82${keyAddress}0100`, 'trailing-bytes', ''],
+  ])('is not: %s', (_, hex, code, path) => {
+    expect(() => decodeTransactionOutput(fromHex(hex))).toThrow(failure(code, path))
+  })
+
+  it('is named by a reference, written in one way and read in all', () => {
+    const reference = { transactionId: new Uint8Array(32).fill(0xab), index: 300 }
+    expect(encodeOutputReference(reference)).toEqual(encodeInput(reference.transactionId, 300))
+    expect(decodeOutputReference(encodeOutputReference(reference))).toEqual(reference)
+    expect(decodeOutputReference(fromHex(`9f${hash32(0xab)}1a0000012cff`))).toEqual(reference)
+    expect(outputReferenceKey(reference)).toBe(`${'ab'.repeat(32)}#300`)
+    expect(() => decodeOutputReference(fromHex(`82${hash32(1)}19ffff00`))).toThrow(failure('trailing-bytes'))
+  })
+})
