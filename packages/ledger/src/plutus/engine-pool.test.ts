@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { resolve } from '../rules/resolution.js'
 import { vectorsFolder } from '../test/vectors.js'
 import { engineCostModels } from './cost-models.js'
 import { createEnginePool, type EnginePool } from './engine-pool.js'
 import type { EngineRequest } from './engines/engine.js'
-import { engineRequest, resolveInputs } from './request.js'
+import { engineRequest, visibleInputs } from './request.js'
 import { mintTransaction } from './test/mint.js'
 import { scenarioParameters } from './test/parameters.js'
-import { bombs, failing, succeeding } from './test/programs.js'
+import { bombs, succeeding } from './test/programs.js'
 import { threadProgram } from './test/thread-program.js'
 import type { EngineName } from './types.js'
 
@@ -32,9 +33,8 @@ describe.skipIf(scenarios === undefined)(
 
     function request(flat: Uint8Array): EngineRequest {
       const { transaction, utxos } = mintTransaction({ flat })
-      const inputs = resolveInputs(transaction, utxos)
-      if ('missing' in inputs) throw new Error(inputs.missing)
-      return engineRequest(transaction, inputs.resolved, engineCostModels(parameters), slots)
+      const inputs = visibleInputs(resolve(transaction, utxos))
+      return engineRequest(transaction, inputs, engineCostModels(parameters), slots)
     }
 
     const valid = request(succeeding)
@@ -58,19 +58,19 @@ describe.skipIf(scenarios === undefined)(
 
     test('replaces an engine that hangs', async () => {
       const pool = open('scalus')
-      expect((await pool.run(request(bombs.steps ?? failing), 100)).kind).toBe('timeout')
+      expect((await pool.run(request(bombs.steps), 100)).kind).toBe('timeout')
       expect(await pool.run(valid, 10_000)).toEqual(evaluated)
     })
 
     test('ends a thread that wants more memory than it may have', async () => {
       const pool = open('scalus', 96)
-      expect((await pool.run(request(bombs.closures ?? failing), 60_000)).kind).toBe('memory')
+      expect((await pool.run(request(bombs.closures), 60_000)).kind).toBe('memory')
       expect(await pool.run(valid, 10_000)).toEqual(evaluated)
     })
 
     test("bounds the memory of the engine's WebAssembly", async () => {
       const pool = open('aiken', 16)
-      const greedy = { ...request(bombs.bytes ?? failing), budget: { memory: 10n ** 12n, steps: 10n ** 15n } }
+      const greedy = { ...request(bombs.bytes), budget: { memory: 10n ** 12n, steps: 10n ** 15n } }
       expect((await pool.run(greedy, 60_000)).kind).toBe('crashed')
       expect(await pool.run(valid, 10_000)).toEqual(evaluated)
     })

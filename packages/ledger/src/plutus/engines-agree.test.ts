@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { resolve } from '../rules/resolution.js'
 import { runLedgerEvents } from '../test/conformance/ledger-events.js'
 import { runScenarios } from '../test/conformance/scenarios.js'
 import { vectorsFolder } from '../test/vectors.js'
 import { engineCostModels } from './cost-models.js'
 import { createEnginePool, type PoolAnswer } from './engine-pool.js'
 import { createEvaluator } from './evaluator.js'
-import { engineRequest, resolveInputs } from './request.js'
+import { engineRequest, visibleInputs } from './request.js'
 import { threadProgram } from './test/thread-program.js'
 import type { EngineName, Evaluator } from './types.js'
 
@@ -26,11 +27,9 @@ describe.each([
     const recording: Evaluator = {
       close: () => evaluator.close(),
       evaluate(transaction, utxos, parameters, slots) {
-        const inputs = resolveInputs(transaction, utxos)
-        if ('resolved' in inputs) {
-          const request = engineRequest(transaction, inputs.resolved, engineCostModels(parameters), slots)
-          answers.push(Promise.all([pools.scalus.run(request, 60_000), pools.aiken.run(request, 60_000)]))
-        }
+        const inputs = visibleInputs(resolve(transaction, utxos))
+        const request = engineRequest(transaction, inputs, engineCostModels(parameters), slots)
+        answers.push(Promise.all([pools.scalus.run(request, 60_000), pools.aiken.run(request, 60_000)]))
         return evaluator.evaluate(transaction, utxos, parameters, slots)
       },
     }

@@ -15,6 +15,8 @@ export type Judgement =
       readonly engine: EngineName
       readonly failure: EvaluationFailure
       readonly redeemer?: RedeemerPointer
+      /** True where a script that was trusted had to be stopped. */
+      readonly failedTrust?: boolean
     }
 
 export interface Pools {
@@ -31,6 +33,8 @@ export interface Case {
   readonly redeemers: readonly RedeemerPointer[]
   /** Whether a Plutus V3 script may run: such a one succeeds only if it returns unit. */
   readonly needsUnit: boolean
+  /** Whether its scripts have earned to run first where no budget stops them. */
+  readonly trusted: boolean
   readonly patienceMs: number
   readonly timeLimitMs: number
 }
@@ -39,22 +43,26 @@ type Failed = Extract<EngineAnswer, { kind: 'failed' }>
 type Unanswered = Exclude<PoolAnswer, { kind: 'evaluated' | 'failed' }>
 
 /**
- * Scalus judges first: it is the faster and the exacter one. But it knows no budget, so where its time runs out Aiken says
- * whether the scripts go over what they declare, and only if they do not, Scalus gets the time it needs.
+ * Scalus judges: it is the faster and the exacter one. But it knows no budget, so Aiken says whether the scripts go over what
+ * they declare: beforehand, or where they are trusted, once the patience with them is over. Only if they do not, Scalus
+ * gets the time it needs.
  */
 export async function judge(pools: Pools, subject: Case): Promise<Judgement> {
-  const { request, timeLimitMs } = subject
-  const first = await pools.first.run(request, subject.patienceMs)
-  if (first.kind === 'evaluated') return { ...first, engine: 'scalus' }
-  if (first.kind === 'failed') return named(pools, subject, first)
+  const { request, trusted, patienceMs, timeLimitMs } = subject
+  const before = trusted ? undefined : await pools.bounded.run(request, timeLimitMs)
+  if (before !== undefined && isOverBudget(before)) return failed('aiken', request, before)
 
-  const bounded = await pools.bounded.run(request, timeLimitMs)
-  if (bounded.kind === 'failed' && bounded.overBudget) return failed('aiken', request, bounded)
+  const first = await pools.first.run(request, patienceMs)
+  if (first.kind === 'evaluated') return { ...first, engine: 'scalus' }
+  if (first.kind === 'failed') return named(pools, subject, first, before)
+
+  const bounded = before ?? (await pools.bounded.run(request, timeLimitMs))
+  if (isOverBudget(bounded)) return { ...failed('aiken', request, bounded), failedTrust: true }
   if (first.kind === 'refused') return judgeUnread(pools, subject, first, bounded)
 
   const patient = await pools.patient.run(request, timeLimitMs)
   if (patient.kind === 'evaluated') return { ...patient, engine: 'scalus' }
-  if (patient.kind === 'failed') return named(pools, subject, patient)
+  if (patient.kind === 'failed') return named(pools, subject, patient, bounded)
   return unjudged('scalus', patient)
 }
 
@@ -79,11 +87,20 @@ async function judgeUnread(
 }
 
 /** Scalus does not say whose script failed; where there are several, Aiken does. */
-async function named(pools: Pools, subject: Case, answer: Failed): Promise<Judgement> {
+async function named(
+  pools: Pools,
+  subject: Case,
+  answer: Failed,
+  bounded: PoolAnswer | undefined,
+): Promise<Judgement> {
   const redeemer = only(subject)
   if (redeemer !== undefined) return failed('scalus', subject.request, answer, redeemer)
-  const second = await pools.bounded.run(subject.request, subject.timeLimitMs)
+  const second = bounded ?? (await pools.bounded.run(subject.request, subject.timeLimitMs))
   return failed('scalus', subject.request, answer, second.kind === 'failed' ? second.redeemer : undefined)
+}
+
+function isOverBudget(answer: PoolAnswer): answer is Failed {
+  return answer.kind === 'failed' && answer.overBudget
 }
 
 function only({ redeemers }: Case): RedeemerPointer | undefined {
@@ -95,7 +112,7 @@ function failed(
   { budget }: EngineRequest,
   answer: Failed,
   redeemer = answer.redeemer,
-): Judgement {
+): Extract<Judgement, { kind: 'failed' }> {
   const { message, logs } = answer
   return {
     kind: 'failed',

@@ -1,38 +1,44 @@
 import { CborReader } from '../cbor/reader.js'
 import { CborWriter } from '../cbor/writer.js'
 import type { SlotConfig } from '../parameters/types.js'
-import { encodeOutputReference, outputReferenceKey } from '../transaction/output-reference.js'
-import type { OutputReference, PlutusLanguage, Transaction, TransactionOutput } from '../transaction/types.js'
+import type { Resolution, ResolvedInput } from '../rules/resolution.js'
+import type { ScriptUse } from '../rules/script-use.js'
+import { encodeOutputReference } from '../transaction/output-reference.js'
+import type { Script, Transaction } from '../transaction/types.js'
 import { withDefiniteLengths } from './engines/definite-lengths.js'
 import type { EngineRequest } from './engines/engine.js'
-import type { ExecutionUnits, ResolvedOutputs } from './types.js'
+import type { ExecutionUnits } from './types.js'
 
-/** The outputs that the inputs and reference inputs name, or the first that nothing is known of. */
-export function resolveInputs(
-  { body }: Transaction,
-  utxos: ResolvedOutputs,
-): { resolved: Map<OutputReference, TransactionOutput> } | { missing: string } {
-  const resolved = new Map<OutputReference, TransactionOutput>()
-  for (const reference of [...body.inputs, ...body.referenceInputs]) {
-    const key = outputReferenceKey(reference)
-    const output = utxos.get(key)
-    if (output === undefined) return { missing: key }
-    resolved.set(reference, output)
+export type PlutusScript = Exclude<Script, { readonly language: 'native' }>
+
+/** The Plutus scripts that are to run, each once. */
+export function plutusScripts({ neededHashes, provided }: ScriptUse): readonly PlutusScript[] {
+  const scripts: PlutusScript[] = []
+  for (const hash of neededHashes) {
+    const script = provided.get(hash)
+    if (script !== undefined && script.language !== 'native') scripts.push(script)
   }
-  return { resolved }
+  return scripts
+}
+
+/** What scripts are shown: inputs and reference inputs, each once. Collateral they never see. */
+export function visibleInputs({ inputs, referenceInputs }: Resolution): readonly ResolvedInput[] {
+  const visible = new Map<string, ResolvedInput>()
+  for (const input of [...inputs, ...referenceInputs]) visible.set(input.key, input)
+  return [...visible.values()]
 }
 
 export function engineRequest(
   transaction: Transaction,
-  resolved: ReadonlyMap<OutputReference, TransactionOutput>,
+  inputs: readonly ResolvedInput[],
   costModels: readonly BigInt64Array[],
   slots: SlotConfig,
 ): EngineRequest {
   return {
     // Copies: what crosses to a thread takes with it the whole buffer that it is a part of.
     transaction: Uint8Array.from(transaction.bytes),
-    inputs: Array.from(resolved.keys(), encodeOutputReference),
-    outputs: Array.from(resolved.values(), ({ bytes }) => Uint8Array.from(bytes)),
+    inputs: inputs.map(({ reference }) => encodeOutputReference(reference)),
+    outputs: inputs.map(({ output }) => Uint8Array.from(output?.bytes ?? [])),
     costModels,
     slots: { zeroTime: slots.zeroTime, zeroSlot: slots.zeroSlot, slotLength: slots.slotLength },
     budget: declaredBudget(transaction),
@@ -68,18 +74,4 @@ function declaredBudget({ witnesses }: Transaction): ExecutionUnits {
     steps += executionUnits.steps
   }
   return { memory, steps }
-}
-
-/** The languages of the scripts that the transaction brings or can reach through its inputs. */
-export function reachableLanguages(
-  { witnesses }: Transaction,
-  resolved: ReadonlyMap<OutputReference, TransactionOutput>,
-): ReadonlySet<PlutusLanguage> {
-  const languages = new Set<PlutusLanguage>()
-  for (const { language } of witnesses.scripts) if (language !== 'native') languages.add(language)
-  for (const { referenceScript } of resolved.values()) {
-    if (referenceScript === undefined || referenceScript.language === 'native') continue
-    languages.add(referenceScript.language)
-  }
-  return languages
 }

@@ -1,9 +1,10 @@
 import { CborWriter } from '../../cbor/writer.js'
 import { blake2b224 } from '../../crypto/blake2b.js'
+import type { ProtocolParameters } from '../../parameters/types.js'
 import { decodeTransaction } from '../../transaction/decode.js'
 import { outputReferenceKey } from '../../transaction/output-reference.js'
 import type { PlutusLanguage, Transaction, TransactionOutput } from '../../transaction/types.js'
-import type { ExecutionUnits } from '../types.js'
+import type { EvaluationResult, Evaluator, ExecutionUnits } from '../types.js'
 import { scriptBytes } from './flat.js'
 
 const languages = {
@@ -16,8 +17,8 @@ export interface Mint {
   readonly flat: Uint8Array
   readonly language?: PlutusLanguage
   readonly declared?: ExecutionUnits
-  /** The redeemer, as CBOR of Plutus data; the integer 0 by default. */
-  readonly redeemer?: Uint8Array
+  /** 0 by default. */
+  readonly redeemer?: bigint
   /** Whether the body is a map of indefinite length. */
   readonly indefinite?: boolean
 }
@@ -47,7 +48,7 @@ export function mintTransaction(mint: Mint): {
   witnesses.uint(5).map(1).array(2).uint(1).uint(0)
   witnesses
     .array(2)
-    .raw(mint.redeemer ?? Uint8Array.of(0))
+    .int(mint.redeemer ?? 0n)
     .array(2)
     .uint(declared.memory)
     .uint(declared.steps)
@@ -67,3 +68,13 @@ export function mintTransaction(mint: Mint): {
 
 /** A key hash's address on a test network. */
 const testAddress = Uint8Array.of(0x60, ...new Uint8Array(28).fill(7))
+
+/** What becomes of such a transaction, where a slot is a second. */
+export function evaluateMint(
+  evaluator: Evaluator,
+  mint: Mint,
+  parameters: ProtocolParameters,
+): Promise<EvaluationResult> {
+  const { transaction, utxos } = mintTransaction(mint)
+  return evaluator.evaluate(transaction, utxos, parameters, { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 })
+}

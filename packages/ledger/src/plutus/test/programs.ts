@@ -43,34 +43,38 @@ export const tracing = policy([
 /** `expModInteger` came with protocol version 11. */
 export const ofProtocolVersion11 = policy(['apply', ['lam', 'builtin', unit], [['builtin', 'expModInteger']]])
 
-/** Succeeds after counting down. */
-export function counting(rounds: bigint): Uint8Array {
-  const done: Term = ['apply', ['builtin', 'lessThanInteger'], ['x', integer(0n)]]
-  const next: Term = ['delay', again(['apply', ['builtin', 'addInteger'], ['x', integer(-1n)]])]
-  const round: Term = [
-    'force',
-    ['apply', ['force', ['builtin', 'ifThenElse']], [done, ['delay', unit], next]],
-  ]
-  return policy(recursive(round, integer(rounds)))
+/** A Plutus V3 policy that succeeds after counting down from its redeemer. */
+export const counting = policy(
+  recursive(
+    ifThenElse(
+      ['apply', ['builtin', 'lessThanInteger'], ['x', integer(0n)]],
+      unit,
+      again(['apply', ['builtin', 'addInteger'], ['x', integer(-1n)]]),
+    ),
+    redeemer(),
+  ),
+)
+
+/** A Plutus V3 policy that succeeds if its redeemer is 42, and otherwise traces what it wants. */
+export const wants42 = policy(
+  ifThenElse(redeemerIs42(), unit, [
+    'apply',
+    ['lam', 'traced', ['error']],
+    [trace('the redeemer must be 42', unit)],
+  ]),
+)
+
+function redeemerIs42(): Term {
+  return ['apply', ['builtin', 'equalsInteger'], [integer(42n), redeemer()]]
 }
 
-/**
- * A V3 policy that succeeds if its redeemer, the script context's second field, is the integer 42, and traces what it wants
- * otherwise.
- */
-export const wants42 = policy([
-  'force',
-  [
-    'apply',
-    ['force', ['builtin', 'ifThenElse']],
-    [
-      ['apply', ['builtin', 'equalsInteger'], [integer(42n), redeemer()]],
-      ['delay', unit],
-      ['delay', ['apply', ['lam', 'traced', ['error']], [trace('the redeemer must be 42', unit)]]],
-    ],
-  ],
-])
+/** Only the branch that is taken is evaluated. */
+function ifThenElse(condition: Term, yes: Term, no: Term): Term {
+  const branches: Term[] = [condition, ['delay', yes], ['delay', no]]
+  return ['force', ['apply', ['force', ['builtin', 'ifThenElse']], branches]]
+}
 
+/** The second field of a Plutus V3 script context. */
 function redeemer(): Term {
   const fields: Term = [
     'apply',
@@ -81,28 +85,28 @@ function redeemer(): Term {
   return ['apply', ['builtin', 'unIData'], [['apply', ['force', ['builtin', 'headList']], [second]]]]
 }
 
-/** Programs that never end, each greedy of something else. */
-export const bombs: { readonly [greed: string]: Uint8Array } = {
-  steps: policy(['apply', ['lam', 'x', ['apply', 'x', ['x']]], [['lam', 'x', ['apply', 'x', ['x']]]]]),
-  bytes: policy(
+function bomb(endless: Term): Uint8Array {
+  return policy(ifThenElse(redeemerIs42(), unit, endless))
+}
+
+/** Plutus V3 policies that never end, each greedy of something else, unless the redeemer is 42. */
+export const bombs = {
+  steps: bomb(['apply', ['lam', 'x', ['apply', 'x', ['x']]], [['lam', 'x', ['apply', 'x', ['x']]]]]),
+  bytes: bomb(
     recursive(again(['apply', ['builtin', 'appendByteString'], ['x', 'x']]), [
       'con',
       { type: 'bytestring', value: new Uint8Array(64) },
     ]),
   ),
-  text: policy(
-    recursive(again(['apply', ['builtin', 'appendString'], ['x', 'x']]), text('sixteen letters.')),
-  ),
-  digits: policy(
-    recursive(again(['apply', ['builtin', 'multiplyInteger'], ['x', 'x']]), integer(10n ** 18n)),
-  ),
-  closures: policy(recursive(again(['lam', 'k', ['apply', 'k', ['x', 'x']]]), 'context')),
-  stack: policy([
+  text: bomb(recursive(again(['apply', ['builtin', 'appendString'], ['x', 'x']]), text('sixteen letters.'))),
+  digits: bomb(recursive(again(['apply', ['builtin', 'multiplyInteger'], ['x', 'x']]), integer(10n ** 18n))),
+  closures: bomb(recursive(again(['lam', 'k', ['apply', 'k', ['x', 'x']]]), 'context')),
+  stack: bomb([
     'apply',
     ['lam', 'f', self],
     [['lam', 'f', ['apply', ['builtin', 'addInteger'], [integer(1n), self]]]],
   ]),
-  traces: policy([
+  traces: bomb([
     'apply',
     ['lam', 'f', self],
     [['lam', 'f', ['force', trace('x'.repeat(255), ['delay', self])]]],

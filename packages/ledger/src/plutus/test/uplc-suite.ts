@@ -4,7 +4,7 @@ import type { ProtocolParameters } from '../../parameters/types.js'
 import type { EvaluationResult, Evaluator, ExecutionUnits } from '../types.js'
 import { type ExpectedConstant, expectedConstant } from './expected-constant.js'
 import { flatProgram } from './flat.js'
-import { mintTransaction } from './mint.js'
+import { evaluateMint } from './mint.js'
 import { asScript, succeed, succeedIfEqual } from './wrap.js'
 
 /** A case of plutus-conformance: a program, what it evaluates to, and what that costs. */
@@ -79,7 +79,6 @@ function expectation(text: string, budgetText: string | undefined): UplcCase['ex
 /** Counters are 64 bits wide and stay at their end. */
 const mostUnits = 2n ** 63n - 1n
 const declared: ExecutionUnits = { memory: mostUnits, steps: mostUnits }
-const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 
 /** What `(con unit ())` costs: to start, and one step of the machine. */
 const unitCost: ExecutionUnits = { memory: 200n, steps: 16_100n }
@@ -94,10 +93,7 @@ export async function createUplcRunner(
   evaluator: Evaluator,
   parameters: ProtocolParameters,
 ): Promise<UplcRunner> {
-  async function run(flat: Uint8Array): Promise<EvaluationResult> {
-    const { transaction, utxos } = mintTransaction({ flat, declared })
-    return evaluator.evaluate(transaction, utxos, parameters, slots)
-  }
+  const run = (flat: Uint8Array) => evaluateMint(evaluator, { flat, declared }, parameters)
 
   const empty = used(await run(asScript(flatProgram(['con', { type: 'unit' }]), succeed)))
   if (empty === undefined) throw new Error('The empty program does not succeed')
