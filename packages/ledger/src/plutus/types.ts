@@ -90,12 +90,11 @@ export interface Evaluator {
 
 /** Bounds on what evaluation may take. Times are milliseconds of wall clock, sizes are mebibytes. */
 export interface EvaluatorOptions {
-  /** Threads that evaluate side by side; default: one fewer than the processors, from 1 to 4. */
+  /** Threads of each engine that evaluate side by side; default: one fewer than the processors, from 1 to 4. */
   readonly threads?: number
   /**
-   * How long the first engine, which cannot be given a budget, may take before the transaction is handed to the one that
-   * stops at the declared budget: `base` and, for a transaction that declares the largest budget allowed, `budget` more.
-   * Default 200 and 400.
+   * How long scalus, which cannot be given a budget, may take before Aiken is asked whether the budget suffices: `base`
+   * and, for a transaction that declares the largest budget allowed, `budget` more. Default 200 and 400.
    */
   readonly patienceMs?: { readonly base: number; readonly budget: number }
   /** After this an engine is stopped whatever it does; default 10,000. */
