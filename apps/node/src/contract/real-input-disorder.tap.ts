@@ -1,0 +1,84 @@
+import { Address } from '@dcspark/cardano-multiplatform-lib-nodejs'
+import t, { type Test } from 'tap'
+import { backends } from '../test/backends.js'
+import { keepAliveClient } from '../test/keep-alive-client.js'
+import { allRejections, missing, wholeHistory } from '../test/ledger-checks.js'
+import { midgardFiles, runMidgardNode } from '../test/midgard-node.js'
+import { runNode } from '../test/node.js'
+import { until } from '../test/until.js'
+import { type MidgardTransaction, midgardAddressHex, midgardChain, vectorsMissing } from '../test/vectors.js'
+
+t.setTimeout(600_000)
+
+/** The same disorder in every run. */
+function shuffled<T>(items: readonly T[], seed: number): T[] {
+  let state = seed
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state
+  }
+  return items
+    .map((item) => ({ item, place: next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item)
+}
+
+const address = Address.from_hex(midgardAddressHex).to_bech32()
+
+for (const backend of await backends()) {
+  const skip = vectorsMissing || backend.skip
+  const start = async (t: Test) => {
+    const node = await runMidgardNode(t, await backend.place(t))
+    const client = keepAliveClient(t, node.url)
+    return { node, client }
+  }
+
+  t.test(`shuffled, on ${backend.name}: all arrive`, { skip }, async (t) => {
+    const { node, client } = await start(t)
+    const chain = midgardChain('txs_0')
+    // A client resubmits what it does not find after a while.
+    let rest: readonly MidgardTransaction[] = shuffled(chain, 1)
+    await until(async () => {
+      await Promise.all(rest.map(({ cborHex }) => client.submit(cborHex)))
+      const dead = (await allRejections(node.store)).length
+      await until(async () => {
+        const gone = new Set(await missing(client, rest))
+        const settled = rest.length - gone.size + (await allRejections(node.store)).length - dead
+        rest = rest.filter(({ txId }) => gone.has(txId))
+        return rest.length === 0 || settled >= rest.length
+      })
+      return rest.length === 0
+    }, 300_000)
+    const cbors = chain.map(({ cborHex }) => cborHex)
+    t.same(await wholeHistory(client, address, 500), cbors, 'in the order of the chain')
+  })
+
+  t.test(`ten times at once, on ${backend.name}: each is applied once`, { skip }, async (t) => {
+    const { client } = await start(t)
+    const chain = midgardChain('txs_0')
+    await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        for (const { cborHex } of chain) await client.submit(cborHex)
+      }),
+    )
+    await until(async () => (await missing(client, chain)).length === 0)
+    t.same(
+      await wholeHistory(client, address, 500),
+      chain.map(({ cborHex }) => cborHex),
+    )
+    const { utxos } = JSON.parse((await client.get(`/utxos?address=${address}`)).body)
+    t.equal(utxos.length, 1)
+  })
+
+  t.test(`with the fee of the document, on ${backend.name}: each is rejected`, { skip }, async (t) => {
+    const { genesis } = await midgardFiles(t)
+    const node = await runNode(t, { ...(await backend.place(t)), GENESIS_FILE: genesis })
+    const client = keepAliveClient(t, node.url)
+    const chain = midgardChain('txs_0')
+    await Promise.all(chain.map(({ cborHex }) => client.submit(cborHex)))
+    await until(async () => (await allRejections(node.store)).length === chain.length)
+    const letters = await allRejections(node.store)
+    t.same([...new Set(letters.map(({ code, attempts }) => `${code} ${attempts}`))], ['FeeTooSmallUTxO 1'])
+    t.equal((await missing(client, chain)).length, chain.length)
+  })
+}

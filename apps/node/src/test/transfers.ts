@@ -1,0 +1,14 @@
+import { builderConfig, signedTransfer, type Transfer } from '../demo/transfer.js'
+import { newWallet } from '../demo/wallet.js'
+import { devnetFunds } from './devnet-funds.js'
+
+/** A valid transfer of 5 ADA from one of the devnet's genesis outputs to an address that nobody has used before. */
+export async function transferFrom(
+  account: number,
+  place: number,
+): Promise<{ transfer: Transfer; receiver: string }> {
+  const { wallet, utxo } = devnetFunds(account, place)
+  const receiver = newWallet()
+  const transfer = signedTransfer(await builderConfig(), wallet, utxo, receiver.address, 5_000_000n)
+  return { transfer, receiver: receiver.bech32 }
+}
