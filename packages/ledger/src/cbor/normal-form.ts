@@ -16,7 +16,7 @@ function normalize(reader: CborReader): string {
   switch (reader.peekMajor()) {
     case Major.unsigned:
     case Major.negative:
-      return String(reader.readInt64())
+      return String(reader.readInt())
     case Major.bytes:
       return `h${toHex(reader.readBytes())}`
     case Major.text:

@@ -40,6 +40,9 @@ describe('numbers', () => {
     expect(() => reader('1b0020000000000000').readUint()).toThrow(failure('out-of-range'))
     expect(() => reader('20').readUint64()).toThrow(failure('unexpected-type'))
     expect(() => reader('c24101').readInt64()).toThrow(failure('unexpected-type'))
+    expect(reader('3b7fffffffffffffff').readInt64()).toBe(-(2n ** 63n))
+    expect(() => reader('3b8000000000000000').readInt64()).toThrow(failure('out-of-range'))
+    expect(() => reader('1b8000000000000000').readInt64()).toThrow(failure('out-of-range'))
     // cborg takes a bignum by its one-byte tag only, and not in chunks.
     expect(() => reader('d8024101').readInteger()).toThrow(failure('unexpected-type'))
     expect(() => reader('c25f4101ff').readInteger()).toThrow(failure('unexpected-type', 1))

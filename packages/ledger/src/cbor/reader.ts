@@ -15,6 +15,8 @@ export const Major = {
   simple: 7,
 } as const
 
+const MAX_INT64 = 2n ** 63n - 1n
+
 const majorNames = [
   'an unsigned integer',
   'a negative integer',
@@ -94,11 +96,20 @@ export class CborReader {
     return value <= Number.MAX_SAFE_INTEGER ? BigInt(value) : this.#exact(start)
   }
 
-  /** An integer of major type 0 or 1, so from −2^64 to 2^64 − 1. */
+  /** A signed integer of 64 bits. */
   readInt64(): bigint {
     const start = this.position
-    const major = this.peekMajor()
-    if (major === Major.unsigned) return this.readUint64()
+    const value = this.readInt()
+    if (value > MAX_INT64 || value < -MAX_INT64 - 1n) {
+      throw this.error('out-of-range', 'a number that is no signed integer of 64 bits', start)
+    }
+    return value
+  }
+
+  /** An integer of major type 0 or 1, so from −2^64 to 2^64 − 1. */
+  readInt(): bigint {
+    const start = this.position
+    if (this.peekMajor() === Major.unsigned) return this.readUint64()
     const value = this.#argument(Major.negative)
     if (value < 0) throw reserved(start)
     return -1n - (value <= Number.MAX_SAFE_INTEGER ? BigInt(value) : this.#exact(start))
@@ -107,7 +118,7 @@ export class CborReader {
   /** An integer of any size: major type 0 or 1, or a bignum (tag 2 or 3 over a definite byte string). */
   readInteger(): bigint {
     const initial = this.peek()
-    if (initial !== 0xc2 && initial !== 0xc3) return this.readInt64()
+    if (initial !== 0xc2 && initial !== 0xc3) return this.readInt()
     this.position++
     const magnitude = bigintOf(this.readBytes())
     return initial === 0xc2 ? magnitude : -1n - magnitude

@@ -95,6 +95,14 @@ export function readMapOf<K extends string | number | bigint, V>(
   return entries
 }
 
+/**
+ * Whether a map is next, though not one whose size takes eight bytes: that token of cborg is a kind of its own, which the ledger
+ * overlooks where it chooses between two forms.
+ */
+export function isShortMap(reader: CborReader): boolean {
+  return reader.peekMajor() === Major.map && reader.peek() !== 0xbb
+}
+
 /** An array whose items differ: reads what `read` reads, and throws unless that was all of it. */
 export function readRecord<T>(reader: CborReader, size: number, read: (reader: CborReader) => T): T {
   const start = reader.position

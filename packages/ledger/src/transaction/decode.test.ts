@@ -273,6 +273,7 @@ describe('an output', () => {
   })
 
   it.each([
+    ['a map whose size takes eight bytes', `bb000000000000000200${keyAddress}0101`, 'unexpected-type', ''],
     ['no value', `a100${keyAddress}`, 'missing-field', ''],
     ['no address', 'a10101', 'missing-field', ''],
     ['an unknown field', `a300${keyAddress}01010400`, 'unknown-field', ''],

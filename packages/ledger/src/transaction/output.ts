@@ -1,7 +1,7 @@
 import { readAddress } from '../address/decode.js'
 import type { Address } from '../address/types.js'
-import { type CborReader, Major } from '../cbor/reader.js'
-import { located, readEncoded, readVariant, type Variants } from '../cbor/structure.js'
+import type { CborReader } from '../cbor/reader.js'
+import { isShortMap, located, readEncoded, readVariant, type Variants } from '../cbor/structure.js'
 import { readPlutusData } from './script/plutus-data.js'
 import { readTaggedScript } from './script/script.js'
 import type { OutputDatum, Script, TransactionOutput, Value } from './types.js'
@@ -11,7 +11,7 @@ const noDatum: OutputDatum = { kind: 'none' }
 
 /** One transaction output, in the array form of the first eras or the map form since Babbage. */
 export function readOutput(reader: CborReader): TransactionOutput {
-  return reader.peekMajor() === Major.map ? readMapOutput(reader) : readArrayOutput(reader)
+  return isShortMap(reader) ? readMapOutput(reader) : readArrayOutput(reader)
 }
 
 function readArrayOutput(reader: CborReader): TransactionOutput {

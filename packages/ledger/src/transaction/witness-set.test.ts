@@ -135,6 +135,12 @@ describe('a witness set', () => {
       'out-of-range',
       'witnesses.redeemers[0]',
     ],
+    [
+      'a map of redeemers whose size takes eight bytes',
+      'a105bb000000000000000182000082d87980820102',
+      'unexpected-type',
+      'witnesses.redeemers',
+    ],
     ['a redeemer of three items', 'a1058183000000', 'unexpected-size', 'witnesses.redeemers[0]'],
     [
       'a redeemer in a map whose pair is indefinite',

@@ -1,6 +1,14 @@
 import { toHex } from '../bytes.js'
-import { type CborReader, Major } from '../cbor/reader.js'
-import { located, nonEmpty, readList, readRecord, readSet, readTaggedList } from '../cbor/structure.js'
+import type { CborReader } from '../cbor/reader.js'
+import {
+  isShortMap,
+  located,
+  nonEmpty,
+  readList,
+  readRecord,
+  readSet,
+  readTaggedList,
+} from '../cbor/structure.js'
 import { blake2b256 } from '../crypto/blake2b.js'
 import { readExecutionUnits } from './governance/parameter-update.js'
 import { readPlutusData } from './script/plutus-data.js'
@@ -126,8 +134,7 @@ function readPlutusScripts(reader: CborReader, language: PlutusLanguage): Script
 
 /** A list of `[purpose, index, data, units]` or, since Conway, a map from `[purpose, index]` to `[data, units]`. */
 function readRedeemers(reader: CborReader): Redeemer[] {
-  const redeemers =
-    reader.peekMajor() === Major.map ? readRedeemerMap(reader) : readList(reader, readRedeemer)
+  const redeemers = isShortMap(reader) ? readRedeemerMap(reader) : readList(reader, readRedeemer)
   // Of two redeemers for one purpose and index the last counts.
   const byPointer = new Map(redeemers.map((redeemer) => [`${redeemer.purpose} ${redeemer.index}`, redeemer]))
   return byPointer.size === redeemers.length ? redeemers : [...byPointer.values()]

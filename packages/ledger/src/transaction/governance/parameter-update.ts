@@ -69,12 +69,12 @@ function readUnits(reader: CborReader): bigint {
   return units
 }
 
-/** Language number → list of integers; known languages are judged when the models are used. */
+/** Language number → list of signed integers of 64 bits; known languages are judged when the models are used. */
 function readCostModels(reader: CborReader): void {
   readMapOf(
     reader,
     (inner) => inner.readUint(0xff),
-    (inner) => readList(inner, (item) => item.readInteger()),
+    (inner) => readList(inner, (item) => item.readInt64()),
   )
 }
 

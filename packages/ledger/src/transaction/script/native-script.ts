@@ -2,8 +2,6 @@ import type { CborReader } from '../../cbor/reader.js'
 import { readList, readVariant, type Variants } from '../../cbor/structure.js'
 import type { NativeScript } from '../types.js'
 
-const MAX_INT = 2n ** 63n - 1n
-
 /** A native script (the ledger's timelock). Its depth is bounded by the reader's limits, so its recursion is too. */
 export function readNativeScript(reader: CborReader): { script: NativeScript; bytes: Uint8Array } {
   const start = reader.position
@@ -12,13 +10,14 @@ export function readNativeScript(reader: CborReader): { script: NativeScript; by
   return { script, bytes: reader.since(start) }
 }
 
+// The number that at-least requires may be negative: such a script always holds.
 const variants: Variants<NativeScript> = [
   [2, (reader) => ({ kind: 'signature', keyHash: reader.readBytesOf(28) })],
   [2, (reader) => ({ kind: 'all', scripts: readList(reader, readNested) })],
   [2, (reader) => ({ kind: 'any', scripts: readList(reader, readNested) })],
   [
     3,
-    (reader) => ({ kind: 'at-least', required: readRequired(reader), scripts: readList(reader, readNested) }),
+    (reader) => ({ kind: 'at-least', required: reader.readInt64(), scripts: readList(reader, readNested) }),
   ],
   [2, (reader) => ({ kind: 'invalid-before', slot: reader.readUint64() })],
   [2, (reader) => ({ kind: 'invalid-hereafter', slot: reader.readUint64() })],
@@ -26,14 +25,4 @@ const variants: Variants<NativeScript> = [
 
 function readNested(reader: CborReader): NativeScript {
   return readVariant(reader, 'a native script', variants)
-}
-
-/** The ledger takes a negative number here: such a script always holds. */
-function readRequired(reader: CborReader): bigint {
-  const start = reader.position
-  const required = reader.readInt64()
-  if (required > MAX_INT || required < -MAX_INT - 1n) {
-    throw reader.error('out-of-range', 'a number that is no signed integer of 64 bits', start)
-  }
-  return required
 }
