@@ -37,18 +37,19 @@ export function judgeConservation(
   }
 
   const missing = consumed - produced
-  const balanced =
-    missing === 0n ||
-    (newPools > 0 &&
-      missing > 0n &&
-      missing % parameters.poolDeposit === 0n &&
-      missing / parameters.poolDeposit <= BigInt(newPools))
+  const balanced = missing === 0n || paysForPools(missing, newPools, parameters.poolDeposit)
   if (balanced && isEmpty(surplus)) return
   findings.add('ValueNotConservedUTxO', 'What the transaction consumes is not what it produces', {
     consumed: { lovelace: String(consumed) },
     produced: { lovelace: String(produced) },
     surplus: valueToJson(consumed - produced, surplus),
   })
+}
+
+/** Whether what is missing is the deposit of some of the pools that are registered. */
+function paysForPools(missing: bigint, pools: number, poolDeposit: bigint): boolean {
+  if (pools === 0 || missing < 0n || poolDeposit === 0n) return false
+  return missing % poolDeposit === 0n && missing / poolDeposit <= BigInt(pools)
 }
 
 function isEmpty(quantities: AssetQuantities): boolean {

@@ -7,6 +7,8 @@ import type { RuleContext } from '../context.js'
 import { languagesUsed, type ScriptUse } from '../script-use.js'
 import type { Findings } from '../verdict.js'
 
+type CostModels = Pick<ProtocolParameters, 'costModels'>
+
 /** What stands for redeemers that are absent: Conway's empty map. */
 const NO_REDEEMERS = Uint8Array.of(0xa0)
 
@@ -17,7 +19,7 @@ const NO_REDEEMERS = Uint8Array.of(0xa0)
 export function scriptIntegrityHash(
   { witnesses }: Transaction,
   languages: ReadonlySet<PlutusLanguage>,
-  parameters: ProtocolParameters,
+  parameters: CostModels,
 ): Uint8Array | undefined {
   if (witnesses.redeemers.length === 0 && witnesses.datums.size === 0 && languages.size === 0)
     return undefined
@@ -32,7 +34,7 @@ export function scriptIntegrityHash(
  */
 export function languageViews(
   languages: ReadonlySet<PlutusLanguage>,
-  { costModels }: ProtocolParameters,
+  { costModels }: CostModels,
 ): Uint8Array {
   const views = new CborWriter(4096).map(languages.size)
   for (const [language, key] of [

@@ -188,13 +188,12 @@ async function readJson(path: string): Promise<object> {
 }
 
 function contextOf({ network, point, eraHistory, protocolParameters, initialState }: Scenario): RuleContext {
-  const treasury = initialState.pots?.treasury
   return {
     parameters: parametersOf(protocolParameters),
     networkId: network === 'mainnet' ? 1 : 0,
     slot: BigInt(point.slot),
     forecastHorizon: horizonOf(eraHistory, point.slot),
-    ...(treasury !== undefined && { treasury: BigInt(treasury) }),
+    treasury: BigInt(initialState.pots?.treasury ?? 0),
   }
 }
 
