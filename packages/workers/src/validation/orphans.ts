@@ -32,7 +32,7 @@ export class Orphans {
     return this.#orphans.size
   }
 
-  /** @param until POSIX milliseconds: after this another delivery may decide otherwise */
+  /** @param until POSIX milliseconds: from then on another delivery may decide otherwise */
   keep(candidate: Candidate, missing: readonly string[], until: number): void {
     this.drop(candidate.key)
     const orphan = { candidate, missing, until }
@@ -70,7 +70,7 @@ export class Orphans {
     for (const candidate of turn) {
       for (const produced of candidate.producedKeys) {
         for (const orphan of this.#byMissing.get(produced) ?? []) {
-          if (orphan.until < now) this.drop(orphan.candidate.key)
+          if (orphan.until <= now) this.drop(orphan.candidate.key)
           else if (!present.has(orphan.candidate.key) && !found.has(orphan.candidate)) {
             found.add(orphan.candidate)
             turn.push(orphan.candidate)

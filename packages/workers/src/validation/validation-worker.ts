@@ -16,11 +16,11 @@ export interface ValidationWorkerOptions {
   readonly log?: Log
   /** POSIX milliseconds. @defaultValue `Date.now` */
   readonly now?: () => number
-  /** Transactions at most that are judged and written together. @defaultValue 512 */
+  /** Transactions at most that are judged and written together. @defaultValue 256 */
   readonly batchSize?: number
   /** How long the first transaction of a batch waits for others, in milliseconds. @defaultValue 5 */
   readonly batchWaitMs?: number
-  /** Deliveries at most that this worker holds at a time. @defaultValue 1536 */
+  /** Deliveries at most that this worker holds at a time. @defaultValue 768 */
   readonly concurrency?: number
   /** After so many deliveries, what time has not mended becomes a dead letter. @defaultValue 5 */
   readonly maxAttempts?: number
@@ -52,7 +52,7 @@ export interface ValidationWorker {
  */
 export function createValidationWorker(options: ValidationWorkerOptions): ValidationWorker {
   const { queue, store, parameters, networkId, slots, evaluator, log } = options
-  const { batchSize = 512, concurrency = 1536, backoffMs = 250 } = options
+  const { batchSize = 256, concurrency = 768, backoffMs = 250 } = options
   const backoff = (attempts: number) => backoffMs * 2 ** (attempts - 1)
   const activity = recordActivity(log)
   const validator = new Validator({
@@ -66,6 +66,8 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     batchWaitMs: options.batchWaitMs ?? 5,
     maxAttempts: options.maxAttempts ?? 5,
     backoff,
+    // An embedded database has one process, and a process needs no second worker.
+    sharesQueue: queue.kind !== 'pglite',
     observer: activity,
   })
   const worker = createSubmissionWorker(

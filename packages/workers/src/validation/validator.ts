@@ -28,6 +28,8 @@ export interface ValidatorOptions {
   readonly batchSize: number
   readonly batchWaitMs: number
   readonly maxAttempts: number
+  /** Whether deliveries of the same submission may go to other validators. */
+  readonly sharesQueue: boolean
   /** Milliseconds until the next delivery, after so many attempts. */
   readonly backoff: (attempts: number) => number
   readonly observer: ValidationObserver
@@ -144,34 +146,44 @@ export class Validator {
 
   #conclude(entry: Entry, batch: JudgedBatch, context: RuleContext): void {
     const { submission, examined } = entry
-    const { maxAttempts, backoff, now } = this.#options
-    if (!isCandidate(examined)) return entry.settle({ kind: 'rejected', failures: examined })
+    if (!isCandidate(examined)) {
+      entry.settle({ kind: 'rejected', failures: examined })
+      return
+    }
     const judgement = batch.judgements.get(examined)
     if (judgement === undefined) throw new Error('A candidate was not judged')
     if (judgement.kind === 'parked') {
       void this.#park(entry, examined, judgement.evaluate, judgement.behind, context)
       return
     }
-    const failures = finalFailures(submission, judgement, maxAttempts)
-    if (failures !== undefined) {
-      this.#orphans.drop(examined.key)
-      return entry.settle({ kind: 'rejected', failures })
+    const failures = finalFailures(submission, judgement, this.#options.maxAttempts)
+    if (failures === undefined && judgement.kind === 'unready') {
+      this.#remember(examined, judgement.missing)
+      entry.settle({ kind: 'postponed', failures: judgement.failures })
+      return
     }
-    if (judgement.kind !== 'unready') {
-      this.#orphans.drop(examined.key)
-      return entry.settle({ kind: judgement.kind === 'known' ? 'known' : 'accepted' })
-    }
-    // Not before the last delivery: that one may make it a dead letter, and a copy must not outlive this.
-    if (judgement.missing.length > 0 && submission.attempt + 1 < maxAttempts) {
-      this.#orphans.keep(examined, judgement.missing, now() + backoff(submission.attempt))
-    }
-    entry.settle({ kind: 'postponed', failures: judgement.failures })
+    this.#orphans.drop(examined.key)
+    if (failures !== undefined) entry.settle({ kind: 'rejected', failures })
+    else entry.settle({ kind: judgement.kind === 'known' ? 'known' : 'accepted' })
   }
 
-  async #park(entry: Entry, candidate: Candidate, ...rest: ScriptWait): Promise<void> {
-    if (this.#closing.signal.aborted) return entry.settle({ kind: 'released' })
+  /** Until the earliest moment at which somebody else's delivery could make it a dead letter: no copy outlives that. */
+  #remember(candidate: Candidate, missing: readonly string[]): void {
+    const { maxAttempts, backoff, now, sharesQueue } = this.#options
+    if (missing.length === 0) return
+    let until = sharesQueue ? now() : Number.POSITIVE_INFINITY
+    for (let attempt = candidate.submission.attempt; attempt < maxAttempts; attempt++)
+      until += backoff(attempt)
+    this.#orphans.keep(candidate, missing, until)
+  }
+
+  async #park(entry: Entry, candidate: Candidate, ...wait: ScriptWait): Promise<void> {
+    if (this.#closing.signal.aborted) {
+      entry.settle({ kind: 'released' })
+      return
+    }
     this.#parked.add(entry)
-    const examined = await this.#scripts.settled(candidate, ...rest)
+    const examined = await this.#scripts.settled(candidate, ...wait)
     if (this.#parked.delete(entry)) this.#batcher.add({ ...entry, examined })
   }
 

@@ -1,0 +1,23 @@
+import { openQueueBackend } from '@ratatosk/queue'
+import { openStore } from '@ratatosk/store'
+import { createValidationWorker } from '../index.js'
+import { freeOfCharge, slots } from './parameters.js'
+import { databaseUrl, redisUrl } from './services.js'
+
+// A validation worker in a process of its own, for tests that kill it.
+const [, , name = ''] = process.argv
+const store = await openStore({ url: databaseUrl, schema: name, maxConnections: 2 })
+const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
+const worker = createValidationWorker({
+  queue,
+  store,
+  parameters: freeOfCharge,
+  networkId: 0,
+  slots,
+  batchSize: 32,
+  concurrency: 96,
+  lockDurationMs: 1000,
+  stalledIntervalMs: 300,
+})
+await worker.ready()
+process.send?.('ready')

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { recordActivity } from './activity.js'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function recorded() {
+  const lines: object[] = []
+  const activity = recordActivity({ info: (fields) => lines.push(fields), warn() {}, error() {} })
+  return { lines, activity }
+}
+
+test('logs one line a second while there is work, and none while there is not', () => {
+  const { lines, activity } = recorded()
+  for (let second = 0; second < 3; second++) {
+    for (let n = 0; n < 100; n++) activity.settled({ kind: 'accepted' })
+    activity.batch(100, 7)
+    vi.advanceTimersByTime(1000)
+  }
+  vi.advanceTimersByTime(10_000)
+  const line = { accepted: 100, known: 0, rejected: 0, postponed: 0, released: 0, batches: 1, busyMs: 7 }
+  expect(lines).toEqual([line, line, line])
+  expect(activity.stats()).toMatchObject({ accepted: 300, batches: 3 })
+})
+
+test('logs what is left when it closes', () => {
+  const { lines, activity } = recorded()
+  activity.settled({ kind: 'known' })
+  activity.close()
+  expect(lines).toMatchObject([{ known: 1 }])
+  activity.close()
+  vi.advanceTimersByTime(2000)
+  expect(lines).toHaveLength(1)
+})
