@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { crc32 } from '../address/crc32.js'
 import { toHex } from '../bytes.js'
 import { CborWriter } from '../cbor/writer.js'
-import { blake2b224, blake2b256 } from '../crypto/blake2b.js'
+import { blake2b256 } from '../crypto/blake2b.js'
 import type { ProtocolParameters } from '../parameters/types.js'
 import {
   addressOf,
@@ -10,163 +9,39 @@ import {
   encodeAssets,
   encodeBytes,
   encodeDraft,
-  encodeInput,
-  encodeList,
   encodeOutput,
   encodeSet,
   encodeUint,
-  type OutputDraft,
-  testKey,
   withFields,
 } from '../test/draft.js'
-import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
-import { outputReferenceKey } from '../transaction/output-reference.js'
-import type { Transaction, TransactionOutput } from '../transaction/types.js'
+import {
+  ADA,
+  alice,
+  bob,
+  byron,
+  committed,
+  context,
+  datum,
+  datumHash,
+  FEE,
+  nativeBytes,
+  nativeHash,
+  parameters,
+  pay,
+  plutusSpend,
+  redeemers,
+  scriptReference,
+  spend,
+  TX,
+  toBob,
+  transfer,
+  utxos,
+} from '../test/sample-ledger.js'
+import { decodeTransaction } from '../transaction/decode.js'
+import type { Transaction } from '../transaction/types.js'
 import type { RuleContext } from './context.js'
 import { judgePhaseOne, judgeStateful, judgeStateless } from './judge.js'
-import { scriptIntegrityHash } from './utxow/script-integrity.js'
 import type { Verdict } from './verdict.js'
-
-const parameters: ProtocolParameters = {
-  minFeeA: 44n,
-  minFeeB: 155_381n,
-  maxTransactionSize: 16_384,
-  maxValueSize: 5_000,
-  coinsPerUtxoByte: 4_310n,
-  collateralPercentage: 150n,
-  maxCollateralInputs: 3,
-  executionPrices: {
-    memory: { numerator: 577n, denominator: 10_000n },
-    steps: { numerator: 721n, denominator: 10_000_000n },
-  },
-  maxTransactionExecutionUnits: { memory: 14_000_000n, steps: 10_000_000_000n },
-  maxBlockExecutionUnits: { memory: 62_000_000n, steps: 20_000_000_000n },
-  referenceScriptCostPerByte: { numerator: 15n, denominator: 1n },
-  costModels: { PlutusV1: [1n, 2n, -3n], PlutusV2: [4n], PlutusV3: [5n, 1_000n] },
-  protocolVersion: { major: 10, minor: 0 },
-  keyDeposit: 2_000_000n,
-  poolDeposit: 500_000_000n,
-  drepDeposit: 500_000_000n,
-  governanceActionDeposit: 100_000_000_000n,
-}
-const context: RuleContext = { parameters, networkId: 0, slot: 1_000n }
-
-const alice = testKey('alice')
-const bob = testKey('bob')
-const TX = new Uint8Array(32).fill(0xaa)
-const FEE = 400_000n
-const ADA = 1_000_000n
-
-/** `(con unit ())`, which takes whatever it is given: as bytes of a script it is only ever read here. */
-const plutusBytes = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
-const plutusHash = (language: 1 | 2 | 3): Uint8Array => blake2b224(Uint8Array.of(language, ...plutusBytes))
-const nativeBytes = new CborWriter().array(2).uint(0).bytes(alice.hash).toBytes()
-const nativeHash = blake2b224(Uint8Array.of(0, ...nativeBytes))
-const datum = Uint8Array.of(0x18, 0x2a)
-const datumHash = blake2b256(datum)
-
-/** A Byron address of mainnet with these attributes. */
-function byron(attributes: Uint8Array): Uint8Array {
-  const payload = new CborWriter().array(3).bytes(alice.hash).raw(attributes).uint(0).toBytes()
-  return new CborWriter().array(2).tag(24).bytes(payload).uint(crc32(payload)).toBytes()
-}
-
-/** The outputs that there are, by their index under one transaction id. */
-const outputs: readonly OutputDraft[] = [
-  /* 0 */ { address: addressOf(alice.hash), lovelace: 10n * ADA },
-  /* 1 */ { address: addressOf(bob.hash), lovelace: 10n * ADA },
-  /* 2 */ {
-    address: addressOf(alice.hash),
-    lovelace: 10n * ADA,
-    assets: [[nativeHash, 'c0ffee', 7n]],
-  },
-  /* 3 */ { address: addressOf(nativeHash, 'script'), lovelace: 10n * ADA },
-  /* 4 */ { address: addressOf(plutusHash(1), 'script'), lovelace: 10n * ADA, datumHash },
-  /* 5 */ { address: addressOf(plutusHash(2), 'script'), lovelace: 10n * ADA, inlineDatum: datum },
-  /* 6 */ { address: addressOf(plutusHash(3), 'script'), lovelace: 10n * ADA },
-  /* 7 */ { address: addressOf(plutusHash(2), 'script'), lovelace: 10n * ADA },
-  /* 8 */ { address: addressOf(bob.hash), lovelace: 10n * ADA, script: scriptReference(0, nativeBytes) },
-  /* 9 */ {
-    address: addressOf(bob.hash),
-    lovelace: 10n * ADA,
-    script: scriptReference(3, encodeBytes(plutusBytes)),
-  },
-  /* 10 */ { address: addressOf(bob.hash), lovelace: 10n * ADA, datumHash },
-  /* 11 */ { address: addressOf(plutusHash(3), 'script'), lovelace: 10n * ADA, datumHash },
-]
-const utxos = new Map<string, TransactionOutput>(
-  outputs.map((output, index) => [
-    outputReferenceKey({ transactionId: TX, index }),
-    decodeTransactionOutput(encodeOutput(output)),
-  ]),
-)
-
-function scriptReference(language: number, bytes: Uint8Array): Uint8Array {
-  return new CborWriter().array(2).uint(language).raw(bytes).toBytes()
-}
-
-const spend = (...indexes: number[]): Uint8Array => encodeSet(indexes.map((index) => encodeInput(TX, index)))
-const pay = (...drafts: OutputDraft[]): Uint8Array => encodeList(drafts.map(encodeOutput))
-const toBob = (lovelace: bigint, more: Partial<OutputDraft> = {}): OutputDraft => ({
-  address: addressOf(bob.hash),
-  lovelace,
-  ...more,
-})
-const units = (memory: bigint, steps: bigint): Uint8Array =>
-  new CborWriter().array(2).uint(memory).uint(steps).toBytes()
-/** Conway's map of redeemers. */
-const redeemers = (...pointers: (readonly [tag: number, index: number])[]): Uint8Array => {
-  const writer = new CborWriter().map(pointers.length)
-  for (const [tag, index] of pointers) {
-    writer.array(2).uint(tag).uint(index).array(2).uint(0).raw(units(1_000n, 1_000_000n))
-  }
-  return writer.toBytes()
-}
-
-/** One input of alice's, one output to bob. */
-const transfer: Draft = {
-  body: new Map([
-    [0, spend(0)],
-    [1, pay(toBob(10n * ADA - FEE))],
-    [2, encodeUint(FEE)],
-  ]),
-  witnesses: new Map(),
-  signers: [alice],
-  isValid: true,
-}
-
-/** Spends an output that a Plutus script locks, with all that it takes. */
-function plutusSpend(
-  index: number,
-  language: 1 | 2 | 3,
-  witnesses: { [key: number]: Uint8Array } = {},
-): Draft {
-  const draft = withFields(
-    transfer,
-    {
-      0: spend(index),
-      13: spend(0),
-      16: encodeOutput({ address: addressOf(alice.hash), lovelace: 9n * ADA }),
-    },
-    {
-      [language === 1 ? 3 : language === 2 ? 6 : 7]: encodeSet([encodeBytes(plutusBytes)]),
-      5: redeemers([0, 0]),
-      ...witnesses,
-    },
-  )
-  return committed(draft, language)
-}
-
-/** The draft with the script data hash that its witnesses ask for. */
-function committed(draft: Draft, ...languages: (1 | 2 | 3)[]): Draft {
-  const hash = scriptIntegrityHash(
-    decodeTransaction(encodeDraft(draft)),
-    new Set(languages.map((language) => `PlutusV${language}` as const)),
-    parameters,
-  )
-  if (!hash) throw new Error('nothing to commit to')
-  return withFields(draft, { 11: encodeBytes(hash) })
-}
 
 const decode = (draft: Draft): Transaction => decodeTransaction(encodeDraft(draft))
 const judgeDraft = (draft: Draft, changes: Partial<RuleContext> = {}): Verdict =>
