@@ -36,36 +36,34 @@ for (const backend of await backends()) {
   t.test(`shuffled, on ${backend.name}: all arrive`, { skip }, async (t) => {
     const { node, client } = await start(t)
     const chain = midgardChain('txs_0')
-    // A client resubmits what it does not find after a while.
-    let rest: readonly MidgardTransaction[] = shuffled(chain, 1)
-    await until(async () => {
-      await Promise.all(rest.map(({ cborHex }) => client.submit(cborHex)))
-      const dead = (await allRejections(node.store)).length
-      await until(async () => {
-        const gone = new Set(await missing(client, rest))
-        const settled = rest.length - gone.size + (await allRejections(node.store)).length - dead
-        rest = rest.filter(({ txId }) => gone.has(txId))
-        return rest.length === 0 || settled >= rest.length
-      })
-      return rest.length === 0
-    }, 300_000)
     const cbors = chain.map(({ cborHex }) => cborHex)
-    t.same(await wholeHistory(client, address, 500), cbors, 'in the order of the chain')
+    const history = () => wholeHistory(client, address, 500)
+    const settled = async () => (await history()).length + (await allRejections(node.store)).length
+    // A client submits again what became a dead letter because its input came too late.
+    let rest: readonly MidgardTransaction[] = shuffled(chain, 1)
+    while (rest.length > 0) {
+      const before = await settled()
+      await Promise.all(rest.map(({ cborHex }) => client.submit(cborHex)))
+      await until(async () => (await settled()) - before >= rest.length)
+      const lost = new Set(await missing(client, rest))
+      rest = rest.filter(({ txId }) => lost.has(txId))
+    }
+    t.same(await history(), cbors, 'in the order of the chain')
   })
 
   t.test(`ten times at once, on ${backend.name}: each is applied once`, { skip }, async (t) => {
     const { client } = await start(t)
-    const chain = midgardChain('txs_0')
+    // Ten thousand submissions take minutes where one thread is client, server and database.
+    const chain = midgardChain('txs_0').slice(0, backend.name === 'embedded' ? 100 : 1000)
+    const cbors = chain.map(({ cborHex }) => cborHex)
     await Promise.all(
       Array.from({ length: 10 }, async () => {
-        for (const { cborHex } of chain) await client.submit(cborHex)
+        for (const cbor of cbors) await client.submit(cbor)
       }),
     )
-    await until(async () => (await missing(client, chain)).length === 0)
-    t.same(
-      await wholeHistory(client, address, 500),
-      chain.map(({ cborHex }) => cborHex),
-    )
+    await until(async () => (await wholeHistory(client, address, 500)).length >= chain.length)
+    t.same(await missing(client, chain), [])
+    t.same(await wholeHistory(client, address, 500), cbors)
     const { utxos } = JSON.parse((await client.get(`/utxos?address=${address}`)).body)
     t.equal(utxos.length, 1)
   })

@@ -1,0 +1,82 @@
+import t, { type Test } from 'tap'
+import { readSettings } from '../index.js'
+import { backends } from '../test/backends.js'
+import { ask, submit } from '../test/http.js'
+import { runNode } from '../test/node.js'
+import { transferFrom } from '../test/transfers.js'
+import { until } from '../test/until.js'
+
+const served = ['/health/live', '/health/ready', '/submit', '/tx', '/txs', '/utxos', '/block']
+
+/** The paths that a node answers with something else than its 404. */
+async function servedPaths(url: string): Promise<string[]> {
+  const answers = await Promise.all(
+    served.map((path) => (path === '/submit' ? submit(url, '') : ask(`${url}${path}`))),
+  )
+  return served.filter((_path, index) => answers[index]?.status !== 404)
+}
+
+const services = (await backends()).slice(1)
+
+for (const backend of services) {
+  t.test(`roles on ${backend.name}`, { skip: backend.skip }, async (t) => {
+    const placement = await backend.place(t)
+    const run = (t: Test, role: string) => runNode(t, { ...placement, NODE_ROLE: role })
+
+    await t.test('all serves everything', async (t) => {
+      t.same(await servedPaths((await run(t, 'all')).url), served)
+    })
+
+    await t.test('api serves health and submit, and the same 404 for the reads', async (t) => {
+      const { url } = await run(t, 'api')
+      t.same(await servedPaths(url), ['/health/live', '/health/ready', '/submit'])
+      const unknown = await ask(`${url}/nothing`)
+      t.match(unknown, { status: 404, body: '{"error":"Not Found","code":"DISABLED"}' })
+      for (const path of [
+        `/tx?tx_hash=${'ab'.repeat(32)}`,
+        '/tx',
+        '/txs',
+        '/utxos?address=x',
+        `/block?header_hash=${'ab'.repeat(28)}`,
+      ]) {
+        t.same(await ask(`${url}${path}`), unknown, path)
+      }
+    })
+
+    await t.test('tx-processor serves health', async (t) => {
+      t.same(await servedPaths((await run(t, 'tx-processor')).url), ['/health/live', '/health/ready'])
+    })
+
+    await t.test('an api node only queues: what it takes, a tx-processor beside it validates', async (t) => {
+      const api = await run(t, 'api')
+      const transfers = await Promise.all([0, 1, 2, 3].map((place) => transferFrom(2, place)))
+      for (const { transfer } of transfers) t.equal((await submit(api.url, transfer.cborHex)).status, 200)
+      const found = () =>
+        Promise.all(
+          transfers.map(async ({ transfer }) => {
+            const cbor = await api.store.transaction(Buffer.from(transfer.hash, 'hex'))
+            return cbor !== undefined && Buffer.from(cbor).toString('hex') === transfer.cborHex
+          }),
+        )
+      t.same(await found(), [false, false, false, false], 'nobody validates yet')
+      await run(t, 'tx-processor')
+      await run(t, 'tx-processor')
+      await until(async () => (await found()).every(Boolean))
+
+      const reader = await run(t, 'all')
+      for (const { transfer } of transfers) {
+        const answer = await ask(`${reader.url}/tx?tx_hash=${transfer.hash}`)
+        t.equal(answer.body, `{"tx":"${transfer.cborHex}"}`)
+      }
+    })
+  })
+}
+
+t.test('a role that cannot do its work stops the start', async (t) => {
+  for (const role of ['api', 'tx-processor']) {
+    t.throws(() => readSettings({ NODE_ROLE: role }), { message: /^NODE_ROLE is .* DATABASE_URL is not set/ })
+  }
+  for (const role of ['sequencer', 'archivist']) {
+    t.throws(() => readSettings({ NODE_ROLE: role }), { message: /is not there yet/ })
+  }
+})
