@@ -81,7 +81,10 @@ describe('protocol parameters', () => {
   })
 
   it('may leave out the cost model of a language', () => {
-    const { costModels } = parseProtocolParameters({ ...blockfrost, cost_models_raw: { PlutusV3: model(350) } })
+    const { costModels } = parseProtocolParameters({
+      ...blockfrost,
+      cost_models_raw: { PlutusV3: model(350) },
+    })
     expect(Object.keys(costModels)).toEqual(['PlutusV3'])
   })
 

@@ -17,11 +17,15 @@ describe('slots', () => {
 
   it('hold the times between their beginning and the next', () => {
     fc.assert(
-      fc.property(fc.bigInt(-(10n ** 15n), 10n ** 15n), fc.integer({ min: 1, max: 20_000 }), (time, slotLength) => {
-        const slots = { ...preprod, slotLength }
-        const slot = timeToSlot(slots, time)
-        expect(slotToTime(slots, slot) <= time && time < slotToTime(slots, slot + 1n)).toBe(true)
-      }),
+      fc.property(
+        fc.bigInt(-(10n ** 15n), 10n ** 15n),
+        fc.integer({ min: 1, max: 20_000 }),
+        (time, slotLength) => {
+          const slots = { ...preprod, slotLength }
+          const slot = timeToSlot(slots, time)
+          expect(slotToTime(slots, slot) <= time && time < slotToTime(slots, slot + 1n)).toBe(true)
+        },
+      ),
     )
   })
 })
