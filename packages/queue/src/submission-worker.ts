@@ -24,9 +24,12 @@ export type Disposition =
 export interface SubmissionWorkerOptions {
   /** Deliveries at most that are handled at a time. */
   readonly concurrency: number
-  /** How long a worker that says nothing keeps its deliveries, in milliseconds. @defaultValue 10000 */
+  /**
+   * How long a worker that says nothing keeps its deliveries, in milliseconds.
+   * @defaultValue 3000 on Redis, 10000 on SQL, where telling is dearer
+   */
   readonly lockDurationMs?: number
-  /** How often deliveries of silent workers are looked for, in milliseconds. @defaultValue 5000 */
+  /** How often deliveries of silent workers are looked for, in milliseconds. @defaultValue a third of the above */
   readonly stalledIntervalMs?: number
 }
 
@@ -56,6 +59,7 @@ export function createSubmissionWorker(
   handle: (delivery: SubmissionDelivery) => Promise<Disposition>,
   options: SubmissionWorkerOptions,
 ): SubmissionWorker {
+  const { lockDurationMs: lockDuration = backend.kind === 'redis' ? 3000 : 10_000 } = options
   const worker = backend.worker<Submission>(
     SUBMISSIONS,
     async (job, token) => {
@@ -73,8 +77,8 @@ export function createSubmissionWorker(
     },
     {
       concurrency: options.concurrency,
-      lockDuration: options.lockDurationMs ?? 10_000,
-      stalledInterval: options.stalledIntervalMs ?? 5_000,
+      lockDuration,
+      stalledInterval: options.stalledIntervalMs ?? Math.ceil(lockDuration / 3),
       // A submission must not fail silently because the workers that had it were killed.
       maxStalledCount: never,
       removeOnComplete: { count: 0 },

@@ -68,7 +68,9 @@ test(`a worker killed ${rounds} times loses nothing and applies nothing twice`, 
   const history = (await historyOf(store, key.address)).map((cbor) => Buffer.from(cbor).toString('hex'))
   expect(new Set(history).size).toBe(history.length)
   expect(new Set(history)).toEqual(new Set(valid.map(({ cbor }) => Buffer.from(cbor).toString('hex'))))
-  expect(rejections.every(({ code }) => code === 'ValueNotConservedUTxO')).toBe(true)
+  // Either they were judged while their input was there, or after it was spent.
+  const codes = new Set(rejections.map(({ code }) => code))
+  expect(['ValueNotConservedUTxO', 'BadInputsUTxO']).toEqual(expect.arrayContaining([...codes]))
   expect(rejections).toHaveLength((rounds * perRound) / 5)
   expect(submitted).toHaveLength(rounds * perRound * 1.3)
   // Otherwise nothing was in the hands of a worker when it was killed, and the test would show nothing.

@@ -26,9 +26,12 @@ export interface ValidationWorkerOptions {
   readonly maxAttempts?: number
   /** Until the second delivery, in milliseconds; doubled for each further one. @defaultValue 250 */
   readonly backoffMs?: number
-  /** How long a worker that says nothing keeps its jobs, in milliseconds. @defaultValue 10000 */
+  /**
+   * How long a worker that says nothing keeps its deliveries, in milliseconds: others get them after that.
+   * @defaultValue 3000 on Redis, 10000 on SQL
+   */
   readonly lockDurationMs?: number
-  /** How often jobs of silent workers are looked for, in milliseconds. @defaultValue 5000 */
+  /** How often deliveries of silent workers are looked for, in milliseconds. @defaultValue a third of the above */
   readonly stalledIntervalMs?: number
 }
 
