@@ -14,6 +14,7 @@ import type {
 
 interface Closable {
   close(): Promise<void>
+  disconnect(): Promise<void>
 }
 
 interface Emitter {
@@ -112,6 +113,8 @@ export class BullBackend implements QueueBackend {
     try {
       if (await Promise.race([graceful.then(() => false), late])) {
         graceful.catch(() => undefined)
+        // Workers have connections of their own beside the connector's.
+        for (const made of [...this.#workers, ...this.#others]) made.disconnect().catch(() => undefined)
         await this.#connector.cut()
       }
     } finally {

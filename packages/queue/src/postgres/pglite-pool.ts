@@ -29,6 +29,7 @@ export class PGlitePool extends EventEmitter implements PgPool {
   readonly options = { keepAlive: true }
   readonly #pglite: PGliteInstance
   readonly #clients = new Set<PGliteClient>()
+  #ended = false
 
   constructor(pglite: PGliteInstance) {
     super()
@@ -36,11 +37,13 @@ export class PGlitePool extends EventEmitter implements PgPool {
     this.#pglite = pglite
   }
 
-  query<R>(text: string, parameters?: readonly unknown[]): Promise<PgQueryResult<R>> {
+  async query<R>(text: string, parameters?: readonly unknown[]): Promise<PgQueryResult<R>> {
+    this.#refuseIfEnded()
     return run<R>(this.#pglite, text, parameters)
   }
 
   async connect(): Promise<PgPoolClient> {
+    this.#refuseIfEnded()
     const client = new PGliteClient(this.#pglite)
     this.#clients.add(client)
     return client
@@ -48,8 +51,14 @@ export class PGlitePool extends EventEmitter implements PgPool {
 
   /** Ends subscriptions and open transactions; the PGlite itself is its owner's. */
   async end(): Promise<void> {
+    this.#ended = true
     await Promise.all([...this.#clients].map((client) => client.closed()))
     this.#clients.clear()
+  }
+
+  /** In the words of `pg`, by which BullMQ tells a call that came too late. */
+  #refuseIfEnded(): void {
+    if (this.#ended) throw new Error('Cannot use a pool after calling end on the pool')
   }
 }
 

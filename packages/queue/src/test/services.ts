@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { PGlite } from '@electric-sql/pglite'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import type { TestContext } from 'vitest'
+import { afterAll, type TestContext } from 'vitest'
 import { openQueueBackend, type QueueBackend } from '../index.js'
 
 export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -17,14 +17,19 @@ export interface OpenedBackend {
 /** Opens a backend of its own for a test and removes every trace of it afterwards. */
 export type Opener = (context: TestContext, requestTimeoutMs?: number) => Promise<OpenedBackend>
 
+/** One for a test file: making one takes a second. */
+let shared: Promise<PGlite> | undefined
+afterAll(async () => (await shared)?.close())
+
 export const openers: Record<QueueBackend['kind'], Opener> = {
   async pglite(context) {
-    const pglite = new PGlite()
+    shared ??= PGlite.create()
+    const pglite = await shared
     const again = () => openQueueBackend({ kind: 'pglite', pglite })
     const backend = await again()
     context.onTestFinished(async () => {
       await backend.close()
-      await pglite.close()
+      await pglite.exec('DROP SCHEMA ratatosk_queue CASCADE')
     })
     return { backend, again }
   },

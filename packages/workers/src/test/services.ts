@@ -4,10 +4,8 @@ import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
 import { openStore, type Store } from '@ratatosk/store'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import type { TestContext } from 'vitest'
-
-export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
-export const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
+import { afterAll, type TestContext } from 'vitest'
+import { databaseUrl, redisUrl } from './addresses.js'
 
 export interface Services {
   readonly store: Store
@@ -19,16 +17,21 @@ export interface Services {
 /** Opens a store and a queue of a test's own and removes every trace of them afterwards. */
 export type Opener = (context: TestContext) => Promise<Services>
 
+/** One for a test file: making one takes a second. */
+let shared: Promise<PGlite> | undefined
+afterAll(async () => (await shared)?.close())
+
 export const openers = {
   PGlite: async (context) => {
-    const pglite = new PGlite()
+    shared ??= PGlite.create()
+    const pglite = await shared
     const name = randomName()
-    const store = await openStore({ pglite })
+    const store = await openStore({ pglite, schema: name })
     const queue = await openQueueBackend({ kind: 'pglite', pglite })
     context.onTestFinished(async () => {
       await queue.close()
       await store.close()
-      await pglite.close()
+      await pglite.exec(`DROP SCHEMA ${name} CASCADE; DROP SCHEMA ratatosk_queue CASCADE`)
     })
     return { store, queue, name }
   },

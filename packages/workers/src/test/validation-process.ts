@@ -1,8 +1,8 @@
 import { openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
 import { createValidationWorker } from '../index.js'
+import { databaseUrl, redisUrl } from './addresses.js'
 import { freeOfCharge, slots } from './parameters.js'
-import { databaseUrl, redisUrl } from './services.js'
 
 // A validation worker in a process of its own, for tests that kill it.
 const [, , name = ''] = process.argv

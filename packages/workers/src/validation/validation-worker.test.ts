@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { type Ledger, openStore, type Store } from '@ratatosk/store'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { replayDeadLetter } from '../index.js'
+import { databaseUrl } from '../test/addresses.js'
 import { breakableProxy } from '../test/breakable-proxy.js'
 import { slots } from '../test/parameters.js'
 import { allRejections, countAccepted, isAccepted, run } from '../test/running-worker.js'
-import { databaseUrl, openers } from '../test/services.js'
+import { openers } from '../test/services.js'
 import { chain, fundsOf, keyOf, signed } from '../test/transfers.js'
 
 const ada = 1_000_000n
@@ -64,28 +65,32 @@ describe.each(Object.entries(openers))('validation on %s', (_name, open) => {
   })
 
   test('an unknown input is waited for, and a dead letter after the last attempt', async (context) => {
-    const { store, submit, drained } = run(await open(context), { maxAttempts: 3, backoffMs: 50 })
+    const { store, submit, drained, worker } = run(await open(context), { maxAttempts: 4, backoffMs: 150 })
     await store.applyGenesis(funds)
     const [parent, child] = chain(key, references[0]!, 10n * ada, 2)
     await submit([child!])
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await expect.poll(() => worker.stats().postponed).toBeGreaterThan(0)
     await submit([parent!])
     const [lost] = await submit([signed(key, { inputs: [{ ...references[1]!, index: 9 }], outputs: [ada] })])
     await drained()
     expect(await countAccepted(store, [parent!, child!])).toBe(2)
     expect(await allRejections(store)).toMatchObject([
-      { submissionId: lost, attempts: 3, code: 'BadInputsUTxO' },
+      { submissionId: lost, attempts: 4, code: 'BadInputsUTxO' },
     ])
   })
 
   test('a validity interval that has not begun is waited for', async (context) => {
     let slot = 9
     const now = () => Number(slots.zeroTime) + slot * slots.slotLength
-    const { store, submit, drained, worker } = run(await open(context), { now, backoffMs: 30 })
+    const { store, submit, drained, worker } = run(await open(context), {
+      now,
+      backoffMs: 100,
+      maxAttempts: 10,
+    })
     await store.applyGenesis(funds)
     const early = signed(key, { inputs: [references[0]!], outputs: [10n * ada], invalidBefore: 10n })
     await submit([early])
-    await expect.poll(() => worker.stats().postponed).toBe(1)
+    await expect.poll(() => worker.stats().postponed).toBeGreaterThan(0)
     slot = 10
     await drained()
     expect(await isAccepted(store, early)).toBe(true)
