@@ -1,10 +1,13 @@
 import t from 'tap'
-import { backends } from '../test/backends.js'
+import { backends, bothBackends } from '../test/backends.js'
 import { breakableProxy } from '../test/breakable-proxy.js'
 import { ask } from '../test/http.js'
 import { runNode } from '../test/node.js'
 import { databaseUrl, redisUrl, servicesMissing } from '../test/services.js'
 import { until } from '../test/until.js'
+
+// Embedded databases are slow to begin where many tests share the processor.
+t.setTimeout(600_000)
 
 for (const backend of await backends()) {
   t.test(`/health/* on ${backend.name}`, { skip: backend.skip }, async (t) => {
@@ -21,8 +24,8 @@ for (const backend of await backends()) {
 }
 
 t.test('readiness names what is away, and only that', { skip: await servicesMissing() }, async (t) => {
-  const [, services] = await backends()
-  const placement = await services!.place(t)
+  const [, services] = await bothBackends()
+  const placement = await services.place(t)
   const database = await breakableProxy(t, databaseUrl)
   const queue = await breakableProxy(t, redisUrl)
   const { url } = await runNode(t, {

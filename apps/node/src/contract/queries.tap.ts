@@ -6,13 +6,22 @@ import {
   ScriptHash,
 } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import t from 'tap'
-import { builderConfig, lovelaceOf, signedTransfer, type Transfer } from '../demo/transfer.js'
+import {
+  builderConfig,
+  devnetParameters,
+  lovelaceOf,
+  signedTransfer,
+  type Transfer,
+} from '../demo/transfer.js'
 import { newWallet } from '../demo/wallet.js'
-import { backends } from '../test/backends.js'
+import { backends, bothBackends } from '../test/backends.js'
 import { devnetFunds } from '../test/devnet-funds.js'
 import { ask, submit } from '../test/http.js'
 import { runNode } from '../test/node.js'
 import { until } from '../test/until.js'
+
+// Embedded databases are slow to begin where many tests share the processor.
+t.setTimeout(600_000)
 
 const ada = 1_000_000n
 const hash = 'ab'.repeat(32)
@@ -52,7 +61,7 @@ for (const backend of await backends()) {
       until(async () => (await get(`/tx?tx_hash=${transfer.hash}`)).status === 200)
 
     // An address receives, and pays on three times: four transactions of which it is part.
-    const config = await builderConfig()
+    const config = builderConfig(await devnetParameters())
     const { wallet: bank, utxo: funds } = devnetFunds(1, 0)
     const own = newWallet()
     const friend = newWallet()
@@ -181,8 +190,8 @@ for (const backend of await backends()) {
 }
 
 t.test('a node of mainnet takes addresses of mainnet only, and begins empty', async (t) => {
-  const [embedded] = await backends()
-  const { url } = await runNode(t, { ...(await embedded!.place(t)), NETWORK: 'mainnet' })
+  const [embedded] = await bothBackends()
+  const { url } = await runNode(t, { ...(await embedded.place(t)), NETWORK: 'mainnet' })
   t.match(await ask(`${url}/utxos?address=${mainnetAddress}`), { status: 200, body: '{"utxos":[]}' })
   const testnet = Address.from_bech32(newWallet().bech32).to_bech32()
   t.match(await ask(`${url}/utxos?address=${testnet}`), badRequest(`Invalid address: ${testnet}`))

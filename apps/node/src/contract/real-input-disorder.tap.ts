@@ -1,6 +1,6 @@
 import { Address } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import t, { type Test } from 'tap'
-import { backends } from '../test/backends.js'
+import { bothBackends } from '../test/backends.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { allRejections, missing, wholeHistory } from '../test/ledger-checks.js'
 import { midgardFiles, runMidgardNode } from '../test/midgard-node.js'
@@ -25,7 +25,7 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
 
 const address = Address.from_hex(midgardAddressHex).to_bech32()
 
-for (const backend of await backends()) {
+for (const backend of await bothBackends()) {
   const skip = vectorsMissing || backend.skip
   const start = async (t: Test) => {
     const node = await runMidgardNode(t, await backend.place(t))

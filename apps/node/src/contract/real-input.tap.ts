@@ -1,6 +1,6 @@
 import { Address } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import t from 'tap'
-import { backends } from '../test/backends.js'
+import { bothBackends } from '../test/backends.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { allRejections, missing, wholeHistory } from '../test/ledger-checks.js'
 import { runMidgardNode } from '../test/midgard-node.js'
@@ -9,7 +9,7 @@ import { midgardAddressHex, midgardChain, vectorsMissing } from '../test/vectors
 
 t.setTimeout(600_000)
 
-for (const backend of await backends()) {
+for (const backend of await bothBackends()) {
   const skip = vectorsMissing || backend.skip
   t.test(`a chain of 1,000 signed transactions on ${backend.name}`, { skip }, async (t) => {
     const node = await runMidgardNode(t, await backend.place(t))

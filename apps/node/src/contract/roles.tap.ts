@@ -6,6 +6,9 @@ import { runNode } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 import { until } from '../test/until.js'
 
+// Embedded databases are slow to begin where many tests share the processor.
+t.setTimeout(600_000)
+
 const served = ['/health/live', '/health/ready', '/submit', '/tx', '/txs', '/utxos', '/block']
 
 /** The paths that a node answers with something else than its 404. */

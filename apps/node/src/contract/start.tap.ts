@@ -6,6 +6,9 @@ import { temporaryDirectory } from '../test/backends.js'
 import { ask } from '../test/http.js'
 import { failedStart, spawnNode } from '../test/node-process.js'
 
+// Embedded databases are slow to begin where many tests share the processor.
+t.setTimeout(600_000)
+
 const directory = await temporaryDirectory(t)
 const dataDirectory = join(directory, 'data')
 const file = async (name: string, content: string) => {
@@ -123,7 +126,7 @@ t.test('what a killed first start left half made is made anew', async (t) => {
   const halfMade = join(directory, 'half-made')
   await mkdir(join(halfMade, 'store.new', 'base'), { recursive: true })
   await writeFile(join(halfMade, 'store.new', 'PG_VERSION'), '17\n')
-  await writeFile(join(halfMade, 'lock'), '1 a-boot-long-ago:1')
+  await writeFile(join(halfMade, 'lock.1.a-boot-long-ago-1.abc'), '')
   const node = await spawnNode(t, { DATA_DIR: halfMade })
   t.match(await ask(`${node.url}/health/ready`), { status: 200 })
 })

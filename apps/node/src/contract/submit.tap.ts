@@ -1,11 +1,14 @@
 import t, { type Test } from 'tap'
-import { backends } from '../test/backends.js'
+import { backends, bothBackends } from '../test/backends.js'
 import { breakableProxy } from '../test/breakable-proxy.js'
 import { ask, submit } from '../test/http.js'
 import { runNode } from '../test/node.js'
 import { redisUrl, servicesMissing } from '../test/services.js'
 import { transferFrom } from '../test/transfers.js'
 import { until } from '../test/until.js'
+
+// Embedded databases are slow to begin where many tests share the processor.
+t.setTimeout(600_000)
 
 const accepted = /^\{"message":"Successfully added the transaction to the queue","id":"[^"]+"\}$/
 const invalid = { status: 400, body: '{"error":"Invalid CBOR provided"}' }
@@ -154,9 +157,9 @@ t.test(
   'a queue that is away: 500, and again 200 when it is back',
   { skip: await servicesMissing() },
   async (t) => {
-    const [, services] = await backends()
+    const [, services] = await bothBackends()
     const queue = await breakableProxy(t, redisUrl)
-    const { url } = await runNode(t, { ...(await services!.place(t)), REDIS_URL: queue.url })
+    const { url } = await runNode(t, { ...(await services.place(t)), REDIS_URL: queue.url })
     t.equal((await submit(url, '80')).status, 200)
     await queue.break()
     t.match(await submit(url, '80'), { status: 500, body: '{"error":"Failed to enqueue transaction"}' })
@@ -167,8 +170,8 @@ t.test(
 )
 
 t.test('the limit is a setting', async (t) => {
-  const [embedded] = await backends()
-  const { url } = await runNode(t, { ...(await embedded!.place(t)), MAX_TX_SIZE: '3' })
+  const [embedded] = await bothBackends()
+  const { url } = await runNode(t, { ...(await embedded.place(t)), MAX_TX_SIZE: '3' })
   t.equal((await submit(url, '820102')).status, 200)
   t.match(await submit(url, '83010203'), tooLarge)
 })

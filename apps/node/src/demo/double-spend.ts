@@ -17,11 +17,11 @@ export async function tellDoubleSpend(
   story.say(`200: in the queue, as entry ${id}; whether it is valid is found out now`)
 
   if (deadLetter === undefined) {
-    // The HTTP interface shows no dead letters: those are for the operator, in the log.
+    // The HTTP interface shows no dead letters: the operator finds them in the log.
     const arrived = await client.arrival(transfer.hash, patienceMs)
     if (arrived !== undefined) throw new Error('The node has accepted a double spend.')
     story.say(
-      `GET /tx answers 404, still after ${patienceMs / 1000} s: it is a dead letter, and the node's log says so`,
+      `GET /tx answers 404, still after ${patienceMs / 1000} s: the node has given it up; its log names the reason`,
     )
     return
   }

@@ -1,7 +1,7 @@
 import { tellDoubleSpend } from './double-spend.js'
 import { findNode, type StoryNode } from './find-node.js'
 import { ada, Story, short } from './story.js'
-import { builderConfig, lovelaceOf, signedTransfer, type Transfer } from './transfer.js'
+import { builderConfig, devnetParameters, lovelaceOf, signedTransfer, type Transfer } from './transfer.js'
 import { findFunds, newWallet, type Wallet } from './wallet.js'
 
 const payment = 100_000_000n
@@ -9,7 +9,7 @@ const secondPayment = 40_000_000n
 const patienceMs = 20_000
 
 async function tell(story: Story, node: StoryNode): Promise<void> {
-  const config = await builderConfig()
+  const config = builderConfig(await devnetParameters())
 
   story.step('A key of our own')
   const own = newWallet()

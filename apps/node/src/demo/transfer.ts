@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import {
   type Address,
   ChangeSelectionAlgo,
+  type CostModels,
   ExUnitPrices,
   hash_transaction,
   LinearFee,
@@ -16,7 +17,7 @@ import {
   TransactionOutputBuilder,
   Value,
 } from '@dcspark/cardano-multiplatform-lib-nodejs'
-import { parseProtocolParameters } from '@ratatosk/ledger'
+import { type ProtocolParameters, parseProtocolParameters } from '@ratatosk/ledger'
 import type { Utxo } from './node-client.js'
 import type { Wallet } from './wallet.js'
 
@@ -30,14 +31,21 @@ export interface Transfer {
   readonly size: number
 }
 
-/** What CML must know of the protocol; the node judges by the same file. */
-export async function builderConfig(): Promise<TransactionBuilderConfig> {
+/** The parameters that the node judges by, when it is told no other file. */
+export async function devnetParameters(): Promise<ProtocolParameters> {
   const path =
     process.env.PROTOCOL_PARAMETERS_FILE || new URL('../../parameters/devnet.json', import.meta.url)
-  const parameters = parseProtocolParameters(JSON.parse(await readFile(path, 'utf8')))
+  return parseProtocolParameters(JSON.parse(await readFile(path, 'utf8')))
+}
+
+/** What CML must know of the protocol; cost models only where scripts are run. */
+export function builderConfig(
+  parameters: ProtocolParameters,
+  costModels?: CostModels,
+): TransactionBuilderConfig {
   const { memory, steps } = parameters.executionPrices
   const referenceScripts = parameters.referenceScriptCostPerByte
-  return TransactionBuilderConfigBuilder.new()
+  const builder = TransactionBuilderConfigBuilder.new()
     .fee_algo(
       LinearFee.new(
         parameters.minFeeA,
@@ -58,7 +66,7 @@ export async function builderConfig(): Promise<TransactionBuilderConfig> {
     )
     .collateral_percentage(Number(parameters.collateralPercentage))
     .max_collateral_inputs(parameters.maxCollateralInputs)
-    .build()
+  return (costModels === undefined ? builder : builder.cost_models(costModels)).build()
 }
 
 /** Builds and signs a payment that spends one output; what is left goes back to its owner. */

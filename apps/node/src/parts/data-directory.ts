@@ -1,5 +1,7 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { randomBytes, randomInt } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.js'
 
 /** A directory that this process alone uses, until it is released. */
@@ -8,81 +10,65 @@ export interface DataDirectory {
   release(): Promise<void>
 }
 
+/** Two that begin at the same moment both step back; each tries so often, after up to so many milliseconds. */
+const attempts = 6
+const pauseMs = 100
+
 /**
- * Takes the data directory for this process, making it where it does not exist. A lock that a killed process left
- * behind is taken over.
+ * Takes the data directory for this process, making it where it does not exist. What a killed process left behind is
+ * cleared away.
+ *
+ * Each process first puts up a lock of its own, whose name tells who it is, and then looks for others: of any two at
+ * least one sees the other, so no two can stay.
  *
  * @throws StartError `NODE_DATA_DIR` where another process has it, or where it cannot be written
  */
 export async function takeDataDirectory(directory: string): Promise<DataDirectory> {
   const path = resolve(directory)
-  const lock = join(path, 'lock')
-  const own = await ownIdentity()
+  const name = `lock.${process.pid}.${await startOf(process.pid)}.${randomBytes(6).toString('hex')}`
+  const lock = join(path, name)
+  const release = () => rm(lock, { force: true })
+  let holder: string | undefined
   try {
     await mkdir(path, { recursive: true })
-    await takeLock(lock, own)
-  } catch (error) {
-    if (error instanceof StartError) throw error
-    throw new StartError(
-      'NODE_DATA_DIR',
-      `DATA_DIR is "${directory}": it cannot be written to (${codeOf(error)}).`,
-      {
-        cause: error,
-      },
-    )
-  }
-  return { path, release: () => rm(lock, { force: true }) }
-}
-
-async function takeLock(lock: string, own: string): Promise<void> {
-  // Each turn ends with the lock, with its holder found alive, or with somebody else having moved it: then once more.
-  for (;;) {
-    try {
-      await writeFile(lock, own, { flag: 'wx' })
-      return
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      await writeFile(lock, '')
+      holder = await otherHolder(path, name)
+      if (holder === undefined) return { path, release }
+      await release()
+      await sleep(randomInt(pauseMs))
     }
-    const holder = await readFile(lock, 'utf8').catch(() => undefined)
-    if (holder === undefined) continue
-    if (await isAlive(holder)) {
-      throw new StartError(
-        'NODE_DATA_DIR',
-        `DATA_DIR is "${join(lock, '..')}": the process ${holder.split(' ')[0]} uses it. Stop that one, or choose another directory.`,
-      )
-    }
-    await discard(lock, holder)
+  } catch (cause) {
+    const reason = `it cannot be written to (${codeOf(cause)})`
+    throw new StartError('NODE_DATA_DIR', `DATA_DIR is "${directory}": ${reason}.`, { cause })
   }
+  throw new StartError(
+    'NODE_DATA_DIR',
+    `DATA_DIR is "${path}": the process ${holder} uses it. Stop that one, or choose another directory.`,
+  )
 }
 
-/** Removes the lock of a dead holder; whoever took it over in the meantime keeps it. */
-async function discard(lock: string, holder: string): Promise<void> {
-  const aside = `${lock}.${process.pid}`
-  try {
-    await rename(lock, aside)
-    if ((await readFile(aside, 'utf8')) !== holder) await link(aside, lock)
-    await rm(aside)
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+/** The id of another process that has its lock here; locks of the dead are removed. */
+async function otherHolder(path: string, own: string): Promise<string | undefined> {
+  for (const name of await readdir(path)) {
+    const [prefix, pid = '', start = ''] = name.split('.')
+    if (prefix !== 'lock' || name === own) continue
+    if (await isAlive(Number(pid), start)) return pid
+    await rm(join(path, name), { force: true })
   }
+  return undefined
 }
 
-async function isAlive(holder: string): Promise<boolean> {
-  const [pid, started] = holder.split(' ')
-  const number = Number(pid)
-  if (!Number.isSafeInteger(number) || number < 1) return false
+async function isAlive(pid: number, start: string): Promise<boolean> {
+  if (!Number.isSafeInteger(pid) || pid < 1) return false
   try {
-    process.kill(number, 0)
+    process.kill(pid, 0)
   } catch (error) {
     // EPERM: it is there, but somebody else's.
     if (codeOf(error) !== 'EPERM') return false
   }
   // In a container every start has the same process id: only the time of its start tells two of them apart.
-  return (await startOf(number)) === started
-}
-
-async function ownIdentity(): Promise<string> {
-  return `${process.pid} ${await startOf(process.pid)}`
+  return (await startOf(pid)) === start
 }
 
 /** When a process began, in a form that differs between boots and processes; `unknown` where the system does not tell. */
@@ -94,7 +80,7 @@ async function startOf(pid: number): Promise<string> {
     ])
     // proc(5): the second field may hold spaces, but ends with the last parenthesis; the start is field 22.
     const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-    return `${boot.trim()}:${ticks}`
+    return `${boot.trim()}-${ticks}`
   } catch {
     return 'unknown'
   }

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Network } from '../network/networks.js'
 import type { Settings } from '../settings/schema.js'
 import type { ClosingStack } from './closing-stack.js'
+import { withDeadLetterLog } from './dead-letter-log.js'
 import type { Parts } from './open-parts.js'
 
 export interface ValidationOptions {
@@ -24,7 +25,7 @@ export async function startValidation(options: ValidationOptions, closing: Closi
   closing.defer(() => evaluator.close())
   const worker = createValidationWorker({
     queue: parts.queue,
-    store: parts.store,
+    store: withDeadLetterLog(parts.store, log),
     parameters,
     networkId: network.id,
     slots: network.slots,

@@ -5,6 +5,9 @@ import { temporaryDirectory } from '../test/backends.js'
 import { ask, type Question } from '../test/http.js'
 import { runNode } from '../test/node.js'
 
+// Embedded databases are slow to begin where many tests share the processor.
+t.setTimeout(600_000)
+
 /** Writes bytes to a node and reads until it closes the connection. */
 function exchange(url: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {

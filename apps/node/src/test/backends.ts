@@ -15,12 +15,19 @@ export interface Backend {
   place(t: Test): Promise<Placement>
 }
 
-export async function backends(): Promise<readonly Backend[]> {
-  const skip = await servicesMissing()
+/** Everything embedded, and everything outside. */
+export async function bothBackends(): Promise<readonly [Backend, Backend]> {
   return [
     { name: 'embedded', skip: false, place: embedded },
-    { name: 'PostgreSQL and Redis', skip, place: services },
-    { name: 'PostgreSQL alone', skip, place: database },
+    { name: 'PostgreSQL and Redis', skip: await servicesMissing(), place: services },
+  ]
+}
+
+/** Both, and PostgreSQL with the queue in it. */
+export async function backends(): Promise<readonly Backend[]> {
+  return [
+    ...(await bothBackends()),
+    { name: 'PostgreSQL alone', skip: await servicesMissing(), place: database },
   ]
 }
 

@@ -1,4 +1,4 @@
-import { builderConfig, signedTransfer, type Transfer } from '../demo/transfer.js'
+import { builderConfig, devnetParameters, signedTransfer, type Transfer } from '../demo/transfer.js'
 import { newWallet } from '../demo/wallet.js'
 import { devnetFunds } from './devnet-funds.js'
 
@@ -9,6 +9,12 @@ export async function transferFrom(
 ): Promise<{ transfer: Transfer; receiver: string }> {
   const { wallet, utxo } = devnetFunds(account, place)
   const receiver = newWallet()
-  const transfer = signedTransfer(await builderConfig(), wallet, utxo, receiver.address, 5_000_000n)
+  const transfer = signedTransfer(
+    builderConfig(await devnetParameters()),
+    wallet,
+    utxo,
+    receiver.address,
+    5_000_000n,
+  )
   return { transfer, receiver: receiver.bech32 }
 }
