@@ -76,7 +76,9 @@ for (let i = 0; i < rounds; i++) {
   bare.push(bareVerifications(signatures))
   figures.push(await oneRound(`bench_${randomBytes(4).toString('hex')}`))
   const { perSecond, cpu } = figures.at(-1)
-  console.log(`  round ${i + 1}: ${round(perSecond)} tx/s, the worker's process at ${Math.round(cpu * 100)} % of a core`)
+  console.log(
+    `  round ${i + 1}: ${round(perSecond)} tx/s, the worker's process at ${Math.round(cpu * 100)} % of a core`,
+  )
 }
 const perSecond = median(figures.map((figure) => figure.perSecond))
 const ceiling = median(bare)
