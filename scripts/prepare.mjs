@@ -1,7 +1,7 @@
 // Installs and builds what has changed since the last time, and nothing else. Needs Node and npm only.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -75,6 +75,8 @@ function install() {
   ])
   if (status !== 0)
     fail('The dependencies could not be installed. Is the npm registry reachable? `npm ping` tells.')
+  // Tap keeps links into the modules folder, which point nowhere after an installation.
+  rmSync(join(root, '.tap'), { recursive: true, force: true })
   mkdirSync(dirname(stampPath), { recursive: true })
   writeFileSync(stampPath, wanted)
 }
