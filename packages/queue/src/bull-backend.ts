@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { type IQueueBackend, type JobProgress, type Processor, Queue, QueueEvents, Worker } from 'bullmq'
 import type { Connector } from './bull-connector.js'
 import { QueueError, withoutSecrets } from './errors.js'
 import type {
+  Broadcast,
   JobEvents,
   JobQueue,
   JobQueueOptions,
@@ -78,6 +80,19 @@ export class BullBackend implements QueueBackend {
       this.#others,
       new QueueEvents<unknown, IQueueBackend, unknown>(name, this.#placement, consumer),
     )
+  }
+
+  async broadcast(channel: string, listener: (message: string) => void): Promise<Broadcast> {
+    const connector = this.#open()
+    const self = randomUUID()
+    await connector.subscribe(channel, (message) => {
+      if (!message.startsWith(self)) listener(message.slice(self.length))
+    })
+    return {
+      send: (message) => {
+        connector.publish(channel, self + message).catch((error) => this.#onError(withoutSecrets(error)))
+      },
+    }
   }
 
   async ping(signal?: AbortSignal): Promise<void> {

@@ -11,6 +11,9 @@ export interface Connector {
   readonly consumer: ConnectedFactory
   readonly prefix?: string
   ping(): Promise<void>
+  publish(channel: string, message: string): Promise<void>
+  /** Until the connector closes. */
+  subscribe(channel: string, listener: (message: string) => void): Promise<void>
   /** After everything that BullMQ made is closed. */
   close(): Promise<void>
   /** At once, whatever is under way. */

@@ -16,6 +16,7 @@ export {
   type SubmissionWorkerOptions,
 } from './submission-worker.js'
 export type {
+  Broadcast,
   JobEvents,
   JobQueue,
   JobQueueOptions,

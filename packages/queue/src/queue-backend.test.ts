@@ -129,3 +129,33 @@ describe.each(Object.entries(openers))('a queue on %s', (_kind, open) => {
     await expect(submissions.add(randomBytes(10))).rejects.toMatchObject({ code: 'QUEUE_CLOSED' })
   })
 })
+
+describe.each(['postgres', 'redis'] as const)('a channel on %s', (kind) => {
+  test('carries messages to all others, not to the sender, and to no other channel', async (context) => {
+    const { backend, again } = await openers[kind](context)
+    const second = await again()
+    const heard: string[] = []
+    const first = await backend.broadcast('news', (message) => heard.push(`first ${message}`))
+    const other = await second.broadcast('news', (message) => heard.push(`other ${message}`))
+    await second.broadcast('gossip', (message) => heard.push(`gossip ${message}`))
+    first.send('ü')
+    await expect.poll(() => heard).toEqual(['other ü'])
+    other.send('2')
+    await expect.poll(() => heard).toEqual(['other ü', 'first 2'])
+    await second.close()
+    first.send('nobody hears it')
+    await backend.ping()
+  })
+
+  test('drops what it cannot carry, and goes on', async (context) => {
+    const { backend, again } = await openers[kind](context)
+    const second = await again()
+    const heard: number[] = []
+    const sender = await backend.broadcast('news', () => undefined)
+    await second.broadcast('news', (message) => heard.push(message.length))
+    sender.send('x'.repeat(100_000))
+    sender.send('x')
+    await expect.poll(() => heard.at(-1)).toBe(1)
+    await second.close()
+  })
+})

@@ -78,6 +78,15 @@ export interface QueueWarning {
   readonly message: string
 }
 
+/** Speaks to whoever listens to the same channel of the same backend. */
+export interface Broadcast {
+  /**
+   * Returns at once. A message may be lost: while a connection is down, or when it is longer than 7,900 bytes on
+   * PostgreSQL, which carries no more.
+   */
+  send(message: string): void
+}
+
 /** Makes BullMQ's own classes, all over one store; whatever it made is closed with it. */
 export interface QueueBackend {
   readonly kind: QueueBackendOptions['kind']
@@ -88,6 +97,11 @@ export interface QueueBackend {
     options?: JobWorkerOptions,
   ): JobWorker<Data, Result>
   events(name: string): JobEvents
+  /**
+   * Joins a channel: `listener` hears what others send from now on, in this process or another, but not what is sent by
+   * the result. A PGlite has one process, so nobody is heard there.
+   */
+  broadcast(channel: string, listener: (message: string) => void): Promise<Broadcast>
   /** Resolves when the backend answers; rejects when it does not, or when the signal aborts first. */
   ping(signal?: AbortSignal): Promise<void>
   /** What was found at the start; empty where the backend keeps what it acknowledges, or does not tell. */

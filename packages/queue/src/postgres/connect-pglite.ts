@@ -31,6 +31,9 @@ export async function connectPglite(options: PGliteConnectOptions): Promise<Conn
     async ping() {
       await pool.query('SELECT 1')
     },
+    // There is one process, and it knows what it would say.
+    publish: async () => undefined,
+    subscribe: async () => undefined,
     close: () => pool.end(),
     cut: () => pool.end(),
   }

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import { type PgPool, quoteSchemaName, runMigrations } from 'bullmq'
 import pg from 'pg'
 import type { Connector } from '../bull-connector.js'
 import { QueueError } from '../errors.js'
+import { postgresListener } from './listener.js'
 import { schemaBackend } from './schema-backend.js'
 
 export interface PostgresConnectOptions {
@@ -15,14 +17,14 @@ export interface PostgresConnectOptions {
 export async function connectPostgres(options: PostgresConnectOptions): Promise<Connector> {
   const { url, schema, poolSize, requestTimeoutMs } = options
   checkPostgresUrl(url)
-  const pool = new pg.Pool({
+  const config: pg.ClientConfig = {
     connectionString: url,
     options: `-c search_path=${quoteSchema(schema)}`,
-    max: poolSize,
     keepAlive: true,
     connectionTimeoutMillis: requestTimeoutMs,
     query_timeout: requestTimeoutMs,
-  })
+  }
+  const pool = new pg.Pool({ ...config, max: poolSize })
   pool.setMaxListeners(0)
   pool.on('error', () => undefined)
   try {
@@ -39,17 +41,35 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
     })
   }
   const factory = schemaBackend(pool as PgPool, schema)
+  const listener = postgresListener(config)
   return {
     producer: factory,
     consumer: factory,
     async ping() {
       await pool.query('SELECT 1')
     },
-    close: () => pool.end(),
+    async publish(channel, message) {
+      if (Buffer.byteLength(message) > longestNotification) return
+      await pool.query('SELECT pg_notify($1, $2)', [channelName(schema, channel), message])
+    },
+    subscribe: (channel, hear) => listener.subscribe(channelName(schema, channel), hear),
+    async close() {
+      await listener.close()
+      await pool.end()
+    },
     cut: async () => {
+      void listener.close()
       void pool.end().catch(() => undefined)
     },
   }
+}
+
+/** Bytes; PostgreSQL takes fewer than 8,000. */
+const longestNotification = 7999
+
+/** Channels belong to a database, whatever the schema; their names have 63 bytes at most, so both are hashed. */
+function channelName(schema: string, channel: string): string {
+  return `ratatosk_${createHash('sha256').update(`${schema} ${channel}`).digest('hex').slice(0, 32)}`
 }
 
 /** For SQL; BullMQ refuses names that are no plain identifiers. */

@@ -4,6 +4,7 @@ import type { ConnectedFactory, Connector } from '../bull-connector.js'
 import { QueueError } from '../errors.js'
 import type { QueueWarning } from '../types.js'
 import { durabilityWarnings } from './durability.js'
+import { redisSubscriber } from './subscriber.js'
 
 export interface RedisConnectOptions {
   readonly url: string
@@ -46,6 +47,8 @@ export async function connectRedis(
     for (const connection of connections) connection.disconnect()
     throw new QueueError('QUEUE_UNAVAILABLE', 'Redis cannot be reached', { cause: failure ?? cause })
   }
+  const subscriber = redisSubscriber(consumer)
+  const channelKey = (channel: string) => `${prefix}:broadcast:${channel}`
   return {
     producer: connected(producer),
     consumer: connected(consumer),
@@ -55,7 +58,12 @@ export async function connectRedis(
     async ping() {
       await producer.ping()
     },
+    async publish(channel, message) {
+      await producer.publish(channelKey(channel), message)
+    },
+    subscribe: (channel, listener) => subscriber.subscribe(channelKey(channel), listener),
     async close() {
+      subscriber.close()
       await Promise.all(
         connections.map((connection) =>
           connection.status === 'ready' ? connection.quit() : connection.disconnect(),
@@ -63,6 +71,7 @@ export async function connectRedis(
       )
     },
     async cut() {
+      subscriber.close()
       for (const connection of connections) connection.disconnect()
     },
   }

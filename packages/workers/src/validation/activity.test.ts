@@ -18,7 +18,7 @@ test('logs one line a second while there is work, and none while there is not', 
   const { lines, activity } = recorded()
   for (let second = 0; second < 3; second++) {
     for (let n = 0; n < 100; n++) activity.settled({ kind: 'accepted' })
-    activity.batch(100, 7)
+    activity.batch(7)
     vi.advanceTimersByTime(1000)
   }
   vi.advanceTimersByTime(10_000)

@@ -52,7 +52,7 @@ export function recordActivity(log: Log | undefined): Activity {
       counts[kind]++
       if (log !== undefined) timer ??= setTimeout(summarize, summaryMs).unref()
     },
-    batch(_size, milliseconds) {
+    batch(milliseconds) {
       counts.batches++
       busyMs += milliseconds
     },

@@ -4,7 +4,7 @@ import type { Outcome } from './validator.js'
 /** What is told while validation works: the source of statistics and logs. */
 export interface ValidationObserver {
   settled(outcome: Outcome): void
-  batch(size: number, milliseconds: number): void
+  batch(milliseconds: number): void
   /** The node could not judge a submission: a defect of its own. */
   failed(submission: Submission, error: unknown): void
   storeAway(error: Error): void

@@ -81,4 +81,20 @@ describe.skipIf(midgardMissing !== undefined)("Midgard's signed transactions", (
       }
     })
   })
+
+  test('in any order, by three workers side by side, all of them are accepted', {
+    timeout,
+  }, async (context) => {
+    const transactions = midgardTransactions('txs_0.json')
+    const services = await openers['PostgreSQL and Redis'](context)
+    await services.store.applyGenesis([genesisOf(transactions)])
+    const workers = [1, 2, 3].map(() => run(services, { batchSize: 64, concurrency: 192 }))
+    await Promise.all(workers.map(({ worker }) => worker.ready()))
+    await workers[0]!.submit(shuffled(transactions))
+    await workers[0]!.drained()
+    expect(await countAccepted(services.store, transactions)).toBe(1000)
+    expect(await allRejections(services.store)).toEqual([])
+    // Each of them had a part in it.
+    expect(workers.map(({ worker }) => worker.stats().postponed > 0)).toEqual([true, true, true])
+  })
 })

@@ -2,6 +2,7 @@ import type { PhaseTwo, ProtocolParameters, SlotConfig } from '@ratatosk/ledger'
 import { createSubmissionWorker, type Disposition, type QueueBackend } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
 import { type Log, recordActivity, type ValidationStats } from './activity.js'
+import { lateExchange } from './shared-orphans.js'
 import { type Outcome, Validator } from './validator.js'
 
 export interface ValidationWorkerOptions {
@@ -58,6 +59,8 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
   const { batchSize = 256, concurrency = 768, backoffMs = 250 } = options
   const backoff = (attempts: number) => backoffMs * 2 ** (attempts - 1)
   const activity = recordActivity(log)
+  // An embedded database has one process, and a process needs no second worker.
+  const exchange = queue.kind === 'pglite' ? undefined : lateExchange()
   const validator = new Validator({
     store,
     parameters,
@@ -69,10 +72,14 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     batchWaitMs: options.batchWaitMs ?? 5,
     maxAttempts: options.maxAttempts ?? 5,
     backoff,
-    // An embedded database has one process, and a process needs no second worker.
-    sharesQueue: queue.kind !== 'pglite',
+    ...(exchange === undefined ? {} : { exchange }),
     observer: activity,
   })
+  const joined = exchange
+    ?.join(queue, (orphan) => validator.offer(orphan))
+    .catch((error: Error) => {
+      log?.warn({ err: error }, 'other workers cannot be told of transactions that miss an output')
+    })
   const worker = createSubmissionWorker(
     queue,
     async (delivery) => dispositionOf(await validator.validate(delivery), backoff(delivery.attempt)),
@@ -84,7 +91,9 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
   )
   let closing: Promise<void> | undefined
   return {
-    ready: () => worker.ready(),
+    async ready() {
+      await Promise.all([worker.ready(), joined])
+    },
     stats: () => activity.stats(),
     close() {
       closing ??= (async () => {

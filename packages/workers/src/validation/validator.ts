@@ -14,6 +14,7 @@ import type { JudgedBatch } from './judge-batch.js'
 import type { ValidationObserver } from './observer.js'
 import { Orphans } from './orphans.js'
 import { ScriptRuns } from './script-runs.js'
+import type { OrphanExchange, SharedOrphan } from './shared-orphans.js'
 import { StoreAwayError, storePatience } from './store-patience.js'
 import { type Candidate, examine, isCandidate, type Submission } from './submission.js'
 
@@ -28,8 +29,8 @@ export interface ValidatorOptions {
   readonly batchSize: number
   readonly batchWaitMs: number
   readonly maxAttempts: number
-  /** Whether deliveries of the same submission may go to other validators. */
-  readonly sharesQueue: boolean
+  /** Tells other validators, where there may be any, of transactions that miss an output. */
+  readonly exchange?: OrphanExchange
   /** Milliseconds until the next delivery, after so many attempts. */
   readonly backoff: (attempts: number) => number
   readonly observer: ValidationObserver
@@ -51,12 +52,18 @@ interface Entry extends Delivery {
   settle(outcome: Outcome): void
 }
 
+/** A transaction whose deliveries go to another validator. */
+interface Offer {
+  readonly offered: Candidate
+  readonly until: number
+}
+
 const orphanLimits = { count: 10_000, bytes: 64 * 1024 * 1024 }
 
 /** Judges submissions in two phases and in batches. What an outcome says is durable before it is given. */
 export class Validator {
   readonly #options: ValidatorOptions
-  readonly #batcher: Batcher<Entry>
+  readonly #batcher: Batcher<Entry | Offer>
   readonly #orphans = new Orphans(orphanLimits)
   readonly #scripts: ScriptRuns
   readonly #parked = new Set<Entry>()
@@ -66,7 +73,7 @@ export class Validator {
   constructor(options: ValidatorOptions) {
     const { batchSize, batchWaitMs, evaluator, slots, observer } = options
     this.#options = options
-    this.#batcher = new Batcher(batchSize, batchWaitMs, (entries) => this.#run(entries))
+    this.#batcher = new Batcher(batchSize, batchWaitMs, (items) => this.#run(items))
     this.#scripts = new ScriptRuns(evaluator === undefined ? undefined : { evaluator, slots })
     this.#patience = storePatience({
       signal: this.#closing.signal,
@@ -93,6 +100,17 @@ export class Validator {
     })
   }
 
+  /** A copy of a transaction that waits for its next delivery somewhere: it is accepted if it can be. */
+  offer({ cbor, until }: SharedOrphan): void {
+    if (!(until > this.#options.now())) return
+    try {
+      const offered = examine({ id: '', cbor, attempt: 1, submittedAt: new Date(0) }, this.#context())
+      if (isCandidate(offered) && offered.flaws.length === 0) this.#batcher.add({ offered, until })
+    } catch {
+      // Whoever delivers it tells of the defect.
+    }
+  }
+
   /** Batches under way end as usual; whatever waits for scripts or for the store is released. */
   close(): void {
     this.#closing.abort()
@@ -101,31 +119,34 @@ export class Validator {
   }
 
   /** Never rejects. A batch that fails as a whole is halved until what makes it fail stands alone. */
-  async #run(entries: readonly Entry[]): Promise<void> {
+  async #run(items: readonly (Entry | Offer)[]): Promise<void> {
     const began = performance.now()
     try {
-      await this.#runWhole(entries)
-      this.#options.observer.batch(entries.length, performance.now() - began)
+      await this.#runWhole(items.filter(isEntry), items.filter(isOffer))
+      this.#options.observer.batch(performance.now() - began)
     } catch (error) {
       if (error instanceof StoreAwayError) {
-        for (const entry of entries) entry.settle({ kind: 'released' })
+        for (const entry of items.filter(isEntry)) entry.settle({ kind: 'released' })
         return
       }
-      const [entry] = entries
-      if (entry !== undefined && entries.length === 1) {
-        const { submission, examined } = entry
-        entry.settle(await this.#failed(submission, isCandidate(examined) ? examined : undefined, error))
-        return
+      const [item] = items
+      if (item === undefined || items.length > 1) {
+        const half = Math.ceil(items.length / 2)
+        await this.#run(items.slice(0, half))
+        await this.#run(items.slice(half))
+      } else if (isEntry(item)) {
+        const { submission, examined } = item
+        item.settle(await this.#failed(submission, isCandidate(examined) ? examined : undefined, error))
       }
-      const half = Math.ceil(entries.length / 2)
-      await this.#run(entries.slice(0, half))
-      await this.#run(entries.slice(half))
     }
   }
 
-  async #runWhole(entries: readonly Entry[]): Promise<void> {
+  async #runWhole(entries: readonly Entry[], offers: readonly Offer[]): Promise<void> {
     const { store, maxAttempts, now } = this.#options
-    const candidates = entries.map(({ examined }) => examined).filter(isCandidate)
+    const candidates = [
+      ...entries.map(({ examined }) => examined).filter(isCandidate),
+      ...offers.map(({ offered }) => offered),
+    ]
     if (candidates.length === 0) {
       const rejections = entries.map((entry) => rejectionOf(entry.submission, undefined, verdictOf(entry)))
       await this.#patience.insist(() => store.rejections.add(rejections))
@@ -135,12 +156,17 @@ export class Validator {
     const [batch, context] = await this.#patience.insist(() =>
       store.withLedger(async (ledger) => {
         const context = this.#context()
-        const followers = this.#orphans.following(candidates, now())
+        const current = offers.filter(({ until }) => until > now()).map(({ offered }) => offered)
+        const followers = [...current, ...this.#orphans.following(candidates, now())]
         const conditions = { context, provisional: this.#scripts.provisional, maxAttempts }
         return [await commitBatch(ledger, entries, followers, conditions), context] as const
       }),
     )
     for (const { key } of batch.accepted) this.#orphans.drop(key)
+    for (const { offered, until } of offers) {
+      const judgement = batch.judgements.get(offered)
+      if (judgement?.kind === 'unready') this.#orphans.keep(offered, judgement.missing, until)
+    }
     for (const entry of entries) this.#conclude(entry, batch, context)
   }
 
@@ -167,14 +193,19 @@ export class Validator {
     else entry.settle({ kind: judgement.kind === 'known' ? 'known' : 'accepted' })
   }
 
-  /** Until the earliest moment at which somebody else's delivery could make it a dead letter: no copy outlives that. */
+  /** Until the earliest moment at which another's delivery could make it a dead letter: no copy outlives that. */
   #remember(candidate: Candidate, missing: readonly string[]): void {
-    const { maxAttempts, backoff, now, sharesQueue } = this.#options
     if (missing.length === 0) return
-    let until = sharesQueue ? now() : Number.POSITIVE_INFINITY
-    for (let attempt = candidate.submission.attempt; attempt < maxAttempts; attempt++)
-      until += backoff(attempt)
+    const { maxAttempts, backoff, now, exchange } = this.#options
+    const { attempt, cbor } = candidate.submission
+    if (exchange === undefined) {
+      this.#orphans.keep(candidate, missing, Number.POSITIVE_INFINITY)
+      return
+    }
+    let until = now()
+    for (let past = attempt; past < maxAttempts; past++) until += backoff(past)
     this.#orphans.keep(candidate, missing, until)
+    exchange.share({ cbor, until })
   }
 
   async #park(entry: Entry, candidate: Candidate, ...wait: ScriptWait): Promise<void> {
@@ -218,4 +249,12 @@ const notJudged: Verdict = [
 /** Of a delivery that is no transaction. */
 function verdictOf({ examined }: Delivery): Verdict {
   return isCandidate(examined) ? [] : examined
+}
+
+function isEntry(item: Entry | Offer): item is Entry {
+  return 'settle' in item
+}
+
+function isOffer(item: Entry | Offer): item is Offer {
+  return 'offered' in item
 }
