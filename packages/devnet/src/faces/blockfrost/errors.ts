@@ -1,0 +1,40 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+
+const names: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  425: 'Mempool Full',
+  429: 'Project Over Limit',
+  500: 'Internal Server Error',
+}
+
+/** An answer that is an error, in Blockfrost's form. */
+export class BlockfrostError extends Error {
+  override readonly name = 'BlockfrostError'
+
+  constructor(
+    readonly statusCode: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+export function notFound(): BlockfrostError {
+  return new BlockfrostError(404, 'The requested component has not been found.')
+}
+
+export function invalidPath(): BlockfrostError {
+  return new BlockfrostError(400, 'Invalid path. Please check https://docs.blockfrost.io/')
+}
+
+export function blockfrostErrorBody(status: number, message: string) {
+  return { status_code: status, error: names[status] ?? 'Error', message }
+}
+
+export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const status = error.statusCode ?? 500
+  if (status >= 500) request.log.error(error)
+  const message = status >= 500 ? 'An unexpected response was received from the backend.' : error.message
+  return reply.code(status).send(blockfrostErrorBody(status, message))
+}
