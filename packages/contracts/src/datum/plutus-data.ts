@@ -1,0 +1,98 @@
+import { CborReader, CborWriter, isDecodeError, Major } from '@ratatosk/ledger'
+import { MalformedData } from '../errors.js'
+
+/** Plutus data as far as the protocol uses it: no maps, and no constructor beyond the seventh. */
+export type PlutusData = bigint | Uint8Array | readonly PlutusData[] | PlutusConstr
+
+export interface PlutusConstr {
+  /** From 0 to 6. */
+  readonly index: number
+  readonly fields: readonly PlutusData[]
+}
+
+/** CBOR tag of the first constructor. */
+const firstTag = 121
+const lastIndex = 6
+const maxDepth = 16
+
+export const constr = (index: number, ...fields: readonly PlutusData[]): PlutusConstr => ({ index, fields })
+
+/** As `serialiseData` writes it on chain, so that a hash of it is the hash that a validator finds. */
+export function encodePlutusData(data: PlutusData): Uint8Array {
+  const writer = new CborWriter()
+  write(writer, data)
+  return writer.toBytes()
+}
+
+function write(writer: CborWriter, data: PlutusData): void {
+  if (typeof data === 'bigint') writer.int(data)
+  else if (data instanceof Uint8Array) writer.boundedBytes(data)
+  else if ('fields' in data) writeList(writer.tag(firstTag + data.index), data.fields)
+  else writeList(writer, data)
+}
+
+function writeList(writer: CborWriter, items: readonly PlutusData[]): void {
+  if (items.length === 0) {
+    writer.array(0)
+    return
+  }
+  writer.indefiniteArray()
+  for (const item of items) write(writer, item)
+  writer.break()
+}
+
+/**
+ * Reads every encoding that the ledger takes.
+ *
+ * @throws {MalformedData} where the bytes are no such data, or more
+ */
+export function decodePlutusData(cbor: Uint8Array): PlutusData {
+  try {
+    const reader = new CborReader(cbor)
+    const data = read(reader, 0)
+    reader.assertEnd()
+    return data
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new MalformedData(error.message, { cause: error })
+  }
+}
+
+function read(reader: CborReader, depth: number): PlutusData {
+  if (depth > maxDepth) throw new MalformedData('Data nested deeper than anything in the protocol')
+  switch (reader.peekMajor()) {
+    case Major.bytes:
+      return readBytes(reader)
+    case Major.array:
+      return readList(reader, depth)
+    case Major.tag:
+      return isBignum(reader) ? reader.readInteger() : readConstr(reader, depth)
+    default:
+      return reader.readInteger()
+  }
+}
+
+function isBignum(reader: CborReader): boolean {
+  const initial = reader.peek()
+  return initial === 0xc2 || initial === 0xc3
+}
+
+function readConstr(reader: CborReader, depth: number): PlutusConstr {
+  const index = reader.readTag() - firstTag
+  if (index < 0 || index > lastIndex) throw new MalformedData(`No constructor of the protocol: ${index}`)
+  return { index, fields: readList(reader, depth) }
+}
+
+function readList(reader: CborReader, depth: number): PlutusData[] {
+  const count = reader.readArray()
+  const items: PlutusData[] = []
+  while (reader.hasNext(count, items.length)) items.push(read(reader, depth + 1))
+  return items
+}
+
+function readBytes(reader: CborReader): Uint8Array {
+  if (!reader.tryIndefinite(Major.bytes)) return Uint8Array.from(reader.readBytes())
+  const chunks: Uint8Array[] = []
+  while (reader.hasNext(-1, chunks.length)) chunks.push(reader.readBytes())
+  return new Uint8Array(Buffer.concat(chunks))
+}

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { fromHex } from '@ratatosk/ledger'
+
+/** What this package reads of its CIP-57 blueprint. */
+interface Blueprint {
+  readonly validators: readonly { readonly title: string; readonly compiledCode: string }[]
+}
+
+const blueprint: Blueprint = JSON.parse(readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8'))
+
+export type ValidatorTitle = 'state_queue' | 'operator_registry'
+
+/** A CBOR byte string around the flat program, not applied to its parameters. */
+export function compiledCode(validator: ValidatorTitle): Uint8Array {
+  const found = blueprint.validators.find(({ title }) => title === `${validator}.mint`)
+  if (found === undefined) throw new ReferenceError(`The blueprint has no ${validator}`)
+  return fromHex(found.compiledCode)
+}

@@ -1,0 +1,54 @@
+import { encodePlutusData } from '../datum/plutus-data.js'
+import { type Breach, breach } from './breach.js'
+import type { TestTransaction } from './transaction.js'
+import { changeOutput, foreign, stranger, type World, walletAddress } from './world.js'
+
+/** What can be wrong with an output that a rule of the name's group describes, its datum and ada apart. */
+export function outputBreaches(
+  name: string,
+  scenario: (world: World) => TestTransaction,
+  index: number,
+  contract: 'queue' | 'registry',
+): Breach[] {
+  const extra = foreign(Uint8Array.of(1))
+  return [
+    breach(`${name}-address`, 'a staking part is slipped into the address', (world) =>
+      changeOutput(scenario(world), index, { address: world[contract].stakedAddress }),
+    ),
+    breach(`${name}-address`, 'the output is at a wallet', (world) =>
+      changeOutput(scenario(world), index, { address: walletAddress(stranger.hash) }),
+    ),
+    breach(`${name}-tokens`, 'a foreign token rides along', (world) => {
+      const transaction = scenario(world)
+      return {
+        ...changeOutput(transaction, index, {
+          tokens: [...(transaction.outputs[index]?.tokens ?? []), extra],
+        }),
+        inputs: transaction.inputs.map((input) =>
+          input.id === 1 ? { ...input, output: { ...input.output, tokens: [extra] } } : input,
+        ),
+      }
+    }),
+    breach(`${name}-no-script`, 'a script is smuggled in for reference', (world) =>
+      changeOutput(scenario(world), index, { script: world.registry.script }),
+    ),
+    breach(`${name}-datum`, 'the datum is a constructor of another index', (world) => {
+      const transaction = scenario(world)
+      const datum = transaction.outputs[index]!.datum!
+      return changeOutput(transaction, index, { datum: otherConstructor(datum) })
+    }),
+  ]
+}
+
+/** Any output holds at least what its predecessor held. */
+export const adaBreach = (name: string, scenario: (world: World) => TestTransaction, index: number): Breach =>
+  breach(`${name}-ada`, 'one lovelace is taken', (world) => {
+    const transaction = scenario(world)
+    return changeOutput(transaction, index, { lovelace: transaction.outputs[index]!.lovelace - 1n })
+  })
+
+function otherConstructor(datum: Uint8Array): Uint8Array {
+  // Constructor 0 becomes constructor 1; what is no constructor becomes another number of bytes.
+  if (datum[0] === 0xd8 && datum[1] === 121) return Uint8Array.of(0xd8, 122, ...datum.subarray(2))
+  return encodePlutusData(new Uint8Array(28))
+}

@@ -1,0 +1,38 @@
+import { CborWriter, scriptHash } from '@ratatosk/ledger'
+import { type Proof, proofToCbor } from '@ratatosk/trie'
+import { compileProofCheck } from '../validators/compile.js'
+import { Claim } from '../validators/mpf/check.js'
+import type { Evaluate, Evaluation } from './evaluate.js'
+import { ada, wallet } from './world.js'
+
+export interface ClaimOfProof {
+  readonly kind: keyof typeof Claim
+  readonly root: Uint8Array
+  readonly key: Uint8Array
+  readonly value?: Uint8Array
+  readonly proof: Proof | Uint8Array
+  readonly next?: Uint8Array
+}
+
+const { program } = compileProofCheck()
+const bytes = new CborWriter(program.length + 5).bytes(program).toBytes()
+const script = { language: 'PlutusV3', bytes, hash: scriptHash('PlutusV3', bytes) } as const
+
+/** Mints a token under the policy that checks the claim. */
+export function checkOnChain(claim: ClaimOfProof, evaluate: Evaluate): Evaluation {
+  const { kind, root, key, value = new Uint8Array(), proof, next = new Uint8Array() } = claim
+  const redeemer = new CborWriter(2048).tag(121 + Claim[kind]).indefiniteArray()
+  redeemer.boundedBytes(root).boundedBytes(key).boundedBytes(value)
+  redeemer
+    .raw(proof instanceof Uint8Array ? proof : proofToCbor(proof))
+    .boundedBytes(next)
+    .break()
+  return evaluate({
+    inputs: [{ id: 1, output: wallet(ada(100)) }],
+    referenceInputs: [{ id: 250, output: { ...wallet(ada(20)), script } }],
+    outputs: [wallet(ada(99), [{ policy: script.hash, name: new Uint8Array(), quantity: 1n }])],
+    mint: [{ policy: script.hash, name: new Uint8Array(), quantity: 1n }],
+    mintRedeemers: [{ policy: script.hash, redeemer: redeemer.toBytes() }],
+    signatories: [],
+  })
+}
