@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { JobsOptions } from 'bullmq'
+import type { JobJson, JobsOptions } from 'bullmq'
 import { addsInBulk } from './bulk-add.js'
 import { QueueError } from './errors.js'
 import type { JobQueue, QueueBackend } from './types.js'
@@ -12,12 +12,6 @@ export const SUBMISSIONS = 'submissions'
  * hex.
  */
 export type Submission = string
-
-interface SubmissionJob {
-  readonly name: string
-  readonly data: Submission
-  readonly opts: JobsOptions
-}
 
 /** Submitted transactions on their way to validation. */
 export interface SubmissionQueue {
@@ -52,28 +46,53 @@ const options: JobsOptions = { attempts: 2 ** 31 - 1, backoff: { type: 'custom' 
 export function createSubmissionQueue(backend: QueueBackend): SubmissionQueue {
   const jobs = backend.queue<Submission>(SUBMISSIONS, { streams: { events: { maxLen: 1000 } } })
   const nextId = idGenerator()
-  // Redis pipelines single inserts as fast as they come; SQL has a transaction to pay for, which many can share.
-  const insert =
-    backend.kind === 'redis'
-      ? (job: SubmissionJob) => jobs.add(job.name, job.data, job.opts)
-      : addsInBulk(async (batch: readonly SubmissionJob[]) => {
-          refuseIfClosed(jobs)
-          return jobs.addBulk([...batch])
-        })
+  const insert = inserter(backend, jobs)
   return {
     jobs,
     async add(cbor) {
       refuseIfClosed(jobs)
-      const data = Buffer.from(cbor.buffer, cbor.byteOffset, cbor.byteLength).toString('base64')
-      const jobId = nextId()
+      const job = newJob(nextId(), cbor)
       try {
-        await insert({ name: 'transaction', data, opts: { ...options, jobId } })
-        return jobId
+        await insert(job)
+        return job.id
       } catch (cause) {
         if (cause instanceof QueueError) throw cause
         throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not take the transaction', { cause })
       }
     },
+  }
+}
+
+/**
+ * Inserts through BullMQ's backend interface, one step below `Queue.add`: what that adds is the `Job` object, which nobody
+ * looks at here, and it takes a fifth of what a submission costs the node.
+ *
+ * Redis pipelines single inserts as fast as they come; SQL has a transaction to pay for, which many can share.
+ */
+function inserter({ kind }: QueueBackend, jobs: JobQueue<Submission>): (job: JobJson) => Promise<unknown> {
+  const inner = jobs.getBackend()
+  if (kind === 'redis') return (job) => inner.addJob(job, job.id)
+  return addsInBulk((batch: readonly JobJson[]) => {
+    refuseIfClosed(jobs)
+    return inner.addJobs(batch.map((job) => ({ job, jobId: job.id })))
+  })
+}
+
+function newJob(id: string, cbor: Uint8Array): JobJson {
+  const { buffer, byteOffset, byteLength } = cbor
+  return {
+    id,
+    name: 'transaction',
+    // A JSON text: base64 has nothing to escape.
+    data: `"${Buffer.from(buffer, byteOffset, byteLength).toString('base64')}"`,
+    opts: options,
+    timestamp: Date.now(),
+    progress: 0,
+    attemptsMade: 0,
+    attemptsStarted: 0,
+    stalledCounter: 0,
+    failedReason: '',
+    returnvalue: '',
   }
 }
 
