@@ -34,7 +34,7 @@ describe.skipIf(scenarios === undefined)(
     function request(flat: Uint8Array): EngineRequest {
       const { transaction, utxos } = mintTransaction({ flat })
       const inputs = visibleInputs(resolve(transaction, utxos))
-      return engineRequest(transaction, inputs, engineCostModels(parameters), slots)
+      return engineRequest(transaction, inputs, engineCostModels(parameters), slots, 10)
     }
 
     const valid = request(succeeding)

@@ -10,6 +10,10 @@ export interface ThreadData {
 }
 
 async function load({ engine, memoryLimitMb }: ThreadData): Promise<Engine> {
+  if (engine === 'cek') {
+    const { createCekEngine } = await import('./cek/engine.js')
+    return createCekEngine()
+  }
   if (engine === 'scalus') {
     const { createScalusEngine } = await import('./engines/scalus.js')
     return createScalusEngine(memoryLimitMb)

@@ -10,7 +10,7 @@ import { engineRequest, visibleInputs } from './request.js'
 import { threadProgram } from './test/thread-program.js'
 import type { EngineName, Evaluator } from './types.js'
 
-/** Two independent implementations over every transaction with redeemers that other people's test data holds. */
+/** Three independent implementations over every transaction with redeemers that other people's test data holds. */
 describe.each([
   ['ledger-scenarios', runScenarios],
   ['ledger-rules', runLedgerEvents],
@@ -19,28 +19,36 @@ describe.each([
   const evaluator = createEvaluator({ threads: 1, threadProgram })
   const open = (engine: EngineName) =>
     createEnginePool({ engine, threads: 1, memoryLimitMb: 256, queueLimit: 10_000, program: threadProgram })
-  const pools = { scalus: open('scalus'), aiken: open('aiken') }
-  afterAll(() => Promise.all([evaluator.close(), pools.scalus.close(), pools.aiken.close()]))
+  const pools = { cek: open('cek'), scalus: open('scalus'), aiken: open('aiken') }
+  afterAll(() => Promise.all([evaluator, ...Object.values(pools)].map((each) => each.close())))
 
-  test.skipIf(folder === undefined)('agree on results and budgets where both judge', async () => {
-    const answers: Promise<readonly [scalus: PoolAnswer, aiken: PoolAnswer]>[] = []
+  test.skipIf(folder === undefined)('agree on results and budgets where they judge', async () => {
+    const answers: Promise<readonly [cek: PoolAnswer, ...others: PoolAnswer[]]>[] = []
     const recording: Evaluator = {
       close: () => evaluator.close(),
       evaluate(transaction, utxos, parameters, slots) {
         const inputs = visibleInputs(resolve(transaction, utxos))
-        const request = engineRequest(transaction, inputs, engineCostModels(parameters), slots)
-        answers.push(Promise.all([pools.scalus.run(request, 60_000), pools.aiken.run(request, 60_000)]))
+        const { major } = parameters.protocolVersion
+        const request = engineRequest(transaction, inputs, engineCostModels(parameters), slots, major)
+        const { cek, scalus, aiken } = pools
+        answers.push(
+          Promise.all([cek.run(request, 60_000), scalus.run(request, 60_000), aiken.run(request, 60_000)]),
+        )
         return evaluator.evaluate(transaction, utxos, parameters, slots)
       },
     }
     await run(folder ?? '', recording)
 
-    const judges = ({ kind }: PoolAnswer) => kind === 'evaluated' || kind === 'failed'
-    const judged = (await Promise.all(answers)).filter(([scalus, aiken]) => judges(scalus) && judges(aiken))
-    expect(judged.length).toBeGreaterThan(0)
-    for (const [scalus, aiken] of judged) {
-      expect(aiken.kind).toBe(scalus.kind)
-      if (scalus.kind === 'evaluated') expect(aiken).toEqual(scalus)
+    let compared = 0
+    for (const [cek, ...others] of await Promise.all(answers)) {
+      expect(['evaluated', 'failed']).toContain(cek.kind)
+      for (const other of others) {
+        if (other.kind !== 'evaluated' && other.kind !== 'failed') continue
+        expect(cek.kind).toBe(other.kind)
+        if (cek.kind === 'evaluated') expect(other).toEqual(cek)
+        compared++
+      }
     }
+    expect(compared).toBeGreaterThan(0)
   })
 })

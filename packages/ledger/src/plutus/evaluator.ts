@@ -57,7 +57,13 @@ export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
       const malformed = findMalformed(scripts, parameters.protocolVersion.major)
       if (malformed !== undefined) return failedResult(redeemers, malformed)
 
-      const request = engineRequest(transaction, inputs, costs.models, slots)
+      const request = engineRequest(
+        transaction,
+        inputs,
+        costs.models,
+        slots,
+        parameters.protocolVersion.major,
+      )
       const hashes = scripts.map(({ hash }) => toHex(hash))
       const patience = patienceMs.base + patienceMs.budget * budgetShare(request, parameters)
       const judgement = await judge(pools, {

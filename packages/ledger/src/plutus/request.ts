@@ -33,6 +33,7 @@ export function engineRequest(
   inputs: readonly ResolvedInput[],
   costModels: readonly BigInt64Array[],
   slots: SlotConfig,
+  protocolMajor: number,
 ): EngineRequest {
   return {
     // Copies: what crosses to a thread takes with it the whole buffer that it is a part of.
@@ -41,6 +42,7 @@ export function engineRequest(
     outputs: inputs.map(({ output }) => Uint8Array.from(output?.bytes ?? [])),
     costModels,
     slots: { zeroTime: slots.zeroTime, zeroSlot: slots.zeroSlot, slotLength: slots.slotLength },
+    protocolMajor,
     budget: declaredBudget(transaction),
   }
 }

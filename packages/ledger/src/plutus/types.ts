@@ -9,7 +9,7 @@ export interface ExecutionUnits {
 }
 
 /** The Plutus implementations behind the door. */
-export type EngineName = 'scalus' | 'aiken'
+export type EngineName = 'cek' | 'scalus' | 'aiken'
 
 /** Names one redeemer: what it is for, and its place among the sorted things of that purpose. */
 export interface RedeemerPointer {

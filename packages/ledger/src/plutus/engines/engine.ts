@@ -12,6 +12,7 @@ export interface EngineRequest {
   readonly costModels: readonly BigInt64Array[]
   /** Slot `zeroSlot` began at `zeroTime` and each lasts `slotLength`, in POSIX milliseconds. */
   readonly slots: { readonly zeroTime: bigint; readonly zeroSlot: bigint; readonly slotLength: number }
+  readonly protocolMajor: number
   /** The sum of what the redeemers declare. */
   readonly budget: ExecutionUnits
 }

@@ -33,6 +33,18 @@ export class BitReader {
     }
   }
 
+  /** An integer of any size: a natural number that counts 0, −1, 1, −2, … */
+  integer(): bigint {
+    const groups: string[] = []
+    let group: number
+    do {
+      group = this.bits(8)
+      groups.push((group & 0x7f).toString(2).padStart(7, '0'))
+    } while (group >= 0x80)
+    const natural = BigInt(`0b${groups.reverse().join('')}`)
+    return (natural & 1n) === 0n ? natural >> 1n : -(natural >> 1n) - 1n
+  }
+
   /** Zeros and a one, up to the end of a byte. */
   filler(): void {
     while (this.bit() === 0);

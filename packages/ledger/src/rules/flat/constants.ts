@@ -18,6 +18,9 @@ const PAIR = 6
 const APPLICATION = 7
 const DATA = 8
 const ARRAY = 12
+const VALUE = 13
+/** The most bytes of a key in a constant of type value. */
+const MAX_KEY_SIZE = 32
 
 /** How many types a type takes to be a type of values; 9 to 11 are the BLS12-381 elements, which have no encoding. */
 const ARITY: { readonly [tag: number]: number } = {
@@ -33,6 +36,7 @@ const ARITY: { readonly [tag: number]: number } = {
   10: 0,
   11: 0,
   [ARRAY]: 1,
+  [VALUE]: 0,
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -101,7 +105,20 @@ function readValue(reader: BitReader, { tag, parameters }: ConstantType): void {
       data.assertEnd()
       return
     }
+    case VALUE:
+      while (reader.bit() === 1) {
+        readKey(reader)
+        while (reader.bit() === 1) {
+          readKey(reader)
+          reader.natural()
+        }
+      }
+      return
     default:
       throw new FlatError('BLS12-381 elements have no encoding')
   }
+}
+
+function readKey(reader: BitReader): void {
+  if (reader.byteString().length > MAX_KEY_SIZE) throw new FlatError('a key of more than 32 bytes in a value')
 }

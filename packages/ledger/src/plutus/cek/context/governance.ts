@@ -1,0 +1,152 @@
+import { readAddress } from '../../../address/decode.js'
+import type { Credential, RewardAddress } from '../../../address/types.js'
+import { compareBytes } from '../../../bytes.js'
+import { CborReader } from '../../../cbor/reader.js'
+import type { ProposalProcedure, VotingProcedure } from '../../../transaction/types.js'
+import { bytesData, constructorData, type Data, integerData, listData, mapData } from '../values/data.js'
+import { bytesOf, entriesIn, type Item, integerOf, isList, isTagged, itemsIn, readItem } from './item.js'
+import { compareLedgerCredentials, credentialData, maybe, UntranslatableError } from './parts.js'
+
+export function voterData({ role, credential }: VotingProcedure['voter']): Data {
+  if (role === 'pool') return constructorData(2, [bytesData(credential.hash)])
+  return constructorData(role === 'committee' ? 0 : 1, [credentialData(credential)])
+}
+
+/** The votes of one voter: actions in the order of their ids; no is 0, yes 1, abstain 2. */
+export function votesData({ bytes }: VotingProcedure): Data {
+  const votes = entriesIn(readItem(new CborReader(bytes))).map(([action, procedure]) => {
+    const [transactionId, index] = itemsIn(action)
+    const [vote] = itemsIn(procedure)
+    return { id: bytesOf(transactionId), index: integerOf(index), vote: Number(integerOf(vote)) }
+  })
+  votes.sort((a, b) => compareBytes(a.id, b.id) || Number(a.index - b.index))
+  return mapData(
+    votes.map(({ id, index, vote }) => [
+      constructorData(0, [bytesData(id), integerData(index)]),
+      constructorData(vote),
+    ]),
+  )
+}
+
+export function proposalData({ bytes }: ProposalProcedure): Data {
+  const [deposit, account, action] = itemsIn(readItem(new CborReader(bytes)))
+  return constructorData(0, [
+    integerData(integerOf(deposit)),
+    credentialData(accountOf(account).stake),
+    actionData(itemsIn(action)),
+  ])
+}
+
+function actionData([number, ...fields]: readonly Item[]): Data {
+  const [first, second, third, fourth] = fields
+  switch (Number(integerOf(number))) {
+    case 0:
+      return constructorData(0, [actionId(first), parametersData(second), policy(third)])
+    case 1:
+      return constructorData(1, [
+        actionId(first),
+        constructorData(
+          0,
+          itemsIn(second).map((part) => integerData(integerOf(part))),
+        ),
+      ])
+    case 2:
+      return constructorData(2, [treasuryWithdrawals(first), policy(second)])
+    case 3:
+      return constructorData(3, [actionId(first)])
+    case 4:
+      return constructorData(4, [actionId(first), leaving(second), coming(third), ratio(fourth)])
+    case 5:
+      return constructorData(5, [actionId(first), constructorData(0, [policy(itemsIn(second)[1])])])
+    case 6:
+      return constructorData(6)
+    default:
+      throw new UntranslatableError(`Plutus V3 has no form for governance action ${integerOf(number)}`)
+  }
+}
+
+function accountOf(item: Item | undefined): RewardAddress {
+  const address = readAddress(bytesOf(item), 0)
+  if (address.kind !== 'reward') throw new UntranslatableError('An account that is no reward address')
+  return address
+}
+
+function actionId(item: Item | undefined): Data {
+  if (item === null) return maybe(undefined)
+  const [transactionId, index] = itemsIn(item)
+  return maybe(constructorData(0, [bytesData(bytesOf(transactionId)), integerData(integerOf(index))]))
+}
+
+function policy(item: Item | undefined): Data {
+  return maybe(item === null || item === undefined ? undefined : bytesData(bytesOf(item)))
+}
+
+function treasuryWithdrawals(item: Item | undefined): Data {
+  const withdrawals = entriesIn(item).map(([account, lovelace]) => {
+    return { account: accountOf(account), lovelace: integerOf(lovelace) }
+  })
+  withdrawals.sort(({ account: a }, { account: b }) => compareAccounts(a, b))
+  return mapData(
+    withdrawals.map(({ account, lovelace }) => [credentialData(account.stake), integerData(lovelace)]),
+  )
+}
+
+/** By network, then by credential. */
+export function compareAccounts(a: RewardAddress, b: RewardAddress): number {
+  return a.networkId - b.networkId || compareLedgerCredentials(a.stake, b.stake)
+}
+
+function credentialOf(item: Item): Credential {
+  const [kind, hash] = itemsIn(item)
+  return { kind: integerOf(kind) === 0n ? 'key' : 'script', hash: bytesOf(hash) }
+}
+
+function leaving(item: Item | undefined): Data {
+  return listData(itemsIn(item).map(credentialOf).sort(compareLedgerCredentials).map(credentialData))
+}
+
+function coming(item: Item | undefined): Data {
+  const members = entriesIn(item).map(([member, epoch]) => ({
+    member: credentialOf(member),
+    epoch: integerOf(epoch),
+  }))
+  members.sort((a, b) => compareLedgerCredentials(a.member, b.member))
+  return mapData(members.map(({ member, epoch }) => [credentialData(member), integerData(epoch)]))
+}
+
+function ratio(item: Item | undefined): Data {
+  return constructorData(0, fraction(item).map(integerData))
+}
+
+/** In lowest terms, as the ledger keeps it. */
+function fraction(item: Item | undefined): readonly [bigint, bigint] {
+  const [first, second] = itemsIn(item)
+  const [numerator, denominator] = [integerOf(first), integerOf(second)]
+  let [greater, lesser] = [denominator, numerator]
+  while (lesser !== 0n) [greater, lesser] = [lesser, greater % lesser]
+  return [numerator / greater, denominator / greater]
+}
+
+const costModels = 18n
+
+/** Changed parameters by their number: integers, fractions and units as lists, cost models by language. */
+function parametersData(item: Item | undefined): Data {
+  const parameters = [...entriesIn(item)].sort(([a], [b]) => Number(integerOf(a) - integerOf(b)))
+  return mapData(
+    parameters.map(([key, value]) => {
+      const number = integerOf(key)
+      return [integerData(number), number === costModels ? costModelsData(value) : parameterData(value)]
+    }),
+  )
+}
+
+function parameterData(item: Item): Data {
+  if (isList(item)) return listData(item.map(parameterData))
+  if (isTagged(item)) return listData(fraction(item).map(integerData))
+  return integerData(integerOf(item))
+}
+
+function costModelsData(item: Item): Data {
+  const models = [...entriesIn(item)].sort(([a], [b]) => Number(integerOf(a) - integerOf(b)))
+  return mapData(models.map(([language, costs]) => [integerData(integerOf(language)), parameterData(costs)]))
+}

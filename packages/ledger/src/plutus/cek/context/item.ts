@@ -1,0 +1,82 @@
+import { type CborReader, Major } from '../../../cbor/reader.js'
+
+/** CBOR of a part that was decoded and found in order before, where only its structure is of interest now. */
+export type Item = bigint | Uint8Array | string | null | boolean | readonly Item[] | MapItem | TaggedItem
+
+export interface MapItem {
+  readonly entries: readonly (readonly [key: Item, value: Item])[]
+}
+
+export interface TaggedItem {
+  readonly tag: number
+  readonly content: Item
+}
+
+export function readItem(reader: CborReader): Item {
+  switch (reader.peekMajor()) {
+    case Major.unsigned:
+    case Major.negative:
+      return reader.readInt()
+    case Major.bytes:
+      return reader.readBytes()
+    case Major.text:
+      return reader.readText()
+    case Major.array: {
+      const count = reader.readArray()
+      const items: Item[] = []
+      while (reader.hasNext(count, items.length)) items.push(readItem(reader))
+      return items
+    }
+    case Major.map: {
+      const count = reader.readMap()
+      const entries: [Item, Item][] = []
+      while (reader.hasNext(count, entries.length)) entries.push([readItem(reader), readItem(reader)])
+      return { entries }
+    }
+    case Major.tag: {
+      if (reader.peek() === 0xc2 || reader.peek() === 0xc3) return reader.readInteger()
+      const tag = reader.readTag()
+      return { tag, content: readItem(reader) }
+    }
+    default:
+      return reader.tryNull() ? null : reader.readBoolean()
+  }
+}
+
+/** Thrown where a part is not what its decoder made sure of: a defect here, never a matter of a transaction. */
+function unexpected(wanted: string): never {
+  throw new TypeError(`A decoded part holds no ${wanted}`)
+}
+
+export function integerOf(item: Item | undefined): bigint {
+  return typeof item === 'bigint' ? item : unexpected('integer')
+}
+
+export function bytesOf(item: Item | undefined): Uint8Array {
+  return item instanceof Uint8Array ? item : unexpected('byte string')
+}
+
+/** A list, or a set behind its tag. */
+export function itemsIn(item: Item | undefined): readonly Item[] {
+  if (isList(item)) return item
+  if (isTagged(item)) return itemsIn(item.content)
+  return unexpected('list')
+}
+
+export function entriesIn(item: Item | undefined): MapItem['entries'] {
+  return item !== null &&
+    typeof item === 'object' &&
+    'entries' in item &&
+    !isList(item) &&
+    !(item instanceof Uint8Array)
+    ? item.entries
+    : unexpected('map')
+}
+
+export function isList(item: Item | undefined): item is readonly Item[] {
+  return Array.isArray(item)
+}
+
+export function isTagged(item: Item | undefined): item is TaggedItem {
+  return item !== null && typeof item === 'object' && 'tag' in item
+}

@@ -1,0 +1,107 @@
+import type { Address, Credential } from '../../../address/types.js'
+import { compareBytes, fromHex } from '../../../bytes.js'
+import { slotToTime } from '../../../parameters/slots.js'
+import type { SlotConfig } from '../../../parameters/types.js'
+import type { Assets, ValidityInterval, Value } from '../../../transaction/types.js'
+import { bytesData, constructorData, type Data, integerData, mapData } from '../values/data.js'
+
+/** What the script contexts of all languages have alike (plutus-ledger-api V1). */
+
+export function just(data: Data): Data {
+  return constructorData(0, [data])
+}
+
+export const nothing = constructorData(1)
+
+export function maybe(data: Data | undefined): Data {
+  return data === undefined ? nothing : just(data)
+}
+
+export function tuple(first: Data, second: Data): Data {
+  return constructorData(0, [first, second])
+}
+
+function boolean(value: boolean): Data {
+  return constructorData(value ? 1 : 0)
+}
+
+export function credentialData({ kind, hash }: Credential): Data {
+  return constructorData(kind === 'key' ? 0 : 1, [bytesData(hash)])
+}
+
+/** A credential where a stake pointer could stand too. */
+export function stakingCredentialData(credential: Credential): Data {
+  return constructorData(0, [credentialData(credential)])
+}
+
+/** Thrown where phase 1 should have found that a script cannot be shown this transaction. */
+export class UntranslatableError extends Error {
+  override readonly name = 'UntranslatableError'
+}
+
+export function addressData(address: Address): Data {
+  if (address.kind === 'byron' || address.kind === 'reward') {
+    throw new UntranslatableError('A script context has no form for a Byron address')
+  }
+  const { payment, stake, pointer } = address
+  let staking: Data | undefined
+  if (stake !== undefined) staking = stakingCredentialData(stake)
+  else if (pointer !== undefined) {
+    const { slot, transactionIndex, certificateIndex } = pointer
+    staking = constructorData(1, [slot, transactionIndex, certificateIndex].map(integerData))
+  }
+  return constructorData(0, [credentialData(payment), maybe(staking)])
+}
+
+const none = bytesData(new Uint8Array())
+
+/** Lovelace comes first, under empty names, also where there is none of it. */
+export function lovelaceEntry(lovelace: bigint): readonly [Data, Data] {
+  return [none, mapData([[none, integerData(lovelace)]])]
+}
+
+export function assetEntries(assets: Assets): (readonly [Data, Data])[] {
+  return sortedByHex(assets).map(([policy, quantities]) => [
+    bytesData(fromHex(policy)),
+    mapData(
+      sortedByHex(quantities).map(([name, quantity]) => [bytesData(fromHex(name)), integerData(quantity)]),
+    ),
+  ])
+}
+
+export function valueData({ lovelace, assets }: Value): Data {
+  return mapData([lovelaceEntry(lovelace), ...assetEntries(assets)])
+}
+
+/** Hex sorts as bytes do. */
+export function sortedByHex<Item>(map: ReadonlyMap<string, Item>): [string, Item][] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+}
+
+const negativeInfinity = constructorData(0)
+const positiveInfinity = constructorData(2)
+
+function finite(time: bigint): Data {
+  return constructorData(1, [integerData(time)])
+}
+
+/** In POSIX milliseconds; infinite ends are closed, the lower one is closed, the upper one open. */
+export function intervalData({ invalidBefore, invalidHereafter }: ValidityInterval, slots: SlotConfig): Data {
+  const lower = invalidBefore === undefined ? negativeInfinity : finite(slotToTime(slots, invalidBefore))
+  const upper =
+    invalidHereafter === undefined ? positiveInfinity : finite(slotToTime(slots, invalidHereafter))
+  return constructorData(0, [
+    constructorData(0, [lower, boolean(true)]),
+    constructorData(0, [upper, boolean(invalidHereafter === undefined)]),
+  ])
+}
+
+/** The ledger sorts script credentials first, plutus-ledger-api key credentials. */
+export function compareLedgerCredentials(a: Credential, b: Credential): number {
+  if (a.kind !== b.kind) return a.kind === 'script' ? -1 : 1
+  return compareBytes(a.hash, b.hash)
+}
+
+export function comparePlutusCredentials(a: Credential, b: Credential): number {
+  return a.kind === b.kind ? compareBytes(a.hash, b.hash) : -compareLedgerCredentials(a, b)
+}

@@ -1,0 +1,144 @@
+import { compareBytes, fromHex } from '../../../bytes.js'
+import type { SlotConfig } from '../../../parameters/types.js'
+import type { ResolvedInput } from '../../../rules/resolution.js'
+import type {
+  PlutusLanguage,
+  Redeemer,
+  RedeemerPurpose,
+  TransactionOutput,
+} from '../../../transaction/types.js'
+import { readData } from '../program/decode-constant.js'
+import { bytesData, constructorData, type Data, integerData, listData, mapData } from '../values/data.js'
+import { certificateDataV1, certificateDataV3 } from './certificates.js'
+import { proposalData, voterData, votesData } from './governance.js'
+import {
+  addressData,
+  assetEntries,
+  comparePlutusCredentials,
+  credentialData,
+  intervalData,
+  lovelaceEntry,
+  maybe,
+  sortedByHex,
+  stakingCredentialData,
+  tuple,
+  UntranslatableError,
+  valueData,
+} from './parts.js'
+import { type OrderedTransaction, purposeData, referenceData, transactionIdData } from './purpose.js'
+
+/** `TxInfo` of a language: the transaction as its scripts see it. */
+export function transactionInfo(
+  ordered: OrderedTransaction,
+  language: PlutusLanguage,
+  slots: SlotConfig,
+): Data {
+  const { transaction, inputs, referenceInputs } = ordered
+  const { body, witnesses } = transaction
+  const inputData = (input: ResolvedInput): Data =>
+    constructorData(0, [referenceData(input.reference, language), outputData(outputOf(input), language)])
+
+  const spent = listData(inputs.map(inputData))
+  const referred = listData(referenceInputs.map(inputData))
+  const outputs = listData(body.outputs.map((output) => outputData(output, language)))
+  const interval = intervalData(body.validityInterval, slots)
+  const signers = listData([...body.requiredSigners].sort(compareBytes).map(bytesData))
+  const datums = sortedByHex(witnesses.datums).map(
+    ([hash, data]) => [bytesData(fromHex(hash)), readData(data)] as const,
+  )
+  const id = transactionIdData(transaction.id, language)
+  if (language === 'PlutusV3') {
+    return constructorData(0, [
+      spent,
+      referred,
+      outputs,
+      integerData(body.fee),
+      mapData(assetEntries(body.mint)),
+      listData(body.certificates.map((each) => certificateDataV3(each, ordered.protocolMajor))),
+      mapData(
+        ordered.withdrawals.map(({ account, lovelace }) => [
+          credentialData(account.stake),
+          integerData(lovelace),
+        ]),
+      ),
+      interval,
+      signers,
+      redeemersData(ordered, language),
+      mapData(datums),
+      id,
+      mapData(ordered.votes.map((each) => [voterData(each.voter), votesData(each)])),
+      listData(body.proposalProcedures.map(proposalData)),
+      maybe(body.currentTreasury === undefined ? undefined : integerData(body.currentTreasury)),
+      maybe(body.treasuryDonation === 0n ? undefined : integerData(body.treasuryDonation)),
+    ])
+  }
+
+  const fee = mapData([lovelaceEntry(body.fee)])
+  // An entry of no lovelace is in what is minted, though none can be.
+  const mint = mapData([lovelaceEntry(0n), ...assetEntries(body.mint)])
+  const certificates = listData(body.certificates.map(certificateDataV1))
+  const withdrawals = [...ordered.withdrawals]
+    .sort((a, b) => comparePlutusCredentials(a.account.stake, b.account.stake))
+    .map(({ account, lovelace }) => [stakingCredentialData(account.stake), integerData(lovelace)] as const)
+  if (language === 'PlutusV2') {
+    return constructorData(0, [
+      spent,
+      referred,
+      outputs,
+      fee,
+      mint,
+      certificates,
+      mapData(withdrawals),
+      interval,
+      signers,
+      redeemersData(ordered, language),
+      mapData(datums),
+      id,
+    ])
+  }
+  const pairs = (entries: readonly (readonly [Data, Data])[]): Data =>
+    listData(entries.map(([first, second]) => tuple(first, second)))
+  return constructorData(0, [
+    spent,
+    outputs,
+    fee,
+    mint,
+    certificates,
+    pairs(withdrawals),
+    interval,
+    signers,
+    pairs(datums),
+    id,
+  ])
+}
+
+function outputOf({ key, output }: ResolvedInput): TransactionOutput {
+  if (output === undefined) throw new UntranslatableError(`The output ${key} is unknown`)
+  return output
+}
+
+function outputData(
+  { address, value, datum, referenceScript }: TransactionOutput,
+  language: PlutusLanguage,
+): Data {
+  const common = [addressData(address), valueData(value)]
+  const hash = datum.kind === 'hash' ? bytesData(datum.hash) : undefined
+  if (language === 'PlutusV1') return constructorData(0, [...common, maybe(hash)])
+  let shown = constructorData(0)
+  if (datum.kind === 'inline') shown = constructorData(2, [readData(datum.data)])
+  else if (hash !== undefined) shown = constructorData(1, [hash])
+  const script = referenceScript === undefined ? undefined : bytesData(referenceScript.hash)
+  return constructorData(0, [...common, shown, maybe(script)])
+}
+
+/** The ledger's order of purposes, which is not that of the constructors. */
+const order: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
+
+function redeemersData(ordered: OrderedTransaction, language: PlutusLanguage): Data {
+  const redeemers = [...ordered.transaction.witnesses.redeemers].sort(
+    (a: Redeemer, b: Redeemer) => order.indexOf(a.purpose) - order.indexOf(b.purpose) || a.index - b.index,
+  )
+  return mapData(
+    redeemers.map((redeemer) => [purposeData(redeemer, ordered, language), readData(redeemer.data)]),
+  )
+}

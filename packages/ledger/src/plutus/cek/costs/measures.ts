@@ -1,0 +1,118 @@
+import { fail } from '../failures.js'
+import type { Meter } from '../meter.js'
+import { TypeTag } from '../values/constant-type.js'
+import type { Data } from '../values/data.js'
+import { dataNodes, dataSize, lesserDataSize } from '../values/data-size.js'
+import { type List, lengthOf } from '../values/list.js'
+import { bytesSize, characterCount, integerSize } from '../values/sizes.js'
+import { type Coins, type Content, type Value, ValueKind } from '../values/value.js'
+
+/** In what an argument is measured. */
+export type Measure =
+  | 'ignored'
+  | 'integer'
+  | 'bytes'
+  | 'text'
+  | 'list'
+  | 'data'
+  | 'dataNodes'
+  /** Of two arguments, the lesser of their sizes for both. */
+  | 'lesserData'
+  /** An integer by its absolute value. */
+  | 'literal'
+  /** An integer that is a number of bytes, in words. */
+  | 'wordsOfBytes'
+  /** The quantities of a value. */
+  | 'coins'
+  /** The depth of a value's two maps as binary trees. */
+  | 'coinsDepth'
+
+/** Sizes are numbers of floating point up to this: as large as a counter, and in the exact way of counting as well. */
+const largest = 2 ** 63
+
+/** Since protocol version 11 no integer of more bits and no byte string of more bytes goes into a builtin. */
+const maxIntegerWords = 4096
+const maxByteStringSize = 65_536
+
+/** An argument's size; walking data, no further than `limit`. */
+export type Measuring = (args: readonly Value[], at: number, limit: number) => number
+
+/** @param protocolMajor decides how text is measured and what is too large */
+export function measuring(measure: Measure, protocolMajor: number): Measuring {
+  const later = protocolMajor >= 11
+  switch (measure) {
+    case 'ignored':
+      return () => 0
+    case 'integer':
+      return (args, at) => {
+        const words = integerSize(content(args, at, TypeTag.integer) as bigint)
+        if (later && words > maxIntegerWords) fail('An integer has too many bits')
+        return words
+      }
+    case 'bytes':
+      return (args, at) => {
+        const bytes = content(args, at, TypeTag.byteString) as Uint8Array
+        if (later && bytes.length > maxByteStringSize) fail('A byte string is too long')
+        return bytesSize(bytes)
+      }
+    case 'text':
+      if (later) {
+        return (args, at) => Math.floor(Buffer.byteLength(content(args, at, TypeTag.string) as string) / 4)
+      }
+      return (args, at) => characterCount(content(args, at, TypeTag.string) as string)
+    case 'list':
+      return (args, at) => lengthOf(content(args, at, TypeTag.list) as List<Content>)
+    case 'data':
+      return (args, at, limit) => dataSize(content(args, at, TypeTag.data) as Data, limit)
+    case 'dataNodes':
+      return (args, at, limit) => dataNodes(content(args, at, TypeTag.data) as Data, limit)
+    case 'lesserData':
+      return (args, _, limit) =>
+        lesserDataSize(content(args, 0, TypeTag.data) as Data, content(args, 1, TypeTag.data) as Data, limit)
+    case 'literal':
+      return (args, at) => magnitude(content(args, at, TypeTag.integer) as bigint)
+    case 'wordsOfBytes':
+      return (args, at) => Math.ceil(magnitude(content(args, at, TypeTag.integer) as bigint) / 8)
+    case 'coins':
+      return (args, at) => quantityCount(content(args, at, TypeTag.value) as Coins)
+    case 'coinsDepth':
+      return (args, at) => depth(content(args, at, TypeTag.value) as Coins)
+  }
+}
+
+/** How far data may be walked: to where its cost is over what is left. */
+export function reach(meter: Meter, slope: number): number {
+  return slope > 0 ? Math.ceil(meter.stepsLeft() / slope) : mostNodes
+}
+
+/** Where data costs nothing to walk: as many nodes as any script could need. */
+const mostNodes = 10_000_000
+
+function content(args: readonly Value[], at: number, tag: number): Content {
+  const value = args[at]
+  if (value === undefined || value.kind !== ValueKind.constant || value.type.tag !== tag) {
+    return fail('A builtin was given a value of a wrong type')
+  }
+  return value.content
+}
+
+function magnitude(value: bigint): number {
+  const size = Number(value < 0n ? -value : value)
+  return Math.min(size, largest)
+}
+
+export function quantityCount(coins: Coins): number {
+  let count = 0
+  for (const names of coins.values()) count += names.size
+  return count
+}
+
+function depth(coins: Coins): number {
+  let widest = 0
+  for (const names of coins.values()) widest = Math.max(widest, names.size)
+  return levels(coins.size) + levels(widest)
+}
+
+function levels(size: number): number {
+  return size === 0 ? 0 : 32 - Math.clz32(size)
+}

@@ -1,0 +1,256 @@
+import type { Semantics } from './builtins/builtin.js'
+import { builtins } from './builtins/table.js'
+import type { CostTable } from './costs/cost-table.js'
+import { fail } from './failures.js'
+import type { Meter } from './meter.js'
+import { type Term, TermKind } from './program/term.js'
+import { TypeTag } from './values/constant-type.js'
+import type { Pair } from './values/data.js'
+import type { List } from './values/list.js'
+import {
+  Builtin,
+  Constant,
+  Constructed,
+  type Content,
+  Delayed,
+  Environment,
+  Lambda,
+  type Value,
+  ValueKind,
+} from './values/value.js'
+
+/** What is to be done with a value once it is there. */
+const FrameKind = {
+  /** It is a function: evaluate its argument. */
+  argument: 0,
+  /** It is the argument of a function. */
+  function: 1,
+  /** It is a function of an argument that is there. */
+  applied: 2,
+  force: 3,
+  /** It is one of the fields of a `constr`. */
+  field: 4,
+  /** It decides which branch of a `case` to take. */
+  branch: 5,
+} as const
+
+class Frame {
+  constructor(
+    readonly kind: number,
+    readonly term: Term | null,
+    readonly environment: Environment | null,
+    readonly value: Value | null,
+    readonly fields: readonly Value[] | null,
+    readonly below: Frame | null,
+  ) {}
+}
+
+const noValues: readonly Value[] = []
+
+export interface MachineOptions {
+  readonly costs: CostTable
+  readonly meter: Meter
+  readonly semantics: Semantics
+  /** Whether `case` takes constants, as it does since protocol version 11. */
+  readonly casesOnConstants: boolean
+}
+
+/**
+ * The CEK machine: evaluates a term with what it finds on a stack of its own, so neither depth nor length of an
+ * evaluation touches the stack of JavaScript. Every step and every builtin is paid for before it is done.
+ *
+ * @throws {EvaluationFailure} where the term fails
+ * @throws {BudgetSpent} where the meter runs out
+ */
+export function evaluate(program: Term, options: MachineOptions): Value {
+  const { costs, meter, semantics, casesOnConstants } = options
+  const { charges } = costs
+  const stepCosts = stepCostsByKind(costs)
+  let term = program
+  let environment: Environment | null = null
+  let frame: Frame | null = null
+  let value: Value
+
+  meter.spend(costs.machine.startup.steps, costs.machine.startup.memory)
+  for (;;) {
+    // From a term to a value: what is on the way goes onto the stack.
+    down: for (;;) {
+      const { kind } = term
+      const cost = stepCosts[kind] as { readonly steps: number; readonly memory: number }
+      meter.steps -= cost.steps
+      meter.memory -= cost.memory
+      if (meter.steps < 0 || meter.memory < 0) meter.refill()
+      switch (kind) {
+        case TermKind.variable:
+          value = lookUp(environment, term.index)
+          break down
+        case TermKind.lambda:
+          value = new Lambda(term.first as Term, environment)
+          break down
+        case TermKind.apply:
+          frame = new Frame(FrameKind.argument, term.second, environment, null, null, frame)
+          term = term.first as Term
+          continue
+        case TermKind.constant:
+          value = term.constant as Constant
+          break down
+        case TermKind.delay:
+          value = new Delayed(term.first as Term, environment)
+          break down
+        case TermKind.force:
+          frame = new Frame(FrameKind.force, null, null, null, null, frame)
+          term = term.first as Term
+          continue
+        case TermKind.builtin: {
+          const { index } = term
+          value = new Builtin(index, builtins[index]?.forces ?? fail('An unknown builtin'), noValues)
+          break down
+        }
+        case TermKind.constr: {
+          const first = term.terms[0]
+          if (first === undefined) {
+            value = new Constructed(term.index, noValues)
+            break down
+          }
+          frame = new Frame(FrameKind.field, term, environment, null, noValues, frame)
+          term = first
+          continue
+        }
+        case TermKind.case:
+          frame = new Frame(FrameKind.branch, term, environment, null, null, frame)
+          term = term.first as Term
+          continue
+        default:
+          return fail('The script evaluated an error')
+      }
+    }
+    // From a value to the next term: the stack says what to do with it.
+    up: for (;;) {
+      if (frame === null) return value
+      const top: Frame = frame
+      frame = top.below
+      let callee: Value
+      let argument: Value
+      switch (top.kind) {
+        case FrameKind.argument:
+          frame = new Frame(FrameKind.function, null, null, value, null, frame)
+          term = top.term as Term
+          environment = top.environment
+          break up
+        case FrameKind.function:
+          callee = top.value as Value
+          argument = value
+          break
+        case FrameKind.applied:
+          callee = value
+          argument = top.value as Value
+          break
+        case FrameKind.force:
+          if (value.kind === ValueKind.delayed) {
+            term = value.body
+            environment = value.environment
+            break up
+          }
+          if (value.kind !== ValueKind.builtin || value.forces === 0) {
+            return fail('Something was forced that is not delayed')
+          }
+          value = new Builtin(value.index, value.forces - 1, value.args)
+          continue
+        case FrameKind.field: {
+          const { terms, index } = top.term as Term
+          const fields: readonly Value[] = [...(top.fields ?? noValues), value]
+          const next = terms[fields.length]
+          if (next === undefined) {
+            value = new Constructed(index, fields)
+            continue
+          }
+          frame = new Frame(FrameKind.field, top.term, top.environment, null, fields, frame)
+          term = next
+          environment = top.environment
+          break up
+        }
+        default: {
+          const { terms } = top.term as Term
+          if (value.kind === ValueKind.constructed) {
+            term = terms[value.tag] ?? fail('A case has no branch for this constructor')
+            frame = applyTo(value.fields, frame)
+          } else if (value.kind === ValueKind.constant && casesOnConstants) {
+            const [at, fields] = branchOf(value, terms.length)
+            term = terms[at] ?? fail('A case has no branch for this constant')
+            frame = applyTo(fields, frame)
+          } else {
+            return fail('A case was given something that it cannot distinguish')
+          }
+          environment = top.environment
+          break up
+        }
+      }
+      if (callee.kind === ValueKind.lambda) {
+        term = callee.body
+        environment = new Environment(argument, callee.environment)
+        break
+      }
+      if (callee.kind !== ValueKind.builtin || callee.forces > 0) {
+        return fail('Something was applied that is no function')
+      }
+      const args: readonly Value[] = callee.args.length === 0 ? [argument] : [...callee.args, argument]
+      const fn = builtins[callee.index] ?? fail('An unknown builtin')
+      if (args.length < fn.arity) {
+        value = new Builtin(callee.index, 0, args)
+      } else {
+        charges[callee.index]?.(args, meter)
+        value = fn.run(args, semantics)
+      }
+    }
+  }
+}
+
+function stepCostsByKind({ machine }: CostTable): readonly { steps: number; memory: number }[] {
+  const free = { steps: 0, memory: 0 }
+  const { var: variable, delay, lam, apply, const: constant, force, builtin, constr, case: caseOf } = machine
+  return [variable, delay, lam, apply, constant, force, free, builtin, constr, caseOf]
+}
+
+function lookUp(environment: Environment | null, index: number): Value {
+  let at = environment
+  for (let left = index; left > 1 && at !== null; left--) at = at.outer
+  return at === null || index < 1 ? fail('A variable is free') : at.value
+}
+
+/** The fields of what a case looked at become the arguments of its branch, the first one on top. */
+function applyTo(fields: readonly Value[], below: Frame | null): Frame | null {
+  let frame = below
+  for (let i = fields.length - 1; i >= 0; i--) {
+    frame = new Frame(FrameKind.applied, null, null, fields[i] as Value, null, frame)
+  }
+  return frame
+}
+
+/** Which branch a constant takes, and what it gives to it. */
+function branchOf({ type, content }: Constant, count: number): readonly [number, readonly Value[]] {
+  switch (type.tag) {
+    case TypeTag.unit:
+      if (count !== 1) break
+      return [0, noValues]
+    case TypeTag.bool:
+      if (count > 2) break
+      return [content === true ? 1 : 0, noValues]
+    case TypeTag.integer: {
+      const at = content as bigint
+      if (at < 0n || at >= BigInt(count)) break
+      return [Number(at), noValues]
+    }
+    case TypeTag.list: {
+      const list = content as List<Content>
+      if (count !== 1 && count !== 2) break
+      if (list === null) return [1, noValues]
+      return [0, [new Constant(type.first ?? type, list.head), new Constant(type, list.tail)]]
+    }
+    case TypeTag.pair: {
+      if (count !== 1) break
+      const { first, second } = content as Pair<Content, Content>
+      return [0, [new Constant(type.first ?? type, first), new Constant(type.second ?? type, second)]]
+    }
+  }
+  return fail('A case has no branch for this constant')
+}

@@ -1,0 +1,69 @@
+import { equalBytes } from '../../../bytes.js'
+import { cons, type List, listOf } from './list.js'
+
+export interface Pair<First, Second> {
+  readonly first: First
+  readonly second: Second
+}
+
+/** Plutus data. It can be nested deeper than a stack reaches, so what walks it keeps a stack of its own. */
+export type Data =
+  | { readonly kind: 'constructor'; readonly index: bigint; readonly fields: List<Data> }
+  | { readonly kind: 'map'; readonly entries: List<Pair<Data, Data>> }
+  | { readonly kind: 'list'; readonly items: List<Data> }
+  | { readonly kind: 'integer'; readonly value: bigint }
+  | { readonly kind: 'bytes'; readonly value: Uint8Array }
+
+export function constructorData(index: number, fields: readonly Data[] = []): Data {
+  return { kind: 'constructor', index: BigInt(index), fields: listOf(fields) }
+}
+
+export function listData(items: readonly Data[]): Data {
+  return { kind: 'list', items: listOf(items) }
+}
+
+export function mapData(entries: readonly (readonly [Data, Data])[]): Data {
+  return { kind: 'map', entries: listOf(entries.map(([first, second]) => ({ first, second }))) }
+}
+
+export function integerData(value: bigint | number): Data {
+  return { kind: 'integer', value: BigInt(value) }
+}
+
+export function bytesData(value: Uint8Array): Data {
+  return { kind: 'bytes', value }
+}
+
+/** One node of each being the same object is enough: data never changes. */
+export function equalData(left: Data, right: Data): boolean {
+  let open: List<Pair<Data, Data>> = cons({ first: left, second: right }, null)
+  while (open !== null) {
+    const { first: a, second: b } = open.head
+    open = open.tail
+    if (a === b) continue
+    if (a.kind === 'integer') {
+      if (b.kind !== 'integer' || a.value !== b.value) return false
+    } else if (a.kind === 'bytes') {
+      if (b.kind !== 'bytes' || !equalBytes(a.value, b.value)) return false
+    } else if (a.kind === 'map') {
+      if (b.kind !== 'map' || a.entries?.length !== b.entries?.length) return false
+      for (let x = a.entries, y = b.entries; x !== null && y !== null; x = x.tail, y = y.tail) {
+        open = cons({ first: x.head.second, second: y.head.second }, open)
+        open = cons({ first: x.head.first, second: y.head.first }, open)
+      }
+    } else {
+      if (b.kind !== a.kind || (a.kind === 'constructor' && !sameIndex(a, b))) return false
+      const these = a.kind === 'constructor' ? a.fields : a.items
+      const those = b.kind === 'constructor' ? b.fields : b.kind === 'list' ? b.items : null
+      if (these?.length !== those?.length) return false
+      for (let x = these, y = those; x !== null && y !== null; x = x.tail, y = y.tail) {
+        open = cons({ first: x.head, second: y.head }, open)
+      }
+    }
+  }
+  return true
+}
+
+function sameIndex(a: Data, b: Data): boolean {
+  return a.kind === 'constructor' && b.kind === 'constructor' && a.index === b.index
+}
