@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type FailureKind, isLayer1Error, Layer1Error } from '../errors.js'
+import type { Layer1Limits } from '../types.js'
+
+export type Limits = Required<Omit<Layer1Limits, 'pollMs'>>
+
+/** The kinds of failure that the next attempt may not meet. */
+const passing: ReadonlySet<FailureKind> = new Set([
+  'timeout',
+  'rate limited',
+  'unreachable',
+  'provider error',
+  'invalid answer',
+])
+
+export function isPassing(error: unknown): error is Layer1Error {
+  return isLayer1Error(error) && passing.has(error.kind)
+}
+
+/** The limits with their defaults. */
+export function readLimits(limits: Layer1Limits): Limits {
+  const read = (name: keyof Limits, otherwise: number, least: number): number => {
+    const value = limits[name] ?? otherwise
+    if (Number.isSafeInteger(value) && value >= least) return value
+    throw new TypeError(`${name} must be a whole number from ${least} on`)
+  }
+  return {
+    requestTimeoutMs: read('requestTimeoutMs', 10_000, 1),
+    callTimeoutMs: read('callTimeoutMs', 30_000, 1),
+    attempts: read('attempts', 4, 1),
+    backoffMs: read('backoffMs', 500, 0),
+  }
+}
+
+/**
+ * Tries until it succeeds, fails for good, or has been tried often enough.
+ *
+ * @param signal ends it: the pause too
+ */
+export async function retrying<T>(
+  limits: Limits,
+  signal: AbortSignal,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isPassing(error) || tried >= limits.attempts || signal.aborted) throw error
+      await backOff(limits, tried, error, signal)
+    }
+  }
+}
+
+/**
+ * A pause of random length ("full jitter", so that many clients do not come back together), or as long as the provider asks.
+ *
+ * @throws the failure itself where the call ends sooner than the pause
+ */
+export async function backOff(
+  limits: Limits,
+  tried: number,
+  failure: Layer1Error,
+  signal: AbortSignal,
+): Promise<void> {
+  const longest = Math.min(limits.backoffMs * 2 ** (tried - 1), limits.callTimeoutMs)
+  const asked = failure.retryAfterMs ?? 0
+  if (asked > limits.callTimeoutMs) throw failure
+  try {
+    await pause(Math.max(asked, Math.random() * longest), undefined, { signal })
+  } catch {
+    throw failure
+  }
+}
+
+/** A signal that ends with the caller's or when the time of a call is over. */
+export function callSignal(timeoutMs: number, signal?: AbortSignal): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout])
+}
+
+/** What a call rejects with whose signal has ended: the caller's own reason, or `timeout`. */
+export function endedBy(signal: AbortSignal, provider: string): unknown {
+  const reason: unknown = signal.reason
+  return isTimeout(reason) ? new Layer1Error('timeout', `${provider} did not answer in time`) : reason
+}
+
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError'
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { decodeBech32Address, encodeBech32Address } from '@ratatosk/ledger'
+import type { FailureKind } from '../errors.js'
+import type { Layer1 } from '../types.js'
+import { failsWith } from './expect.js'
+import type { ProviderHarness, SuiteCase, SuiteFault, SuiteOperation, WithHarness } from './harness.js'
+import { included, walletOf } from './transaction-cases.js'
+
+/** What each fault is to a caller. */
+const kinds: readonly (readonly [SuiteFault, FailureKind])[] = [
+  ['time-out', 'timeout'],
+  ['refusal', 'unreachable'],
+  ['rate-limit', 'rate limited'],
+  ['failure', 'provider error'],
+  ['garbage', 'invalid answer'],
+]
+
+/** Failures and what they are told as. */
+export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
+  const scene = (name: string, run: Parameters<WithHarness>[0]): SuiteCase => ({
+    name,
+    run: () => withHarness(run),
+  })
+  return [
+    scene('what breaks a rule is rejected with a reason', async (harness) => {
+      const { layer1, emptyKeys, produceBlock } = harness
+      const wallet = walletOf(harness)
+      const rival = walletOf(harness)
+      const lovelace = 2_000_000_000n
+      const draft = { outputs: [{ address: emptyKeys.addressText, lovelace: lovelace / 2n }] }
+      const [first, second] = [await wallet.build(draft), await rival.build(draft)]
+      await wallet.submit(first)
+      await produceBlock()
+      await layer1.await(first.id)
+      const stolen = await walletOf(harness).build(draft)
+      const broken = Uint8Array.from(stolen.bytes)
+      const signature = Buffer.from(broken).indexOf(
+        Buffer.from(stolen.transaction.witnesses.keyWitnesses[0]?.signature ?? []),
+      )
+      broken[signature] = (broken[signature] ?? 0) ^ 1
+      const error = await failsWith('rejected', layer1.submit(broken))
+      assert.ok(error.reason)
+      assert.equal(error.mayHaveEffect, false)
+      if (second.spent.some(({ reference }) => first.spent.some((utxo) => utxo.reference === reference))) {
+        await failsWith('rejected', layer1.submit(second.bytes))
+      }
+      const malformed = await failsWith('rejected', layer1.submit(Uint8Array.of(0x80)))
+      assert.ok(malformed.reason)
+      await failsWith('rejected', layer1.evaluate(Uint8Array.of(0x80)))
+    }),
+    scene('an address of another network', async ({ layer1, keys }) => {
+      const { bytes } = decodeBech32Address(keys.addressText)
+      const foreign = Uint8Array.from(bytes)
+      foreign[0] = (foreign[0] ?? 0) ^ 1
+      const address = { ...keys.address, bytes: foreign, networkId: 1 - layer1.networkId }
+      await failsWith('wrong network', layer1.utxosAt(encodeBech32Address(address)))
+    }),
+    scene('a transaction whose block is rolled back', async (harness) => {
+      const { layer1, emptyKeys, rollBack } = harness
+      const wallet = walletOf(harness)
+      const outputs = [{ address: emptyKeys.addressText, lovelace: 2_000_000n }]
+      const built = await included(harness, wallet, outputs)
+      const deeper = failsWith('rolled back', layer1.await(built.id, { confirmations: 1, timeoutMs: 10_000 }))
+      // The wait has to see it in its block before.
+      await layer1.status(built.id)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await rollBack(1)
+      await deeper
+      assert.deepEqual(await layer1.utxosAt(emptyKeys.addressText), [])
+      assert.equal(await layer1.submit(built.bytes), built.id)
+      await harness.produceBlock()
+      await layer1.await(built.id)
+    }),
+    ...kinds.map(([fault, kind]) =>
+      scene(`reads: one ${fault} passes, lasting ones are "${kind}"`, async (harness) => {
+        const { layer1, attempts, inject, clearFaults } = harness
+        await layer1.tip()
+        for (const [operation, read] of reads(harness)) {
+          inject(fault, operation, 1)
+          await read(layer1)
+          inject(fault, operation, Number.POSITIVE_INFINITY)
+          const error = await failsWith(kind, read(layer1))
+          assert.equal(error.code.startsWith('LAYER1_'), true)
+          clearFaults()
+        }
+        assert.ok(attempts > 1)
+      }),
+    ),
+    ...kinds.map(([fault, kind]) =>
+      scene(`submitting: one ${fault} passes, lasting ones are "${kind}"`, async (harness) => {
+        const { layer1, emptyKeys, inject, clearFaults, produceBlock } = harness
+        const wallet = walletOf(harness)
+        const outputs = [{ address: emptyKeys.addressText, lovelace: 2_000_000n }]
+        inject(fault, 'submit', 1)
+        const first = await wallet.send({ outputs })
+        inject(fault, 'submit', Number.POSITIVE_INFINITY)
+        const second = await wallet.build({ outputs })
+        await failsWith(kind, wallet.submit(second))
+        clearFaults()
+        assert.ok(wallet.inFlight().includes(second.id), 'its inputs stay withheld')
+        assert.equal(await wallet.submit(second), second.id)
+        await produceBlock()
+        await layer1.await(first.id)
+        await layer1.await(second.id)
+      }),
+    ),
+    scene('an answer that is lost after the transaction was taken', async (harness) => {
+      const { layer1, emptyKeys, inject, produceBlock } = harness
+      const wallet = walletOf(harness)
+      const built = await wallet.build({
+        outputs: [{ address: emptyKeys.addressText, lovelace: 2_000_000n }],
+      })
+      inject('lost-answer', 'submit', 1)
+      const answer = await wallet.submit(built).catch((error: unknown) => error)
+      // Either it is found in the mempool, or nothing is claimed.
+      if (answer !== built.id) {
+        assert.equal((await failsWith('unreachable', Promise.reject(answer))).mayHaveEffect, true)
+      }
+      assert.ok(wallet.inFlight().includes(built.id), 'its inputs stay withheld')
+      await produceBlock()
+      await layer1.await(built.id)
+      assert.equal(await wallet.submit(built), built.id)
+      assert.equal((await layer1.utxosAt(emptyKeys.addressText)).length, 1)
+    }),
+  ]
+}
+
+function reads({ keys }: ProviderHarness): readonly [SuiteOperation, (layer1: Layer1) => Promise<unknown>][] {
+  return [
+    ['utxos', (layer1) => layer1.utxosAt(keys.addressText)],
+    ['tip', (layer1) => layer1.tip()],
+  ]
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { blake2b256, CborWriter, fromHex, scriptHash, toHex } from '@ratatosk/ledger'
+import type { ScriptContent } from '../transaction/encode-output.js'
+import type { DraftOutput } from '../transaction/types.js'
+import type { Utxo } from '../types.js'
+import { openWallet, type Wallet } from '../wallet/open-wallet.js'
+import { failsWith, sameUtxos } from './expect.js'
+import type { ProviderHarness, SuiteCase, WithHarness } from './harness.js'
+
+/** `(program 1.1.0 (lam context (con unit ())))`, in the byte string that scripts are kept in. */
+const succeeding: ScriptContent = { language: 'PlutusV3', bytes: fromHex('450101002499') }
+/** The constructor 0 without fields. */
+const unit = fromHex('d87980')
+
+export function walletOf({ layer1, keys, evaluator }: ProviderHarness): Wallet {
+  return openWallet({ layer1, keys, evaluator })
+}
+
+/** Sends, makes a block and waits. */
+export async function included(harness: ProviderHarness, wallet: Wallet, outputs: readonly DraftOutput[]) {
+  const built = await wallet.send({ outputs })
+  await harness.produceBlock()
+  await harness.layer1.await(built.id)
+  return built
+}
+
+/** Transactions from draft to depth. */
+export function transactionCases(withHarness: WithHarness): readonly SuiteCase[] {
+  const scene = (name: string, run: Parameters<WithHarness>[0]): SuiteCase => ({
+    name,
+    run: () => withHarness(run),
+  })
+  return [
+    scene('a payment is sent, included and buried', async (harness) => {
+      const { layer1, keys, emptyKeys, produceBlock } = harness
+      const wallet = walletOf(harness)
+      const built = await wallet.send({ outputs: [{ address: emptyKeys.addressText, lovelace: 5_000_000n }] })
+      assert.notEqual((await layer1.status(built.id)).kind, 'confirmed')
+      await produceBlock()
+      const tip = await layer1.tip()
+      assert.deepEqual(await layer1.await(built.id), {
+        slot: tip.slot,
+        blockHash: tip.hash,
+        confirmations: 0,
+      })
+      await failsWith('timeout', layer1.await(built.id, { confirmations: 2, timeoutMs: 300 }))
+      await produceBlock()
+      await produceBlock()
+      const { confirmations, blockHash } = await layer1.await(built.id, { confirmations: 2 })
+      assert.equal(confirmations, 2)
+      assert.equal(blockHash, tip.hash)
+
+      sameUtxos(await layer1.utxosAt(emptyKeys.addressText), built.produced.slice(0, 1))
+      assert.deepEqual(await layer1.utxosByReferences(built.spent.map(({ reference }) => reference)), [])
+      const kept = (await wallet.balance()).lovelace
+      const change = built.produced.slice(1).reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+      const spent = built.spent.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+      assert.equal(spent - change, 5_000_000n + built.fee)
+      assert.equal((await layer1.utxosAt(keys.addressText)).reduce(lovelaceSum, 0n), kept)
+    }),
+    scene('outputs come back as they were made: assets, datums, reference scripts', async (harness) => {
+      const { layer1, keys, emptyKeys, produceBlock } = harness
+      const wallet = walletOf(harness)
+      const policyScript: ScriptContent = {
+        language: 'native',
+        bytes: new CborWriter().array(2).uint(0).bytes(keys.payment.hash).toBytes(),
+      }
+      const policy = toHex(scriptHash('native', policyScript.bytes))
+      // One more than a double can hold.
+      const many = 9_007_199_254_740_993n
+      const tokens = new Map([
+        ['', 1n],
+        ['746f6b656e', many],
+      ])
+      const address = emptyKeys.addressText
+      const built = await wallet.send({
+        mint: [{ policy, assets: tokens }],
+        scripts: [policyScript],
+        outputs: [
+          { address, assets: new Map([[policy, tokens]]), datum: { kind: 'inline', data: unit } },
+          { address, datum: { kind: 'hash', hash: blake2b256(unit) }, referenceScript: policyScript },
+          { address, lovelace: 3_000_000n, referenceScript: succeeding },
+        ],
+      })
+      await produceBlock()
+      await layer1.await(built.id)
+      const made = built.produced.slice(0, 3)
+      sameUtxos(await layer1.utxosAt(address), made)
+      sameUtxos(await layer1.utxosByReferences(made.map(({ reference }) => reference)), made)
+      sameUtxos(await layer1.utxosByUnit(policy), made.slice(0, 1))
+      sameUtxos(await layer1.utxosByUnit(`${policy}746f6b656e`), made.slice(0, 1))
+    }),
+    scene('Plutus: locked, evaluated, unlocked by a reference script', async (harness) => {
+      const { layer1, emptyKeys, produceBlock } = harness
+      const wallet = walletOf(harness)
+      const lock = Uint8Array.of(0x70, ...scriptHash('PlutusV3', succeeding.bytes))
+      const locking = await included(harness, wallet, [
+        { address: lock, lovelace: 10_000_000n, datum: { kind: 'inline', data: unit } },
+        { address: emptyKeys.addressText, referenceScript: succeeding },
+      ])
+      const [locked, library] = await layer1
+        .utxosByReferences(locking.produced.slice(0, 2).map(({ reference }) => reference))
+        .then((utxos) => [...utxos].sort((a, b) => a.reference.index - b.reference.index))
+      assert.ok(locked && library)
+      const unlocking = await wallet.build({
+        inputs: [{ utxo: locked, redeemer: unit }],
+        referenceInputs: [library],
+      })
+      const [redeemer] = unlocking.transaction.witnesses.redeemers
+      const [evaluated] = await layer1.evaluate(unlocking.bytes)
+      assert.ok(redeemer && evaluated)
+      assert.deepEqual([evaluated.purpose, evaluated.index], ['spend', redeemer.index])
+      assert.ok(evaluated.memory > 0n && evaluated.memory <= redeemer.executionUnits.memory)
+      assert.ok(evaluated.steps > 0n && evaluated.steps <= redeemer.executionUnits.steps)
+      await wallet.submit(unlocking)
+      await produceBlock()
+      await layer1.await(unlocking.id)
+      assert.deepEqual(await layer1.utxosByReferences([locked.reference]), [])
+    }),
+    scene('a chain upon outputs that no block has yet', async (harness) => {
+      const { layer1, emptyKeys, produceBlock } = harness
+      const wallet = walletOf(harness)
+      const ids: string[] = []
+      const spent = new Set<string>()
+      const lovelace = 150_000_000n
+      for (let payment = 0; payment < 8; payment++) {
+        const built = await wallet.send({ outputs: [{ address: emptyKeys.addressText, lovelace }] })
+        ids.push(built.id)
+        for (const { reference } of built.spent) {
+          const key = `${toHex(reference.transactionId)}#${reference.index}`
+          assert.ok(!spent.has(key), 'an output is spent twice')
+          spent.add(key)
+        }
+      }
+      await produceBlock()
+      for (const id of ids) await layer1.await(id)
+      assert.equal((await layer1.utxosAt(emptyKeys.addressText)).reduce(lovelaceSum, 0n), 8n * lovelace)
+    }),
+    scene('the same bytes again have no second effect', async (harness) => {
+      const { layer1, emptyKeys, produceBlock } = harness
+      const wallet = walletOf(harness)
+      const built = await wallet.send({ outputs: [{ address: emptyKeys.addressText, lovelace: 2_000_000n }] })
+      const again = await layer1.submit(built.bytes).catch((error: unknown) => error)
+      // A provider that shows no mempool cannot tell that the transaction waits there, but says so.
+      if (again !== built.id) {
+        assert.equal((await failsWith('rejected', Promise.reject(again))).mayHaveEffect, true)
+      }
+      await produceBlock()
+      await layer1.await(built.id)
+      assert.equal(await layer1.submit(built.bytes), built.id)
+      assert.equal((await layer1.utxosAt(emptyKeys.addressText)).reduce(lovelaceSum, 0n), 2_000_000n)
+    }),
+  ]
+}
+
+function lovelaceSum(sum: bigint, { output }: Utxo): bigint {
+  return sum + output.value.lovelace
+}

@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Layer1Error } from '../errors.js'
+import { isPassing, isTimeout } from '../http/retry.js'
+import type { Confirmation, TransactionStatus } from '../types.js'
+
+export interface Watched {
+  readonly provider: string
+  readonly pollMs: number
+  status(signal: AbortSignal): Promise<TransactionStatus>
+}
+
+/**
+ * Looks for a transaction again and again. A look that fails is no news of the transaction, so waiting goes on.
+ *
+ * @param signal ends the wait: by its timeout with `timeout`, otherwise with its reason
+ */
+export async function awaitTransaction(
+  { provider, pollMs, status }: Watched,
+  confirmations: number,
+  signal: AbortSignal,
+): Promise<Confirmation> {
+  let seen = false
+  let missed = 0
+  let failure: Layer1Error | undefined
+  for (;;) {
+    try {
+      const found = await status(signal)
+      failure = undefined
+      if (found.kind === 'confirmed') {
+        if (found.confirmations >= confirmations) {
+          return { slot: found.slot, blockHash: found.blockHash, confirmations: found.confirmations }
+        }
+        seen = true
+        missed = 0
+      } else if (seen && ++missed > 1) {
+        // Twice, because a provider of several servers may ask one that is a block behind.
+        throw new Layer1Error('rolled back', 'The block of the transaction is no longer on the chain')
+      }
+    } catch (error) {
+      if (signal.aborted) throw ended(signal, provider, failure)
+      if (!isPassing(error)) throw error
+      failure = error
+    }
+    try {
+      await pause(pollMs, undefined, { signal })
+    } catch {
+      throw ended(signal, provider, failure)
+    }
+  }
+}
+
+function ended(signal: AbortSignal, provider: string, failure: Layer1Error | undefined): unknown {
+  if (!isTimeout(signal.reason)) return signal.reason
+  const last = failure === undefined ? '' : `; the last look for it failed: ${failure.kind}`
+  return new Layer1Error('timeout', `${provider} did not confirm the transaction in time${last}`)
+}

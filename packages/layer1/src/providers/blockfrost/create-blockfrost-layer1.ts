@@ -1,0 +1,233 @@
+import { outputReferenceKey, type ProtocolParameters, parseProtocolParameters, toHex } from '@ratatosk/ledger'
+import { Layer1Error } from '../../errors.js'
+import { createHttpClient, type HttpAnswer } from '../../http/http-client.js'
+import {
+  arrayOf,
+  countOf,
+  hexOf,
+  integerOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  reading,
+  textOf,
+} from '../../http/json.js'
+import { readLimits } from '../../http/retry.js'
+import type { Layer1, Layer1Limits, Tip, TransactionStatus, Utxo } from '../../types.js'
+import { mapConcurrently } from '../concurrency.js'
+import { createLayer1 } from '../create-layer1.js'
+import { createBriefMemo, createMemo } from '../memo.js'
+import type { Provider } from '../provider.js'
+import { cleanReason } from '../reason.js'
+import { readEvaluation } from './evaluation.js'
+import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
+
+export interface BlockfrostOptions extends Layer1Limits {
+  /** With its `/api/v0`: `https://cardano-preprod.blockfrost.io/api/v0`. */
+  readonly url: string
+  /** Sent as `project_id`; none for a server that asks for none. */
+  readonly projectId?: string
+  /** The network that it must serve: mainnet 764824073, preprod 1, preview 2. */
+  readonly networkMagic: number
+}
+
+const NAME = 'blockfrost'
+const MAINNET_MAGIC = 764824073
+const PAGE = 100
+/** Requests under way at once. */
+const WIDTH = 5
+const PARAMETERS_FOR_MS = 60_000
+
+/**
+ * Layer 1 by Blockfrost's HTTP API, or any server that speaks it.
+ *
+ * @throws TypeError on options that cannot work
+ * @example
+ * const layer1 = createBlockfrostLayer1({
+ *   url: 'https://cardano-preprod.blockfrost.io/api/v0',
+ *   projectId: process.env.BLOCKFROST_PROJECT_ID,
+ *   networkMagic: 1,
+ * })
+ */
+export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
+  const { url, projectId = '', networkMagic, pollMs = 2000 } = options
+  const limits = readLimits(options)
+  const http = createHttpClient({
+    provider: 'Blockfrost',
+    url,
+    limits,
+    ...(projectId !== '' && { headers: { project_id: projectId } }),
+  })
+  const rememberParameters = createBriefMemo<ProtocolParameters>(PARAMETERS_FOR_MS)
+
+  /** The body, or undefined where Blockfrost knows nothing of the thing. */
+  async function find(path: string, signal: AbortSignal): Promise<unknown> {
+    const answer = await http.read({ method: 'GET', path }, signal)
+    if (answer.status === 404) return undefined
+    return expected(answer)
+  }
+
+  async function get(path: string, signal: AbortSignal): Promise<unknown> {
+    const body = await find(path, signal)
+    if (body === undefined)
+      throw new Layer1Error('invalid answer', 'Blockfrost knows nothing of what must be there')
+    return body
+  }
+
+  function expected(answer: HttpAnswer): unknown {
+    if (answer.status < 300) return answer.body
+    const words = wordsOf(answer)
+    if (/network token mismatch|invalid address for this network/i.test(words)) {
+      throw new Layer1Error('wrong network', 'Blockfrost serves another network')
+    }
+    if (answer.status === 403)
+      throw new Layer1Error('unauthorized', 'Blockfrost does not take the project id')
+    throw new Layer1Error('provider error', `Blockfrost answered ${answer.status}`)
+  }
+
+  async function pages(path: string, signal: AbortSignal): Promise<unknown[]> {
+    const items: unknown[] = []
+    for (let page = 1; ; page++) {
+      const body = await find(`${path}?count=${PAGE}&page=${page}&order=asc`, signal)
+      const found = body === undefined ? [] : reading('Blockfrost', 'a page', () => arrayOf(body))
+      items.push(...found)
+      if (found.length < PAGE) return items
+    }
+  }
+
+  const scripts = createScripts(get, createMemo(200))
+
+  async function utxosUnder(path: string, signal: AbortSignal): Promise<Utxo[]> {
+    const items = await pages(path, signal)
+    return readUtxos(items, scripts, signal)
+  }
+
+  async function unspentOutputs(transactionId: string, signal: AbortSignal): Promise<Utxo[]> {
+    const body = await find(`/txs/${transactionId}/utxos`, signal)
+    if (body === undefined) return []
+    const outputs = reading<JsonObject[]>('Blockfrost', 'the outputs of a transaction', () =>
+      arrayOf(objectOf(body).outputs).map((output) => ({ ...objectOf(output), tx_hash: transactionId })),
+    )
+    // A collateral return is an output of a failed transaction, and then the only one.
+    const failed =
+      outputs.some(({ collateral }) => collateral === true) && !(await isValid(transactionId, signal))
+    const unspent = outputs.filter(
+      ({ collateral, consumed_by_tx: spender }) =>
+        (collateral === true) === failed && (spender === null || spender === undefined),
+    )
+    return readUtxos(unspent, scripts, signal)
+  }
+
+  async function isValid(transactionId: string, signal: AbortSignal): Promise<boolean> {
+    const body = await get(`/txs/${transactionId}`, signal)
+    return reading('Blockfrost', 'a transaction', () => objectOf(body).valid_contract !== false)
+  }
+
+  async function tip(signal: AbortSignal): Promise<Tip> {
+    const body = await get('/blocks/latest', signal)
+    return reading('Blockfrost', 'a block', () => {
+      const { slot, hash, height } = objectOf(body)
+      return { slot: integerOf(slot), hash: hexOf(hash, 32), height: countOf(height) }
+    })
+  }
+
+  const provider: Provider = {
+    name: NAME,
+    networkId: networkMagic === MAINNET_MAGIC ? 1 : 0,
+    pollMs,
+    utxosAt: (address, signal) => utxosUnder(`/addresses/${address}/utxos`, signal),
+    async utxosByUnit(unit, signal) {
+      const holders = await pages(`/assets/${unit}/addresses`, signal)
+      const addresses = reading('Blockfrost', 'holders of an asset', () =>
+        holders.map((holder) => encodeURIComponent(textOf(objectOf(holder).address))),
+      )
+      const found = await mapConcurrently(addresses, WIDTH, (address) =>
+        utxosUnder(`/addresses/${address}/utxos/${unit}`, signal),
+      )
+      return found.flat()
+    },
+    async utxosByReferences(references, signal) {
+      const wanted = new Set(references.map(outputReferenceKey))
+      const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
+      const found = await mapConcurrently(transactions, WIDTH, (id) => unspentOutputs(id, signal))
+      return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
+    },
+    parameters: (signal) =>
+      rememberParameters(async () => {
+        const body = await get('/epochs/latest/parameters', signal)
+        return reading('Blockfrost', 'protocol parameters', () => parseProtocolParameters(body))
+      }),
+    tip,
+    async slots(signal) {
+      const [genesis, eras] = await Promise.all([get('/genesis', signal), get('/network/eras', signal)])
+      return reading('Blockfrost', 'genesis and eras', () => {
+        const { start, parameters } = objectOf(arrayOf(eras).at(-1))
+        const { time, slot } = objectOf(start)
+        const seconds = integerOf(objectOf(genesis).system_start) + integerOf(time)
+        const slotLength = Number(objectOf(parameters).slot_length) * 1000
+        if (!Number.isInteger(slotLength) || slotLength <= 0) throw new TypeError('no slot length')
+        return { zeroTime: seconds * 1000n, zeroSlot: integerOf(slot), slotLength }
+      })
+    },
+    async checkNetwork(signal) {
+      const genesis = await get('/genesis', signal)
+      const magic = reading('Blockfrost', 'genesis', () => countOf(objectOf(genesis).network_magic))
+      if (magic === networkMagic) return
+      throw new Layer1Error('wrong network', `Blockfrost serves network ${magic} instead of ${networkMagic}`)
+    },
+    async send(cbor, signal) {
+      const answer = await http.once(
+        { method: 'POST', path: '/tx/submit', body: cbor, contentType: 'application/cbor' },
+        signal,
+      )
+      if (answer.status === 400) {
+        const reason = cleanReason(wordsOf(answer), [projectId])
+        throw new Layer1Error('rejected', 'The network rejects the transaction', { reason })
+      }
+      const body = expected(answer)
+      return reading('Blockfrost', 'a transaction id', () => hexOf(body, 32))
+    },
+    async status(transactionId, signal) {
+      const body = await find(`/txs/${transactionId}`, signal)
+      if (body === undefined) {
+        // Servers that show no mempool answer 400 or 404.
+        const waiting = await http.read({ method: 'GET', path: `/mempool/${transactionId}` }, signal)
+        return { kind: waiting.status === 200 ? 'pending' : 'unknown' }
+      }
+      const { height } = await tip(signal)
+      return reading<TransactionStatus>('Blockfrost', 'a transaction', () => {
+        const { slot, block, block_height: at } = objectOf(body)
+        return {
+          kind: 'confirmed',
+          slot: integerOf(slot),
+          blockHash: hexOf(block, 32),
+          confirmations: Math.max(0, height - countOf(at)),
+        }
+      })
+    },
+    async evaluate(cbor, signal) {
+      const path = '/utils/txs/evaluate'
+      const request = { method: 'POST', path, body: toHex(cbor), contentType: 'application/cbor' } as const
+      const answer = await http.read(request, signal)
+      if (answer.status === 400) {
+        const reason = cleanReason(wordsOf(answer), [projectId])
+        throw new Layer1Error('rejected', 'The transaction cannot be evaluated', { reason })
+      }
+      return readEvaluation(expected(answer))
+    },
+  }
+  return createLayer1(provider, limits)
+}
+
+async function readUtxos(
+  items: readonly unknown[],
+  scripts: ScriptByHash,
+  signal: AbortSignal,
+): Promise<Utxo[]> {
+  return mapConcurrently(items, WIDTH, (item) => readUtxo(item, scripts, signal))
+}
+
+function wordsOf({ body }: HttpAnswer): string {
+  if (isObject(body) && typeof body.message === 'string') return body.message
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}

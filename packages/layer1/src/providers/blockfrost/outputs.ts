@@ -1,0 +1,84 @@
+import { fromHex, type OutputDatum, type Script } from '@ratatosk/ledger'
+import {
+  arrayOf,
+  countOf,
+  hexOf,
+  integerOf,
+  type JsonObject,
+  objectOf,
+  optionalText,
+  reading,
+  textOf,
+} from '../../http/json.js'
+import { type ScriptContent, toOutput } from '../../transaction/encode-output.js'
+import type { Utxo } from '../../types.js'
+import { addressBytes, nativeScriptBytes, scriptOf, valueOfUnits } from '../output-content.js'
+
+export type ScriptByHash = (hash: string, signal: AbortSignal) => Promise<ScriptContent>
+
+const languages: Readonly<Record<string, Script['language']>> = {
+  timelock: 'native',
+  plutusV1: 'PlutusV1',
+  plutusV2: 'PlutusV2',
+  plutusV3: 'PlutusV3',
+}
+
+/** Fetches reference scripts, of which Blockfrost's outputs tell only the hash. */
+export function createScripts(
+  get: (path: string, signal: AbortSignal) => Promise<unknown>,
+  remember: (key: string, load: () => Promise<ScriptContent>) => Promise<ScriptContent>,
+): ScriptByHash {
+  return (hash, signal) =>
+    remember(hash, async () => {
+      const about = await get(`/scripts/${hash}`, signal)
+      const language = reading('Blockfrost', 'a script', () => languages[textOf(objectOf(about).type)])
+      const content = await get(`/scripts/${hash}/${language === 'native' ? 'json' : 'cbor'}`, signal)
+      return reading('Blockfrost', 'a script', () => {
+        if (language === undefined) throw new TypeError('a script of unknown language')
+        const { json, cbor } = objectOf(content)
+        const bytes = language === 'native' ? nativeScriptBytes(json) : fromHex(textOf(cbor))
+        return scriptOf(language, bytes, hash)
+      })
+    })
+}
+
+/** An output as Blockfrost lists it. */
+export async function readUtxo(item: unknown, scripts: ScriptByHash, signal: AbortSignal): Promise<Utxo> {
+  const scriptHash = reading('Blockfrost', 'an output', () => {
+    const hash = optionalText(objectOf(item).reference_script_hash)
+    return hash === undefined ? undefined : hexOf(hash, 28)
+  })
+  const referenceScript = scriptHash === undefined ? undefined : await scripts(scriptHash, signal)
+  return reading('Blockfrost', 'an output', () => {
+    const json = objectOf(item)
+    const output = toOutput({
+      address: addressBytes(textOf(json.address)),
+      value: readAmount(json.amount),
+      datum: readDatum(json),
+      ...(referenceScript && { referenceScript }),
+    })
+    return {
+      reference: { transactionId: fromHex(hexOf(json.tx_hash, 32)), index: countOf(json.output_index) },
+      output,
+    }
+  })
+}
+
+function readAmount(json: unknown) {
+  let lovelace = 0n
+  const quantities: [string, bigint][] = []
+  for (const entry of arrayOf(json)) {
+    const { unit, quantity } = objectOf(entry)
+    if (unit === 'lovelace') lovelace = integerOf(quantity)
+    else quantities.push([textOf(unit), integerOf(quantity)])
+  }
+  return valueOfUnits(lovelace, quantities)
+}
+
+/** Of an inline datum the hash is told too. */
+function readDatum(json: JsonObject): OutputDatum {
+  const inline = optionalText(json.inline_datum)
+  if (inline !== undefined) return { kind: 'inline', data: fromHex(inline) }
+  const hash = optionalText(json.data_hash)
+  return hash === undefined ? { kind: 'none' } : { kind: 'hash', hash: fromHex(hexOf(hash, 32)) }
+}

@@ -1,0 +1,102 @@
+import { decodeBech32Address, isDecodeError, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
+import { isLayer1Error, Layer1Error } from '../errors.js'
+import { callSignal, endedBy, type Limits } from '../http/retry.js'
+import type { CallOptions, Layer1 } from '../types.js'
+import { awaitTransaction } from './await-transaction.js'
+import type { Provider } from './provider.js'
+import { submitTransaction } from './submit-transaction.js'
+
+const DEFAULT_AWAIT_TIMEOUT_MS = 180_000
+
+/**
+ * Makes a provider a {@link Layer1}: bounds each call in time, asks once whether the network is the right one, before
+ * anything else, and submits and waits in one way.
+ */
+export function createLayer1(provider: Provider, limits: Limits): Layer1 {
+  const { name, networkId } = provider
+  let networkChecked = false
+  let slots: SlotConfig | undefined
+
+  async function call<T>(
+    options: CallOptions | undefined,
+    run: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    options?.signal?.throwIfAborted()
+    const signal = callSignal(limits.callTimeoutMs, options?.signal)
+    try {
+      await rightNetwork(signal)
+      return await run(signal)
+    } catch (error) {
+      if (signal.aborted && !isLayer1Error(error)) throw endedBy(signal, name)
+      throw error
+    }
+  }
+
+  async function rightNetwork(signal: AbortSignal): Promise<void> {
+    if (networkChecked) return
+    await provider.checkNetwork(signal)
+    networkChecked = true
+  }
+
+  async function readSlots(signal: AbortSignal): Promise<SlotConfig> {
+    slots ??= await provider.slots(signal)
+    return slots
+  }
+
+  return {
+    name,
+    networkId,
+    async utxosAt(address, options) {
+      assertAddress(address, networkId)
+      return call(options, (signal) => provider.utxosAt(address, signal))
+    },
+    async utxosByUnit(unit, options) {
+      if (!/^(?:[0-9a-f]{2}){28,60}$/i.test(unit)) throw new TypeError('a unit is 56 to 120 hex digits')
+      return call(options, (signal) => provider.utxosByUnit(unit.toLowerCase(), signal))
+    },
+    utxosByReferences: (references, options) =>
+      call(options, (signal) => provider.utxosByReferences(references, signal)),
+    parameters: (options) => call(options, (signal) => provider.parameters(signal)),
+    tip: (options) => call(options, (signal) => provider.tip(signal)),
+    slots: (options) => call(options, readSlots),
+    currentSlot: (options) =>
+      call(options, async (signal) => {
+        if (provider.currentSlot) return provider.currentSlot(signal)
+        return timeToSlot(await readSlots(signal), BigInt(Date.now()))
+      }),
+    submit: (cbor, options) => call(options, (signal) => submitTransaction(provider, limits, cbor, signal)),
+    async status(transactionId, options) {
+      assertTransactionId(transactionId)
+      return call(options, (signal) => provider.status(transactionId, signal))
+    },
+    async await(transactionId, options = {}) {
+      assertTransactionId(transactionId)
+      const { confirmations = 0, timeoutMs = DEFAULT_AWAIT_TIMEOUT_MS, signal: given } = options
+      given?.throwIfAborted()
+      return awaitTransaction(
+        {
+          provider: name,
+          pollMs: provider.pollMs,
+          status: (signal) => call({ signal }, (inner) => provider.status(transactionId, inner)),
+        },
+        confirmations,
+        callSignal(timeoutMs, given),
+      )
+    },
+    evaluate: (cbor, options) => call(options, (signal) => provider.evaluate(cbor, signal)),
+  }
+}
+
+function assertAddress(text: string, networkId: number): void {
+  try {
+    if (decodeBech32Address(text).networkId === networkId) return
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new TypeError('not a bech32 address')
+  }
+  throw new Layer1Error('wrong network', 'The address belongs to another network')
+}
+
+function assertTransactionId(text: string): void {
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new TypeError('a transaction id is 64 lower-case hex digits')
+}

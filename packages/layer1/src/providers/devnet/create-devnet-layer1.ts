@@ -1,0 +1,127 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { fromHex, outputReferenceKey } from '@ratatosk/ledger'
+import { Layer1Error } from '../../errors.js'
+import { readLimits, retrying } from '../../http/retry.js'
+import type { EvaluatedRedeemer, Layer1, Layer1Limits, Utxo } from '../../types.js'
+import { createLayer1 } from '../create-layer1.js'
+import type { Provider } from '../provider.js'
+import { cleanReason } from '../reason.js'
+import type { DevnetFault, DevnetOperation, DevnetPort } from './devnet-port.js'
+
+/**
+ * Layer 1 in the same process. Faults that were injected into the devnet for `client`, or for every face, are met here as they
+ * would be over a network.
+ *
+ * @example
+ * const devnet = await createDevnet()
+ * const layer1 = createDevnetLayer1(devnet)
+ */
+export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {}): Layer1 {
+  const limits = readLimits(options)
+
+  async function once<T>(
+    operation: DevnetOperation,
+    signal: AbortSignal,
+    run: () => T | Promise<T>,
+  ): Promise<T> {
+    const fault = devnet.faults?.meet('client', operation)
+    if (fault === undefined) return run()
+    if (fault.kind === 'delay') await delayed(fault, limits.requestTimeoutMs, signal)
+    else if (fault.kind !== 'lost-answer') throw await failureOf(fault, limits.requestTimeoutMs, signal)
+    const result = await run()
+    if (fault.kind === 'delay') return result
+    throw new Layer1Error('unreachable', 'The devnet broke the connection off', { mayHaveEffect: true })
+  }
+
+  const read = <T>(operation: DevnetOperation, signal: AbortSignal, run: () => T | Promise<T>): Promise<T> =>
+    retrying(limits, signal, () => once(operation, signal, run))
+
+  const utxos = (query: Parameters<DevnetPort['utxos']>[0], signal: AbortSignal): Promise<readonly Utxo[]> =>
+    read('utxos', signal, () =>
+      devnet.utxos(query).map(({ transactionHash, index, output }) => ({
+        reference: { transactionId: fromHex(transactionHash), index },
+        output,
+      })),
+    )
+
+  const provider: Provider = {
+    name: 'devnet',
+    networkId: devnet.networkId,
+    pollMs: options.pollMs ?? 100,
+    utxosAt: (address, signal) => utxos({ address }, signal),
+    utxosByUnit: (unit, signal) => utxos({ unit }, signal),
+    utxosByReferences: (references, signal) =>
+      utxos({ references: references.map(outputReferenceKey) }, signal),
+    parameters: (signal) => read('parameters', signal, () => devnet.parameters),
+    tip: (signal) =>
+      read('tip', signal, () => {
+        const { slot, hash, height } = devnet.tip()
+        return { slot, hash, height }
+      }),
+    slots: async () => devnet.slots,
+    currentSlot: async () => devnet.currentSlot(),
+    // The caller has chosen this very chain.
+    checkNetwork: async () => {},
+    send: (cbor, signal) =>
+      once('submit', signal, async () => {
+        const submission = await devnet.submit(cbor)
+        if (submission.kind === 'accepted') return submission.hash
+        const reason =
+          submission.kind === 'malformed'
+            ? submission.message
+            : submission.failures.map(({ predicate, message }) => `${predicate}: ${message}`).join('; ')
+        throw new Layer1Error('rejected', 'The network rejects the transaction', {
+          reason: cleanReason(reason),
+        })
+      }),
+    status: (transactionId, signal) =>
+      read('transaction', signal, () => {
+        const found = devnet.status(transactionId)
+        if (found.status !== 'confirmed') return { kind: found.status }
+        const { slot, hash } = found.place.block
+        return { kind: 'confirmed', slot, blockHash: hash, confirmations: found.confirmations }
+      }),
+    evaluate: (cbor, signal) => read('evaluate', signal, () => evaluate(devnet, cbor)),
+  }
+  return createLayer1(provider, limits)
+}
+
+async function evaluate(devnet: DevnetPort, cbor: Uint8Array): Promise<readonly EvaluatedRedeemer[]> {
+  const refused = (reason: string): Layer1Error =>
+    new Layer1Error('rejected', 'The transaction cannot be evaluated', { reason: cleanReason(reason) })
+  const evaluation = await devnet.evaluate(cbor)
+  if (evaluation.kind === 'malformed') throw refused(evaluation.message)
+  if (evaluation.kind !== 'evaluated')
+    throw refused(`${evaluation.kind}: ${evaluation.references.join(', ')}`)
+  const { ok, failure, redeemers } = evaluation.result
+  if (!ok) throw refused(failure === undefined ? 'a script fails' : `${failure.kind}: ${failure.message}`)
+  return redeemers.flatMap(({ purpose, index, outcome }) =>
+    'used' in outcome ? [{ purpose, index, memory: outcome.used.memory, steps: outcome.used.steps }] : [],
+  )
+}
+
+async function delayed(fault: DevnetFault, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  const delayMs = fault.delayMs ?? 1000
+  await pause(Math.min(delayMs, timeoutMs), undefined, { signal })
+  if (delayMs >= timeoutMs) throw timedOut()
+}
+
+async function failureOf(fault: DevnetFault, timeoutMs: number, signal: AbortSignal): Promise<Layer1Error> {
+  switch (fault.kind) {
+    case 'time-out':
+      await pause(timeoutMs, undefined, { signal })
+      return timedOut()
+    case 'rate-limit':
+      return new Layer1Error('rate limited', 'The devnet refuses more requests for now')
+    case 'failure':
+      return new Layer1Error('provider error', 'The devnet failed')
+    case 'garbage':
+      return new Layer1Error('invalid answer', 'The devnet gave an answer that makes no sense')
+    default:
+      return new Layer1Error('unreachable', 'The devnet cannot be reached')
+  }
+}
+
+function timedOut(): Layer1Error {
+  return new Layer1Error('timeout', 'The devnet did not answer in time', { mayHaveEffect: true })
+}

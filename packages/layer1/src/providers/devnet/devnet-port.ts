@@ -1,0 +1,76 @@
+import type { ProtocolParameters, RedeemerPurpose, SlotConfig, TransactionOutput } from '@ratatosk/ledger'
+
+interface Block {
+  readonly slot: bigint
+  readonly hash: string
+}
+
+/**
+ * A layer 1 in the same process, as far as it is used here: `createDevnet` of `@ratatosk/devnet` makes one, and anything else of
+ * this shape will do.
+ */
+export interface DevnetPort {
+  readonly networkId: 0
+  readonly parameters: ProtocolParameters
+  readonly slots: SlotConfig
+  currentSlot(): bigint
+  tip(): Block & { readonly height: number }
+  utxos(query: {
+    readonly address?: string
+    readonly unit?: string
+    readonly references?: readonly string[]
+  }): readonly {
+    readonly transactionHash: string
+    readonly index: number
+    readonly output: TransactionOutput
+  }[]
+  status(transactionId: string):
+    | { readonly status: 'unknown' | 'pending' }
+    | {
+        readonly status: 'confirmed'
+        readonly place: { readonly block: Block }
+        readonly confirmations: number
+      }
+  submit(cbor: Uint8Array): Promise<DevnetSubmission>
+  evaluate(cbor: Uint8Array): Promise<DevnetEvaluation>
+  /** Faults on demand, met under the name `client`. */
+  readonly faults?: {
+    meet(face: 'client', operation: DevnetOperation): DevnetFault | undefined
+  }
+}
+
+export type DevnetSubmission =
+  | { readonly kind: 'accepted'; readonly hash: string }
+  | { readonly kind: 'malformed'; readonly message: string }
+  | {
+      readonly kind: 'rejected'
+      readonly failures: readonly { readonly predicate: string; readonly message: string }[]
+    }
+
+export type DevnetEvaluation =
+  | { readonly kind: 'malformed'; readonly message: string }
+  | { readonly kind: 'unknown-inputs' | 'overlapping-outputs'; readonly references: readonly string[] }
+  | {
+      readonly kind: 'evaluated'
+      readonly result: {
+        readonly ok: boolean
+        readonly failure?: { readonly kind: string; readonly message: string }
+        readonly redeemers: readonly {
+          readonly purpose: RedeemerPurpose
+          readonly index: number
+          readonly outcome:
+            | {
+                readonly kind: 'Succeeded'
+                readonly used: { readonly memory: bigint; readonly steps: bigint }
+              }
+            | { readonly kind: Exclude<string, 'Succeeded'> }
+        }[]
+      }
+    }
+
+export type DevnetOperation = 'utxos' | 'transaction' | 'submit' | 'evaluate' | 'parameters' | 'tip'
+
+export interface DevnetFault {
+  readonly kind: 'time-out' | 'refusal' | 'rate-limit' | 'failure' | 'garbage' | 'delay' | 'lost-answer'
+  readonly delayMs?: number
+}

@@ -1,0 +1,17 @@
+import { afterAll, describe, it } from 'vitest'
+import { providerSuite } from '../../provider-suite/index.js'
+import { evaluator, openHarness } from '../../test/devnet-harness.js'
+import { createDevnetLayer1 } from './create-devnet-layer1.js'
+
+afterAll(() => evaluator.close())
+
+describe('devnet in process', () => {
+  const suite = providerSuite(() =>
+    openHarness(async (devnet, limits) => ({
+      layer1: createDevnetLayer1(devnet, limits),
+      face: 'client',
+      close: async () => {},
+    })),
+  )
+  it.each(suite)('$name', ({ run }) => run())
+})

@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { failureCause, isLayer1Error, type Layer1Error } from '../errors.js'
+import { keys, limits } from '../test/devnet-harness.js'
+import { jsonBy, type LocalServer, serve } from '../test/http-server.js'
+import type { Layer1 } from '../types.js'
+import { createBlockfrostLayer1 } from './blockfrost/create-blockfrost-layer1.js'
+import { createKupmiosLayer1 } from './kupmios/create-kupmios-layer1.js'
+
+const SECRET = 'preprodSecretProjectId'
+const servers: LocalServer[] = []
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())))
+
+async function started(...args: Parameters<typeof serve>): Promise<LocalServer> {
+  const server = await serve(...args)
+  servers.push(server)
+  return server
+}
+
+const blockfrost = (url: string) =>
+  createBlockfrostLayer1({ ...limits, url: `${url}/api/v0`, projectId: SECRET, networkMagic: 1 })
+const kupmios = (url: string) =>
+  createKupmiosLayer1({ ...limits, kupoUrl: url, ogmiosUrl: url, networkMagic: 1, headers: { key: SECRET } })
+
+async function failureOf(work: Promise<unknown>): Promise<Layer1Error> {
+  const error: unknown = await work.catch((reason: unknown) => reason)
+  if (!isLayer1Error(error)) throw error
+  const told = `${error.stack?.split('\n')[0]} ${JSON.stringify(error)} ${error.reason}`
+  expect(told).not.toMatch(/127\.0\.0\.1|:\/\//)
+  expect(told).not.toContain(SECRET)
+  expect(error.cause).toBeUndefined()
+  expect(failureCause(error)).toBe(error.kind)
+  return error
+}
+
+describe.each([
+  ['Blockfrost', blockfrost],
+  ['Kupo and Ogmios', kupmios],
+])('%s', (_, open: (url: string) => Layer1) => {
+  it('does not wait for ever', async () => {
+    const server = await started(() => {})
+    const { kind } = await failureOf(open(server.url).tip())
+    expect(kind).toBe('timeout')
+    expect(server.requests.length).toBeGreaterThanOrEqual(limits.attempts)
+  })
+
+  it('does not wait for ever for a body that stops', async () => {
+    const server = await started((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
+      response.write('{')
+    })
+    expect((await failureOf(open(server.url).tip())).kind).toBe('timeout')
+  })
+
+  it('says when there are too many requests, and comes back when it is told to', async () => {
+    const server = await started((_request, response) =>
+      response.writeHead(429, { 'retry-after': '0' }).end(),
+    )
+    expect(await failureOf(open(server.url).tip())).toMatchObject({ kind: 'rate limited', retryAfterMs: 0 })
+    expect(server.requests.length).toBeGreaterThanOrEqual(limits.attempts)
+  })
+
+  it('does not come back where that is longer than the call may take', async () => {
+    const server = await started((_request, response) =>
+      response.writeHead(429, { 'retry-after': '3600' }).end(),
+    )
+    const { kind, retryAfterMs } = await failureOf(open(server.url).parameters())
+    expect([kind, retryAfterMs]).toEqual(['rate limited', 3_600_000])
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('says when the server fails', async () => {
+    const server = await started((_request, response) => response.writeHead(503).end('down'))
+    expect((await failureOf(open(server.url).tip())).kind).toBe('provider error')
+  })
+
+  it.each([
+    ['no JSON', '<html>'],
+    ['JSON of another shape', '{"tip":[]}'],
+    ['nothing', ''],
+  ])('says when the answer is %s', async (_name, body) => {
+    const server = await started((_request, response) => response.writeHead(200).end(body))
+    const { kind } = await failureOf(open(server.url).tip())
+    expect(['invalid answer', 'provider error']).toContain(kind)
+  })
+
+  it('says when nobody listens', async () => {
+    const server = await serve(() => {})
+    await server.close()
+    expect((await failureOf(open(server.url).tip())).kind).toBe('unreachable')
+  })
+
+  it('says when the connection breaks off', async () => {
+    const server = await started((request) => request.socket.destroy())
+    expect((await failureOf(open(server.url).tip())).kind).toBe('unreachable')
+  })
+
+  it('follows no redirect, so that no credential goes astray', async () => {
+    const elsewhere = await started(jsonBy({}))
+    const server = await started((_request, response) =>
+      response.writeHead(307, { location: `${elsewhere.url}/api/v0/genesis` }).end(),
+    )
+    expect((await failureOf(open(server.url).tip())).kind).toBe('invalid answer')
+    expect(elsewhere.requests).toEqual([])
+  })
+
+  it('says when the credential is not taken, and does not try again', async () => {
+    const server = await started((_request, response) => response.writeHead(401).end('{}'))
+    expect((await failureOf(open(server.url).parameters())).kind).toBe('unauthorized')
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('asks nothing else of another network, and does not try again', async () => {
+    const server = await started((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const magic = { network_magic: 2, networkMagic: 2 }
+      response.end(JSON.stringify(request.method === 'GET' ? magic : { jsonrpc: '2.0', result: magic }))
+    })
+    const layer1 = open(server.url)
+    expect((await failureOf(layer1.utxosAt(keys.addressText))).kind).toBe('wrong network')
+    expect(server.requests).toHaveLength(1)
+    expect((await failureOf(layer1.tip())).kind).toBe('wrong network')
+  })
+
+  it.each([
+    ['no URL', 'blockfrost'],
+    ['another protocol', 'ftp://example.org'],
+    ['a password', `https://user:${SECRET}@example.org`],
+  ])('refuses an address with %s at once, without quoting it', (_name, url) => {
+    expect(() => open(url)).toThrow(TypeError)
+    expect(() => open(url)).not.toThrow(new RegExp(`${SECRET}|example`))
+  })
+
+  it.each([{ attempts: 0 }, { requestTimeoutMs: -1 }, { callTimeoutMs: 1.5 }])('refuses %o', (wrong) => {
+    const url = 'http://127.0.0.1'
+    expect(() => createBlockfrostLayer1({ ...wrong, url, networkMagic: 1 })).toThrow(TypeError)
+    expect(() => createKupmiosLayer1({ ...wrong, kupoUrl: url, ogmiosUrl: url, networkMagic: 1 })).toThrow(
+      TypeError,
+    )
+  })
+})
+
+describe('what is Blockfrost’s own', () => {
+  it.each([
+    [402, 'rate limited'],
+    [418, 'rate limited'],
+    [425, 'provider error'],
+    [403, 'unauthorized'],
+  ])('%i is "%s"', async (status, kind) => {
+    const server = await started((_request, response) => response.writeHead(status).end('{"message":"no"}'))
+    expect((await failureOf(blockfrost(server.url).tip())).kind).toBe(kind)
+  })
+
+  it('a project id of another network', async () => {
+    const body = JSON.stringify({ status_code: 403, error: 'Forbidden', message: 'Network token mismatch.' })
+    const server = await started((_request, response) => response.writeHead(403).end(body))
+    expect((await failureOf(blockfrost(server.url).tip())).kind).toBe('wrong network')
+  })
+
+  it('sends the project id, and reads a list page by page', async () => {
+    const utxo = (index: number) => ({
+      tx_hash: 'ab'.repeat(32),
+      output_index: index,
+      address: keys.addressText,
+      amount: [{ unit: 'lovelace', quantity: '45000000000000000' }],
+      data_hash: null,
+      inline_datum: null,
+      reference_script_hash: null,
+    })
+    const server = await started((request, response) => {
+      const url = new URL(request.url ?? '', 'http://localhost')
+      const page = Number(url.searchParams.get('page'))
+      const pages = [100, 100, 3].map((size, at) =>
+        Array.from({ length: size }, (_, i) => utxo(at * 100 + i)),
+      )
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(page === 0 ? { network_magic: 1 } : (pages[page - 1] ?? [])))
+    })
+    const utxos = await blockfrost(server.url).utxosAt(keys.addressText)
+    expect(utxos.map(({ reference }) => reference.index)).toEqual(Array.from({ length: 203 }, (_, i) => i))
+    expect(utxos[0]!.output.value.lovelace).toBe(45_000_000_000_000_000n)
+    expect(server.requests.every(({ headers }) => headers.project_id === SECRET)).toBe(true)
+  })
+})

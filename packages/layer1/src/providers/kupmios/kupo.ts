@@ -1,0 +1,133 @@
+import { fromHex, type OutputDatum, type Script } from '@ratatosk/ledger'
+import { Layer1Error } from '../../errors.js'
+import type { HttpClient } from '../../http/http-client.js'
+import {
+  arrayOf,
+  countOf,
+  hexOf,
+  integerOf,
+  type JsonObject,
+  objectOf,
+  optionalText,
+  reading,
+  textOf,
+} from '../../http/json.js'
+import { type ScriptContent, toOutput } from '../../transaction/encode-output.js'
+import type { Utxo } from '../../types.js'
+import { mapConcurrently } from '../concurrency.js'
+import { createMemo } from '../memo.js'
+import { addressBytes, scriptOf, valueOfUnits } from '../output-content.js'
+
+const NAME = 'Kupo'
+/** Requests under way at once. */
+const WIDTH = 5
+const NO_BYTES = new Uint8Array()
+
+const languages: Readonly<Record<string, Script['language']>> = {
+  native: 'native',
+  'plutus:v1': 'PlutusV1',
+  'plutus:v2': 'PlutusV2',
+  'plutus:v3': 'PlutusV3',
+}
+
+/** Kupo's index of outputs. */
+export interface Kupo {
+  /** Unspent outputs of one of Kupo's patterns. */
+  unspent(pattern: string, signal: AbortSignal): Promise<Utxo[]>
+  /** The block of a transaction, found by any of its outputs, spent ones too. */
+  blockOf(
+    transactionId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly slot: bigint; readonly hash: string } | undefined>
+}
+
+export function createKupo(http: HttpClient): Kupo {
+  const rememberScript = createMemo<ScriptContent>(200)
+  const rememberDatum = createMemo<Uint8Array>(500)
+
+  async function get(path: string, signal: AbortSignal): Promise<unknown> {
+    const { status, body } = await http.read({ method: 'GET', path }, signal)
+    if (status < 300) return body
+    throw new Layer1Error('provider error', `${NAME} answered ${status}`)
+  }
+
+  async function script(hash: string, signal: AbortSignal): Promise<ScriptContent> {
+    return rememberScript(hash, async () => {
+      const body = await get(`/scripts/${hash}`, signal)
+      return reading(NAME, 'a script', () => {
+        const { language: name, script: bytes } = objectOf(body)
+        const language = languages[textOf(name)]
+        if (language === undefined) throw new TypeError('a script of unknown language')
+        return scriptOf(language, fromHex(textOf(bytes)), hash)
+      })
+    })
+  }
+
+  async function datum(hash: string, signal: AbortSignal): Promise<Uint8Array> {
+    return rememberDatum(hash, async () => {
+      const body = await get(`/datums/${hash}`, signal)
+      return reading(NAME, 'a datum', () => fromHex(textOf(objectOf(body).datum)))
+    })
+  }
+
+  async function readMatch(match: unknown, signal: AbortSignal): Promise<Utxo> {
+    const { scriptHash, datumHash, inline } = reading(NAME, 'a match', () => hashesOf(objectOf(match)))
+    const referenceScript = scriptHash === undefined ? undefined : await script(scriptHash, signal)
+    const data = datumHash !== undefined && inline ? await datum(datumHash, signal) : NO_BYTES
+    return reading(NAME, 'a match', () => {
+      const json = objectOf(match)
+      const output = toOutput({
+        address: addressBytes(textOf(json.address)),
+        value: readValue(json.value),
+        datum: datumOf(datumHash, inline, data),
+        ...(referenceScript && { referenceScript }),
+      })
+      const transactionId = fromHex(hexOf(json.transaction_id, 32))
+      return { reference: { transactionId, index: countOf(json.output_index) }, output }
+    })
+  }
+
+  async function matches(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
+    const body = await get(path, signal)
+    return reading(NAME, 'matches', () => arrayOf(body))
+  }
+
+  return {
+    async unspent(pattern, signal) {
+      const found = await matches(`/matches/${pattern}?unspent`, signal)
+      return mapConcurrently(found, WIDTH, (match) => readMatch(match, signal))
+    },
+    async blockOf(transactionId, signal) {
+      const [match] = await matches(`/matches/*@${transactionId}`, signal)
+      if (match === undefined) return undefined
+      return reading(NAME, 'a match', () => {
+        const { slot_no: slot, header_hash: hash } = objectOf(objectOf(match).created_at)
+        return { slot: integerOf(slot), hash: hexOf(hash, 32) }
+      })
+    },
+  }
+}
+
+function hashesOf(json: JsonObject) {
+  const script = optionalText(json.script_hash)
+  const datum = optionalText(json.datum_hash)
+  return {
+    scriptHash: script === undefined ? undefined : hexOf(script, 28),
+    datumHash: datum === undefined ? undefined : hexOf(datum, 32),
+    inline: json.datum_type === 'inline',
+  }
+}
+
+function datumOf(hash: string | undefined, inline: boolean, data: Uint8Array): OutputDatum {
+  if (hash === undefined) return { kind: 'none' }
+  return inline ? { kind: 'inline', data } : { kind: 'hash', hash: fromHex(hash) }
+}
+
+/** `{ coins, assets: { "policy.name": quantity } }`, the dot left out where the name is empty. */
+function readValue(json: unknown) {
+  const { coins, assets } = objectOf(json)
+  const quantities = Object.entries(objectOf(assets ?? {})).map(
+    ([unit, quantity]) => [unit.replace('.', ''), integerOf(quantity)] as const,
+  )
+  return valueOfUnits(integerOf(coins), quantities)
+}

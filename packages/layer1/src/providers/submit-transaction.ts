@@ -1,0 +1,79 @@
+import { decodeTransaction, isDecodeError, type Transaction, toHex } from '@ratatosk/ledger'
+import { isLayer1Error, Layer1Error } from '../errors.js'
+import { backOff, isPassing, type Limits } from '../http/retry.js'
+import type { Provider } from './provider.js'
+
+/**
+ * Sends a transaction until its fate is known. The same bytes make the same transaction, so sending them again has no second
+ * effect; but after an attempt whose answer was lost, a rejection may only mean that the first attempt took the inputs.
+ * Therefore whatever is rejected is looked for, and what cannot be known is told as such.
+ */
+export async function submitTransaction(
+  provider: Provider,
+  limits: Limits,
+  cbor: Uint8Array,
+  signal: AbortSignal,
+): Promise<string> {
+  const transaction = readTransaction(cbor)
+  assertNetwork(transaction, provider.networkId)
+  const id = toHex(transaction.id)
+  let lost: Layer1Error | undefined
+
+  for (let tried = 1; ; tried++) {
+    try {
+      const answered = await provider.send(cbor, signal)
+      if (answered.toLowerCase() === id) return id
+      throw new Layer1Error('invalid answer', `${provider.name} accepted a transaction of another id`, {
+        mayHaveEffect: true,
+      })
+    } catch (error) {
+      if (!isLayer1Error(error)) throw error
+      if (error.kind === 'rejected') {
+        if (await isKnown(provider, id, signal)) return id
+        throw lost ?? doubtful(error)
+      }
+      if (error.mayHaveEffect) lost = error
+      if (!isPassing(error) || tried >= limits.attempts || signal.aborted) {
+        if (lost && (await isKnown(provider, id, signal))) return id
+        throw lost ?? error
+      }
+      await backOff(limits, tried, lost ?? error, signal)
+    }
+  }
+}
+
+/** How cardano-node, Ogmios and the devnet say that inputs are not there. */
+const inputsGone = /BadInputsUTxO|unknownOutputReferences|unknown UTxO references|All inputs are spent/i
+
+/** Inputs may be gone because this very transaction waits in a mempool that the provider does not show. */
+function doubtful(error: Layer1Error): Layer1Error {
+  const { kind, message, reason } = error
+  if (reason === undefined || !inputsGone.test(reason)) return error
+  return new Layer1Error(kind, message, { reason, mayHaveEffect: true })
+}
+
+/** Whether the transaction is waiting or in a block, as far as can be found out. */
+async function isKnown(provider: Provider, id: string, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false
+  try {
+    return (await provider.status(id, signal)).kind !== 'unknown'
+  } catch (error) {
+    if (isLayer1Error(error)) return false
+    throw error
+  }
+}
+
+function readTransaction(cbor: Uint8Array): Transaction {
+  try {
+    return decodeTransaction(cbor)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new Layer1Error('rejected', 'The bytes are no transaction', { reason: error.message })
+  }
+}
+
+function assertNetwork({ body }: Transaction, networkId: number): void {
+  const foreign = body.outputs.some(({ address }) => address.networkId !== networkId)
+  if (!foreign && (body.networkId ?? networkId) === networkId) return
+  throw new Layer1Error('wrong network', 'The transaction belongs to another network; it was not sent')
+}

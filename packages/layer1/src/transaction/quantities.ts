@@ -1,0 +1,42 @@
+import type { Assets, Value } from '@ratatosk/ledger'
+
+/** Amounts by unit: `lovelace`, or policy id and asset name in hex, joined. May be negative; never zero. */
+export type Quantities = Map<string, bigint>
+
+export const LOVELACE = 'lovelace'
+
+export function addQuantity(quantities: Quantities, unit: string, amount: bigint): void {
+  const sum = (quantities.get(unit) ?? 0n) + amount
+  if (sum === 0n) quantities.delete(unit)
+  else quantities.set(unit, sum)
+}
+
+/** Adds `factor` times a value. */
+export function addValue(quantities: Quantities, { lovelace, assets }: Value, factor = 1n): void {
+  addQuantity(quantities, LOVELACE, factor * lovelace)
+  addAssets(quantities, assets, factor)
+}
+
+export function addAssets(quantities: Quantities, assets: Assets, factor = 1n): void {
+  for (const [policy, names] of assets) {
+    for (const [name, quantity] of names) addQuantity(quantities, policy + name, factor * quantity)
+  }
+}
+
+/** How much of a unit a value holds. */
+export function quantityOf({ lovelace, assets }: Value, unit: string): bigint {
+  if (unit === LOVELACE) return lovelace
+  return assets.get(unit.slice(0, 56))?.get(unit.slice(56)) ?? 0n
+}
+
+/** The value of quantities that are all positive. */
+export function toValue(quantities: Quantities): Value {
+  const assets = new Map<string, Map<string, bigint>>()
+  for (const [unit, quantity] of quantities) {
+    if (unit === LOVELACE) continue
+    const policy = unit.slice(0, 56)
+    const names = assets.get(policy) ?? new Map<string, bigint>()
+    assets.set(policy, names.set(unit.slice(56), quantity))
+  }
+  return { lovelace: quantities.get(LOVELACE) ?? 0n, assets }
+}

@@ -1,0 +1,109 @@
+import { outputReferenceKey, toHex } from '@ratatosk/ledger'
+import type { BuiltTransaction } from '../transaction/types.js'
+import type { Utxo } from '../types.js'
+
+/** A transaction whose inputs are spoken for, as the pool sees it. */
+export type HeldTransaction = Pick<
+  BuiltTransaction,
+  'id' | 'spent' | 'collateral' | 'produced' | 'transaction'
+>
+
+/**
+ * Which outputs of one wallet are free. An output is handed to one transaction at a time; outputs that a transaction in flight
+ * makes are free at once.
+ */
+export interface UtxoPool {
+  /**
+   * Takes what the chain says: forgets transactions that it has included or that can be included no more.
+   *
+   * @param unspent all outputs at the wallet's address
+   * @param slot of the tip
+   */
+  refresh(unspent: readonly Utxo[], slot: bigint): void
+  free(): readonly Utxo[]
+  /** Withholds what a transaction spends, and offers what it makes. */
+  hold(transaction: HeldTransaction): void
+  /** Lets go a transaction that will never be included, and those in flight that spend its outputs. */
+  release(id: string): void
+  /** Ids of the transactions in flight, oldest first. */
+  inFlight(): readonly string[]
+}
+
+export interface UtxoPoolOptions {
+  /** Of the outputs that a transaction makes, those at these 28-byte key hashes are the wallet's. */
+  readonly owns: (utxo: Utxo) => boolean
+  /** How long inputs of an included transaction stay withheld, in case a provider answers from an older block. */
+  readonly withholdMs: number
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number
+}
+
+export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): UtxoPool {
+  let confirmed = new Map<string, Utxo>()
+  const held = new Map<string, HeldTransaction>()
+  /** Inputs of included transactions, with the time until which they are withheld. */
+  const included = new Map<string, number>()
+
+  const producedInFlight = (): Map<string, Utxo> => {
+    const produced = new Map<string, Utxo>()
+    for (const transaction of held.values()) {
+      for (const utxo of transaction.produced) if (owns(utxo)) produced.set(keyOf(utxo), utxo)
+    }
+    return produced
+  }
+
+  function settle(transaction: HeldTransaction): void {
+    held.delete(transaction.id)
+    for (const utxo of transaction.spent) included.set(keyOf(utxo), now() + withholdMs)
+    // Whatever it spends of another transaction in flight shows that this one was included too.
+    const parents = new Set(transaction.spent.map(({ reference }) => toHex(reference.transactionId)))
+    for (const id of parents) {
+      const parent = held.get(id)
+      if (parent) settle(parent)
+    }
+  }
+
+  function release(id: string): void {
+    held.delete(id)
+    for (const child of [...held.values()]) {
+      const spends = [...child.spent, ...child.collateral]
+      if (spends.some(({ reference }) => toHex(reference.transactionId) === id)) release(child.id)
+    }
+  }
+
+  return {
+    refresh(unspent, slot) {
+      confirmed = new Map(unspent.map((utxo) => [keyOf(utxo), utxo]))
+      for (const [key, until] of included) if (until <= now()) included.delete(key)
+      for (const transaction of [...held.values()]) {
+        if (transaction.produced.some((utxo) => confirmed.has(keyOf(utxo)))) settle(transaction)
+      }
+      for (const transaction of [...held.values()]) {
+        const upcoming = producedInFlight()
+        const own = transaction.spent.filter(owns).map(keyOf)
+        // An input that is neither unspent nor yet to be made was spent: by this transaction or by one that excludes it.
+        const spent = own.some((key) => !confirmed.has(key) && !upcoming.has(key))
+        const { invalidHereafter } = transaction.transaction.body.validityInterval
+        if (spent) settle(transaction)
+        else if (invalidHereafter !== undefined && slot >= invalidHereafter) release(transaction.id)
+      }
+    },
+    free() {
+      const withheld = new Set(included.keys())
+      for (const { spent, collateral } of held.values()) {
+        for (const utxo of [...spent, ...collateral]) withheld.add(keyOf(utxo))
+      }
+      const outputs = new Map([...confirmed, ...producedInFlight()])
+      return [...outputs].filter(([key]) => !withheld.has(key)).map(([, utxo]) => utxo)
+    },
+    hold(transaction) {
+      held.set(transaction.id, transaction)
+    },
+    release,
+    inFlight: () => [...held.keys()],
+  }
+}
+
+function keyOf({ reference }: Utxo): string {
+  return outputReferenceKey(reference)
+}
