@@ -7,7 +7,7 @@ import {
   timeToSlot,
   toHex,
 } from '@ratatosk/ledger'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { createEvaluator, type Evaluator } from '@ratatosk/ledger/plutus'
 import { readAddressText } from './chain/address-text.js'
 import { fillBlock, sift } from './chain/block-builder.js'
 import { blockHash } from './chain/block-hash.js'
@@ -72,14 +72,20 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
   mempool.reset(restore(kept.chain, chain, slots))
   let sequence = kept.chain.transactions.reduce((most, { sequence: number }) => Math.max(most, number), 0)
 
-  const ownEvaluator = options.evaluator === undefined ? createEvaluator() : undefined
-  const evaluator = options.evaluator ?? ownEvaluator ?? createEvaluator()
+  const evaluator = openEvaluator(options.evaluator)
   const rules = createRules(parameters, slots, evaluator)
   const serial = createSerial()
   const listeners = new Set<(event: DevnetEvent) => void>()
 
   function emit(event: DevnetEvent): void {
-    for (const listener of [...listeners]) listener(event)
+    for (const listener of [...listeners]) {
+      try {
+        listener(event)
+      } catch (error) {
+        // The chain has gone on already: what a listener makes of it is no failure of the devnet.
+        onError(error)
+      }
+    }
   }
 
   function currentSlot(): bigint {
@@ -199,6 +205,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       return chain.outputs.find({ ...criteria, address: toHex(readAddressText(address).bytes) })
     },
     outputs: () => chain.outputs.all(),
+    outputsOf: (transactionHash) => chain.outputs.of(transactionHash),
     output: (reference) => chain.outputs.get(reference),
     knowsAddress: (address) => chain.outputs.knowsAddress(toHex(readAddressText(address).bytes)),
     datum: (hash) => chain.preimages.datum(hash),
@@ -224,9 +231,15 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       clearInterval(timer)
       await serial.close()
       listeners.clear()
-      await ownEvaluator?.close()
+      await evaluator.close()
     },
   }
+}
+
+/** The evaluator given, which its owner closes, or one of the devnet's own. */
+function openEvaluator(given: Pick<Evaluator, 'evaluate'> | undefined): Evaluator {
+  if (given === undefined) return createEvaluator()
+  return { evaluate: (...request) => given.evaluate(...request), close: async () => {} }
 }
 
 /** The transaction, or why there is none. */

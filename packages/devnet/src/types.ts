@@ -40,7 +40,7 @@ export interface DevnetOptions {
   readonly securityParameter?: number
   /** What runs Plutus scripts; default: an evaluator of the devnet's own, closed with it. */
   readonly evaluator?: Pick<Evaluator, 'evaluate'>
-  /** Told when a block that was due could not be made; default: `process.emitWarning`. */
+  /** Told when a block that was due could not be made, or a listener has thrown; default: `process.emitWarning`. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -116,6 +116,8 @@ export interface Devnet {
   utxos(query?: UtxoQuery): ChainOutput[]
   /** All outputs that the chain has made, spent ones too, oldest first. */
   outputs(): ChainOutput[]
+  /** The outputs that one transaction has made, spent ones too; of genesis, those under its hash. */
+  outputsOf(transactionHash: string): ChainOutput[]
   output(reference: string): ChainOutput | undefined
   /** Whether any output was ever made to the address. */
   knowsAddress(address: string): boolean

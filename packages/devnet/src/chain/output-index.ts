@@ -3,7 +3,7 @@ import { toHex } from '@ratatosk/ledger'
 import type { ChainOutput, Place, UtxoQuery } from './types.js'
 
 /** What {@link UtxoQuery} asks for, read: the address as its bytes in hex. */
-export interface UtxoCriteria extends Pick<UtxoQuery, 'paymentCredential' | 'unit' | 'references'> {
+export interface UtxoCriteria extends Omit<UtxoQuery, 'address'> {
   readonly address?: string
 }
 
@@ -18,6 +18,8 @@ export interface OutputIndex {
   find(criteria: UtxoCriteria): ChainOutput[]
   /** All outputs, spent ones too, oldest first. */
   all(): ChainOutput[]
+  /** Outputs of one transaction, spent ones too, in order. */
+  of(transactionHash: string): ChainOutput[]
   /** Whether any output was ever made to the address (hex). */
   knowsAddress(address: string): boolean
   add(output: ChainOutput): void
@@ -30,6 +32,7 @@ type Entry = { -readonly [field in keyof ChainOutput]: ChainOutput[field] }
 
 export function createOutputIndex(): OutputIndex {
   const outputs = new Map<string, Entry>()
+  const byTransaction = new Map<string, Set<Entry>>()
   const made = new Map<string, number>()
   const live = new Set<Entry>()
   const byAddress = new Map<string, Set<Entry>>()
@@ -45,27 +48,21 @@ export function createOutputIndex(): OutputIndex {
 
   function enter(entry: Entry): void {
     live.add(entry)
-    for (const [index, key] of places(entry)) {
-      const set = index.get(key)
-      if (set === undefined) index.set(key, new Set([entry]))
-      else set.add(entry)
-    }
+    for (const [index, key] of places(entry)) put(index, key, entry)
   }
 
   function leave(entry: Entry): void {
     live.delete(entry)
-    for (const [index, key] of places(entry)) {
-      const set = index.get(key)
-      set?.delete(entry)
-      if (set?.size === 0) index.delete(key)
-    }
+    for (const [index, key] of places(entry)) take(index, key, entry)
   }
 
   /** The smallest set that holds all that is asked for. */
-  function candidates({ references, address, paymentCredential, unit }: UtxoCriteria): Iterable<Entry> {
+  function candidates(criteria: UtxoCriteria): Iterable<Entry> {
+    const { references, transaction, address, paymentCredential, unit } = criteria
     if (references !== undefined) {
       return [...new Set(references)].flatMap((key) => outputs.get(key) ?? [])
     }
+    if (transaction !== undefined) return byTransaction.get(transaction) ?? []
     if (unit !== undefined) return byUnit.get(unit) ?? []
     if (address !== undefined) return byAddress.get(address) ?? []
     if (paymentCredential !== undefined) return byCredential.get(paymentCredential) ?? []
@@ -90,10 +87,12 @@ export function createOutputIndex(): OutputIndex {
       return found.sort(byAge)
     },
     all: () => [...outputs.values()].sort(byAge),
+    of: (transactionHash) => [...(byTransaction.get(transactionHash) ?? [])].sort(byAge),
     knowsAddress: (address) => made.has(address),
     add(output) {
       const entry = { ...output }
       outputs.set(output.key, entry)
+      put(byTransaction, output.transactionHash, entry)
       count(toHex(output.output.address.bytes), 1)
       enter(entry)
     },
@@ -101,6 +100,7 @@ export function createOutputIndex(): OutputIndex {
       const entry = outputs.get(key)
       if (entry === undefined) return
       outputs.delete(key)
+      take(byTransaction, entry.transactionHash, entry)
       count(toHex(entry.output.address.bytes), -1)
       leave(entry)
     },
@@ -128,8 +128,22 @@ export function paymentCredential({ address }: TransactionOutput): string | unde
   return 'payment' in address ? toHex(address.payment.hash) : undefined
 }
 
-function meets(entry: Entry, { address, paymentCredential: credential, unit }: UtxoCriteria): boolean {
+function put(index: Map<string, Set<Entry>>, key: string, entry: Entry): void {
+  const set = index.get(key)
+  if (set === undefined) index.set(key, new Set([entry]))
+  else set.add(entry)
+}
+
+function take(index: Map<string, Set<Entry>>, key: string, entry: Entry): void {
+  const set = index.get(key)
+  set?.delete(entry)
+  if (set?.size === 0) index.delete(key)
+}
+
+function meets(entry: Entry, criteria: UtxoCriteria): boolean {
+  const { transaction, address, paymentCredential: credential, unit } = criteria
   if (entry.spent !== undefined) return false
+  if (transaction !== undefined && entry.transactionHash !== transaction) return false
   if (address !== undefined && toHex(entry.output.address.bytes) !== address) return false
   if (credential !== undefined && paymentCredential(entry.output) !== credential) return false
   return unit === undefined || [...units(entry.output)].includes(unit)

@@ -60,6 +60,8 @@ export interface UtxoQuery {
   readonly unit?: string
   /** `<64 hex digits>#<index>`. */
   readonly references?: readonly string[]
+  /** The hash of the transaction that made them. */
+  readonly transaction?: string
 }
 
 export type TransactionStatus =

@@ -39,6 +39,18 @@ export function writeAdditionalOutput(output: AdditionalOutput): TransactionOutp
   return decodeTransactionOutput(writer.toBytes())
 }
 
+/**
+ * A quantity as JSON has it, in a number or in a text.
+ *
+ * @throws RangeError, SyntaxError on what is no integer, or a number that JSON.parse has rounded
+ */
+export function quantity(json: unknown): bigint {
+  if (typeof json === 'number' && !Number.isSafeInteger(json)) {
+    throw new RangeError(`${json} is no integer, or beyond 2^53: write it as a text`)
+  }
+  return BigInt(String(json))
+}
+
 function writeAssets(writer: CborWriter, assets: AdditionalOutput['assets']): void {
   const policies = [...new Set(assets.map(([policy]) => policy))]
   writer.map(policies.length)

@@ -1,5 +1,5 @@
 import { isDecodeError, type TransactionOutput } from '@ratatosk/ledger'
-import { type AdditionalOutput, writeAdditionalOutput } from '../additional-output.js'
+import { type AdditionalOutput, quantity, writeAdditionalOutput } from '../additional-output.js'
 import { BlockfrostError } from './errors.js'
 
 type JsonObject = { readonly [key: string]: unknown }
@@ -36,10 +36,10 @@ function readOutput({ address, value, datum, datumHash, datum_hash, script }: Js
   const { coins, assets } = isObject(value) ? value : {}
   return {
     address: String(address),
-    lovelace: BigInt(String(coins)),
-    assets: Object.entries(isObject(assets) ? assets : {}).map(([unit, quantity]) => {
+    lovelace: quantity(coins),
+    assets: Object.entries(isObject(assets) ? assets : {}).map(([unit, amount]) => {
       const digits = unit.replace('.', '')
-      return [digits.slice(0, 56), digits.slice(56), BigInt(String(quantity))]
+      return [digits.slice(0, 56), digits.slice(56), quantity(amount)]
     }),
     datum: text(datum),
     datumHash: text(datumHash) ?? text(datum_hash),

@@ -33,7 +33,7 @@ export function addTransactionRoutes(fastify: FastifyInstance, devnet: Devnet): 
 
   fastify.get<ByHash>('/txs/:hash/utxos', config, async ({ params }) => {
     const hash = params.hash.toLowerCase()
-    const outputs = devnet.outputs().filter((output) => output.transactionHash === hash)
+    const outputs = devnet.outputsOf(hash)
     const transaction = devnet.transaction(hash)
     if (transaction?.place === undefined && outputs.length === 0) throw notFound()
     return {

@@ -54,7 +54,10 @@ export async function kupoFace(fastify: FastifyInstance, { devnet }: { devnet: D
     const onlySpent = query.spent !== undefined
     const onlyUnspent = query.unspent !== undefined
     if (onlySpent && onlyUnspent) return 'spent and unspent exclude each other'
-    const candidates = onlyUnspent ? devnet.utxos(pattern.query) : devnet.outputs()
+    const { transaction } = pattern.query
+    const made = (): ChainOutput[] =>
+      transaction === undefined ? devnet.outputs() : devnet.outputsOf(transaction)
+    const candidates = onlyUnspent ? devnet.utxos(pattern.query) : made()
     const found = candidates.filter(
       (output) => (!onlySpent || output.spent !== undefined) && pattern.matches(output) && condition(output),
     )

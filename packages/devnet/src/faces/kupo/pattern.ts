@@ -5,7 +5,7 @@ import type { ChainOutput, UtxoQuery } from '../../chain/types.js'
 
 /** Which outputs a request asks for. */
 export interface Pattern {
-  /** What the index of unspent outputs can narrow down to; all of it is also in `matches`. */
+  /** What the index of outputs can narrow down to; all of it is also in `matches`. */
   readonly query: UtxoQuery
   matches(output: ChainOutput): boolean
 }
@@ -28,7 +28,9 @@ function readReference(text: string): Pattern | undefined {
   const match = /^(\*|\d{1,5})@([0-9a-f]{64})$/.exec(text)
   if (match === null) return undefined
   const [, index, transaction] = match
-  if (index === '*') return { query: {}, matches: (output) => output.transactionHash === transaction }
+  if (transaction === undefined) return undefined
+  if (index === '*')
+    return { query: { transaction }, matches: (output) => output.transactionHash === transaction }
   const key = `${transaction}#${Number(index)}`
   return { query: { references: [key] }, matches: (output) => output.key === key }
 }

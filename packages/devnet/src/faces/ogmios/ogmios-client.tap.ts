@@ -12,7 +12,7 @@ import { toHex } from '@ratatosk/ledger'
 import { type Test, test } from 'tap'
 import { draft } from '../../test/draft.js'
 import { checkAgainstSchema, type SchemaCase } from '../../test/ogmios-schema.js'
-import { alice, aliceGenesis, bob, first, lock, payment, unlock } from '../../test/scenes.js'
+import { alice, aliceGenesis, bob, first, lock, payment, second, unlock } from '../../test/scenes.js'
 import { failing, failingHash, succeeding, succeedingHash } from '../../test/scripts.js'
 import { serveDevnet } from '../../test/served-devnet.js'
 
@@ -161,6 +161,42 @@ test('Plutus: evaluation, unlocking, failing', async (t) => {
     code: 3010,
     data: [{ error: { code: 3117 } }],
   })
+  await client.shutdown()
+})
+
+test('what Plutus needs and does not find', async (t) => {
+  const { connect, devnet } = await open(t)
+  const client = await createTransactionSubmissionClient(await connect())
+  const locked = await lock(devnet, succeedingHash)
+  const base = {
+    inputs: [locked],
+    outputs: [{ address: alice.addressBytes, lovelace: 19_700_000n }],
+    fee: 300_000n,
+    signers: [alice],
+  }
+  const redeemers = [{ tag: 0, index: 0, memory: 10_000n, steps: 10_000_000n }]
+  const refused: Readonly<Record<number, Parameters<typeof draft>[0]>> = {
+    3102: base,
+    3109: { ...base, scripts: [succeeding] },
+    3110: {
+      ...base,
+      scripts: [succeeding],
+      collateral: [second],
+      redeemers: [...redeemers, { ...redeemers[0]!, tag: 1 }],
+    },
+    3129: { ...base, scripts: [succeeding], collateral: [locked], redeemers },
+    3132: { ...base, scripts: [succeeding], redeemers },
+    3134: {
+      ...base,
+      scripts: [succeeding],
+      collateral: [second],
+      redeemers: [{ ...redeemers[0]!, memory: 10n ** 9n }],
+    },
+  }
+  for (const [code, transaction] of Object.entries(refused)) {
+    const error = await refusal(client.submitTransaction(toHex(draft(transaction).cbor)))
+    t.equal(error.code, Number(code), `${code}: ${error.message}`)
+  }
   await client.shutdown()
 })
 

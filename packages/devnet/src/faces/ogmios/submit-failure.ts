@@ -3,6 +3,7 @@ import {
   outputReferenceKey,
   type PredicateFailure,
   type Transaction,
+  toHex,
   type UtxoView,
 } from '@ratatosk/ledger'
 import { addressText } from '../../chain/address-text.js'
@@ -33,6 +34,10 @@ const known: Readonly<Record<string, readonly [code: number, data?: Data]>> = {
     ({ details }) => ({ provided: { hash: details.declared }, computed: { hash: details.actual } }),
   ],
   InvalidMetadata: [3108],
+  MissingRedeemers: [
+    3109,
+    (refusal) => ({ missingRedeemers: entries(refusal.details.redeemers).map(scriptPurpose(refusal)) }),
+  ],
   ExtraRedeemers: [3110, ({ details }) => ({ extraneousRedeemers: pointers(details.redeemers) })],
   MissingRequiredDatums: [3111, ({ details }) => ({ missingDatums: details.datums })],
   NotAllowedSupplementalDatums: [3112, ({ details }) => ({ extraneousDatums: details.datums })],
@@ -220,6 +225,23 @@ function pointers(redeemers: Json | undefined) {
     purpose: purposes[purpose as keyof typeof purposes],
     index,
   }))
+}
+
+/** What a redeemer would point to: inputs in the order of the ledger's sets, the others by their scripts. */
+function scriptPurpose({ transaction }: Refusal) {
+  const inputs = transaction.body.inputs.map(outputReferenceKey).sort(byReference)
+  return ({ purpose, index, scriptHash }: { readonly [key: string]: Json }): unknown => {
+    if (purpose === 'spend') return { purpose, outputReference: referenceJson(inputs[Number(index)] ?? '') }
+    if (purpose === 'mint') return { purpose, policy: scriptHash }
+    const accounts = transaction.body.withdrawals.map(({ account }) => account)
+    const account = accounts.find((each) => each.kind === 'reward' && toHex(each.stake.hash) === scriptHash)
+    return { purpose: 'withdraw', rewardAccount: account && addressText(account) }
+  }
+}
+
+function byReference(a: string, b: string): number {
+  const [[idA = '', indexA], [idB = '', indexB]] = [a.split('#'), b.split('#')]
+  return idA === idB ? Number(indexA) - Number(indexB) : idA < idB ? -1 : 1
 }
 
 function references(inputs: Json | undefined) {

@@ -1,7 +1,7 @@
 import { fromHex, isDecodeError, type TransactionOutput } from '@ratatosk/ledger'
 import type { EvaluationFailure, RedeemerPointer } from '@ratatosk/ledger/plutus'
 import type { Devnet, Evaluation } from '../../types.js'
-import { type AdditionalOutput, writeAdditionalOutput } from '../additional-output.js'
+import { type AdditionalOutput, quantity, writeAdditionalOutput } from '../additional-output.js'
 import { purposes, referenceJson } from './output-json.js'
 import { invalidParams, isObject, RpcError, type RpcErrorObject, type RpcRequest } from './rpc.js'
 import { submitFailure } from './submit-failure.js'
@@ -134,10 +134,10 @@ function readOutput({ address, value, datum, datumHash, script }: Record<string,
   const { ada, ...policies } = isObject(value) ? value : {}
   return {
     address: String(address),
-    lovelace: BigInt(String(isObject(ada) ? ada.lovelace : undefined)),
+    lovelace: quantity(isObject(ada) ? ada.lovelace : undefined),
     assets: Object.entries(policies).flatMap(([policy, names]) =>
       Object.entries(isObject(names) ? names : {}).map(
-        ([name, quantity]) => [policy, name, BigInt(String(quantity))] as const,
+        ([name, amount]) => [policy, name, quantity(amount)] as const,
       ),
     ),
     datum: typeof datum === 'string' ? datum : undefined,
