@@ -27,6 +27,8 @@ export {
   decodeRootDatum,
   encodeBlockDatum,
   encodeQueueAction,
+  encodeQueueSpend,
+  encodeRefundDatum,
   encodeRootDatum,
   headerHashOfToken,
   type QueueAction,

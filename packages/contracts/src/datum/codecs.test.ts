@@ -21,6 +21,8 @@ import {
   decodeRootDatum,
   encodeBlockDatum,
   encodeQueueAction,
+  encodeQueueSpend,
+  encodeRefundDatum,
   encodeRootDatum,
   headerHashOfToken,
   type QueueAction,
@@ -92,6 +94,8 @@ describe('golden bytes', () => {
       toHex(encodeQueueAction({ kind })),
     )
     expect(queue).toEqual(['d87980', 'd87a80', 'd87b80', 'd87c80'])
+    expect(toHex(encodeQueueSpend())).toBe('d87980')
+    expect(toHex(encodeRefundDatum(link))).toBe(bytes(28, '0a'))
     const remove = encodeQueueAction({ kind: 'remove', headerHash: link, approach: 'already-slashed' })
     expect(toHex(remove)).toBe(`d87d9f${bytes(28, '0a')}d87b80ff`)
     expect(toHex(encodeRegistryAction({ kind: 'init' }))).toBe('d87980')

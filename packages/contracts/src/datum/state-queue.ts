@@ -104,6 +104,12 @@ export function decodeQueueAction(cbor: Uint8Array): QueueAction {
   return { kind: 'remove', headerHash: bytesOf(fields[0], hashLength, 'headerHash'), approach }
 }
 
+/** The redeemer for spending at the state queue, which may be anything: the policy's redeemer says what is done. */
+export const encodeQueueSpend = (): Uint8Array => encodePlutusData(constr(0))
+
+/** The datum of the output that gives a merged block's ada back: the hash of its header. */
+export const encodeRefundDatum = (headerHash: Uint8Array): Uint8Array => encodePlutusData(headerHash)
+
 /** The asset name of the root: `<protocol>_CONFIRMED_STATE`. */
 export const rootTokenName = (protocol: string): Uint8Array =>
   new TextEncoder().encode(`${protocol}_CONFIRMED_STATE`)

@@ -27,6 +27,11 @@ describe('the blueprint', () => {
     expect(checkedIn).toEqual(JSON.parse(JSON.stringify(blueprint())))
   })
 
+  it('has the version of the package', () => {
+    const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'))
+    expect(read('plutus.json').preamble.version).toBe(read('package.json').version)
+  })
+
   it('resolves every reference', () => {
     const text = readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8')
     const { definitions } = JSON.parse(text)
@@ -69,6 +74,7 @@ describe('scripts', () => {
     { protocol: '' },
     { protocol: 'A'.repeat(17) },
     { protocol: 'ä' },
+    { protocol: 'MBLC_PROTOCOL_16' },
     { administrator: new Uint8Array(27) },
     { registryPolicy: new Uint8Array(29) },
     { maturityWindow: -1n },

@@ -7,7 +7,7 @@ import { compiledCode } from './blueprint.js'
 
 /** What makes one state queue differ from another. */
 export interface QueueParameters {
-  /** `<PROTOCOL>` of the root's asset name: 1 to 16 characters A to Z, 0 to 9 and `_`. */
+  /** `<PROTOCOL>` of the root's asset name: 1 to 16 characters A to Z, 0 to 9 and `_`, not beginning with `MBLC`. */
   readonly protocol: string
   /** Blake2b-224 of the verification key that may begin and end queues. */
   readonly administrator: Uint8Array
@@ -82,6 +82,8 @@ export function scriptAddress(hash: Uint8Array, networkId: 0 | 1): Uint8Array {
 }
 
 function assertProtocol(protocol: string): void {
+  // With sixteen characters, a root named so would read as a block.
+  if (protocol.startsWith('MBLC')) throw invalid('protocol', 'another than what blocks are named by')
   if (!/^[A-Z0-9_]{1,16}$/.test(protocol))
     throw invalid('protocol', '1 to 16 characters A to Z, 0 to 9 and _')
 }

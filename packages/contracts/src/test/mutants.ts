@@ -2,8 +2,8 @@ import { CborWriter } from '@ratatosk/ledger'
 import { type Compiled, compileOperatorRegistry, compileStateQueue } from '../validators/compile.js'
 import type { Breach } from './breach.js'
 import type { Evaluate } from './evaluate.js'
-import { queueBreaches } from './queue-breaches.js'
-import { registryBreaches } from './registry-breaches.js'
+import { queueBreaches } from './queue/breaches.js'
+import { registryBreaches } from './registry/breaches.js'
 import { createWorld, type World } from './world.js'
 
 /** A validator and the transactions that its rules refuse. */

@@ -84,7 +84,6 @@ export const wallet = (lovelace: bigint, tokens: readonly Token[] = []): TestOut
 export const foreignPolicy = new Uint8Array(28).fill(0xf0)
 export const foreign = (name: Uint8Array): Token => ({ policy: foreignPolicy, name, quantity: 1n })
 
-export const unit = Uint8Array.of(0xd8, 0x79, 0x80)
 export const root = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 
 /** The output that holds the script of a contract for reference. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Header, headerHash } from './datum/header.js'
-import { encodeRegistryAction } from './datum/registry.js'
-import { encodeRootDatum } from './datum/state-queue.js'
-import { engines, timeOf } from './test/evaluate.js'
+import { type Header, headerHash } from '../datum/header.js'
+import { encodeRegistryAction } from '../datum/registry.js'
+import { encodeRootDatum } from '../datum/state-queue.js'
+import { engines, timeOf } from '../test/evaluate.js'
 import {
   blockOutput,
   blockToken,
@@ -18,9 +18,9 @@ import {
   rootToken,
   secondHeader,
   spend,
-} from './test/queue-scenarios.js'
-import { both, change, one } from './test/registry-scenarios.js'
-import type { TestTransaction } from './test/transaction.js'
+} from '../test/queue/scenarios.js'
+import { both, change, one } from '../test/registry/scenarios.js'
+import type { TestTransaction } from '../test/transaction.js'
 import {
   ada,
   changeInput,
@@ -30,7 +30,7 @@ import {
   otherOperator,
   type World,
   wallet,
-} from './test/world.js'
+} from '../test/world.js'
 
 const world = createWorld()
 /** Another rollup's, by the same code. */

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { engines } from './test/evaluate.js'
-import { registryBreaches } from './test/registry-breaches.js'
-import { deinit, init, registerFirst, registerSecond, release, retire } from './test/registry-scenarios.js'
-import { createWorld } from './test/world.js'
-import { compileOperatorRegistry } from './validators/compile.js'
+import { engines } from '../../test/evaluate.js'
+import { registryBreaches } from '../../test/registry/breaches.js'
+import {
+  deinit,
+  init,
+  registerFirst,
+  registerSecond,
+  release,
+  retire,
+} from '../../test/registry/scenarios.js'
+import { createWorld } from '../../test/world.js'
+import { compileOperatorRegistry } from '../compile.js'
 
 const world = createWorld()
 

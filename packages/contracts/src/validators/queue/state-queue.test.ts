@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { engines } from './test/evaluate.js'
-import { queueBreaches } from './test/queue-breaches.js'
-import { commitFirst, commitSecond, deinit, init, merge } from './test/queue-scenarios.js'
-import { createWorld } from './test/world.js'
-import { compileStateQueue } from './validators/compile.js'
+import { engines } from '../../test/evaluate.js'
+import { queueBreaches } from '../../test/queue/breaches.js'
+import { commitFirst, commitSecond, deinit, init, merge } from '../../test/queue/scenarios.js'
+import { createWorld } from '../../test/world.js'
+import { compileStateQueue } from '../compile.js'
 
 const world = createWorld()
 

@@ -1,15 +1,17 @@
-import { genesisHeaderHash, type Header, headerHash } from '../datum/header.js'
-import { encodeRegistryDatum } from '../datum/registry.js'
+import { genesisHeaderHash, type Header, headerHash } from '../../datum/header.js'
+import { encodeRegistryDatum } from '../../datum/registry.js'
 import {
   blockTokenName,
   type ConfirmedState,
   encodeBlockDatum,
   encodeQueueAction,
+  encodeQueueSpend,
+  encodeRefundDatum,
   encodeRootDatum,
   type QueueAction,
-} from '../datum/state-queue.js'
-import { timeOf } from './evaluate.js'
-import type { TestInput, TestOutput, TestTransaction, Token } from './transaction.js'
+} from '../../datum/state-queue.js'
+import { timeOf } from '../evaluate.js'
+import type { TestInput, TestOutput, TestTransaction, Token } from '../transaction.js'
 import {
   ada,
   administrator,
@@ -20,11 +22,10 @@ import {
   root,
   rootName,
   scriptReference,
-  unit,
   type World,
   wallet,
   walletAddress,
-} from './world.js'
+} from '../world.js'
 
 /*
  * Transactions that keep every rule of the state queue. Slots 40 to 99 are the turn of `operator`.
@@ -98,7 +99,11 @@ export const registryOutput = (
   datum: encodeRegistryDatum({ active: vkeys.map((vkey) => ({ vkey, bond })), retired: [] }),
 })
 
-export const spend = (id: number, output: TestOutput): TestInput => ({ id, output, redeemer: unit })
+export const spend = (id: number, output: TestOutput): TestInput => ({
+  id,
+  output,
+  redeemer: encodeQueueSpend(),
+})
 
 export const minting = (world: World, action: QueueAction, ...mint: Token[]) => ({
   mint,
@@ -167,7 +172,7 @@ export const merge = (world: World): TestTransaction => ({
     {
       address: walletAddress(operator.hash),
       lovelace: ada(4),
-      datum: Uint8Array.of(0x58, 28, ...headerHash(firstHeader)),
+      datum: encodeRefundDatum(headerHash(firstHeader)),
     },
     wallet(ada(99)),
   ],

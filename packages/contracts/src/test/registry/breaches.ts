@@ -1,7 +1,21 @@
-import { encodeRegistryAction, encodeRegistryDatum, type RegistryDatum } from '../datum/registry.js'
-import { type Breach, breach } from './breach.js'
-import { timeOf } from './evaluate.js'
-import { adaBreach, outputBreaches } from './output-breaches.js'
+import { encodeRegistryAction, encodeRegistryDatum, type RegistryDatum } from '../../datum/registry.js'
+import { type Breach, breach } from '../breach.js'
+import { timeOf } from '../evaluate.js'
+import { adaBreach, outputBreaches } from '../output-breaches.js'
+import type { TestTransaction } from '../transaction.js'
+import {
+  ada,
+  administrator,
+  bond,
+  changeInput,
+  changeOutput,
+  maxOperators,
+  operator,
+  releaseDelay,
+  stranger,
+  type World,
+  wallet,
+} from '../world.js'
 import {
   both,
   change,
@@ -17,21 +31,7 @@ import {
   registryToken,
   release,
   retire,
-} from './registry-scenarios.js'
-import type { TestTransaction } from './transaction.js'
-import {
-  ada,
-  administrator,
-  bond,
-  changeInput,
-  changeOutput,
-  maxOperators,
-  operator,
-  releaseDelay,
-  stranger,
-  type World,
-  wallet,
-} from './world.js'
+} from './scenarios.js'
 
 const signedBy = (transaction: TestTransaction, hash: Uint8Array): TestTransaction => ({
   ...transaction,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { engines } from './test/evaluate.js'
-import { judgeMutant, subjects } from './test/mutants.js'
+import { engines } from '../test/evaluate.js'
+import { judgeMutant, subjects } from '../test/mutants.js'
 
 /** The rest is a matter of minutes: `node packages/contracts/scripts/mutate.mjs`. */
 const inTheSuite = ['commit-token-is-header-hash', 'commit-in-turn', 'merge-mature', 'release-time']

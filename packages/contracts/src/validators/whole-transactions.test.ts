@@ -1,11 +1,11 @@
 import { decodeTransaction, judge } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { afterAll, describe, expect, it } from 'vitest'
-import { complete } from './test/complete.js'
-import { engines, parameters, zeroTime } from './test/evaluate.js'
-import * as queue from './test/queue-scenarios.js'
-import * as registry from './test/registry-scenarios.js'
-import { createWorld } from './test/world.js'
+import { complete } from '../test/complete.js'
+import { engines, parameters, zeroTime } from '../test/evaluate.js'
+import * as queue from '../test/queue/scenarios.js'
+import * as registry from '../test/registry/scenarios.js'
+import { createWorld } from '../test/world.js'
 
 const world = createWorld()
 const evaluator = createEvaluator({ threads: 1 })

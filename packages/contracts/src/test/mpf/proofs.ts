@@ -1,9 +1,9 @@
 import { CborWriter, scriptHash } from '@ratatosk/ledger'
 import { type Proof, proofToCbor } from '@ratatosk/trie'
-import { compileProofCheck } from '../validators/compile.js'
-import { Claim } from '../validators/mpf/check.js'
-import type { Evaluate, Evaluation } from './evaluate.js'
-import { ada, wallet } from './world.js'
+import { compileProofCheck } from '../../validators/compile.js'
+import { Claim } from '../../validators/mpf/check.js'
+import type { Evaluate, Evaluation } from '../evaluate.js'
+import { ada, wallet } from '../world.js'
 
 export interface ClaimOfProof {
   readonly kind: keyof typeof Claim

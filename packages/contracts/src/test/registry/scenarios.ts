@@ -3,9 +3,9 @@ import {
   encodeRegistryDatum,
   type RegistryAction,
   type RegistryDatum,
-} from '../datum/registry.js'
-import { timeOf } from './evaluate.js'
-import type { TestOutput, TestTransaction, Token } from './transaction.js'
+} from '../../datum/registry.js'
+import { timeOf } from '../evaluate.js'
+import type { TestOutput, TestTransaction, Token } from '../transaction.js'
 import {
   ada,
   administrator,
@@ -17,7 +17,7 @@ import {
   scriptReference,
   type World,
   wallet,
-} from './world.js'
+} from '../world.js'
 
 /*
  * Transactions that keep every rule of the operator registry.
