@@ -22,22 +22,23 @@ const away: ReadonlySet<unknown> = new Set(['STORE_UNAVAILABLE', 'STORE_TIMEOUT'
 const conflictsBorne = 5
 
 export function storePatience({ signal, onAway, onBack }: PatienceOptions): StorePatience {
+  let isAway = false
   return {
     async insist(work) {
       let conflicts = 0
-      let pause = 0
-      for (;;) {
+      for (let pause = 100; ; pause = Math.min(pause * 2, 2000)) {
+        if (isAway && signal.aborted) throw new StoreAwayError('The store is away')
         try {
           const result = await work()
-          if (pause > 0) onBack()
+          if (isAway) onBack()
+          isAway = false
           return result
         } catch (error) {
           const code = codeOf(error)
           if (code === 'STORE_CONFLICT' && ++conflicts < conflictsBorne) continue
           if (!(error instanceof Error) || !away.has(code)) throw error
-          if (pause === 0) onAway(error)
-          pause = Math.min(pause * 2 || 100, 2000)
-          if (signal.aborted) throw new StoreAwayError('The store is away', { cause: error })
+          if (!isAway) onAway(error)
+          isAway = true
           await delay(pause, undefined, { signal }).catch(() => undefined)
         }
       }

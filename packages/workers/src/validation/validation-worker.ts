@@ -25,7 +25,7 @@ export interface ValidationWorkerOptions {
   readonly concurrency?: number
   /** After so many deliveries, what time has not mended becomes a dead letter. @defaultValue 5 */
   readonly maxAttempts?: number
-  /** Until the second delivery, in milliseconds; doubled for each further one. @defaultValue 250 */
+  /** Until the second delivery, in milliseconds; doubled for each further one, up to a minute. @defaultValue 250 */
   readonly backoffMs?: number
   /**
    * How long a worker that says nothing keeps its deliveries, in milliseconds: others get them after that.
@@ -44,6 +44,8 @@ export interface ValidationWorker {
   close(): Promise<void>
 }
 
+const longestBackoffMs = 60_000
+
 /**
  * Takes submissions from the queue, judges them in batches, and puts them into the mempool ledger or among the dead letters.
  * Any number of workers may share a queue and a store.
@@ -57,7 +59,7 @@ export interface ValidationWorker {
 export function createValidationWorker(options: ValidationWorkerOptions): ValidationWorker {
   const { queue, store, parameters, networkId, slots, evaluator, log } = options
   const { batchSize = 256, concurrency = 768, backoffMs = 250 } = options
-  const backoff = (attempts: number) => backoffMs * 2 ** (attempts - 1)
+  const backoff = (attempts: number) => Math.min(backoffMs * 2 ** (attempts - 1), longestBackoffMs)
   const activity = recordActivity(log)
   // An embedded database has one process, and a process needs no second worker.
   const exchange = queue.kind === 'pglite' ? undefined : lateExchange()

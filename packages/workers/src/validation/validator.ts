@@ -58,7 +58,8 @@ interface Offer {
   readonly until: number
 }
 
-const orphanLimits = { count: 10_000, bytes: 64 * 1024 * 1024 }
+/** A decoded transaction takes some ten times its bytes. */
+const orphanLimits = { count: 5_000, bytes: 16 * 1024 * 1024 }
 
 /** Judges submissions in two phases and in batches. What an outcome says is durable before it is given. */
 export class Validator {
@@ -162,7 +163,9 @@ export class Validator {
         return [await commitBatch(ledger, entries, followers, conditions), context] as const
       }),
     )
-    for (const { key } of batch.accepted) this.#orphans.drop(key)
+    for (const [{ key }, { kind }] of batch.judgements) {
+      if (kind === 'accepted' || kind === 'known') this.#orphans.drop(key)
+    }
     for (const { offered, until } of offers) {
       const judgement = batch.judgements.get(offered)
       if (judgement?.kind === 'unready') this.#orphans.keep(offered, judgement.missing, until)
@@ -188,9 +191,12 @@ export class Validator {
       entry.settle({ kind: 'postponed', failures: judgement.failures })
       return
     }
+    if (failures === undefined) {
+      entry.settle({ kind: judgement.kind === 'known' ? 'known' : 'accepted' })
+      return
+    }
     this.#orphans.drop(examined.key)
-    if (failures !== undefined) entry.settle({ kind: 'rejected', failures })
-    else entry.settle({ kind: judgement.kind === 'known' ? 'known' : 'accepted' })
+    entry.settle({ kind: 'rejected', failures })
   }
 
   /** Until the earliest moment at which another's delivery could make it a dead letter: no copy outlives that. */
