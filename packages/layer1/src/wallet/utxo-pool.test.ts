@@ -1,0 +1,115 @@
+import { blake2b256, decodeTransaction, outputReferenceKey, toHex } from '@ratatosk/ledger'
+import { describe, expect, it } from 'vitest'
+import { keys } from '../test/devnet-harness.js'
+import { toOutput } from '../transaction/encode-output.js'
+import { encodeBody, encodeTransaction, encodeWitnesses } from '../transaction/encode-transaction.js'
+import type { Utxo } from '../types.js'
+import { createUtxoPool, type HeldTransaction } from './utxo-pool.js'
+
+const output = toOutput({
+  address: keys.address.bytes,
+  value: { lovelace: 5_000_000n, assets: new Map() },
+  datum: { kind: 'none' },
+})
+
+const utxo = (name: string, index = 0): Utxo => ({
+  reference: { transactionId: blake2b256(Buffer.from(name)), index },
+  output,
+})
+
+/** A transaction that spends and makes outputs of the wallet. */
+function transaction(
+  spent: readonly Utxo[],
+  validUntil?: bigint,
+  collateral: readonly Utxo[] = [],
+): HeldTransaction {
+  const body = encodeBody({
+    inputs: spent.map(({ reference }) => reference),
+    outputs: [output.bytes],
+    fee: 1n,
+    ...(validUntil !== undefined && { validUntil }),
+    collateral: [],
+    requiredSigners: [],
+    referenceInputs: [],
+  })
+  const witnesses = encodeWitnesses({ keyWitnesses: [], scripts: [], datums: [], redeemers: [] })
+  const decoded = decodeTransaction(encodeTransaction(body, witnesses))
+  const produced = [{ reference: { transactionId: decoded.id, index: 0 }, output }]
+  return { id: toHex(decoded.id), transaction: decoded, spent, collateral, produced }
+}
+
+function openPool() {
+  const clock = { time: 0 }
+  const pool = createUtxoPool({ owns: () => true, withholdMs: 1000, now: () => clock.time })
+  const free = () => pool.free().map(({ reference }) => outputReferenceKey(reference))
+  const key = ({ reference }: Utxo) => outputReferenceKey(reference)
+  return { pool, clock, free, key }
+}
+
+const [a, b] = [utxo('a'), utxo('b')]
+
+describe('outputs of a wallet', () => {
+  it('of a transaction in flight: its inputs and collateral are withheld, its outputs are free', () => {
+    const { pool, free, key } = openPool()
+    pool.refresh([a, b], 0n)
+    const held = transaction([a], undefined, [b])
+    pool.hold(held)
+    expect(free()).toEqual([key(held.produced[0]!)])
+    pool.release(held.id)
+    expect(free()).toEqual([key(a), key(b)])
+  })
+
+  it('of a chain: a release lets go all that stands upon it', () => {
+    const { pool, free, key } = openPool()
+    pool.refresh([a], 0n)
+    const first = transaction([a])
+    const second = transaction(first.produced.slice(0, 1))
+    const third = transaction(second.produced.slice(0, 1))
+    for (const held of [first, second, third]) pool.hold(held)
+    expect(free()).toEqual([key(third.produced[0]!)])
+    pool.release(second.id)
+    expect(pool.inFlight()).toEqual([first.id])
+    expect(free()).toEqual([key(first.produced[0]!)])
+  })
+
+  it('of an included chain: neither spent outputs nor intermediate ones come back', () => {
+    const { pool, free, key, clock } = openPool()
+    pool.refresh([a], 0n)
+    const first = transaction([a])
+    const second = transaction(first.produced.slice(0, 1))
+    pool.hold(first)
+    pool.hold(second)
+    pool.refresh(second.produced, 1n)
+    expect(pool.inFlight()).toEqual([])
+    expect(free()).toEqual([key(second.produced[0]!)])
+    // An answer from an older block.
+    pool.refresh([a], 0n)
+    expect(free()).toEqual([])
+    clock.time = 1000
+    pool.refresh([a], 2n)
+    expect(free()).toEqual([key(a)])
+  })
+
+  it('of a transaction whose input another one has spent: it is forgotten with its outputs', () => {
+    const { pool, free, key } = openPool()
+    pool.refresh([a, b], 0n)
+    const loser = transaction([a])
+    pool.hold(loser)
+    pool.hold(transaction(loser.produced.slice(0, 1)))
+    pool.refresh([b], 1n)
+    expect(pool.inFlight()).toEqual([])
+    expect(free()).toEqual([key(b)])
+  })
+
+  it('of a transaction that can be included no more: its inputs are free again', () => {
+    const { pool, free, key } = openPool()
+    pool.refresh([a], 0n)
+    const held = transaction([a], 10n)
+    pool.hold(held)
+    pool.refresh([a], 9n)
+    expect(pool.inFlight()).toEqual([held.id])
+    pool.refresh([a], 10n)
+    expect(pool.inFlight()).toEqual([])
+    expect(free()).toEqual([key(a)])
+  })
+})
