@@ -196,6 +196,16 @@ describe('reads the encodings of others', () => {
     expect(decodeHeader(fromHex(chunked))).toEqual(header)
   })
 
+  it('takes constructors with their index as a number, and bignums where a number would do', () => {
+    const general = headerHex.replace('d8799f', 'd86682009f')
+    expect(decodeHeader(fromHex(general))).toEqual(header)
+    expect(decodeHeader(fromHex(`${general.replace('d86682', 'd8669f')}ff`))).toEqual(header)
+    expect(decodeHeader(fromHex(headerHex.replace(/01ff$/, 'c24101ff')))).toEqual(header)
+    expect(decodeHeader(fromHex(headerHex.replace(/01ff$/, 'c25f40420001ffff')))).toEqual(header)
+    expect(decodePlutusData(fromHex('c35f4100ff'))).toBe(-1n)
+    expect(decodePlutusData(fromHex('c240'))).toBe(0n)
+  })
+
   it.each([
     ['nothing', ''],
     ['an integer', '01'],
@@ -204,6 +214,8 @@ describe('reads the encodings of others', () => {
     ['a short root', headerHex.replace(bytes(32, '01'), bytes(31, '01'))],
     ['another constructor', headerHex.replace('d879', 'd87a')],
     ['an eleventh field', headerHex.replace(/ff$/, '00ff')],
+    ['a constructor’s index beyond the protocol', headerHex.replace('d8799f', 'd86682079f')],
+    ['a constructor of three parts', headerHex.replace('d8799f', 'd86683009f')],
     ['a map', headerHex.replace(bytes(32, '01'), 'a0')],
     ['a text', headerHex.replace(bytes(32, '01'), '60')],
     ['a tag of something else', headerHex.replace('d879', 'd818')],

@@ -1,4 +1,4 @@
-import { CborReader, CborWriter, isDecodeError, Major } from '@ratatosk/ledger'
+import { CborReader, CborWriter, concatBytes, isDecodeError, Major, toHex } from '@ratatosk/ledger'
 import { MalformedData } from '../errors.js'
 
 /** Plutus data as far as the protocol uses it: no maps, and no constructor beyond the seventh. */
@@ -13,6 +13,11 @@ export interface PlutusConstr {
 /** CBOR tag of the first constructor. */
 const firstTag = 121
 const lastIndex = 6
+/** Tag of a constructor that is written with its index as a number: `[index, fields]`. */
+const generalTag = 102
+/** Initial bytes of bignums. */
+const positive = 0xc2
+const negative = 0xc3
 const maxDepth = 16
 
 export const constr = (index: number, ...fields: readonly PlutusData[]): PlutusConstr => ({ index, fields })
@@ -66,21 +71,35 @@ function read(reader: CborReader, depth: number): PlutusData {
     case Major.array:
       return readList(reader, depth)
     case Major.tag:
-      return isBignum(reader) ? reader.readInteger() : readConstr(reader, depth)
+      return readBignum(reader) ?? readConstr(reader, depth)
     default:
-      return reader.readInteger()
+      return reader.readInt64()
   }
 }
 
-function isBignum(reader: CborReader): boolean {
+/** Whoever commits a block chooses how its datum is encoded, so whatever the ledger reads has to be read. */
+function readBignum(reader: CborReader): bigint | undefined {
   const initial = reader.peek()
-  return initial === 0xc2 || initial === 0xc3
+  if (initial !== positive && initial !== negative) return undefined
+  reader.readTag()
+  const magnitude = BigInt(`0x0${toHex(readBytes(reader))}`)
+  return initial === positive ? magnitude : -1n - magnitude
 }
 
 function readConstr(reader: CborReader, depth: number): PlutusConstr {
-  const index = reader.readTag() - firstTag
+  const tag = reader.readTag()
+  if (tag !== generalTag) return protocolConstr(tag - firstTag, readList(reader, depth))
+  const start = reader.position
+  const count = reader.readArray()
+  const index = reader.readUint()
+  const fields = readList(reader, depth)
+  reader.leaveArray(count, 2, start)
+  return protocolConstr(index, fields)
+}
+
+function protocolConstr(index: number, fields: readonly PlutusData[]): PlutusConstr {
   if (index < 0 || index > lastIndex) throw new MalformedData(`No constructor of the protocol: ${index}`)
-  return { index, fields: readList(reader, depth) }
+  return { index, fields }
 }
 
 function readList(reader: CborReader, depth: number): PlutusData[] {
@@ -94,5 +113,5 @@ function readBytes(reader: CborReader): Uint8Array {
   if (!reader.tryIndefinite(Major.bytes)) return Uint8Array.from(reader.readBytes())
   const chunks: Uint8Array[] = []
   while (reader.hasNext(-1, chunks.length)) chunks.push(reader.readBytes())
-  return new Uint8Array(Buffer.concat(chunks))
+  return concatBytes(...chunks)
 }

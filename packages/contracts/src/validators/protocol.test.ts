@@ -11,6 +11,7 @@ import {
   deinit,
   firstHeader,
   genesis,
+  init,
   merge,
   merged,
   minting,
@@ -65,6 +66,16 @@ const removal = (from: World): TestTransaction => ({
     spend(3, blockOutput(from, firstHeader)),
   ],
   outputs: [rootOutput(from, genesis), wallet(ada(104))],
+})
+
+it('spends in each action what the actions before have paid', () => {
+  const [begun, first, second] = [init(world), commitFirst(world), commitSecond(world)]
+  const spent = (transaction: TestTransaction, id: number) =>
+    transaction.inputs.find((input) => input.id === id)?.output
+  expect(spent(first, 2)).toEqual(begun.outputs[0])
+  expect(spent(second, 2)).toEqual(first.outputs[1])
+  expect(spent(merge(world), 2)).toEqual(first.outputs[0])
+  expect(spent(merge(world), 3)).toEqual(second.outputs[0])
 })
 
 describe.each(Object.entries(engines))('the protocol, judged by %s', (_name, evaluate) => {
