@@ -1,7 +1,7 @@
 import type { ProtocolParameters } from '../parameters/types.js'
 import type { PlutusLanguage } from '../transaction/types.js'
 
-/** In the order in which engines take them. */
+/** In the order of the ledger's language numbers. */
 export const plutusLanguages: readonly PlutusLanguage[] = ['PlutusV1', 'PlutusV2', 'PlutusV3']
 
 /**
@@ -32,7 +32,7 @@ const unaffordable = 10_000_000_000_000n
 /**
  * What is wrong with the cost models of some parameters; undefined: nothing.
  *
- * Engines do not look: they misprice, or break, where a model is not of a length that they know.
+ * A model of another length could only be misread.
  */
 export function costModelProblem({ costModels }: Pick<ProtocolParameters, 'costModels'>): string | undefined {
   for (const language of plutusLanguages) {

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { ThreadData } from './engine-thread.js'
-import type { EngineAnswer, EngineRequest } from './engines/engine.js'
+import type { EngineAnswer, EngineRequest } from './engine.js'
 import { EvaluatorBusyError, EvaluatorClosedError } from './errors.js'
 
 /** An engine's answer, or how its thread ended instead. */
@@ -15,10 +14,14 @@ export interface EnginePool {
   close(): Promise<void>
 }
 
-export interface EnginePoolOptions extends ThreadData {
+export interface EnginePoolOptions {
   readonly threads: number
+  /** Heap of a thread, in mebibytes. */
+  readonly memoryLimitMb: number
   readonly queueLimit: number
   readonly program: URL
+  /** What a thread's program finds as its `workerData`. */
+  readonly workerData?: object
 }
 
 interface Job {
@@ -38,9 +41,6 @@ interface Thread {
 /** How long a thread may take to load its engine: far more than it needs, for a machine that is busy. */
 const loadLimitMs = 30_000
 
-/** Both engines walk terms by recursion. */
-const stackSizeMb = 32
-
 /**
  * Threads that each run one engine. They start when there is work; one that broke or ran out of its time is ended and
  * replaced, so what a script does to an engine ends with that evaluation. A thread counts until it has truly ended: there
@@ -50,7 +50,8 @@ export function createEnginePool({
   threads: size,
   queueLimit,
   program,
-  ...workerData
+  memoryLimitMb,
+  workerData,
 }: EnginePoolOptions): EnginePool {
   const waiting: Job[] = []
   const threads = new Set<Thread>()
@@ -67,13 +68,9 @@ export function createEnginePool({
 
   function start(): Thread {
     const worker = new Worker(program, {
-      name: `plutus-${workerData.engine}`,
+      name: 'plutus',
       workerData,
-      resourceLimits: {
-        maxOldGenerationSizeMb: workerData.memoryLimitMb,
-        maxYoungGenerationSizeMb: 32,
-        stackSizeMb,
-      },
+      resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb, maxYoungGenerationSizeMb: 32 },
     })
     const thread: Thread = { worker, loaded: false }
     threads.add(thread)

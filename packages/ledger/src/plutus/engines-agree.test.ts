@@ -7,8 +7,9 @@ import { engineCostModels } from './cost-models.js'
 import { createEnginePool, type PoolAnswer } from './engine-pool.js'
 import { createEvaluator } from './evaluator.js'
 import { engineRequest, visibleInputs } from './request.js'
-import { threadProgram } from './test/thread-program.js'
-import type { EngineName, Evaluator } from './types.js'
+import type { SecondOpinion } from './test/second-opinion-thread.js'
+import { secondOpinionProgram, threadProgram } from './test/thread-program.js'
+import type { Evaluator } from './types.js'
 
 /** Three independent implementations over every transaction with redeemers that other people's test data holds. */
 describe.each([
@@ -17,9 +18,19 @@ describe.each([
 ] as const)('the engines over %s', (name, run) => {
   const folder = vectorsFolder(name)
   const evaluator = createEvaluator({ threads: 1, threadProgram })
-  const open = (engine: EngineName) =>
-    createEnginePool({ engine, threads: 1, memoryLimitMb: 256, queueLimit: 10_000, program: threadProgram })
-  const pools = { cek: open('cek'), scalus: open('scalus'), aiken: open('aiken') }
+  const open = (program: URL, engine?: SecondOpinion) =>
+    createEnginePool({
+      threads: 1,
+      memoryLimitMb: 256,
+      queueLimit: 10_000,
+      program,
+      ...(engine && { workerData: { engine } }),
+    })
+  const pools = {
+    cek: open(threadProgram),
+    scalus: open(secondOpinionProgram, 'scalus'),
+    aiken: open(secondOpinionProgram, 'aiken'),
+  }
   afterAll(() => Promise.all([evaluator, ...Object.values(pools)].map((each) => each.close())))
 
   test.skipIf(folder === undefined)('agree on results and budgets where they judge', async () => {

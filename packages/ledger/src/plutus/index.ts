@@ -2,7 +2,6 @@ export { costModelProblem } from './cost-models.js'
 export { EvaluatorBusyError, EvaluatorClosedError } from './errors.js'
 export { createEvaluator } from './evaluator.js'
 export type {
-  EngineName,
   EvaluationFailure,
   EvaluationResult,
   Evaluator,

@@ -1,13 +1,9 @@
-import { CborReader } from '../cbor/reader.js'
-import { CborWriter } from '../cbor/writer.js'
 import type { SlotConfig } from '../parameters/types.js'
 import type { Resolution, ResolvedInput } from '../rules/resolution.js'
 import type { ScriptUse } from '../rules/script-use.js'
 import { encodeOutputReference } from '../transaction/output-reference.js'
 import type { Script, Transaction } from '../transaction/types.js'
-import { withDefiniteLengths } from './engines/definite-lengths.js'
-import type { EngineRequest } from './engines/engine.js'
-import type { ExecutionUnits } from './types.js'
+import type { EngineRequest } from './engine.js'
 
 export type PlutusScript = Exclude<Script, { readonly language: 'native' }>
 
@@ -43,37 +39,5 @@ export function engineRequest(
     costModels,
     slots: { zeroTime: slots.zeroTime, zeroSlot: slots.zeroSlot, slotLength: slots.slotLength },
     protocolMajor,
-    budget: declaredBudget(transaction),
   }
-}
-
-/**
- * The same request with the body and the outputs in definite lengths: another transaction id, so scripts see another
- * context, but one that an engine reads which knows only definite lengths. Witnesses stay: datums go by their hash.
- */
-export function definiteRequest(request: EngineRequest): EngineRequest {
-  const reader = new CborReader(request.transaction)
-  reader.readArray()
-  const body = nextItem(reader)
-  const rest = [nextItem(reader), nextItem(reader), nextItem(reader)]
-  const writer = new CborWriter(request.transaction.length).array(4).raw(withDefiniteLengths(body))
-  for (const item of rest) writer.raw(item)
-  const transaction = writer.toBytes()
-  return { ...request, transaction, outputs: request.outputs.map(withDefiniteLengths) }
-}
-
-function nextItem(reader: CborReader): Uint8Array {
-  const start = reader.position
-  reader.skip()
-  return reader.since(start)
-}
-
-function declaredBudget({ witnesses }: Transaction): ExecutionUnits {
-  let memory = 0n
-  let steps = 0n
-  for (const { executionUnits } of witnesses.redeemers) {
-    memory += executionUnits.memory
-    steps += executionUnits.steps
-  }
-  return { memory, steps }
 }

@@ -1,5 +1,5 @@
 import type { Redeemer } from '../transaction/types.js'
-import type { Judgement } from './judge.js'
+import type { PoolAnswer } from './engine-pool.js'
 import type {
   EvaluationFailure,
   EvaluationResult,
@@ -8,43 +8,44 @@ import type {
   RedeemerResult,
 } from './types.js'
 
-/** A judgement as a result: each redeemer with what its script used, compared with what it declares. */
-export function judgedResult(redeemers: readonly Redeemer[], judgement: Judgement): EvaluationResult {
-  if (judgement.kind === 'failed') {
-    return failedResult(redeemers, judgement.failure, judgement)
+/** What an engine answered, for each redeemer. */
+export function judgedResult(redeemers: readonly Redeemer[], answer: PoolAnswer): EvaluationResult {
+  if (answer.kind === 'failed') {
+    const { message, logs, overBudget, used, redeemer: pointer } = answer
+    const failed = redeemers.find((redeemer) => pointer !== undefined && isSame(redeemer, pointer))
+    if (overBudget && failed !== undefined) {
+      const { executionUnits: declared } = failed
+      const failure = { kind: 'BudgetExceeded', message, declared, logs } as const
+      return failedResult(redeemers, used === undefined ? failure : { ...failure, used }, failed)
+    }
+    return failedResult(redeemers, { kind: 'ScriptFailure', message, logs }, failed)
   }
-  const used = new Map(judgement.redeemers.map((redeemer) => [pointerKey(redeemer), redeemer.used]))
+  if (answer.kind !== 'evaluated') {
+    return failedResult(redeemers, { kind: 'EngineFailure', reason: answer.kind, message: answer.message })
+  }
   const results = redeemers.map((redeemer): RedeemerResult => {
-    const units = used.get(pointerKey(redeemer))
-    return result(redeemer, units === undefined ? unnamed(redeemer) : compare(redeemer, units))
+    const evaluated = answer.redeemers.find((each) => isSame(each, redeemer))
+    return result(
+      redeemer,
+      evaluated === undefined ? unnamed(redeemer) : { kind: 'Succeeded', used: evaluated.used },
+    )
   })
   const failure = results.map(({ outcome }) => outcome).find(isFailure)
-  const judged = { engine: judgement.engine, redeemers: results }
-  return failure === undefined ? { ...judged, ok: true } : { ...judged, ok: false, failure }
+  return failure === undefined ? { ok: true, redeemers: results } : { ok: false, redeemers: results, failure }
 }
 
-/** A result in which nothing but the failure is known. */
+/** A result in which nothing but the failure is known, and whose it is where it is somebody's. */
 export function failedResult(
   redeemers: readonly Redeemer[],
   failure: EvaluationFailure,
-  {
-    engine,
-    redeemer: failed,
-  }: Partial<Pick<EvaluationResult, 'engine'>> & { redeemer?: RedeemerPointer } = {},
+  failed?: Redeemer,
 ): EvaluationResult {
-  const key = failed === undefined ? undefined : pointerKey(failed)
-  const judged = redeemers.find((redeemer) => pointerKey(redeemer) === key)
-  const own =
-    failure.kind === 'BudgetExceeded' && judged !== undefined
-      ? { ...failure, declared: judged.executionUnits }
-      : failure
   return {
     ok: false,
-    ...(engine === undefined ? {} : { engine }),
     redeemers: redeemers.map((redeemer) =>
-      result(redeemer, redeemer === judged ? own : { kind: 'NotReached' }),
+      result(redeemer, redeemer === failed ? failure : { kind: 'NotReached' }),
     ),
-    failure: own,
+    failure,
   }
 }
 
@@ -52,20 +53,12 @@ function result({ purpose, index, executionUnits }: Redeemer, outcome: RedeemerO
   return { purpose, index, declared: executionUnits, outcome }
 }
 
-function compare(
-  { executionUnits: declared }: Redeemer,
-  used: { memory: bigint; steps: bigint },
-): RedeemerOutcome {
-  if (used.memory <= declared.memory && used.steps <= declared.steps) return { kind: 'Succeeded', used }
-  const message = `The script used ${used.memory} memory units and ${used.steps} steps, more than the redeemer declares`
-  return { kind: 'BudgetExceeded', message, declared, used, logs: [] }
-}
-
-function unnamed({ purpose, index }: Redeemer): EvaluationFailure {
+/** Phase 1 makes sure that every redeemer has a script. */
+function unnamed({ purpose, index }: RedeemerPointer): EvaluationFailure {
   return {
     kind: 'EngineFailure',
     reason: 'refused',
-    message: `The engine ran no script for ${purpose} ${index}`,
+    message: `No script is there to run for ${purpose} ${index}`,
   }
 }
 
@@ -73,6 +66,6 @@ function isFailure(outcome: RedeemerOutcome): outcome is EvaluationFailure {
   return outcome.kind !== 'Succeeded' && outcome.kind !== 'NotReached'
 }
 
-function pointerKey({ purpose, index }: RedeemerPointer): string {
-  return `${purpose} ${index}`
+function isSame(a: RedeemerPointer, b: RedeemerPointer): boolean {
+  return a.purpose === b.purpose && a.index === b.index
 }

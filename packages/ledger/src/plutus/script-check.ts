@@ -13,8 +13,8 @@ export type ScriptCheck = (
 ) => EvaluationFailure | undefined
 
 /**
- * Engines read what the ledger would not: builtins of a later protocol version, `constr` in a program that has none. So each
- * script is read first; one that was found in order is known by its hash from then on.
+ * The machine runs what the ledger would not read: builtins of a later protocol version, `constr` in a program that has none.
+ * So each script is read first; one that was found in order is known by its hash from then on.
  */
 export function createScriptCheck(): ScriptCheck {
   const readable = new Set<string>()

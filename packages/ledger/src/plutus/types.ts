@@ -8,9 +8,6 @@ export interface ExecutionUnits {
   readonly steps: bigint
 }
 
-/** The Plutus implementations behind the door. */
-export type EngineName = 'cek' | 'scalus' | 'aiken'
-
 /** Names one redeemer: what it is for, and its place among the sorted things of that purpose. */
 export interface RedeemerPointer {
   readonly purpose: RedeemerPurpose
@@ -22,7 +19,7 @@ export interface RedeemerPointer {
  *
  * `ScriptFailure`, `BudgetExceeded` and `MalformedScript` are judgements on the transaction: every node finds the same.
  * `InvalidCostModel` and `MissingInput` are faults of what the caller gave. `EngineFailure` says nothing of the
- * transaction: no engine could judge it within its limits.
+ * transaction: the engine could not judge it within its limits.
  */
 export type EvaluationFailure =
   | { readonly kind: 'ScriptFailure'; readonly message: string; readonly logs: readonly string[] }
@@ -30,7 +27,7 @@ export type EvaluationFailure =
       readonly kind: 'BudgetExceeded'
       readonly message: string
       readonly declared: ExecutionUnits
-      /** Absent where evaluation was stopped at the declared budget. */
+      /** What it had asked for when it was stopped: of steps or of memory more than declared. */
       readonly used?: ExecutionUnits
       readonly logs: readonly string[]
     }
@@ -57,11 +54,9 @@ export interface RedeemerResult extends RedeemerPointer {
 export interface EvaluationResult {
   /** True when every script succeeded within what its redeemer declares, or there was none to run. */
   readonly ok: boolean
-  /** The engine whose figures these are; absent where none ran. */
-  readonly engine?: EngineName
   /** In the order of the transaction's redeemers. */
   readonly redeemers: readonly RedeemerResult[]
-  /** The first failure; it belongs to no redeemer where no engine could say to which. */
+  /** The first failure; it belongs to no redeemer where the scripts were not run. */
   readonly failure?: EvaluationFailure
 }
 
@@ -90,16 +85,11 @@ export interface Evaluator {
 
 /** Bounds on what evaluation may take. Times are milliseconds of wall clock, sizes are mebibytes. */
 export interface EvaluatorOptions {
-  /** Threads of each engine that evaluate side by side; default: one fewer than the processors, from 1 to 4. */
+  /** Threads that evaluate side by side; default: one fewer than the processors, from 1 to 4. */
   readonly threads?: number
-  /**
-   * How long scalus, which cannot be given a budget, may take before Aiken is asked whether the budget suffices: `base`
-   * and, for a transaction that declares the largest budget allowed, `budget` more. Default 200 and 400.
-   */
-  readonly patienceMs?: { readonly base: number; readonly budget: number }
-  /** After this an engine is stopped whatever it does; default 10,000. */
+  /** After this an evaluation is stopped whatever it does; default 10,000. No budget that a network allows takes as long. */
   readonly timeLimitMs?: number
-  /** Heap of one thread, and likewise of its WebAssembly; default 256. */
+  /** Heap of one thread; default 256. */
   readonly memoryLimitMb?: number
   /** Evaluations that may wait; more are refused with {@link EvaluatorBusyError}. Default 10,000. */
   readonly queueLimit?: number

@@ -7,13 +7,7 @@ import { decodeTransaction, decodeTransactionOutput } from '../../transaction/de
 import { decodeOutputReference, outputReferenceKey } from '../../transaction/output-reference.js'
 import type { PlutusLanguage, TransactionOutput } from '../../transaction/types.js'
 import { plutusLanguages } from '../cost-models.js'
-import {
-  type Engine,
-  type EngineAnswer,
-  type EngineRequest,
-  shorten,
-  shortenLogs,
-} from '../engines/engine.js'
+import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from '../engine.js'
 import { scriptArguments } from './context/arguments.js'
 import { UntranslatableError } from './context/parts.js'
 import { orderTransaction } from './context/purpose.js'
@@ -76,8 +70,15 @@ function evaluateTransaction(
       limit,
     })
     if (outcome.kind === 'failed') {
-      const { message, overBudget, logs } = outcome
-      return { kind: 'failed', message, overBudget, logs: shortenLogs(logs), redeemer: { purpose, index } }
+      const { message, overBudget, used, logs } = outcome
+      const failed = {
+        kind: 'failed',
+        message,
+        overBudget,
+        logs: shortenLogs(logs),
+        redeemer: { purpose, index },
+      } as const
+      return overBudget ? { ...failed, used } : failed
     }
     evaluated.push({ purpose, index, used: outcome.used })
   }

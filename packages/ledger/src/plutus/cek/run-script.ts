@@ -26,6 +26,7 @@ export type ScriptOutcome =
       readonly kind: 'failed'
       readonly message: string
       readonly overBudget: boolean
+      readonly used: ExecutionUnits
       readonly logs: readonly string[]
     }
 
@@ -39,10 +40,12 @@ export function runScript({
   limit,
 }: ScriptRun): ScriptOutcome {
   const logs: string[] = []
+  const meter = new Meter(limit)
   const failed = (message: string, overBudget: boolean): ScriptOutcome => ({
     kind: 'failed',
     message,
     overBudget,
+    used: meter.used(),
     logs,
   })
   if (!program.closed) return failed('The script has a variable that stands for nothing', false)
@@ -50,7 +53,6 @@ export function runScript({
   const applied = args.reduce<Term>((fn, data) => apply(fn, constant(dataConstant(data))), program.term)
   const third = language === 'PlutusV3'
   try {
-    const meter = new Meter(limit)
     const value = evaluate(applied, {
       costs,
       meter,

@@ -30,7 +30,7 @@ export async function reportUplcSuite(
 ): Promise<UplcReport> {
   const cases = readUplcCases(suite)
   const parameters = scenarioParameters(scenarios, 'preprod-287', 11)
-  const evaluator = createEvaluator({ patienceMs: { base: 5_000, budget: 0 }, ...options })
+  const evaluator = createEvaluator(options)
   try {
     const run = await createUplcRunner(evaluator, parameters)
     const outcomes: UplcOutcome[] = []

@@ -1,16 +1,9 @@
 import { createRequire } from 'node:module'
-import { CborReader } from '../../cbor/reader.js'
-import { CborWriter } from '../../cbor/writer.js'
-import type { RedeemerPurpose } from '../../transaction/types.js'
-import type { RedeemerPointer } from '../types.js'
-import {
-  type Engine,
-  type EngineAnswer,
-  type EngineRequest,
-  redeemerPurposes,
-  shorten,
-  shortenLogs,
-} from './engine.js'
+import { CborReader } from '../../../cbor/reader.js'
+import { CborWriter } from '../../../cbor/writer.js'
+import type { RedeemerPurpose } from '../../../transaction/types.js'
+import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from '../../engine.js'
+import type { RedeemerPointer } from '../../types.js'
 import { limitMemory } from './wasm-memory.js'
 
 /** Longer models misprice the newer builtins: this build knows none that protocol version 11 brings. */
@@ -24,6 +17,12 @@ const purposes: { readonly [tag: string]: RedeemerPurpose } = {
   Vote: 'vote',
   Propose: 'propose',
 }
+
+/** In the order of the ledger's redeemer tags. */
+const redeemerPurposes: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
+
+/** More than any transaction may use: budgets are not what it is asked about. */
+const ample = { steps: 1_000_000_000_000n, memory: 1_000_000_000n }
 
 const pagesPerMb = 16
 
@@ -41,8 +40,8 @@ export function createAikenEngine(memoryLimitMb: number): Engine {
         [...request.inputs],
         [...request.outputs],
         costModels(request.costModels),
-        request.budget.steps,
-        request.budget.memory,
+        ample.steps,
+        ample.memory,
         request.slots.zeroTime,
         request.slots.zeroSlot,
         request.slots.slotLength,

@@ -1,5 +1,4 @@
-import type { RedeemerPurpose } from '../../transaction/types.js'
-import type { ExecutionUnits, RedeemerPointer } from '../types.js'
+import type { ExecutionUnits, RedeemerPointer } from './types.js'
 
 /** What an engine is asked, in forms that are cheap to hand to its thread. */
 export interface EngineRequest {
@@ -13,8 +12,6 @@ export interface EngineRequest {
   /** Slot `zeroSlot` began at `zeroTime` and each lasts `slotLength`, in POSIX milliseconds. */
   readonly slots: { readonly zeroTime: bigint; readonly zeroSlot: bigint; readonly slotLength: number }
   readonly protocolMajor: number
-  /** The sum of what the redeemers declare. */
-  readonly budget: ExecutionUnits
 }
 
 /**
@@ -33,22 +30,15 @@ export type EngineAnswer =
       readonly message: string
       readonly logs: readonly string[]
       readonly overBudget: boolean
+      /** Where it is over its budget: what it had asked for when it was stopped. */
+      readonly used?: ExecutionUnits
+      /** Whose script failed, where the engine knows. */
       readonly redeemer?: RedeemerPointer
     }
   | { readonly kind: 'refused'; readonly message: string }
 
 /** One Plutus implementation. It lives in a thread of its own; where it throws, it may not be used again. */
 export type Engine = (request: EngineRequest) => EngineAnswer
-
-/** In the order of the ledger's redeemer tags. */
-export const redeemerPurposes: readonly RedeemerPurpose[] = [
-  'spend',
-  'mint',
-  'cert',
-  'reward',
-  'vote',
-  'propose',
-]
 
 const maxMessage = 1_000
 const maxLogs = 100

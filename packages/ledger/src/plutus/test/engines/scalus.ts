@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
-import { CborWriter } from '../../cbor/writer.js'
-import type { RedeemerPurpose } from '../../transaction/types.js'
-import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from './engine.js'
+import { CborWriter } from '../../../cbor/writer.js'
+import type { RedeemerPurpose } from '../../../transaction/types.js'
+import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from '../../engine.js'
 
 const purposes: { readonly [tag: string]: RedeemerPurpose } = {
   Spend: 'spend',
