@@ -4,6 +4,9 @@ import { QueueError } from '../errors.js'
 import { quoteSchema } from './connect-postgres.js'
 import { type PGliteInstance, PGlitePool } from './pglite-pool.js'
 import { schemaBackend } from './schema-backend.js'
+import { vacuum } from './vacuum.js'
+
+const vacuumMs = 60_000
 
 export interface PGliteConnectOptions {
   readonly pglite: PGliteInstance
@@ -25,6 +28,14 @@ export async function connectPglite(options: PGliteConnectOptions): Promise<Conn
   await runMigrations(client, options.schema)
   await shareSearchPath(pool, schema)
   const factory = schemaBackend(pool, options.schema)
+  const cleaning = setInterval(() => {
+    // It may have been closed meanwhile; the next start goes on.
+    vacuum(pool, options.schema).catch(() => undefined)
+  }, vacuumMs).unref()
+  const end = () => {
+    clearInterval(cleaning)
+    return pool.end()
+  }
   return {
     producer: factory,
     consumer: factory,
@@ -34,8 +45,8 @@ export async function connectPglite(options: PGliteConnectOptions): Promise<Conn
     // There is one process, and it knows what it would say.
     publish: async () => undefined,
     subscribe: async () => undefined,
-    close: () => pool.end(),
-    cut: () => pool.end(),
+    close: end,
+    cut: end,
   }
 }
 

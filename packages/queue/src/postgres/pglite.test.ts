@@ -5,6 +5,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { expect, onTestFinished, test } from 'vitest'
 import { createSubmissionQueue, openQueueBackend } from '../index.js'
 import { PGlitePool } from './pglite-pool.js'
+import { vacuum } from './vacuum.js'
 
 function openPglite(directory?: string): PGlite {
   const pglite = new PGlite(directory)
@@ -113,5 +114,27 @@ test('submissions and the transactions of another user of the instance do not bl
   })
   await Promise.all(work)
   expect(await submissions.jobs.getWaitingCount()).toBe(50)
+  await backend.close()
+})
+
+test('the space of finished jobs is used again', async () => {
+  const pglite = openPglite()
+  const backend = await openQueueBackend({ kind: 'pglite', pglite })
+  const { jobs } = createSubmissionQueue(backend)
+  const size = async () => {
+    const { rows } = await pglite.query<{ size: number }>(
+      "SELECT pg_relation_size('ratatosk_queue.job')::int AS size",
+    )
+    return rows[0]!.size
+  }
+  const pass = async () => {
+    await jobs.addBulk(Array.from({ length: 300 }, () => ({ name: 'job', data: 'x'.repeat(400) })))
+    await jobs.drain()
+    await vacuum(new PGlitePool(pglite), 'ratatosk_queue', 100)
+  }
+  await pass()
+  const once = await size()
+  for (let n = 0; n < 3; n++) await pass()
+  expect(await size()).toBeLessThanOrEqual(once * 1.5)
   await backend.close()
 })
