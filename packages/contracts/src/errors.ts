@@ -1,4 +1,4 @@
-export type ContractsErrorCode = 'malformed-data' | 'invalid-parameter'
+export type ContractsErrorCode = 'malformed-data' | 'invalid-parameter' | 'broken-queue'
 
 /** What this package throws. `code` is stable; the message is for people. */
 export class ContractsError extends Error {
@@ -17,5 +17,14 @@ export class MalformedData extends ContractsError {
 
   constructor(message: string, options?: ErrorOptions) {
     super('malformed-data', message, options)
+  }
+}
+
+/** Outputs that are no state queue in order: see `orderQueue`. */
+export class BrokenQueue extends ContractsError {
+  override readonly name = 'BrokenQueue'
+
+  constructor(message: string) {
+    super('broken-queue', message)
   }
 }

@@ -5,6 +5,7 @@ export {
   type Header,
   headerHash,
 } from './datum/header.js'
+export { type OrderedQueue, orderQueue, type QueueOutput } from './datum/queue-order.js'
 export {
   type ActiveOperator,
   decodeRegistryAction,
@@ -36,7 +37,7 @@ export {
   rootTokenName,
   type SlashingApproach,
 } from './datum/state-queue.js'
-export { ContractsError, type ContractsErrorCode, MalformedData } from './errors.js'
+export { BrokenQueue, ContractsError, type ContractsErrorCode, MalformedData } from './errors.js'
 export type { PlutusScript } from './script/apply.js'
 export {
   operatorRegistryScript,

@@ -20,7 +20,7 @@ export const parameters = parseProtocolParameters(
 export const zeroTime = 1_700_000_000_000n
 export const timeOf = (slot: bigint): bigint => zeroTime + slot * 1000n
 
-/** Both engines at once, each of which has to say the same. */
+/** By name; every test of a script runs on each. */
 export const engines = { scalus, aiken } satisfies { readonly [name: string]: Evaluate }
 
 /** The costs that Aiken's build knows. */
