@@ -8,13 +8,14 @@ import {
   toHex,
 } from '@ratatosk/ledger'
 import { createEvaluator, type Evaluator } from '@ratatosk/ledger/plutus'
+import { credentialKey } from './chain/accounts.js'
 import { readAddressText } from './chain/address-text.js'
 import { fillBlock, sift } from './chain/block-builder.js'
 import { blockHash } from './chain/block-hash.js'
 import { createChain } from './chain/chain.js'
 import { evaluateTransaction } from './chain/evaluation.js'
 import { createMempool } from './chain/mempool.js'
-import { createRules } from './chain/rules.js'
+import { createRules, type LedgerView } from './chain/rules.js'
 import { createSerial } from './chain/serial.js'
 import type { Block, ChainTransaction, Tip } from './chain/types.js'
 import { DevnetError } from './errors.js'
@@ -56,12 +57,16 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
 
   const slots: SlotConfig = { zeroTime: BigInt(genesis.startTime), zeroSlot: 0n, slotLength: slotLengthMs }
   const beginning: Tip = { height: 0, slot: 0n, hash: genesisHash(genesis, slotLengthMs) }
-  const chain = createChain(beginning)
+  const chain = createChain(beginning, parameters.keyDeposit)
   for (const output of genesisOutputs(genesis)) {
     chain.outputs.add({ ...output, created: { block: beginning, position: 0 }, collateralReturn: false })
     chain.preimages.seeOutput(output.output)
   }
-  const mempool = createMempool({ get: (key) => chain.outputs.unspent(key) })
+  const confirmed: LedgerView = {
+    get: (key) => chain.outputs.unspent(key),
+    deposit: (credential) => chain.accounts.deposit(credential),
+  }
+  const mempool = createMempool(confirmed, parameters.keyDeposit)
 
   const kept = await store.open(beginning.hash)
   if (kept.genesis !== beginning.hash) {
@@ -112,7 +117,6 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     const { tip } = chain
     const now = currentSlot()
     const slot = now > tip.slot ? now : tip.slot + 1n
-    const confirmed = { get: (key: string) => chain.outputs.unspent(key) }
     const contents = fillBlock(mempool.transactions(), confirmed, rules, slot, maxBlockSize)
     const { included, waiting, dropped } = contents
     const height = tip.height + 1
@@ -151,7 +155,6 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     const undone = blocks.flatMap(({ transactions }) => transactions)
     const candidates = [...mempool.transactions(), ...(resubmit ? undone : [])]
     candidates.sort((a, b) => a.sequence - b.sequence)
-    const confirmed = { get: (key: string) => chain.outputs.unspent(key) }
     const { kept: waiting, dropped } = sift(candidates, confirmed, rules, currentSlot())
     const gone = resubmit ? dropped : [...undone, ...dropped]
     try {
@@ -210,6 +213,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     knowsAddress: (address) => chain.outputs.knowsAddress(toHex(readAddressText(address).bytes)),
     datum: (hash) => chain.preimages.datum(hash),
     script: (hash) => chain.preimages.script(hash),
+    stakeDeposit: (credential) => chain.accounts.deposit(credentialKey(credential)),
 
     // A copy, because what is decoded keeps views of it.
     submit: (cbor) => serial.run(() => submit(Uint8Array.from(cbor))),

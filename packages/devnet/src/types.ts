@@ -1,4 +1,5 @@
 import type {
+  Credential,
   ProtocolParameters,
   Script,
   SlotConfig,
@@ -125,6 +126,8 @@ export interface Devnet {
   readonly pending: UtxoView
   datum(hash: string): Uint8Array | undefined
   script(hash: string): Script | undefined
+  /** The deposit of a stake credential in lovelace; undefined where it is not registered. */
+  stakeDeposit(credential: Credential): bigint | undefined
 
   /**
    * Judges a transaction by all rules and takes it into the mempool if it keeps them.

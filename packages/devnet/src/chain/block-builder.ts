@@ -1,7 +1,7 @@
-import type { ProtocolParameters, UtxoView } from '@ratatosk/ledger'
+import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { Mempool } from './mempool.js'
 import { createMempool } from './mempool.js'
-import type { Rules } from './rules.js'
+import type { LedgerView, Rules } from './rules.js'
 import type { ChainTransaction } from './types.js'
 
 export interface BlockContents {
@@ -15,11 +15,11 @@ export interface BlockContents {
 /** Judges waiting transactions again, in order, upon the chain as it is at a slot. */
 export function sift(
   transactions: Iterable<ChainTransaction>,
-  confirmed: UtxoView,
+  confirmed: LedgerView,
   rules: Rules,
   slot: bigint,
 ): { readonly kept: readonly ChainTransaction[]; readonly dropped: readonly ChainTransaction[] } {
-  const view: Mempool = createMempool(confirmed)
+  const view: Mempool = createMempool(confirmed, rules.parameters.keyDeposit)
   const dropped: ChainTransaction[] = []
   for (const transaction of transactions) {
     if (rules.judgeAgain(transaction.transaction, view, slot).length > 0) dropped.push(transaction)
@@ -34,7 +34,7 @@ export function sift(
  */
 export function fillBlock(
   transactions: Iterable<ChainTransaction>,
-  confirmed: UtxoView,
+  confirmed: LedgerView,
   rules: Rules,
   slot: bigint,
   maxBlockSize: number,

@@ -1,4 +1,5 @@
 import { effects, outputReferenceKey } from '@ratatosk/ledger'
+import { type AccountView, createAccounts } from './accounts.js'
 import { createOutputIndex, type OutputIndex } from './output-index.js'
 import { createPreimages, type Preimages } from './preimages.js'
 import type { Block, ChainTransaction, Place, Tip } from './types.js'
@@ -7,6 +8,7 @@ import type { Block, ChainTransaction, Place, Tip } from './types.js'
 export interface Chain {
   readonly tip: Tip
   readonly outputs: OutputIndex
+  readonly accounts: AccountView
   readonly preimages: Preimages
   blockAt(height: number): Block | undefined
   blockOf(hash: string): Block | undefined
@@ -20,8 +22,10 @@ export interface Chain {
   knownBelow(height: number): Tip
 }
 
-export function createChain(genesis: Tip): Chain {
+export function createChain(genesis: Tip, keyDeposit: bigint): Chain {
   const outputs = createOutputIndex()
+  const accounts = createAccounts(keyDeposit)
+  const registrations = new Map<string, () => void>()
   const preimages = createPreimages()
   const blocks = new Map<number, Block>()
   const heights = new Map<string, number>()
@@ -45,6 +49,7 @@ export function createChain(genesis: Tip): Chain {
         collateralReturn: !transaction.isValid,
       })
     }
+    registrations.set(hash, accounts.apply(transaction))
     preimages.see(transaction)
     transactions.set(hash, { transaction: chainTransaction, place })
   }
@@ -53,6 +58,8 @@ export function createChain(genesis: Tip): Chain {
     const { spent, produced } = effects(transaction)
     for (const { reference } of produced) outputs.remove(outputReferenceKey(reference))
     for (const reference of spent) outputs.unspend(outputReferenceKey(reference))
+    registrations.get(hash)?.()
+    registrations.delete(hash)
     transactions.delete(hash)
   }
 
@@ -61,6 +68,7 @@ export function createChain(genesis: Tip): Chain {
       return tip
     },
     outputs,
+    accounts,
     preimages,
     blockAt: (height) => blocks.get(height),
     blockOf(hash) {

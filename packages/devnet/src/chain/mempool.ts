@@ -1,27 +1,24 @@
-import { effects, outputReferenceKey, type TransactionOutput, type UtxoView } from '@ratatosk/ledger'
+import { effects, outputReferenceKey, type TransactionOutput } from '@ratatosk/ledger'
+import { createAccounts } from './accounts.js'
+import type { LedgerView } from './rules.js'
 import type { ChainTransaction } from './types.js'
 
-/** Transactions that wait for a block, in the order of their submission, and the outputs as they will be after them. */
-export interface Mempool extends UtxoView {
-  readonly size: number
-  /** Bytes of all transactions. */
-  readonly bytes: number
+/** Transactions that wait for a block, in the order of their submission, and the ledger as it will be after them. */
+export interface Mempool extends LedgerView {
   has(hash: string): boolean
   transaction(hash: string): ChainTransaction | undefined
   transactions(): ChainTransaction[]
-  /** What the waiting transactions make and do not spend themselves. */
-  produced(): { readonly key: string; readonly output: TransactionOutput }[]
   add(transaction: ChainTransaction): void
   /** Begins anew with these. */
   reset(transactions: Iterable<ChainTransaction>): void
 }
 
-/** @param confirmed the unspent outputs of the chain */
-export function createMempool(confirmed: UtxoView): Mempool {
+/** @param confirmed the ledger as the chain has it */
+export function createMempool(confirmed: LedgerView, keyDeposit: bigint): Mempool {
   const waiting = new Map<string, ChainTransaction>()
   const spent = new Set<string>()
   const made = new Map<string, TransactionOutput>()
-  let bytes = 0
+  let accounts = createAccounts(keyDeposit, confirmed)
 
   function add(chainTransaction: ChainTransaction): void {
     const change = effects(chainTransaction.transaction)
@@ -32,27 +29,21 @@ export function createMempool(confirmed: UtxoView): Mempool {
     }
     for (const { reference, output } of change.produced) made.set(outputReferenceKey(reference), output)
     waiting.set(chainTransaction.hash, chainTransaction)
-    bytes += chainTransaction.transaction.bytes.length
+    accounts.apply(chainTransaction.transaction)
   }
 
   return {
-    get size() {
-      return waiting.size
-    },
-    get bytes() {
-      return bytes
-    },
     get: (key) => (spent.has(key) ? undefined : (made.get(key) ?? confirmed.get(key))),
+    deposit: (credential) => accounts.deposit(credential),
     has: (hash) => waiting.has(hash),
     transaction: (hash) => waiting.get(hash),
     transactions: () => [...waiting.values()],
-    produced: () => Array.from(made, ([key, output]) => ({ key, output })),
     add,
     reset(transactions) {
       waiting.clear()
       spent.clear()
       made.clear()
-      bytes = 0
+      accounts = createAccounts(keyDeposit, confirmed)
       for (const transaction of transactions) add(transaction)
     },
   }

@@ -1,5 +1,6 @@
 import {
   judge,
+  judgePhaseOne,
   judgeProfile,
   judgeStateful,
   type ProtocolParameters,
@@ -10,15 +11,19 @@ import {
   type Verdict,
 } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
+import { type AccountView, isStakeRegistration, judgeAccounts } from './accounts.js'
+
+/** What the rules are judged against: unspent outputs and registered stake credentials. */
+export interface LedgerView extends UtxoView, AccountView {}
 
 /** The rules of this layer 1, with what they are judged by. */
 export interface Rules {
   readonly parameters: ProtocolParameters
   readonly slots: SlotConfig
   /** Both phases, for a transaction that nobody has judged yet. */
-  judge(transaction: Transaction, utxos: UtxoView, slot: bigint): Promise<Verdict>
-  /** What may have changed since a transaction was judged: its inputs and the slot. */
-  judgeAgain(transaction: Transaction, utxos: UtxoView, slot: bigint): Verdict
+  judge(transaction: Transaction, view: LedgerView, slot: bigint): Promise<Verdict>
+  /** What may have changed since a transaction was judged: its inputs, its accounts and the slot. */
+  judgeAgain(transaction: Transaction, view: LedgerView, slot: bigint): Verdict
 }
 
 export function createRules(
@@ -30,16 +35,33 @@ export function createRules(
   return {
     parameters,
     slots,
-    async judge(transaction, utxos, slot) {
-      const unsupported = needsState(transaction)
+    async judge(transaction, view, slot) {
+      const unsupported = judgeSupport(transaction)
       if (unsupported.length > 0) return unsupported
-      return judge(transaction, utxos, context(slot), { evaluator, slots })
+      const accounts = judgeAccounts(transaction, view, parameters)
+      if (accounts.length > 0) return [...accounts, ...judgePhaseOne(transaction, view, context(slot))]
+      return judge(transaction, view, context(slot), { evaluator, slots })
     },
-    judgeAgain: (transaction, utxos, slot) => judgeStateful(transaction, utxos, context(slot)),
+    judgeAgain: (transaction, view, slot) => [
+      ...judgeAccounts(transaction, view, parameters),
+      ...judgeStateful(transaction, view, context(slot)),
+    ],
   }
 }
 
-/** There is no stake and no governance here; but scripts that fail cost their collateral, as on layer 1. */
-function needsState(transaction: Transaction): Verdict {
-  return judgeProfile(transaction).filter(({ predicate }) => predicate !== 'InvalidTransactionsNotSupported')
+/** What layer 2 refuses as well, except what is judged here: failing scripts, withdrawals, the registration of stake keys. */
+const judgedHere = new Set([
+  'InvalidTransactionsNotSupported',
+  'WithdrawalsNotSupported',
+  'CertificatesNotSupported',
+])
+
+/** There is no delegation and no governance here: whatever needs more than registered credentials is refused by name. */
+function judgeSupport(transaction: Transaction): Verdict {
+  const unsupported = judgeProfile(transaction).filter(({ predicate }) => !judgedHere.has(predicate))
+  const certificates = transaction.body.certificates.filter((each) => !isStakeRegistration(each))
+  if (certificates.length === 0) return unsupported
+  const message = 'The devnet has no delegation, no pools and no governance'
+  const details = { certificates: certificates.map(({ kind }) => kind) }
+  return [...unsupported, { predicate: 'CertificatesNotSupported', message, details }]
 }

@@ -7,8 +7,15 @@ import { failing, succeeding } from '../test/scripts.js'
 import { type ServedDevnet, serveDevnet } from '../test/served-devnet.js'
 
 // As CommonJS: the ES modules of its libsodium lack a file.
-const { Blockfrost, Kupmios, Lucid, SLOT_CONFIG_NETWORK, validatorToAddress, validatorToScriptHash } =
-  createRequire(import.meta.url)('@lucid-evolution/lucid') as typeof import('@lucid-evolution/lucid')
+const {
+  Blockfrost,
+  Kupmios,
+  Lucid,
+  SLOT_CONFIG_NETWORK,
+  validatorToAddress,
+  validatorToRewardAddress,
+  validatorToScriptHash,
+} = createRequire(import.meta.url)('@lucid-evolution/lucid') as typeof import('@lucid-evolution/lucid')
 
 const unit = 'd87980'
 const openLock: SpendingValidator = { type: 'PlutusV3', script: toHex(succeeding) }
@@ -96,6 +103,15 @@ for (const [name, provider] of Object.entries(providers)) {
       const minted = await settle(served, lucid, minting)
       t.match(await lucid.utxoByUnit(asset), { txHash: minted, assets: { [asset]: 1n } })
       t.equal((await lucid.utxosAtWithUnit(address, asset)).length, 1)
+    })
+
+    t.test('registers a script and withdraws nothing by it, so that it sees the transaction', async (t) => {
+      const { served, lucid } = await open(t, provider)
+      const account = validatorToRewardAddress('Custom', openLock)
+      await settle(served, lucid, lucid.newTx().register.Stake(account))
+      const withdrawing = lucid.newTx().withdraw(account, 0n, unit).attach.WithdrawalValidator(openLock)
+      const hash = await settle(served, lucid, withdrawing)
+      t.equal(served.devnet.status(hash).status, 'confirmed')
     })
 
     t.test('is told of a failing script while it builds', async (t) => {

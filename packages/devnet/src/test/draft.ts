@@ -29,6 +29,9 @@ export interface Draft {
   readonly signers: readonly TestKey[]
   readonly invalidBefore?: bigint
   readonly invalidHereafter?: bigint
+  readonly certificates?: readonly StakeCertificate[]
+  /** Reward addresses with lovelace. */
+  readonly withdrawals?: readonly (readonly [address: Uint8Array, lovelace: bigint])[]
   readonly mint?: Readonly<Record<string, bigint>>
   readonly collateral?: readonly string[]
   readonly referenceInputs?: readonly string[]
@@ -37,6 +40,13 @@ export interface Draft {
   readonly redeemers?: readonly Redeemer[]
   readonly isValid?: boolean
   readonly parameters?: ProtocolParameters
+}
+
+/** Of a key: `[0 or 1, credential]`, or with the deposit `[7 or 8, credential, deposit]`. */
+export interface StakeCertificate {
+  readonly registers: boolean
+  readonly keyHash: Uint8Array
+  readonly deposit?: bigint
 }
 
 interface Redeemer {
@@ -86,6 +96,18 @@ function writeBody(transaction: Draft, integrity: Uint8Array | undefined): Uint8
   ]
   const { invalidBefore, invalidHereafter, mint, collateral, referenceInputs } = transaction
   if (invalidHereafter !== undefined) fields.push([3, (writer) => writer.uint(invalidHereafter)])
+  const { certificates, withdrawals } = transaction
+  if (certificates) fields.push([4, (writer) => writeCertificates(writer, certificates)])
+  if (withdrawals) {
+    fields.push([
+      5,
+      (writer) => {
+        writer.map(withdrawals.length)
+        for (const [address, lovelace] of withdrawals) writer.bytes(address).uint(lovelace)
+        return writer
+      },
+    ])
+  }
   if (invalidBefore !== undefined) fields.push([8, (writer) => writer.uint(invalidBefore)])
   if (mint) fields.push([9, (writer) => writeAssets(writer, mint)])
   if (integrity) fields.push([11, (writer) => writer.bytes(integrity)])
@@ -101,6 +123,17 @@ function writeInputs(writer: CborWriter, inputs: readonly string[]): CborWriter 
   for (const input of inputs) {
     const [id = '', index] = input.split('#')
     writer.array(2).bytes(fromHex(id)).uint(Number(index))
+  }
+  return writer
+}
+
+function writeCertificates(writer: CborWriter, certificates: readonly StakeCertificate[]): CborWriter {
+  writer.array(certificates.length)
+  for (const { registers, keyHash, deposit } of certificates) {
+    const kind = registers ? 0 : 1
+    writer.array(deposit === undefined ? 2 : 3).uint(deposit === undefined ? kind : kind + 7)
+    writer.array(2).uint(0).bytes(keyHash)
+    if (deposit !== undefined) writer.uint(deposit)
   }
   return writer
 }

@@ -5,6 +5,7 @@ import { addressText, readAddressText } from '../../chain/address-text.js'
 import { comparePlaces } from '../../chain/output-index.js'
 import type { ChainOutput, Place, UtxoQuery } from '../../chain/types.js'
 import type { Devnet } from '../../types.js'
+import { readStakeCredential, stakeAddress } from '../stake-credential.js'
 import { seconds } from './chain-routes.js'
 import { BlockfrostError, invalidPath, notFound } from './errors.js'
 import { totalJson, utxoJson } from './output-json.js'
@@ -39,10 +40,9 @@ export function addAddressRoutes(fastify: FastifyInstance, devnet: Devnet): void
     return page(holders(devnet, asset), query)
   })
 
-  // No stake key is ever registered here.
-  fastify.get('/accounts/:stake', async () => {
-    throw notFound()
-  })
+  fastify.get<{ Params: { stake: string } }>('/accounts/:stake', async ({ params }) =>
+    accountJson(devnet, params.stake),
+  )
 }
 
 function addressJson(devnet: Devnet, text: string) {
@@ -55,6 +55,31 @@ function addressJson(devnet: Devnet, text: string) {
     stake_address: stake === undefined ? null : stakeAddress(address.networkId, stake),
     type: address.kind === 'byron' ? 'byron' : 'shelley',
     script: 'payment' in address && address.payment.kind === 'script',
+  }
+}
+
+/** A registered account; there is no delegation and there are no rewards. */
+function accountJson(devnet: Devnet, text: string) {
+  const credential = readStakeCredential(text, 'key')
+  if (credential === undefined) throw new BlockfrostError(400, 'Invalid or malformed stake address format.')
+  if (devnet.stakeDeposit(credential) === undefined) throw notFound()
+  const stake = toHex(credential.hash)
+  const controlled = devnet.utxos().filter(({ output: { address } }) => {
+    return 'stake' in address && address.stake !== undefined && toHex(address.stake.hash) === stake
+  })
+  return {
+    stake_address: stakeAddress(devnet.networkId, credential),
+    active: false,
+    active_epoch: null,
+    registered: true,
+    controlled_amount: String(controlled.reduce((sum, { output }) => sum + output.value.lovelace, 0n)),
+    rewards_sum: '0',
+    withdrawals_sum: '0',
+    reserves_sum: '0',
+    treasury_sum: '0',
+    withdrawable_amount: '0',
+    pool_id: null,
+    drep_id: null,
   }
 }
 
@@ -117,13 +142,4 @@ function paymentCredential(text: string): string | undefined {
   if (decoded === undefined || !credentialPrefixes.has(decoded.prefix)) return undefined
   const bytes = Uint8Array.from(bech32.fromWords(decoded.words))
   return bytes.length === 28 ? toHex(bytes) : undefined
-}
-
-function stakeAddress(
-  networkId: number,
-  { kind, hash }: { kind: 'key' | 'script'; hash: Uint8Array },
-): string {
-  const header = (kind === 'key' ? 0xe0 : 0xf0) | networkId
-  const words = bech32.toWords(Uint8Array.from([header, ...hash]))
-  return bech32.encode(networkId === 0 ? 'stake_test' : 'stake', words, 128)
 }

@@ -1,8 +1,8 @@
 import { BlockFrostAPI, BlockfrostServerError } from '@blockfrost/blockfrost-js'
 import { toHex } from '@ratatosk/ledger'
 import { type Test, test } from 'tap'
-import { unitDatum } from '../../test/draft.js'
-import { alice, aliceGenesis, bob, lock, payment, unlock } from '../../test/scenes.js'
+import { draft, unitDatum } from '../../test/draft.js'
+import { alice, aliceGenesis, bob, first, lock, payment, unlock } from '../../test/scenes.js'
 import { failing, failingHash, succeeding, succeedingHash } from '../../test/scripts.js'
 import { serveDevnet } from '../../test/served-devnet.js'
 
@@ -117,6 +117,25 @@ test('scripts and datums by their hashes', async (t) => {
   const datum = outputs[0]?.data_hash ?? ''
   t.same(await api.scriptsDatum(datum), { json_value: { constructor: 0, fields: [] } })
   t.same(await api.scriptsDatumCbor(datum), { cbor: toHex(unitDatum) })
+})
+
+test('a registered stake key', async (t) => {
+  const { api, devnet } = await open(t)
+  const { cbor, hash } = draft({
+    inputs: [first],
+    outputs: [{ address: alice.addressBytes, lovelace: 97_800_000n }],
+    fee: 200_000n,
+    signers: [alice],
+    certificates: [{ registers: true, keyHash: alice.hash }],
+  })
+  t.equal(await api.txSubmit(cbor), hash)
+  await devnet.produceBlock()
+  t.match(await api.txs(hash), { deposit: '2000000', stake_cert_count: 1 })
+  const [{ address } = { address: '' }] = await api.txsStakes(hash)
+  t.match(await api.accounts(address), { stake_address: address, withdrawable_amount: '0', pool_id: null })
+  await devnet.rollBack(1)
+  t.match(await refusal(api.accounts(address)), { status_code: 404 })
+  t.match(await refusal(api.accounts('stake_test1')), { status_code: 400 })
 })
 
 test('a refused transaction names the rules that it breaks, as cardano-submit-api does', async (t) => {

@@ -1,7 +1,7 @@
 import type { Json, PredicateFailure, Verdict } from '@ratatosk/ledger'
 
 /** Under which rule of the Haskell ledger a predicate is reported; the rest are UTXO's. */
-const rules: Readonly<Record<string, 'utxow' | 'utxos'>> = {
+const rules: Readonly<Record<string, 'utxow' | 'utxos' | 'certs' | 'deleg' | 'ledger'>> = {
   InvalidWitnessesUTXOW: 'utxow',
   MissingVKeyWitnessesUTXOW: 'utxow',
   MissingScriptWitnessesUTXOW: 'utxow',
@@ -22,6 +22,11 @@ const rules: Readonly<Record<string, 'utxow' | 'utxos'>> = {
   MalformedReferenceScripts: 'utxow',
   ValidationTagMismatch: 'utxos',
   CollectErrors: 'utxos',
+  WithdrawalsNotInRewardsCERTS: 'certs',
+  StakeKeyRegisteredDELEG: 'deleg',
+  StakeKeyNotRegisteredDELEG: 'deleg',
+  IncorrectDepositDELEG: 'deleg',
+  ConwayWdrlNotDelegatedToDRep: 'ledger',
 }
 
 /**
@@ -62,5 +67,8 @@ function predicateText({ predicate, message, details }: PredicateFailure): strin
   const rule = rules[predicate]
   if (rule === 'utxow') return `ConwayUtxowFailure (${text})`
   if (rule === 'utxos') return `ConwayUtxowFailure (UtxoFailure (UtxosFailure (${text})))`
+  if (rule === 'certs') return `ConwayCertsFailure (${text})`
+  if (rule === 'deleg') return `ConwayCertsFailure (CertFailure (DelegFailure (${text})))`
+  if (rule === 'ledger') return text
   return `ConwayUtxowFailure (UtxoFailure (${text}))`
 }

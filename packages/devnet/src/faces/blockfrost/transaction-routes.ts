@@ -6,9 +6,13 @@ import {
   toHex,
 } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
+import { registers, stakeCredentialOf } from '../../chain/accounts.js'
+import { addressText } from '../../chain/address-text.js'
+import { deposits } from '../../chain/deposits.js'
 import { metadataLabels } from '../../chain/metadata.js'
 import type { ChainOutput, Place } from '../../chain/types.js'
 import type { Devnet } from '../../types.js'
+import { stakeAddress } from '../stake-credential.js'
 import { seconds } from './chain-routes.js'
 import { notFound } from './errors.js'
 import { amountJson, outputJson } from './output-json.js'
@@ -53,13 +57,19 @@ export function addTransactionRoutes(fastify: FastifyInstance, devnet: Devnet): 
     return labels.map(({ label, cbor }) => ({ label, cbor_metadata: `\\x${cbor}`, metadata: cbor }))
   })
 
-  // Nothing of the kind ever happens here.
-  for (const path of ['delegations', 'withdrawals', 'mirs', 'stakes']) {
-    fastify.get<ByHash>(`/txs/:hash/${path}`, config, async ({ params }) => {
-      confirmed(params.hash)
-      return []
-    })
-  }
+  fastify.get<ByHash>('/txs/:hash/stakes', config, async ({ params }) =>
+    confirmed(params.hash).transaction.body.certificates.map((certificate, index) => ({
+      cert_index: index,
+      address: stakeAddress(devnet.networkId, stakeCredentialOf(certificate)),
+      registration: registers(certificate),
+    })),
+  )
+  fastify.get<ByHash>('/txs/:hash/withdrawals', config, async ({ params }) =>
+    confirmed(params.hash).transaction.body.withdrawals.map(({ account, lovelace }) => ({
+      address: addressText(account),
+      amount: String(lovelace),
+    })),
+  )
 
   fastify.get<{ Querystring: Paging }>('/mempool', config, async ({ query }) =>
     page(devnet.mempool(), query).map(({ hash }) => ({ tx_hash: hash })),
@@ -69,6 +79,7 @@ export function addTransactionRoutes(fastify: FastifyInstance, devnet: Devnet): 
 function transactionJson(devnet: Devnet, transaction: Transaction, { block, position }: Place) {
   const { body, witnesses, bytes, isValid } = transaction
   const { invalidBefore, invalidHereafter } = body.validityInterval
+  const { paid, refunded } = deposits(body, devnet.parameters.keyDeposit)
   const outputs = body.outputs.flatMap(({ value }) => amountJson(value))
   const total = new Map<string, bigint>()
   for (const { unit, quantity } of outputs) total.set(unit, (total.get(unit) ?? 0n) + BigInt(quantity))
@@ -81,7 +92,7 @@ function transactionJson(devnet: Devnet, transaction: Transaction, { block, posi
     index: position,
     output_amount: Array.from(total, ([unit, quantity]) => ({ unit, quantity: String(quantity) })),
     fees: String(body.fee),
-    deposit: '0',
+    deposit: String(paid - refunded),
     size: bytes.length,
     invalid_before: invalidBefore === undefined ? null : String(invalidBefore),
     invalid_hereafter: invalidHereafter === undefined ? null : String(invalidHereafter),
@@ -89,7 +100,7 @@ function transactionJson(devnet: Devnet, transaction: Transaction, { block, posi
     withdrawal_count: body.withdrawals.length,
     mir_cert_count: 0,
     delegation_count: 0,
-    stake_cert_count: 0,
+    stake_cert_count: body.certificates.length,
     pool_update_count: 0,
     pool_retire_count: 0,
     asset_mint_or_burn_count: [...body.mint.values()].reduce((sum, names) => sum + names.size, 0),

@@ -1,7 +1,8 @@
-import { isDecodeError, slotToTime } from '@ratatosk/ledger'
+import { type Credential, isDecodeError, slotToTime, toHex } from '@ratatosk/ledger'
 import type { ChainOutput, Point, Tip } from '../../chain/types.js'
 import type { Devnet } from '../../types.js'
 import { epochLength, epochOf } from '../epochs.js'
+import { readStakeCredential } from '../stake-credential.js'
 import { lovelaceJson, outputJson, referenceJson } from './output-json.js'
 import { parametersJson } from './parameters-json.js'
 import { invalidParams, isObject, RpcError, type RpcRequest } from './rpc.js'
@@ -25,8 +26,7 @@ export const queries: Readonly<Record<string, Query>> = {
   ],
   'queryLedgerState/protocolParameters': (devnet) => parametersJson(devnet),
   'queryLedgerState/utxo': (devnet, params) => utxosBy(devnet, params).map(utxoJson),
-  // No stake key is ever registered here.
-  'queryLedgerState/rewardAccountSummaries': () => [],
+  'queryLedgerState/rewardAccountSummaries': rewardAccounts,
   'queryLedgerState/treasuryAndReserves': () => ({ treasury: lovelaceJson(0n), reserves: lovelaceJson(0n) }),
   'queryNetwork/tip': (devnet) => pointJson(devnet.tip()),
   'queryNetwork/blockHeight': (devnet) => (devnet.tip().height === 0 ? 'origin' : devnet.tip().height),
@@ -75,6 +75,31 @@ function utxosBy(devnet: Devnet, { outputReferences, addresses }: RpcRequest['pa
     if (isDecodeError(error)) throw invalidParams(`Not an address: ${error.message}`)
     throw error
   }
+}
+
+/** Accounts that are registered; there are no rewards here. */
+function rewardAccounts(devnet: Devnet, { keys = [], scripts = [] }: RpcRequest['params']): unknown {
+  if (!Array.isArray(keys) || !Array.isArray(scripts))
+    throw invalidParams('"keys" and "scripts" must be arrays.')
+  const read = (text: unknown, kind: Credential['kind']): Credential => {
+    const credential = readStakeCredential(String(text), kind)
+    if (credential === undefined) throw invalidParams(`Not a stake credential: ${String(text).slice(0, 120)}`)
+    return credential
+  }
+  const credentials = [
+    ...keys.map((key) => read(key, 'key')),
+    ...scripts.map((script) => read(script, 'script')),
+  ]
+  return credentials.flatMap((credential) => {
+    const deposit = devnet.stakeDeposit(credential)
+    if (deposit === undefined) return []
+    return {
+      from: credential.kind === 'key' ? 'verificationKey' : 'script',
+      credential: toHex(credential.hash),
+      rewards: lovelaceJson(0n),
+      deposit: lovelaceJson(deposit),
+    }
+  })
 }
 
 function readReferences(references: unknown): string[] {

@@ -1,4 +1,6 @@
 import {
+  decodeAddress,
+  fromHex,
   type Json,
   outputReferenceKey,
   type PredicateFailure,
@@ -14,6 +16,7 @@ import { consumedValue, producedValue } from './transaction-balance.js'
 interface Refusal {
   readonly transaction: Transaction
   readonly utxos: UtxoView
+  readonly keyDeposit: bigint
   readonly slot: bigint
   readonly details: PredicateFailure['details']
 }
@@ -69,9 +72,9 @@ const known: Readonly<Record<string, readonly [code: number, data?: Data]>> = {
   ],
   ValueNotConservedUTxO: [
     3123,
-    ({ transaction, utxos }) => ({
-      valueConsumed: valueJson(consumedValue(transaction, utxos)),
-      valueProduced: valueJson(producedValue(transaction)),
+    ({ transaction, utxos, keyDeposit }) => ({
+      valueConsumed: valueJson(consumedValue(transaction, utxos, keyDeposit)),
+      valueProduced: valueJson(producedValue(transaction, keyDeposit)),
     }),
   ],
   WrongNetwork: [
@@ -136,6 +139,41 @@ const known: Readonly<Record<string, readonly [code: number, data?: Data]>> = {
     ({ transaction, details }) => ({
       declaredSpending: transaction.isValid ? 'inputs' : 'collaterals',
       mismatchReason: mismatchReason(details),
+    }),
+  ],
+  WithdrawalsNotInRewardsCERTS: [
+    3141,
+    ({ details }) => ({
+      incompleteWithdrawals: {
+        [addressText(decodeAddress(fromHex(String(details.account))))]: lovelaceJson(
+          amount(details.lovelace),
+        ),
+      },
+    }),
+  ],
+  StakeKeyRegisteredDELEG: [
+    3145,
+    ({ details }) => {
+      const { from, hash } = credentialJson(details.credential)
+      return { knownCredential: hash, from }
+    },
+  ],
+  StakeKeyNotRegisteredDELEG: [
+    3146,
+    ({ details }) => {
+      const { from, hash } = credentialJson(details.credential)
+      return { unknownCredential: hash, from }
+    },
+  ],
+  ConwayWdrlNotDelegatedToDRep: [
+    3150,
+    ({ details }) => ({ marginalizedCredentials: [credentialJson(details.credential).hash] }),
+  ],
+  IncorrectDepositDELEG: [
+    3151,
+    ({ details }) => ({
+      providedDeposit: lovelaceJson(amount(details.provided)),
+      expectedDeposit: lovelaceJson(amount(details.expected)),
     }),
   ],
   BabbageNonDisjointRefInputs: [
@@ -225,6 +263,12 @@ function pointers(redeemers: Json | undefined) {
     purpose: purposes[purpose as keyof typeof purposes],
     index,
   }))
+}
+
+/** A credential as the rules name it: `key:<hash>` or `script:<hash>`. */
+function credentialJson(credential: Json | undefined) {
+  const [kind, hash = ''] = String(credential).split(':')
+  return { from: kind === 'script' ? 'script' : 'verificationKey', hash }
 }
 
 /** What a redeemer would point to: inputs in the order of the ledger's sets, the others by their scripts. */

@@ -5,24 +5,29 @@ import {
   type UtxoView,
   type Value,
 } from '@ratatosk/ledger'
+import { deposits } from '../../chain/deposits.js'
 
-/** What a transaction takes in: its inputs, what it mints, and what it withdraws. */
-export function consumedValue({ body }: Transaction, utxos: UtxoView): Value {
+/** What a transaction takes in: its inputs, what it mints, what it withdraws, and deposits that it gets back. */
+export function consumedValue({ body }: Transaction, utxos: UtxoView, keyDeposit: bigint): Value {
   const sum = createSum()
   for (const reference of body.inputs) {
     const output = utxos.get(outputReferenceKey(reference))
     if (output !== undefined) sum.add(output.value)
   }
   for (const { lovelace } of body.withdrawals) sum.add({ lovelace, assets: new Map() })
+  sum.add({ lovelace: deposits(body, keyDeposit).refunded, assets: new Map() })
   sum.add({ lovelace: 0n, assets: ofSign(body.mint, 1n) })
   return sum.value()
 }
 
-/** What a transaction gives out: its outputs, its fee, and what it burns. */
-export function producedValue({ body }: Transaction): Value {
+/** What a transaction gives out: its outputs, its fee, deposits, and what it burns. */
+export function producedValue({ body }: Transaction, keyDeposit: bigint): Value {
   const sum = createSum()
   for (const { value } of body.outputs) sum.add(value)
-  sum.add({ lovelace: body.fee + body.treasuryDonation, assets: ofSign(body.mint, -1n) })
+  sum.add({
+    lovelace: body.fee + body.treasuryDonation + deposits(body, keyDeposit).paid,
+    assets: ofSign(body.mint, -1n),
+  })
   return sum.value()
 }
 

@@ -14,7 +14,12 @@ export async function submitTransaction(devnet: Devnet, params: RpcRequest['para
   if (submission.kind === 'malformed') throw malformed(submission.message)
   if (submission.kind === 'accepted') return { transaction: { id: submission.hash } }
   const { failures, transaction } = submission
-  const { code, message, data } = submitFailure(failures, { transaction, utxos: devnet.pending, slot })
+  const { code, message, data } = submitFailure(failures, {
+    transaction,
+    utxos: devnet.pending,
+    keyDeposit: devnet.parameters.keyDeposit,
+    slot,
+  })
   throw new RpcError(code, message, data)
 }
 
