@@ -12,6 +12,36 @@ export { keysFromSeedPhrase } from './keys/seed-phrase.js'
 export { keysFromSigningKey, signingKey } from './keys/signing-key.js'
 export type * from './keys/types.js'
 export {
+  type Contract,
+  type ContractParameters,
+  type Contracts,
+  openContracts,
+  publishScripts,
+} from './protocol/contracts.js'
+export {
+  allElements,
+  burnElements,
+  type Commit,
+  commitBlock,
+  firstSlotFrom,
+  initQueue,
+  mergeBlock,
+} from './protocol/queue-drafts.js'
+export {
+  initRegistry,
+  type RegistryElement,
+  readRegistry,
+  registerOperator,
+  releaseBond,
+  retireOperator,
+} from './protocol/registry-drafts.js'
+export {
+  type BlockElement,
+  type RootElement,
+  readStateQueue,
+  type StateQueue,
+} from './protocol/state-queue.js'
+export {
   type BlockfrostOptions,
   createBlockfrostLayer1,
 } from './providers/blockfrost/create-blockfrost-layer1.js'

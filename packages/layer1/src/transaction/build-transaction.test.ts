@@ -129,6 +129,20 @@ describe('payments', () => {
     expect([...balanceOf(built)]).toEqual([])
   })
 
+  it('spend outputs with scripts for reference only where they are named', async () => {
+    const library = utxo({ referenceScript: succeeding })
+    const draft: TransactionDraft = { outputs: [{ address: emptyKeys.addressText, lovelace: 12_000_000n }] }
+    await expect(buildTransaction(draft, context([utxo(), library]))).rejects.toMatchObject({
+      code: 'WALLET_INSUFFICIENT_FUNDS',
+    })
+    const built = await buildTransaction(
+      { ...draft, inputs: [{ utxo: library }] },
+      context([utxo(), library]),
+    )
+    expect(built.spent).toContain(library)
+    expect([...balanceOf(built)]).toEqual([])
+  })
+
   it.each<[string, TransactionDraft, string]>([
     [
       'funds that do not suffice',

@@ -89,7 +89,8 @@ function createFunding(plan: Plan, context: BuildContext): Funding {
   const { parameters, changeAddress, random = Math.random } = context
   const fixed = (plan.draft.inputs ?? []).map(({ utxo }) => utxo)
   const named = new Set([...fixed, ...(plan.draft.referenceInputs ?? [])].map(keyOf))
-  let available = context.funds.filter((utxo) => !named.has(keyOf(utxo)))
+  // Whoever published a script for reference does not want it spent by chance.
+  let available = context.funds.filter((utxo) => !named.has(keyOf(utxo)) && !utxo.output.referenceScript)
   const chosen: Utxo[] = []
 
   function take(needed: ReadonlyMap<string, bigint>): void {

@@ -61,7 +61,7 @@ export function fillOutput(draft: DraftOutput, parameters: ProtocolParameters): 
   }
   if (draft.lovelace !== undefined) return withLovelace(draft.lovelace)
   // More lovelace may take more bytes, which ask for more lovelace; it soon comes to rest.
-  let output = withLovelace(0n)
+  let output = withLovelace(draft.lovelaceAtLeast ?? 0n)
   for (;;) {
     const required = minimumLovelace(output, parameters)
     if (output.value.lovelace >= required) return output

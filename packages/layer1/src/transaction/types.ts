@@ -9,6 +9,8 @@ export interface DraftOutput {
   readonly address: string | Uint8Array
   /** Default: the least that the ledger allows for this output. */
   readonly lovelace?: bigint
+  /** Where `lovelace` is not given: this much, or the least that the ledger allows if that is more. */
+  readonly lovelaceAtLeast?: bigint
   readonly assets?: Assets
   readonly datum?: OutputDatum
   readonly referenceScript?: ScriptContent
@@ -51,7 +53,10 @@ export interface TransactionDraft {
 
 /** What a transaction is built from. */
 export interface BuildContext {
-  /** Outputs that may be spent as they are needed; all are locked by keys of `signers`. */
+  /**
+   * Outputs that may be spent as they are needed; all are locked by keys of `signers`. Those that hold a script for reference are
+   * spent only where a draft names them.
+   */
   readonly funds: readonly Utxo[]
   /** The bytes of CIP-19. */
   readonly changeAddress: Uint8Array
