@@ -151,18 +151,17 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       const reason = `${count} blocks cannot be rolled back: the chain has ${chain.tip.height}, and at most ${securityParameter} can be undone`
       throw new DevnetError('DEVNET_ROLLBACK_TOO_DEEP', reason)
     }
-    const blocks = Array.from({ length: count }, () => chain.undo())
+    const undo = () => Array.from({ length: count }, () => chain.undo())
+    const blocks = undo()
     const undone = blocks.flatMap(({ transactions }) => transactions)
     const candidates = [...mempool.transactions(), ...(resubmit ? undone : [])]
     candidates.sort((a, b) => a.sequence - b.sequence)
     const { kept: waiting, dropped } = sift(candidates, confirmed, rules, currentSlot())
     const gone = resubmit ? dropped : [...undone, ...dropped]
-    try {
-      await store.removeBlocks(target, hashesOf(gone))
-    } catch (error) {
-      for (const block of blocks.reverse()) chain.append(block)
-      throw error
-    }
+    // Nobody shall see a roll-back that the store has not heard of.
+    for (const block of [...blocks].reverse()) chain.append(block)
+    await store.removeBlocks(target, hashesOf(gone))
+    undo()
     mempool.reset(waiting)
     emit({ type: 'roll-back', to: chain.tip, blocks })
     if (gone.length > 0) emit({ type: 'dropped', transactions: gone })

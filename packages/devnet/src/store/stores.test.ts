@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { PGlite } from '@electric-sql/pglite'
+import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createDevnet } from '../create-devnet.js'
 import { draft } from '../test/draft.js'
@@ -12,13 +14,38 @@ import type { DevnetStore } from './types.js'
 const alice = testKey(1)
 const genesis = genesisOf([alice.addressBytes, alice.addressBytes])
 const clock = { now: () => Date.UTC(2025, 0, 2) }
-const pglite = new PGlite()
-afterAll(() => pglite.close())
+const pglite = await PGlite.create()
+const pool = new pg.Pool({
+  connectionString: process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
+  connectionTimeoutMillis: 2_000,
+  max: 2,
+})
+const postgres = await pool.query('SELECT 1').then(
+  () => true,
+  () => false,
+)
+if (!postgres) {
+  const reason = 'no PostgreSQL at TEST_DATABASE_URL or on 127.0.0.1:5432'
+  if (process.env.RATATOSK_REQUIRE_SERVICES === '1') throw new Error(reason)
+  console.warn(`Skipped: ${reason}`)
+}
+const schemas: string[] = []
+afterAll(async () => {
+  await pglite.close()
+  for (const schema of postgres ? schemas : []) await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  await pool.end()
+})
 
-let schemas = 0
+function newSchema(): string {
+  const schema = `devnet_test_${randomBytes(6).toString('hex')}`
+  schemas.push(schema)
+  return schema
+}
+
 const stores: Readonly<Record<string, () => DevnetStore>> = {
   memory: createMemoryStore,
-  PGlite: () => createSqlStore({ connection: pglite, schema: `devnet_${schemas++}` }),
+  PGlite: () => createSqlStore({ connection: pglite, schema: newSchema() }),
+  ...(postgres && { PostgreSQL: () => createSqlStore({ connection: pool, schema: newSchema() }) }),
 }
 
 const reopen = (store: DevnetStore, securityParameter = 2160): Promise<Devnet> =>
