@@ -2,8 +2,9 @@ import { Layer1Error } from '../errors.js'
 
 export type JsonObject = { readonly [key: string]: unknown }
 
-/** Strings, which are left alone, or integers that a double may not hold. */
-const stringsAndLongIntegers = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g
+/** Every string and every number of a JSON text. */
+const scalars = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+const longInteger = /^-?\d{16,}$/
 
 /**
  * JSON whose integers of 16 digits and more become strings: lovelace and quantities exceed what a double holds, and
@@ -12,9 +13,7 @@ const stringsAndLongIntegers = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
-  return JSON.parse(
-    text.replace(stringsAndLongIntegers, (match) => (match[0] === '"' ? match : `"${match}"`)),
-  )
+  return JSON.parse(text.replace(scalars, (scalar) => (longInteger.test(scalar) ? `"${scalar}"` : scalar)))
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -148,6 +148,19 @@ describe('the protocol on a devnet', () => {
     clock.time = Number(slotToTime(slots, merge.validFrom!)) - 1000
     await expect(run(merge)).rejects.toMatchObject({ code: 'WALLET_TRANSACTION_REFUSED' })
 
+    const { blocks, roots } = await queue()
+    const halved = readStateQueue(contracts, [roots[0]!.utxo])
+    const header = blocks[0]!.datum.header
+    const registry = (await scene.registry()).utxo
+    expect(() => commitBlock(contracts, { queue: halved, registry, header, slot: 0n, slots })).toThrow(
+      'not there',
+    )
+    const doubled = readStateQueue(
+      contracts,
+      [...blocks, ...blocks, ...roots].map(({ utxo }) => utxo),
+    )
+    expect(allElements(doubled)).toHaveLength(3)
+
     const hashes = [first, await commit(scene, library), await commit(scene, library)]
     const before = await queue()
     expect(before.blocks.map((block) => block.headerHash)).toEqual(hashes)

@@ -59,8 +59,8 @@ export interface Commit {
 /**
  * Appends a block. The header's operator signs.
  *
- * @throws {WalletError} `WALLET_INVALID_DRAFT` where the queue has not exactly one root, or the header's end is not a slot's
- *   beginning; what the validator demands of the header is for the evaluation to say
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` where the queue has not exactly one root, its last link leads nowhere, or the header's
+ *   end is not a slot's beginning; what the validator demands of the header is for the evaluation to say
  */
 export function commitBlock(contracts: Contracts, commit: Commit): TransactionDraft {
   const { queue } = contracts
@@ -70,6 +70,7 @@ export function commitBlock(contracts: Contracts, commit: Commit): TransactionDr
   const root = soleRoot(commit.queue)
   const tail = commit.queue.blocks.at(-1)
   const last = tail ?? root
+  if (last.datum.link) throw invalidDraft('a queue whose last link leads to a block that is not there')
   const link = headerHash(header)
   const carried = tail ? encodeBlockDatum({ ...tail.datum, link }) : encodeRootDatum({ ...root.datum, link })
   const name = toHex(blockTokenName(link))

@@ -53,7 +53,8 @@ export function readStateQueue({ queue }: Contracts, utxos: readonly Utxo[]): St
       else strays.push(utxo)
     } else {
       const datum = hash && readDatum(utxo, decodeBlockDatum)
-      if (hash && datum) found.set(toHex(hash), { utxo, headerHash: toHex(hash), datum })
+      if (hash && datum && !found.has(toHex(hash)))
+        found.set(toHex(hash), { utxo, headerHash: toHex(hash), datum })
       else strays.push(utxo)
     }
   }

@@ -26,9 +26,14 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
       const { layer1, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)
       const rival = walletOf(harness)
-      const lovelace = 2_000_000_000n
-      const draft = { outputs: [{ address: emptyKeys.addressText, lovelace: lovelace / 2n }] }
-      const [first, second] = [await wallet.build(draft), await rival.build(draft)]
+      const draft = { outputs: [{ address: emptyKeys.addressText, lovelace: 5_000_000n }] }
+      const first = await wallet.build(draft)
+      const second = await rival.build({
+        ...draft,
+        inputs: first.spent.map((utxo) => ({ utxo })),
+        validFrom: 0n,
+      })
+      assert.notEqual(second.id, first.id)
       await wallet.submit(first)
       await produceBlock()
       await layer1.await(first.id)
@@ -41,9 +46,8 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
       const error = await failsWith('rejected', layer1.submit(broken))
       assert.ok(error.reason)
       assert.equal(error.mayHaveEffect, false)
-      if (second.spent.some(({ reference }) => first.spent.some((utxo) => utxo.reference === reference))) {
-        await failsWith('rejected', layer1.submit(second.bytes))
-      }
+      const late = await failsWith('rejected', layer1.submit(second.bytes))
+      assert.ok(late.reason)
       const malformed = await failsWith('rejected', layer1.submit(Uint8Array.of(0x80)))
       assert.ok(malformed.reason)
       await failsWith('rejected', layer1.evaluate(Uint8Array.of(0x80)))

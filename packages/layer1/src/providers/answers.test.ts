@@ -1,0 +1,112 @@
+import * as cml from '@dcspark/cardano-multiplatform-lib-nodejs'
+import { CborWriter, fromHex, scriptHash, toHex } from '@ratatosk/ledger'
+import { describe, expect, it } from 'vitest'
+import { parseJson } from '../http/json.js'
+import { keys } from '../test/devnet-harness.js'
+import { toOutput } from '../transaction/encode-output.js'
+import { addressBytes, nativeScriptBytes, scriptOf } from './output-content.js'
+import { cleanReason } from './reason.js'
+
+describe('what providers answer', () => {
+  it('keeps integers that a double does not hold, and strings that look like them', () => {
+    const text =
+      '{"a":9007199254740993,"b":"x\\"1234567890123456789","c":-12345678901234567890,"d":1.2345678901234567,"e":12}'
+    expect(parseJson(text)).toEqual({
+      a: '9007199254740993',
+      b: 'x"1234567890123456789',
+      c: '-12345678901234567890',
+      d: 1.2345678901234567,
+      e: 12,
+    })
+    expect(() => parseJson('{"a":')).toThrow(SyntaxError)
+  })
+
+  it('reads addresses of Byron and of bech32', () => {
+    const byron = 'Ae2tdPwUPEZFRbyhz3cpfC2CumGzNkFBN2L42rcUc2yjQpEkxDbkPodpMAi'
+    expect(toHex(addressBytes(byron))).toBe(toHex(cml.ByronAddress.from_base58(byron).to_cbor_bytes()))
+    expect(addressBytes(keys.addressText)).toEqual(keys.address.bytes)
+    expect(() => addressBytes('0OIl')).toThrow()
+    expect(() => addressBytes('1'.repeat(5000))).toThrow()
+  })
+
+  const bytes = fromHex('450101002499')
+  it.each([
+    ['as it is', bytes],
+    ['with a byte string around it', new CborWriter().bytes(bytes).toBytes()],
+    ['without its own byte string', bytes.subarray(1)],
+  ])('takes a Plutus script %s', (_, form) => {
+    const hash = toHex(scriptHash('PlutusV3', bytes))
+    expect(scriptOf('PlutusV3', form, hash)).toEqual({ language: 'PlutusV3', bytes })
+  })
+
+  it('refuses a script of another hash', () => {
+    expect(() => scriptOf('PlutusV3', bytes, '00'.repeat(28))).toThrow('another hash')
+    expect(() => scriptOf('PlutusV2', bytes, toHex(scriptHash('PlutusV3', bytes)))).toThrow('another hash')
+  })
+
+  it('writes native scripts as CML does', () => {
+    const keyHash = toHex(keys.payment.hash)
+    const json = {
+      type: 'atLeast',
+      required: 1,
+      scripts: [
+        {
+          type: 'all',
+          scripts: [
+            { type: 'sig', keyHash },
+            { type: 'after', slot: 5 },
+          ],
+        },
+        { type: 'any', scripts: [{ type: 'before', slot: 70_000 }] },
+      ],
+    }
+    const sig = cml.NativeScript.new_script_pubkey(cml.Ed25519KeyHash.from_hex(keyHash))
+    const list = (...scripts: cml.NativeScript[]) => {
+      const all = cml.NativeScriptList.new()
+      for (const script of scripts) all.add(script)
+      return all
+    }
+    const expected = cml.NativeScript.new_script_n_of_k(
+      1n,
+      list(
+        cml.NativeScript.new_script_all(list(sig, cml.NativeScript.new_script_invalid_before(5n))),
+        cml.NativeScript.new_script_any(list(cml.NativeScript.new_script_invalid_hereafter(70_000n))),
+      ),
+    )
+    expect(toHex(nativeScriptBytes(json))).toBe(expected.to_cbor_hex())
+    for (const wrong of [null, { type: 'none' }, { type: 'all' }, { type: 'sig', keyHash: 5 }]) {
+      expect(() => nativeScriptBytes(wrong)).toThrow()
+    }
+  })
+
+  it('writes outputs that CML reads', () => {
+    const output = toOutput({
+      address: keys.address.bytes,
+      value: {
+        lovelace: 5_000_000n,
+        assets: new Map([
+          [
+            'ab'.repeat(28),
+            new Map([
+              ['', 1n],
+              ['cd', 2n],
+            ]),
+          ],
+        ]),
+      },
+      datum: { kind: 'inline', data: fromHex('d87980') },
+      referenceScript: { language: 'PlutusV3', bytes },
+    })
+    const other = cml.TransactionOutput.from_cbor_bytes(output.bytes)
+    expect(other.amount().coin()).toBe(5_000_000n)
+    expect(other.datum()?.as_datum()?.to_cbor_hex()).toBe('d87980')
+    expect(other.script_ref()?.hash().to_hex()).toBe(toHex(scriptHash('PlutusV3', bytes)))
+    expect(other.address().to_bech32()).toBe(keys.addressText)
+  })
+
+  it('hides addresses of servers and secrets in reasons, and keeps them short', () => {
+    const words = 'see "https://user:pw@node.example/api?key=1" or ws://10.0.0.1:1337: bad secret42'
+    expect(cleanReason(words, ['secret42', ''])).toBe('see "…" or … bad …')
+    expect(cleanReason('x'.repeat(10_000))).toHaveLength(2000)
+  })
+})
