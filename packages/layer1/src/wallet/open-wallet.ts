@@ -58,7 +58,10 @@ export interface Wallet {
   submit(transaction: Pick<BuiltTransaction, 'id' | 'bytes'>, options?: CallOptions): Promise<string>
   /** `build` and `submit`. */
   send(draft: TransactionDraft, options?: BuildOptions): Promise<BuiltTransaction>
-  /** Withholds the inputs of a transaction of an earlier process, which may still be on its way. */
+  /**
+   * Withholds the inputs of a transaction of an earlier process, which may still be on its way. Several are adopted, and sent again,
+   * in the order in which they were built. One that is included, or whose inputs are spent, is not `inFlight` afterwards.
+   */
   adopt(cbor: Uint8Array, options?: CallOptions): Promise<Pick<BuiltTransaction, 'id' | 'bytes'>>
   /** Frees the inputs of a transaction that will never be sent, and forgets those in flight that spend its outputs. */
   release(id: string): void
@@ -153,10 +156,13 @@ export function openWallet(options: WalletOptions): Wallet {
     const free = new Map(pool.free().map((utxo) => [outputReferenceKey(utxo.reference), utxo]))
     const own = (references: readonly OutputReference[]): Utxo[] =>
       references.flatMap((reference) => free.get(outputReferenceKey(reference)) ?? [])
-    const spent = own(transaction.body.inputs)
-    // Without any of its inputs it is another transaction's rival, and has lost.
-    if (spent.length === 0) return adopted
-    const collateral = own(transaction.body.collateralInputs)
+    const { inputs, collateralInputs } = transaction.body
+    const missing = inputs.filter((reference) => !free.has(outputReferenceKey(reference)))
+    const elsewhere = await layer1.utxosByReferences(missing, call)
+    // Inputs that are spent, or withheld for another transaction: it has lost, and what it would make will never be.
+    if (elsewhere.length < missing.length || elsewhere.some(owns)) return adopted
+    const spent = [...own(inputs), ...elsewhere]
+    const collateral = own(collateralInputs)
     pool.hold({ id, transaction, spent, collateral, produced: effects(transaction).produced })
     return adopted
   }
