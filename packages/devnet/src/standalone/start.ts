@@ -20,7 +20,11 @@ export async function start(options: StandaloneOptions): Promise<Standalone> {
   const { host, port, dataDirectory, blockEveryMs, slotLengthMs } = options
   const { store, close: closeStore } = await openStore(dataDirectory)
   const devnet = await createDevnet({ store, blockEveryMs, slotLengthMs })
-  const server = fastify({ forceCloseConnections: true })
+  const server = fastify({
+    forceCloseConnections: true,
+    // Some clients write the base address with a slash at its end, and the path with one at its beginning.
+    routerOptions: { ignoreDuplicateSlashes: true },
+  })
   // Wallets and pages of any origin are what a devnet is for.
   await server.register(cors, { origin: true })
   await server.register(devnetFaces, { devnet, paths: { control: '/devnet' } })

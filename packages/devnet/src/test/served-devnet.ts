@@ -17,7 +17,11 @@ export interface ServedDevnet {
 /** A devnet with all its faces, on a port of its own. */
 export async function serveDevnet(options: DevnetOptions = {}): Promise<ServedDevnet> {
   const devnet = await createDevnet(options)
-  const server = fastify({ forceCloseConnections: true })
+  const server = fastify({
+    forceCloseConnections: true,
+    // Some clients write the base address with a slash at its end, and the path with one at its beginning.
+    routerOptions: { ignoreDuplicateSlashes: true },
+  })
   await server.register(devnetFaces, { devnet })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   return {

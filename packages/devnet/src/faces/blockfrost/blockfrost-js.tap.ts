@@ -91,6 +91,23 @@ test('a payment, from the question for outputs to its confirmation', async (t) =
   t.same(await api.blocksTxs(block.hash), [hash])
 })
 
+test('genesis, as if it were a transaction', async (t) => {
+  const { api, devnet } = await open(t)
+  t.match(await api.txs('11'.repeat(32)), {
+    block: devnet.genesisHash,
+    output_amount: [{ unit: 'lovelace', quantity: '200000000' }],
+  })
+  const { inputs, outputs } = await api.txsUtxos('11'.repeat(32))
+  t.same(inputs, [])
+  t.equal(outputs.length, 2)
+})
+
+test('a path with a slash too many', async (t) => {
+  const { blockfrost, close } = await serveDevnet({ blockEveryMs: 0 })
+  t.teardown(close)
+  t.equal((await fetch(`${blockfrost}//blocks/latest`)).status, 200)
+})
+
 test('lists in pages', async (t) => {
   const { api } = await open(t)
   const page = await api.addressesUtxos(alice.address, { count: 1, page: 2 })

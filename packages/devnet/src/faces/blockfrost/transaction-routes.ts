@@ -15,7 +15,7 @@ import type { Devnet } from '../../types.js'
 import { stakeAddress } from '../stake-credential.js'
 import { seconds } from './chain-routes.js'
 import { notFound } from './errors.js'
-import { amountJson, outputJson } from './output-json.js'
+import { amountJson, outputJson, totalJson } from './output-json.js'
 import { type Paging, page } from './paging.js'
 
 type ByHash = { Params: { hash: string } }
@@ -31,6 +31,10 @@ export function addTransactionRoutes(fastify: FastifyInstance, devnet: Devnet): 
   }
 
   fastify.get<ByHash>('/txs/:hash', config, async ({ params }) => {
+    const genesis = devnet
+      .outputsOf(params.hash.toLowerCase())
+      .filter(({ created }) => created.block.height === 0)
+    if (genesis.length > 0) return genesisJson(devnet, genesis)
     const { transaction, place } = confirmed(params.hash)
     return transactionJson(devnet, transaction, place)
   })
@@ -76,6 +80,35 @@ export function addTransactionRoutes(fastify: FastifyInstance, devnet: Devnet): 
   )
 }
 
+/** What made the outputs of genesis is no transaction, but it is shown as one. */
+function genesisJson(devnet: Devnet, outputs: readonly ChainOutput[]) {
+  return {
+    ...noCounts,
+    hash: outputs[0]?.transactionHash,
+    block: devnet.genesisHash,
+    block_height: 0,
+    block_time: seconds(devnet.slots.zeroTime),
+    slot: 0,
+    index: 0,
+    output_amount: totalJson(outputs),
+    fees: '0',
+    deposit: '0',
+    size: 0,
+    invalid_before: null,
+    invalid_hereafter: null,
+    utxo_count: outputs.length,
+    withdrawal_count: 0,
+    stake_cert_count: 0,
+    asset_mint_or_burn_count: 0,
+    redeemer_count: 0,
+    valid_contract: true,
+    treasury_donation: '0',
+  }
+}
+
+/** What no transaction has here. */
+const noCounts = { mir_cert_count: 0, delegation_count: 0, pool_update_count: 0, pool_retire_count: 0 }
+
 function transactionJson(devnet: Devnet, transaction: Transaction, { block, position }: Place) {
   const { body, witnesses, bytes, isValid } = transaction
   const { invalidBefore, invalidHereafter } = body.validityInterval
@@ -84,6 +117,7 @@ function transactionJson(devnet: Devnet, transaction: Transaction, { block, posi
   const total = new Map<string, bigint>()
   for (const { unit, quantity } of outputs) total.set(unit, (total.get(unit) ?? 0n) + BigInt(quantity))
   return {
+    ...noCounts,
     hash: toHex(transaction.id),
     block: block.hash,
     block_height: block.height,
@@ -98,11 +132,7 @@ function transactionJson(devnet: Devnet, transaction: Transaction, { block, posi
     invalid_hereafter: invalidHereafter === undefined ? null : String(invalidHereafter),
     utxo_count: body.inputs.length + body.outputs.length,
     withdrawal_count: body.withdrawals.length,
-    mir_cert_count: 0,
-    delegation_count: 0,
     stake_cert_count: body.certificates.length,
-    pool_update_count: 0,
-    pool_retire_count: 0,
     asset_mint_or_burn_count: [...body.mint.values()].reduce((sum, names) => sum + names.size, 0),
     redeemer_count: witnesses.redeemers.length,
     valid_contract: isValid,
