@@ -13,8 +13,8 @@ declare module 'fastify' {
 export interface FaultHook {
   readonly faults: Faults
   readonly face: Face
-  /** Of a request; default: what its route's config says. */
-  readonly operationOf?: (request: FastifyRequest) => Operation
+  /** Of a request; default: what its route's config says. `undefined`: it meets no faults. */
+  readonly operationOf?: (request: FastifyRequest) => Operation | undefined
   /** An error's body in the form of the face. */
   readonly errorBody: (status: 429 | 500, message: string) => unknown
 }
@@ -30,7 +30,8 @@ export function addFaultHook(fastify: FastifyInstance, hook: FaultHook): void {
   const losing = new WeakSet<FastifyRequest>()
 
   fastify.addHook('preHandler', async (request, reply) => {
-    const fault = faults.meet(face, operationOf(request))
+    const operation = operationOf(request)
+    const fault = operation && faults.meet(face, operation)
     if (fault === undefined) return
     switch (fault.kind) {
       case 'time-out':

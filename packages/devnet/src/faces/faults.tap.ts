@@ -94,6 +94,11 @@ test('faults at a WebSocket', async (t) => {
     socket = await connect()
   }
   socket.close()
+
+  devnet.faults.inject({ kind: 'failure', times: Infinity })
+  socket = await connect()
+  for (let i = 0; i < 3; i++) t.match(JSON.parse(await ask()), { error: { code: -32_603 } })
+  socket.close()
 })
 
 test('what is no request of JSON-RPC', async (t) => {

@@ -26,7 +26,9 @@ export async function ogmiosFace(fastify: FastifyInstance, { devnet }: { devnet:
   addFaultHook(fastify, {
     faults: devnet.faults,
     face: 'ogmios',
-    operationOf: ({ body, routeOptions }) => {
+    operationOf: ({ body, routeOptions, ws }) => {
+      // Faults of a connection are met by its messages, not by its opening.
+      if (ws) return undefined
       if (typeof body !== 'string') return routeOptions.config.operation ?? 'other'
       try {
         return operationOf(readRequest(body).method)
@@ -75,7 +77,6 @@ export async function ogmiosFace(fastify: FastifyInstance, { devnet }: { devnet:
     }
   })
 
-  // Faults of a connection are met by its messages, not by its opening.
   fastify.get('/', { websocket: true }, (socket, request) => {
     connections++
     const session = createSession(devnet, (error) => request.log.error(error))
