@@ -10,15 +10,13 @@ export type SuiteOperation = 'utxos' | 'transaction' | 'submit' | 'evaluate' | '
 
 /** A network of the suite's own behind a provider, with a hand on its blocks. */
 export interface ProviderHarness {
-  /** With time-outs of a second at most, since faults let them pass. */
+  /** Tries each request twice at least, with time-outs of a second at most, since faults let them pass. */
   readonly layer1: Layer1
   /** Holds at least two outputs of 1,000 ada each, and nothing else. */
   readonly keys: WalletKeys
   /** Keeps nothing. */
   readonly emptyKeys: WalletKeys
   readonly evaluator: Pick<Evaluator, 'evaluate'>
-  /** How often `layer1` tries a request. */
-  readonly attempts: number
   /** Makes a block of all that waits. */
   produceBlock(): Promise<void>
   /** Undoes blocks; their transactions are lost. */

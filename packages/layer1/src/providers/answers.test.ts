@@ -88,8 +88,9 @@ describe('what providers answer', () => {
           [
             'ab'.repeat(28),
             new Map([
-              ['', 1n],
+              ['abcd', 3n],
               ['cd', 2n],
+              ['', 1n],
             ]),
           ],
         ]),
@@ -98,6 +99,7 @@ describe('what providers answer', () => {
       referenceScript: { language: 'PlutusV3', bytes },
     })
     const other = cml.TransactionOutput.from_cbor_bytes(output.bytes)
+    expect(toHex(other.to_canonical_cbor_bytes())).toBe(toHex(output.bytes))
     expect(other.amount().coin()).toBe(5_000_000n)
     expect(other.datum()?.as_datum()?.to_cbor_hex()).toBe('d87980')
     expect(other.script_ref()?.hash().to_hex()).toBe(toHex(scriptHash('PlutusV3', bytes)))

@@ -156,28 +156,54 @@ describe('what is Blockfrost’s own', () => {
     expect((await failureOf(blockfrost(server.url).tip())).kind).toBe('wrong network')
   })
 
-  it('sends the project id, and reads a list page by page', async () => {
-    const utxo = (index: number) => ({
-      tx_hash: 'ab'.repeat(32),
-      output_index: index,
-      address: keys.addressText,
-      amount: [{ unit: 'lovelace', quantity: '45000000000000000' }],
-      data_hash: null,
-      inline_datum: null,
-      reference_script_hash: null,
-    })
-    const server = await started((request, response) => {
-      const url = new URL(request.url ?? '', 'http://localhost')
-      const page = Number(url.searchParams.get('page'))
-      const pages = [100, 100, 3].map((size, at) =>
-        Array.from({ length: size }, (_, i) => utxo(at * 100 + i)),
-      )
+  const utxo = (index: number) => ({
+    tx_hash: 'ab'.repeat(32),
+    output_index: index,
+    address: keys.addressText,
+    amount: [{ unit: 'lovelace', quantity: '45000000000000000' }],
+    data_hash: null,
+    inline_datum: null,
+    reference_script_hash: null,
+  })
+
+  /** 203 outputs; from the given request of a page on, the first of them is spent by another block each time. */
+  async function servePages(spentFrom: number, blocks: number): Promise<LocalServer> {
+    let asked = 0
+    let height = 1
+    return started((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
       response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(page === 0 ? { network_magic: 1 } : (pages[page - 1] ?? [])))
+      if (pathname.endsWith('/genesis')) return response.end('{"network_magic":1}')
+      if (pathname.endsWith('/blocks/latest')) {
+        return response.end(JSON.stringify({ slot: height, height, hash: String(height).padStart(64, '0') }))
+      }
+      asked++
+      if (asked >= spentFrom && height <= blocks) height++
+      const left = Array.from({ length: 204 - height }, (_, i) => utxo(height - 1 + i))
+      const start = (Number(searchParams.get('page')) - 1) * 100
+      return response.end(JSON.stringify(left.slice(start, start + 100)))
     })
+  }
+
+  it('sends the project id, and reads a list page by page', async () => {
+    const server = await servePages(Number.POSITIVE_INFINITY, 0)
     const utxos = await blockfrost(server.url).utxosAt(keys.addressText)
     expect(utxos.map(({ reference }) => reference.index)).toEqual(Array.from({ length: 203 }, (_, i) => i))
     expect(utxos[0]!.output.value.lovelace).toBe(45_000_000_000_000_000n)
     expect(server.requests.every(({ headers }) => headers.project_id === SECRET)).toBe(true)
+  })
+
+  it('misses nothing of a list that changes between two pages', async () => {
+    const server = await servePages(3, 2)
+    const utxos = await blockfrost(server.url).utxosAt(keys.addressText)
+    expect(utxos.map(({ reference }) => reference.index)).toEqual(
+      Array.from({ length: 201 }, (_, i) => i + 2),
+    )
+  })
+
+  it('says when a list changes faster than it can be read', async () => {
+    const server = await servePages(1, Number.POSITIVE_INFINITY)
+    const { kind } = await failureOf(blockfrost(server.url).utxosAt(keys.addressText))
+    expect(kind).toBe('invalid answer')
   })
 })

@@ -47,7 +47,6 @@ export async function openHarness(
     keys,
     emptyKeys,
     evaluator,
-    attempts: limits.attempts,
     produceBlock: async () => {
       await devnet.produceBlock()
     },

@@ -34,6 +34,8 @@ export interface BlockfrostOptions extends Layer1Limits {
 const NAME = 'blockfrost'
 const MAINNET_MAGIC = 764824073
 const PAGE = 100
+/** How often a list of several pages is read until no block comes in between. */
+const MAX_READS = 4
 /** Requests under way at once. */
 const WIDTH = 5
 const PARAMETERS_FOR_MS = 60_000
@@ -85,14 +87,30 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     throw new Layer1Error('provider error', `Blockfrost answered ${answer.status}`)
   }
 
-  async function pages(path: string, signal: AbortSignal): Promise<unknown[]> {
+  async function page(path: string, number: number, signal: AbortSignal): Promise<readonly unknown[]> {
+    const body = await find(`${path}?count=${PAGE}&page=${number}&order=asc`, signal)
+    return body === undefined ? [] : reading('Blockfrost', 'a page', () => arrayOf(body))
+  }
+
+  async function allPages(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
     const items: unknown[] = []
-    for (let page = 1; ; page++) {
-      const body = await find(`${path}?count=${PAGE}&page=${page}&order=asc`, signal)
-      const found = body === undefined ? [] : reading('Blockfrost', 'a page', () => arrayOf(body))
+    for (let number = 1; ; number++) {
+      const found = await page(path, number, signal)
       items.push(...found)
       if (found.length < PAGE) return items
     }
+  }
+
+  /** A whole list as of one block: what is spent between two pages moves the rest, and an item would be missed. */
+  async function pages(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
+    const first = await page(path, 1, signal)
+    if (first.length < PAGE) return first
+    for (let reads = 0; reads < MAX_READS; reads++) {
+      const before = await tip(signal)
+      const items = await allPages(path, signal)
+      if ((await tip(signal)).hash === before.hash) return items
+    }
+    throw new Layer1Error('invalid answer', 'Blockfrost made blocks faster than its list could be read')
   }
 
   const scripts = createScripts(get, createMemo(200))
