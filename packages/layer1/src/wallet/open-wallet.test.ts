@@ -37,6 +37,16 @@ describe('a wallet', () => {
     for (const { id } of built) expect((await layer1.await(id)).confirmations).toBe(0)
   })
 
+  it('refuses a draft that names what a transaction in flight spends, until that is released', async () => {
+    const { open } = await openScene()
+    const wallet = open()
+    const { id, spent } = await wallet.build(pay(100))
+    const draft = { ...pay(200), inputs: spent.map((utxo) => ({ utxo })) }
+    await expect(wallet.build(draft)).rejects.toMatchObject({ code: 'WALLET_INVALID_DRAFT' })
+    wallet.release(id)
+    await wallet.send(draft)
+  })
+
   it('goes on after a build that fails, which withholds nothing', async () => {
     const { open } = await openScene()
     const wallet = open()

@@ -11,6 +11,7 @@ import type { Evaluator } from '@ratatosk/ledger/plutus'
 import { isLayer1Error } from '../errors.js'
 import type { SigningKey, WalletKeys } from '../keys/types.js'
 import { buildTransaction } from '../transaction/build-transaction.js'
+import { invalidDraft } from '../transaction/plan.js'
 import { addValue, type Quantities, toValue } from '../transaction/quantities.js'
 import type { BuiltTransaction, TransactionDraft } from '../transaction/types.js'
 import type { CallOptions, Layer1, Utxo } from '../types.js'
@@ -41,8 +42,9 @@ export interface Wallet {
   balance(options?: CallOptions): Promise<Value>
   /**
    * Builds, signs and judges a transaction and withholds its inputs from all others, until it is included, its validity
-   * has passed, or `release`. The next one may spend its change at once. It is not sent: whoever must survive a crash
-   * stores `bytes` first.
+   * has passed, or `release`. The next one may spend its change at once, so they are to be sent in the order in which they were
+   * built. It is not sent: whoever must survive a crash stores `bytes` first. A draft that names an output that a transaction in
+   * flight spends is refused.
    *
    * @throws {WalletError} (rejects); nothing is withheld then
    * @throws {Layer1Error} (rejects)
@@ -110,6 +112,11 @@ export function openWallet(options: WalletOptions): Wallet {
     { cosigners = [], ...call }: BuildOptions,
   ): Promise<BuiltTransaction> {
     await refresh(call)
+    for (const { utxo } of draft.inputs ?? []) {
+      const spender = pool.spenderOf(utxo)
+      if (spender === undefined) continue
+      throw invalidDraft(`${outputReferenceKey(utxo.reference)} is spent by ${spender}, which is in flight`)
+    }
     const [parameters, slots, slot] = await Promise.all([
       layer1.parameters(call),
       layer1.slots(call),

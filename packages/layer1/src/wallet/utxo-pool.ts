@@ -25,6 +25,8 @@ export interface UtxoPool {
   hold(transaction: HeldTransaction): void
   /** Lets go a transaction that will never be included, and those in flight that spend its outputs. */
   release(id: string): void
+  /** The transaction in flight that spends an output, whoever owns it. */
+  spenderOf(utxo: Utxo): string | undefined
   /** Ids of the transactions in flight, oldest first. */
   inFlight(): readonly string[]
 }
@@ -100,6 +102,10 @@ export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): Utxo
       held.set(transaction.id, transaction)
     },
     release,
+    spenderOf(utxo) {
+      const key = keyOf(utxo)
+      return [...held.values()].find(({ spent }) => spent.some((other) => keyOf(other) === key))?.id
+    },
     inFlight: () => [...held.keys()],
   }
 }
