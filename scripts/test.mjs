@@ -65,6 +65,8 @@ const vitestStatus = node(
 )
 
 const tapReport = join(results, 'tap.tap')
+// After a fresh installation tap first has to be built without its TypeScript loader; later this does nothing.
+node('node_modules/tap/dist/esm/run.mjs', 'build')
 const tapStatus = node(
   'node_modules/tap/dist/esm/run.mjs',
   'run',
