@@ -68,6 +68,19 @@ describe.skipIf(scenarios === undefined)(
       })
     })
 
+    test('a bomb holds up nobody else', async () => {
+      const evaluator = open({ threads: 2 })
+      const order: string[] = []
+      // Some seconds' worth, so that a second thread is there long before.
+      const long = { memory: 10n ** 12n, steps: 10n ** 12n }
+      const asked = [bombs.steps, succeeding, succeeding, succeeding].map(async (flat) => {
+        const { ok } = await evaluate(evaluator, { flat, declared: long })
+        order.push(ok ? 'other' : 'bomb')
+      })
+      await Promise.all(asked)
+      expect(order).toEqual(['other', 'other', 'other', 'bomb'])
+    })
+
     test('more than may wait is refused', async () => {
       const evaluator = open({ queueLimit: 2 })
       const asked = [1, 2, 3, 4].map(() => evaluate(evaluator, { flat: succeeding }))
