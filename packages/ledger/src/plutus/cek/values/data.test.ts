@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { CborReader } from '../../../cbor/reader.js'
+import { readPlutusData } from '../../../transaction/script/plutus-data.js'
+import { type Data, equalData } from './data.js'
+import { decodeData, encodeData } from './data-cbor.js'
+import { dataNodes, dataSize, lesserDataSize } from './data-size.js'
+import { cons, listOf } from './list.js'
+
+const { data } = fc.letrec<{ data: Data }>((tie) => ({
+  data: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.bigInt({ min: -(2n ** 600n), max: 2n ** 600n }).map((value): Data => ({ kind: 'integer', value })),
+    fc.uint8Array({ maxLength: 150 }).map((value): Data => ({ kind: 'bytes', value })),
+    fc.array(tie('data'), { maxLength: 4 }).map((items): Data => ({ kind: 'list', items: listOf(items) })),
+    fc
+      .tuple(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.array(tie('data'), { maxLength: 4 }))
+      .map(([index, fields]): Data => ({ kind: 'constructor', index, fields: listOf(fields) })),
+    fc.array(fc.tuple(tie('data'), tie('data')), { maxLength: 3 }).map(
+      (entries): Data => ({
+        kind: 'map',
+        entries: listOf(entries.map(([first, second]) => ({ first, second }))),
+      }),
+    ),
+  ),
+}))
+
+function decode(bytes: Uint8Array): Data {
+  const reader = new CborReader(bytes)
+  readPlutusData(reader)
+  reader.assertEnd()
+  return decodeData(new CborReader(bytes))
+}
+
+test('is written in a form that the ledger reads, and read as the same', () => {
+  fc.assert(
+    fc.property(data, (value) => {
+      const bytes = encodeData(value)
+      const again = decode(bytes)
+      expect(equalData(again, value)).toBe(true)
+      expect(encodeData(again)).toEqual(bytes)
+    }),
+  )
+})
+
+test('is equal to another exactly where both are written alike', () => {
+  fc.assert(
+    fc.property(data, data, (a, b) => {
+      expect(equalData(a, b)).toBe(Buffer.compare(encodeData(a), encodeData(b)) === 0)
+    }),
+  )
+})
+
+test('has a size that a bound does not change, and the lesser of two is the lesser', () => {
+  fc.assert(
+    fc.property(data, data, fc.nat(500), (a, b, limit) => {
+      const [first, second] = [dataSize(a, Number.MAX_SAFE_INTEGER), dataSize(b, Number.MAX_SAFE_INTEGER)]
+      const bounded = dataSize(a, limit)
+      if (first <= limit) expect(bounded).toBe(first)
+      else expect(bounded).toBeGreaterThan(limit)
+      expect(lesserDataSize(a, b, Number.MAX_SAFE_INTEGER)).toBe(Math.min(first, second))
+      expect(dataNodes(a, Number.MAX_SAFE_INTEGER)).toBeLessThanOrEqual(first)
+    }),
+  )
+})
+
+/** 2^300 nodes in 300 objects. */
+function shared(): Data {
+  let value: Data = { kind: 'integer', value: 1n }
+  for (let i = 0; i < 300; i++) value = { kind: 'list', items: cons(value, cons(value, null)) }
+  return value
+}
+
+test('that shares its parts is walked no further than can be paid for', () => {
+  expect(dataSize(shared(), 10_000)).toBeGreaterThan(10_000)
+  expect(lesserDataSize(shared(), shared(), 10_000)).toBeGreaterThan(10_000)
+  expect(lesserDataSize(shared(), { kind: 'integer', value: 5n }, 10_000)).toBe(5)
+})
+
+test('nests as deep as a script can make it', () => {
+  let value: Data = { kind: 'integer', value: 1n }
+  for (let i = 0; i < 200_000; i++) value = { kind: 'list', items: cons(value, null) }
+  let other: Data = { kind: 'integer', value: 2n }
+  for (let i = 0; i < 200_000; i++) other = { kind: 'list', items: cons(other, null) }
+  expect(dataSize(value, Number.MAX_SAFE_INTEGER)).toBe(800_005)
+  expect(equalData(value, other)).toBe(false)
+  expect(encodeData(value).length).toBe(400_001)
+})
