@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toHex } from '../../../bytes.js'
 import { EvaluationFailure } from '../failures.js'
-import { boolType, g1ListType, integerListType, valueType } from '../values/constant-type.js'
+import { boolType, g1ListType, g1Type, g2Type, integerListType, valueType } from '../values/constant-type.js'
 import { listOf } from '../values/list.js'
 import {
   boolConstant,
@@ -253,6 +253,21 @@ describe('curves', () => {
       }
     }
     failing('bls12_381_G1_hashToGroup', bytes(new Uint8Array()), bytes(new Uint8Array(256)))
+  })
+
+  test('compress points as Noble does', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 2n ** 250n }), (scalar) => {
+        for (const [name, group, type] of [
+          ['bls12_381_G1_compress', bls12_381.G1, g1Type],
+          ['bls12_381_G2_compress', bls12_381.G2, g2Type],
+        ] as const) {
+          const point = group.Point.BASE.multiply(scalar)
+          expect(toHex(run(name, new Constant(type, point)) as Uint8Array)).toBe(point.toHex(true))
+        }
+      }),
+      { numRuns: 20 },
+    )
   })
 
   test('an empty list of the points of one group is none of the other', () => {
