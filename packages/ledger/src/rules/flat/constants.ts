@@ -1,3 +1,4 @@
+import { compareBytes } from '../../bytes.js'
 import { CborReader } from '../../cbor/reader.js'
 import { readPlutusData } from '../../transaction/script/plutus-data.js'
 import { type BitReader, FlatError } from './bit-reader.js'
@@ -106,19 +107,33 @@ function readValue(reader: BitReader, { tag, parameters }: ConstantType): void {
       return
     }
     case VALUE:
-      while (reader.bit() === 1) {
-        readKey(reader)
-        while (reader.bit() === 1) {
-          readKey(reader)
-          reader.natural()
-        }
-      }
+      readCoins(reader)
       return
     default:
       throw new FlatError('BLS12-381 elements have no encoding')
   }
 }
 
-function readKey(reader: BitReader): void {
-  if (reader.byteString().length > MAX_KEY_SIZE) throw new FlatError('a key of more than 32 bytes in a value')
+/** Quantities by policy and name: keys rise, no policy is without quantities, these are of 128 bits and not zero. */
+function readCoins(reader: BitReader): void {
+  let policy: Uint8Array | undefined
+  while (reader.bit() === 1) {
+    policy = readKey(reader, policy)
+    let name: Uint8Array | undefined
+    while (reader.bit() === 1) {
+      name = readKey(reader, name)
+      const quantity = reader.integer()
+      if (quantity === 0n || BigInt.asIntN(128, quantity) !== quantity) {
+        throw new FlatError('a quantity of zero or of more than 128 bits in a value')
+      }
+    }
+    if (name === undefined) throw new FlatError('a policy without quantities in a value')
+  }
+}
+
+function readKey(reader: BitReader, last: Uint8Array | undefined): Uint8Array {
+  const key = reader.byteString()
+  if (key.length > MAX_KEY_SIZE) throw new FlatError('a key of more than 32 bytes in a value')
+  if (last !== undefined && compareBytes(last, key) >= 0) throw new FlatError('keys of a value out of order')
+  return key
 }
