@@ -5,7 +5,15 @@ export {
   type Header,
   headerHash,
 } from './datum/header.js'
-export { type OrderedQueue, orderQueue, type QueueOutput } from './datum/queue-order.js'
+export {
+  type OrderedQueue,
+  orderQueue,
+  type QueueBlock,
+  type QueueOutput,
+  type QueueRoot,
+  type QueueSurvey,
+  surveyQueue,
+} from './datum/queue-order.js'
 export {
   type ActiveOperator,
   decodeRegistryAction,

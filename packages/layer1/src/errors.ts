@@ -144,3 +144,31 @@ export class WalletError extends Error {
 export function isWalletError(value: unknown): value is WalletError {
   return value instanceof Error && value.name === 'WalletError'
 }
+
+export type ProtocolErrorCode =
+  /** The state queue is not one root and one list behind it: `cause` is what `@ratatosk/contracts` says of it. */
+  | 'PROTOCOL_BROKEN_QUEUE'
+  /** The header's operator is not in turn in this slot, or the block ends after that turn. */
+  | 'PROTOCOL_NOT_SCHEDULED'
+  /** The oldest block may not be merged in this slot yet. */
+  | 'PROTOCOL_NOT_MATURE'
+  /** More elements at once than one transaction burns. */
+  | 'PROTOCOL_TOO_MANY_ELEMENTS'
+
+/** What keeps a transaction of the protocol from being drafted: a validator would refuse it. */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError'
+
+  constructor(
+    readonly code: ProtocolErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+/** Whether a caught value is a {@link ProtocolError}; works across copies of the package. */
+export function isProtocolError(value: unknown): value is ProtocolError {
+  return value instanceof Error && value.name === 'ProtocolError'
+}

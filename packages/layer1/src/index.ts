@@ -2,9 +2,12 @@ export {
   type FailureKind,
   failureCause,
   isLayer1Error,
+  isProtocolError,
   isWalletError,
   Layer1Error,
   type Layer1ErrorCode,
+  ProtocolError,
+  type ProtocolErrorCode,
   WalletError,
   type WalletErrorCode,
 } from './errors.js'
@@ -19,12 +22,13 @@ export {
   publishScripts,
 } from './protocol/contracts.js'
 export {
-  allElements,
   burnElements,
   type Commit,
   commitBlock,
   firstSlotFrom,
   initQueue,
+  MAX_BURNED_ELEMENTS,
+  type Merge,
   mergeBlock,
 } from './protocol/queue-drafts.js'
 export {
@@ -36,6 +40,7 @@ export {
   retireOperator,
 } from './protocol/registry-drafts.js'
 export {
+  allElements,
   type BlockElement,
   type RootElement,
   readStateQueue,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BrokenQueue, MalformedData } from '../errors.js'
 import { genesisHeaderHash, type Header, headerHash } from './header.js'
-import { orderQueue, type QueueOutput } from './queue-order.js'
+import { orderQueue, type QueueOutput, surveyQueue } from './queue-order.js'
 import { blockTokenName, encodeBlockDatum, encodeRootDatum, rootTokenName } from './state-queue.js'
 
 const rootName = rootTokenName('RATATOSK')
@@ -68,7 +68,34 @@ describe('orderQueue', () => {
     expect(() => orderQueue(outputs, rootName)).toThrow(message)
   })
 
-  it('refuses a block with the datum of a root', () => {
-    expect(() => orderQueue([root, { ...first, datum: root.datum }], rootName)).toThrow(MalformedData)
+  it.each([
+    ['a block with the datum of a root', [root, { ...first, datum: root.datum }]],
+    ['a block without a datum', [root, { tokenName: first.tokenName }]],
+    ['a root without a datum', [{ tokenName: rootName }]],
+  ])('refuses %s', (_, outputs) => {
+    expect(() => orderQueue(outputs, rootName)).toThrow(MalformedData)
+  })
+
+  it.each([
+    ['a sound queue', [root, first, second, third], 1, [first, second, third], undefined],
+    ['two roots', [root, root, first], 2, [], 'broken-queue'],
+    [
+      'two blocks of one name',
+      [root, first, { ...first }, second, third],
+      1,
+      [first, second, third],
+      'broken-queue',
+    ],
+    ['a missing block', [root, first, third], 1, [first], 'broken-queue'],
+    ['a circle', [root, first, second, { ...third, datum: first.datum }], 1, 3, 'broken-queue'],
+    ['a block that no link leads to', [...queueOf(0), first], 1, [], 'broken-queue'],
+    ['a block that cannot be read', [...queueOf(0), { tokenName: first.tokenName }], 1, [], 'malformed-data'],
+  ] as const)('describes %s, and every output is in one list', (_, outputs, rootCount, inOrder, code) => {
+    const { roots, blocks, strays, fault } = surveyQueue<QueueOutput>(outputs, rootName)
+    expect(roots).toHaveLength(rootCount)
+    if (typeof inOrder === 'number') expect(blocks).toHaveLength(inOrder)
+    else expect(blocks.map(({ output }) => output)).toEqual(inOrder)
+    expect(fault?.code).toBe(code)
+    expect(roots.length + blocks.length + strays.length).toBe(outputs.length)
   })
 })

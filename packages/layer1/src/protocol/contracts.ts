@@ -6,7 +6,8 @@ import {
   scriptAddress,
   stateQueueScript,
 } from '@ratatosk/contracts'
-import { decodeAddress, encodeBech32Address, outputReferenceKey, toHex } from '@ratatosk/ledger'
+import { decodeAddress, encodeBech32Address, toHex } from '@ratatosk/ledger'
+import { byReference } from '../transaction/plan.js'
 import type { DraftOutput, TransactionDraft } from '../transaction/types.js'
 import type { Utxo } from '../types.js'
 
@@ -85,11 +86,9 @@ export function bringScript(
   return found === undefined ? { scripts: [script] } : { referenceInputs: [found] }
 }
 
-/** Inputs in the order of their references: what is spent comes out the same however it was found. */
+/** Inputs in the ledger's order: what is spent comes out the same however it was found. */
 export function inOrder(utxos: readonly Utxo[]): readonly Utxo[] {
-  return [...utxos].sort((a, b) =>
-    outputReferenceKey(a.reference) < outputReferenceKey(b.reference) ? -1 : 1,
-  )
+  return [...utxos].sort((a, b) => byReference(a.reference, b.reference))
 }
 
 function contract(script: PlutusScript, name: Uint8Array, networkId: 0 | 1): Contract {

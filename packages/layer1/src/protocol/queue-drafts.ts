@@ -6,15 +6,22 @@ import {
   encodeQueueSpend,
   encodeRefundDatum,
   encodeRootDatum,
+  endOfTurn,
   type Header,
   headerHash,
+  operatorInTurn,
 } from '@ratatosk/contracts'
-import { type Assets, type SlotConfig, slotToTime, timeToSlot, toHex } from '@ratatosk/ledger'
+import { type Assets, equalBytes, type SlotConfig, slotToTime, timeToSlot, toHex } from '@ratatosk/ledger'
+import { ProtocolError } from '../errors.js'
 import { invalidDraft } from '../transaction/plan.js'
 import type { DraftInput, TransactionDraft } from '../transaction/types.js'
 import type { Utxo } from '../types.js'
 import { bringScript, type Contracts, inOrder } from './contracts.js'
-import type { BlockElement, RootElement, StateQueue } from './state-queue.js'
+import type { RegistryElement } from './registry-drafts.js'
+import { type StateQueue, soundRoot } from './state-queue.js'
+
+/** How many elements one transaction burns at most. */
+export const MAX_BURNED_ELEMENTS = 50
 
 /**
  * Begins a state queue: mints its root. The administrator signs.
@@ -46,8 +53,7 @@ export function initQueue(
 
 export interface Commit {
   readonly queue: StateQueue
-  /** The output that holds the operator registry. */
-  readonly registry: Utxo
+  readonly registry: RegistryElement
   /** Its `endTime` begins a slot: the first that the transaction is no more valid in. */
   readonly header: Header
   /** The slot of now: it lies in the operator's turn. */
@@ -59,25 +65,27 @@ export interface Commit {
 /**
  * Appends a block. The header's operator signs.
  *
- * @throws {WalletError} `WALLET_INVALID_DRAFT` where the queue has not exactly one root, its last link leads nowhere, or the header's
- *   end is not a slot's beginning; what the validator demands of the header is for the evaluation to say
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_SCHEDULED` where the operator is not in turn in `slot`, or the block
+ *   ends after that turn
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` where the header's end is not a slot's beginning; what else the validator demands of
+ *   the header is for the evaluation to say
  */
 export function commitBlock(contracts: Contracts, commit: Commit): TransactionDraft {
   const { queue } = contracts
   const { header, registry, slot, slots, library = [] } = commit
   const validUntil = timeToSlot(slots, header.endTime)
   if (slotToTime(slots, validUntil) !== header.endTime) throw invalidDraft('a block that ends within a slot')
-  const root = soleRoot(commit.queue)
+  const root = soundRoot(commit.queue)
   const tail = commit.queue.blocks.at(-1)
   const last = tail ?? root
-  if (last.datum.link) throw invalidDraft('a queue whose last link leads to a block that is not there')
+  refuseOutOfTurn(contracts, commit)
   const link = headerHash(header)
   const carried = tail ? encodeBlockDatum({ ...tail.datum, link }) : encodeRootDatum({ ...root.datum, link })
   const name = toHex(blockTokenName(link))
   const script = bringScript(queue, library)
   return {
     ...script,
-    referenceInputs: [...(script.referenceInputs ?? []), registry],
+    referenceInputs: [...(script.referenceInputs ?? []), registry.utxo],
     inputs: [spend(last.utxo)],
     mint: [
       {
@@ -100,22 +108,34 @@ export function commitBlock(contracts: Contracts, commit: Commit): TransactionDr
   }
 }
 
+export interface Merge {
+  readonly queue: StateQueue
+  /** The slot of now. */
+  readonly slot: bigint
+  readonly slots: SlotConfig
+  readonly library?: readonly Utxo[]
+}
+
 /**
- * Merges the oldest block into the confirmed state, from the first slot on in which it is mature. Anybody may.
+ * Merges the oldest block into the confirmed state. Anybody may, from the first slot on in which it is mature:
+ * `firstSlotFrom(slots, header.endTime + maturityWindow)`.
  *
- * @throws {WalletError} `WALLET_INVALID_DRAFT` where there is no block, or not exactly one root
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_MATURE` where that slot is still to come
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` where there is no block
  */
-export function mergeBlock(
-  contracts: Contracts,
-  state: StateQueue,
-  slots: SlotConfig,
-  library: readonly Utxo[] = [],
-): TransactionDraft {
+export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft {
   const { queue, parameters, networkId } = contracts
-  const root = soleRoot(state)
-  const [oldest] = state.blocks
+  const { slot, slots, library = [] } = merge
+  const root = soundRoot(merge.queue)
+  const [oldest] = merge.queue.blocks
   if (oldest === undefined) throw invalidDraft('no block to merge')
   const { header, link } = oldest.datum
+  const validFrom = firstSlotFrom(slots, header.endTime + parameters.maturityWindow)
+  if (slot < validFrom)
+    throw new ProtocolError(
+      'PROTOCOL_NOT_MATURE',
+      `Block ${oldest.headerHash} may be merged from slot ${validFrom} on; this is ${slot}`,
+    )
   const merged: ConfirmedState = {
     headerHash: headerHash(header),
     prevHeaderHash: header.prevHeaderHash,
@@ -143,14 +163,14 @@ export function mergeBlock(
         datum: { kind: 'inline', data: encodeRefundDatum(merged.headerHash) },
       },
     ],
-    validFrom: firstSlotFrom(slots, header.endTime + parameters.maturityWindow),
+    validFrom,
   }
 }
 
 /**
  * Burns elements of the queue, their ada to the wallet: all of them to reset, superfluous roots to repair. The administrator signs.
- * Fifty fit into one transaction: with the script by reference they take 9.3 million memory units and 4,937 bytes.
  *
+ * @throws {ProtocolError} `PROTOCOL_TOO_MANY_ELEMENTS` where there are more than {@link MAX_BURNED_ELEMENTS}
  * @throws {WalletError} `WALLET_INVALID_DRAFT` where there is nothing to burn
  */
 export function burnElements(
@@ -159,6 +179,11 @@ export function burnElements(
   library: readonly Utxo[] = [],
 ): TransactionDraft {
   const { queue, parameters } = contracts
+  if (elements.length > MAX_BURNED_ELEMENTS)
+    throw new ProtocolError(
+      'PROTOCOL_TOO_MANY_ELEMENTS',
+      `${elements.length} elements to burn: one transaction takes ${MAX_BURNED_ELEMENTS}`,
+    )
   const burned = new Map<string, bigint>()
   for (const { output } of elements) {
     for (const [name, quantity] of output.value.assets.get(queue.policy) ?? []) {
@@ -174,22 +199,27 @@ export function burnElements(
   }
 }
 
-/** Every output of a queue that holds one of its tokens: what a reset burns. */
-export function allElements({ roots, blocks, strays }: StateQueue): readonly Utxo[] {
-  const elements: readonly (RootElement | BlockElement)[] = [...roots, ...blocks]
-  return [...elements.map(({ utxo }) => utxo), ...strays]
-}
-
 /** The first slot that begins at a moment or later. */
 export function firstSlotFrom(slots: SlotConfig, time: bigint): bigint {
   const slot = timeToSlot(slots, time)
   return slotToTime(slots, slot) < time ? slot + 1n : slot
 }
 
-function soleRoot({ roots }: StateQueue): RootElement {
-  const [root] = roots
-  if (root === undefined || roots.length > 1) throw invalidDraft(`a queue with ${roots.length} roots`)
-  return root
+function refuseOutOfTurn({ parameters }: Contracts, { registry, header, slot, slots }: Commit): void {
+  const { turnLength } = parameters
+  const time = slotToTime(slots, slot)
+  const scheduled = operatorInTurn(registry.datum, time, turnLength)
+  if (scheduled === undefined || !equalBytes(scheduled.vkey, header.operatorVkey))
+    throw new ProtocolError(
+      'PROTOCOL_NOT_SCHEDULED',
+      `Slot ${slot} is not the turn of operator ${toHex(header.operatorVkey)}`,
+    )
+  const end = endOfTurn(time, turnLength)
+  if (header.endTime > end)
+    throw new ProtocolError(
+      'PROTOCOL_NOT_SCHEDULED',
+      `A block that ends at ${header.endTime}, after its operator's turn at ${end}`,
+    )
 }
 
 const spend = (utxo: Utxo): DraftInput => ({ utxo, redeemer: encodeQueueSpend() })
