@@ -1,11 +1,17 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 interface Waiting<Item, Result> {
   readonly item: Item
   resolve(result: Result): void
   reject(error: unknown): void
 }
 
+/** Turns of the event loop without a further item, after which none is waited for. */
+const quietTurns = 3
+
 /**
- * Makes one call of many: whatever is asked for while a call is under way goes together into the next one. All of a
+ * Makes one call of many: whatever is asked for while a call is under way, or turn by turn of the event loop, goes
+ * together into the next one: an embedded database lets no request in while it works. All of a
  * call fail or succeed together.
  *
  * @param call takes the items in the order in which they were asked for, and returns as many results.
@@ -20,6 +26,11 @@ export function addsInBulk<Item, Result>(
   async function drain(): Promise<void> {
     underWay = true
     while (waiting.length > 0) {
+      for (let quiet = 0; quiet < quietTurns && waiting.length < most; ) {
+        const before = waiting.length
+        await nextTurn()
+        quiet = waiting.length === before ? quiet + 1 : 0
+      }
       const batch = waiting.slice(0, most)
       waiting = waiting.slice(most)
       try {
@@ -37,7 +48,6 @@ export function addsInBulk<Item, Result>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      // After the requests that this turn of the event loop still brings.
-      if (!underWay && waiting.length === 1) setImmediate(drain)
+      if (!underWay) void drain()
     })
 }

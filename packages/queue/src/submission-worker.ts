@@ -1,4 +1,5 @@
 import { WaitingError } from 'bullmq'
+import { HeldDeliveries } from './held-deliveries.js'
 import { SUBMISSIONS, type Submission, submittedCbor } from './submission-queue.js'
 import type { QueueBackend } from './types.js'
 
@@ -7,7 +8,7 @@ export interface SubmissionDelivery {
   /** What {@link SubmissionQueue.add} gave. */
   readonly id: string
   readonly cbor: Uint8Array
-  /** How many deliveries there were that ended in `again`, and this one. */
+  /** How many deliveries there were that ended in `again`, and this one. Those of a PGlite's worker are counted in memory. */
   readonly attempt: number
   readonly submittedAt: Date
 }
@@ -40,6 +41,9 @@ export interface SubmissionWorker {
   close(): Promise<void>
 }
 
+/** Beyond `concurrency`, so that deliveries that come again keep no others out. */
+const mostHeld = 2048
+
 /** A number that SQL and Lua both hold, and that no submission reaches. */
 const never = 2 ** 31 - 1
 
@@ -63,16 +67,27 @@ export function createSubmissionWorker(
   const worker = backend.worker<Submission>(
     SUBMISSIONS,
     async (job, token) => {
-      const disposition = await handle({
+      const delivery = {
         id: job.id ?? '',
         cbor: submittedCbor(job.data),
-        attempt: job.attemptsMade + 1,
         submittedAt: new Date(job.timestamp),
-      })
-      if (disposition.kind === 'again') throw new AgainError(disposition.afterMs)
-      if (disposition.kind === 'release') {
-        await job.moveToWait(token)
-        throw new WaitingError()
+      }
+      held.delivered()
+      let place = false
+      try {
+        for (let attempt = job.attemptsMade + 1; ; attempt++) {
+          const disposition = await handle({ ...delivery, attempt })
+          if (disposition.kind === 'done') return
+          if (disposition.kind === 'again') {
+            place ||= held.take()
+            if (!place) throw new AgainError(disposition.afterMs)
+            if (await held.passed(disposition.afterMs)) continue
+          }
+          await job.moveToWait(token)
+          throw new WaitingError()
+        }
+      } finally {
+        if (place) held.leave()
       }
     },
     {
@@ -88,6 +103,15 @@ export function createSubmissionWorker(
       },
     },
   )
+  const held = new HeldDeliveries(
+    // Where other processes could take it, a delivery goes back to all of them.
+    backend.kind === 'pglite' ? mostHeld : 0,
+    (size) => {
+      worker.concurrency = options.concurrency + size
+    },
+    async () => (await worker.getBackend().getCounts(['waiting']))[0] ?? 0,
+  )
+  worker.on('closing', () => held.close())
   return {
     async ready() {
       await worker.waitUntilReady()

@@ -27,16 +27,14 @@ const address = Address.from_hex(midgardAddressHex).to_bech32()
 
 for (const backend of await bothBackends()) {
   const skip = vectorsMissing || backend.skip
-  const start = async (t: Test, environment: Readonly<Record<string, string>> = {}) => {
-    const node = await runMidgardNode(t, { ...(await backend.place(t)), ...environment })
+  const start = async (t: Test) => {
+    const node = await runMidgardNode(t, await backend.place(t))
     const client = keepAliveClient(t, node.url)
     return { node, client }
   }
 
   t.test(`shuffled, on ${backend.name}: all arrive`, { skip }, async (t) => {
-    // Embedded, posting all of them takes longer than five attempts of the first.
-    const patience = backend.name === 'embedded' ? { SUBMIT_MAX_ATTEMPTS: '10' } : {}
-    const { node, client } = await start(t, patience)
+    const { node, client } = await start(t)
     const chain = midgardChain('txs_0')
     const cbors = chain.map(({ cborHex }) => cborHex)
     const history = () => wholeHistory(client, address, 500)

@@ -109,7 +109,7 @@ export const settingsSchema = Type.Object({
     description: 'How often a transaction is tried before it becomes a dead letter',
   }),
   VALIDATION_BATCH_SIZE: wholeNumber({
-    default: 512,
+    default: 256,
     minimum: 1,
     maximum: 10_000,
     description: 'Transactions validated and written together at most',

@@ -30,7 +30,7 @@ t.test('without any variable, every setting has its default', async (t) => {
     QUEUE_PREFIX: 'ratatosk',
     MAX_TX_SIZE: 16384,
     SUBMIT_MAX_ATTEMPTS: 5,
-    VALIDATION_BATCH_SIZE: 512,
+    VALIDATION_BATCH_SIZE: 256,
     HEALTH_PROBE_TIMEOUT_MS: 3000,
     REQUEST_TIMEOUT_MS: 10000,
     SHUTDOWN_TIMEOUT_MS: 30000,

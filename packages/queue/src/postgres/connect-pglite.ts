@@ -4,6 +4,7 @@ import { QueueError } from '../errors.js'
 import { quoteSchema } from './connect-postgres.js'
 import { type PGliteInstance, PGlitePool } from './pglite-pool.js'
 import { schemaBackend } from './schema-backend.js'
+import { Turns } from './turns.js'
 import { vacuum } from './vacuum.js'
 
 const vacuumMs = 60_000
@@ -23,24 +24,26 @@ const hidden = `
 
 export async function connectPglite(options: PGliteConnectOptions): Promise<Connector> {
   const schema = quoteSchema(options.schema)
-  const pool = new PGlitePool(options.pglite)
+  const turns = new Turns()
+  const pool = new PGlitePool(options.pglite, turns, false)
+  // Somebody waits for the answer to a producer's query, and nobody for a worker's.
+  const urgent = new PGlitePool(options.pglite, turns, true)
   const client = await pool.connect()
   await runMigrations(client, options.schema)
   await shareSearchPath(pool, schema)
-  const factory = schemaBackend(pool, options.schema)
   const cleaning = setInterval(() => {
     // It may have been closed meanwhile; the next start goes on.
     vacuum(pool, options.schema).catch(() => undefined)
   }, vacuumMs).unref()
-  const end = () => {
+  const end = async () => {
     clearInterval(cleaning)
-    return pool.end()
+    await Promise.all([pool.end(), urgent.end()])
   }
   return {
-    producer: factory,
-    consumer: factory,
+    producer: schemaBackend(urgent, options.schema),
+    consumer: schemaBackend(pool, options.schema),
     async ping() {
-      await pool.query('SELECT 1')
+      await urgent.query('SELECT 1')
     },
     // There is one process, and it knows what it would say.
     publish: async () => undefined,

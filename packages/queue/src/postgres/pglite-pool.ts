@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { PgNotification, PgPool, PgPoolClient, PgQueryResult } from 'bullmq'
+import type { Turns } from './turns.js'
 
 interface Rows<T> {
   rows: T[]
@@ -23,23 +24,34 @@ const firstWords = /^(?:\s+|--[^\n]*(?:\n|$))*(\w+)(?:\s+(\w+))?/
 /**
  * A PGlite in the shape of a `pg.Pool`. PGlite is one session: every client shares it, queries take turns, and a
  * client's transaction holds it alone from BEGIN to COMMIT.
+ *
+ * Hundreds of a pool's queries may be asked for at a time. They wait for their turn here, since whatever waits in the
+ * PGlite itself, others on the same instance wait behind.
  */
 export class PGlitePool extends EventEmitter implements PgPool {
   /** Read by BullMQ: there is no connection that could be lost silently, so a worker need not poll. */
   readonly options = { keepAlive: true }
   readonly #pglite: PGliteInstance
+  readonly #turns: Turns
+  readonly #urgent: boolean
   readonly #clients = new Set<PGliteClient>()
   #ended = false
 
-  constructor(pglite: PGliteInstance) {
+  /**
+   * @param turns shared by the pools of one PGlite
+   * @param urgent whether this pool's queries go before those of pools that are not
+   */
+  constructor(pglite: PGliteInstance, turns: Turns, urgent: boolean) {
     super()
     this.setMaxListeners(0)
     this.#pglite = pglite
+    this.#turns = turns
+    this.#urgent = urgent
   }
 
   async query<R>(text: string, parameters?: readonly unknown[]): Promise<PgQueryResult<R>> {
     this.#refuseIfEnded()
-    return run<R>(this.#pglite, text, parameters)
+    return this.#turns.take(this.#urgent, () => run<R>(this.#pglite, text, parameters))
   }
 
   async connect(): Promise<PgPoolClient> {
