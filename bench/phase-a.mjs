@@ -8,34 +8,12 @@ import {
   judgeStateless,
 } from '@ratatosk/ledger'
 import { median, round } from './lib/figures.mjs'
+import { parameters } from './lib/parameters.mjs'
 import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
 
 const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 9)
 
-/** The document's fee constants, and limits as on layer 1. */
-const parameters = {
-  minFeeA: 44n,
-  minFeeB: 155_381n,
-  maxTransactionSize: 16_384,
-  maxValueSize: 5_000,
-  coinsPerUtxoByte: 4_310n,
-  collateralPercentage: 150n,
-  maxCollateralInputs: 3,
-  executionPrices: {
-    memory: { numerator: 577n, denominator: 10_000n },
-    steps: { numerator: 721n, denominator: 10_000_000n },
-  },
-  maxTransactionExecutionUnits: { memory: 14_000_000n, steps: 10_000_000_000n },
-  maxBlockExecutionUnits: { memory: 62_000_000n, steps: 20_000_000_000n },
-  referenceScriptCostPerByte: { numerator: 15n, denominator: 1n },
-  costModels: {},
-  protocolVersion: { major: 10, minor: 0 },
-  keyDeposit: 2_000_000n,
-  poolDeposit: 500_000_000n,
-  drepDeposit: 500_000_000n,
-  governanceActionDeposit: 100_000_000_000n,
-}
 const context = { parameters, networkId: 0, slot: 0n }
 
 const { genesis, transactions, signatures } = makeTransfers(count)

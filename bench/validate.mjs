@@ -2,14 +2,14 @@
 // validation worker, until the last of them is in the ledger. Beside it libsodium's bare verification of the same
 // signatures, in the same run.
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { cpuUsage } from 'node:process'
-import { decodeTransactionOutput, fromHex, parseProtocolParameters } from '@ratatosk/ledger'
+import { decodeTransactionOutput, fromHex } from '@ratatosk/ledger'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
 import { createValidationWorker } from '@ratatosk/workers'
 import pg from 'pg'
 import { median, round } from './lib/figures.mjs'
+import { parameters } from './lib/parameters.mjs'
 import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
 
 const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -17,8 +17,6 @@ const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
 
-const parametersFile = new URL('../apps/node/parameters/devnet.json', import.meta.url)
-const parameters = parseProtocolParameters(JSON.parse(readFileSync(parametersFile, 'utf8')))
 const { genesis, transactions, signatures } = makeTransfers(count)
 
 const entries = genesis.map(({ outref, output }) => {
