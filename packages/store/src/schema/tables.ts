@@ -91,8 +91,16 @@ export const blocks = ratatosk.table(
     utxosRoot: bytea('utxos_root').notNull(),
     startTime: bigint('start_time', { mode: 'bigint' }).notNull(),
     endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
-    layer1Transaction: bytea('layer1_transaction'),
-    layer1TransactionHash: bytea('layer1_transaction_hash'),
+    /** The mempool's oldest transactions went into the block: those from the first of these accept sequences to the last. */
+    firstSequence: bigint('first_sequence', { mode: 'bigint' }).notNull(),
+    lastSequence: bigint('last_sequence', { mode: 'bigint' }).notNull(),
+    transactions: integer('transactions').notNull(),
+    /** The layer-1 transaction that commits the block: its id, and the bytes to send again. */
+    commitTransactionId: bytea('commit_transaction_id').notNull(),
+    commitTransaction: bytea('commit_transaction').notNull(),
+    /** The one that merges it, once there is one. */
+    mergeTransactionId: bytea('merge_transaction_id'),
+    mergeTransaction: bytea('merge_transaction'),
     builtAt: moment('built_at').notNull().defaultNow(),
     submittedAt: moment('submitted_at'),
     committedAt: moment('committed_at'),
