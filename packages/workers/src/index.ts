@@ -1,4 +1,7 @@
 export { type ReplayQueue, replayDeadLetter } from './dead-letters/replay.js'
+export { RootsError, type RootsErrorCode } from './roots/errors.js'
+export { openRoots } from './roots/open-roots.js'
+export type { BlockRoots, Roots, RootsOptions, UnspentOutput } from './roots/types.js'
 export type { Log, ValidationStats } from './validation/activity.js'
 export {
   createValidationWorker,
