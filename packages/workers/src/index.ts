@@ -1,7 +1,9 @@
 export { type ReplayQueue, replayDeadLetter } from './dead-letters/replay.js'
+export type * from './operations/types.js'
 export { RootsError, type RootsErrorCode } from './roots/errors.js'
 export { openRoots } from './roots/open-roots.js'
 export type { BlockRoots, Roots, RootsOptions, UnspentOutput } from './roots/types.js'
+export type * from './sequencer/types.js'
 export type { Log, ValidationStats } from './validation/activity.js'
 export {
   createValidationWorker,
