@@ -6,6 +6,7 @@
  * | `STORE_UNAVAILABLE` | no connection, connection lost, server starting, stopping or out of resources | yes |
  * | `STORE_TIMEOUT` | a statement or a lock took longer than `statementTimeoutMs` | yes |
  * | `STORE_CONFLICT` | the ledger is not what the caller saw: an output is gone, a transaction is there already, a deadlock | yes, after reading again |
+ * | `STORE_LEASE_LOST` | the lease that the work was to be done under has expired or was taken by another; nothing was changed | no |
  * | `STORE_INVALID_ARGUMENT` | the caller's mistake: a batch that contradicts itself, a page or time out of range, a value that cannot be stored | no |
  * | `STORE_GENESIS_MISMATCH` | another genesis was applied, or the ledger was in use before any was | no |
  * | `STORE_SCHEMA_MISMATCH` | the schema was migrated by a newer or a different version of this package | no |
@@ -17,6 +18,7 @@ export type StoreErrorCode =
   | 'STORE_UNAVAILABLE'
   | 'STORE_TIMEOUT'
   | 'STORE_CONFLICT'
+  | 'STORE_LEASE_LOST'
   | 'STORE_INVALID_ARGUMENT'
   | 'STORE_GENESIS_MISMATCH'
   | 'STORE_SCHEMA_MISMATCH'

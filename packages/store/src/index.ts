@@ -1,3 +1,4 @@
+export type * from './blocks/types.js'
 export type { PGliteLike } from './drivers/pglite.js'
 export * from './errors.js'
 export { openStore } from './open-store.js'

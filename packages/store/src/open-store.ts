@@ -1,3 +1,4 @@
+import { openBlocks } from './blocks/open-blocks.js'
 import type { Connection, Database, Transaction } from './drivers/connection.js'
 import { openPGlite } from './drivers/pglite.js'
 import { openPostgres } from './drivers/postgres.js'
@@ -41,6 +42,7 @@ function createStore(database: Database, schema: string): Store {
   const connection: Connection = {
     query: (statement, parameters) => gate.enter(() => database.query(statement, parameters)),
   }
+  const transaction: Database['transaction'] = (work) => gate.enter(() => database.transaction(work))
 
   // One at a time here already, so that no more than one connection waits for the lock.
   let last: Promise<unknown> = Promise.resolve()
@@ -62,6 +64,7 @@ function createStore(database: Database, schema: string): Store {
       gate.enter(() => locked((transaction) => applyGenesis(transaction, schema, outputs))),
     rejections: openRejections(connection, schema),
     leases: openLeases(connection, schema),
+    blocks: openBlocks({ ...connection, transaction }, schema, (work) => gate.enter(() => locked(work))),
 
     async ping(signal) {
       signal?.throwIfAborted()

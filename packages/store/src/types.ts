@@ -1,3 +1,5 @@
+import type { Blocks } from './blocks/types.js'
+
 /** The output of a transaction, named by the transaction's id (32 bytes) and the output's position (0 … 65535). */
 export interface OutputReference {
   readonly transactionId: Uint8Array
@@ -109,6 +111,8 @@ export interface Leases {
   acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>
   /** Extends to `ttlMs` from now; `undefined`: it has expired or was taken, and its work must stop. */
   renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>
+  /** The lease that is held under this name now; `undefined`: it is free. */
+  current(name: string): Promise<Lease | undefined>
   /** Frees the lease at once. False: it was no longer held. */
   release(lease: Lease): Promise<boolean>
 }
@@ -160,6 +164,7 @@ export interface Store {
 
   readonly rejections: Rejections
   readonly leases: Leases
+  readonly blocks: Blocks
 
   /** Resolves when the database answers; rejects when it does not, or when the signal aborts first. */
   ping(signal?: AbortSignal): Promise<void>

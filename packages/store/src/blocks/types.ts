@@ -63,6 +63,14 @@ export interface BlockCount {
   readonly transactions: number
 }
 
+/** An unspent output without what it is found by. */
+export interface UnspentOutput {
+  /** 32 bytes. */
+  readonly transactionId: Uint8Array
+  readonly index: number
+  readonly output: Uint8Array
+}
+
 /**
  * The life of blocks. What changes something takes the lease under which it happens and is one SQL transaction; it rejects with
  * StoreError `STORE_LEASE_LOST`, and changes nothing, where that lease has expired or was taken by another.
@@ -85,7 +93,10 @@ export interface Blocks {
   byHeight(height: bigint): Promise<Block | undefined>
   /** Headers of blocks that are not removed, by ascending height, `from` and `to` included. */
   range(from: bigint, to: bigint): Promise<Block[]>
-  /** The transactions of a block in its order, a page of them: those after `afterPosition` (none: from the first). */
+  /**
+   * CBOR of a block's transactions in its order; of a removed block, none. A page begins behind the first `after` of them (0 unless
+   * told) and has no more than `limit` (all unless told).
+   */
   transactionsOf(
     headerHash: Uint8Array,
     page?: { readonly after?: number; readonly limit?: number },
@@ -124,9 +135,8 @@ export interface Blocks {
 
   /**
    * The unspent outputs after the newest block, in no particular order: what the trie of outputs is rebuilt from. One snapshot,
-   * read in pieces.
+   * read in pieces of some thousands. It holds a connection until it has ended or the loop over it is left; on PGlite that is the
+   * only one, so use nothing else of the database inside the loop.
    */
-  utxosAfterNewest(): AsyncIterable<
-    readonly { readonly transactionId: Uint8Array; readonly index: number; readonly output: Uint8Array }[]
-  >
+  utxosAfterNewest(): AsyncIterable<readonly UnspentOutput[]>
 }

@@ -1,7 +1,7 @@
 import type { Connection } from '../drivers/connection.js'
 
 /**
- * The ledger's statements look up a few hundred rows by key. Where a table has grown since it was last analysed, the
+ * What runs under these locks looks up rows by key, a few of many. Where a table has grown since it was last analysed, the
  * planner would rather read all of it; these leave it the look-up by index as the only way.
  */
 const lookUpByIndex = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
@@ -15,7 +15,7 @@ const lookUpByIndex = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
  */
 export async function advisoryLock(
   connection: Connection,
-  purpose: 'ledger' | 'migrations',
+  purpose: 'ledger' | 'blocks' | 'migrations',
   schema: string,
 ): Promise<void> {
   await connection.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0)), ${lookUpByIndex}`, [

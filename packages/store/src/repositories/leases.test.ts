@@ -59,6 +59,19 @@ describe.each(backends)('leases on $name', (backend) => {
       expect(taken).toMatchObject({ token: 2n })
     })
 
+    it('told to whoever asks, until they expire', async () => {
+      expect(await leases.current('sequencer')).toBeUndefined()
+      const lease = await leases.acquire('sequencer', 'a', hour)
+      expect(await (await test.another()).leases.current('sequencer')).toEqual(lease)
+      expect(await leases.current('reset')).toBeUndefined()
+      await expire('sequencer')
+      expect(await leases.current('sequencer')).toBeUndefined()
+      const second = await leases.acquire('sequencer', 'b', hour)
+      expect(await leases.current('sequencer')).toEqual(second)
+      await leases.release(second!)
+      expect(await leases.current('sequencer')).toBeUndefined()
+    })
+
     it('extended by renewal, from the time of the renewal', async () => {
       const lease = await leases.acquire('sequencer', 'a', hour)
       const renewed = await leases.renew(lease!, 3 * hour)

@@ -16,6 +16,8 @@ export function openLeases(connection: Connection, schema: string): Leases {
     UPDATE ${schema}.leases SET expires_at = ${from('$3')}
     WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp()
     RETURNING ${columns}`
+  const current = `
+    SELECT ${columns} FROM ${schema}.leases WHERE name = $1 AND expires_at > clock_timestamp()`
   const release = `
     UPDATE ${schema}.leases SET expires_at = clock_timestamp()
     WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp()
@@ -28,6 +30,11 @@ export function openLeases(connection: Connection, schema: string): Leases {
 
     async renew({ name, token }, ttlMs) {
       const [lease] = await connection.query<Lease>(renew, [name, token, checkedTtl(ttlMs)])
+      return lease
+    },
+
+    async current(name) {
+      const [lease] = await connection.query<Lease>(current, [name])
       return lease
     },
 

@@ -1,24 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BlockState } from '../blocks/types.js'
 import { backends, type TestStore } from '../test/backends.js'
+import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
-import type { AcceptedTransaction } from '../types.js'
+import type { AcceptedTransaction, Lease } from '../types.js'
 
 const alice = walletOf('alice')
 const everything = { limit: 100, offset: 0 }
 
-/** 28 bytes. */
-function headerHash(name: string): Uint8Array {
-  return idOf(name).slice(0, 28)
-}
-
 describe.each(backends)('queries on $name', (backend) => {
   describe.skipIf(backend.missing !== undefined)('answer', () => {
     let test: TestStore
+    let lease: Lease
     let chain: readonly AcceptedTransaction[]
 
     beforeEach(async () => {
       test = await backend.create()
       await test.store.applyGenesis([entry(outputOf('genesis'), alice)])
+      lease = await takeLease(test.store)
       chain = Array.from({ length: 6 }, (_, n) =>
         transaction(`${n}`, [n === 0 ? outputOf('genesis') : outputOf(`${n - 1}`)], [alice]),
       )
@@ -27,27 +26,16 @@ describe.each(backends)('queries on $name', (backend) => {
 
     afterEach(() => test.drop())
 
-    /** Moves transactions from the mempool into a block, in the order given. */
-    async function putIntoBlock(name: string, state: string, transactions: readonly AcceptedTransaction[]) {
-      const { database, schema } = test
-      const [block] = await database.query<{ id: bigint }>(
-        `INSERT INTO ${schema}.blocks (height, state, header_hash, header, previous_header_hash, utxos_root, start_time,
-          end_time) SELECT count(*), $1::${schema}.block_state, $2, '', '', '', 0, 1 FROM ${schema}.blocks RETURNING id`,
-        [state, headerHash(name)],
-      )
-      for (const [position, { id }] of transactions.entries()) {
-        await database.query(
-          `WITH moved AS (DELETE FROM ${schema}.mempool_transactions WHERE transaction_id = $1 RETURNING *)
-          INSERT INTO ${schema}.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
-          SELECT $2, $3, sequence, transaction_id, cbor, accepted_at FROM moved`,
-          [id, block!.id, position],
-        )
-      }
+    /** Puts the oldest transactions of the mempool into a block. */
+    async function putIntoBlock(name: string, state: BlockState, transactions: number) {
+      const { headerHash } = await buildBlock(test.store, lease, name, transactions)
+      if (state === 'removed') await test.store.blocks.returnToMempool(1n, lease)
+      else await test.store.blocks.setState([headerHash], state, lease)
     }
 
     it('for transactions in the mempool, in a block of any state, and nowhere', async () => {
-      await putIntoBlock('merged', 'merged', chain.slice(0, 2))
-      await putIntoBlock('built', 'built', chain.slice(2, 4))
+      await putIntoBlock('merged', 'merged', 2)
+      await putIntoBlock('built', 'built', 2)
       for (const { id, cbor } of chain) expect(await test.store.transaction(id)).toEqual(cbor)
       expect(await test.store.transaction(idOf('nowhere'))).toBeUndefined()
       expect(await test.store.transaction(new Uint8Array())).toBeUndefined()
@@ -60,8 +48,8 @@ describe.each(backends)('queries on $name', (backend) => {
     it('with a history that commit and merge leave as it was', async () => {
       const before = await test.store.history(alice.address, everything)
       expect(before).toEqual(chain.map(({ cbor }) => cbor))
-      await putIntoBlock('merged', 'merged', chain.slice(0, 2))
-      await putIntoBlock('committed', 'committed', chain.slice(2, 4))
+      await putIntoBlock('merged', 'merged', 2)
+      await putIntoBlock('committed', 'committed', 2)
       expect(await test.store.history(alice.address, everything)).toEqual(before)
     })
 
@@ -85,30 +73,29 @@ describe.each(backends)('queries on $name', (backend) => {
       await expect(page).rejects.toMatchObject({ code: 'STORE_INVALID_ARGUMENT' })
     })
 
-    it.each(['submitted', 'committed', 'mature', 'merged'])(
+    it.each<BlockState>(['submitted', 'committed', 'mature', 'merged'])(
       'with a %s block in its own order',
       async (state) => {
-        const inBlock = [chain[2]!, chain[0]!, chain[1]!]
-        await putIntoBlock('other', 'committed', chain.slice(3, 5))
-        await putIntoBlock('block', state, inBlock)
-        expect(await test.store.blockTransactions(headerHash('block'))).toEqual(inBlock.map(({ id }) => id))
+        await putIntoBlock('other', 'committed', 2)
+        await putIntoBlock('block', state, 3)
+        const ids = chain.slice(2, 5).map(({ id }) => id)
+        expect(await test.store.blockTransactions(headerHashOf('block'))).toEqual(ids)
       },
     )
 
-    it.each(['built', 'removed'])('with nothing for a %s block', async (state) => {
-      await putIntoBlock('block', state, chain)
-      expect(await test.store.blockTransactions(headerHash('block'))).toEqual([])
+    it.each<BlockState>(['built', 'removed'])('with nothing for a %s block', async (state) => {
+      await putIntoBlock('block', state, 6)
+      expect(await test.store.blockTransactions(headerHashOf('block'))).toEqual([])
     })
 
-    it('with nothing for an empty and an unknown block', async () => {
-      await putIntoBlock('empty', 'merged', [])
-      expect(await test.store.blockTransactions(headerHash('empty'))).toEqual([])
-      expect(await test.store.blockTransactions(headerHash('unknown'))).toEqual([])
+    it('with nothing for an unknown block', async () => {
+      await putIntoBlock('block', 'merged', 6)
+      expect(await test.store.blockTransactions(headerHashOf('unknown'))).toEqual([])
     })
 
     it('with exactly the transactions of merged blocks as immutable', async () => {
-      await putIntoBlock('merged', 'merged', chain.slice(0, 2))
-      await putIntoBlock('mature', 'mature', chain.slice(2, 4))
+      await putIntoBlock('merged', 'merged', 2)
+      await putIntoBlock('mature', 'mature', 2)
       const rows = await test.database.query<{ cbor: Uint8Array }>(
         `SELECT cbor FROM ${test.schema}.immutable_transactions ORDER BY sequence`,
       )
@@ -118,7 +105,7 @@ describe.each(backends)('queries on $name', (backend) => {
     it('with outputs of all addresses that share a payment credential', async () => {
       const staked = {
         ...alice,
-        address: Uint8Array.of(0, ...alice.paymentCredential, ...headerHash('stake')),
+        address: Uint8Array.of(0, ...alice.paymentCredential, ...headerHashOf('stake')),
       }
       await test.store.withLedger((ledger) =>
         ledger.apply({ transactions: [transaction('split', [outputOf('5')], [staked, alice, staked])] }),

@@ -110,6 +110,7 @@ export const blocks = ratatosk.table(
   },
   (table) => [
     uniqueIndex('blocks_height').on(table.height).where(sql`${table.state} <> 'removed'`),
+    index('blocks_unmerged').on(table.height).where(sql`${table.state} NOT IN ('merged', 'removed')`),
     check('blocks_header_hash_size', sql`octet_length(${table.headerHash}) = 28`),
   ],
 )

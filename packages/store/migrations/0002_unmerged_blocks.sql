@@ -1,0 +1,1 @@
+CREATE INDEX "blocks_unmerged" ON "ratatosk"."blocks" USING btree ("height") WHERE "ratatosk"."blocks"."state" NOT IN ('merged', 'removed');
