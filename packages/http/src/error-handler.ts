@@ -11,10 +11,10 @@ const internalError: ErrorBody = { error: 'Something went wrong' }
  *
  * | what was thrown | answer |
  * | --- | --- |
- * | an {@link HttpError}, or any error with `expose: true` and a `statusCode` | its status, its message |
+ * | an {@link HttpError}, or any error with `expose: true` and a `statusCode` | its status, its message, its `bodyFields` |
  * | an error of Fastify below 500 (parser, body limit, media type, validation) | its status, its message |
  * | an error of Fastify above 500 (time-out, overload) | its status, the status's name |
- * | a body that the client broke off | 400 |
+ * | a request that the client broke off: in its body, or what a port that was given `request.signal` ends with | 400 |
  * | anything else, whatever `statusCode` it carries | 500 `Something went wrong` |
  *
  * From 500 on, the error goes to the request's log with its cause; below, at level `debug`.
@@ -41,14 +41,21 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 function answerTo(error: unknown, request: FastifyRequest): { statusCode: number; body: ErrorBody } {
-  if (isExposed(error)) return { statusCode: error.statusCode, body: { error: error.message } }
+  if (isExposed(error)) {
+    return { statusCode: error.statusCode, body: { ...error.bodyFields, error: error.message } }
+  }
   if (isOfFramework(error) && error.statusCode !== 500) {
     const { statusCode, message } = error
     return { statusCode, body: { error: statusCode < 500 ? message : (STATUS_CODES[statusCode] ?? message) } }
   }
-  if (error instanceof Error && error === request.raw.errored)
+  if (error instanceof Error && (error === request.raw.errored || error === abortReason(request)))
     return { statusCode: 400, body: { error: 'Request aborted' } }
   return { statusCode: 500, body: internalError }
+}
+
+/** What a call that was given the request's signal rejects with once the client is gone. */
+function abortReason({ signal }: FastifyRequest): unknown {
+  return signal?.aborted ? signal.reason : undefined
 }
 
 /** Fastify and its plugins name their errors `FST_…`; no other error's status is believed. */
