@@ -6,11 +6,9 @@ export interface OutputReference {
 
 /** A signed transaction that pays one claim. */
 export interface Payment {
-  /** 64 hex digits. */
-  readonly id: string
+  /** 32 bytes. */
+  readonly id: Uint8Array
   readonly cbor: Uint8Array
-  /** Outputs of the faucet that it spends. */
-  readonly spends: readonly OutputReference[]
   /** What has not happened by then never will: its validity is over, with time to spare for clocks and forks. */
   readonly expiresAt: Date
 }
@@ -34,7 +32,12 @@ export interface PaymentDraft {
 }
 
 export type Preparation =
-  | { readonly kind: 'prepared'; readonly payment: Payment }
+  | {
+      readonly kind: 'prepared'
+      readonly payment: Payment
+      /** The outputs of the faucet that it spends. */
+      readonly spends: readonly OutputReference[]
+    }
   /** What the wallet lacks now it will have once payments under way are accepted. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'depleted' }
@@ -80,7 +83,6 @@ export interface Reserve {
   readonly cooldownMs: number
   /** Claims that count, with one `ipHash`, in the 24 hours before `now`. */
   readonly dailyIpLimit: number
-  readonly holder: string
   readonly leaseMs: number
 }
 
@@ -102,8 +104,8 @@ export interface HeldClaim {
 /** What a funded claim was answered with. */
 export interface FundedClaim {
   readonly id: string
-  /** 64 hex digits. */
-  readonly paymentId: string
+  /** 32 bytes. */
+  readonly paymentId: Uint8Array
   readonly amount: bigint
   readonly nextEligibleAt: Date
 }
@@ -135,13 +137,17 @@ export interface ClaimStore {
    */
   reserve(request: Reserve): Promise<Reservation>
   /** Keeps a payment before it is sent. `taken`: a payment under way spends the same output. `lost`: the hold has ended. */
-  keep(claim: HeldClaim, payment: Payment): Promise<'kept' | 'taken' | 'lost'>
-  /** Extends all holds of a holder that have not ended. */
-  extend(holder: string, leaseMs: number): Promise<void>
-  /** Ends a hold. False: it had ended before, and nothing was changed. */
+  keep(
+    claim: HeldClaim,
+    payment: Payment,
+    spends: readonly OutputReference[],
+  ): Promise<'kept' | 'taken' | 'lost'>
+  /** Extends those of the holds that have not ended to `leaseMs` from now. */
+  extend(claims: readonly HeldClaim[], leaseMs: number): Promise<void>
+  /** Ends a hold. False: somebody else has taken the claim, and nothing was changed. */
   conclude(claim: HeldClaim, conclusion: Conclusion): Promise<boolean>
   /** Payments that are neither settled nor impossible, in the order in which they were kept. */
   underWay(): Promise<readonly PaymentUnderWay[]>
   /** Takes claims whose payments are under way and that nobody holds, in the order in which their payments were kept. */
-  take(holder: string, leaseMs: number, limit: number): Promise<readonly HeldClaim[]>
+  take(leaseMs: number, limit: number): Promise<readonly HeldClaim[]>
 }

@@ -11,6 +11,7 @@ import {
   text,
   timestamp,
   uniqueIndex,
+  uuid,
 } from 'drizzle-orm/pg-core'
 import type { Json } from '../types.js'
 
@@ -194,4 +195,62 @@ export const genesis = ratatosk.table(
     appliedAt: moment('applied_at').notNull().defaultNow(),
   },
   (table) => [check('genesis_once', sql`${table.id} = 1`)],
+)
+
+export const faucetClaimState = ratatosk.enum('faucet_claim_state', ['reserved', 'funded', 'failed'])
+
+/** Numbers the faucet's payments in the order in which they were kept; gaps mean nothing. */
+export const faucetPaymentSequence = ratatosk.sequence('faucet_payment_sequence')
+
+/** Claims at the faucet, by their idempotency keys. Whoever holds one alone may change it, until its lease ends. */
+export const faucetClaims = ratatosk.table(
+  'faucet_claims',
+  {
+    id: uuid('id').primaryKey().defaultRandom(),
+    idempotencyKey: text('idempotency_key').notNull().unique(),
+    address: bytea('address').notNull(),
+    ipHash: text('ip_hash').notNull(),
+    amount: bigint('amount', { mode: 'bigint' }).notNull(),
+    state: faucetClaimState('state').notNull().default('reserved'),
+    /** By the clock of the process that reserved it, as is the next. */
+    reservedAt: moment('reserved_at').notNull(),
+    nextEligibleAt: moment('next_eligible_at').notNull(),
+    /** The signed transaction that pays it: its id, and the bytes to send again. */
+    paymentId: bytea('payment_id'),
+    payment: bytea('payment'),
+    paymentSequence: bigint('payment_sequence', { mode: 'bigint' }),
+    /** What has not happened by then never will. */
+    paymentExpiresAt: moment('payment_expires_at'),
+    /** Of a funded claim: since when nothing can undo its payment. */
+    settledAt: moment('settled_at'),
+    token: bigint('token', { mode: 'bigint' }).notNull().default(sql`1`),
+    heldUntil: moment('held_until').notNull(),
+  },
+  (table) => [
+    index('faucet_claims_address').on(table.address, table.nextEligibleAt),
+    index('faucet_claims_ip_hash').on(table.ipHash, table.reservedAt),
+    index('faucet_claims_under_way')
+      .on(table.paymentSequence)
+      .where(
+        sql`${table.paymentId} IS NOT NULL AND ${table.settledAt} IS NULL AND ${table.state} <> 'failed'`,
+      ),
+    check('faucet_claims_payment_id_size', sql`octet_length(${table.paymentId}) = 32`),
+    check('faucet_claims_funded', sql`${table.state} <> 'funded' OR ${table.paymentId} IS NOT NULL`),
+  ],
+)
+
+/** Outputs that payments under way spend: each by one of them. */
+export const faucetInputs = ratatosk.table(
+  'faucet_inputs',
+  {
+    transactionId: bytea('transaction_id').notNull(),
+    outputIndex: integer('output_index').notNull(),
+    claimId: uuid('claim_id')
+      .notNull()
+      .references(() => faucetClaims.id),
+  },
+  (table) => [
+    primaryKey({ columns: [table.transactionId, table.outputIndex] }),
+    index('faucet_inputs_claim').on(table.claimId),
+  ],
 )
