@@ -1,6 +1,7 @@
 export type * from './blocks/types.js'
 export type { PGliteLike } from './drivers/pglite.js'
 export * from './errors.js'
+export type * from './faucet/types.js'
 export { openStore } from './open-store.js'
 export type * from './options.js'
 export type * from './types.js'

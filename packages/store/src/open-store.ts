@@ -2,6 +2,7 @@ import { openBlocks } from './blocks/open-blocks.js'
 import type { Connection, Database, Transaction } from './drivers/connection.js'
 import { openPGlite } from './drivers/pglite.js'
 import { openPostgres } from './drivers/postgres.js'
+import { openFaucetClaims } from './faucet/claims.js'
 import { openGate } from './gate.js'
 import { advisoryLock } from './ledger/advisory-lock.js'
 import { applyGenesis } from './ledger/genesis.js'
@@ -65,6 +66,7 @@ function createStore(database: Database, schema: string): Store {
     rejections: openRejections(connection, schema),
     leases: openLeases(connection, schema),
     blocks: openBlocks({ ...connection, transaction }, schema, (work) => gate.enter(() => locked(work))),
+    faucetClaims: openFaucetClaims({ ...connection, transaction }, schema),
 
     async ping(signal) {
       signal?.throwIfAborted()

@@ -1,4 +1,5 @@
 import type { Blocks } from './blocks/types.js'
+import type { FaucetClaims } from './faucet/types.js'
 
 /** The output of a transaction, named by the transaction's id (32 bytes) and the output's position (0 … 65535). */
 export interface OutputReference {
@@ -165,6 +166,7 @@ export interface Store {
   readonly rejections: Rejections
   readonly leases: Leases
   readonly blocks: Blocks
+  readonly faucetClaims: FaucetClaims
 
   /** Resolves when the database answers; rejects when it does not, or when the signal aborts first. */
   ping(signal?: AbortSignal): Promise<void>

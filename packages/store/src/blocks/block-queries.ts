@@ -69,7 +69,7 @@ export function openBlockQueries(connection: Connection, schema: string): BlockQ
     ORDER BY transactions.position LIMIT $3`
 
   return {
-    oldest(limit, maxBytes) {
+    async oldest(limit, maxBytes) {
       const count = checkedCount(limit)
       return maxBytes === undefined
         ? connection.query<OrderedTransaction>(oldest, [count])
@@ -97,7 +97,9 @@ export function openBlockQueries(connection: Connection, schema: string): BlockQ
       return rows.map(({ cbor }) => cbor)
     },
 
-    counts: (limit) => connection.query<BlockCount>(counts, [checkedCount(limit)]),
+    async counts(limit) {
+      return connection.query<BlockCount>(counts, [checkedCount(limit)])
+    },
   }
 }
 

@@ -44,7 +44,8 @@ export function openLeases(connection: Connection, schema: string): Leases {
   }
 }
 
-function checkedTtl(ttlMs: number): number {
+/** How long a lease lasts, in milliseconds. */
+export function checkedTtl(ttlMs: number): number {
   if (Number.isSafeInteger(ttlMs) && ttlMs >= 1) return ttlMs
   throw new StoreError('STORE_INVALID_ARGUMENT', 'A lease lasts a whole number of milliseconds, at least 1')
 }

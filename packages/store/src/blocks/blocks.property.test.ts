@@ -1,0 +1,223 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { backends, type TestStore } from '../test/backends.js'
+import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
+import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
+import type { AcceptedTransaction, LedgerEntry, OutputReference } from '../types.js'
+import type { BlockState } from './types.js'
+
+const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 12)
+const alice = walletOf('alice')
+const genesis = Array.from({ length: 5 }, (_, index) => entry(outputOf('genesis', index), alice))
+const states = ['built', 'submitted', 'committed', 'mature'] as const
+
+/** Numbers choose among what there is. */
+type Step =
+  | { readonly do: 'apply'; readonly picks: readonly (readonly number[])[]; readonly paid: number }
+  | { readonly do: 'build'; readonly limit: number }
+  | { readonly do: 'set'; readonly block: number; readonly state: (typeof states)[number] }
+  | { readonly do: 'return'; readonly block: number; readonly again: boolean }
+  | { readonly do: 'revive' }
+  | { readonly do: 'merge' }
+  | { readonly do: 'forget' }
+
+const apply = fc.record({
+  do: fc.constant('apply' as const),
+  picks: fc.array(fc.array(fc.nat(1000), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
+  paid: fc.integer({ min: 1, max: 3 }),
+})
+const build = fc.record({ do: fc.constant('build' as const), limit: fc.integer({ min: 1, max: 8 }) })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: apply, weight: 5 },
+  { arbitrary: build, weight: 5 },
+  {
+    arbitrary: fc.record({
+      do: fc.constant('set' as const),
+      block: fc.nat(1000),
+      state: fc.constantFrom(...states),
+    }),
+    weight: 2,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constant('return' as const), block: fc.nat(1000), again: fc.boolean() }),
+    weight: 3,
+  },
+  { arbitrary: fc.constant<Step>({ do: 'revive' }), weight: 2 },
+  { arbitrary: fc.constant<Step>({ do: 'merge' }), weight: 2 },
+  { arbitrary: fc.constant<Step>({ do: 'forget' }), weight: 1 },
+)
+
+interface ModelBlock {
+  readonly name: string
+  state: BlockState
+  readonly contents: readonly AcceptedTransaction[]
+}
+
+/** What the store should hold, in plain data. */
+class Model {
+  /** Every transaction in the order of acceptance; blocks hold the first of them and the mempool the rest. */
+  readonly accepted: AcceptedTransaction[] = []
+  readonly chain: ModelBlock[] = []
+  readonly removed = new Map<string, readonly AcceptedTransaction[]>()
+
+  get mempool(): readonly AcceptedTransaction[] {
+    return this.accepted.slice(this.chain.reduce((count, { contents }) => count + contents.length, 0))
+  }
+
+  get merged(): number {
+    return this.chain.filter(({ state }) => state === 'merged').length
+  }
+
+  /** Unspent after these transactions. */
+  static unspent(transactions: readonly AcceptedTransaction[]): Map<string, LedgerEntry> {
+    const unspent = new Map(genesis.map((output) => [key(output.reference), output]))
+    for (const { spent, produced } of transactions) {
+      for (const reference of spent) unspent.delete(key(reference))
+      for (const output of produced) unspent.set(key(output.reference), output)
+    }
+    return unspent
+  }
+}
+
+describe.each(backends)('blocks on $name', (backend) => {
+  it.skipIf(backend.missing !== undefined)(
+    'agree with a model over random steps',
+    { timeout: 600_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 40 }), async (steps) => {
+          const test = await backend.create()
+          try {
+            await compare(test, steps)
+          } finally {
+            await test.drop()
+          }
+        }),
+        { numRuns: runs },
+      )
+    },
+  )
+})
+
+async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
+  const { store } = test
+  const { blocks } = store
+  const lease = await takeLease(store)
+  await store.applyGenesis(genesis)
+  const model = new Model()
+  let names = 0
+
+  async function buildNext(limit: number): Promise<void> {
+    if (model.mempool.length === 0) return
+    names += 1
+    const name = `block ${names}`
+    await buildBlock(store, lease, name, limit)
+    model.chain.push({ name, state: 'built', contents: model.mempool.slice(0, limit) })
+  }
+
+  async function run(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'apply': {
+        const transactions = step.picks.map((picks) => {
+          const unspent = [...Model.unspent(model.accepted).values()]
+          const spent = [...new Set(picks.map((pick) => unspent[pick % unspent.length]!.reference))]
+          names += 1
+          const made = transaction(`${names}`, spent, new Array(step.paid).fill(alice))
+          model.accepted.push(made)
+          return made
+        })
+        return store.withLedger((ledger) => ledger.apply({ transactions }))
+      }
+      case 'build':
+        return buildNext(step.limit)
+      case 'set': {
+        const block = model.chain.slice(model.merged)[step.block % (model.chain.length - model.merged)]
+        if (block === undefined) return
+        block.state = step.state
+        return blocks.setState([headerHashOf(block.name)], step.state, lease)
+      }
+      case 'return': {
+        const from = model.merged + (step.block % (model.chain.length - model.merged + 1))
+        const gone = model.chain.splice(from)
+        const returned = await blocks.returnToMempool(BigInt(from + 1), lease)
+        expect(returned.map(({ headerHash }) => headerHash)).toEqual(
+          gone.map(({ name }) => headerHashOf(name)),
+        )
+        for (const { name, contents } of gone) model.removed.set(name, contents)
+        if (step.again) for (const { contents } of gone) await buildNext(contents.length)
+        return
+      }
+      case 'revive': {
+        // Every removed block is tried; the model knows which of them fit where they were.
+        for (const [name, contents] of [...model.removed]) {
+          const before = (await blocks.byHash(headerHashOf(name)))?.previousHeaderHash
+          const revived = blocks.revive(headerHashOf(name), lease)
+          const newest = model.chain.at(-1)
+          const follows =
+            Buffer.compare(before!, newest ? headerHashOf(newest.name) : new Uint8Array(28)) === 0
+          const fits = contents.every((made, n) => model.mempool[n] === made)
+          if (!follows || !fits) {
+            await expect(revived).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
+            continue
+          }
+          expect(await revived).toMatchObject({ state: 'committed' })
+          model.removed.delete(name)
+          model.chain.push({ name, state: 'committed', contents })
+        }
+        return
+      }
+      case 'merge': {
+        const block = model.chain[model.merged]
+        if (block === undefined) return
+        block.state = 'merged'
+        return blocks.setState([headerHashOf(block.name)], 'merged', lease)
+      }
+      case 'forget':
+        await blocks.forgetSpent(new Date(Date.now() + 3_600_000), lease)
+    }
+  }
+
+  for (const step of steps) {
+    await run(step)
+    await expectAgreement(test, model)
+  }
+}
+
+async function expectAgreement({ store, database, schema }: TestStore, model: Model): Promise<void> {
+  const { blocks } = store
+  const cborOf = (transactions: readonly AcceptedTransaction[]) => transactions.map(({ cbor }) => cbor)
+  expect((await blocks.oldest(1_000)).map(({ cbor }) => cbor)).toEqual(cborOf(model.mempool))
+  const chain = await blocks.range(0n, 1_000n)
+  expect(chain.map(({ headerHash, state, height }) => ({ headerHash, state, height }))).toEqual(
+    model.chain.map(({ name, state }, n) => ({
+      headerHash: headerHashOf(name),
+      state,
+      height: BigInt(n + 1),
+    })),
+  )
+  for (const [n, { headerHash, previousHeaderHash }] of chain.entries()) {
+    expect(previousHeaderHash).toEqual(chain[n - 1]?.headerHash ?? new Uint8Array(28))
+    expect(await blocks.transactionsOf(headerHash)).toEqual(cborOf(model.chain[n]!.contents))
+  }
+  const [placed] = await database.query<{ count: number }>(
+    `SELECT (SELECT count(*) FROM ${schema}.mempool_transactions)::integer
+      + (SELECT count(*) FROM ${schema}.block_transactions)::integer AS count`,
+  )
+  expect(placed?.count).toBe(model.accepted.length)
+  expect(await store.history(alice.address, { limit: 1_000, offset: 0 })).toEqual(cborOf(model.accepted))
+
+  const expected = Model.unspent(model.chain.flatMap(({ contents }) => contents))
+  const found = new Map<string, Uint8Array>()
+  for await (const piece of blocks.utxosAfterNewest()) {
+    for (const { transactionId, index, output } of piece) {
+      expect(found.has(key({ transactionId, index }))).toBe(false)
+      found.set(key({ transactionId, index }), output)
+    }
+  }
+  expect(found).toEqual(new Map([...expected].map(([at, { output }]) => [at, output])))
+  expect(await store.utxosAt(alice.address)).toHaveLength(Model.unspent(model.accepted).size)
+}
+
+function key({ transactionId, index }: OutputReference): string {
+  return `${Buffer.from(transactionId).toString('hex')}#${index}`
+}
