@@ -13,7 +13,8 @@ export {
   layer1FailureBody,
 } from './layer1-failure.js'
 export { notFoundHandler } from './not-found.js'
-export { type Operation, OperationError, type OperationFailure, operationError } from './operation-failure.js'
+export { OperationError, operationError } from './operation-error.js'
+export type { Operation, OperationFailure, OperationResult } from './operation-result.js'
 export { decimalParameter, hexParameter, printed, type Query, type QueryValue, readBy } from './query.js'
 export { type ErrorBody, errorBody, internalErrorBody, type NotFoundBody, notFoundBody } from './schemas.js'
 export { CrossSiteError, noStore, refuseCrossSite, sideEffectingGet } from './side-effects.js'

@@ -8,7 +8,7 @@ import {
   layer1Causes,
   layer1ErrorHandler,
   type Operation,
-  type OperationFailure,
+  type OperationResult,
   operationError,
 } from './index.js'
 
@@ -85,9 +85,9 @@ t.test('who is in the way: a reset for what changes the root, the holder for a c
   const operations: readonly Operation[] = ['init', 'commit', 'merge', 'reset', 'repair']
   const table = operations.map((asked) =>
     operations.map((operation) => {
-      const { statusCode, message } = operationError(asked, { kind: 'busy', operation })
-      t.equal(statusCode, 409)
-      return message.replace(' already in progress', '')
+      const error = operationError(asked, { kind: 'busy', operation })
+      t.match(error, { statusCode: 409 })
+      return error.message.replace(' already in progress', '')
     }),
   )
   t.same(table, [
@@ -101,7 +101,7 @@ t.test('who is in the way: a reset for what changes the root, the holder for a c
 })
 
 t.test('the other ways not to be done', async (t) => {
-  const cases: [OperationFailure, number, unknown][] = [
+  const cases: [OperationResult, number, unknown][] = [
     [{ kind: 'refused', code: 'NOT_SCHEDULED', message: 'Not our turn' }, 409, { error: 'Not our turn' }],
     [
       { kind: 'layer1-failed', cause: 'rate limited', code: 'LAYER1_RATE_LIMITED' },
@@ -122,6 +122,11 @@ t.test('the other ways not to be done', async (t) => {
       },
     ],
   ]
+  cases.push([
+    { kind: 'merged', headerHash: 'ab', transactionId: 'cd' },
+    500,
+    { error: 'Something went wrong' },
+  ])
   for (const [failure, status, body] of cases) {
     t.same(await answerTo(t, operationError('commit', failure)), { status, body }, failure.kind)
   }

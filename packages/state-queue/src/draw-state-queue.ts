@@ -1,0 +1,103 @@
+import type { QueuedBlock, StateQueueView } from './ports.js'
+
+/** Blocks at either end that are drawn where there are too many to draw them all. */
+const shownAtEnds = 8
+
+/** Outputs outside of the list that are named. */
+const shownStrays = 4
+
+/**
+ * Draws a state queue for people: the confirmed state, then one line a block, the oldest first. The middle of a long list is
+ * left out; a broken one ends with its fault.
+ *
+ * @param now POSIX milliseconds, from which ages and maturity are counted
+ *
+ * @example
+ * ```
+ * State queue: 3 blocks, 1 mature
+ *   confirmed  8f3a0c21…  2 h ago
+ *   ├─ 12      77aa01bc…  12 min ago  mature
+ *   ├─ 13      91bb0123…  2 min ago   matures in 28 s
+ *   └─ 14      5c0001ff…  3 s ago     matures in 2 min
+ * ```
+ */
+export function drawStateQueue(view: StateQueueView, now: number): string {
+  const { roots, blocks, strays = [], fault } = view
+  if (roots.length + blocks.length + strays.length === 0) return 'State queue: not initialised'
+
+  const rows: string[][] = roots.map(({ headerHash, endTime, outRef }) => [
+    'confirmed',
+    short(headerHash),
+    endTime === 0n ? 'genesis' : since(endTime, now),
+    roots.length === 1 ? '' : shortOutRef(outRef),
+  ])
+  const elided = blocks.length > 2 * shownAtEnds + 1 ? blocks.length - 2 * shownAtEnds : 0
+  blocks.forEach((block, place) => {
+    if (elided === 0 || place < shownAtEnds || place >= blocks.length - shownAtEnds) {
+      const last = place === blocks.length - 1 && fault === undefined
+      rows.push(blockRow(block, last ? '└─' : '├─', now))
+    }
+  })
+  const lines = aligned(rows)
+  if (elided > 0) lines.splice(roots.length + shownAtEnds, 0, `│  … ${elided} more …`)
+  if (fault !== undefined) lines.push(`${blocks.length > 0 ? '└─' : ''}× ${oneLine(fault)}`)
+  if (strays.length > 0) lines.push(`outside of the list: ${strayNames(strays)}`)
+  return [heading(view, now), ...lines.map((line) => `  ${line}`)].join('\n')
+}
+
+function heading({ blocks, fault }: StateQueueView, now: number): string {
+  const parts = [counted(blocks.length, 'block')]
+  const mature = blocks.filter(({ maturesAt }) => maturesAt <= now).length
+  if (mature > 0) parts.push(`${mature} mature`)
+  if (fault !== undefined) parts.push('broken')
+  return `State queue: ${parts.join(', ')}`
+}
+
+function blockRow({ headerHash, height, endTime, maturesAt }: QueuedBlock, link: string, now: number) {
+  const maturity = maturesAt <= now ? 'mature' : `matures in ${duration(Number(maturesAt) - now)}`
+  return [`${link} ${height ?? '?'}`, short(headerHash), since(endTime, now), maturity]
+}
+
+function strayNames(strays: readonly string[]): string {
+  const named = strays.slice(0, shownStrays).map(shortOutRef)
+  if (strays.length > named.length) named.push('…')
+  return `${counted(strays.length, 'output')} (${named.join(', ')})`
+}
+
+/** Columns as wide as their widest cell, two spaces between them. */
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length)
+    })
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+const short = (hash: Uint8Array) => `${Buffer.from(hash).toString('hex').slice(0, 8)}…`
+
+/** The reference with its transaction's id shortened. */
+const shortOutRef = (outRef: string) => outRef.replace(/^(.{8})[^#]*/, '$1…')
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
+/** A fault may quote what stands on layer 1; nothing of it may end the line. */
+const oneLine = (text: string) => text.replace(/\p{C}+/gu, ' ')
+
+/** A block may end a little after now: clocks differ. */
+const since = (time: bigint, now: number) => `${duration(Math.max(0, now - Number(time)))} ago`
+
+/** Milliseconds in the largest unit of which there are two, rounded down. */
+function duration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000)
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3600)} h`
+  return `${Math.floor(seconds / 86_400)} d`
+}
