@@ -1,0 +1,2 @@
+export { verifyBody } from '../body/verify.js'
+export type * from './types.js'
