@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { RootsError } from './errors.js'
-import type { Kind, Questions, Request, Response } from './messages.js'
+import { createExitGuard } from './exit-guard.js'
+import type { Kind, Questions, Request, Response, ThreadData } from './messages.js'
 import type { RootsOptions } from './types.js'
 
 /** A thread that computes roots and is asked one thing at a time. */
@@ -23,7 +24,10 @@ const program = import.meta.url.endsWith('.ts')
 
 /** Starts a thread and waits until it has opened its store. */
 export async function createRootsThread(options: RootsOptions): Promise<RootsThread> {
-  const worker = new Worker(program, { name: 'roots', workerData: options })
+  const guard = createExitGuard()
+  guard.asking()
+  const workerData: ThreadData = { options, busy: guard.busy }
+  const worker = new Worker(program, { name: 'roots', workerData })
   let waiting: { resolve(answer: Questions[Kind]['answer']): void; reject(error: Error): void } | undefined
   let ended: RootsError | undefined
   const exit = once(worker, 'exit').then(
@@ -33,6 +37,7 @@ export async function createRootsThread(options: RootsOptions): Promise<RootsThr
   )
 
   function end(message: string): void {
+    guard.release()
     ended = new RootsError('ROOTS_THREAD_ENDED', message)
     waiting?.reject(ended)
     waiting = undefined
@@ -59,6 +64,7 @@ export async function createRootsThread(options: RootsOptions): Promise<RootsThr
   ): Promise<Questions[K]['answer']> {
     if (ended !== undefined) throw ended
     const answer = nextAnswer()
+    guard.asking()
     worker.postMessage({ kind, question } as Request, moved)
     return answer as Promise<Questions[K]['answer']>
   }

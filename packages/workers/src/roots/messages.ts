@@ -1,4 +1,5 @@
 import type { RootsFault } from './errors.js'
+import type { Busy } from './exit-guard.js'
 import type { PackedBytes } from './packed-bytes.js'
 import type { BlockRoots, RootsOptions } from './types.js'
 
@@ -10,7 +11,10 @@ export interface PackedOutputs {
 }
 
 /** What the thread finds as its `workerData`. */
-export type ThreadOptions = RootsOptions
+export interface ThreadData {
+  readonly options: RootsOptions
+  readonly busy: Busy
+}
 
 /** What the thread can be asked, one thing at a time, with what it answers. */
 export interface Questions {

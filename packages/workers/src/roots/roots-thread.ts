@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { RootsError, type RootsFault } from './errors.js'
-import type { PackedOutputs, Request, Response, ThreadOptions } from './messages.js'
+import { atRest } from './exit-guard.js'
+import type { PackedOutputs, Request, Response, ThreadData } from './messages.js'
 import { type OutputTrie, openOutputTrie } from './output-trie.js'
 import { unpack } from './packed-bytes.js'
 import { createRebuild, type Rebuild } from './rebuild.js'
@@ -11,10 +12,11 @@ import type { UnspentOutput } from './types.js'
 const port = parentPort
 if (port === null) throw new Error('This program runs only as a worker thread')
 
-const options: ThreadOptions = workerData
+const { options, busy }: ThreadData = workerData
 let rebuild: Rebuild | undefined
 
 function say(response: Response): void {
+  atRest(busy)
   port?.postMessage(response)
 }
 
