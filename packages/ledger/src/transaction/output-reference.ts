@@ -4,9 +4,12 @@ import { readRecord } from '../cbor/structure.js'
 import { CborWriter } from '../cbor/writer.js'
 import type { OutputReference } from './types.js'
 
+/** Of the longest reference, and what the writer holds ready for a number: with less it would grow each time. */
+const capacity = 44
+
 /** The CBOR `[id, index]`, definite and in shortest form: what `/utxos` answers as `outref`. */
 export function encodeOutputReference(reference: OutputReference): Uint8Array {
-  return new CborWriter(40).array(2).bytes(reference.transactionId).uint(reference.index).toBytes()
+  return new CborWriter(capacity).array(2).bytes(reference.transactionId).uint(reference.index).toBytes()
 }
 
 /**
