@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   check,
   customType,
   index,
@@ -252,5 +253,25 @@ export const faucetInputs = ratatosk.table(
   (table) => [
     primaryKey({ columns: [table.transactionId, table.outputIndex] }),
     index('faucet_inputs_claim').on(table.claimId),
+  ],
+)
+
+/** Blocks whose bodies this node keeps for others; heights are without a gap. */
+export const archivedBlocks = ratatosk.table(
+  'archived_blocks',
+  {
+    height: bigint('height', { mode: 'bigint' }).primaryKey(),
+    headerHash: bytea('header_hash').notNull().unique(),
+    /** Plutus data CBOR of the ten fields. */
+    header: bytea('header').notNull(),
+    /** Canonical CBOR. Its storage is EXTERNAL (the migration says so), so that a piece of it is read without the rest. */
+    body: bytea('body').notNull(),
+    merged: boolean('merged').notNull(),
+    archivedAt: moment('archived_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('archived_blocks_unmerged').on(table.height).where(sql`NOT ${table.merged}`),
+    check('archived_blocks_height', sql`${table.height} >= 1`),
+    check('archived_blocks_header_hash_size', sql`octet_length(${table.headerHash}) = 28`),
   ],
 )
