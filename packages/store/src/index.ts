@@ -1,3 +1,4 @@
+export type * from './archive/types.js'
 export type * from './blocks/types.js'
 export type { PGliteLike } from './drivers/pglite.js'
 export * from './errors.js'

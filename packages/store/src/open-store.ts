@@ -1,3 +1,4 @@
+import { openArchive } from './archive/open-archive.js'
 import { openBlocks } from './blocks/open-blocks.js'
 import type { Connection, Database, Transaction } from './drivers/connection.js'
 import { openPGlite } from './drivers/pglite.js'
@@ -66,6 +67,7 @@ function createStore(database: Database, schema: string): Store {
     rejections: openRejections(connection, schema),
     leases: openLeases(connection, schema),
     blocks: openBlocks({ ...connection, transaction }, schema, (work) => gate.enter(() => locked(work))),
+    archive: openArchive({ ...connection, transaction }, schema),
     faucetClaims: openFaucetClaims({ ...connection, transaction }, schema),
 
     async ping(signal) {

@@ -1,3 +1,4 @@
+import type { Archive } from './archive/types.js'
 import type { Blocks } from './blocks/types.js'
 import type { FaucetClaims } from './faucet/types.js'
 
@@ -166,6 +167,7 @@ export interface Store {
   readonly rejections: Rejections
   readonly leases: Leases
   readonly blocks: Blocks
+  readonly archive: Archive
   readonly faucetClaims: FaucetClaims
 
   /** Resolves when the database answers; rejects when it does not, or when the signal aborts first. */

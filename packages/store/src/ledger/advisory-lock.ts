@@ -15,7 +15,7 @@ const lookUpByIndex = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
  */
 export async function advisoryLock(
   connection: Connection,
-  purpose: 'ledger' | 'blocks' | 'migrations',
+  purpose: 'ledger' | 'blocks' | 'archive' | 'migrations',
   schema: string,
 ): Promise<void> {
   await connection.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0)), ${lookUpByIndex}`, [
