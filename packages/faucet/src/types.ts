@@ -38,7 +38,8 @@ export interface Faucet {
   claim(request: ClaimRequest): Promise<ClaimResult>
   /**
    * Finds out what became of payments under way, and sends those again that the network has lost; for the start, where an earlier
-   * process may have left some. Afterwards it is done by itself as long as any are under way. Failures go to the log.
+   * process may have left some. Afterwards it is done by itself as long as any are under way. Rejects where the store fails;
+   * failures of the network go to the log.
    *
    * @returns how many are still under way
    */

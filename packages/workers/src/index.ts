@@ -1,4 +1,7 @@
 export { type ReplayQueue, replayDeadLetter } from './dead-letters/replay.js'
+export { createLayer1FaucetWallet, type Layer1FaucetWalletOptions } from './faucet/layer1-wallet.js'
+export { createLayer2FaucetWallet, type Layer2FaucetWalletOptions } from './faucet/layer2-wallet.js'
+export type * from './faucet/types.js'
 export type * from './operations/types.js'
 export { RootsError, type RootsErrorCode } from './roots/errors.js'
 export { openRoots } from './roots/open-roots.js'
