@@ -195,6 +195,10 @@ describe.each(backends)('the life of a block on $name', (backend) => {
       await buildBlock(store, lease, 'other', 3)
       await refused(one!.headerHash)
       await refused(two!.headerHash)
+      // What comes before it is the same, but in another block.
+      await store.blocks.returnToMempool(1n, lease)
+      await buildBlock(store, lease, 'other', 2)
+      await refused(two!.headerHash)
       // The block before it is there again, with the same header but with one of its transactions.
       await store.blocks.returnToMempool(1n, lease)
       await buildBlock(store, lease, 'one', 3)

@@ -165,6 +165,27 @@ describe.each(backends)('writers of blocks on $name', (backend) => {
       expect(await store.blocks.build(next, lease)).toMatchObject({ height: 3n })
     })
 
+    it.skipIf(backend.name === 'PGlite')('one that is begun while another works comes after it', async () => {
+      const { database, schema } = test
+      const next = await newBlock(store, 'next', 1)
+      let building: Promise<unknown> | undefined
+      let returning: Promise<unknown> | undefined
+      await database.transaction(async (holder) => {
+        await holder.query(`LOCK TABLE ${schema}.mempool_transactions IN SHARE MODE`)
+        building = store.blocks.build(next, lease)
+        await waitedFor(holder, `relation = '${schema}.mempool_transactions'::regclass`)
+        returning = store.blocks.returnToMempool(2n, lease)
+        await waitedFor(
+          holder,
+          `(classid::bigint << 32) + objid::bigint = hashtextextended('ratatosk blocks of "${schema}"', 0)`,
+        )
+      })
+      await building
+      expect(await returning).toMatchObject([{ height: 2n }, { height: 3n }])
+      expect(await store.blocks.newest()).toMatchObject({ height: 1n })
+      expect(await store.blocks.waiting(10)).toBe(3)
+    })
+
     it.skipIf(backend.name === 'PGlite')('a lease changes hands after what was begun under it', async () => {
       const { database, schema } = test
       const next = await newBlock(store, 'next', 1)
