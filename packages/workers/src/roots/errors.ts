@@ -9,7 +9,7 @@
  * | `ROOTS_TRANSACTION_REPEATED` | the transaction at `position` is in the block before that too |
  * | `ROOTS_STORE_CONFLICT` | another process has written to the folder: open it again |
  * | `ROOTS_STORE_CORRUPT` | the folder holds something else: remove it, open it again and rebuild |
- * | `ROOTS_THREAD_ENDED` | the thread broke; what was asked of it may have been done. Open again |
+ * | `ROOTS_THREAD_ENDED` | the thread broke; what was asked of it may have been done. In memory: open again. With a folder: start the process again |
  * | `ROOTS_CLOSED` | used after `close()` |
  * | `ROOTS_FAILED` | anything else, a full disk for one |
  */
