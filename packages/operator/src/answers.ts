@@ -8,8 +8,8 @@ export class RootExistsError extends HttpError {
   constructor({ rootUnit, stateQueueAddress, count, outRefs }: RootExists) {
     const message =
       count === 1
-        ? 'The state queue is initialised already: its root unit exists. /reset ends it'
-        : `There are ${count} root units where there may be one: burn them by /stateQueue/repair-root-units, then ask again`
+        ? 'The state queue is initialised already: this is its root unit'
+        : `There are ${count} root units where there may be one: repair them, then initialise again`
     super(409, 'OPERATOR_ROOT_EXISTS', message, {
       bodyFields: { rootUnit, stateQueueAddress, count, outRefs },
     })

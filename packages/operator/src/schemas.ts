@@ -1,8 +1,9 @@
 import { errorBody, internalErrorBody, layer1FailureBody } from '@ratatosk/http'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
-const transactionHash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description })
-const headerHash = Type.String({ pattern: '^[0-9a-f]{56}$', description: "Hash of the block's header" })
+// Described in words, not by patterns: these stand in unions, where a pattern would judge what the port says.
+const transactionHash = (description: string) => Type.String({ description: `${description}: 64 hex digits` })
+const headerHash = Type.String({ description: "Hash of the block's header: 56 hex digits" })
 const rootUnit = Type.String({ description: 'Policy id and asset name of the root unit, in hex' })
 
 /** Body of `GET /init`. */
@@ -38,26 +39,30 @@ export const InitConflict = Type.Object(
 export type InitConflict = Static<typeof InitConflict>
 
 /** Body of `GET /commit`. */
-export const Committed = Type.Object(
-  {
-    message: Type.String({ description: 'Block commitment successful: <headerHash>, or Nothing to commit' }),
-    headerHash: Type.Optional(headerHash),
-    txHash: Type.Optional(transactionHash('The transaction of layer 1 that committed it')),
-    transactions: Type.Integer({ minimum: 0, description: 'Transactions in the block' }),
-  },
+export const Committed = Type.Union(
+  [
+    Type.Object({
+      message: Type.String({ description: 'Block commitment successful: <headerHash>' }),
+      headerHash,
+      txHash: transactionHash('The transaction of layer 1 that committed it'),
+      transactions: Type.Integer({ minimum: 0, description: 'Transactions in the block' }),
+    }),
+    Type.Object({ message: Type.Literal('Nothing to commit'), transactions: Type.Literal(0) }),
+  ],
   { title: 'Committed', description: 'A block is committed, or there was nothing to commit' },
 )
 export type Committed = Static<typeof Committed>
 
 /** Body of `GET /merge`. */
-export const Merged = Type.Object(
-  {
-    message: Type.String({
-      description: 'Merging confirmed state successful: <headerHash>, or Nothing to merge',
+export const Merged = Type.Union(
+  [
+    Type.Object({
+      message: Type.String({ description: 'Merging confirmed state successful: <headerHash>' }),
+      headerHash,
+      txHash: transactionHash('The transaction of layer 1 that merged it'),
     }),
-    headerHash: Type.Optional(headerHash),
-    txHash: Type.Optional(transactionHash('The transaction of layer 1 that merged it')),
-  },
+    Type.Object({ message: Type.Literal('Nothing to merge') }),
+  ],
   { title: 'Merged', description: 'The oldest block is merged, or it is not mature' },
 )
 export type Merged = Static<typeof Merged>

@@ -23,7 +23,7 @@ const shownStrays = 4
  */
 export function drawStateQueue(view: StateQueueView, now: number): string {
   const { roots, blocks, strays = [], fault } = view
-  if (roots.length + blocks.length + strays.length === 0) return 'State queue: not initialised'
+  if (isAbsent(view)) return 'State queue: not initialised'
 
   const rows: string[][] = roots.map(({ headerHash, endTime, outRef }) => [
     'confirmed',
@@ -44,6 +44,14 @@ export function drawStateQueue(view: StateQueueView, now: number): string {
   if (strays.length > 0) lines.push(`outside of the list: ${strayNames(strays)}`)
   return [heading(view, now), ...lines.map((line) => `  ${line}`)].join('\n')
 }
+
+/** Whether a queue that is there has a fault; before it is initialised nothing is broken. */
+export function isBroken(view: StateQueueView): boolean {
+  return view.fault !== undefined && !isAbsent(view)
+}
+
+const isAbsent = ({ roots, blocks, strays = [] }: StateQueueView) =>
+  roots.length + blocks.length + strays.length === 0
 
 function heading({ blocks, fault }: StateQueueView, now: number): string {
   const parts = [counted(blocks.length, 'block')]

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { bearerToken, layer1ErrorHandler, noStore, operationError, sideEffectingGet } from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { drawStateQueue } from './draw-state-queue.js'
+import { drawStateQueue, isBroken } from './draw-state-queue.js'
 import type { CommitmentWallet, RootUnitsReader, RootUnitsRepair, StateQueueReader } from './ports.js'
 import { repairSchema, rootUnitDiagnosticsSchema, stateQueueSchema, walletBalanceSchema } from './schemas.js'
 
@@ -55,8 +55,7 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
   if (queue) {
     fastify.get('/stateQueue', { schema: stateQueueSchema, onRequest: noStore }, async ({ signal, log }) => {
       const view = await queue.read(signal)
-      const drawing = drawStateQueue(view, Date.now())
-      log[view.fault === undefined ? 'info' : 'warn'](drawing)
+      log[isBroken(view) ? 'warn' : 'info'](drawStateQueue(view, Date.now()))
       return { headers: view.blocks.map(({ headerHash }) => Buffer.from(headerHash).toString('hex')) }
     })
   }

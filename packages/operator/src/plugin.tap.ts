@@ -1,0 +1,129 @@
+import swagger from '@fastify/swagger'
+import fastify from 'fastify'
+import t from 'tap'
+import operator, { operator as named, type OperatorOptions } from './index.js'
+import { build, logs, Node, operations, paths } from './test/build.js'
+
+t.test('exported by default and by name, under its npm name', async (t) => {
+  t.equal(operator, named)
+  const { server } = await build(t)
+  t.ok(server.hasPlugin('@ratatosk/operator'))
+})
+
+t.test('only what is named is served: an api node serves /commit', async (t) => {
+  const { operations: runner } = new Node().ports
+  for (const name of operations) {
+    const { get, node } = await build(t, {
+      serve: [name],
+      blocks: undefined,
+      globals: undefined,
+    } as unknown as Partial<OperatorOptions>)
+    const unknown = await get('/nothing')
+    t.equal(unknown.body, '{"error":"Not Found","code":"DISABLED"}')
+    for (const path of paths) {
+      if (path === `/${name}`) t.equal((await get(path)).status, 200, path)
+      else t.same(await get(path), unknown, `${path} where only ${name} is served`)
+    }
+    t.same(node.asked, [name])
+  }
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(operator, { operations: runner, serve: [] })
+  t.equal((await server.inject('/commit')).statusCode, 404)
+})
+
+t.test('each log is served where there is a port for it', async (t) => {
+  const { ports } = new Node()
+  for (const [name, served] of [
+    ['blocks', '/logBlocksTxsDB'],
+    ['globals', '/logGlobals'],
+  ] as const) {
+    const server = fastify({ logger: false })
+    t.teardown(() => server.close())
+    await server.register(operator, { operations: ports.operations, [name]: ports[name] })
+    for (const path of logs) {
+      t.equal((await server.inject(path)).statusCode, path === served ? 200 : 404, path)
+    }
+  }
+})
+
+t.test('two nodes in one server, each under its prefix', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  const [first, second] = [new Node(), new Node()]
+  second.end({ kind: 'nothing-to-commit' })
+  await server.register(operator, { prefix: '/first', ...first.ports })
+  await server.register(operator, { prefix: '/second', ...second.ports, operatorToken: 'a' })
+  const authorization = 'Bearer a'
+  t.match((await server.inject('/first/commit')).json(), { transactions: 3 })
+  t.equal((await server.inject('/second/commit')).statusCode, 401)
+  t.match((await server.inject({ url: '/second/commit', headers: { authorization } })).json(), {
+    message: 'Nothing to commit',
+  })
+  t.equal((await server.inject('/commit')).statusCode, 404)
+  t.same([first.asked, second.asked], [['commit'], ['commit']])
+})
+
+t.test('leaves the error handler of its server alone', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  server.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))
+  server.get('/own', async () => {
+    throw Object.assign(new Error('x'), { kind: 'timeout', code: 'LAYER1_TIMEOUT' })
+  })
+  await server.register(operator, new Node().ports)
+  t.equal((await server.inject('/own')).statusCode, 418)
+})
+
+t.test('wrong options stop the start', async (t) => {
+  const { ports } = new Node()
+  for (const [options, message] of [
+    [{}, /operations\.run must be a function/],
+    [{ operations: {} }, /operations\.run must be a function/],
+    [{ ...ports, serve: ['commit', 'repair'] }, /no such operation: repair/],
+    [{ ...ports, operatorToken: '' }, /a bearer token must not be empty/],
+  ] as const) {
+    const server = fastify()
+    await t.rejects(async () => server.register(operator, options as unknown as OperatorOptions), { message })
+    await server.close()
+  }
+})
+
+t.test('the OpenAPI document names every route and status', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(swagger, { openapi: {} })
+  await server.register(operator, new Node().ports)
+  await server.ready()
+  interface Operation {
+    operationId: string
+    summary: string
+    responses: Record<string, { description: string; content: { 'application/json': { schema: object } } }>
+  }
+  const documented = server.swagger().paths as Record<string, Record<string, Operation>>
+  const operation = ['200', '401', '403', '409', '500', '503', '504']
+  const log = ['200', '401', '500']
+  t.same(
+    Object.entries(documented).map(([path, methods]) => [
+      path,
+      Object.keys(methods),
+      Object.keys(methods.get?.responses ?? {}),
+    ]),
+    [
+      ['/init', ['get'], operation],
+      ['/commit', ['get'], operation],
+      ['/merge', ['get'], operation],
+      ['/reset', ['get'], operation],
+      ['/logBlocksTxsDB', ['get'], log],
+      ['/logGlobals', ['get'], log],
+    ],
+  )
+  for (const methods of Object.values(documented)) {
+    const { operationId, summary, responses } = methods.get!
+    t.ok(operationId && summary)
+    for (const { description, content } of Object.values(responses)) {
+      t.not(description, 'Default Response')
+      t.ok(content['application/json'].schema)
+    }
+  }
+})

@@ -1,0 +1,37 @@
+// Compiled, never run: what the types accept and what they refuse.
+import fastify from 'fastify'
+import operator, { type OperationResult, type OperatorOptions } from '../index.js'
+
+const server = fastify()
+const operations = { run: async (): Promise<OperationResult> => ({ kind: 'nothing-to-commit' }) }
+const blocks = { counts: async (limit: number) => [].slice(0, limit) }
+
+server.register(operator, { operations })
+server.register(operator, { operations, serve: ['commit'], prefix: '/l2', logLevel: 'warn' })
+server.register(operator, { operations, blocks, globals: { snapshot: () => 1 }, operatorToken: 'secret' })
+server.register(operator, { operations, globals: { snapshot: async () => ({}) } })
+server.register(operator, () => ({ operations }))
+
+// A runner fits by its shape, whatever else it can do.
+class Sequencer {
+  readonly active = true
+  async run(operation: 'init' | 'commit' | 'merge' | 'reset' | 'repair'): Promise<OperationResult> {
+    return this.active ? { kind: 'busy', operation } : { kind: 'timed-out', message: 'No sequencer' }
+  }
+}
+server.register(operator, { operations: new Sequencer() } satisfies OperatorOptions)
+
+// @ts-expect-error operations are required
+server.register(operator, { blocks })
+// @ts-expect-error results are promised
+server.register(operator, { operations: { run: () => ({ kind: 'reset' }) } })
+// @ts-expect-error no such result
+server.register(operator, { operations: { run: async () => ({ kind: 'done' }) } })
+// @ts-expect-error a result with all its fields
+server.register(operator, { operations: { run: async () => ({ kind: 'merged' }) } })
+// @ts-expect-error repair belongs to the state queue
+server.register(operator, { operations, serve: ['repair'] })
+// @ts-expect-error a token is text
+server.register(operator, { operations, operatorToken: 1 })
+// @ts-expect-error no such option
+server.register(operator, { operations, token: 'secret' })
