@@ -6,6 +6,8 @@ export type * from './operations/types.js'
 export { RootsError, type RootsErrorCode } from './roots/errors.js'
 export { openRoots } from './roots/open-roots.js'
 export type { BlockRoots, Roots, RootsOptions, UnspentOutput } from './roots/types.js'
+export { createSequencer } from './sequencer/create-sequencer.js'
+export { operationUnderWay } from './sequencer/operation-lock.js'
 export type * from './sequencer/types.js'
 export type { Log, ValidationStats } from './validation/activity.js'
 export {

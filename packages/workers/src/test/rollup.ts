@@ -1,0 +1,178 @@
+import { createDevnet, type Devnet, testWallets } from '@ratatosk/devnet'
+import {
+  createDevnetLayer1,
+  initRegistry,
+  keysFromSeedPhrase,
+  type Layer1,
+  openContracts,
+  openWallet,
+  readStateQueue,
+  type Wallet,
+  type WalletKeys,
+} from '@ratatosk/layer1'
+import { CborWriter, decodeTransaction, effects, toHex } from '@ratatosk/ledger'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
+import type { AcceptedTransaction, Store } from '@ratatosk/store'
+import { afterAll, type TestContext } from 'vitest'
+import { openRoots } from '../roots/open-roots.js'
+import type { Roots } from '../roots/types.js'
+import { createSequencer } from '../sequencer/create-sequencer.js'
+import type { Sequencer, SequencerOptions } from '../sequencer/types.js'
+import type { SignedTransaction } from './midgard.js'
+import { chain, fundsOf, keyOf } from './transfers.js'
+
+const START = 1_700_000_040_000
+const [administratorKeys, operatorKeys] = [0, 1].map((account) =>
+  keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }),
+)
+
+/** One for all tests of a file: its threads are slow to start. */
+const evaluator = createEvaluator({ threads: 1 })
+afterAll(() => evaluator.close())
+
+export const contracts = openContracts(
+  {
+    protocol: 'RATATOSK',
+    administrator: administratorKeys!.payment.hash,
+    maturityWindow: 20_000n,
+    turnLength: 60_000n,
+    bond: 500_000_000n,
+    releaseDelay: 80_000n,
+    maxOperators: 10n,
+  },
+  0,
+)
+
+export const limits = { requestTimeoutMs: 200, callTimeoutMs: 2000, attempts: 2, backoffMs: 1, pollMs: 5 }
+
+/** A layer 1 whose time passes a second a block, and which makes blocks when it is told to. */
+export interface TestChain {
+  readonly devnet: Devnet
+  readonly layer1: Layer1
+  /** Makes blocks. */
+  mine(blocks?: number): Promise<void>
+  /** Makes a block of whatever waits, and an empty one now and then, until it is ended. */
+  keepMining(): () => Promise<void>
+}
+
+export async function openChain(context: TestContext): Promise<TestChain> {
+  const clock = { time: START, now: () => clock.time }
+  const utxos = [administratorKeys!, operatorKeys!].flatMap(({ address }, wallet) =>
+    Array.from({ length: 5 }, (_, index) => ({
+      outref: `${'11'.repeat(32)}#${wallet * 5 + index}`,
+      output: toHex(
+        new CborWriter().map(2).uint(0).bytes(address.bytes).uint(1).uint(10_000_000_000n).toBytes(),
+      ),
+    })),
+  )
+  const genesis = { startTime: START - 1_000_000, networkMagic: 42, utxos }
+  const devnet = await createDevnet({ blockEveryMs: 0, clock, evaluator, genesis })
+  context.onTestFinished(() => devnet.close())
+  async function mine(blocks = 1): Promise<void> {
+    for (let made = 0; made < blocks; made++) {
+      clock.time += 1000
+      await devnet.produceBlock()
+    }
+  }
+  const layer1 = createDevnetLayer1(devnet, limits)
+  // Time passes faster here than threads start.
+  await wallet(layer1, administratorKeys!).build(initRegistry(contracts))
+  return {
+    devnet,
+    layer1,
+    mine,
+    keepMining() {
+      let ended = false
+      const mining = (async () => {
+        for (let round = 0; !ended; round++) {
+          if (devnet.mempool().length > 0 || round % 10 === 0) await mine()
+          await new Promise((resolve) => setTimeout(resolve, 5))
+        }
+      })()
+      return async () => {
+        ended = true
+        await mining
+      }
+    },
+  }
+}
+
+export const user = keyOf(9)
+const ada = 1_000_000n
+export const genesis = fundsOf(user, 40, 10n * ada)
+
+/** Transfers of genesis outputs, each a chain of its own. */
+export function transfers(count: number, from = 0, length = 1): SignedTransaction[] {
+  return genesis
+    .slice(from, from + count)
+    .flatMap(({ reference }) => chain(user, reference, 10n * ada, length))
+}
+
+/** Takes transactions into the mempool, as validation would. */
+export async function accept(store: Store, transactions: readonly SignedTransaction[]): Promise<void> {
+  const accepted = transactions.map(({ cbor }): AcceptedTransaction => {
+    const transaction = decodeTransaction(cbor)
+    const { spent, produced } = effects(transaction)
+    return {
+      id: transaction.id,
+      cbor,
+      spent,
+      produced: produced.map(({ reference, output }) => ({
+        reference,
+        output: output.bytes,
+        address: user.address,
+        paymentCredential: user.address.slice(1),
+      })),
+    }
+  })
+  await store.withLedger((ledger) => ledger.apply({ transactions: accepted }))
+}
+
+function wallet(layer1: Layer1, keys: WalletKeys): Wallet {
+  return openWallet({ layer1, keys, evaluator, withholdMs: 50 })
+}
+
+export interface Rollup {
+  readonly sequencer: Sequencer
+  readonly roots: Roots
+}
+
+/** A sequencer that does nothing by itself unless told to. */
+export async function openRollup(
+  context: TestContext,
+  store: Store,
+  layer1: Layer1,
+  options: Partial<SequencerOptions> = {},
+): Promise<Rollup> {
+  const roots = options.roots ?? (await openRoots())
+  const sequencer = createSequencer({
+    store,
+    layer1,
+    contracts,
+    operator: wallet(layer1, operatorKeys!),
+    administrator: wallet(layer1, administratorKeys!),
+    roots,
+    genesis,
+    holder: 'test',
+    autoCommit: false,
+    autoMerge: false,
+    commitEveryMs: 20,
+    mergeEveryMs: 40,
+    pollMs: 10,
+    blockValidityMs: 15_000,
+    leaseMs: 3000,
+    operationTimeoutMs: 20_000,
+    ...options,
+  })
+  context.onTestFinished(async () => {
+    await sequencer.close()
+    await roots.close()
+  })
+  await sequencer.start()
+  while (!sequencer.active) await new Promise((resolve) => sequencer.subscribe(resolve))
+  return { sequencer, roots }
+}
+
+export async function queueOf(layer1: Layer1) {
+  return readStateQueue(contracts, await layer1.utxosAt(contracts.queue.addressText))
+}
