@@ -39,8 +39,9 @@ export function openOutputTrie({ path, history = 64 }: RootsOptions): OutputTrie
       const transactions = encoded.map(decode)
       // First, because this leaves nothing to take back.
       const transactionsRoot = await transactionsRootOf(transactions)
-      const utxosRoot = orFault(() => Uint8Array.from(trie.update(operations(transactions))))
-      return { utxosRoot, transactionsRoot }
+      // A block without transactions would take the place of an earlier state.
+      if (transactions.length > 0) orFault(() => trie.update(operations(transactions)))
+      return { utxosRoot: Uint8Array.from(trie.root), transactionsRoot }
     },
 
     revert(root) {
