@@ -42,24 +42,27 @@ describe.each(backends)('questions about blocks on $name', (backend) => {
       return [merged!, { ...lost, state: 'removed' }, ...made.slice(1)]
     }
 
-    it.each<[number, number | undefined, number]>([
-      [10, undefined, 5],
-      [3, undefined, 3],
-      [0, undefined, 0],
-      [10, 1_000, 5],
-      [10, 150, 3],
-      [10, 149, 2],
-      [1, 150, 1],
-      [10, 1, 1],
-      [10, 0, 1],
-      [0, 1_000, 0],
-    ])('with the oldest transactions: %d of %s bytes', async (limit, maxBytes, count) => {
-      const oldest = await blocks.oldest(limit, maxBytes)
-      expect(oldest.map(({ id, cbor }) => ({ id, cbor }))).toEqual(
-        chain.slice(0, count).map(({ id, cbor }) => ({ id, cbor })),
-      )
-      const sequences = oldest.map(({ sequence }) => sequence)
-      expect(sequences).toEqual(sequences.toSorted((a, b) => (a < b ? -1 : 1)))
+    it('with the oldest transactions, by count and by bytes', async () => {
+      const cases: [limit: number, maxBytes: number | undefined, count: number][] = [
+        [10, undefined, 5],
+        [3, undefined, 3],
+        [0, undefined, 0],
+        [10, 1_000, 5],
+        [10, 150, 3],
+        [10, 149, 2],
+        [1, 150, 1],
+        [10, 1, 1],
+        [10, 0, 1],
+        [0, 1_000, 0],
+      ]
+      for (const [limit, maxBytes, count] of cases) {
+        const oldest = await blocks.oldest(limit, maxBytes)
+        expect(oldest.map(({ id, cbor }) => ({ id, cbor }))).toEqual(
+          chain.slice(0, count).map(({ id, cbor }) => ({ id, cbor })),
+        )
+        const sequences = oldest.map(({ sequence }) => sequence)
+        expect(sequences).toEqual(sequences.toSorted((a, b) => (a < b ? -1 : 1)))
+      }
     })
 
     it('with the oldest up to the first that does not fit, though a later one would', async () => {
@@ -132,14 +135,16 @@ describe.each(backends)('questions about blocks on $name', (backend) => {
       expect(await blocks.transactionsOf(headerHash)).toEqual([])
     })
 
-    it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('not for a limit of %d', async (number) => {
+    it('not for limits that are no counts', async () => {
       const refused = { code: 'STORE_INVALID_ARGUMENT' }
-      await expect(blocks.oldest(number)).rejects.toMatchObject(refused)
-      await expect(blocks.oldest(1, number)).rejects.toMatchObject(refused)
-      await expect(blocks.waiting(number)).rejects.toMatchObject(refused)
-      await expect(blocks.counts(number)).rejects.toMatchObject(refused)
-      for (const page of [{ after: number }, { limit: number }]) {
-        await expect(blocks.transactionsOf(bytes('any'), page)).rejects.toMatchObject(refused)
+      for (const number of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+        await expect(blocks.oldest(number)).rejects.toMatchObject(refused)
+        await expect(blocks.oldest(1, number)).rejects.toMatchObject(refused)
+        await expect(blocks.waiting(number)).rejects.toMatchObject(refused)
+        await expect(blocks.counts(number)).rejects.toMatchObject(refused)
+        for (const page of [{ after: number }, { limit: number }]) {
+          await expect(blocks.transactionsOf(bytes('any'), page)).rejects.toMatchObject(refused)
+        }
       }
     })
   })

@@ -6,7 +6,7 @@ import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
 import type { AcceptedTransaction, LedgerEntry, OutputReference } from '../types.js'
 import type { BlockState } from './types.js'
 
-const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 12)
+const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 8)
 const alice = walletOf('alice')
 const genesis = Array.from({ length: 5 }, (_, index) => entry(outputOf('genesis', index), alice))
 const states = ['built', 'submitted', 'committed', 'mature'] as const

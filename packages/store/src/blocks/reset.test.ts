@@ -40,7 +40,7 @@ describe.each(backends)('a reset on $name', (backend) => {
 
     afterEach(() => test.drop())
 
-    it('nothing is left but the leases', async () => {
+    it('nothing is left of the ledger, and the leases stay', async () => {
       await store.blocks.reset(lease)
       for (const [table, rows] of Object.entries(await dump(test))) expect([table, rows]).toEqual([table, []])
       expect(await store.leases.current('sequencer')).toEqual(lease)

@@ -130,7 +130,7 @@ export interface Blocks {
   revive(headerHash: Uint8Array, lease: Lease): Promise<Block>
   /** Forgets the spent outputs of blocks that were merged before a moment: nothing that removes a block asks for them again. */
   forgetSpent(mergedBefore: Date, lease: Lease): Promise<number>
-  /** Empties blocks, mempool, ledger, history, dead letters and genesis. Leases stay. */
+  /** Empties blocks, mempool, ledger, history, dead letters and genesis. Everything else stays, the leases too. */
   reset(lease: Lease): Promise<void>
 
   /**
