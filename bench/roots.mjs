@@ -1,0 +1,100 @@
+// A block of 10,000 signed 1-in/2-out transfers applied to 100,000 and to 1,000,000 unspent outputs, in memory and in LMDB, on the
+// roots' own thread, from the call to its answer; beside each block, bare Blake2b-256 on this thread of what has to be hashed for it
+// whatever the trie: the transactions' bodies and, as keys and values, their inputs, outputs, hashes and bytes.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeTransaction, effects, encodeOutputReference } from '@ratatosk/ledger'
+import { openRoots } from '@ratatosk/workers'
+import sodium from 'sodium-native'
+import { median, round } from './lib/figures.mjs'
+import { makeTransfers } from './lib/transfers.mjs'
+
+const sizes = (process.env.BENCH_OUTPUTS ?? '100000,1000000').split(',').map(Number)
+const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
+const blockSize = 10_000
+const pieceSize = 5_000
+
+const { genesis, transactions } = makeTransfers(rounds * blockSize)
+const blocks = Array.from({ length: rounds }, (_, n) =>
+  transactions.slice(n * blockSize, (n + 1) * blockSize),
+)
+const spendable = genesis.map(({ outref, output }) => ({
+  transactionId: Buffer.from(outref.slice(0, 64), 'hex'),
+  index: Number(outref.slice(65)),
+  output: Buffer.from(output, 'hex'),
+}))
+
+/** The outputs that the blocks spend, and as many others as it takes. */
+async function* ledgerOf(size) {
+  for (let start = 0; start < size; start += pieceSize) {
+    yield Array.from({ length: Math.min(pieceSize, size - start) }, (_, n) => {
+      const known = spendable[start + n]
+      if (known) return known
+      const transactionId = Buffer.alloc(32)
+      transactionId.writeUInt32BE(start + n)
+      return { transactionId, index: 0, output: spendable[0].output }
+    })
+  }
+}
+
+async function millisecondsOf(work) {
+  const started = process.hrtime.bigint()
+  await work()
+  return Number(process.hrtime.bigint() - started) / 1e6
+}
+
+function messagesOf(block) {
+  return block.flatMap((cbor) => {
+    const transaction = decodeTransaction(cbor)
+    const { spent, produced } = effects(transaction)
+    return [
+      transaction.body.bytes,
+      transaction.id,
+      cbor,
+      ...spent.map(encodeOutputReference),
+      ...produced.flatMap(({ reference, output }) => [encodeOutputReference(reference), output.bytes]),
+    ]
+  })
+}
+
+function hashAll(messages) {
+  const hash = Buffer.alloc(32)
+  for (const message of messages) sodium.crypto_generichash(hash, message)
+}
+
+async function measure(size, place, options) {
+  const roots = await openRoots(options)
+  try {
+    const built = await millisecondsOf(() => roots.rebuild(ledgerOf(size)))
+    const figures = []
+    for (const block of blocks) {
+      const messages = messagesOf(block)
+      const before = await roots.root()
+      const bare = await millisecondsOf(() => hashAll(messages))
+      const applied = await millisecondsOf(() => roots.apply(block))
+      const undone = await millisecondsOf(() => roots.revert(before))
+      if (Buffer.compare(await roots.root(), before) !== 0) throw new Error('an undo has led to another root')
+      await roots.apply(block)
+      figures.push({ applied, bare, ratio: applied / bare, undone })
+    }
+    const middle = (figure) => median(figures.map((each) => each[figure]))
+    console.log(
+      `roots of ${round(blockSize)} transfers over ${round(size)} outputs in ${place}: ${round(middle('applied'))} ms ` +
+        `(bare Blake2b-256 ${round(middle('bare'))} ms: ${round(middle('ratio'))} times as long; median of ${rounds} rounds); ` +
+        `undone in ${round(middle('undone'))} ms; rebuilt in ${(built / 1000).toFixed(1)} s`,
+    )
+  } finally {
+    await roots.close()
+  }
+}
+
+for (const size of sizes) {
+  await measure(size, 'memory', {})
+  const folder = mkdtempSync(join(tmpdir(), 'ratatosk-bench-roots-'))
+  try {
+    await measure(size, 'LMDB', { path: folder })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
