@@ -28,7 +28,7 @@ export function drawStateQueue(view: StateQueueView, now: number): string {
   const rows: string[][] = roots.map(({ headerHash, endTime, outRef }) => [
     'confirmed',
     short(headerHash),
-    endTime === 0n ? 'genesis' : since(endTime, now),
+    headerHash.some((byte) => byte !== 0) ? since(endTime, now) : 'genesis',
     roots.length === 1 ? '' : shortOutRef(outRef),
   ])
   const elided = blocks.length > 2 * shownAtEnds + 1 ? blocks.length - 2 * shownAtEnds : 0

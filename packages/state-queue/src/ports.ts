@@ -6,7 +6,7 @@ export interface QueueRoot {
   readonly outRef: string
   /** Of the block merged last, 28 bytes; zeros before the first. */
   readonly headerHash: Uint8Array
-  /** When that block ended, POSIX milliseconds; 0 before the first. */
+  /** When that block ended, POSIX milliseconds. */
   readonly endTime: bigint
 }
 
