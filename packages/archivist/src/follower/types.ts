@@ -60,9 +60,9 @@ export interface FollowerOptions {
   trieDir?: string
   /** From one look at layer 1 to the next, in milliseconds; 5,000 unless told. */
   pollMs?: number
-  /** Bodies that are on their way at a time; 8 unless told. */
+  /** Bodies that are on their way at a time; 4 unless told. */
   concurrency?: number
-  /** A longer body is refused, and its peer with it; 256 MiB unless told. */
+  /** A longer body is refused, and its peer with it; 128 MiB unless told. */
   maxBodyBytes?: number
   /** A peer that sends less than 64 KiB in this time, in milliseconds, and has not ended, is given up; 10,000 unless told. */
   stallMs?: number

@@ -1,0 +1,135 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ArchivedBlock } from '../archive.js'
+import { catchUp } from './catch-up.js'
+import { createHeaderPaths, type HeaderPath } from './header-path.js'
+import { openOutputTrie } from './output-trie.js'
+import { createPeers } from './peers.js'
+import type { Follower, FollowerOptions, FollowerStatus } from './types.js'
+
+/**
+ * Follows layer 1's state queue: learns headers from it and older ones and bodies from peers, and archives what it can check.
+ * Resolves when the trie of unspent outputs agrees with the archive, which may take a while where it has to be built anew.
+ *
+ * @throws TypeError where the options cannot work; whatever the archive or the trie's folder throw
+ * @example
+ * const follower = await createFollower({ chain, peers, archive: store.archive, genesis, trieDir, log })
+ * await follower.synced()
+ * await follower.close()
+ */
+export async function createFollower(options: FollowerOptions): Promise<Follower> {
+  const { chain, archive, genesis, log, pollMs = 5_000, concurrency = 4 } = options
+  const { stallMs = 10_000, backoffMs = 1_000, maxBodyBytes = 128 * 1024 * 1024 } = options
+  const peers = createPeers(options.peers, { stallMs, backoffMs, maxBodyBytes }, log)
+  const paths = createHeaderPaths(archive, peers)
+  const closing = new AbortController()
+  const { signal } = closing
+  const trie = await openOutputTrie({ archive, genesis, dir: options.trieDir, log })
+
+  let height = 0n
+  let marked = 0n
+  let target: bigint | undefined
+  let syncedAt: Date | undefined
+  let trouble: string | undefined
+  let waiting: (() => void)[] = []
+  let wake = new AbortController()
+
+  /** Logs what keeps it from getting on, once, and that it gets on again. */
+  function tell(problem: string | undefined, error?: unknown): void {
+    const fields = { height: Number(height), ...(error === undefined ? {} : { err: error }) }
+    if (problem === undefined) {
+      if (trouble !== undefined) log.info(fields, 'Follows layer 1 again')
+    } else if (problem !== trouble) {
+      if (error === undefined) log.warn(fields, problem)
+      else log.error(fields, problem)
+    }
+    trouble = problem
+  }
+
+  /** What layer 1 no longer has goes, the newest first; what was merged stays, whatever layer 1 shows. */
+  async function takeOut({ fork }: HeaderPath, tip: ArchivedBlock | undefined): Promise<void> {
+    const from = (fork?.height ?? 0n) + 1n
+    if (tip === undefined || tip.height < from) return
+    if ((await archive.byHeight(from))?.merged)
+      throw new Error(
+        `Layer 1 shows a history without block ${from}, which was merged; where that is for good, begin with an empty archive`,
+      )
+    await archive.removeFrom(from)
+    await trie.align(signal)
+    log.warn({ from: Number(from), to: Number(tip.height) }, 'Took blocks out that layer 1 has removed')
+  }
+
+  /** One look at layer 1 and all that follows from it. */
+  async function follow(): Promise<void> {
+    await trie.align(signal)
+    const state = await chain.read(signal)
+    const path = await paths.find(state, signal)
+    if (!path) return tell('No peer has a header that leads to the newest block')
+    const tip = await archive.tip()
+    await takeOut(path, tip)
+    if (path.mergedHeight > marked) await archive.markMerged(path.mergedHeight)
+    marked = path.mergedHeight
+    height = path.fork?.height ?? 0n
+    target = height + BigInt(path.missing.length)
+    const archived = (reached: bigint) => {
+      height = reached
+    }
+    const lacking = await catchUp(path, { archive, trie, peers, concurrency, log, archived }, signal)
+    if (lacking !== undefined) return tell(`No peer has the body of block ${lacking}`)
+    paths.forget()
+    syncedAt = new Date()
+    tell(undefined)
+  }
+
+  async function round(): Promise<void> {
+    const answered = waiting
+    waiting = []
+    const before = syncedAt
+    try {
+      await follow()
+    } catch (error) {
+      if (signal.aborted) return
+      tell(error instanceof Error ? error.message : String(error), error)
+    }
+    if (syncedAt === before) waiting = [...answered, ...waiting]
+    else for (const resolve of answered) resolve()
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      wake = new AbortController()
+      await round()
+      const rest = trouble === undefined ? pollMs : Math.min(pollMs, Math.max(peers.nextReturn(), 50))
+      await pause(rest, undefined, { signal: AbortSignal.any([signal, wake.signal]) }).catch(() => undefined)
+    }
+  }
+
+  try {
+    await trie.align(signal)
+    height = (await archive.tip())?.height ?? 0n
+  } catch (error) {
+    await trie.close()
+    throw error
+  }
+  const running = run()
+  let closed: Promise<void> | undefined
+
+  return {
+    status: (): FollowerStatus => ({
+      height,
+      ...(target === undefined ? {} : { target }),
+      ...(syncedAt === undefined ? {} : { syncedAt }),
+      ...(trouble === undefined ? {} : { trouble }),
+    }),
+
+    synced() {
+      wake.abort()
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+
+    close() {
+      closing.abort(new Error('The follower is closed'))
+      closed ??= running.then(() => trie.close())
+      return closed
+    },
+  }
+}
