@@ -134,9 +134,9 @@ export interface Blocks {
   reset(lease: Lease): Promise<void>
 
   /**
-   * The unspent outputs after the newest block, in no particular order: what the trie of outputs is rebuilt from. One snapshot,
-   * read in pieces of some thousands. It holds a connection until it has ended or the loop over it is left; on PGlite that is the
-   * only one, so use nothing else of the database inside the loop.
+   * The unspent outputs after the newest block, in no particular order: what the trie of outputs is rebuilt from. They are those of
+   * the moment at which the reading began, in pieces of some thousands. Nothing waits for the reader, however long it takes; let
+   * neither {@link forgetSpent} nor {@link reset} run before it has ended.
    */
   utxosAfterNewest(): AsyncIterable<readonly UnspentOutput[]>
 }
