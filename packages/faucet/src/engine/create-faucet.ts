@@ -74,7 +74,10 @@ export function createFaucet(settings: FaucetSettings): Faucet {
       switch (reservation.kind) {
         case 'held': {
           const { claim } = reservation
-          return holds.during([claim], () => payer.pay(claim))
+          const result = await holds.during([claim], () => payer.pay(claim))
+          if (result !== 'lost') return result
+          if (performance.now() >= deadline) return { kind: 'undecided' }
+          break
         }
         case 'funded': {
           const { id, paymentId, amount: paid, nextEligibleAt } = reservation.claim

@@ -30,8 +30,8 @@ export class Payer {
     this.#options = options
   }
 
-  /** Carries a claim to its end, and ends the hold. */
-  async pay(claim: HeldClaim): Promise<ClaimResult> {
+  /** Carries a claim to its end, and ends the hold. `lost`: it ended before, and nothing was done. */
+  async pay(claim: HeldClaim): Promise<ClaimResult | 'lost'> {
     const { claims, wallet, patienceMs } = this.#options
     const deadline = performance.now() + patienceMs
     // Until something is sent, a claim that was not under way before fails without a trace.
@@ -52,7 +52,7 @@ export class Payer {
         await claims.conclude(claim, 'failed')
         return { kind: 'depleted' }
       }
-      if (payment === 'lost') return { kind: 'undecided' }
+      if (payment === 'lost') return 'lost'
       fallback = 'undecided'
       return await this.#deliver(claim, payment, 'failed')
     } catch (error) {

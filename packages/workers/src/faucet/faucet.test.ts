@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { openScene, pay, stages } from './test/scene.js'
+import { ada, claimant, faucetKeys } from './test/wallets.js'
+
+const noon = Date.UTC(2026, 10, 21, 12)
+const day = 86_400_000
+const crowd = Number(process.env.RATATOSK_FAUCET_CROWD ?? 200)
+
+const times = (count: number) => Array.from({ length: count }, (_, n) => n)
+const codes = (answers: readonly { status: number; body: { [field: string]: string } }[]) => {
+  const counts: { [code: string]: number } = {}
+  for (const { status, body } of answers) {
+    const code = status === 200 ? 'paid' : (body.code ?? `${status}`)
+    counts[code] = (counts[code] ?? 0) + 1
+  }
+  return counts
+}
+
+describe.each(stages)('a faucet on $layer, with $backend', (stage) => {
+  it(`pays once for ${crowd} claims of one key, from two processes, and answers them all alike`, async (context) => {
+    const scene = await openScene(context, stage)
+    const other = await scene.another()
+    const answers = await Promise.all(
+      times(crowd).map((n) => (n % 2 ? scene : other).claim(1, { key: 'one' })),
+    )
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(answers[0]).toMatchObject({ status: 200, body: { amount: '100000000' } })
+    expect(await scene.claim(1, { key: 'one', ip: 'another' })).toEqual(answers[0])
+    expect(await scene.paidTo(1)).toEqual([100n * ada])
+  })
+
+  it(`pays once for ${crowd} claims of one address; the others wait for its next time`, async (context) => {
+    let now = noon
+    const scene = await openScene(context, stage, { clock: { now: () => now } })
+    const answers = await Promise.all(times(crowd).map((n) => scene.claim(1, { key: `${n}`, ip: `${n}` })))
+    expect(codes(answers)).toEqual({ paid: 1, COOLDOWN: crowd - 1 })
+    const nextEligibleAt = '2026-11-22T12:00:00.000Z'
+    expect(new Set(answers.map(({ body }) => body.nextEligibleAt))).toEqual(new Set([nextEligibleAt]))
+    expect(await scene.paidTo(1)).toEqual([100n * ada])
+
+    now += day - 1
+    expect(await scene.claim(1, { key: 'early' })).toEqual({
+      status: 429,
+      body: { error: 'The address has claimed too recently', code: 'COOLDOWN', nextEligibleAt },
+    })
+    now += 1
+    expect((await scene.claim(1, { key: 'in time' })).status).toBe(200)
+    expect(await scene.paidTo(1)).toEqual([100n * ada, 100n * ada])
+  })
+
+  it('pays exactly the cap for 50 claims of one ipHash', async (context) => {
+    let now = noon
+    const scene = await openScene(context, stage, { clock: { now: () => now } })
+    const answers = await Promise.all(times(50).map((n) => scene.claim(n, { ip: 'shared' })))
+    expect(codes(answers)).toEqual({ paid: 5, IP_LIMIT: 45 })
+    const paid = await Promise.all(times(50).map((n) => scene.paidTo(n)))
+    expect(paid.filter(({ length }) => length === 1)).toHaveLength(5)
+    expect(paid.flat()).toHaveLength(5)
+    now += day
+    expect((await scene.claim(99, { ip: 'shared' })).status).toBe(200)
+  })
+
+  it('pays many addresses at once from a single output, by two processes', async (context) => {
+    const scene = await openScene(context, stage, { funds: [10_000n * ada] })
+    const other = await scene.another()
+    const answers = await Promise.all(times(20).map((n) => (n % 2 ? scene : other).claim(n)))
+    expect(codes(answers)).toEqual({ paid: 20 })
+    expect(new Set(answers.map(({ body }) => body.txHash)).size).toBe(20)
+    for (const n of times(20)) expect(await scene.paidTo(n)).toEqual([100n * ada])
+  })
+
+  it('is depleted before its floor is touched, and serves again once it is refilled', async (context) => {
+    const scene = await openScene(context, stage, { funds: [250n * ada] })
+    const answers = [await scene.claim(1), await scene.claim(2)]
+    await scene.layer.include()
+    answers.push(await scene.claim(3))
+    expect(codes(answers)).toEqual({ paid: 1, DEPLETED: 2 })
+    expect(answers[2]).toEqual({
+      status: 503,
+      body: { error: 'The faucet has too little left; come back later', code: 'DEPLETED' },
+    })
+    await scene.refill(1000n * ada)
+    expect((await scene.claim(2)).status).toBe(200)
+    expect((await scene.claim(3, { key: 'another' })).status).toBe(200)
+    for (const n of [1, 2, 3]) expect(await scene.paidTo(n)).toEqual([100n * ada])
+  })
+
+  it('keeps to its own words in the log: neither token nor ipHash', async (context) => {
+    const scene = await openScene(context, stage, { funds: [250n * ada] })
+    await scene.claim(1, { ip: 'the hash of an address' })
+    await scene.claim(2, { ip: 'the hash of an address' })
+    await scene.claim(1, { key: 'too soon', ip: 'the hash of an address' })
+    const log = scene.log.join('')
+    expect(log).toContain('the faucet paid a claim')
+    expect(log).not.toContain('a token that only tests know')
+    expect(log).not.toContain('the hash of an address')
+  })
+})
+
+describe('a faucet whose output somebody else spends', () => {
+  it('on layer 1: VALIDATION_FAILED, and the same key succeeds later', async (context) => {
+    const scene = await openScene(context, { backend: 'PGlite', layer: 'layer 1' }, { funds: [5000n * ada] })
+    // It waits in the mempool, so that the faucet does not see it yet.
+    await pay(scene.layer.wallet(faucetKeys), claimant(9), 10n * ada)
+    const failed = await scene.claim(1)
+    expect(failed).toEqual({
+      status: 500,
+      body: {
+        error: 'The funding transaction was not valid; try again with the same idempotencyKey',
+        code: 'VALIDATION_FAILED',
+      },
+    })
+    expect(codes([await scene.claim(1, { key: 'another' })])).toEqual({ VALIDATION_FAILED: 1 })
+    await scene.layer.include()
+    const paid = await scene.claim(1)
+    expect(paid.status).toBe(200)
+    expect(await scene.claim(1)).toEqual(paid)
+    expect(codes([await scene.claim(1, { key: 'another' })])).toEqual({ COOLDOWN: 1 })
+    expect(await scene.paidTo(1)).toEqual([100n * ada])
+  })
+})
