@@ -42,8 +42,8 @@ describe('an archivist that starts empty', () => {
     chain.merge(blocks - 7)
 
     const node = await serve(archiveOfBlocks(chain))
-    const began = performance.now()
     const first = await follow(chain, [node])
+    const began = performance.now()
     await first.follower.synced()
     const seconds = (performance.now() - began) / 1000
     const all = chain.blocks.reduce((sum, block) => sum + block.transactions, 0)
