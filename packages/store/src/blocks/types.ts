@@ -136,7 +136,7 @@ export interface Blocks {
   /**
    * The unspent outputs after the newest block, in no particular order: what the trie of outputs is rebuilt from. They are those of
    * the moment at which the reading began, in pieces of some thousands. Nothing waits for the reader, however long it takes; let
-   * neither {@link forgetSpent} nor {@link reset} run before it has ended.
+   * neither {@link Blocks.forgetSpent} nor {@link Blocks.reset} run before it has ended.
    */
   utxosAfterNewest(): AsyncIterable<readonly UnspentOutput[]>
 }

@@ -117,7 +117,7 @@ export const blocks = ratatosk.table(
   ],
 )
 
-/** Transactions leave the mempool for this table at commit and stay for good, unless their block is removed. */
+/** Transactions leave the mempool for this table when a block is built, and stay for good, unless their block is removed. Positions count from 1. */
 export const blockTransactions = ratatosk.table(
   'block_transactions',
   {
