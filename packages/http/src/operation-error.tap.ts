@@ -117,8 +117,7 @@ t.test('the other ways not to be done', async (t) => {
       { kind: 'timed-out', message: 'No sequencer answered within 30 s.' },
       504,
       {
-        error:
-          'No sequencer answered within 30 s. It may still be done: look at the state queue before you ask again',
+        error: 'No sequencer answered within 30 s. Look at the state queue, then ask again',
       },
     ],
   ]

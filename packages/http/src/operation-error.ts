@@ -35,7 +35,7 @@ export function operationError(asked: Operation, result: OperationResult): Error
       return new OperationError(
         504,
         'OPERATION_TIMED_OUT',
-        `${result.message.replace(/\.$/, '')}. It may still be done: look at the state queue before you ask again`,
+        `${result.message.replace(/\.$/, '')}. Look at the state queue, then ask again`,
       )
     default:
       return new Error(`an operation ${asked} ended as ${result.kind}`)

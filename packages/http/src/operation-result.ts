@@ -9,7 +9,7 @@ export type OperationFailure =
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
   /** `cause` is the kind of failure; what is not in `layer1Causes` is answered as `unknown`. */
   | { readonly kind: 'layer1-failed'; readonly cause: string; readonly code: string }
-  /** No result within the time given; the message is for the client. It may be done all the same. */
+  /** No result within the time given; the message is for the client, and says whether it may still be done. */
   | { readonly kind: 'timed-out'; readonly message: string }
 
 /** What became of an operation. Hashes are hex, so that a result travels as JSON. */

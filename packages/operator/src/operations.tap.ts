@@ -147,7 +147,7 @@ t.test('504 where no result came in time, saying what to do', async (t) => {
       t.equal(answer.status, 504, operation)
       t.equal(
         answer.body,
-        '{"error":"No sequencer answered within 190 s. It may still be done: look at the state queue before you ask again"}',
+        '{"error":"No sequencer answered within 190 s. Look at the state queue, then ask again"}',
       )
     }
   }

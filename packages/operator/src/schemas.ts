@@ -98,7 +98,7 @@ function operationResponses<Done extends TSchema, Conflict extends TSchema>(done
     409: conflict,
     500: internalErrorBody(),
     503: layer1FailureBody(),
-    504: errorBody('No result in time; it may still be done'),
+    504: errorBody('No result in time: look at the state queue, then ask again'),
   }
 }
 

@@ -23,6 +23,12 @@ t.test('a list: the confirmed state, then each block with its age and maturity',
   )
 })
 
+t.test('a block is mature from its very millisecond on, in the heading as in its line', async (t) => {
+  const view = { roots: [root(1)], blocks: [block(2, 60)] }
+  t.match(drawStateQueue(view, now), /^State queue: 1 block, 1 mature\n.* mature$/s)
+  t.match(drawStateQueue(view, now - 1), /^State queue: 1 block\n.* matures in 0 s$/s)
+})
+
 t.test('an empty list, at genesis and later', async (t) => {
   t.equal(
     drawStateQueue({ roots: [root(1)], blocks: [] }, now),

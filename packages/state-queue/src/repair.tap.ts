@@ -39,7 +39,7 @@ t.test('repair: the other ways not to be done', async (t) => {
   chain.result = { kind: 'timed-out', message: 'No sequencer answered within 190 s' }
   t.match(await get(path), {
     status: 504,
-    body: '{"error":"No sequencer answered within 190 s. It may still be done: look at the state queue before you ask again"}',
+    body: '{"error":"No sequencer answered within 190 s. Look at the state queue, then ask again"}',
   })
 
   chain.result = { kind: 'nothing-to-merge' }

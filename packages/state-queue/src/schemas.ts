@@ -71,7 +71,7 @@ export const repairSchema = {
     409: errorBody('A reset or init runs, or the repair cannot be done as things stand'),
     500: internalErrorBody(),
     503: layer1FailureBody(),
-    504: errorBody('No result in time; it may still be done'),
+    504: errorBody('No result in time: look at the state queue, then ask again'),
   },
 }
 
