@@ -125,12 +125,14 @@ export function openSession({ settings, held, slots, log, closing, step }: Sessi
   }
 
   async function initAtStart(): Promise<void> {
-    mayInit = false
-    if ((await work.store.blocks.newest()) !== undefined) return
+    mayInit = (await work.store.blocks.newest()) === undefined
+    if (!mayInit) return
     const lock = await lockOperation(work.store, work.holder, 'init', work.leaseMs)
+    // Of a sequencer that was killed, for one: it ends.
     if (typeof lock === 'string') return
     try {
       await initialise(work)
+      mayInit = false
     } finally {
       await lock.release()
     }
@@ -169,9 +171,8 @@ export function openSession({ settings, held, slots, log, closing, step }: Sessi
     doing = 'init'
     try {
       await initAtStart()
-      return 0
+      return work.pollMs
     } catch (error) {
-      mayInit = true
       return complain(error)
     } finally {
       doing = undefined

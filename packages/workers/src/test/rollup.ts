@@ -1,10 +1,8 @@
-import { createDevnet, type Devnet, testWallets } from '@ratatosk/devnet'
+import { createDevnet, type Devnet } from '@ratatosk/devnet'
 import {
   createDevnetLayer1,
   initRegistry,
-  keysFromSeedPhrase,
   type Layer1,
-  openContracts,
   openWallet,
   readStateQueue,
   type Wallet,
@@ -19,29 +17,15 @@ import type { Roots } from '../roots/types.js'
 import { createSequencer } from '../sequencer/create-sequencer.js'
 import type { Sequencer, SequencerOptions } from '../sequencer/types.js'
 import type { SignedTransaction } from './midgard.js'
+import { administratorKeys, contractsOf, operatorKeys } from './rollup-contracts.js'
 import { chain, fundsOf, keyOf } from './transfers.js'
 
 const START = 1_700_000_040_000
-const [administratorKeys, operatorKeys] = [0, 1].map((account) =>
-  keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }),
-)
-
 /** One for all tests of a file: its threads are slow to start. */
 const evaluator = createEvaluator({ threads: 1 })
 afterAll(() => evaluator.close())
 
-export const contracts = openContracts(
-  {
-    protocol: 'RATATOSK',
-    administrator: administratorKeys!.payment.hash,
-    maturityWindow: 20_000n,
-    turnLength: 60_000n,
-    bond: 500_000_000n,
-    releaseDelay: 80_000n,
-    maxOperators: 10n,
-  },
-  0,
-)
+export const contracts = contractsOf(20_000n)
 
 export const limits = { requestTimeoutMs: 200, callTimeoutMs: 2000, attempts: 2, backoffMs: 1, pollMs: 5 }
 
@@ -57,7 +41,7 @@ export interface TestChain {
 
 export async function openChain(context: TestContext): Promise<TestChain> {
   const clock = { time: START, now: () => clock.time }
-  const utxos = [administratorKeys!, operatorKeys!].flatMap(({ address }, wallet) =>
+  const utxos = [administratorKeys, operatorKeys].flatMap(({ address }, wallet) =>
     Array.from({ length: 5 }, (_, index) => ({
       outref: `${'11'.repeat(32)}#${wallet * 5 + index}`,
       output: toHex(
@@ -76,7 +60,7 @@ export async function openChain(context: TestContext): Promise<TestChain> {
   }
   const layer1 = createDevnetLayer1(devnet, limits)
   // Time passes faster here than threads start.
-  await wallet(layer1, administratorKeys!).build(initRegistry(contracts))
+  await wallet(layer1, administratorKeys).build(initRegistry(contracts))
   return {
     devnet,
     layer1,
@@ -85,7 +69,7 @@ export async function openChain(context: TestContext): Promise<TestChain> {
       let ended = false
       const mining = (async () => {
         for (let round = 0; !ended; round++) {
-          if (devnet.mempool().length > 0 || round % 10 === 0) await mine()
+          if (devnet.mempool().length > 0 || round % 4 === 0) await mine()
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
       })()
@@ -132,6 +116,9 @@ function wallet(layer1: Layer1, keys: WalletKeys): Wallet {
   return openWallet({ layer1, keys, evaluator, withholdMs: 50 })
 }
 
+/** The administrator's wallet as another process would open it. */
+export const administrator = (layer1: Layer1): Wallet => wallet(layer1, administratorKeys)
+
 export interface Rollup {
   readonly sequencer: Sequencer
   readonly roots: Roots
@@ -143,14 +130,15 @@ export async function openRollup(
   store: Store,
   layer1: Layer1,
   options: Partial<SequencerOptions> = {},
+  awaitLease = true,
 ): Promise<Rollup> {
   const roots = options.roots ?? (await openRoots())
   const sequencer = createSequencer({
     store,
     layer1,
     contracts,
-    operator: wallet(layer1, operatorKeys!),
-    administrator: wallet(layer1, administratorKeys!),
+    operator: wallet(layer1, operatorKeys),
+    administrator: wallet(layer1, administratorKeys),
     roots,
     genesis,
     holder: 'test',
@@ -169,10 +157,10 @@ export async function openRollup(
     await roots.close()
   })
   await sequencer.start()
-  while (!sequencer.active) await new Promise((resolve) => sequencer.subscribe(resolve))
+  while (awaitLease && !sequencer.active) await new Promise((resolve) => sequencer.subscribe(resolve))
   return { sequencer, roots }
 }
 
-export async function queueOf(layer1: Layer1) {
-  return readStateQueue(contracts, await layer1.utxosAt(contracts.queue.addressText))
+export async function queueOf(layer1: Layer1, of = contracts) {
+  return readStateQueue(of, await layer1.utxosAt(of.queue.addressText))
 }

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { expectAgreement, until } from '../test/agreement.js'
+import { accept, openChain, openRollup, queueOf, transfers } from '../test/rollup.js'
+import { openers } from '../test/services.js'
+import { operationUnderWay } from './operation-lock.js'
+import type { Operation } from './types.js'
+
+const rounds = Number(process.env.RATATOSK_LOCK_ROUNDS ?? 20)
+const operations: readonly Operation[] = ['init', 'reset', 'repair', 'commit', 'merge']
+
+test(`of five operations at once, one is done, ${rounds} times over`, {
+  timeout: 20_000 + rounds * 2000,
+}, async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer } = await openRollup(context, store, chain.layer1)
+  const sent = transfers(1)
+  const won = new Map<string, number>()
+  for (let round = 0; round < rounds; round++) {
+    if ((await queueOf(chain.layer1)).roots.length === 0) {
+      expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+      await accept(store, sent)
+    }
+    const clear = chain.devnet.faults.inject({ kind: 'delay', delayMs: 25, times: Infinity, face: 'client' })
+    const asked = operations.map((_, index) => operations[(index + round) % operations.length]!)
+    const results = await Promise.all(asked.map((operation) => sequencer.run(operation)))
+    clear()
+    const done = results.filter(({ kind }) => kind !== 'busy' && kind !== 'root-exists')
+    expect(results.filter(({ kind }) => kind === 'busy')).toHaveLength(3)
+    expect(done).toHaveLength(1)
+    expect(['refused', 'layer1-failed']).not.toContain(done[0]!.kind)
+    won.set(done[0]!.kind, (won.get(done[0]!.kind) ?? 0) + 1)
+    expect(await operationUnderWay(store)).toBeUndefined()
+  }
+  // Otherwise the rounds would show little.
+  expect(won.size).toBeGreaterThan(2)
+})
+
+test('the lock of a killed holder ends with its lease, and the sequencer waits for it', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer } = await openRollup(context, store, chain.layer1)
+  await store.leases.acquire('operation', 'node-7:reset', 700)
+  expect(await operationUnderWay(store)).toBe('reset')
+  expect(await sequencer.run('init')).toEqual({ kind: 'busy', operation: 'reset' })
+  expect(await sequencer.run('merge')).toEqual({ kind: 'busy', operation: 'reset' })
+  await until(async () => (await operationUnderWay(store)) === undefined)
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+})
+
+test('a commitment asked for while one is made by itself is refused at once', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  let asked: Promise<unknown> | undefined
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1, {
+    autoCommit: true,
+    observer: {
+      step(name) {
+        if (name === 'roots-applied') asked ??= sequencer.run('commit')
+      },
+    },
+  })
+  await sequencer.run('init')
+  const sent = transfers(2)
+  await accept(store, sent)
+  await until(async () => asked !== undefined)
+  expect(await asked).toEqual({ kind: 'busy', operation: 'commit' })
+  await until(async () => (await queueOf(chain.layer1)).blocks.length === 1)
+  await until(async () => (await store.blocks.newest())?.state === 'committed')
+  await expectAgreement(store, chain.layer1, roots, sent)
+})
+
+test('of two sequencers one works, and the other when that one has ended', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const first = await openRollup(context, store, chain.layer1, { autoCommit: true, holder: 'first' })
+  const second = await openRollup(context, store, chain.layer1, { autoCommit: true, holder: 'second' }, false)
+  await first.sequencer.run('init')
+  const sent = transfers(4)
+  await accept(store, sent.slice(0, 2))
+  await until(async () => (await store.blocks.newest())?.state === 'committed')
+  expect(second.sequencer.active).toBe(false)
+  expect(await second.sequencer.run('commit')).toMatchObject({ kind: 'refused', code: 'not-active' })
+  await first.sequencer.close()
+  expect(first.sequencer.active).toBe(false)
+  await until(async () => second.sequencer.active)
+  await accept(store, sent.slice(2))
+  await until(async () => (await store.blocks.newest())?.height === 2n)
+  await until(async () => (await store.blocks.newest())?.state === 'committed')
+  await expectAgreement(store, chain.layer1, second.roots, sent)
+})
