@@ -47,9 +47,9 @@ const text = (description: string) => Type.String({ description, minLength: 1, m
 export const claimSchema = {
   operationId: 'claim',
   summary: 'Claim testnet ADA',
+  description: 'Asks for `Authorization: Bearer <token>`.',
   tags: ['faucet'],
   consumes: ['application/json'],
-  security: [{ faucetToken: [] }],
   body: Type.Unsafe<ClaimRequest>(
     Type.Object({
       address: Type.String({ description: 'Bech32 testnet address with a payment key credential' }),

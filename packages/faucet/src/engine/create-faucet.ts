@@ -52,7 +52,15 @@ export function createFaucet(settings: FaucetSettings): Faucet {
   const { claims, wallet, log, now = Date.now } = settings
   const { amount, cooldownMs, dailyIpLimit, minBalance, leaseMs } = checked(settings)
   const holds = keepHolds(claims, leaseMs, log)
-  const payer = new Payer({ claims, wallet, minBalance, patienceMs, log, onUnderWay: settleLater })
+  const payer = new Payer({
+    claims,
+    wallet,
+    minBalance,
+    patienceMs,
+    log,
+    onUnderWay: settleLater,
+    onStalled: settleBeside,
+  })
   const flights = new Map<string, Promise<ClaimResult>>()
   let settling: Promise<number> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -129,11 +137,13 @@ export function createFaucet(settings: FaucetSettings): Faucet {
 
   function settleLater(): void {
     if (closed) return
-    timer ??= setTimeout(() => {
-      settle().catch((err: unknown) => {
-        log?.warn({ err }, 'what became of the payments of the faucet could not be found out')
-      })
-    }, settleEveryMs).unref()
+    timer ??= setTimeout(settleBeside, settleEveryMs).unref()
+  }
+
+  function settleBeside(): void {
+    settle().catch((err: unknown) => {
+      log?.warn({ err }, 'what became of the payments of the faucet could not be found out')
+    })
   }
 
   return {

@@ -12,6 +12,8 @@ export interface PayerOptions {
   readonly log: Log | undefined
   /** Told of payments whose end is not known yet. */
   readonly onUnderWay: () => void
+  /** Told when money is waited for that no payment of this process brings. */
+  readonly onStalled: () => void
 }
 
 /** Between two looks whether money under way has come. */
@@ -147,7 +149,8 @@ export class Payer {
   async #somethingPaid(): Promise<void> {
     const stop = new AbortController()
     const paid = new Promise<void>((resolve) => this.#waiting.push(resolve))
-    await Promise.race([paid, pause(lookMs, undefined, { signal: stop.signal }).catch(() => {})])
+    const stalled = pause(lookMs, undefined, { signal: stop.signal }).then(this.#options.onStalled, () => {})
+    await Promise.race([paid, stalled])
     stop.abort()
   }
 

@@ -146,10 +146,10 @@ describe.each(stages)('a faucet on $network that is killed, with $place', ({ pla
   })
 })
 
-describe.each(Object.keys(networks))('a faucet on %s that is killed amid its claims', (on) => {
+describe.each(Object.keys(networks))('a faucet on %s that is killed amid its claims', (layer) => {
   it(`${rounds} times, pays each claim once`, { timeout: 30_000 + rounds * 10_000 }, async (context) => {
     const place = await places['PostgreSQL and Redis']!(context)
-    const network = await networks[on]!(place)
+    const network = await networks[layer]!(place)
     const { blockfrost } = network
     const perRound = 10
     for (let round = 0; round < rounds; round++) {

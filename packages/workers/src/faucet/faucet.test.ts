@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { openScene, pay, stages } from './test/scene.js'
-import { ada, claimant, faucetKeys } from './test/wallets.js'
+import { openScene, stages } from './test/scene.js'
+import { ada } from './test/wallets.js'
 
 const noon = Date.UTC(2026, 10, 21, 12)
 const day = 86_400_000
@@ -94,28 +94,5 @@ describe.each(stages)('a faucet on $layer, with $backend', (stage) => {
     expect(log).toContain('the faucet paid a claim')
     expect(log).not.toContain('a token that only tests know')
     expect(log).not.toContain('the hash of an address')
-  })
-})
-
-describe('a faucet whose output somebody else spends', () => {
-  it('on layer 1: VALIDATION_FAILED, and the same key succeeds later', async (context) => {
-    const scene = await openScene(context, { backend: 'PGlite', layer: 'layer 1' }, { funds: [5000n * ada] })
-    // It waits in the mempool, so that the faucet does not see it yet.
-    await pay(scene.layer.wallet(faucetKeys), claimant(9), 10n * ada)
-    const failed = await scene.claim(1)
-    expect(failed).toEqual({
-      status: 500,
-      body: {
-        error: 'The funding transaction was not valid; try again with the same idempotencyKey',
-        code: 'VALIDATION_FAILED',
-      },
-    })
-    expect(codes([await scene.claim(1, { key: 'another' })])).toEqual({ VALIDATION_FAILED: 1 })
-    await scene.layer.include()
-    const paid = await scene.claim(1)
-    expect(paid.status).toBe(200)
-    expect(await scene.claim(1)).toEqual(paid)
-    expect(codes([await scene.claim(1, { key: 'another' })])).toEqual({ COOLDOWN: 1 })
-    expect(await scene.paidTo(1)).toEqual([100n * ada])
   })
 })

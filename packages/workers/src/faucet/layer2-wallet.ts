@@ -22,12 +22,12 @@ export interface Layer2FaucetWalletOptions {
   /** Those of layer 2, as its validation workers have them; likewise the slots. */
   readonly parameters: ProtocolParameters
   readonly slots: SlotConfig
+  /** How long a payment waits for its verdict, in milliseconds. @defaultValue 10000 */
+  readonly verdictMs?: number
   /** POSIX milliseconds. @defaultValue `Date.now` */
   readonly now?: () => number
 }
 
-/** How long a payment waits for its verdict. */
-const verdictMs = 10_000
 /** Between two looks for it: the first pause, and the longest. */
 const firstLookMs = 10
 const longestLookMs = 250
@@ -42,7 +42,7 @@ const longestLookMs = 250
  * const faucet = createFaucet({ claims: store.faucetClaims, wallet })
  */
 export function createLayer2FaucetWallet(options: Layer2FaucetWalletOptions): FaucetWallet {
-  const { store, submissions, keys, parameters, slots, now = Date.now } = options
+  const { store, submissions, keys, parameters, slots, verdictMs = 10_000, now = Date.now } = options
   if (keys.address.networkId !== 0) throw new TypeError('There is no faucet on mainnet')
 
   async function isAccepted({ id }: FaucetPayment): Promise<boolean> {

@@ -76,11 +76,19 @@ export async function endow({ store }: Pick<Services, 'store'>, funds: readonly 
 
 export function layer2Of(
   { store, submissions }: Pick<RunningWorker, 'store' | 'submissions'>,
-  now: () => number = Date.now,
+  { now = Date.now, verdictMs = 10_000 } = {},
 ): Layer {
   return {
     wallet: (keys) =>
-      createLayer2FaucetWallet({ store, submissions, keys, parameters: documentFees, slots, now }),
+      createLayer2FaucetWallet({
+        store,
+        submissions,
+        keys,
+        parameters: documentFees,
+        slots,
+        verdictMs,
+        now,
+      }),
     include: async () => {},
     async paidTo(keys) {
       const outputs = await store.utxosAt(keys.address.bytes)
@@ -97,6 +105,6 @@ export const layers: Readonly<Record<string, (services: Services, options: Layer
       await endow(services, funds)
       const worker = run(services, { parameters: documentFees, now: () => clock.now(), maxAttempts: 1 })
       await worker.worker.ready()
-      return layer2Of(worker, () => clock.now())
+      return layer2Of(worker, { now: () => clock.now() })
     },
   }

@@ -1,0 +1,292 @@
+import swagger from '@fastify/swagger'
+import fastify from 'fastify'
+import t from 'tap'
+import faucet, { type ClaimResult, type FaucetOptions, faucet as named } from './index.js'
+import { addressText, build, claimBody, enterprise, funded, token } from './test/build.js'
+
+const hash = Buffer.alloc(28, 0x11)
+const other = Buffer.alloc(28, 0x22)
+const pointer = Buffer.from('81021a05', 'hex')
+const unauthorized = '{"error":"Unauthorized"}'
+
+t.test('exported by default and by name, under its npm name', async (t) => {
+  t.equal(faucet, named)
+  const { server } = await build(t)
+  t.ok(server.hasPlugin('@ratatosk/faucet'))
+})
+
+t.test('answers a claim that was paid with its four fields, in their order', async (t) => {
+  const { post, asked } = await build(t)
+  const answer = await post(claimBody)
+  t.equal(answer.status, 200)
+  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  t.equal(
+    answer.body,
+    '{"claimId":"0b7f5c1e-6c5e-4d5c-9a34-0f6b1f8b7a11",' +
+      `"txHash":"${'ab'.repeat(32)}","amount":"100000000","nextEligibleAt":"2026-11-22T12:00:00.000Z"}`,
+  )
+  t.same(asked, [
+    { idempotencyKey: 'key', ipHash: 'ip', address: Uint8Array.from(Buffer.concat([Buffer.of(0x60), hash])) },
+  ])
+})
+
+t.test('every other result has its status, its code and its words', async (t) => {
+  const { post, answers } = await build(t)
+  const nextEligibleAt = new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6))
+  const results: readonly (readonly [ClaimResult, number, string])[] = [
+    [{ kind: 'key-used' }, 409, '{"error":"idempotencyKey already used"}'],
+    [
+      { kind: 'cooldown', nextEligibleAt },
+      429,
+      '{"error":"The address has claimed too recently","code":"COOLDOWN","nextEligibleAt":"2026-01-02T03:04:05.006Z"}',
+    ],
+    [
+      { kind: 'ip-limit' },
+      429,
+      '{"error":"The daily limit of claims for this IP is reached","code":"IP_LIMIT"}',
+    ],
+    [
+      { kind: 'depleted' },
+      503,
+      '{"error":"The faucet has too little left; come back later","code":"DEPLETED"}',
+    ],
+    [
+      { kind: 'validation-failed' },
+      500,
+      '{"error":"The funding transaction was not valid; try again with the same idempotencyKey","code":"VALIDATION_FAILED"}',
+    ],
+    [{ kind: 'undecided' }, 500, '{"error":"Something went wrong","code":"INTERNAL"}'],
+  ]
+  for (const [result, status, body] of results) {
+    answers.result = result
+    const answer = await post(claimBody)
+    t.equal(answer.status, status, result.kind)
+    t.equal(answer.body, body)
+    t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  }
+})
+
+t.test('what throws is INTERNAL, and its cause in the log alone', async (t) => {
+  const { post, answers, log } = await build(t)
+  answers.result = new Error('relation "faucet_claims" does not exist')
+  const answer = await post(claimBody)
+  t.equal(answer.status, 500)
+  t.equal(answer.body, '{"error":"Something went wrong","code":"INTERNAL"}')
+  t.match(log.find(({ level }) => level === 50)?.err, { code: 'FAUCET_INTERNAL', stack: /faucet_claims/ })
+})
+
+t.test('without the token: 401, before anything else is judged', async (t) => {
+  const { post, asked, server } = await build(t)
+  const none = await server.inject({ method: 'POST', url: '/faucet/claims' })
+  t.equal(none.statusCode, 401)
+  t.equal(none.body, unauthorized)
+  t.equal(none.headers['www-authenticate'], 'Bearer')
+  for (const authorization of [
+    '',
+    token,
+    'Bearer',
+    'Bearer ',
+    `Basic ${token}`,
+    `Bearer ${token}x`,
+    `Bearer ${token.slice(0, -1)}`,
+    `Bearer ${token.toUpperCase()}`,
+    `Bearer ${token} ${token}`,
+    'Bearer undefined',
+  ]) {
+    for (const body of [
+      claimBody,
+      {},
+      'no JSON',
+      { ...claimBody, address: 'nonsense' },
+      'x'.repeat(100_000),
+    ]) {
+      const answer = await post(body, { authorization })
+      t.equal(answer.status, 401, authorization)
+      t.equal(answer.body, unauthorized)
+      t.equal(answer.headers['www-authenticate'], 'Bearer')
+    }
+    t.equal((await post('<a/>', { authorization, 'content-type': 'text/xml' })).status, 401)
+  }
+  t.same(asked, [])
+  t.equal((await post(claimBody, { authorization: `bearer ${token}` })).status, 200, 'the scheme has no case')
+})
+
+t.test('a body that breaks its rules: 400 naming the field, before the address is judged', async (t) => {
+  const { post, asked } = await build(t)
+  const bodies: readonly (readonly [string, unknown, string])[] = [
+    ['array', [], 'Invalid body: must be a JSON object'],
+    ['null', null, 'Invalid body: must be a JSON object'],
+    ['text', '"text"', 'Invalid body: must be a JSON object'],
+    ['no address', { ...claimBody, address: undefined }, 'Invalid address: must be a string'],
+    ['address that is none', { ...claimBody, address: 5 }, 'Invalid address: must be a string'],
+    ['addresses', { ...claimBody, address: [enterprise] }, 'Invalid address: must be a string'],
+    ...(['idempotencyKey', 'ipHash'] as const).flatMap((field) =>
+      (
+        [
+          ['missing', undefined, 'must be a string'],
+          ['null', null, 'must be a string'],
+          ['number', 7, 'must be a string'],
+          ['empty', '', 'must not be empty'],
+          ['too long', 'k'.repeat(257), 'must have no more than 256 characters'],
+          ['NUL', 'a\u0000b', 'must not have control characters'],
+          ['line break', 'a\nb', 'must not have control characters'],
+          ['half a character', '\ud800', 'must not have control characters'],
+        ] as const
+      ).map(
+        ([name, value, rule]) =>
+          [
+            `${field}: ${name}`,
+            { ...claimBody, address: 'nonsense', [field]: value },
+            `Invalid ${field}: ${rule}`,
+          ] as const,
+      ),
+    ),
+  ]
+  for (const [name, body, error] of bodies) {
+    const answer = await post(body)
+    t.equal(answer.status, 400, name)
+    t.equal(answer.body, JSON.stringify({ error }), name)
+  }
+  t.same(asked, [])
+})
+
+t.test('the longest texts, any characters and further fields are taken', async (t) => {
+  const { post, asked } = await build(t)
+  const texts = { idempotencyKey: 'k'.repeat(256), ipHash: '≤ 💧 "\\' }
+  t.equal((await post({ ...claimBody, ...texts, turnstile: { token: 1 } })).status, 200)
+  t.match(asked, [texts])
+  const poisoned = `{"__proto__":{"a":1},"constructor":{"prototype":{}},${JSON.stringify(claimBody).slice(1)}`
+  t.equal((await post(poisoned)).status, 200)
+})
+
+t.test('addresses are judged in the order of their codes', async (t) => {
+  const { post, asked } = await build(t)
+  const errors = {
+    ADDRESS_INVALID: 'The address is no bech32 address',
+    ADDRESS_NETWORK_MISMATCH: 'The address belongs to another network',
+    ADDRESS_NO_PAYMENT_CREDENTIAL: 'The address has no payment credential',
+    ADDRESS_SCRIPT: 'The address belongs to a script',
+  }
+  const refused: Record<keyof typeof errors, Record<string, string>> = {
+    ADDRESS_INVALID: {
+      empty: '',
+      'no bech32': 'hello',
+      'wrong checksum': enterprise.replace(/.$/, (last) => (last === 'q' ? 'p' : 'q')),
+      'mixed case': `A${enterprise.slice(1)}`,
+      'white space': ` ${enterprise}`,
+      Byron: 'Ae2tdPwUPEZFSi1cTyL1ZL6bgixhc2vSy5heg6Zg9uP7PpumkAJ82Qprt8b',
+      'no address': addressText('pool', 6, 0, hash),
+      'a byte short': addressText('addr_test', 6, 0, hash.subarray(1)),
+      'unknown type': addressText('addr_test', 9, 0, hash),
+      'prefix of a stake address': addressText('stake_test', 6, 0, hash),
+    },
+    ADDRESS_NETWORK_MISMATCH: {
+      mainnet: addressText('addr', 6, 1, hash),
+      'stake address of mainnet': addressText('stake', 14, 1, hash),
+      'script of mainnet': addressText('addr', 7, 1, hash),
+      'prefix of mainnet alone': addressText('addr', 6, 0, hash),
+      'prefix of a test network alone': addressText('addr_test', 6, 1, hash),
+    },
+    ADDRESS_NO_PAYMENT_CREDENTIAL: {
+      'stake key': addressText('stake_test', 14, 0, hash),
+      'stake script': addressText('stake_test', 15, 0, hash),
+    },
+    ADDRESS_SCRIPT: {
+      enterprise: addressText('addr_test', 7, 0, hash),
+      'base with stake key': addressText('addr_test', 1, 0, hash, other),
+      'base with stake script': addressText('addr_test', 3, 0, hash, other),
+      pointer: addressText('addr_test', 5, 0, hash, pointer),
+    },
+  }
+  for (const [code, addresses] of Object.entries(refused)) {
+    for (const [name, address] of Object.entries(addresses)) {
+      const answer = await post({ ...claimBody, address })
+      t.equal(answer.status, 400, `${code}: ${name}`)
+      t.equal(answer.body, JSON.stringify({ error: errors[code as keyof typeof errors], code }), name)
+    }
+  }
+  t.same(asked, [])
+
+  for (const address of [
+    enterprise.toUpperCase(),
+    addressText('addr_test', 0, 0, hash, other),
+    addressText('addr_test', 2, 0, hash, other),
+    addressText('addr_test', 4, 0, hash, pointer),
+  ]) {
+    t.equal((await post({ ...claimBody, address })).status, 200, address)
+  }
+  t.equal(asked.length, 4)
+})
+
+t.test('anything but JSON is refused as such', async (t) => {
+  const { post, asked } = await build(t)
+  const requests: readonly (readonly [string, string, number])[] = [
+    ['{"address":', 'application/json', 400],
+    ['', 'application/json', 400],
+    [JSON.stringify(claimBody), 'text/plain', 415],
+    ['address=a', 'application/x-www-form-urlencoded', 415],
+    [JSON.stringify({ ...claimBody, more: 'x'.repeat(20_000) }), 'application/json', 413],
+  ]
+  for (const [body, type, status] of requests) {
+    const answer = await post(body, { 'content-type': type })
+    t.equal(answer.status, status, `${type} ${body.slice(0, 20)}`)
+    t.match(Object.keys(JSON.parse(answer.body)), ['error'])
+  }
+  t.same(asked, [])
+  t.equal((await post(claimBody, { 'content-type': 'application/json; charset=utf-8' })).status, 200)
+})
+
+t.test('neither token nor ipHash nor key is logged, at whatever level', async (t) => {
+  const { post, log, answers } = await build(t)
+  const body = { ...claimBody, idempotencyKey: 'the-key-of-it', ipHash: 'the-hash-of-it' }
+  for (const result of [funded, { kind: 'ip-limit' }, { kind: 'depleted' }, new Error('away')] as const) {
+    answers.result = result
+    await post(body)
+  }
+  await post({ ...body, address: 'nonsense' })
+  await post({ ...body, idempotencyKey: 'the-key-of-it'.repeat(30) })
+  await post(body, { authorization: `Bearer ${token}x` })
+  const text = JSON.stringify(log)
+  t.ok(log.length > 7)
+  for (const secret of [token, 'the-key-of-it', 'the-hash-of-it']) t.notMatch(text, secret)
+})
+
+t.test('instances stand side by side, each with its token', async (t) => {
+  const { server, post } = await build(t)
+  const second = { claim: async () => ({ kind: 'depleted' }) as const }
+  await server.register(faucet, { token: 'other', network: 'testnet', faucet: second, prefix: '/l2' })
+  t.equal((await post(claimBody)).status, 200)
+  t.equal((await post(claimBody, {}, '/l2/faucet/claims')).status, 401)
+  t.equal((await post(claimBody, { authorization: 'Bearer other' }, '/l2/faucet/claims')).status, 503)
+})
+
+t.test('options that make no sense are refused at registration, and mainnet is', async (t) => {
+  const pays = { claim: async () => funded }
+  const refused: readonly (readonly [Partial<Record<keyof FaucetOptions, unknown>>, RegExp])[] = [
+    [{ network: 'mainnet' }, /there is no faucet on mainnet/],
+    [{ network: 'preprod' }, /network must be testnet/],
+    [{ network: undefined }, /network must be testnet/],
+    [{ faucet: undefined }, /faucet.claim must be a function/],
+    [{ faucet: {} }, /faucet.claim must be a function/],
+    [{ token: '' }, /must not be empty/],
+    [{ token: undefined }, /must not be empty/],
+  ]
+  for (const [options, message] of refused) {
+    const server = fastify()
+    const all = { token, network: 'testnet', faucet: pays, ...options } as FaucetOptions
+    await t.rejects(async () => server.register(faucet, all), { name: 'TypeError', message })
+  }
+})
+
+t.test('documents its route and every status', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(swagger, { openapi: { info: { title: 'faucet', version: '0' } } })
+  await server.register(faucet, { token, network: 'testnet', faucet: { claim: async () => funded } })
+  await server.ready()
+  const route = server.swagger().paths?.['/faucet/claims'] as {
+    post: { responses: object; operationId: string }
+  }
+  t.equal(route.post.operationId, 'claim')
+  t.same(Object.keys(route.post.responses), ['200', '400', '401', '409', '413', '415', '429', '500', '503'])
+})
