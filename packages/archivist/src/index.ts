@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { errorHandler, readBy } from '@ratatosk/http'
 import { toHex } from '@ratatosk/ledger'
@@ -12,9 +11,9 @@ import {
   archivedBodySchema,
   archivedHeaderSchema,
 } from './answers/schemas.js'
+import { sendPieces } from './answers/send.js'
 import type { Archive, ArchivedBlock } from './archive.js'
 import { BlockNotFoundError } from './errors.js'
-import { joinPieces } from './join-pieces.js'
 import { type BlockId, readBlockParams, readRange } from './parameters.js'
 
 export {
@@ -68,13 +67,14 @@ const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, { ar
       const format = formatFor(request.headers.accept)
       const tag = `"${toHex(block.headerHash)}${format.tagSuffix}"`
       const stays = request.params.id.kind === 'hash' || block.merged
-      reply.headers({
+      const caching = {
         etag: tag,
         vary: 'accept',
         'cache-control': stays ? 'public, max-age=31536000, immutable' : 'no-cache',
-      })
-      if (matches(request.headers['if-none-match'], tag)) return reply.code(304).send()
-      return stream(request, reply.type(format.contentType), format.block(block, part, body))
+      }
+      if (matches(request.headers['if-none-match'], tag)) return reply.code(304).headers(caching).send()
+      const headers = { ...caching, 'content-type': format.contentType }
+      return sendPieces(request, reply, headers, format.block(block, part, body))
     }
 
   const validatorCompiler = readBy(readBlockParams)
@@ -88,19 +88,10 @@ const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, { ar
     async (request, reply) => {
       const blocks = await archive.range(request.query.from, request.query.to)
       const format = formatFor(request.headers.accept)
-      reply.headers({ vary: 'accept', 'cache-control': 'no-cache' }).type(format.contentType)
-      return stream(request, reply, format.blocks(blocks, body))
+      const headers = { vary: 'accept', 'cache-control': 'no-cache', 'content-type': format.contentType }
+      return sendPieces(request, reply, headers, format.blocks(blocks, body))
     },
   )
-}
-
-/** Of a HEAD request nothing is read. */
-function stream(
-  { method }: FastifyRequest,
-  reply: FastifyReply,
-  pieces: AsyncIterable<Uint8Array | string>,
-): FastifyReply {
-  return reply.send(Readable.from(method === 'HEAD' ? [] : joinPieces(pieces)))
 }
 
 /** RFC 9110, section 13.1.2: compared weakly. */

@@ -1,4 +1,4 @@
-import { joinPieces } from './join-pieces.js'
+import { joinPieces } from './answers/join-pieces.js'
 
 /** Keeps what was read last, by the bytes of it. */
 export interface PieceCache {

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { archiveOfBlocks } from './archive-of-blocks.js'
+import { bodyOf } from './body/diff.js'
+import { encodeBlockBody } from './body/encode.js'
+import { SourceChain } from './test/source-chain.js'
+
+async function open(transactions: readonly number[]) {
+  const chain = new SourceChain(5)
+  for (const count of transactions) await chain.commit(count)
+  return { chain, archive: archiveOfBlocks(chain) }
+}
+
+async function read(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = []
+  for await (const piece of pieces) all.push(piece)
+  return Buffer.concat(all)
+}
+
+describe("a node's blocks as an archive", () => {
+  it('have the body that follows from their transactions, however many pages these take', async () => {
+    const { chain, archive } = await open([0, 1, 499, 500, 501, 1100])
+    for (const { headerHash, cbors } of chain.blocks) {
+      const body = await read(archive.body(headerHash))
+      expect(body.equals(encodeBlockBody(bodyOf(cbors)))).toBe(true)
+    }
+  })
+
+  it('are there from the state submitted on, until they are removed', async () => {
+    const { chain, archive } = await open([1])
+    const block = chain.tip!
+    const { headerHash, header, height } = block
+    for (const [state, merged] of [
+      ['built', undefined],
+      ['submitted', false],
+      ['committed', false],
+      ['mature', false],
+      ['merged', true],
+      ['removed', undefined],
+    ] as const) {
+      Object.assign(block, { state })
+      const expected = merged === undefined ? undefined : { headerHash, height, header, merged }
+      expect(await archive.byHash(headerHash)).toEqual(expected)
+      expect(await archive.byHeight(1n)).toEqual(expected)
+      expect(await archive.range(1n, 1n)).toEqual(expected ? [expected] : [])
+      if (expected) await read(archive.body(headerHash))
+      else await expect(read(archive.body(headerHash))).rejects.toThrow('no such block')
+    }
+  })
+
+  it('are decoded once for many readers, the bodies read last being kept', async () => {
+    const { chain } = await open([20, 20, 20])
+    const [first, second, third] = chain.blocks.map(({ headerHash }) => headerHash)
+    const { length } = encodeBlockBody(bodyOf(chain.tip!.cbors))
+    const archive = archiveOfBlocks(chain, { cacheBytes: 2.5 * length })
+    const readsOf = async (hash: Uint8Array) => {
+      const before = chain.reads
+      await read(archive.body(hash))
+      return chain.reads - before
+    }
+    expect(await readsOf(first!)).toBe(1)
+    expect(await readsOf(first!)).toBe(0)
+    expect(await readsOf(second!)).toBe(1)
+    expect(await readsOf(first!)).toBe(0)
+    // Two fit: the one that was read longest ago goes.
+    expect(await readsOf(third!)).toBe(1)
+    expect(await readsOf(first!)).toBe(0)
+    expect(await readsOf(third!)).toBe(0)
+    expect(await readsOf(second!)).toBe(1)
+    const small = archiveOfBlocks(chain, { cacheBytes: 1000 })
+    const before = chain.reads
+    await read(small.body(first!))
+    await read(small.body(first!))
+    expect(chain.reads).toBe(before + 2)
+  })
+
+  it('keep nothing of a body that was not read to its end', async () => {
+    const { chain, archive } = await open([300])
+    const { headerHash, cbors } = chain.tip!
+    for await (const _ of archive.body(headerHash)) break
+    expect((await read(archive.body(headerHash))).equals(encodeBlockBody(bodyOf(cbors)))).toBe(true)
+  })
+
+  it('fail where transactions are missing, rather than serve a part', async () => {
+    const { chain, archive } = await open([3])
+    Object.assign(chain.tip!, { cbors: chain.tip!.cbors.slice(1) })
+    await expect(read(archive.body(chain.tip!.headerHash))).rejects.toThrow(RangeError)
+  })
+})

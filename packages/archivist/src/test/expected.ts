@@ -1,0 +1,45 @@
+import { CborWriter } from '@ratatosk/ledger'
+import { bodyOf } from '../body/diff.js'
+import { encodeBlockBody } from '../body/encode.js'
+import type { SourceBlock } from './source-chain.js'
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+/** What JSON shows of a block, put together from what the chain knows. */
+export function jsonOf({ fields, headerHash, height, cbors }: SourceBlock) {
+  const { spent, produced } = bodyOf(cbors)
+  return {
+    identity: { hash: hex(headerHash), height: Number(height) },
+    header: {
+      prev_utxos_root: hex(fields.prevUtxosRoot),
+      utxos_root: hex(fields.utxosRoot),
+      transactions_root: hex(fields.transactionsRoot),
+      deposits_root: '00'.repeat(32),
+      withdrawals_root: '00'.repeat(32),
+      start_time: Number(fields.startTime),
+      end_time: Number(fields.endTime),
+      prev_header_hash: hex(fields.prevHeaderHash),
+      operator_vkey: hex(fields.operatorVkey),
+      protocol_version: 1,
+    },
+    body: {
+      transactions: cbors.map(hex),
+      spent: spent.map(hex),
+      produced: produced.map(({ outref, output }) => ({ outref: hex(outref), output: hex(output) })),
+      deposits: [],
+      withdrawals: [],
+    },
+  }
+}
+
+/** The bytes of a block's answer in CBOR, keys in the order of the document. */
+export function cborOf(
+  { headerHash, header, height, cbors }: SourceBlock,
+  parts: { readonly header: boolean; readonly body: boolean },
+): Buffer {
+  const writer = new CborWriter().map(2 + Number(parts.header) + Number(parts.body))
+  if (parts.body) writer.text('body').raw(encodeBlockBody(bodyOf(cbors)))
+  writer.text('hash').bytes(headerHash)
+  if (parts.header) writer.text('header').bytes(header)
+  return Buffer.from(writer.text('height').uint(height).toBytes())
+}
