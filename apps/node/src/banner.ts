@@ -1,7 +1,7 @@
 import type { RunningNode } from './start-node.js'
 
 /** What a person who has just started a node wants to know, as lines for the terminal. */
-export function banner({ url, settings, places, genesis }: RunningNode): string {
+export function banner({ url, settings, places, genesis, stateQueueAddress }: RunningNode): string {
   const { NODE_ROLE, NETWORK } = settings
   const rows = [
     ['address', url],
@@ -10,6 +10,8 @@ export function banner({ url, settings, places, genesis }: RunningNode): string 
     ['store', places.store],
     ['queue', places.queue],
   ]
+  if (places.layer1 !== undefined) rows.push(['layer 1', places.layer1])
+  if (stateQueueAddress !== undefined) rows.push(['state queue', stateQueueAddress])
   if (genesis !== undefined) {
     const how = genesis.applied ? 'applied now' : 'applied before'
     rows.push(['genesis', `${genesis.outputs} outputs, ${how}`])
@@ -33,10 +35,12 @@ function hints(url: string, role: string, address: string | undefined): string[]
   const lines = [`  curl ${url}/health/ready`]
   if (role === 'all') {
     if (address !== undefined) lines.push(`  curl '${url}/utxos?address=${address}'`)
-    lines.push("  npm run demo        # in another terminal: a payment's way, told step by step")
+    lines.push(`  curl ${url}/stateQueue`)
+    lines.push("  npm run demo        # in another terminal: a payment's way to the merge, told step by step")
   }
   if (role === 'api') {
     lines.push(`  curl -H 'content-type: text/plain' -d '<hex CBOR>' ${url}/submit`)
+    lines.push(`  curl ${url}/stateQueue/root-unit-diagnostics`)
   }
   return lines
 }

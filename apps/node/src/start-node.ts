@@ -1,12 +1,18 @@
 import type { Store } from '@ratatosk/store'
+import { createOperations, type Sequencer, type ValidationWorker } from '@ratatosk/workers'
 import type { Logger } from 'pino'
+import { startFollowing } from './archivist/start-following.js'
 import { StartError } from './errors.js'
+import { hasFaucet, openFaucet } from './faucet/open-faucet.js'
+import { globalsOf } from './globals.js'
+import { openSettlement } from './layer1/open-settlement.js'
 import { exampleAddress, type Genesis, loadGenesis } from './network/genesis.js'
 import { networkOf } from './network/networks.js'
 import { loadProtocolParameters } from './network/protocol-parameters.js'
 import { ClosingStack } from './parts/closing-stack.js'
 import { openParts, type Parts } from './parts/open-parts.js'
 import { startValidation } from './parts/start-validation.js'
+import { startSequencing } from './sequencing/start-sequencing.js'
 import { buildServer } from './server/build-server.js'
 import { listen } from './server/listen.js'
 import { createLogger } from './server/logger.js'
@@ -14,6 +20,9 @@ import type { Role, Settings } from './settings/schema.js'
 
 /** The roles whose process validates; the first of them to start gives the ledger its genesis. */
 const validatingRoles: readonly Role[] = ['all', 'tx-processor']
+const sequencingRoles: readonly Role[] = ['all', 'sequencer']
+const settlingRoles: readonly Role[] = ['all', 'sequencer', 'api', 'archivist']
+const faucetRoles: readonly Role[] = ['all', 'api']
 
 export interface NodeOptions {
   /** Default: standard output, as LOG_LEVEL and LOG_FORMAT say. */
@@ -27,7 +36,10 @@ export interface RunningNode {
   /** Where it is called, such as `http://127.0.0.1:3000`. */
   readonly url: string
   readonly settings: Settings
-  readonly places: Parts['places']
+  /** Where its parts are, for people; without credentials. */
+  readonly places: Parts['places'] & { readonly layer1?: string }
+  /** Where block headers stand on layer 1; undefined for a role that has nothing to do with it. */
+  readonly stateQueueAddress: string | undefined
   readonly genesis: GenesisReport | undefined
   /** The node's own; it closes it. */
   readonly store: Store
@@ -67,17 +79,52 @@ export async function startNode(settings: Settings, options: NodeOptions = {}): 
   const closing = new ClosingStack()
   try {
     const parts = await openParts(settings, log, closing)
-    const validates = validatingRoles.includes(settings.NODE_ROLE)
-    const report = validates && genesis !== undefined ? await applyGenesis(parts.store, genesis) : undefined
-    if (validates) await startValidation({ settings, parts, parameters, network, clock, log }, closing)
+    const { NODE_ROLE } = settings
+    const settlement = settlingRoles.includes(NODE_ROLE)
+      ? await openSettlement({ settings, parts, log }, closing)
+      : undefined
+    let report: GenesisReport | undefined
+    let validation: ValidationWorker | undefined
+    if (validatingRoles.includes(NODE_ROLE)) {
+      if (genesis !== undefined) report = await applyGenesis(parts.store, genesis)
+      validation = await startValidation({ settings, parts, parameters, network, clock, log }, closing)
+    }
+    const outputs = genesis?.outputs ?? []
+    let sequencer: Sequencer | undefined
+    if (settlement !== undefined && sequencingRoles.includes(NODE_ROLE)) {
+      sequencer = await startSequencing({ settings, parts, settlement, genesis: outputs, log }, closing)
+    }
+    if (settlement !== undefined && NODE_ROLE === 'archivist') {
+      await startFollowing({ settings, parts, settlement, genesis: outputs, log }, closing)
+    }
+    const faucet =
+      settlement !== undefined && faucetRoles.includes(NODE_ROLE) && hasFaucet(settings)
+        ? openFaucet({ settings, parts, settlement, parameters, network, clock, log }, closing)
+        : undefined
+    const operations = createOperations({
+      queue: parts.queue,
+      timeoutMs: settings.OPERATION_TIMEOUT_MS,
+      ...(sequencer && { sequencer }),
+    })
+    closing.defer(() => operations.close())
 
-    const server = await buildServer(settings, network, parts, log)
+    const server = await buildServer({
+      settings,
+      network,
+      parts,
+      settlement,
+      operations,
+      faucet,
+      globals: () => globalsOf(settings, validation, sequencer),
+      log,
+    })
     closing.defer(() => server.close())
     const url = await listen(server, settings)
     return {
       url,
       settings,
-      places: parts.places,
+      places: { ...parts.places, ...(settlement && { layer1: settlement.place }) },
+      stateQueueAddress: settlement?.contracts.queue.addressText,
       genesis: report,
       store: parts.store,
       close: () => closing.close(),

@@ -28,7 +28,11 @@ t.test('a start that cannot succeed ends with a sentence, and without a stack', 
 
   for (const [environment, sentence] of [
     [{ PORT: 'x' }, /^PORT is "x": it must be a whole number from 0 to 65535\.$/m],
-    [{ NODE_ROLE: 'sequencer' }, /^NODE_ROLE is "sequencer": this role is not there yet; /m],
+    [{ NODE_ROLE: 'sequencer' }, /^NODE_ROLE is "sequencer" but DATABASE_URL is not set: /m],
+    [
+      { OPERATOR_SEED_PHRASE: 'test '.repeat(24) },
+      /^OPERATOR_SEED_PHRASE: The seed phrase cannot be read: 24 words that are no BIP-39 phrase/m,
+    ],
     [
       { PROTOCOL_PARAMETERS_FILE: '/nowhere' },
       /^PROTOCOL_PARAMETERS_FILE is "\/nowhere": no file can be read there\.$/m,

@@ -14,6 +14,8 @@ import { takeDataDirectory } from './data-directory.js'
 export interface Parts {
   readonly store: Store
   readonly queue: QueueBackend
+  /** Where the store and the queue are embedded: their database, and the directory that this process alone uses. */
+  readonly embedded?: { readonly pglite: PGlite; readonly directory: string }
   /** Where the two are, for people; without credentials. */
   readonly places: { readonly store: string; readonly queue: string }
 }
@@ -27,7 +29,9 @@ export interface Parts {
  */
 export async function openParts(settings: Settings, log: Logger, closing: ClosingStack): Promise<Parts> {
   const { DATABASE_URL, REDIS_URL, DATABASE_SCHEMA } = settings
-  const pglite = DATABASE_URL === undefined ? await openEmbedded(settings.DATA_DIR, log, closing) : undefined
+  const embedded =
+    DATABASE_URL === undefined ? await openEmbedded(settings.DATA_DIR, log, closing) : undefined
+  const pglite = embedded?.pglite
 
   const store = await openStoreAt(settings, pglite)
   closing.defer(() => store.close())
@@ -42,16 +46,42 @@ export async function openParts(settings: Settings, log: Logger, closing: Closin
       : `${maskedUrl(DATABASE_URL)}, schema ${DATABASE_SCHEMA}`
   const queuePlace =
     REDIS_URL === undefined ? 'in the store' : `${maskedUrl(REDIS_URL)}, prefix ${settings.QUEUE_PREFIX}`
-  return { store, queue, places: { store: storePlace, queue: queuePlace } }
+  return { store, queue, ...(embedded && { embedded }), places: { store: storePlace, queue: queuePlace } }
 }
 
-async function openEmbedded(directory: string, log: Logger, closing: ClosingStack): Promise<PGlite> {
+/**
+ * The directory that this process has to itself; undefined where another process has it, which does no harm where it would
+ * only keep what can be made anew.
+ */
+export async function directoryOf(
+  { DATA_DIR }: Settings,
+  { embedded }: Parts,
+  log: Logger,
+  closing: ClosingStack,
+): Promise<string | undefined> {
+  if (embedded !== undefined) return embedded.directory
+  try {
+    const { path, release } = await takeDataDirectory(DATA_DIR)
+    closing.defer(release)
+    return path
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    log.info({ reason: error.message }, 'The trie of outputs is kept in memory, and made anew at each start')
+    return undefined
+  }
+}
+
+async function openEmbedded(
+  directory: string,
+  log: Logger,
+  closing: ClosingStack,
+): Promise<NonNullable<Parts['embedded']>> {
   const { path, release } = await takeDataDirectory(directory)
   closing.defer(release)
   try {
     const pglite = await openPGlite(join(path, 'store'), log)
     closing.defer(() => pglite.close())
-    return pglite
+    return { pglite, directory: path }
   } catch (cause) {
     throw new StartError('NODE_DATA_DIR', `The embedded PostgreSQL in "${path}" cannot be opened.`, { cause })
   }

@@ -1,6 +1,6 @@
 import type { ProtocolParameters } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { createValidationWorker } from '@ratatosk/workers'
+import { createValidationWorker, type ValidationWorker } from '@ratatosk/workers'
 import type { Logger } from 'pino'
 import type { Network } from '../network/networks.js'
 import type { Settings } from '../settings/schema.js'
@@ -19,7 +19,10 @@ export interface ValidationOptions {
 }
 
 /** Starts to validate what is in the queue; resolves when the worker takes jobs. */
-export async function startValidation(options: ValidationOptions, closing: ClosingStack): Promise<void> {
+export async function startValidation(
+  options: ValidationOptions,
+  closing: ClosingStack,
+): Promise<ValidationWorker> {
   const { settings, parts, parameters, network, clock, log } = options
   const evaluator = createEvaluator()
   closing.defer(() => evaluator.close())
@@ -39,4 +42,5 @@ export async function startValidation(options: ValidationOptions, closing: Closi
   })
   closing.defer(() => worker.close())
   await worker.ready()
+  return worker
 }

@@ -1,26 +1,47 @@
 import { randomBytes } from 'node:crypto'
+import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
+import { type Faucet, faucet } from '@ratatosk/faucet'
 import { health } from '@ratatosk/health'
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
+import { operator } from '@ratatosk/operator'
 import { createSubmissionQueue } from '@ratatosk/queue'
+import { stateQueue } from '@ratatosk/state-queue'
 import { submit } from '@ratatosk/submit'
 import { txQuery } from '@ratatosk/tx-query'
+import type { Operations } from '@ratatosk/workers'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
+import type { Settlement } from '../layer1/open-settlement.js'
 import type { Network } from '../network/networks.js'
 import type { Parts } from '../parts/open-parts.js'
 import type { Role, Settings } from '../settings/schema.js'
+import { commitmentWallet, rootUnitsOf, stateQueueOf } from './settlement-ports.js'
+
+export interface ServerOptions {
+  readonly settings: Settings
+  readonly network: Network
+  readonly parts: Parts
+  /** Undefined for a role that has nothing to do with layer 1. */
+  readonly settlement: Settlement | undefined
+  readonly operations: Operations
+  /** Undefined where there is none. */
+  readonly faucet: Faucet | undefined
+  /** What this process has in mind, for `/logGlobals`. */
+  readonly globals: () => unknown
+  readonly log: Logger
+}
 
 /** The roles that serve each plugin; `/health/*` is everybody's. */
 const submitRoles: readonly Role[] = ['all', 'api']
 const queryRoles: readonly Role[] = ['all']
+const settlementRoles: readonly Role[] = ['all', 'api']
+/** The roles whose own blocks others may archive. */
+const blockRoles: readonly Role[] = ['all', 'sequencer']
 
 /** The node's server with the plugins of its role; it owns none of the parts. */
-export async function buildServer(
-  settings: Settings,
-  network: Network,
-  { store, queue }: Parts,
-  log: Logger,
-): Promise<FastifyInstance> {
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { settings, network, parts, settlement, log } = options
+  const { store, queue } = parts
   const { NODE_ROLE, REQUEST_TIMEOUT_MS } = settings
   const loggerInstance: FastifyBaseLogger = log
   const server = fastify({
@@ -42,6 +63,11 @@ export async function buildServer(
     probes: {
       database: (signal) => store.ping(signal),
       queue: (signal) => queue.ping(signal),
+      ...(settlement && {
+        layer1: async (signal) => {
+          await settlement.layer1.tip({ signal })
+        },
+      }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
   })
@@ -54,7 +80,45 @@ export async function buildServer(
   if (queryRoles.includes(NODE_ROLE)) {
     await server.register(txQuery, { ledger: store, network: network.kind })
   }
+  if (settlement !== undefined && settlementRoles.includes(NODE_ROLE)) {
+    await registerSettlement(server, options, settlement)
+  }
+  if (options.faucet !== undefined && settings.FAUCET_TOKEN !== undefined) {
+    await server.register(faucet, {
+      token: settings.FAUCET_TOKEN,
+      network: network.kind,
+      faucet: options.faucet,
+    })
+  }
+  if (blockRoles.includes(NODE_ROLE)) {
+    await server.register(archivist, { archive: archiveOfBlocks(store.blocks), prefix: '/archivist' })
+  }
+  if (NODE_ROLE === 'archivist') await server.register(archivist, { archive: store.archive })
   return server
+}
+
+/** An `api` node serves the reads that need no more than layer 1, and `/commit`. */
+async function registerSettlement(
+  server: FastifyInstance,
+  { settings, parts: { store }, operations, globals }: ServerOptions,
+  settlement: Settlement,
+): Promise<void> {
+  const full = settings.NODE_ROLE === 'all'
+  const token = settings.OPERATOR_TOKEN === undefined ? {} : { operatorToken: settings.OPERATOR_TOKEN }
+  await server.register(stateQueue, {
+    ...token,
+    rootUnits: rootUnitsOf(settlement, store),
+    wallet: commitmentWallet(settlement),
+    ...(full && {
+      queue: stateQueueOf(settlement, store),
+      repair: { repair: () => operations.run('repair') },
+    }),
+  })
+  await server.register(operator, {
+    ...token,
+    operations,
+    ...(full ? { blocks: store.blocks, globals: { snapshot: globals } } : { serve: ['commit'] }),
+  })
 }
 
 /** Ids that differ between requests, restarts and nodes. */

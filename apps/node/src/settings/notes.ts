@@ -5,7 +5,7 @@ export interface NotedSchema {
   readonly type?: string
   readonly description: string
   readonly allowed?: string
-  readonly default?: string | number
+  readonly default?: string | number | boolean
   readonly defaultNote?: string
   readonly secret?: true
   /** The literals of a union. */
@@ -24,6 +24,7 @@ export function allowed(name: string): string {
   const notes = settingNotes.get(name)
   if (notes?.allowed !== undefined) return notes.allowed
   if (notes?.anyOf !== undefined) return `one of ${notes.anyOf.map((each) => each.const).join(', ')}`
+  if (notes?.type === 'boolean') return 'true or false'
   if (notes?.minimum !== undefined) return `a whole number from ${notes.minimum} to ${notes.maximum}`
   return 'text'
 }

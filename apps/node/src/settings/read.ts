@@ -19,7 +19,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
  */
 export function readSettings(environment: Environment): Settings {
   const problems: string[] = []
-  const given: Record<string, string | number> = {}
+  const given: Record<string, string | number | boolean> = {}
   for (const [name, notes] of settingNotes) {
     const value = notes.secret ? readSecret(name, environment, problems) : environment[name]
     if (value !== undefined && value !== '') given[name] = typed(name, value)
@@ -35,8 +35,11 @@ export function readSettings(environment: Environment): Settings {
 }
 
 /** Only digits are a number: neither "0x50" nor " 80" nor "". */
-function typed(name: string, value: string): string | number {
-  return settingNotes.get(name)?.type === 'integer' && /^\d+$/.test(value) ? Number(value) : value
+function typed(name: string, value: string): string | number | boolean {
+  const type = settingNotes.get(name)?.type
+  if (type === 'integer' && /^\d+$/.test(value)) return Number(value)
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
+  return value
 }
 
 function readSecret(name: string, environment: Environment, problems: string[]): string | undefined {
@@ -59,7 +62,7 @@ function wrongNames(settings: unknown): Set<string> {
   return new Set([...Value.Errors(settingsSchema, settings)].map(({ path }) => path.split('/')[1] ?? ''))
 }
 
-function wrongValue(name: string, value: string | number | undefined): string {
+function wrongValue(name: string, value: string | number | boolean | undefined): string {
   const found = settingNotes.get(name)?.secret
     ? 'has a value that cannot be used'
     : `is ${shown(String(value))}`

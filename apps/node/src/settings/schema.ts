@@ -1,35 +1,8 @@
-import { type Static, type TOptional, type TUnsafe, Type } from '@sinclair/typebox'
-
-/** What a setting says of itself beside its JSON schema. */
-export interface SettingNotes {
-  readonly description: string
-  /** What is allowed, to end the sentence "it must be …"; derived from the schema where it is not given. */
-  readonly allowed?: string
-  /** Where the default is no constant. */
-  readonly defaultNote?: string
-  /** Never shown, and readable from the file that `<NAME>_FILE` names. */
-  readonly secret?: true
-}
-
-function oneOf<const Value extends string>(
-  values: readonly Value[],
-  notes: SettingNotes & { readonly default?: Value },
-): TUnsafe<Value> {
-  return Type.Unsafe<Value>(
-    Type.Union(
-      values.map((value) => Type.Literal(value)),
-      notes,
-    ),
-  )
-}
-
-function wholeNumber(notes: SettingNotes & { default: number; minimum: number; maximum: number }) {
-  return Type.Integer(notes)
-}
-
-function optional(notes: SettingNotes & { pattern?: string }): TOptional<ReturnType<typeof Type.String>> {
-  return Type.Optional(Type.String(notes))
-}
+import { type Static, Type } from '@sinclair/typebox'
+import { blockSettings } from './block-settings.js'
+import { faucetSettings } from './faucet-settings.js'
+import { oneOf, optional, wholeNumber } from './kinds.js'
+import { layer1Settings } from './layer1-settings.js'
 
 export const networks = ['devnet', 'preview', 'preprod', 'mainnet'] as const
 export type NetworkName = (typeof networks)[number]
@@ -113,6 +86,19 @@ export const settingsSchema = Type.Object({
     minimum: 1,
     maximum: 10_000,
     description: 'Transactions validated and written together at most',
+  }),
+  ...layer1Settings,
+  ...blockSettings,
+  ...faucetSettings,
+  ARCHIVIST_PEERS: optional({
+    pattern: '^https?://[^\\s,]+(\\s*,\\s*https?://[^\\s,]+)*$',
+    allowed: 'addresses such as http://sequencer:3000/archivist, separated by commas',
+    description:
+      'Where the role `archivist` finds bodies of blocks: full nodes and sequencers serve them under `/archivist`, archivists at their root',
+  }),
+  OPERATOR_TOKEN: optional({
+    secret: true,
+    description: 'When set, operator and debug endpoints ask for `Authorization: Bearer`',
   }),
   HEALTH_PROBE_TIMEOUT_MS: wholeNumber({
     default: 3000,

@@ -35,6 +35,23 @@ t.test('without any variable, every setting has its default', async (t) => {
     REQUEST_TIMEOUT_MS: 10000,
     SHUTDOWN_TIMEOUT_MS: 30000,
     LOG_LEVEL: 'info',
+    LAYER1_PROVIDER: 'devnet',
+    PROTOCOL: 'RATATOSK',
+    AUTO_COMMIT: true,
+    AUTO_MERGE: true,
+    COMMIT_INTERVAL_MS: 1000,
+    MERGE_INTERVAL_MS: 10000,
+    BLOCK_MAX_TRANSACTIONS: 10000,
+    OPERATOR_TURN_MS: 3600000,
+    OPERATOR_BOND: 500000000,
+    SEQUENCER_LEASE_MS: 10000,
+    OPERATION_TIMEOUT_MS: 180000,
+    FAUCET_ENABLED: true,
+    FAUCET_LAYER: '1',
+    FAUCET_AMOUNT: 100000000,
+    FAUCET_COOLDOWN_SECONDS: 86400,
+    FAUCET_DAILY_IP_LIMIT: 5,
+    FAUCET_MIN_BALANCE: 100000000,
   })
 })
 
@@ -69,16 +86,31 @@ t.test('a wrong value is answered by one sentence that names it and what is allo
       'NODE_ROLE is "master": it must be one of all, api, tx-processor, sequencer, archivist.',
     ],
     [
-      { NODE_ROLE: 'sequencer' },
-      'NODE_ROLE is "sequencer": this role is not there yet; a node can be started as all, api, tx-processor.',
-    ],
-    [
-      { NODE_ROLE: 'archivist' },
-      'NODE_ROLE is "archivist": this role is not there yet; a node can be started as all, api, tx-processor.',
-    ],
-    [
       { NODE_ROLE: 'api' },
-      'NODE_ROLE is "api" but DATABASE_URL is not set: the embedded store belongs to one process, so only the role "all" can do without PostgreSQL.',
+      'NODE_ROLE is "api" but DATABASE_URL is not set: the embedded store belongs to one process, so only the roles "all" and "archivist" can do without PostgreSQL.',
+    ],
+    [
+      { LAYER1_PROVIDER: 'blockfrost' },
+      'LAYER1_PROVIDER is "blockfrost" but BLOCKFROST_URL is not set: it says where to reach it.',
+    ],
+    [
+      { BLOCKFROST_URL: 'cardano-preprod.blockfrost.io' },
+      'BLOCKFROST_URL is "cardano-preprod.blockfrost.io": it must be an address such as https://cardano-preprod.blockfrost.io/api/v0.',
+    ],
+    [{ AUTO_COMMIT: 'yes' }, 'AUTO_COMMIT is "yes": it must be true or false.'],
+    [{ AUTO_INIT: '1' }, 'AUTO_INIT is "1": it must be true or false.'],
+    [
+      { OPERATOR_SEED_PHRASE: 'opensesame' },
+      'OPERATOR_SEED_PHRASE has a value that cannot be used: it must be 24 words of BIP-39.',
+    ],
+    [
+      { PROTOCOL: 'MBLCX' },
+      'PROTOCOL is "MBLCX": it must be up to 16 of A-Z, 0-9 and _, not beginning with MBLC.',
+    ],
+    [{ FAUCET_LAYER: '3' }, 'FAUCET_LAYER is "3": it must be one of 1, 2.'],
+    [
+      { NODE_ROLE: 'archivist', LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: 'http://127.0.0.1:1337' },
+      'NODE_ROLE is "archivist" but ARCHIVIST_PEERS is not set: it says where the bodies of blocks are to be had, such as http://127.0.0.1:3000/archivist.',
     ],
     [{ NETWORK: 'Mainnet' }, 'NETWORK is "Mainnet": it must be one of devnet, preview, preprod, mainnet.'],
     [
@@ -130,6 +162,46 @@ t.test('every wrong value is told at once', async (t) => {
   const problems = problemsOf({ PORT: 'x', LOG_LEVEL: 'y', REDIS_URL_FILE: '/nowhere' })
   t.equal(problems.length, 3)
 })
+
+t.test(
+  'off the devnet, whoever signs brings keys, and whoever reads brings what is public of them',
+  async (t) => {
+    const preprod = {
+      NETWORK: 'preprod',
+      LAYER1_PROVIDER: 'kupmios',
+      KUPO_URL: 'http://127.0.0.1:1442',
+      OGMIOS_URL: 'http://127.0.0.1:1337',
+      DATABASE_URL: 'postgres://db/ledger',
+    }
+    const phrase = `${'test '.repeat(23)}sauce`
+    const named = (problems: readonly string[]) =>
+      problems.map((problem) => /([A-Z_]+) (?:is not )?set:/.exec(problem)?.[1])
+    t.same(named(problemsOf(preprod)), ['OPERATOR_SEED_PHRASE', 'ADMIN_SEED_PHRASE'])
+    t.same(named(problemsOf({ ...preprod, NODE_ROLE: 'sequencer' })), [
+      'OPERATOR_SEED_PHRASE',
+      'ADMIN_SEED_PHRASE',
+    ])
+    t.same(problemsOf({ ...preprod, OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }), [])
+    t.equal(problemsOf({ ...preprod, NODE_ROLE: 'api' }).length, 2)
+    const address =
+      'addr_test1qpqy3lufef8c3en9nrnzp2svwy5vy9zangvp46dy4qw23clgfxhn3pqv243d6wptud7fuaj5tjqer7wc7m036gx0emsqaqa8te'
+    t.same(
+      problemsOf({
+        ...preprod,
+        NODE_ROLE: 'api',
+        OPERATOR_ADDRESS: address,
+        ADMIN_KEY_HASH: 'ab'.repeat(28),
+      }),
+      [],
+    )
+    t.same(problemsOf({ ...preprod, NODE_ROLE: 'tx-processor' }), [])
+    t.same(
+      problemsOf({ NETWORK: 'preprod' }),
+      [],
+      'a devnet of its own asks for no keys, whatever the ledger is called',
+    )
+  },
+)
 
 t.test('a secret can come from a file, and is never shown', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'ratatosk-secret-'))

@@ -45,7 +45,7 @@ async function embedded(t: Test): Promise<Placement> {
 async function database(t: Test): Promise<Placement> {
   const name = randomName()
   t.teardown(() => dropSchemas(name))
-  return { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: name }
+  return { DATA_DIR: await temporaryDirectory(t), DATABASE_URL: databaseUrl, DATABASE_SCHEMA: name }
 }
 
 async function services(t: Test): Promise<Placement> {
@@ -54,5 +54,11 @@ async function services(t: Test): Promise<Placement> {
     await dropSchemas(name)
     await removeKeys(name)
   })
-  return { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: name, REDIS_URL: redisUrl, QUEUE_PREFIX: name }
+  return {
+    DATA_DIR: await temporaryDirectory(t),
+    DATABASE_URL: databaseUrl,
+    DATABASE_SCHEMA: name,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: name,
+  }
 }

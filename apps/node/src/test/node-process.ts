@@ -8,6 +8,7 @@ const main = fileURLToPath(new URL('../main.js', import.meta.url))
 /** A node in a process of its own, as `npm start` runs it. */
 export interface NodeProcess {
   readonly url: string
+  readonly pid: number
   /** Everything that it has written so far. */
   output(): string
   /** Sends a signal and waits for the end; returns the exit code, or the signal that ended it. */
@@ -39,6 +40,7 @@ export async function spawnNode(
   failed.catch(() => undefined)
   return {
     url,
+    pid: child.pid ?? 0,
     output: () => streams.stdout + streams.stderr,
     async stop(signal) {
       child.kill(signal)

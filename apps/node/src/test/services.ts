@@ -26,7 +26,8 @@ export function randomName(): string {
 }
 
 export async function dropSchemas(name: string): Promise<void> {
-  await inDatabase(`DROP SCHEMA IF EXISTS ${name} CASCADE; DROP SCHEMA IF EXISTS ${name}_queue CASCADE`)
+  const schemas = [name, `${name}_queue`, `${name}_devnet`]
+  await inDatabase(schemas.map((schema) => `DROP SCHEMA IF EXISTS ${schema} CASCADE`).join(';'))
 }
 
 export async function removeKeys(prefix: string): Promise<void> {

@@ -1,0 +1,74 @@
+import { type BlockElement, readStateQueue, type Utxo } from '@ratatosk/layer1'
+import { fromHex, toHex } from '@ratatosk/ledger'
+import type { CommitmentWallet, RootUnitsReader, StateQueueReader } from '@ratatosk/state-queue'
+import type { Store } from '@ratatosk/store'
+import { operationUnderWay } from '@ratatosk/workers'
+import type { Settlement } from '../layer1/open-settlement.js'
+
+/** The state queue on layer 1, with the heights that this node knows. */
+export function stateQueueOf(
+  { layer1, contracts }: Settlement,
+  { blocks: ledgerBlocks }: Pick<Store, 'blocks'>,
+): StateQueueReader {
+  const { maturityWindow } = contracts.parameters
+  return {
+    async read(signal) {
+      const [utxos, known] = await Promise.all([
+        layer1.utxosAt(contracts.queue.addressText, signal && { signal }),
+        ledgerBlocks.unmerged(),
+      ])
+      const heights = new Map(known.map(({ headerHash, height }) => [toHex(headerHash), height]))
+      const { roots, blocks, strays, fault } = readStateQueue(contracts, utxos)
+      const queued = ({ headerHash, datum: { header } }: BlockElement) => {
+        const { startTime, endTime } = header
+        const height = heights.get(headerHash)
+        return {
+          headerHash: fromHex(headerHash),
+          ...(height !== undefined && { height }),
+          startTime,
+          endTime,
+          maturesAt: endTime + maturityWindow,
+        }
+      }
+      return {
+        roots: roots.map(({ utxo, datum: { state } }) => ({ outRef: outRefOf(utxo), ...state })),
+        blocks: blocks.map(queued),
+        strays: strays.map(outRefOf),
+        ...(fault && { fault: fault.message }),
+      }
+    },
+  }
+}
+
+export function rootUnitsOf(
+  { layer1, contracts: { queue } }: Settlement,
+  store: Pick<Store, 'leases'>,
+): RootUnitsReader {
+  return {
+    async look(signal) {
+      const [utxos, operation] = await Promise.all([
+        layer1.utxosByUnit(queue.unit, signal && { signal }),
+        operationUnderWay(store),
+      ])
+      return {
+        resetInProgress: operation !== undefined && operation !== 'commit' && operation !== 'merge',
+        stateQueueAddress: queue.addressText,
+        rootUnit: queue.unit,
+        outRefs: utxos.map(outRefOf),
+      }
+    },
+  }
+}
+
+/** The wallet that pays for commitments. */
+export function commitmentWallet({ layer1, operatorAddress }: Settlement): CommitmentWallet {
+  return {
+    async lovelace(signal) {
+      const utxos = await layer1.utxosAt(operatorAddress, signal && { signal })
+      return utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+    },
+  }
+}
+
+/** `<64 hex digits>#<index>` */
+const outRefOf = ({ reference }: Utxo): string => `${toHex(reference.transactionId)}#${reference.index}`
