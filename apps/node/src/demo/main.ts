@@ -1,3 +1,4 @@
+import { tellBlockLife } from './block-life.js'
 import { tellDoubleSpend } from './double-spend.js'
 import { findNode, type StoryNode } from './find-node.js'
 import { ada, Story, short } from './story.js'
@@ -56,6 +57,7 @@ async function tell(story: Story, node: StoryNode): Promise<void> {
     signedTransfer(config, own, received, funds.wallet.address, payment / 2n),
   )
   await sayBalances(story, node, own, friend)
+  await tellBlockLife(story, node.client, own.bech32, [first.hash, second.hash])
 }
 
 function sayTransfer(story: Story, { hash, fee, size }: Transfer, lovelace: bigint, to: string): void {

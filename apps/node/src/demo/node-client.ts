@@ -39,6 +39,16 @@ export class NodeClient {
     return (await this.#answer<{ txs: string[] }>(`/txs?address=${address}`)).txs
   }
 
+  /** Header hashes of the blocks that are committed and not merged yet, oldest first. */
+  async stateQueue(): Promise<string[]> {
+    return (await this.#answer<{ headers: string[] }>('/stateQueue')).headers
+  }
+
+  /** Hashes of a block's transactions, in its order. */
+  async block(headerHash: string): Promise<string[]> {
+    return (await this.#answer<{ hashes: string[] }>(`/block?header_hash=${headerHash}`)).hashes
+  }
+
   /** A transaction's hex CBOR; `undefined` when the node does not have it. */
   async transaction(hash: string): Promise<string | undefined> {
     const response = await fetch(`${this.url}/tx?tx_hash=${hash}`)
