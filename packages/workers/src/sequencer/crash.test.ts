@@ -119,7 +119,11 @@ test(`killed at each of ${steps.length} steps, and ${crashes} times at random, s
     const exit = once(child, 'exit')
     if (typeof step === 'number') {
       await working
-      await new Promise((resolve) => setTimeout(resolve, step))
+      // Accepted in the midst of what is going on.
+      for (let part = 0; part < 3; part++) {
+        await give(1)
+        await new Promise((resolve) => setTimeout(resolve, step / 3))
+      }
       child.kill('SIGKILL')
     } else {
       child.send(step)
@@ -130,16 +134,16 @@ test(`killed at each of ${steps.length} steps, and ${crashes} times at random, s
 
   const times = Array.from({ length: crashes }, () => Math.random() * 800)
   for (const step of [...steps, ...times]) {
-    if (typeof step === 'number') await give(3)
     await killed(active, step)
     active = await standby
     if (step === 'root-minted') begun = true
     standby = start(next++)
   }
   const last = await standby
-  await killed(active, 0)
+  await killed(active, 1)
   await until(() => everythingMerged(store))
-  await killed(last, 0)
+  last.child.kill('SIGKILL')
+  await once(last.child, 'exit')
   await agree(next - 1, sent.slice(0, given))
   expect((await store.blocks.newest())!.height).toBeGreaterThan(4n)
 })

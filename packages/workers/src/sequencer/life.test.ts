@@ -1,6 +1,8 @@
-import { toHex } from '@ratatosk/ledger'
+import { endOfTurn } from '@ratatosk/contracts'
+import { slotToTime, toHex } from '@ratatosk/ledger'
 import { describe, expect, test } from 'vitest'
-import { accept, openChain, openRollup, queueOf, transfers, user } from '../test/rollup.js'
+import { expectAgreement, until } from '../test/agreement.js'
+import { accept, contracts, openChain, openRollup, queueOf, transfers, user } from '../test/rollup.js'
 import { openers } from '../test/services.js'
 
 describe.each(Object.entries(openers))('%s', (_, open) => {
@@ -31,4 +33,66 @@ describe.each(Object.entries(openers))('%s', (_, open) => {
     expect(queue.blocks).toEqual([])
     expect(toHex(queue.roots[0]!.datum.state.utxoRoot)).toBe(toHex(await roots.root()))
   })
+})
+
+test('blocks are chained on their way, and stop when so many are', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1, {
+    autoCommit: true,
+    maxUnconfirmed: 3,
+    maxBlockTransactions: 2,
+    operationTimeoutMs: 3000,
+  })
+  await sequencer.run('init')
+  await stop()
+  const sent = transfers(7)
+  await accept(store, sent)
+  const states = async () => (await store.blocks.range(1n, 9n)).map(({ state }) => state)
+  await until(async () => (await states()).join() === 'submitted,submitted,submitted')
+  expect(await store.blocks.waiting(10)).toBe(1)
+  expect(chain.devnet.mempool()).toHaveLength(3)
+  // Full blocks leave no gap, and the transactions stay found.
+  for (const { id, cbor } of sent) expect(await store.transaction(Buffer.from(id, 'hex'))).toEqual(cbor)
+
+  await chain.mine()
+  await until(async () => (await states()).join() === 'committed,committed,committed,submitted')
+  await chain.mine()
+  await until(async () => (await states()).at(-1) === 'committed')
+  await expectAgreement(store, chain.layer1, roots, sent)
+})
+
+test('a block lies within one turn of its operator, and waits for the next where little is left', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  const { sequencer } = await openRollup(context, store, chain.layer1)
+  await sequencer.run('init')
+  await stop()
+  const { turnLength } = contracts.parameters
+  const now = () => slotToTime(chain.devnet.slots, chain.devnet.currentSlot())
+  const left = () => endOfTurn(now(), turnLength) - now()
+  await accept(store, transfers(1))
+
+  while (left() !== 9000n) await chain.mine()
+  const turn = now() / turnLength
+  const first = sequencer.run('commit')
+  await until(async () => chain.devnet.mempool().length === 1)
+  await chain.mine()
+  expect(await first).toMatchObject({ kind: 'committed' })
+  const { endTime } = (await store.blocks.newest())!
+  expect(endTime).toBe((turn + 1n) * turnLength)
+
+  await accept(store, transfers(1, 1))
+  const second = sequencer.run('commit')
+  await until(async () => sequencer.snapshot().doing === 'commit')
+  while (now() / turnLength === turn) {
+    expect(chain.devnet.mempool()).toHaveLength(0)
+    await chain.mine()
+  }
+  await until(async () => chain.devnet.mempool().length === 1)
+  await chain.mine()
+  expect(await second).toMatchObject({ kind: 'committed' })
+  expect((await store.blocks.newest())!.startTime).toBe(endTime)
 })

@@ -14,7 +14,7 @@ test(`of five operations at once, one is done, ${rounds} times over`, {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
-  const { sequencer } = await openRollup(context, store, chain.layer1)
+  const { sequencer } = await openRollup(context, store, chain.layer1, { blockValidityMs: 45_000 })
   const sent = transfers(1)
   const won = new Map<string, number>()
   for (let round = 0; round < rounds; round++) {

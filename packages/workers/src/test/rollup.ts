@@ -27,7 +27,7 @@ afterAll(() => evaluator.close())
 
 export const contracts = contractsOf(20_000n)
 
-export const limits = { requestTimeoutMs: 200, callTimeoutMs: 2000, attempts: 2, backoffMs: 1, pollMs: 5 }
+export const limits = { requestTimeoutMs: 60, callTimeoutMs: 2000, attempts: 2, backoffMs: 1, pollMs: 5 }
 
 /** A layer 1 whose time passes a second a block, and which makes blocks when it is told to. */
 export interface TestChain {
