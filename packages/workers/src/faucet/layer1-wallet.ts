@@ -1,13 +1,19 @@
-import { isLayer1Error, type Layer1, type WalletKeys } from '@ratatosk/layer1'
+import { isLayer1Error, type Layer1, type Utxo, type WalletKeys } from '@ratatosk/layer1'
 import { slotToTime, toHex } from '@ratatosk/ledger'
 import { preparePayment } from './prepare-payment.js'
-import type { FaucetSending, FaucetWallet } from './types.js'
+import type { FaucetPaymentDraft, FaucetPreparation, FaucetSending, FaucetWallet } from './types.js'
 
 export interface Layer1FaucetWalletOptions {
   readonly layer1: Layer1
   /** Of a wallet that the faucet alone spends from. */
   readonly keys: WalletKeys
 }
+
+/**
+ * How old what the network says of the wallet's outputs may be, so that claims at the same time ask once. What is settled left them
+ * long before that, and what is under way is known from the claims.
+ */
+const freshMs = 2_000
 
 /** How long a payment is in the chain before nothing undoes it any more, as far as a faucet is concerned. */
 const settledAfterMs = 120_000n
@@ -24,16 +30,40 @@ export function createLayer1FaucetWallet({ layer1, keys }: Layer1FaucetWalletOpt
   if (keys.address.networkId !== layer1.networkId) {
     throw new TypeError(`The keys' address is not of the network of ${layer1.name}`)
   }
+  let seen: { readonly at: number; readonly unspent: Promise<readonly Utxo[]> } | undefined
+
+  function look(): Promise<readonly Utxo[]> {
+    const unspent = layer1.utxosAt(keys.addressText)
+    seen = { at: performance.now(), unspent }
+    unspent.catch(forget)
+    return unspent
+  }
+
+  function forget(): void {
+    seen = undefined
+  }
+
+  async function prepareFrom(
+    draft: FaucetPaymentDraft,
+    looked: Promise<readonly Utxo[]>,
+  ): Promise<FaucetPreparation> {
+    const { networkId } = layer1
+    const [unspent, parameters, slots, slot] = await Promise.all([
+      looked,
+      layer1.parameters(),
+      layer1.slots(),
+      layer1.currentSlot(),
+    ])
+    return preparePayment(draft, { keys, unspent, parameters, slots, slot, networkId })
+  }
+
   return {
     async prepare(draft) {
-      const [unspent, parameters, slots, slot] = await Promise.all([
-        layer1.utxosAt(keys.addressText),
-        layer1.parameters(),
-        layer1.slots(),
-        layer1.currentSlot(),
-      ])
-      const { networkId } = layer1
-      return preparePayment(draft, { keys, unspent, parameters, slots, slot, networkId })
+      if (seen !== undefined && performance.now() - seen.at < freshMs) {
+        const preparation = await prepareFrom(draft, seen.unspent)
+        if (preparation.kind === 'prepared') return preparation
+      }
+      return prepareFrom(draft, look())
     },
 
     async send({ cbor }) {
@@ -41,6 +71,7 @@ export function createLayer1FaucetWallet({ layer1, keys }: Layer1FaucetWalletOpt
         await layer1.submit(cbor)
         return { kind: 'accepted' }
       } catch (error) {
+        forget()
         return { kind: kindOf(error), error }
       }
     },
