@@ -13,7 +13,7 @@ interface Facts {
 }
 
 export function snapshotOf({ settings, active, present, lastStep }: Facts): SequencerSnapshot {
-  const { fault, doing, standing } = present?.session ?? {}
+  const { fault, doing, standing } = present?.session.watch ?? {}
   const local = standing?.local
   const blocks = new Map(
     [...(local?.oldest ?? []), ...(local?.flying ?? [])].map((each) => [each.height, each]),

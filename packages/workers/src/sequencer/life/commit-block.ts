@@ -24,6 +24,9 @@ export type Commitment =
   /** Time changes it; the refusal says why not now. */
   | { readonly kind: 'wait'; readonly why: Refusal }
 
+/** Of transactions in one block, so that none asks for more memory than a node has. */
+const maxBlockBytes = 64 * 1024 * 1024
+
 /** There are no deposits and withdrawals yet: the root of an empty trie. */
 const noEvents = new Uint8Array(32)
 
@@ -37,7 +40,7 @@ export async function commitBlock(work: Work, standing: Standing): Promise<Commi
     const message = `${local.flying.length} blocks are on their way to layer 1: wait until it has included one`
     return { kind: 'wait', why: new Refusal('too-many-unconfirmed', message) }
   }
-  const transactions = await work.store.blocks.oldest(work.maxBlockTransactions)
+  const transactions = await work.store.blocks.oldest(work.maxBlockTransactions, maxBlockBytes)
   if (transactions.length === 0) return { kind: 'nothing' }
   const begun = performance.now()
   const tail = tailOf(work, standing)
@@ -131,7 +134,8 @@ async function undoneWhereItFails<T>(work: Work, run: () => Promise<T>): Promise
   try {
     return await run()
   } catch (error) {
-    // The next commitment aligns them anyway.
+    // The next commitment aligns them anyway; where there is no block yet, genesis may have come after the last look.
+    work.memory.genesisRoot = undefined
     await work.store.blocks
       .newest()
       .then((newest) => alignRoots(work, newest))

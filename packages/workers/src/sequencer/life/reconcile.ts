@@ -42,9 +42,20 @@ export async function reconcile(work: Work): Promise<Standing> {
     const links = linksOf(local, work.memory.deadMerges)
     const alive = await sendLinks(work, links, slot)
     if (alive === 'changed') continue
+    forget(work, local, alive)
     return { slot, root, local, links: alive }
   }
   throw new Layer1Error('invalid answer', 'Layer 1 tells of another state at each look')
+}
+
+/** Keeps no more in memory than what is on its way needs. */
+function forget({ memory }: Work, { oldest }: LocalBlocks, alive: readonly Link[]): void {
+  const onTheirWay = new Set(alive.map(({ id }) => id))
+  for (const id of memory.sent.keys()) if (!onTheirWay.has(id)) memory.sent.delete(id)
+  const merges = new Set(
+    oldest.flatMap(({ mergeTransaction }) => (mergeTransaction ? [toHex(mergeTransaction.id)] : [])),
+  )
+  for (const id of memory.deadMerges) if (!merges.has(id)) memory.deadMerges.delete(id)
 }
 
 /** @throws {Refusal} where there is none, or several */
