@@ -9,14 +9,40 @@ import { until } from '../test/until.js'
 // Embedded databases are slow to begin where many tests share the processor.
 t.setTimeout(600_000)
 
-const served = ['/health/live', '/health/ready', '/submit', '/tx', '/txs', '/utxos', '/block']
+const health = ['/health/live', '/health/ready']
+const forApi = [
+  '/submit',
+  '/faucet/claims',
+  '/commit',
+  '/stateQueue/root-unit-diagnostics',
+  '/commitment-wallet/balance',
+]
+const forAll = [
+  '/tx',
+  '/txs',
+  '/utxos',
+  '/block',
+  '/stateQueue',
+  '/stateQueue/repair-root-units',
+  '/init',
+  '/merge',
+  '/reset',
+  '/logBlocksTxsDB',
+  '/logGlobals',
+]
+const forArchivists = ['/archivist/blocks']
+const every = [...health, ...forApi, ...forAll, ...forArchivists]
 
-/** The paths that a node answers with something else than its 404. */
+/** The paths that a node answers with something else than its 404. What has side effects refuses other sites, and so has none. */
 async function servedPaths(url: string): Promise<string[]> {
+  const headers = { 'sec-fetch-site': 'cross-site' }
   const answers = await Promise.all(
-    served.map((path) => (path === '/submit' ? submit(url, '') : ask(`${url}${path}`))),
+    every.map((path) => {
+      const method = path === '/submit' || path === '/faucet/claims' ? 'POST' : 'GET'
+      return ask(`${url}${path}`, { method, headers })
+    }),
   )
-  return served.filter((_path, index) => answers[index]?.status !== 404)
+  return every.filter((_path, index) => answers[index]?.status !== 404)
 }
 
 const services = (await backends()).slice(1)
@@ -24,15 +50,16 @@ const services = (await backends()).slice(1)
 for (const backend of services) {
   t.test(`roles on ${backend.name}`, { skip: backend.skip }, async (t) => {
     const placement = await backend.place(t)
-    const run = (t: Test, role: string) => runNode(t, { ...placement, NODE_ROLE: role })
+    const run = (t: Test, role: string) =>
+      runNode(t, { ...placement, NODE_ROLE: role, FAUCET_TOKEN: 'open sesame' })
 
     await t.test('all serves everything', async (t) => {
-      t.same(await servedPaths((await run(t, 'all')).url), served)
+      t.same(await servedPaths((await run(t, 'all')).url), every)
     })
 
-    await t.test('api serves health and submit, and the same 404 for the reads', async (t) => {
+    await t.test('api serves what the document marks for it, and the same 404 for the rest', async (t) => {
       const { url } = await run(t, 'api')
-      t.same(await servedPaths(url), ['/health/live', '/health/ready', '/submit'])
+      t.same(await servedPaths(url), [...health, ...forApi])
       const unknown = await ask(`${url}/nothing`)
       t.match(unknown, { status: 404, body: '{"error":"Not Found","code":"DISABLED"}' })
       for (const path of [
@@ -41,13 +68,22 @@ for (const backend of services) {
         '/txs',
         '/utxos?address=x',
         `/block?header_hash=${'ab'.repeat(28)}`,
+        '/stateQueue',
+        '/stateQueue/repair-root-units',
+        '/init',
+        '/merge',
+        '/reset',
       ]) {
         t.same(await ask(`${url}${path}`), unknown, path)
       }
     })
 
     await t.test('tx-processor serves health', async (t) => {
-      t.same(await servedPaths((await run(t, 'tx-processor')).url), ['/health/live', '/health/ready'])
+      t.same(await servedPaths((await run(t, 'tx-processor')).url), health)
+    })
+
+    await t.test('sequencer serves health, and its blocks to archivists', async (t) => {
+      t.same(await servedPaths((await run(t, 'sequencer')).url), [...health, ...forArchivists])
     })
 
     await t.test('an api node only queues: what it takes, a tx-processor beside it validates', async (t) => {
@@ -74,6 +110,30 @@ for (const backend of services) {
     })
   })
 }
+
+t.test('OPERATOR_TOKEN guards what an operator does, and only that', async (t) => {
+  const [embedded] = await backends()
+  if (embedded === undefined) throw new Error('There is always an embedded store')
+  const { url } = await runNode(t, { ...(await embedded.place(t)), OPERATOR_TOKEN: 'open sesame' })
+  for (const path of [
+    '/init',
+    '/commit',
+    '/merge',
+    '/reset',
+    '/stateQueue/repair-root-units',
+    '/logBlocksTxsDB',
+    '/logGlobals',
+  ]) {
+    const refused = await ask(`${url}${path}`)
+    t.match(refused, { status: 401, body: '{"error":"Unauthorized"}' }, path)
+    t.ok(refused.headers.some((header) => /^www-authenticate: Bearer/i.test(header)))
+  }
+  const authorized = await ask(`${url}/logGlobals`, { headers: { authorization: 'Bearer open sesame' } })
+  t.equal(authorized.status, 200)
+  for (const path of ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']) {
+    t.equal((await ask(`${url}${path}`)).status, 200, path)
+  }
+})
 
 t.test('a role that cannot do its work stops the start', async (t) => {
   for (const role of ['api', 'tx-processor', 'sequencer']) {
