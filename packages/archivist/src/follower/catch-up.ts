@@ -4,6 +4,7 @@ import { encodeBlockBody } from '../body/encode.js'
 import { BlockError } from '../body/errors.js'
 import type { BlockDiff } from '../body/types.js'
 import { verifyBody } from '../body/verify.js'
+import { childOf } from './child-controller.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
 import { type OutputTrie, trieHistory } from './output-trie.js'
 import type { Peers } from './peers.js'
@@ -45,8 +46,7 @@ export async function catchUp(
   { archive, trie, peers, concurrency, log, archived }: CatchUpOptions,
   signal: AbortSignal,
 ): Promise<bigint | undefined> {
-  const stop = new AbortController()
-  const either = AbortSignal.any([stop.signal, signal])
+  const downloads = childOf(signal)
   const first = (fork?.height ?? 0n) + 1n
   const target = Number(first) + missing.length - 1
   const coming: Promise<FittingBody | BlockError | undefined>[] = []
@@ -72,7 +72,7 @@ export async function catchUp(
   try {
     for (const [place, block] of missing.entries()) {
       for (const next of missing.slice(place + coming.length, place + concurrency)) {
-        const body = fittingBody(next, peers, either)
+        const body = fittingBody(next, peers, downloads.signal)
         // It may fail before it is waited for, or after nobody waits any more.
         body.catch(() => undefined)
         coming.push(body)
@@ -93,7 +93,7 @@ export async function catchUp(
     }
     return undefined
   } finally {
-    stop.abort()
+    downloads.end()
     await flush()
   }
 }

@@ -1,10 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ArchivedBlock } from '../archive.js'
 import { catchUp } from './catch-up.js'
+import { childOf } from './child-controller.js'
 import { createHeaderPaths, type HeaderPath } from './header-path.js'
 import { openOutputTrie } from './output-trie.js'
 import { createPeers } from './peers.js'
 import type { Follower, FollowerOptions, FollowerStatus } from './types.js'
+
+interface Waiter {
+  readonly resolve: () => void
+  readonly reject: (reason: unknown) => void
+}
 
 /**
  * Follows layer 1's state queue: learns headers from it and older ones and bodies from peers, and archives what it can check.
@@ -30,8 +36,8 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   let target: bigint | undefined
   let syncedAt: Date | undefined
   let trouble: string | undefined
-  let waiting: (() => void)[] = []
-  let wake = new AbortController()
+  let waiting: Waiter[] = []
+  let wake = childOf(signal)
 
   /** Logs what keeps it from getting on, once, and that it gets on again. */
   function tell(problem: string | undefined, error?: unknown): void {
@@ -46,7 +52,11 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   }
 
   /** What layer 1 no longer has goes, the newest first; what was merged stays, whatever layer 1 shows. */
-  async function takeOut({ fork }: HeaderPath, tip: ArchivedBlock | undefined): Promise<void> {
+  async function takeOut(
+    { fork }: HeaderPath,
+    tip: ArchivedBlock | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const from = (fork?.height ?? 0n) + 1n
     if (tip === undefined || tip.height < from) return
     if ((await archive.byHeight(from))?.merged)
@@ -59,13 +69,13 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   }
 
   /** One look at layer 1 and all that follows from it. */
-  async function follow(): Promise<void> {
+  async function follow(signal: AbortSignal): Promise<void> {
     await trie.align(signal)
     const state = await chain.read(signal)
     const path = await paths.find(state, signal)
     if (!path) return tell('No peer has a header that leads to the newest block')
     const tip = await archive.tip()
-    await takeOut(path, tip)
+    await takeOut(path, tip, signal)
     if (path.mergedHeight > marked) await archive.markMerged(path.mergedHeight)
     marked = path.mergedHeight
     height = path.fork?.height ?? 0n
@@ -81,25 +91,29 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   }
 
   async function round(): Promise<void> {
+    // Those who wait from now on want a look that begins later.
     const answered = waiting
     waiting = []
     const before = syncedAt
+    const look = childOf(signal)
     try {
-      await follow()
+      await follow(look.signal)
     } catch (error) {
-      if (signal.aborted) return
-      tell(error instanceof Error ? error.message : String(error), error)
+      if (!signal.aborted) tell(error instanceof Error ? error.message : String(error), error)
+    } finally {
+      look.end()
     }
     if (syncedAt === before) waiting = [...answered, ...waiting]
-    else for (const resolve of answered) resolve()
+    else for (const { resolve } of answered) resolve()
   }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      wake = new AbortController()
+      wake = childOf(signal)
       await round()
       const rest = trouble === undefined ? pollMs : Math.min(pollMs, Math.max(peers.nextReturn(), 50))
-      await pause(rest, undefined, { signal: AbortSignal.any([signal, wake.signal]) }).catch(() => undefined)
+      await pause(rest, undefined, { signal: wake.signal }).catch(() => undefined)
+      wake.end()
     }
   }
 
@@ -123,12 +137,19 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
 
     synced() {
       wake.abort()
-      return new Promise((resolve) => waiting.push(resolve))
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) reject(signal.reason)
+        else waiting.push({ resolve, reject })
+      })
     },
 
     close() {
       closing.abort(new Error('The follower is closed'))
-      closed ??= running.then(() => trie.close())
+      closed ??= running.then(() => {
+        for (const { reject } of waiting.splice(0)) reject(signal.reason)
+        peers.close()
+        return trie.close()
+      })
       return closed
     },
   }

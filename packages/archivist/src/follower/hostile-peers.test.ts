@@ -167,7 +167,10 @@ describe('a peer is dropped, named, and done without when its bodies come', () =
     const { follower, archive, log } = await follow(chain, [bad, honest], { maxBodyBytes: 4_000_000 })
     await follower.synced()
     expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
-    expect(log.dropped[0]).toMatchObject({ peer: bad, reason: expect.stringMatching(/67108863/) })
+    expect(log.dropped[0]).toMatchObject({
+      peer: bad,
+      reason: expect.stringMatching(/an encoding that was not asked for/),
+    })
   })
 
   it('only a byte at a time wrong, wherever it is', async () => {
@@ -185,7 +188,7 @@ describe('a peer is dropped, named, and done without when its bodies come', () =
     const { follower, archive, log } = await follow(chain, [bad], { backoffMs: 0 })
     for (; place < places.length - 1; place++) {
       const before = log.dropped.length
-      follower.synced()
+      follower.synced().catch(() => undefined)
       await log.line(() => log.dropped.length > before)
     }
     expect(await archive.tip()).toBeUndefined()

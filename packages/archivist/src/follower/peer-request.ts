@@ -1,10 +1,14 @@
+import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
 import type { Feed } from '../body/feed.js'
+import { childOf } from './child-controller.js'
 
 /** Fewer bytes than this in a stall period are no progress. */
 const leastProgress = 65_536
 
 export interface PeerRequest<Result> {
   readonly url: string
+  readonly agent: Agent
   /** Takes the answer as it comes; what it throws ends the request. */
   readonly feed: Feed<Result>
   /** Milliseconds. */
@@ -13,33 +17,35 @@ export interface PeerRequest<Result> {
 }
 
 /**
- * Asks a peer, whatever it may be up to: the answer is bounded by its feed, and each stall period must bring 64 KiB or the end.
+ * Asks a peer, whatever it may be up to: the answer is bounded by its feed, and each stall period must bring 64 KiB or the end. It is
+ * not `fetch` that asks: it unfolds what is compressed, and forgets its signal when the garbage collector has come by.
  *
  * @returns undefined where the peer does not have it (404)
  * @throws Error that says what the peer did wrong; the signal's reason where that has ended
  */
 export async function askPeer<Result>({
   url,
+  agent,
   feed,
   stallMs,
   signal,
 }: PeerRequest<Result>): Promise<Result | undefined> {
-  const stop = new AbortController()
+  const stop = childOf(signal)
   let progress = 0
-  const stall = setInterval(() => {
+  function judge(): void {
     if (progress < leastProgress) stop.abort(new Error(`it sent ${progress} bytes in ${stallMs} ms`))
     progress = 0
-  }, stallMs)
+  }
+  // What came while this process was busy is read before it is judged.
+  const stall = setInterval(() => setImmediate(judge), stallMs)
   try {
-    const response = await fetch(url, {
-      headers: { accept: 'application/cbor' },
-      // Whoever a redirect names is nobody that was chosen as a peer.
-      redirect: 'error',
-      signal: AbortSignal.any([stop.signal, signal]),
-    })
-    if (response.status === 404) return undefined
-    if (response.status !== 200) throw new Error(`it answered ${response.status}`)
-    for await (const piece of response.body ?? []) {
+    const response = await answerOf(url, agent, stop.signal)
+    const { statusCode, headers } = response
+    if (statusCode === 404) return undefined
+    if (statusCode !== 200) throw new Error(`it answered ${statusCode}`)
+    if (headers['content-encoding'] !== undefined)
+      throw new Error('it answered in an encoding that was not asked for')
+    for await (const piece of response) {
       progress += piece.length
       feed.push(piece)
     }
@@ -51,14 +57,23 @@ export async function askPeer<Result>({
   } finally {
     clearInterval(stall)
     // Nothing more is wanted of the connection, whatever is still on its way.
-    stop.abort()
+    stop.end()
   }
 }
 
-/** fetch says `fetch failed` or `terminated`, and the reason in its cause. */
+/** The head of an answer; its connection breaks off with the signal. A redirect is an answer like others: whoever it names is no peer. */
+function answerOf(url: string, agent: Agent, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const send = url.startsWith('https:') ? requestHttps : requestHttp
+    const request = send(url, { agent, headers: { accept: 'application/cbor' } })
+    // An answer that has come to its end has given its connection back to the agent already.
+    signal.addEventListener('abort', () => request.destroy(), { once: true })
+    request.once('response', resolve).on('error', reject).end()
+  })
+}
+
 function described(error: unknown): unknown {
-  const cause = error instanceof TypeError ? error.cause : undefined
-  if (!(cause instanceof Error)) return error
-  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
-  return new Error(`the connection failed (${code})`, { cause: error })
+  if (!(error instanceof Error) || !('code' in error) || error.name === 'BlockError') return error
+  return new Error(`the connection failed (${error.code})`, { cause: error })
 }

@@ -1,3 +1,5 @@
+import { Agent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import { toHex } from '@ratatosk/ledger'
 import type { BlockBody } from '../body/types.js'
 import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
@@ -38,10 +40,13 @@ export interface Peers {
   ): Promise<Result | undefined>
   /** Milliseconds until somebody comes back who rests now; infinite where nobody does. */
   nextReturn(): number
+  /** Closes what connections are kept. */
+  close(): void
 }
 
 interface Standing {
   readonly peer: Peer
+  readonly agent: Agent
   failures: number
   /** By the clock of `performance`. */
   restsUntil: number
@@ -49,9 +54,10 @@ interface Standing {
 
 /** @throws TypeError where an address cannot be a peer's; it is not quoted */
 export function createPeers(addresses: readonly string[], settings: PeerSettings, log: Log): Peers {
-  const all = [...new Set(addresses.map(baseAddress))].map(
-    (base): Standing => ({ peer: createPeer(base, settings), failures: 0, restsUntil: 0 }),
-  )
+  const all = [...new Set(addresses.map(baseAddress))].map((base): Standing => {
+    const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
+    return { agent, peer: createPeer(base, agent, settings), failures: 0, restsUntil: 0 }
+  })
   if (all.length === 0) throw new TypeError('@ratatosk/archivist: a follower needs at least one peer')
   let turn = 0
 
@@ -89,12 +95,16 @@ export function createPeers(addresses: readonly string[], settings: PeerSettings
       const resting = all.filter(isResting).map(({ restsUntil }) => restsUntil - performance.now())
       return Math.max(0, Math.min(...resting))
     },
+
+    close() {
+      for (const { agent } of all) agent.destroy()
+    },
   }
 }
 
-function createPeer(base: string, { stallMs, maxBodyBytes }: PeerSettings): Peer {
+function createPeer(base: string, agent: Agent, { stallMs, maxBodyBytes }: PeerSettings): Peer {
   const header = (id: string, signal: AbortSignal) =>
-    askPeer({ url: `${base}/block/${id}/header`, feed: headerFeed(), stallMs, signal })
+    askPeer({ url: `${base}/block/${id}/header`, agent, feed: headerFeed(), stallMs, signal })
   return {
     name: base,
     headerByHash: (headerHash, signal) => header(toHex(headerHash), signal),
@@ -102,6 +112,7 @@ function createPeer(base: string, { stallMs, maxBodyBytes }: PeerSettings): Peer
     body: (headerHash, signal) =>
       askPeer({
         url: `${base}/block/${toHex(headerHash)}/body`,
+        agent,
         feed: bodyFeed(headerHash, maxBodyBytes),
         stallMs,
         signal,

@@ -78,7 +78,7 @@ describe('a block that layer 1 has removed', () => {
     const merged = chain.blocks.slice(1, 3)
     chain.remove(3)
     await commit(chain, 1)
-    void follower.synced()
+    follower.synced().catch(() => undefined)
     await log.line(({ message }) => message.startsWith('Layer 1 shows a history without block 2'))
     expect(hashes(await archive.range(1n, 99n))).toEqual(before)
     // A provider that was behind, and comes back.
@@ -99,7 +99,7 @@ describe('a block that breaks the ledger', () => {
     await follower.synced()
     const wrong = await chain.commit(2, { utxosRoot: new Uint8Array(32).fill(1) })
     await commit(chain, 1)
-    void follower.synced()
+    follower.synced().catch(() => undefined)
     const line = await log.line(({ level }) => level === 'error')
     expect(line.message).toBe(
       `Block 4 (${Buffer.from(wrong.headerHash).toString('hex')}) is invalid. It does not lead to the UTxO root of its header`,
@@ -118,7 +118,7 @@ describe('a block that breaks the ledger', () => {
     const chain = new SourceChain()
     await chain.commit(1, { depositsRoot: new Uint8Array(32).fill(1) })
     const { follower, log } = await follow(chain, [await serve(archiveOfBlocks(chain))])
-    void follower.synced()
+    follower.synced().catch(() => undefined)
     expect((await log.line(({ level }) => level === 'error')).message).toMatch(/deposits/)
     expect(log.dropped).toEqual([])
   })
@@ -131,7 +131,7 @@ describe('a follower', () => {
     const { follower, log } = await follow(chain, [await serve(archiveOfBlocks(chain))], {
       genesis: chain.genesis.slice(1),
     })
-    void follower.synced()
+    follower.synced().catch(() => undefined)
     const { message } = await log.line(({ level }) => level === 'error')
     expect(message).toMatch(/does not begin with the genesis outputs that were given/)
   })
@@ -211,9 +211,12 @@ describe('a follower', () => {
       },
     })
     const { follower, archive } = await follow(chain, [silent])
-    void follower.synced()
+    const closed = /The follower is closed/
+    const waiting = expect(follower.synced()).rejects.toThrow(closed)
     await follower.close()
+    await waiting
     await follower.close()
+    await expect(follower.synced()).rejects.toThrow(closed)
     expect(await archive.tip()).toBeUndefined()
   })
 })

@@ -85,7 +85,7 @@ export interface FollowerStatus {
 /** Keeps an archive like layer 1's state queue, until it is closed. */
 export interface Follower {
   status(): FollowerStatus
-  /** Resolves when the archive has all that layer 1 showed at a look that began after this call. */
+  /** Resolves when the archive has all that layer 1 showed at a look that began after this call; rejects when it is closed before. */
   synced(): Promise<void>
   /** Ends what is under way; whatever was archived stays. */
   close(): Promise<void>

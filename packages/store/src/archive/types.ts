@@ -11,7 +11,7 @@ export interface ArchivedBlock {
 }
 
 export interface NewArchivedBlock extends ArchivedBlock {
-  /** CBOR as docs/block-body.md describes it; under 500 MB. */
+  /** CBOR as docs/block-body.md describes it; under 250 MB. */
   readonly body: Uint8Array
 }
 
