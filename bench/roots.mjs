@@ -4,10 +4,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decodeTransaction, effects, encodeOutputReference } from '@ratatosk/ledger'
 import { openRoots } from '@ratatosk/workers'
-import sodium from 'sodium-native'
-import { median, round } from './lib/figures.mjs'
+import { hashAll, messagesOf } from './lib/bare-hashes.mjs'
+import { median, millisecondsOf, round } from './lib/figures.mjs'
 import { makeTransfers } from './lib/transfers.mjs'
 
 const sizes = (process.env.BENCH_OUTPUTS ?? '100000,1000000').split(',').map(Number)
@@ -36,31 +35,6 @@ async function* ledgerOf(size) {
       return { transactionId, index: 0, output: spendable[0].output }
     })
   }
-}
-
-async function millisecondsOf(work) {
-  const started = process.hrtime.bigint()
-  await work()
-  return Number(process.hrtime.bigint() - started) / 1e6
-}
-
-function messagesOf(block) {
-  return block.flatMap((cbor) => {
-    const transaction = decodeTransaction(cbor)
-    const { spent, produced } = effects(transaction)
-    return [
-      transaction.body.bytes,
-      transaction.id,
-      cbor,
-      ...spent.map(encodeOutputReference),
-      ...produced.flatMap(({ reference, output }) => [encodeOutputReference(reference), output.bytes]),
-    ]
-  })
-}
-
-function hashAll(messages) {
-  const hash = Buffer.alloc(32)
-  for (const message of messages) sodium.crypto_generichash(hash, message)
 }
 
 async function measure(size, place, options) {

@@ -3,32 +3,21 @@
 // signatures, in the same run.
 import { randomBytes } from 'node:crypto'
 import { cpuUsage } from 'node:process'
-import { decodeTransactionOutput, fromHex } from '@ratatosk/ledger'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
 import { createValidationWorker } from '@ratatosk/workers'
-import pg from 'pg'
+import { ledgerEntries } from './lib/entries.mjs'
 import { median, round } from './lib/figures.mjs'
 import { parameters } from './lib/parameters.mjs'
+import { databaseUrl, redisUrl, removeTraces } from './lib/services.mjs'
 import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
 
-const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
-const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
 
 const { genesis, transactions, signatures } = makeTransfers(count)
 
-const entries = genesis.map(({ outref, output }) => {
-  const bytes = fromHex(output)
-  const { address } = decodeTransactionOutput(bytes)
-  return {
-    reference: { transactionId: fromHex(outref.slice(0, 64)), index: 0 },
-    output: bytes,
-    address: address.bytes,
-    paymentCredential: address.payment.hash,
-  }
-})
+const entries = ledgerEntries(genesis)
 
 async function oneRound(schema) {
   const store = await openStore({ url: databaseUrl, schema })
@@ -58,13 +47,9 @@ async function oneRound(schema) {
     await worker.close()
     return { perSecond: count / seconds, cpu: (user + system) / 1e6 / seconds }
   } finally {
-    await submissions.jobs.obliterate({ force: true })
     await queue.close()
     await store.close()
-    const client = new pg.Client({ connectionString: databaseUrl })
-    await client.connect()
-    await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
-    await client.end()
+    await removeTraces(schema)
   }
 }
 

@@ -1,0 +1,53 @@
+// Processes of the node, each with a port of its own.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { defer } from './clean-up.mjs'
+
+const main = fileURLToPath(new URL('../../apps/node/dist/main.js', import.meta.url))
+const patienceMs = 20_000
+
+/** A Redis for figures needs to survive nothing. */
+const knownWarnings = new Set(['REDIS_NOT_PERSISTENT', 'REDIS_MAY_EVICT'])
+
+/** Starts a node and waits until it serves; {@link cleanUp} ends it. */
+export async function startNodeProcess(environment) {
+  const folder = mkdtempSync(join(tmpdir(), 'ratatosk-bench-node-'))
+  defer(() => rmSync(folder, { recursive: true, force: true }))
+  const child = spawn(process.execPath, [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), main], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      LOG_FORMAT: 'json',
+      LOG_LEVEL: 'warn',
+      DATA_DIR: folder,
+      ...environment,
+    },
+  })
+  const ended = once(child, 'close')
+  defer(async () => {
+    child.kill('SIGTERM')
+    const impatience = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+    await ended
+    clearTimeout(impatience)
+  })
+  const role = environment.NODE_ROLE
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    ended.then(() => reject(new Error(`the node with role ${role} has ended before it was up`)))
+    const told = new Set()
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const { url, msg, level, code, err } = JSON.parse(line)
+      if (url !== undefined) resolve({ url, role })
+      if (level < 40 || knownWarnings.has(code)) return
+      const said = `  ${role}: ${msg}${err ? ` (${err.message})` : ''}`.replaceAll(/[0-9a-f-]{8,}/g, '…')
+      if (!told.has(said)) console.log(said)
+      told.add(said)
+    })
+  })
+}

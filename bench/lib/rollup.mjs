@@ -1,0 +1,118 @@
+// A sequencer in this process, on PostgreSQL and a devnet, that tells when a block was begun, read, hashed, signed and stored.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDevnet, testWallets } from '@ratatosk/devnet'
+import { createDevnetLayer1, keysFromSeedPhrase, openContracts, openWallet } from '@ratatosk/layer1'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { openStore } from '@ratatosk/store'
+import { createSequencer, openRoots } from '@ratatosk/workers'
+import { defer } from './clean-up.mjs'
+import { acceptedTransaction, ledgerEntries } from './entries.mjs'
+import { databaseUrl, removeTraces } from './services.mjs'
+
+const [administratorKeys, operatorKeys] = [0, 1].map((account) =>
+  keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }),
+)
+
+/** An hour each: no block matures, no turn ends. */
+const hour = 3_600_000n
+const contracts = openContracts(
+  {
+    protocol: 'RATATOSK',
+    administrator: administratorKeys.payment.hash,
+    maturityWindow: hour,
+    turnLength: hour,
+    bond: 500_000_000n,
+    releaseDelay: 2n * hour,
+    maxOperators: 100n,
+  },
+  0,
+)
+
+/** Opens the store and what the sequencer is made of; {@link cleanUp} closes and removes them. */
+export async function openRollup(name, genesis) {
+  defer(() => removeTraces(name))
+  const store = await openStore({ url: databaseUrl, schema: name })
+  defer(() => store.close())
+  const evaluator = createEvaluator()
+  defer(() => evaluator.close())
+  const devnet = await createDevnet({ evaluator })
+  defer(() => devnet.close())
+  const folder = mkdtempSync(join(tmpdir(), 'ratatosk-bench-blocks-'))
+  defer(() => rmSync(folder, { recursive: true, force: true }))
+  const roots = await openRoots({ path: folder })
+  defer(() => roots.close())
+  const layer1 = createDevnetLayer1(devnet)
+  const operator = openWallet({ layer1, keys: operatorKeys, evaluator })
+  const administrator = openWallet({ layer1, keys: administratorKeys, evaluator })
+  const entries = ledgerEntries(genesis)
+
+  return {
+    store,
+
+    /** Takes transactions into the mempool, as validation does. */
+    async accept(transactions) {
+      const batch = 1000
+      for (let start = 0; start < transactions.length; start += batch) {
+        const accepted = transactions.slice(start, start + batch).map(acceptedTransaction)
+        await store.withLedger((ledger) => ledger.apply({ transactions: accepted }))
+      }
+    },
+
+    /**
+     * Starts a sequencer of its own, which must be closed.
+     *
+     * @param {(times: { read: number, hashed: number, signed: number, stored: number, begun: number }) => void} onBlock told
+     *   of each block once its row is durable; `begun` as `performance.now()` says it, all others milliseconds since the one before
+     */
+    async startSequencer(onBlock, options = {}) {
+      const marks = {}
+      const blocks = {
+        ...store.blocks,
+        async oldest(...asked) {
+          marks.begun = performance.now()
+          const transactions = await store.blocks.oldest(...asked)
+          marks.read = performance.now()
+          return transactions
+        },
+        build(...asked) {
+          marks.signed = performance.now()
+          return store.blocks.build(...asked)
+        },
+      }
+      const sequencer = createSequencer({
+        store: { ...store, blocks },
+        layer1,
+        contracts,
+        operator,
+        administrator,
+        roots,
+        genesis: entries,
+        holder: 'bench',
+        autoMerge: false,
+        observer: {
+          step(name) {
+            const now = performance.now()
+            if (name === 'roots-applied') marks.hashed = now
+            if (name !== 'block-built') return
+            const { begun, read, hashed, signed } = marks
+            onBlock({
+              begun,
+              read: read - begun,
+              hashed: hashed - read,
+              signed: signed - hashed,
+              stored: now - signed,
+              total: now - begun,
+            })
+          },
+        },
+        ...options,
+      })
+      defer(() => sequencer.close())
+      await sequencer.start()
+      while (!sequencer.active) await new Promise((resolve) => sequencer.subscribe(resolve))
+      return sequencer
+    },
+  }
+}
