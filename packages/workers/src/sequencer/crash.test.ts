@@ -19,7 +19,7 @@ import { needServices, randomName, removeTraces } from '../test/services.js'
 import { chain, fundsOf, keyOf } from '../test/transfers.js'
 import type { Step } from './types.js'
 
-const crashes = Number(process.env.RATATOSK_CRASHES ?? 5)
+const crashes = Number(process.env.RATATOSK_CRASHES ?? 3)
 const program = fileURLToPath(new URL('../../dist/test/sequencer-process.js', import.meta.url))
 const funds = 40
 

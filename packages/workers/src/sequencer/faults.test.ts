@@ -7,6 +7,9 @@ import { openers } from '../test/services.js'
 import type { Step } from './types.js'
 
 const kinds: readonly FaultKind[] = ['lost-answer', 'time-out', 'failure', 'refusal']
+/** All kinds of failure at each step; otherwise one at each. */
+const thorough = process.env.RATATOSK_FAULTS === 'all'
+
 /** Blocks are mature soon. */
 const quick = contractsOf(2000n)
 
@@ -22,7 +25,7 @@ const steps: readonly Step[] = [
   'block-merged',
 ]
 
-test('layer 1 fails in four ways after each step, and everything goes on', {
+test.concurrent('layer 1 fails after each step, and everything goes on', {
   timeout: 60_000,
 }, async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
@@ -43,8 +46,8 @@ test('layer 1 fails in four ways after each step, and everything goes on', {
   await sequencer.run('init')
   const sent = transfers(40)
   let given = 0
-  for (const step of steps) {
-    for (const kind of kinds) {
+  for (const [index, step] of steps.entries()) {
+    for (const kind of thorough ? kinds : [kinds[index % kinds.length]!]) {
       const met = new Promise<void>((resolve) => {
         awaited = { step, met: resolve }
       })
@@ -59,7 +62,7 @@ test('layer 1 fails in four ways after each step, and everything goes on', {
   await expectAgreement(store, chain.layer1, roots, sent.slice(0, given), quick)
 })
 
-test.for(kinds)('sendings that meet %s have their effect once', async (kind, context) => {
+test.concurrent.for(kinds)('sendings that meet %s have their effect once', async (kind, context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -71,7 +74,7 @@ test.for(kinds)('sendings that meet %s have their effect once', async (kind, con
   await accept(store, sent)
   failing()
   expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 2 })
-  await chain.mine(36)
+  await chain.mine(50)
   failing()
   expect(await sequencer.run('merge')).toMatchObject({ kind: 'merged' })
   await expectAgreement(store, chain.layer1, roots, sent)

@@ -3,9 +3,11 @@ import { slotToTime, toHex } from '@ratatosk/ledger'
 import { describe, expect, test } from 'vitest'
 import { expectAgreement, until } from '../test/agreement.js'
 import { accept, contracts, openChain, openRollup, queueOf, transfers, user } from '../test/rollup.js'
+import { operatorKeys } from '../test/rollup-contracts.js'
 import { openers } from '../test/services.js'
+import { refundAddress } from './life/refunds.js'
 
-describe.each(Object.entries(openers))('%s', (_, open) => {
+describe.concurrent.each(Object.entries(openers))('%s', (_, open) => {
   test('a block goes from the mempool to the confirmed state', async (context) => {
     const { store } = await open(context)
     const chain = await openChain(context)
@@ -23,7 +25,7 @@ describe.each(Object.entries(openers))('%s', (_, open) => {
     const [block] = (await queueOf(chain.layer1)).blocks
     expect(toHex((await store.blocks.newest())!.headerHash)).toBe(block?.headerHash)
     expect(await sequencer.run('merge')).toEqual({ kind: 'nothing-to-merge' })
-    await chain.mine(40)
+    await chain.mine(50)
     expect(await sequencer.run('merge')).toMatchObject({
       kind: 'merged',
       headerHash: block?.headerHash,
@@ -32,10 +34,22 @@ describe.each(Object.entries(openers))('%s', (_, open) => {
     const queue = await queueOf(chain.layer1)
     expect(queue.blocks).toEqual([])
     expect(toHex(queue.roots[0]!.datum.state.utxoRoot)).toBe(toHex(await roots.root()))
+
+    // What the merge gave back for the block comes into the wallet with the next.
+    const refund = refundAddress(operatorKeys.payment.hash, 0)
+    expect(await chain.layer1.utxosAt(refund)).toHaveLength(1)
+    await accept(store, transfers(1, 3))
+    expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+    await chain.mine(50)
+    const [collected] = await chain.layer1.utxosAt(refund)
+    expect(await sequencer.run('merge')).toMatchObject({ kind: 'merged' })
+    const [left, ...others] = await chain.layer1.utxosAt(refund)
+    expect(others).toEqual([])
+    expect(left!.reference).not.toEqual(collected!.reference)
   })
 })
 
-test('blocks are chained on their way, and stop when so many are', async (context) => {
+test.concurrent('blocks are chained on their way, and stop when so many are', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   const stop = chain.keepMining()
@@ -63,11 +77,11 @@ test('blocks are chained on their way, and stop when so many are', async (contex
   await expectAgreement(store, chain.layer1, roots, sent)
 })
 
-test('a block lies within one turn of its operator, and waits for the next where little is left', async (context) => {
+test.concurrent('a block lies within one turn of its operator, and waits for the next where little is left', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   const stop = chain.keepMining()
-  const { sequencer } = await openRollup(context, store, chain.layer1)
+  const { sequencer } = await openRollup(context, store, chain.layer1, { blockValidityMs: 15_000 })
   await sequencer.run('init')
   await stop()
   const { turnLength } = contracts.parameters

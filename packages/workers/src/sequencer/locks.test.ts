@@ -5,10 +5,10 @@ import { openers } from '../test/services.js'
 import { operationUnderWay } from './operation-lock.js'
 import type { Operation } from './types.js'
 
-const rounds = Number(process.env.RATATOSK_LOCK_ROUNDS ?? 20)
+const rounds = Number(process.env.RATATOSK_LOCK_ROUNDS ?? 10)
 const operations: readonly Operation[] = ['init', 'reset', 'repair', 'commit', 'merge']
 
-test(`of five operations at once, one is done, ${rounds} times over`, {
+test.concurrent(`of five operations at once, one is done, ${rounds} times over`, {
   timeout: 20_000 + rounds * 2000,
 }, async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
@@ -37,7 +37,7 @@ test(`of five operations at once, one is done, ${rounds} times over`, {
   expect(won.size).toBeGreaterThan(2)
 })
 
-test('the lock of a killed holder ends with its lease, and the sequencer waits for it', async (context) => {
+test.concurrent('the lock of a killed holder ends with its lease, and the sequencer waits for it', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -50,7 +50,7 @@ test('the lock of a killed holder ends with its lease, and the sequencer waits f
   expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
 })
 
-test('a commitment asked for while one is made by itself is refused at once', async (context) => {
+test.concurrent('a commitment asked for while one is made by itself is refused at once', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -73,7 +73,7 @@ test('a commitment asked for while one is made by itself is refused at once', as
   await expectAgreement(store, chain.layer1, roots, sent)
 })
 
-test('of two sequencers one works, and the other when that one has ended', async (context) => {
+test.concurrent('of two sequencers one works, and the other when that one has ended', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())

@@ -14,7 +14,7 @@ import {
 } from '../test/rollup.js'
 import { openers } from '../test/services.js'
 
-test('a queue with two roots is burned, begun anew, and goes on', async (context) => {
+test.concurrent('a queue with two roots is burned, begun anew, and goes on', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -50,7 +50,7 @@ test('a queue with two roots is burned, begun anew, and goes on', async (context
   await expectAgreement(store, chain.layer1, roots, sent)
 })
 
-test('a reset burns and forgets everything, and init begins again with genesis', async (context) => {
+test.concurrent('a reset burns and forgets everything, and init begins again with genesis', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -71,7 +71,7 @@ test('a reset burns and forgets everything, and init begins again with genesis',
   await expectAgreement(store, chain.layer1, roots, sent)
 })
 
-test('a queue of another store is left alone', async (context) => {
+test.concurrent('a queue of another store is left alone', async (context) => {
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
   const [mine, other] = [

@@ -4,7 +4,7 @@ import { everythingMerged, expectAgreement, until } from '../test/agreement.js'
 import { accept, openChain, openRollup, transfers } from '../test/rollup.js'
 import { openers } from '../test/services.js'
 
-const runs = Number(process.env.RATATOSK_ROLL_BACKS ?? 4)
+const runs = Number(process.env.RATATOSK_ROLL_BACKS ?? 2)
 
 /** What happens to layer 1, and how many blocks after what happened before. */
 const event = fc.record({
@@ -38,6 +38,7 @@ test(`after ${runs} histories of roll-backs, layer 1, store and trie agree by th
         const { sequencer, roots } = await openRollup(scene, store, chain.layer1, {
           autoCommit: true,
           autoMerge: true,
+          blockValidityMs: 15_000,
           ...(log && { log }),
         })
         const stop = chain.keepMining()

@@ -69,7 +69,7 @@ export async function openChain(context: TestContext): Promise<TestChain> {
       let ended = false
       const mining = (async () => {
         for (let round = 0; !ended; round++) {
-          if (devnet.mempool().length > 0 || round % 4 === 0) await mine()
+          if (devnet.mempool().length > 0 || round % 5 === 0) await mine()
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
       })()
@@ -147,7 +147,7 @@ export async function openRollup(
     commitEveryMs: 20,
     mergeEveryMs: 40,
     pollMs: 10,
-    blockValidityMs: 15_000,
+    blockValidityMs: 25_000,
     leaseMs: 3000,
     operationTimeoutMs: 20_000,
     ...options,

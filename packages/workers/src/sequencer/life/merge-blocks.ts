@@ -4,6 +4,7 @@ import type { Block } from '@ratatosk/store'
 import { libraryOf } from './library.js'
 import { elementOf, type Link, linkOf, rootAfter } from './links.js'
 import type { Standing } from './reconcile.js'
+import { refundsToCollect } from './refunds.js'
 import type { Work } from './work.js'
 
 /**
@@ -24,7 +25,7 @@ export async function mergeBlocks(work: Work, standing: Standing, most: number):
     const root = rootAfter(work.contracts, links, now)
     const element = elementOf(work.contracts, block, local.oldest[index + 1])
     const queue = { roots: [root], blocks: [element], strays: [] }
-    const { built, stored } = await storeMerge(work, block, queue, standing.slot)
+    const { built, stored } = await storeMerge(work, block, queue, standing.slot, links)
     links.push(linkOf('merge', block, stored))
     leaving.add(block.height)
     merged.push(block)
@@ -38,13 +39,16 @@ async function storeMerge(
   block: Block,
   queue: Parameters<typeof draftMerge>[1]['queue'],
   slot: bigint,
+  links: readonly Link[],
 ) {
   const { store, contracts, slots, operator, layer1, signal, blockValidityMs } = work
   const draft = draftMerge(contracts, { queue, slot, slots, library: await libraryOf(work) })
   const current = await layer1.currentSlot({ signal })
   // Soon over, so that a merge that got lost holds nothing up.
   const validUntil = current + BigInt(Math.ceil(blockValidityMs / slots.slotLength))
-  const built = await operator.build({ ...draft, validUntil }, { signal })
+  const refunds = await refundsToCollect(work, links)
+  const inputs = [...(draft.inputs ?? []), ...refunds.map((utxo) => ({ utxo }))]
+  const built = await operator.build({ ...draft, inputs, validUntil }, { signal })
   const stored = { id: fromHex(built.id), cbor: built.bytes }
   try {
     await store.blocks.setMergeTransaction(block.headerHash, stored, work.lease)
