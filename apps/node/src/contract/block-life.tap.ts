@@ -2,6 +2,7 @@ import t from 'tap'
 import { bothBackends } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { type Answer, ask, submit } from '../test/http.js'
+import { initialised } from '../test/initialised.js'
 import { runNode } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 import { until } from '../test/until.js'
@@ -128,7 +129,7 @@ t.test('by itself: a node of defaults begins its queue, commits and merges', asy
     MERGE_INTERVAL_MS: '500',
   })
   const get = async (path: string) => json(await ask(`${node.url}${path}`))
-  await until(async () => (await get('/stateQueue/root-unit-diagnostics')).body.status === 'ok')
+  await initialised(node.url)
   const { transfer } = await transferFrom(4, 0)
   t.equal((await submit(node.url, transfer.cborHex)).status, 200)
   const headers = new Set<string>()

@@ -8,6 +8,7 @@ import { contractsOf } from '../layer1/contracts.js'
 import { bothBackends } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { ask, submit } from '../test/http.js'
+import { initialised } from '../test/initialised.js'
 import { runNode } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 import { until } from '../test/until.js'
@@ -27,10 +28,7 @@ t.test('a second root unit, minted past the lock: told, burned, replaced, withou
   const node = await runNode(t, environment)
   const get = async (path: string) => JSON.parse((await ask(`${node.url}${path}`)).body)
   const diagnostics = () => get('/stateQueue/root-unit-diagnostics')
-  await until(async () => {
-    const { status, resetInProgress } = await diagnostics()
-    return status === 'ok' && !resetInProgress
-  })
+  await initialised(node.url)
 
   const commit = async (place: number) => {
     const { transfer } = await transferFrom(5, place)

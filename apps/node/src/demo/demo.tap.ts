@@ -52,6 +52,8 @@ t.test('on a running node, again and again', async (t) => {
     t.equal(code, 0, output)
     t.match(output, `The node at ${node.url} is up.`)
     t.match(output, /GET \/tx answers 404/)
+    t.match(output, /It is merged into the confirmed state/)
+    t.match(output, /GET \/txs is unchanged/)
   }
   t.equal(node.output().match(/"code":"BadInputsUTxO"/g)?.length, 4, 'the log names the reason of each')
 })

@@ -10,7 +10,7 @@ const addressLease = 'devnet-address'
 const leaseMs = 6000
 const beatMs = 2000
 /** How long a call waits for a host that is being opened. */
-const patienceMs = 10_000
+const patienceMs = 5000
 
 export interface SharedDevnetOptions {
   readonly leases: Store['leases']
