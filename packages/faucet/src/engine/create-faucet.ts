@@ -152,7 +152,8 @@ export function createFaucet(settings: FaucetSettings): Faucet {
     async close() {
       closed = true
       clearTimeout(timer)
-      await Promise.allSettled([...flights.values(), settling])
+      await Promise.allSettled(flights.values())
+      await Promise.allSettled([settling])
     },
   }
 }

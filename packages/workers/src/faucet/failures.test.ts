@@ -200,4 +200,19 @@ describe('on layer 2', () => {
     expect(await scene.paidTo(1)).toEqual([100n * ada])
     expect(await scene.faucet.settle()).toBe(0)
   })
+
+  it('closing waits for claims under way, and lets none in', async (context) => {
+    const scene = await openLayer2(context)
+    let ended = false
+    const { bytes: address } = claimant(1).address
+    const flight = scene.faucet.claim({ idempotencyKey: 'key', address, ipHash: 'ip' }).then(() => {
+      ended = true
+    })
+    await expect.poll(scene.waiting).toBe(1)
+    await scene.faucet.close()
+    expect(ended).toBe(true)
+    await flight
+    expect(await scene.claim(2)).toEqual(internal)
+    expect(await scene.waiting()).toBe(1)
+  })
 })
