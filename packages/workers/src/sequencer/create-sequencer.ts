@@ -33,8 +33,11 @@ export function createSequencer(options: SequencerOptions): Sequencer {
   let running: Promise<void> | undefined
 
   const active = (): boolean => present !== undefined && !present.held.lost.aborted
+  let told = false
   const tell = (): void => {
-    for (const listener of [...listeners]) listener(active())
+    if (told === active()) return
+    told = active()
+    for (const listener of [...listeners]) listener(told)
   }
 
   /** False when the sequencer closes. */

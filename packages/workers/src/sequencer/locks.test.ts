@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { expectAgreement, until } from '../test/agreement.js'
 import { accept, openChain, openRollup, queueOf, transfers } from '../test/rollup.js'
-import { openers } from '../test/services.js'
+import { openers, withDatabase } from '../test/services.js'
 import { operationUnderWay } from './operation-lock.js'
 import type { Operation } from './types.js'
 
@@ -92,4 +92,29 @@ test.concurrent('of two sequencers one works, and the other when that one has en
   await until(async () => (await store.blocks.newest())?.height === 2n)
   await until(async () => (await store.blocks.newest())?.state === 'committed')
   await expectAgreement(store, chain.layer1, second.roots, sent)
+})
+
+test.concurrent('a sequencer whose lease was taken stops at once, and works again when it is free', async (context) => {
+  const { store, name } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1, {
+    autoCommit: true,
+    leaseMs: 900,
+  })
+  await sequencer.run('init')
+  const changes: boolean[] = []
+  sequencer.subscribe((active) => changes.push(active))
+  await withDatabase(`
+    UPDATE ${name}.leases SET holder = 'thief', token = token + 1,
+      expires_at = clock_timestamp() + interval '1500 milliseconds'
+    WHERE name = 'sequencer'`)
+  const sent = transfers(2)
+  await accept(store, sent)
+  await until(async () => !sequencer.active)
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'refused', code: 'not-active' })
+  expect(await store.blocks.newest()).toBeUndefined()
+  await until(async () => (await store.blocks.newest())?.state === 'committed')
+  expect(changes).toEqual([false, true])
+  await expectAgreement(store, chain.layer1, roots, sent)
 })

@@ -84,7 +84,7 @@ async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
   }
 }
 
-async function withDatabase(sql: string): Promise<void> {
+export async function withDatabase(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 2000 })
   await client.connect()
   try {
