@@ -1,8 +1,10 @@
+import { decodeTransaction, effects } from '@ratatosk/ledger'
 import { describe, expect, it } from 'vitest'
 import { archiveOfBlocks } from './archive-of-blocks.js'
 import { bodyOf } from './body/diff.js'
 import { encodeBlockBody } from './body/encode.js'
 import { SourceChain } from './test/source-chain.js'
+import { openTestStore } from './test/stores.js'
 
 async function open(transactions: readonly number[]) {
   const chain = new SourceChain(5)
@@ -84,5 +86,47 @@ describe("a node's blocks as an archive", () => {
     const { chain, archive } = await open([3])
     Object.assign(chain.tip!, { cbors: chain.tip!.cbors.slice(1) })
     await expect(read(archive.body(chain.tip!.headerHash))).rejects.toThrow(RangeError)
+  })
+})
+
+describe('the blocks of a store', () => {
+  it('are such an archive', async () => {
+    const { chain } = await open([700])
+    const { cbors, fields, header, headerHash } = chain.tip!
+    const store = await openTestStore()
+    const transactions = cbors.map((cbor) => {
+      const transaction = decodeTransaction(cbor)
+      const { spent, produced } = effects(transaction)
+      const entries = produced.map(({ reference, output }) => ({
+        reference,
+        output: output.bytes,
+        address: Uint8Array.of(0x60),
+      }))
+      return { id: transaction.id, cbor, spent, produced: entries }
+    })
+    await store.applyGenesis(chain.genesis.map((output) => ({ ...output, address: Uint8Array.of(0x60) })))
+    await store.withLedger((ledger) => ledger.apply({ transactions }))
+    const lease = (await store.leases.acquire('sequencer', 'test', 60_000))!
+    const oldest = await store.blocks.oldest(1000)
+    await store.blocks.build(
+      {
+        headerHash,
+        header,
+        previousHeaderHash: fields.prevHeaderHash,
+        utxosRoot: fields.utxosRoot,
+        startTime: fields.startTime,
+        endTime: fields.endTime,
+        firstSequence: oldest.at(0)!.sequence,
+        lastSequence: oldest.at(-1)!.sequence,
+        transactions: oldest.length,
+        commitTransaction: { id: new Uint8Array(32), cbor: Uint8Array.of(0x84) },
+      },
+      lease,
+    )
+    const archive = archiveOfBlocks(store.blocks)
+    expect(await archive.byHeight(1n)).toBeUndefined()
+    await store.blocks.setState([headerHash], 'submitted', lease)
+    expect(await archive.byHeight(1n)).toEqual({ headerHash, height: 1n, header, merged: false })
+    expect((await read(archive.body(headerHash))).equals(encodeBlockBody(bodyOf(cbors)))).toBe(true)
   })
 })

@@ -180,7 +180,9 @@ describe('the decoder', () => {
     const promises = [
       '85 9b00000002540be400', // 10,000,000,000 transactions
       '85 81 5b00000002540be400', // one of 10,000,000,000 bytes
-      `85 80 9a7fffffff`,
+      '85 995320', // 21,280 transactions, in less than 47 bytes each
+      '85 80 996d00', // 27,904 references, in less than 36 bytes each
+      '85 80 80 996d00',
       `85 80 80 81 82${low}00 5a7fffffff`,
     ]
     for (const promise of promises) expect(codeOf(hex(promise), 1_000_000)).toBe('BODY_TOO_LARGE')
@@ -190,7 +192,7 @@ describe('the decoder', () => {
     let given = 0
     async function* endless() {
       // A body that is right as far as it goes: transactions of 1,000 bytes.
-      yield hex('85 99ffff')
+      yield hex('85 992fff')
       for (;;) {
         given++
         yield Buffer.concat([hex('5903e8'), new Uint8Array(1000)])

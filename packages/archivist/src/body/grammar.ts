@@ -11,6 +11,12 @@ type MajorType = (typeof Major)[keyof typeof Major]
 const referenceOpening = Uint8Array.of(0x82, 0x58, 0x20)
 
 /**
+ * Bytes of the smallest transaction that spends anything, and of the smallest reference: so many parts in so many bytes at most, or
+ * what is read of them would take far more memory than they do.
+ */
+const least = { transaction: 47, reference: 36 }
+
+/**
  * A body in its canonical encoding, and nothing else.
  *
  * @param emit takes each part as soon as it is complete
@@ -20,11 +26,11 @@ export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): 
   if ((yield* argument(Major.array, maxBytes)) !== listCount)
     throw malformed(`not the ${listCount} lists of a body`)
 
-  const transactions = yield* argument(Major.array, maxBytes)
+  const transactions = yield* argument(Major.array, maxBytes / least.transaction)
   for (let i = 0; i < transactions; i++) emit({ kind: 'transaction', cbor: yield* byteString(maxBytes) })
 
   let last: Uint8Array | undefined
-  const spent = yield* argument(Major.array, maxBytes)
+  const spent = yield* argument(Major.array, maxBytes / least.reference)
   for (let i = 0; i < spent; i++) {
     const outref: Uint8Array = yield* reference(last)
     emit({ kind: 'spent', outref })
@@ -32,9 +38,9 @@ export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): 
   }
 
   last = undefined
-  const produced = yield* argument(Major.array, maxBytes)
+  const produced = yield* argument(Major.array, maxBytes / least.reference)
   for (let i = 0; i < produced; i++) {
-    if ((yield* argument(Major.array, 2)) !== 2) throw malformed('a produced output that is no pair')
+    if ((yield* argument(Major.array, maxBytes)) !== 2) throw malformed('a produced output that is no pair')
     const outref: Uint8Array = yield* reference(last)
     emit({ kind: 'produced', outref, output: yield* byteString(maxBytes) })
     last = outref
@@ -75,13 +81,15 @@ function* argument(major: MajorType, max: number): Grammar<number> {
   const [initial = 0] = yield 1
   if (initial >> 5 !== major) throw malformed(`major type ${initial >> 5} instead of ${major}`)
   const info = initial & 0x1f
-  if (info < 24) return info
   if (info > 27) throw malformed('a length that is not definite')
-  const width = 1 << (info - 24)
-  let value = 0
-  for (const byte of yield width) value = value * 256 + byte
-  const least = width === 1 ? 24 : 2 ** (4 * width)
-  if (value < least) throw malformed('a number that is not in its shortest form')
+  let value = info
+  if (info >= 24) {
+    const width = 1 << (info - 24)
+    value = 0
+    for (const byte of yield width) value = value * 256 + byte
+    if (value < (width === 1 ? 24 : 2 ** (4 * width)))
+      throw malformed('a number that is not in its shortest form')
+  }
   if (value > max) throw new BlockError('BODY_TOO_LARGE', `a length of ${value}`)
   return value
 }

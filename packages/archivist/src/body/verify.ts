@@ -1,6 +1,7 @@
+import { setImmediate as pause } from 'node:timers/promises'
 import type { Header } from '@ratatosk/contracts'
 import { decodeTransaction, effects, equalBytes, type Transaction } from '@ratatosk/ledger'
-import { createMemoryStore, createTrie, type Entry, type Operation } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type Entry, type Operation, TrieError } from '@ratatosk/trie'
 import { createDiffSum } from './diff.js'
 import { BlockError } from './errors.js'
 import type { BlockBody, BlockDiff } from './types.js'
@@ -20,11 +21,10 @@ export async function verifyBody(body: BlockBody, header: Header): Promise<void>
       'BLOCK_INVALID',
       'The header has deposits or withdrawals, which there are none of yet',
     )
-  const transactions = body.transactions.map(decode)
-  if (!equalBytes(await transactionsRoot(transactions), header.transactionsRoot))
+  if (!equalBytes(await transactionsRoot(body.transactions), header.transactionsRoot))
     throw new BlockError('BODY_FOREIGN', 'The transactions are not those of the header')
   const sum = createDiffSum()
-  for (const transaction of transactions) sum.add(effects(transaction))
+  for await (const transaction of decoded(body.transactions)) sum.add(effects(transaction))
   if (!equalDiffs(sum.diff(), body))
     throw new BlockError('BODY_FOREIGN', 'Spent and produced are not what the transactions do')
 }
@@ -35,22 +35,36 @@ export function* diffOperations({ spent, produced }: BlockDiff): Generator<Opera
   for (const { outref, output } of produced) yield { type: 'insert', key: outref, value: output }
 }
 
-async function transactionsRoot(transactions: readonly Transaction[]): Promise<Uint8Array> {
+async function transactionsRoot(cbors: readonly Uint8Array[]): Promise<Uint8Array> {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  async function* entries(): AsyncGenerator<Entry, void> {
+    for await (const { id, bytes } of decoded(cbors)) yield [id, bytes]
+  }
   try {
-    return Uint8Array.from(await trie.rebuild(transactions.map(({ id, bytes }): Entry => [id, bytes])))
+    return Uint8Array.from(await trie.rebuild(entries()))
   } catch (error) {
+    if (!(error instanceof TrieError)) throw error
     throw new BlockError('BODY_FOREIGN', 'A transaction is there twice', { cause: error })
   } finally {
     await trie.close()
   }
 }
 
-function decode(cbor: Uint8Array, position: number): Transaction {
-  try {
-    return decodeTransaction(cbor)
-  } catch (error) {
-    throw new BlockError('BODY_FOREIGN', `Transaction ${position} is none`, { cause: error })
+/** Transactions that are decoded between two looks at whatever else waits. */
+const pauseEvery = 500
+
+/**
+ * One transaction after the other. Decoded they take many times their bytes, so none is kept: as long as they are not known to be the
+ * header's, there may be any number of them.
+ */
+async function* decoded(cbors: readonly Uint8Array[]): AsyncGenerator<Transaction, void> {
+  for (const [position, cbor] of cbors.entries()) {
+    if (position % pauseEvery === pauseEvery - 1) await pause()
+    try {
+      yield decodeTransaction(cbor)
+    } catch (error) {
+      throw new BlockError('BODY_FOREIGN', `Transaction ${position} is none`, { cause: error })
+    }
   }
 }
 

@@ -131,7 +131,7 @@ describe('a peer is dropped, named, and done without when its bodies come', () =
       piece: Buffer.alloc(1 << 20),
     }),
     'ten gigabytes of transactions': () => ({
-      head: Buffer.from('a364626f6479859a000fffff', 'hex'),
+      head: Buffer.from('a364626f647985993fff', 'hex'),
       piece: Buffer.concat([Buffer.from('5a00010000', 'hex'), Buffer.alloc(65_536)]),
     }),
   }

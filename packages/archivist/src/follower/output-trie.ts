@@ -11,7 +11,7 @@ import type { GenesisOutput, Log, WritableArchive } from './types.js'
 /**
  * States that can be gone back to at once; more of them means to build the trie anew. No batch that is archived at a time is larger.
  */
-export const trieHistory = 64
+const trieHistory = 64
 
 /** The unspent outputs as headers see them: `outref → output`. */
 export interface OutputTrie {
