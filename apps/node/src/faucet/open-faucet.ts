@@ -38,6 +38,7 @@ export function openFaucet(options: FaucetParts, closing: ClosingStack): Faucet 
     dailyIpLimit: settings.FAUCET_DAILY_IP_LIMIT,
     minBalance: BigInt(settings.FAUCET_MIN_BALANCE),
     log,
+    now: options.clock,
   })
   closing.defer(() => faucet.close())
   faucet.settle().catch((err: unknown) => {
