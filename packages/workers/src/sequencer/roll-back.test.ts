@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/ledger'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { everythingMerged, expectAgreement, until } from '../test/agreement.js'
@@ -67,4 +68,76 @@ test(`after ${runs} histories of roll-backs, layer 1, store and trie agree by th
     }),
     { numRuns: runs, endOnFailure: true },
   )
+})
+
+test('a block that was removed is taken back when layer 1 has it after all', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1, { autoCommit: true })
+  await sequencer.run('init')
+  await stop()
+  await chain.mine(12)
+  const sent = transfers(3)
+  const isCommitted = async () => (await store.blocks.newest())?.state === 'committed'
+  const built = async (other?: Uint8Array) => {
+    const newest = await store.blocks.newest()
+    return newest?.state === 'submitted' && toHex(newest.headerHash) !== toHex(other ?? new Uint8Array())
+  }
+  await accept(store, sent.slice(0, 2))
+  await until(() => built())
+  await chain.mine()
+  await until(isCommitted)
+  const first = (await store.blocks.newest())!
+  const { height } = chain.devnet.tip()
+  const { time } = chain.clock
+
+  // Its validity passes without it, so that its transactions go into another block.
+  await chain.devnet.rollBack(1)
+  chain.clock.time += 60_000
+  await chain.devnet.produceBlock()
+  await accept(store, sent.slice(2))
+  await until(() => built(first.headerHash))
+  await chain.mine()
+  await until(isCommitted)
+  const second = (await store.blocks.newest())!
+  expect(second.transactions).toBe(3)
+  expect((await store.blocks.byHash(first.headerHash))?.state).toBe('removed')
+
+  // The other branch of layer 1 wins in the end.
+  chain.clock.time = time
+  await chain.devnet.rollBack(chain.devnet.tip().height - height + 1)
+  await chain.layer1.submit(first.commitTransaction.cbor)
+  await chain.mine()
+  await until(async () => (await store.blocks.byHash(first.headerHash))?.state === 'committed')
+  expect((await store.blocks.byHash(second.headerHash))?.state).toBe('removed')
+  await until(async () => (await store.blocks.newest())?.height === 2n)
+  await chain.mine()
+  await until(isCommitted)
+  await expectAgreement(store, chain.layer1, roots, sent)
+})
+
+test('a merge that layer 1 rolled back is merged again', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1, { autoMerge: true })
+  await sequencer.run('init')
+  const sent = transfers(2)
+  await accept(store, sent)
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+  await stop()
+  const state = async () => (await store.blocks.newest())?.state
+  // To where it is mature.
+  await chain.mine(50)
+  await until(async () => chain.devnet.mempool().length > 0)
+  await chain.mine()
+  await until(async () => (await state()) === 'merged')
+  for (const resubmit of [true, false]) {
+    await chain.devnet.rollBack(1, { resubmit })
+    await until(async () => (await state()) === 'mature' && chain.devnet.mempool().length > 0)
+    await chain.mine()
+    await until(async () => (await state()) === 'merged')
+    await expectAgreement(store, chain.layer1, roots, sent)
+  }
 })

@@ -31,6 +31,8 @@ export const limits = { requestTimeoutMs: 60, callTimeoutMs: 2000, attempts: 2, 
 
 /** A layer 1 whose time passes a second a block, and which makes blocks when it is told to. */
 export interface TestChain {
+  /** POSIX milliseconds; layer 1 never goes back behind its tip. */
+  readonly clock: { time: number }
   readonly devnet: Devnet
   readonly layer1: Layer1
   /** Makes blocks. */
@@ -62,6 +64,7 @@ export async function openChain(context: TestContext): Promise<TestChain> {
   // Time passes faster here than threads start.
   await wallet(layer1, administratorKeys).build(initRegistry(contracts))
   return {
+    clock,
     devnet,
     layer1,
     mine,
