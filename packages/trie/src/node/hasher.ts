@@ -24,6 +24,8 @@ export function createNodeHasher(): NodeHasher {
   // anything.
   const leafInput = Buffer.alloc(2 + 2 * HASH_LENGTH)
   const branchInput = Buffer.alloc(PATH_LENGTH + HASH_LENGTH)
+  const leafInputs = tailsOf(leafInput)
+  const branchInputs = tailsOf(branchInput)
 
   return {
     leaf(output, path, depth, valueHash) {
@@ -39,17 +41,22 @@ export function createNodeHasher(): NodeHasher {
         start = front - 1
         leafInput[start] = 0x00
       }
-      blake2b256Into(output, leafInput.subarray(start))
+      blake2b256Into(output, leafInputs[start] ?? leafInput)
     },
 
     branch(output, path, depth, fork, merkleRoot) {
       const start = PATH_LENGTH - (fork - depth)
       for (let i = start; i < PATH_LENGTH; i += 1) branchInput[i] = nibbleAt(path, depth + i - start)
       branchInput.set(merkleRoot, PATH_LENGTH)
-      blake2b256Into(output, branchInput.subarray(start))
+      blake2b256Into(output, branchInputs[start] ?? branchInput)
     },
 
     merkleRoot: tree.root,
     siblings: tree.siblings,
   }
+}
+
+/** What follows each place of a buffer, made once: a view costs as much as a hash of it. */
+function tailsOf(buffer: Buffer): Buffer[] {
+  return Array.from(buffer, (_, start) => buffer.subarray(start))
 }

@@ -1,5 +1,5 @@
 import { DuplicateKey } from '../errors.js'
-import { asBuffer, blake2b256Into, HASH_LENGTH } from '../hash.js'
+import { blake2b256AnyInto, HASH_LENGTH } from '../hash.js'
 import { createBranch, type Node, setChild } from '../node/node.js'
 import { divergence, nibbleAt, PATH_LENGTH } from '../path.js'
 import type { WriteNode } from '../store/store.js'
@@ -65,8 +65,8 @@ export function createTrieBuilder(sealer: NodeSealer): TrieBuilder {
 
     add([key, value]) {
       if ((size + 1) * RECORD_LENGTH > records.length) records = Buffer.concat([records], records.length * 2)
-      blake2b256Into(half(size, 0), asBuffer(key))
-      blake2b256Into(half(size, 1), asBuffer(value))
+      blake2b256AnyInto(half(size, 0), key)
+      blake2b256AnyInto(half(size, 1), value)
       size += 1
     },
 

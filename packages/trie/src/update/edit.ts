@@ -62,10 +62,12 @@ export function editTrie(root: number, changes: readonly KeyChange[], load: Load
   }
 
   function editBranch(branch: Branch, own: readonly KeyChange[], depth: number): Node | undefined {
-    const isBelow = (change: KeyChange): boolean => divergence(change.path, branch.path, depth) >= branch.fork
+    const isBelow = (change: KeyChange | undefined): boolean =>
+      change !== undefined && divergence(change.path, branch.path, depth) >= branch.fork
+    // Sorted: where the first and the last are, all are.
+    if (isBelow(own[0]) && isBelow(own.at(-1))) return editChildren(branch, own)
     const below = own.filter(isBelow)
     const node = below.length === 0 ? branch : editChildren(branch, below)
-    if (below.length === own.length) return node
     const beside = insertedLeaves(own.filter((change) => !isBelow(change)))
     return join(node === undefined ? beside : [...beside, node].sort(byPath), depth)
   }
