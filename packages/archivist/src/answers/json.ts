@@ -52,30 +52,30 @@ async function* blockJson(
   yield '}'
 }
 
-/** The lists in the order in which their parts come. */
-const lists = { transaction: 'transactions', spent: 'spent', produced: 'produced' } as const
-const kinds = ['transaction', 'spent', 'produced'] as const
+/** The lists in the order in which their parts come, and in which each kind of part is. */
+const lists = ['transactions', 'spent', 'produced'] as const
+const listOf = { transaction: 0, spent: 1, produced: 2 } as const
 
 async function* bodyJson(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let open = 0
-  let text = `{"${lists.transaction}":[`
+  let text = `{"${lists[0]}":[`
   let separator = ''
   const openUntil = (list: number): void => {
-    for (; open < list; open++) {
-      text += `],"${lists[kinds[open + 1] ?? 'produced']}":[`
+    while (open < list) {
+      text += `],"${lists[++open]}":[`
       separator = ''
     }
   }
   for await (const parts of partsOfBody(pieces, Number.POSITIVE_INFINITY)) {
     for (const part of parts) {
-      openUntil(kinds.indexOf(part.kind))
+      openUntil(listOf[part.kind])
       text += separator + partJson(part)
       separator = ','
     }
     yield text
     text = ''
   }
-  openUntil(kinds.length - 1)
+  openUntil(lists.length - 1)
   yield `${text}],"deposits":[],"withdrawals":[]}`
 }
 

@@ -251,6 +251,25 @@ describe('a peer that has failed', () => {
     expect(log.lines.at(-1)?.message).toBe('Follows layer 1 again')
   })
 
+  it('has not failed when it closes a connection that was kept', async () => {
+    const chain = await chainOf(6)
+    const honest = await serve(archiveOfBlocks(chain))
+    const used = new WeakSet<object>()
+    let closed = 0
+    const closing = await hostile(honest, (response, bytes, { socket }) => {
+      if (used.has(socket)) {
+        closed++
+        socket.resetAndDestroy()
+      } else response.writeHead(200, cbor).end(bytes)
+      used.add(socket)
+    })
+    const { follower, archive, log } = await follow(chain, [closing], { concurrency: 1 })
+    await follower.synced()
+    expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+    expect(closed).toBeGreaterThan(0)
+    expect(log.dropped).toEqual([])
+  })
+
   it.each(['ftp://host/', 'host:3000', '', 'http://user:secret@host/'])('cannot be %j', async (address) => {
     const chain = await chainOf(0)
     const opening = follow(chain, [address])

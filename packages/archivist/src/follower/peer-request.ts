@@ -69,7 +69,19 @@ function answerOf(url: string, agent: Agent, signal: AbortSignal): Promise<Incom
     const request = send(url, { agent, headers: { accept: 'application/cbor' } })
     // An answer that has come to its end has given its connection back to the agent already.
     signal.addEventListener('abort', () => request.destroy(), { once: true })
-    request.once('response', resolve).on('error', reject).end()
+    let answered = false
+    request.once('response', (response) => {
+      answered = true
+      resolve(response)
+    })
+    request.on('error', (error) => {
+      if (answered) return
+      // The peer has closed a connection that was kept: there are others, and it has done nothing wrong.
+      const stale = request.reusedSocket && 'code' in error && error.code === 'ECONNRESET'
+      if (stale && !signal.aborted) resolve(answerOf(url, agent, signal))
+      else reject(error)
+    })
+    request.end()
   })
 }
 
