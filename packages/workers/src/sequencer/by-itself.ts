@@ -46,8 +46,8 @@ export function createByItself(watch: Watch, gate: Pick<Gate, 'yields'>): ByItse
     const found = watch.standing ?? (await watch.look())
     const merging = await mergeBlocks(work, found, work.maxUnconfirmed)
     // Where more are mature than may be on their way, the next follow as soon as these are included.
-    const full = found.links.length + merging.length >= work.maxUnconfirmed
-    if (!full) mergedAt = now
+    const leaving = found.links.filter(({ kind }) => kind === 'merge').length + merging.length
+    if (leaving < work.maxUnconfirmed) mergedAt = now
     return merging.length > 0
   }
 

@@ -3,6 +3,7 @@ import { fromHex } from '@ratatosk/ledger'
 import type { Block } from '@ratatosk/store'
 import { libraryOf } from './library.js'
 import { elementOf, type Link, linkOf, rootAfter } from './links.js'
+import { isMature } from './maturity.js'
 import type { Standing } from './reconcile.js'
 import { refundsToCollect } from './refunds.js'
 import type { Work } from './work.js'
@@ -21,7 +22,9 @@ export async function mergeBlocks(work: Work, standing: Standing, most: number):
   const merged: Block[] = []
   for (const [index, block] of local.oldest.entries()) {
     if (leaving.has(block.height)) continue
-    if (block.state !== 'mature' || merged.length >= most || leaving.size >= work.maxUnconfirmed) break
+    if (merged.length >= most || leaving.size >= work.maxUnconfirmed) break
+    // Layer 1's tip may have gone back behind the end of the window.
+    if (block.state !== 'mature' || !isMature(work, block, standing.slot)) break
     const root = rootAfter(work.contracts, links, now)
     const element = elementOf(work.contracts, block, local.oldest[index + 1])
     const queue = { roots: [root], blocks: [element], strays: [] }

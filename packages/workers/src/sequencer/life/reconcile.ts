@@ -1,11 +1,12 @@
 import { blockTokenName, decodeBlockDatum, genesisHeaderHash } from '@ratatosk/contracts'
 import { Layer1Error, type RootElement, readStateQueue } from '@ratatosk/layer1'
-import { equalBytes, slotToTime, toHex } from '@ratatosk/ledger'
+import { equalBytes, toHex } from '@ratatosk/ledger'
 import type { Block } from '@ratatosk/store'
 import { brokenQueue, foreignQueue, notInitialised } from '../refusal.js'
 import { compareQueue, line } from './compare-queue.js'
 import { type Link, linksOf } from './links.js'
 import { type LocalBlocks, readLocalBlocks } from './local-blocks.js'
+import { isMature } from './maturity.js'
 import { sendLinks } from './send-links.js'
 import type { Work } from './work.js'
 
@@ -40,7 +41,7 @@ export async function reconcile(work: Work): Promise<Standing> {
     if (found !== 'agrees') continue
     if (await ripen(work, local, slot)) continue
     const links = linksOf(local, work.memory.deadMerges)
-    const alive = await sendLinks(work, links, slot)
+    const alive = await sendLinks(work, links, slot, root)
     if (alive === 'changed') continue
     forget(work, local, alive)
     return { slot, root, local, links: alive }
@@ -130,14 +131,13 @@ async function noteMerged(work: Work, blocks: readonly Block[]): Promise<void> {
 
 /** Notes the blocks whose window is over by layer 1's time. */
 async function ripen(work: Work, { confirmed, standing }: LocalBlocks, slot: bigint): Promise<boolean> {
-  const { store, slots, contracts, memory, log } = work
-  const now = slotToTime(slots, slot)
+  const { store, memory, log } = work
   const first = (confirmed?.height ?? 0n) + 1n
   const last = standing?.height ?? 0n
   for (let from = memory.matureUpTo < first ? first : memory.matureUpTo + 1n; from <= last; from += 16n) {
     const to = from + 15n < last ? from + 15n : last
     const page = await store.blocks.range(from, to)
-    const ripe = page.filter(({ endTime }) => endTime + contracts.parameters.maturityWindow <= now)
+    const ripe = page.filter((block) => isMature(work, block, slot))
     const news = ripe.filter(({ state }) => state === 'committed')
     if (news.length > 0) {
       await setState(work, news, 'mature')

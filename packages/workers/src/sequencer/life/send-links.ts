@@ -1,5 +1,5 @@
-import { isLayer1Error } from '@ratatosk/layer1'
-import { outputReferenceKey, toHex } from '@ratatosk/ledger'
+import { isLayer1Error, type RootElement } from '@ratatosk/layer1'
+import { equalBytes, outputReferenceKey, toHex } from '@ratatosk/ledger'
 import { readQueue } from './compare-queue.js'
 import type { Link } from './links.js'
 import { returnBlocks } from './return-blocks.js'
@@ -9,15 +9,16 @@ import type { Work } from './work.js'
  * Sends what is on its way and was not sent for a while, in order, the same bytes each time. What can never be included is given
  * up: commitments return to the mempool with all blocks behind them, merges are built anew.
  *
- * @param slot of a tip that was read before the links were found missing on layer 1
- * @returns those that are still on their way; `changed`: blocks were returned, so that everything is to be read again
+ * @param slot of a tip that was read before the root, which was read before the links were found missing on layer 1
+ * @returns those that are still on their way; `changed`: everything is to be read again
  */
 export async function sendLinks(
   work: Work,
   links: readonly Link[],
   slot: bigint,
+  root: RootElement,
 ): Promise<readonly Link[] | 'changed'> {
-  const { memory, operator } = work
+  const { memory, operator, log } = work
   const alive: Link[] = []
   const dead = new Map<string, Link>()
   for (const link of links) {
@@ -25,25 +26,21 @@ export async function sendLinks(
     else alive.push(link)
   }
   if (dead.size === 0) return alive
-  const lowest = [...dead.values()].find(({ kind }) => kind === 'commit')
   // Whether they are dead was judged by several looks; this one is at one moment.
   const queue = await readQueue(work)
-  const there = new Set([
-    toHex(queue.root.datum.state.headerHash),
-    ...queue.blocks.map(({ headerHash }) => headerHash),
-  ])
+  if (!equalBytes(queue.root.datum.state.headerHash, root.datum.state.headerHash)) return 'changed'
   for (const { id, kind, block } of dead.values()) {
-    if (kind === 'merge' && toHex(queue.root.datum.state.headerHash) !== toHex(block.headerHash)) {
-      operator.release(id)
-      memory.deadMerges.add(id)
-      work.log.warn(
-        { transaction: id },
-        `the merge of block ${block.height} was not included: it is merged anew`,
-      )
-    }
+    if (kind === 'commit') continue
+    operator.release(id)
+    memory.deadMerges.add(id)
+    log.warn({ transaction: id }, `the merge of block ${block.height} was not included: it is merged anew`)
   }
-  if (lowest !== undefined && !there.has(toHex(lowest.block.headerHash))) {
-    await returnBlocks(work, lowest.block.height, 'layer 1 did not include it')
+  const lowest = [...dead.values()].find(({ kind }) => kind === 'commit')?.block
+  if (
+    lowest !== undefined &&
+    !queue.blocks.some(({ headerHash }) => headerHash === toHex(lowest.headerHash))
+  ) {
+    await returnBlocks(work, lowest.height, 'layer 1 did not include it')
   }
   return 'changed'
 }
