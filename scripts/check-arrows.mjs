@@ -11,6 +11,7 @@ const rooms = {
   work: ['workers'],
   plugins: ['health', 'tx-query', 'submit', 'state-queue', 'faucet', 'operator', 'archivist'],
   apps: ['node'],
+  tests: ['test-services'],
 }
 
 /** Which rooms a room may import from. A part or a plugin never knows another of its kind; the ground may. */
@@ -21,6 +22,7 @@ const allowed = {
   work: ['ground', 'parts'],
   plugins: ['ground', 'http'],
   apps: ['ground', 'http', 'parts', 'work', 'plugins'],
+  tests: [],
 }
 
 const roomOf = (name) => Object.keys(rooms).find((room) => rooms[room].includes(name))

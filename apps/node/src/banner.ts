@@ -42,5 +42,6 @@ function hints(url: string, role: string, address: string | undefined): string[]
     lines.push(`  curl -H 'content-type: text/plain' -d '<hex CBOR>' ${url}/submit`)
     lines.push(`  curl ${url}/stateQueue/root-unit-diagnostics`)
   }
+  if (role === 'archivist') lines.push(`  curl ${url}/block/1`)
   return lines
 }

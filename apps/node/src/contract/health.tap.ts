@@ -1,9 +1,9 @@
+import { breakableProxy, databaseUrl, redisUrl } from '@ratatosk/test-services'
 import t from 'tap'
 import { backends, bothBackends } from '../test/backends.js'
-import { breakableProxy } from '../test/breakable-proxy.js'
 import { ask } from '../test/http.js'
 import { runNode } from '../test/node.js'
-import { databaseUrl, redisUrl, servicesMissing } from '../test/services.js'
+import { servicesMissing } from '../test/services.js'
 import { until } from '../test/until.js'
 
 // Embedded databases are slow to begin where many tests share the processor.
@@ -26,8 +26,9 @@ for (const backend of await backends()) {
 t.test('readiness names what is away, and only that', { skip: await servicesMissing() }, async (t) => {
   const [, services] = await bothBackends()
   const placement = await services.place(t)
-  const database = await breakableProxy(t, databaseUrl)
-  const queue = await breakableProxy(t, redisUrl)
+  const database = await breakableProxy(databaseUrl)
+  const queue = await breakableProxy(redisUrl)
+  for (const proxy of [database, queue]) t.teardown(() => proxy.close())
   const { url } = await runNode(t, {
     ...placement,
     DATABASE_URL: database.url,

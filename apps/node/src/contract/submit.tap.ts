@@ -1,9 +1,9 @@
+import { breakableProxy, redisUrl } from '@ratatosk/test-services'
 import t, { type Test } from 'tap'
 import { backends, bothBackends } from '../test/backends.js'
-import { breakableProxy } from '../test/breakable-proxy.js'
 import { ask, submit } from '../test/http.js'
 import { runNode } from '../test/node.js'
-import { redisUrl, servicesMissing } from '../test/services.js'
+import { servicesMissing } from '../test/services.js'
 import { transferFrom } from '../test/transfers.js'
 import { until } from '../test/until.js'
 
@@ -158,7 +158,8 @@ t.test(
   { skip: await servicesMissing() },
   async (t) => {
     const [, services] = await bothBackends()
-    const queue = await breakableProxy(t, redisUrl)
+    const queue = await breakableProxy(redisUrl)
+    t.teardown(() => queue.close())
     const { url } = await runNode(t, { ...(await services.place(t)), REDIS_URL: queue.url })
     t.equal((await submit(url, '80')).status, 200)
     await queue.break()

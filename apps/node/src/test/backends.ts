@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { databaseUrl, randomName, redisUrl, removeKeys } from '@ratatosk/test-services'
 import type { Test } from 'tap'
-import { databaseUrl, dropSchemas, randomName, redisUrl, removeKeys, servicesMissing } from './services.js'
+import { dropSchemas, servicesMissing } from './services.js'
 
 /** Settings that place a node's store and queue. */
 export type Placement = Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
+import { databaseUrl, randomName } from '@ratatosk/test-services'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { databaseUrl, openers, randomName } from '../test/services.js'
+import { openers } from '../test/services.js'
 import { postgresListener } from './listener.js'
 
 test('listens again after its session was ended', async (context) => {

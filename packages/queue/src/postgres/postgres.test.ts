@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
+import { databaseUrl } from '@ratatosk/test-services'
 import { expect, test } from 'vitest'
 import { openQueueBackend } from '../index.js'
-import { databaseUrl } from '../test/services.js'
 
 test('an unreachable PostgreSQL is told without its address', async () => {
   const url = 'postgres://somebody:opensesame@127.0.0.1:1/queue'

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
+import {
+  type BreakableProxy,
+  breakableProxy,
+  randomName,
+  redisUrl,
+  removeKeys,
+  withRedis,
+} from '@ratatosk/test-services'
 import { expect, onTestFinished, type TestContext, test } from 'vitest'
 import {
   createSubmissionQueue,
@@ -8,23 +16,19 @@ import {
   SUBMISSIONS,
   type Submission,
 } from '../index.js'
-import { type BreakableProxy, breakableProxy } from '../test/breakable-proxy.js'
-import { randomName, reachable, redisUrl, removeKeys, withRedis } from '../test/services.js'
+import { reachable } from '../test/services.js'
 import { durabilityWarnings } from './durability.js'
 
 async function behindProxy(
   context: TestContext,
 ): Promise<{ proxy: BreakableProxy; backend: QueueBackend; errors: Error[] }> {
-  await reachable(context, 'Redis', () => withRedis((redis) => redis.ping()))
-  const { hostname, port } = new URL(redisUrl)
-  const proxy = await breakableProxy({ host: hostname, port: Number(port || 6379) })
-  const url = new URL(redisUrl)
-  url.host = `127.0.0.1:${proxy.port}`
+  await reachable(context, 'Redis')
+  const proxy = await breakableProxy(redisUrl)
   const prefix = randomName()
   const errors: Error[] = []
   const backend = await openQueueBackend({
     kind: 'redis',
-    url: url.href,
+    url: proxy.url,
     prefix,
     requestTimeoutMs: 500,
     onError: (error) => errors.push(error),
@@ -95,7 +99,7 @@ test('an unreachable Redis is told without its address', async () => {
 })
 
 test('a refused password is not shown', async (context) => {
-  await reachable(context, 'Redis', () => withRedis((redis) => redis.ping()))
+  await reachable(context, 'Redis')
   const url = new URL(redisUrl)
   url.username = 'nobody'
   url.password = 'opensesame'

@@ -1,12 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { PGlite } from '@electric-sql/pglite'
-import { Redis } from 'ioredis'
-import pg from 'pg'
+import {
+  databaseUrl,
+  inDatabase,
+  randomName,
+  redisUrl,
+  removeKeys,
+  type Service,
+  whyMissing,
+} from '@ratatosk/test-services'
 import { afterAll, type TestContext } from 'vitest'
 import { openQueueBackend, type QueueBackend } from '../index.js'
-
-export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
-export const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 
 export interface OpenedBackend {
   readonly backend: QueueBackend
@@ -34,19 +37,19 @@ export const openers: Record<QueueBackend['kind'], Opener> = {
     return { backend, again }
   },
   async postgres(context, requestTimeoutMs) {
-    await reachable(context, 'PostgreSQL', withDatabase.bind(undefined, 'SELECT 1'))
+    await reachable(context, 'PostgreSQL')
     const schema = randomName()
     const again = () =>
       openQueueBackend({ kind: 'postgres', url: databaseUrl, schema, ...bound(requestTimeoutMs) })
     const backend = await again()
     context.onTestFinished(async () => {
       await backend.close()
-      await withDatabase(`DROP SCHEMA ${schema} CASCADE`)
+      await inDatabase(`DROP SCHEMA ${schema} CASCADE`)
     })
     return { backend, again }
   },
   async redis(context, requestTimeoutMs) {
-    await reachable(context, 'Redis', () => withRedis((redis) => redis.ping()))
+    await reachable(context, 'Redis')
     const prefix = randomName()
     const again = () => openQueueBackend({ kind: 'redis', url: redisUrl, prefix, ...bound(requestTimeoutMs) })
     const backend = await again()
@@ -59,50 +62,9 @@ export const openers: Record<QueueBackend['kind'], Opener> = {
 }
 
 /** Skips the test where a service is not there, unless RATATOSK_REQUIRE_SERVICES says that it must be. */
-export async function reachable(
-  context: TestContext,
-  service: string,
-  ask: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await ask()
-  } catch (error) {
-    if (process.env.RATATOSK_REQUIRE_SERVICES === '1') throw error
-    context.skip(`${service} is not reachable; set RATATOSK_REQUIRE_SERVICES=1 to fail instead`)
-  }
-}
-
-export function randomName(): string {
-  return `test_${randomBytes(8).toString('hex')}`
-}
-
-export async function removeKeys(prefix: string): Promise<void> {
-  await withRedis(async (redis) => {
-    for await (const keys of redis.scanStream({ match: `${prefix}:*`, count: 1000 })) {
-      if (keys.length > 0) await redis.del(keys)
-    }
-  })
-}
-
-export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(redisUrl, { lazyConnect: true, retryStrategy: () => null })
-  redis.on('error', () => undefined)
-  await redis.connect()
-  try {
-    return await work(redis)
-  } finally {
-    redis.disconnect()
-  }
-}
-
-async function withDatabase(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 2000 })
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
+export async function reachable(context: TestContext, service: Service): Promise<void> {
+  const reason = await whyMissing(service)
+  if (reason !== undefined) context.skip(reason)
 }
 
 function bound(requestTimeoutMs: number | undefined) {

@@ -1,4 +1,5 @@
-import type { Operation, OperationResult } from '../sequencer/types.js'
+import type { Operation } from '../sequencer/types.js'
+import type { RemoteResult } from './types.js'
 
 /** The name of the queue between whoever asks for an operation and the active sequencer. */
 export const OPERATIONS = 'operations'
@@ -10,4 +11,4 @@ export interface OperationJob {
 }
 
 /** `expired` where it was taken too late, and not run. */
-export type OperationJobResult = OperationResult | { readonly kind: 'expired' }
+export type OperationJobResult = RemoteResult | { readonly kind: 'expired' }

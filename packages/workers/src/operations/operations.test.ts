@@ -1,7 +1,7 @@
 import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
+import { redisUrl } from '@ratatosk/test-services'
 import { expect, type TestContext, test } from 'vitest'
 import type { Operation, OperationResult } from '../sequencer/types.js'
-import { redisUrl } from '../test/addresses.js'
 import { openChain, openRollup } from '../test/rollup.js'
 import { openers } from '../test/services.js'
 import { createOperations } from './create-operations.js'
@@ -80,4 +80,27 @@ test('where the sequencer is in the same process, the queue is not asked', async
   const operations = createOperations({ queue, sequencer: { active: true, run }, timeoutMs: 100 })
   expect(await operations.run('repair')).toEqual({ kind: 'repaired' })
   await operations.close()
+})
+
+test('a process that ends keeps nobody waiting', async (context) => {
+  const { queue, name } = await openers['PostgreSQL and Redis'](context)
+  const operations = createOperations({ queue: await openElsewhere(context, name) })
+  context.onTestFinished(() => operations.close())
+  let taken = (): void => undefined
+  const underWay = new Promise<void>((resolve) => {
+    taken = resolve
+  })
+  const sequencer = {
+    active: true,
+    subscribe: () => () => undefined,
+    run(): Promise<OperationResult> {
+      taken()
+      return new Promise(() => undefined)
+    },
+  }
+  const server = serveOperations({ queue, sequencer })
+  const result = operations.run('commit')
+  await underWay
+  await server.close()
+  expect(await result).toMatchObject({ kind: 'timed-out' })
 })

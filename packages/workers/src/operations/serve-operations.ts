@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import type { JobWorker } from '@ratatosk/queue'
+import type { Operation } from '../sequencer/types.js'
 import { OPERATIONS, type OperationJob, type OperationJobResult } from './operation-job.js'
 import type { OperationsServer, ServeOperationsOptions } from './types.js'
 
@@ -6,31 +8,42 @@ import type { OperationsServer, ServeOperationsOptions } from './types.js'
 const concurrency = 64
 
 /**
- * Takes operations from the queue while its sequencer is active. Close it after the sequencer, which ends what is under way.
+ * Takes operations from the queue while its sequencer is active.
  *
  * @example
  * const server = serveOperations({ queue, sequencer })
  * // …
- * await sequencer.close()
  * await server.close()
+ * await sequencer.close()
  */
 export function serveOperations({ queue, sequencer }: ServeOperationsOptions): OperationsServer {
   let worker: JobWorker<OperationJob, OperationJobResult> | undefined
-  let closed = false
+  const closing = new AbortController()
   let turn: Promise<unknown> = Promise.resolve()
 
   function open(): JobWorker<OperationJob, OperationJobResult> {
     return queue.worker<OperationJob, OperationJobResult>(
       OPERATIONS,
-      async ({ data: { operation, expiresAt } }) =>
-        Date.now() < expiresAt ? sequencer.run(operation) : { kind: 'expired' },
+      async ({ data: { operation, expiresAt } }) => {
+        if (Date.now() >= expiresAt) return { kind: 'expired' }
+        return Promise.race([sequencer.run(operation), ended(operation)])
+      },
       // An operation whose sequencer was killed is not run again behind the back of whoever asked for it.
       { concurrency, maxStalledCount: 0 },
     )
   }
 
+  /** Whoever waits is not kept waiting by a process that ends. */
+  async function ended(operation: Operation): Promise<OperationJobResult> {
+    if (!closing.signal.aborted) await once(closing.signal, 'abort')
+    return {
+      kind: 'timed-out',
+      message: `The sequencer ended before the ${operation} did; what it began goes on with the next`,
+    }
+  }
+
   async function adjust(): Promise<void> {
-    const wanted = sequencer.active && !closed
+    const wanted = sequencer.active && !closing.signal.aborted
     if (wanted && worker === undefined) {
       worker = open()
       await worker.waitUntilReady()
@@ -54,7 +67,7 @@ export function serveOperations({ queue, sequencer }: ServeOperationsOptions): O
       await turn
     },
     async close() {
-      closed = true
+      closing.abort()
       unsubscribe()
       await adjustInTurn()
     },

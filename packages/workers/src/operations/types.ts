@@ -16,7 +16,7 @@ export interface ServeOperationsOptions {
 export interface OperationsServer {
   /** Resolves when it takes operations, or knows that it must not. */
   ready(): Promise<void>
-  /** Takes no more, and resolves when those under way are answered. */
+  /** Takes no more, and answers those under way with `timed-out`; the sequencer goes on with them until it is closed. */
   close(): Promise<void>
 }
 

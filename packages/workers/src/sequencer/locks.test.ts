@@ -1,7 +1,8 @@
+import { inDatabase } from '@ratatosk/test-services'
 import { expect, test } from 'vitest'
 import { expectAgreement, until } from '../test/agreement.js'
 import { accept, openChain, openRollup, queueOf, transfers } from '../test/rollup.js'
-import { openers, withDatabase } from '../test/services.js'
+import { openers } from '../test/services.js'
 import { operationUnderWay } from './operation-lock.js'
 import type { Operation } from './types.js'
 
@@ -105,7 +106,7 @@ test.concurrent('a sequencer whose lease was taken stops at once, and works agai
   await sequencer.run('init')
   const changes: boolean[] = []
   sequencer.subscribe((active) => changes.push(active))
-  await withDatabase(`
+  await inDatabase(`
     UPDATE ${name}.leases SET holder = 'thief', token = token + 1,
       expires_at = clock_timestamp() + interval '1500 milliseconds'
     WHERE name = 'sequencer'`)

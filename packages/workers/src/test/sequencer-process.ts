@@ -1,8 +1,8 @@
 import { createKupmiosLayer1, initRegistry, openWallet, type WalletKeys } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { openStore } from '@ratatosk/store'
+import { databaseUrl } from '@ratatosk/test-services'
 import { createSequencer, openRoots } from '../index.js'
-import { databaseUrl } from './addresses.js'
 import { administratorKeys, contractsOf, operatorKeys, userSeed } from './rollup-contracts.js'
 import { fundsOf, keyOf } from './transfers.js'
 

@@ -1,11 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { PGlite } from '@electric-sql/pglite'
 import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
 import { openStore, type Store } from '@ratatosk/store'
-import { Redis } from 'ioredis'
-import pg from 'pg'
+import {
+  databaseUrl,
+  inDatabase,
+  randomName,
+  redisUrl,
+  removeKeys,
+  whyMissing,
+} from '@ratatosk/test-services'
 import { afterAll, type TestContext } from 'vitest'
-import { databaseUrl, redisUrl } from './addresses.js'
 
 export interface Services {
   readonly store: Store
@@ -51,45 +55,11 @@ export const openers = {
 
 /** Skips the test where a service is not there, unless RATATOSK_REQUIRE_SERVICES says that it must be. */
 export async function needServices(context: TestContext): Promise<void> {
-  try {
-    await withDatabase('SELECT 1')
-    await withRedis((redis) => redis.ping())
-  } catch (error) {
-    if (process.env.RATATOSK_REQUIRE_SERVICES === '1') throw error
-    context.skip('PostgreSQL or Redis is not reachable; RATATOSK_REQUIRE_SERVICES=1 fails instead')
-  }
+  const reason = await whyMissing('PostgreSQL', 'Redis')
+  if (reason !== undefined) context.skip(reason)
 }
 
 export async function removeTraces(name: string): Promise<void> {
-  await withDatabase(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
-  await withRedis(async (redis) => {
-    for await (const keys of redis.scanStream({ match: `${name}:*`, count: 1000 })) {
-      if (keys.length > 0) await redis.del(keys)
-    }
-  })
-}
-
-export function randomName(): string {
-  return `test_${randomBytes(8).toString('hex')}`
-}
-
-async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(redisUrl, { lazyConnect: true, retryStrategy: () => null })
-  redis.on('error', () => undefined)
-  await redis.connect()
-  try {
-    return await work(redis)
-  } finally {
-    redis.disconnect()
-  }
-}
-
-export async function withDatabase(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 2000 })
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
+  await inDatabase(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
+  await removeKeys(name)
 }

@@ -1,7 +1,7 @@
 import { openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
+import { databaseUrl, redisUrl } from '@ratatosk/test-services'
 import { createValidationWorker } from '../index.js'
-import { databaseUrl, redisUrl } from './addresses.js'
 import { freeOfCharge, slots } from './parameters.js'
 
 // A validation worker in a process of its own, for tests that kill it.

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type Ledger, openStore, type Store } from '@ratatosk/store'
+import { breakableProxy, databaseUrl } from '@ratatosk/test-services'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { replayDeadLetter } from '../index.js'
-import { databaseUrl } from '../test/addresses.js'
-import { breakableProxy } from '../test/breakable-proxy.js'
 import { slots } from '../test/parameters.js'
 import { allRejections, countAccepted, isAccepted, run } from '../test/running-worker.js'
 import { openers } from '../test/services.js'
@@ -167,11 +166,9 @@ describe.each(Object.entries(openers))('validation on %s', (_name, open) => {
 test('while the store is away nothing is lost, and no attempt is spent', async (context) => {
   const { store, queue, name } = await openers['PostgreSQL and Redis'](context)
   await store.applyGenesis(funds)
-  const url = new URL(databaseUrl)
-  const proxy = await breakableProxy({ host: url.hostname, port: Number(url.port || 5432) })
-  onTestFinished(() => proxy.break())
-  url.host = `127.0.0.1:${proxy.port}`
-  const behindProxy = await openStore({ url: url.href, schema: name })
+  const proxy = await breakableProxy(databaseUrl)
+  onTestFinished(() => proxy.close())
+  const behindProxy = await openStore({ url: proxy.url, schema: name })
   onTestFinished(() => behindProxy.close())
   const told: string[] = []
   const { submit, drained, worker } = run(

@@ -1,18 +1,33 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy before a server, so that a test can take the server away and bring it back. */
+/** A TCP proxy before a service, so that a test can take the service away and bring it back. */
 export interface BreakableProxy {
-  readonly port: number
+  /** The service's address, through the proxy. */
+  readonly url: string
   /** Cuts every connection and refuses new ones. */
   break(): Promise<void>
   /** Keeps connections open but lets nothing through any more. */
   freeze(): void
   mend(): Promise<void>
+  /** Ends it. */
   close(): Promise<void>
 }
 
-export async function breakableProxy(target: { host: string; port: number }): Promise<BreakableProxy> {
+const ports: Readonly<Record<string, number>> = {
+  redis: 6379,
+  rediss: 6379,
+  postgres: 5432,
+  postgresql: 5432,
+}
+
+/** @param serviceUrl of Redis or PostgreSQL */
+export async function breakableProxy(serviceUrl: string): Promise<BreakableProxy> {
+  const service = new URL(serviceUrl)
+  const target = {
+    host: service.hostname,
+    port: Number(service.port || ports[service.protocol.slice(0, -1)]),
+  }
   const sockets = new Set<Socket>()
   let frozen = false
   const server = createServer((client) => {
@@ -45,8 +60,11 @@ export async function breakableProxy(target: { host: string; port: number }): Pr
   }
   await listen(0)
   const { port } = server.address() as AddressInfo
+  const url = new URL(service)
+  url.hostname = '127.0.0.1'
+  url.port = String(port)
   return {
-    port,
+    url: url.href,
     break: stop,
     freeze() {
       frozen = true
