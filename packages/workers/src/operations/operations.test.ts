@@ -2,6 +2,7 @@ import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
 import { redisUrl } from '@ratatosk/test-services'
 import { expect, type TestContext, test } from 'vitest'
 import type { Operation, OperationResult } from '../sequencer/types.js'
+import { until } from '../test/agreement.js'
 import { openChain, openRollup } from '../test/rollup.js'
 import { openers } from '../test/services.js'
 import { createOperations } from './create-operations.js'
@@ -63,7 +64,6 @@ test('an operation whose process died while it waited has expired when it is tak
   const { queue } = await openers['PostgreSQL and Redis'](context)
   const jobs = queue.queue('operations')
   const job = await jobs.add('reset', { operation: 'reset', expiresAt: Date.now() - 1 })
-  const events = queue.events('operations')
   const sequencer = {
     active: true,
     subscribe: () => () => undefined,
@@ -71,7 +71,8 @@ test('an operation whose process died while it waited has expired when it is tak
   }
   const server = serveOperations({ queue, sequencer })
   context.onTestFinished(() => server.close())
-  expect(await job.waitUntilFinished(events, 5000)).toEqual({ kind: 'expired' })
+  await until(async () => (await job.getState()) === 'completed')
+  expect((await jobs.getJob(job.id!))?.returnvalue).toEqual({ kind: 'expired' })
 })
 
 test('where the sequencer is in the same process, the queue is not asked', async (context) => {

@@ -19,6 +19,7 @@ const concurrency = 64
 export function serveOperations({ queue, sequencer }: ServeOperationsOptions): OperationsServer {
   let worker: JobWorker<OperationJob, OperationJobResult> | undefined
   const closing = new AbortController()
+  const closed = once(closing.signal, 'abort')
   let turn: Promise<unknown> = Promise.resolve()
 
   function open(): JobWorker<OperationJob, OperationJobResult> {
@@ -35,7 +36,7 @@ export function serveOperations({ queue, sequencer }: ServeOperationsOptions): O
 
   /** Whoever waits is not kept waiting by a process that ends. */
   async function ended(operation: Operation): Promise<OperationJobResult> {
-    if (!closing.signal.aborted) await once(closing.signal, 'abort')
+    await closed
     return {
       kind: 'timed-out',
       message: `The sequencer ended before the ${operation} did; what it began goes on with the next`,
