@@ -1,6 +1,7 @@
 import { isLayer1Error, Layer1Error } from '../errors.js'
+import { bounded, unlessAborted } from './bounded.js'
 import { parseJson } from './json.js'
-import { callSignal, endedBy, isTimeout, type Limits, retrying } from './retry.js'
+import { endedBy, isTimeout, type Limits, retrying } from './retry.js'
 
 /** No answer of a provider is larger, in bytes. */
 const MAX_ANSWER = 32 * 1024 * 1024
@@ -43,26 +44,31 @@ export interface HttpClientOptions {
 export function createHttpClient({ provider, url, headers = {}, limits }: HttpClientOptions): HttpClient {
   const base = baseAddress(provider, url)
 
+  async function ask(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    const response = await fetch(base + request.path, {
+      method: request.method,
+      headers: {
+        accept: 'application/json',
+        ...headers,
+        ...(request.contentType && { 'content-type': request.contentType }),
+      },
+      redirect: 'manual',
+      signal,
+      ...(request.body !== undefined && { body: request.body }),
+    })
+    const failure = failureOf(response, provider)
+    if (failure) {
+      await response.body?.cancel()
+      throw failure
+    }
+    return { status: response.status, body: await readBody(response, provider) }
+  }
+
   async function once(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    const bounded = callSignal(limits.requestTimeoutMs, signal)
     try {
-      const response = await fetch(base + request.path, {
-        method: request.method,
-        headers: {
-          accept: 'application/json',
-          ...headers,
-          ...(request.contentType && { 'content-type': request.contentType }),
-        },
-        redirect: 'manual',
-        signal: bounded,
-        ...(request.body !== undefined && { body: request.body }),
-      })
-      const failure = failureOf(response, provider)
-      if (failure) {
-        await response.body?.cancel()
-        throw failure
-      }
-      return { status: response.status, body: await readBody(response, provider) }
+      return await bounded(limits.requestTimeoutMs, signal, (inner) =>
+        unlessAborted(inner, ask(request, inner)),
+      )
     } catch (error) {
       throw transportFailure(error, provider, signal)
     }

@@ -73,12 +73,6 @@ export async function backOff(
   }
 }
 
-/** A signal that ends with the caller's or when the time of a call is over. */
-export function callSignal(timeoutMs: number, signal?: AbortSignal): AbortSignal {
-  const timeout = AbortSignal.timeout(timeoutMs)
-  return signal === undefined ? timeout : AbortSignal.any([signal, timeout])
-}
-
 /** What a call rejects with whose signal has ended: the caller's own reason, or `timeout`. */
 export function endedBy(signal: AbortSignal, provider: string): unknown {
   const reason: unknown = signal.reason

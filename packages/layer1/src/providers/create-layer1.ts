@@ -1,6 +1,7 @@
 import { decodeBech32Address, isDecodeError, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
 import { isLayer1Error, Layer1Error } from '../errors.js'
-import { callSignal, endedBy, type Limits } from '../http/retry.js'
+import { bounded } from '../http/bounded.js'
+import { endedBy, type Limits } from '../http/retry.js'
 import type { CallOptions, Layer1 } from '../types.js'
 import { awaitTransaction } from './await-transaction.js'
 import type { Provider } from './provider.js'
@@ -22,14 +23,15 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
     run: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     options?.signal?.throwIfAborted()
-    const signal = callSignal(limits.callTimeoutMs, options?.signal)
-    try {
-      await rightNetwork(signal)
-      return await run(signal)
-    } catch (error) {
-      if (signal.aborted && !isLayer1Error(error)) throw endedBy(signal, name)
-      throw error
-    }
+    return bounded(limits.callTimeoutMs, options?.signal, async (signal) => {
+      try {
+        await rightNetwork(signal)
+        return await run(signal)
+      } catch (error) {
+        if (signal.aborted && !isLayer1Error(error)) throw endedBy(signal, name)
+        throw error
+      }
+    })
   }
 
   async function rightNetwork(signal: AbortSignal): Promise<void> {
@@ -73,15 +75,12 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
       assertTransactionId(transactionId)
       const { confirmations = 0, timeoutMs = DEFAULT_AWAIT_TIMEOUT_MS, signal: given } = options
       given?.throwIfAborted()
-      return awaitTransaction(
-        {
-          provider: name,
-          pollMs: provider.pollMs,
-          status: (signal) => call({ signal }, (inner) => provider.status(transactionId, inner)),
-        },
-        confirmations,
-        callSignal(timeoutMs, given),
-      )
+      const watched = {
+        provider: name,
+        pollMs: provider.pollMs,
+        status: (signal: AbortSignal) => call({ signal }, (inner) => provider.status(transactionId, inner)),
+      }
+      return bounded(timeoutMs, given, (signal) => awaitTransaction(watched, confirmations, signal))
     },
     evaluate: (cbor, options) => call(options, (signal) => provider.evaluate(cbor, signal)),
   }
