@@ -23,12 +23,16 @@ const crashes = Number(process.env.RATATOSK_CRASHES ?? 3)
 const program = fileURLToPath(new URL('../../dist/test/sequencer-process.js', import.meta.url))
 const funds = 40
 
-const steps: readonly Step[] = [
+/** Of init: with many crashes only, because each process takes its time to start. */
+const beginning: readonly Step[] = [
   'genesis-applied',
   'scripts-published',
   'registry-begun',
   'operator-registered',
   'root-minted',
+]
+const steps: readonly Step[] = [
+  ...(crashes > 10 ? beginning : []),
   'roots-applied',
   'block-built',
   'commit-sent',
@@ -106,7 +110,6 @@ test(`killed at each of ${steps.length} steps, and ${crashes} times at random, s
     chain(key, reference, 10_000_000n, 50),
   )
   let given = 0
-  let begun = false
   async function give(count: number): Promise<void> {
     await accept(store, sent.slice(given, given + count))
     given += count
@@ -127,7 +130,11 @@ test(`killed at each of ${steps.length} steps, and ${crashes} times at random, s
       child.kill('SIGKILL')
     } else {
       child.send(step)
-      if (begun) await give(2)
+      if (!beginning.includes(step)) {
+        // Into a ledger that has its genesis.
+        await until(async () => (await store.utxosAt(key.address)).length > 0)
+        await give(2)
+      }
     }
     expect((await exit)[1]).toBe('SIGKILL')
   }
@@ -136,7 +143,6 @@ test(`killed at each of ${steps.length} steps, and ${crashes} times at random, s
   for (const step of [...steps, ...times]) {
     await killed(active, step)
     active = await standby
-    if (step === 'root-minted') begun = true
     standby = start(next++)
   }
   const last = await standby

@@ -61,6 +61,7 @@ test.concurrent('blocks are chained on their way, and stop when so many are', as
   })
   await sequencer.run('init')
   await stop()
+  await chain.nextTurn()
   const sent = transfers(7)
   await accept(store, sent)
   const states = async () => (await store.blocks.range(1n, 9n)).map(({ state }) => state)

@@ -78,6 +78,7 @@ test('a block that was removed is taken back when layer 1 has it after all', asy
   await sequencer.run('init')
   await stop()
   await chain.mine(12)
+  await chain.nextTurn()
   const sent = transfers(3)
   const isCommitted = async () => (await store.blocks.newest())?.state === 'committed'
   const built = async (other?: Uint8Array) => {

@@ -1,3 +1,4 @@
+import { endOfTurn } from '@ratatosk/contracts'
 import { createDevnet, type Devnet } from '@ratatosk/devnet'
 import {
   createDevnetLayer1,
@@ -37,6 +38,8 @@ export interface TestChain {
   readonly layer1: Layer1
   /** Makes blocks. */
   mine(blocks?: number): Promise<void>
+  /** Goes to the beginning of an operator's turn, so that a block need not wait for it. */
+  nextTurn(): Promise<void>
   /** Makes a block of whatever waits, and an empty one now and then, until it is ended. */
   keepMining(): () => Promise<void>
 }
@@ -68,6 +71,11 @@ export async function openChain(context: TestContext): Promise<TestChain> {
     devnet,
     layer1,
     mine,
+    async nextTurn() {
+      const { turnLength } = contracts.parameters
+      clock.time = Number(endOfTurn(BigInt(clock.time), turnLength))
+      await devnet.produceBlock()
+    },
     keepMining() {
       let ended = false
       const mining = (async () => {
