@@ -13,7 +13,7 @@ const settledMs = 36 * 3_600_000
 const tidyEveryMs = 600_000
 
 export interface ByItself {
-  /** Does what is due. Rejects never. @returns milliseconds until it is to be called again; undefined: the lease is lost */
+  /** Does what is due, and rejects never. @returns milliseconds until it is due again; undefined: the lease is lost */
   tick(): Promise<number | undefined>
   /** No queue is begun by itself any more. */
   initNoMore(): void

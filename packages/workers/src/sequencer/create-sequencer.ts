@@ -40,7 +40,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     for (const listener of [...listeners]) listener(told)
   }
 
-  /** False when the sequencer closes. */
+  /** Shorter when the sequencer closes. */
   async function pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: closing.signal }).catch(() => undefined)
   }

@@ -30,6 +30,9 @@ export function resultOf(error: unknown): OperationResult | undefined {
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (isProtocolError(error) && error.code === 'PROTOCOL_BROKEN_QUEUE') return brokenQueue(error.message)
+  if (isProtocolError(error) && error.code === 'PROTOCOL_NOT_SCHEDULED') {
+    return new Refusal('not-in-turn', `${error.message}: wait for the next turn`)
+  }
   if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS') {
     return new Refusal('insufficient-funds', `${error.message}: send ada to the wallet`)
   }

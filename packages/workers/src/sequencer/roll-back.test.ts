@@ -29,18 +29,10 @@ test(`after ${runs} histories of roll-backs, layer 1, store and trie agree by th
       try {
         const { store } = await open(scene)
         const chain = await openChain(scene)
-        const log = process.env.RATATOSK_LOG
-          ? {
-              info: (_: object, m: string) => console.log(m),
-              warn: (f: object, m: string) => console.log('W', m, f),
-              error: (f: object, m: string) => console.log('E', m, f),
-            }
-          : undefined
         const { sequencer, roots } = await openRollup(scene, store, chain.layer1, {
           autoCommit: true,
           autoMerge: true,
           blockValidityMs: 15_000,
-          ...(log && { log }),
         })
         const stop = chain.keepMining()
         closing.push(stop)

@@ -17,6 +17,7 @@ import { openRoots } from '../roots/open-roots.js'
 import type { Roots } from '../roots/types.js'
 import { createSequencer } from '../sequencer/create-sequencer.js'
 import type { Sequencer, SequencerOptions } from '../sequencer/types.js'
+import { logOf } from './log.js'
 import type { SignedTransaction } from './midgard.js'
 import { administratorKeys, contractsOf, operatorKeys } from './rollup-contracts.js'
 import { chain, fundsOf, keyOf } from './transfers.js'
@@ -144,6 +145,8 @@ export async function openRollup(
   awaitLease = true,
 ): Promise<Rollup> {
   const roots = options.roots ?? (await openRoots())
+  const holder = options.holder ?? 'sequencer'
+  const log = logOf(holder)
   const sequencer = createSequencer({
     store,
     layer1,
@@ -152,7 +155,8 @@ export async function openRollup(
     administrator: wallet(layer1, administratorKeys),
     roots,
     genesis,
-    holder: 'test',
+    holder,
+    ...(log && { log }),
     autoCommit: false,
     autoMerge: false,
     commitEveryMs: 20,

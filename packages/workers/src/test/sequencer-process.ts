@@ -3,6 +3,7 @@ import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { openStore } from '@ratatosk/store'
 import { databaseUrl } from '@ratatosk/test-services'
 import { createSequencer, openRoots } from '../index.js'
+import { logOf } from './log.js'
 import { administratorKeys, contractsOf, operatorKeys, userSeed } from './rollup-contracts.js'
 import { fundsOf, keyOf } from './transfers.js'
 
@@ -24,6 +25,7 @@ const store = await openStore({ url: databaseUrl, schema, maxConnections: 3 })
 // The evaluator's thread is slow to start; whoever takes over shall be quick.
 administrator.release((await administrator.build(initRegistry(contracts))).id)
 
+const log = logOf(holder)
 const sequencer = createSequencer({
   store,
   layer1,
@@ -44,13 +46,7 @@ const sequencer = createSequencer({
       if (name === killAt) process.kill(process.pid, 'SIGKILL')
     },
   },
-  ...(process.env.RATATOSK_LOG && {
-    log: {
-      info: (_, message) => console.log(holder, message),
-      warn: (fields, message) => console.log(holder, message, fields),
-      error: (fields, message) => console.log(holder, message, fields),
-    },
-  }),
+  ...(log && { log }),
 })
 sequencer.subscribe((active) => {
   if (active) process.send?.('active')

@@ -133,7 +133,9 @@ async function setStates(work: Work, { merged, present, last }: Extent): Promise
       ({ height, state }) => height > merged && height <= present && state !== 'mature',
     )
     rolledBack.push(...standing.filter(({ state }) => state === 'merged'))
-    if (standing.some(({ state }) => state !== 'merged')) work.step('block-committed')
+    const news = standing.filter(({ state }) => state !== 'merged')
+    if (news.length > 0) work.step('block-committed')
+    for (const block of news) log.info(...line('confirmed: it is in the state queue', block))
   }
   const toMerge = await unmergedUpTo(work, lowest, merged)
   if (toMerge.length > 0) {
@@ -143,7 +145,7 @@ async function setStates(work: Work, { merged, present, last }: Extent): Promise
       work.lease,
     )
     work.step('block-merged')
-    for (const block of toMerge) log.info(...line('merged', block))
+    for (const block of toMerge) log.info(...line('merged into the confirmed state', block))
   }
   if (rolledBack.length > 0) {
     const heights = rolledBack.map(({ height }) => height).sort((a, b) => Number(a - b))
