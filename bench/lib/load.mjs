@@ -62,11 +62,17 @@ export async function load({ url, transactions, seconds, rate, accepted, ahead, 
   let sent = 0
   let known = 0
   let over = false
+  let failure
 
   async function watch() {
-    while (!over) {
-      known = await accepted()
-      await pause(50)
+    try {
+      while (!over) {
+        known = await accepted()
+        await pause(50)
+      }
+    } catch (error) {
+      failure = error
+      over = true
     }
   }
 
@@ -96,6 +102,7 @@ export async function load({ url, transactions, seconds, rate, accepted, ahead, 
     await watching
     for (const connection of opened) connection.close()
   }
+  if (failure !== undefined) throw failure
   return { sentAt: sentAt.subarray(0, sent), answerMs }
 }
 

@@ -7,7 +7,7 @@ import { openRollup } from '../rollup.mjs'
 import { withDatabase } from '../services.mjs'
 import { makeTransfers } from '../transfers.mjs'
 
-const outputs = Number(process.env.BENCH_OUTPUTS ?? 100_000)
+const outputs = Number(process.env.BENCH_BLOCK_OUTPUTS ?? 100_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
 const blockSize = Number(process.env.BENCH_BLOCK ?? 10_000)
 const aimMs = 2000
