@@ -55,6 +55,8 @@ export async function startSequencing(
     autoMerge: settings.AUTO_MERGE,
     commitEveryMs: settings.COMMIT_INTERVAL_MS,
     mergeEveryMs: settings.MERGE_INTERVAL_MS,
+    // A devnet costs nothing to look at, and makes a block a second.
+    pollMs: settlesOnDevnet(settings) ? 250 : 1000,
     maxBlockTransactions: settings.BLOCK_MAX_TRANSACTIONS,
     blockValidityMs: blockValidityMs(settings),
     leaseMs: settings.SEQUENCER_LEASE_MS,

@@ -70,11 +70,12 @@ export function openSession({ settings, held, slots, log, closing, step }: Sessi
     },
 
     async loop() {
+      ends.addEventListener('abort', () => nudge.abort(), { once: true })
       while (!ends.aborted) {
         nudge = new AbortController()
         const next = await (gate.tryEnter(byItself.tick) ?? work.pollMs)
         if (next === undefined) over.abort()
-        else await sleep(next, undefined, { signal: AbortSignal.any([ends, nudge.signal]) }).catch(() => {})
+        else await sleep(next, undefined, { signal: nudge.signal }).catch(() => {})
       }
       await gate.enter(async () => undefined)
     },
