@@ -5,7 +5,6 @@ import type { Logger } from 'pino'
 import type { Network } from '../network/networks.js'
 import type { Settings } from '../settings/schema.js'
 import type { ClosingStack } from './closing-stack.js'
-import { withDeadLetterLog } from './dead-letter-log.js'
 import type { Parts } from './open-parts.js'
 
 export interface ValidationOptions {
@@ -28,7 +27,7 @@ export async function startValidation(
   closing.defer(() => evaluator.close())
   const worker = createValidationWorker({
     queue: parts.queue,
-    store: withDeadLetterLog(parts.store, log),
+    store: parts.store,
     parameters,
     networkId: network.id,
     slots: network.slots,

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { recordActivity } from './activity.js'
 
+const submission = { id: '7', cbor: new Uint8Array(), attempt: 2, submittedAt: new Date(0) }
+
 beforeEach(() => {
   vi.useFakeTimers()
 })
@@ -17,7 +19,7 @@ function recorded() {
 test('logs one line a second while there is work, and none while there is not', () => {
   const { lines, activity } = recorded()
   for (let second = 0; second < 3; second++) {
-    for (let n = 0; n < 100; n++) activity.settled({ kind: 'accepted' })
+    for (let n = 0; n < 100; n++) activity.settled(submission, { kind: 'accepted' })
     activity.batch(7)
     vi.advanceTimersByTime(1000)
   }
@@ -29,10 +31,23 @@ test('logs one line a second while there is work, and none while there is not', 
 
 test('logs what is left when it closes', () => {
   const { lines, activity } = recorded()
-  activity.settled({ kind: 'known' })
+  activity.settled(submission, { kind: 'known' })
   activity.close()
   expect(lines).toMatchObject([{ known: 1 }])
   activity.close()
   vi.advanceTimersByTime(2000)
   expect(lines).toHaveLength(1)
+})
+
+test('logs why submissions became dead letters, five between two summaries at most', () => {
+  const { lines, activity } = recorded()
+  const failures = [{ predicate: 'FeeTooSmallUTxO', message: 'The fee is too small', details: {} }]
+  for (let n = 0; n < 20; n++) activity.settled(submission, { kind: 'rejected', failures, transaction: 'ab' })
+  expect(lines).toHaveLength(5)
+  const reason = 'The fee is too small'
+  expect(lines[0]).toEqual({ submission: '7', tx: 'ab', attempts: 2, code: 'FeeTooSmallUTxO', reason })
+  vi.advanceTimersByTime(1000)
+  expect(lines.at(-1)).toMatchObject({ rejected: 20 })
+  activity.settled(submission, { kind: 'rejected', failures })
+  expect(lines).toHaveLength(7)
 })

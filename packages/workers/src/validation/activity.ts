@@ -1,4 +1,6 @@
 import type { ValidationObserver } from './observer.js'
+import type { Submission } from './submission.js'
+import type { Outcome } from './validator.js'
 
 /** The part of a pino logger that is used. */
 export interface Log {
@@ -28,13 +30,18 @@ export interface Activity extends ValidationObserver {
   close(): void
 }
 
-const summaryMs = 1000
+type Rejected = Extract<Outcome, { kind: 'rejected' }>
 
-/** Counts, and logs one line a second at most while there is work. */
+const summaryMs = 1000
+/** Between two summaries: a flood of dead letters must not become a flood of lines. The summary counts them all. */
+const deadLetterLines = 5
+
+/** Counts, and logs a line a second at most while there is work, and why submissions became dead letters. */
 export function recordActivity(log: Log | undefined): Activity {
   const counts = { accepted: 0, known: 0, rejected: 0, postponed: 0, released: 0, batches: 0 }
   let logged = { ...counts }
   let busyMs = 0
+  let deadLetters = 0
   let timer: NodeJS.Timeout | undefined
 
   function summarize(): void {
@@ -45,11 +52,15 @@ export function recordActivity(log: Log | undefined): Activity {
     logged = { ...counts }
     log?.info({ ...since, busyMs: Math.round(busyMs) }, 'validated transactions')
     busyMs = 0
+    deadLetters = 0
   }
 
   return {
-    settled({ kind }) {
-      counts[kind]++
+    settled(submission, outcome) {
+      counts[outcome.kind]++
+      if (outcome.kind === 'rejected' && ++deadLetters <= deadLetterLines) {
+        log?.info(deadLetterOf(submission, outcome), 'dead letter')
+      }
       if (log !== undefined) timer ??= setTimeout(summarize, summaryMs).unref()
     },
     batch(milliseconds) {
@@ -71,5 +82,15 @@ export function recordActivity(log: Log | undefined): Activity {
       clearTimeout(timer)
       summarize()
     },
+  }
+}
+
+function deadLetterOf({ id, attempt }: Submission, { failures: [first], transaction }: Rejected) {
+  return {
+    submission: id,
+    tx: transaction,
+    attempts: attempt,
+    code: first?.predicate,
+    reason: first?.message,
   }
 }

@@ -41,8 +41,8 @@ export type Outcome =
   | { readonly kind: 'accepted' }
   /** Was accepted before. */
   | { readonly kind: 'known' }
-  /** Is in the dead letters. */
-  | { readonly kind: 'rejected'; readonly failures: Verdict }
+  /** Is in the dead letters. The transaction's id in hex, where there is one. */
+  | { readonly kind: 'rejected'; readonly failures: Verdict; readonly transaction?: string }
   /** Must be delivered again. */
   | { readonly kind: 'postponed'; readonly failures: Verdict }
   /** Nothing was decided, since the validator closes. */
@@ -85,7 +85,7 @@ export class Validator {
 
   async validate(submission: Submission): Promise<Outcome> {
     const outcome = await this.#outcome(submission)
-    this.#options.observer.settled(outcome)
+    this.#options.observer.settled(submission, outcome)
     return outcome
   }
 
@@ -196,7 +196,7 @@ export class Validator {
       return
     }
     this.#orphans.drop(examined.key)
-    entry.settle({ kind: 'rejected', failures })
+    entry.settle({ kind: 'rejected', failures, transaction: examined.key })
   }
 
   /** Until the earliest moment at which another's delivery could make it a dead letter: no copy outlives that. */
@@ -232,7 +232,7 @@ export class Validator {
     try {
       const rejection = rejectionOf(submission, candidate?.transaction.id, notJudged)
       await this.#patience.insist(() => store.rejections.add([rejection]))
-      return { kind: 'rejected', failures: notJudged }
+      return { kind: 'rejected', failures: notJudged, ...(candidate && { transaction: candidate.key }) }
     } catch (reason) {
       return reason instanceof StoreAwayError
         ? { kind: 'released' }
