@@ -19,8 +19,8 @@ export async function measureBacklog() {
 
   const built = []
   const elapsed = await millisecondsOf(async () => {
-    await rollup.startSequencer((times) => built.push(times))
-    await untilCommitted(rollup.store.blocks, built)
+    const sequencer = await rollup.startSequencer((times) => built.push(times))
+    await untilCommitted(rollup.store.blocks, built, sequencer)
   })
   await checkBlocks(rollup.store, transactions.length)
   const [one, last] = [built[0], built.at(-1)]
@@ -34,11 +34,14 @@ export async function measureBacklog() {
   )
 }
 
-async function untilCommitted(blocks, built) {
+async function untilCommitted(blocks, built, sequencer) {
+  const started = performance.now()
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 100))
-    const { begun = performance.now() } = built.at(-1) ?? {}
-    if (performance.now() - begun > patienceMs) throw new Error('the sequencer makes no more blocks')
+    const { begun = started } = built.at(-1) ?? {}
+    if (performance.now() - begun > patienceMs) {
+      throw new Error(`the sequencer makes no more blocks: ${JSON.stringify(sequencer.snapshot())}`)
+    }
     if ((await blocks.waiting(1)) === 0 && (await blocks.newest())?.state === 'committed') return
   }
 }
