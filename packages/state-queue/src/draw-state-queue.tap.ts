@@ -79,7 +79,7 @@ t.test('a broken queue is drawn with its fault', async (t) => {
       {
         roots: [root(1)],
         blocks: [block(2, 30, 1n), block(3, 20, 2n)],
-        strays: [outRef(0xaa, 3)],
+        strays: [{ outRef: outRef(0xaa, 3) }],
         fault: 'a link leads to 0404…, which is not there',
       },
       now,
@@ -98,7 +98,7 @@ t.test('a broken queue is drawn with its fault', async (t) => {
       {
         roots: [root(1), root(2)],
         blocks: [],
-        strays: [3, 4, 5, 6, 7, 8].map((byte) => outRef(byte)),
+        strays: [3, 4, 5, 6, 7, 8].map((byte) => ({ outRef: outRef(byte) })),
         fault: '2 roots',
       },
       now,

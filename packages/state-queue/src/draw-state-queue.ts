@@ -1,4 +1,4 @@
-import type { QueuedBlock, StateQueueView } from './ports.js'
+import type { QueuedBlock, StateQueueView, StrayOutput } from './ports.js'
 
 /** Blocks at either end that are drawn where there are too many to draw them all. */
 const shownAtEnds = 8
@@ -66,8 +66,8 @@ function blockRow({ headerHash, height, endTime, maturesAt }: QueuedBlock, link:
   return [`${link} ${height ?? '?'}`, short(headerHash), since(endTime, now), maturity]
 }
 
-function strayNames(strays: readonly string[]): string {
-  const named = strays.slice(0, shownStrays).map(shortOutRef)
+function strayNames(strays: readonly StrayOutput[]): string {
+  const named = strays.slice(0, shownStrays).map(({ outRef }) => shortOutRef(outRef))
   if (strays.length > named.length) named.push('…')
   return `${counted(strays.length, 'output')} (${named.join(', ')})`
 }

@@ -17,6 +17,7 @@ export type {
   RootUnitsRepair,
   StateQueueReader,
   StateQueueView,
+  StrayOutput,
 } from './ports.js'
 export {
   Repaired,
@@ -56,7 +57,7 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
     fastify.get('/stateQueue', { schema: stateQueueSchema, onRequest: noStore }, async ({ signal, log }) => {
       const view = await queue.read(signal)
       log[isBroken(view) ? 'warn' : 'info'](drawStateQueue(view, Date.now()))
-      return { headers: view.blocks.map(({ headerHash }) => Buffer.from(headerHash).toString('hex')) }
+      return { headers: [...view.blocks, ...(view.strays ?? [])].flatMap(hashOf) }
     })
   }
 
@@ -93,6 +94,9 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
     )
   }
 }
+
+const hashOf = ({ headerHash }: { readonly headerHash?: Uint8Array }): string[] =>
+  headerHash === undefined ? [] : [Buffer.from(headerHash).toString('hex')]
 
 /**
  * Fastify plugin: the state queue on layer 1 by `GET /stateQueue`, the health of its root by `/stateQueue/root-unit-diagnostics`,

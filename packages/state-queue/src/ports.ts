@@ -24,14 +24,22 @@ export interface QueuedBlock {
   readonly maturesAt: bigint
 }
 
+/** An output with a token of the queue that no link leads to. */
+export interface StrayOutput {
+  /** `<64 hex digits>#<index>`. */
+  readonly outRef: string
+  /** Of the block whose token it holds, 28 bytes; absent where the token is no block's. */
+  readonly headerHash?: Uint8Array
+}
+
 /** The state queue as it stands on layer 1. */
 export interface StateQueueView {
   /** One in a sound queue. */
   readonly roots: readonly QueueRoot[]
   /** From the root along the links as far as they lead, the oldest first. */
   readonly blocks: readonly QueuedBlock[]
-  /** `<64 hex digits>#<index>` of each output with a token of the queue that is neither a root nor in the list. */
-  readonly strays?: readonly string[]
+  /** Outputs with a token of the queue that are neither a root nor in the list. */
+  readonly strays?: readonly StrayOutput[]
   /** What keeps the queue from being sound, in a sentence for the log; absent where it is sound. */
   readonly fault?: string
 }

@@ -64,18 +64,18 @@ t.test('GET /stateQueue: the drawing is one record of the log, under the id of t
 })
 
 t.test(
-  'GET /stateQueue: of a broken queue the part that is linked, and a warning with the fault',
+  'GET /stateQueue: of a broken queue the linked headers, then the others, and a warning with the fault',
   async (t) => {
     const { chain, get, log } = await build(t)
     chain.view = {
       roots: [root(1)],
       blocks: [block(2, 1, 1n)],
-      strays: [outRef(9)],
+      strays: [{ outRef: outRef(9), headerHash: new Uint8Array(28).fill(9) }, { outRef: outRef(10) }],
       fault: 'a link leads to a block that is not there',
     }
     const answer = await get('/stateQueue')
     t.equal(answer.status, 200)
-    t.equal(answer.body, `{"headers":["${hash(2)}"]}`)
+    t.equal(answer.body, `{"headers":["${hash(2)}","${hash(9)}"]}`)
     const [record] = log()
     t.equal(record?.level, 40)
     t.match(record?.msg, 'a link leads to a block that is not there')

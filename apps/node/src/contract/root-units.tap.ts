@@ -63,6 +63,8 @@ t.test('a second root unit, minted past the lock: told, burned, replaced, withou
   t.match(doubled, { status: 'invalid', count: 2 })
   t.equal(new Set(doubled.outRefs).size, 2)
   t.equal((await commit(1)).status, 409, 'nothing is committed to a broken queue')
+  const { headerHash: stray } = JSON.parse(before.body)
+  t.same((await get('/stateQueue')).headers, [stray], 'its headers are told all the same')
 
   t.same(await get('/stateQueue/repair-root-units'), {
     message: 'State-queue root-unit repair completed successfully!',

@@ -1,6 +1,7 @@
+import { headerHashOfToken } from '@ratatosk/contracts'
 import { type BlockElement, readStateQueue, type Utxo } from '@ratatosk/layer1'
 import { fromHex, toHex } from '@ratatosk/ledger'
-import type { CommitmentWallet, RootUnitsReader, StateQueueReader } from '@ratatosk/state-queue'
+import type { CommitmentWallet, RootUnitsReader, StateQueueReader, StrayOutput } from '@ratatosk/state-queue'
 import type { Store } from '@ratatosk/store'
 import { operationUnderWay } from '@ratatosk/workers'
 import type { Settlement } from '../layer1/open-settlement.js'
@@ -33,7 +34,7 @@ export function stateQueueOf(
       return {
         roots: roots.map(({ utxo, datum: { state } }) => ({ outRef: outRefOf(utxo), ...state })),
         blocks: blocks.map(queued),
-        strays: strays.map(outRefOf),
+        strays: strays.map((utxo) => strayOf(utxo, contracts.queue.policy)),
         ...(fault && { fault: fault.message }),
       }
     },
@@ -68,6 +69,12 @@ export function commitmentWallet({ layer1, operatorAddress }: Settlement): Commi
       return utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
     },
   }
+}
+
+function strayOf(utxo: Utxo, policy: string): StrayOutput {
+  const [name = ''] = utxo.output.value.assets.get(policy)?.keys() ?? []
+  const headerHash = headerHashOfToken(fromHex(name))
+  return { outRef: outRefOf(utxo), ...(headerHash && { headerHash }) }
 }
 
 /** `<64 hex digits>#<index>` */

@@ -20,7 +20,7 @@ server.register(stateQueue, {
   wallet: account,
 } satisfies StateQueueOptions)
 
-const broken: StateQueueView = { ...view, fault: '2 roots', strays: [`${'ab'.repeat(32)}#0`] }
+const broken: StateQueueView = { ...view, fault: '2 roots', strays: [{ outRef: `${'ab'.repeat(32)}#0` }] }
 server.register(stateQueue, { queue: { read: async () => broken } })
 
 // @ts-expect-error lovelace is a bigint
