@@ -15,16 +15,17 @@ const [administratorKeys, operatorKeys] = [0, 1].map((account) =>
   keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }),
 )
 
-/** An hour each: no block matures, no turn ends. */
+/** No block matures meanwhile, and the first turn since 1970 is not over. */
 const hour = 3_600_000n
+const longTurn = 1_000_000n * hour
 const contracts = openContracts(
   {
     protocol: 'RATATOSK',
     administrator: administratorKeys.payment.hash,
     maturityWindow: hour,
-    turnLength: hour,
+    turnLength: longTurn,
     bond: 500_000_000n,
-    releaseDelay: 2n * hour,
+    releaseDelay: hour + longTurn,
     maxOperators: 100n,
   },
   0,

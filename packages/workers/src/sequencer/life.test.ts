@@ -88,18 +88,24 @@ test.concurrent('a block lies within one turn of its operator, and waits for the
   const { turnLength } = contracts.parameters
   const now = () => slotToTime(chain.devnet.slots, chain.devnet.currentSlot())
   const left = () => endOfTurn(now(), turnLength) - now()
-  await accept(store, transfers(1))
+  const commitOne = async (place: number) => {
+    await accept(store, transfers(1, place))
+    const commit = sequencer.run('commit')
+    await until(async () => chain.devnet.mempool().length === 1)
+    await chain.mine()
+    expect(await commit).toMatchObject({ kind: 'committed' })
+    return (await store.blocks.newest())!.endTime
+  }
 
-  while (left() !== 9000n) await chain.mine()
+  while (left() !== 12_000n) await chain.mine()
   const turn = now() / turnLength
-  const first = sequencer.run('commit')
-  await until(async () => chain.devnet.mempool().length === 1)
-  await chain.mine()
-  expect(await first).toMatchObject({ kind: 'committed' })
-  const { endTime } = (await store.blocks.newest())!
-  expect(endTime).toBe((turn + 1n) * turnLength)
+  const turnEnd = (turn + 1n) * turnLength
+  expect(await commitOne(0), 'room is left for another block').toBeLessThan(turnEnd)
+  while (left() !== 5000n) await chain.mine()
+  const endTime = await commitOne(1)
+  expect(endTime, 'none is left').toBe(turnEnd)
 
-  await accept(store, transfers(1, 1))
+  await accept(store, transfers(1, 2))
   const second = sequencer.run('commit')
   await until(async () => sequencer.snapshot().doing === 'commit')
   while (now() / turnLength === turn) {

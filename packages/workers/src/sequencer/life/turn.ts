@@ -43,10 +43,12 @@ export async function planTurn(
   }
   const turnEnd = endOfTurn(now, turnLength)
   const latest = slotToTime(slots, timeToSlot(slots, turnEnd))
-  const wanted = max(now + BigInt(blockValidityMs), previousEnd + 1n)
-  const endTime = min(slotToTime(slots, firstSlotFrom(slots, wanted)), latest)
   // Layer 1 must have time enough to include it.
   const least = min(BigInt(blockValidityMs), turnLength) / 3n
+  // A block that ends with the turn is the turn's last: towards its end, each leaves half of what is left to others.
+  const validity = min(BigInt(blockValidityMs), max(least, (turnEnd - now) / 2n))
+  const wanted = max(now + validity, previousEnd + 1n)
+  const endTime = min(slotToTime(slots, firstSlotFrom(slots, wanted)), latest)
   if (endTime <= previousEnd || endTime - now < least) {
     return new Refusal('not-in-turn', "Too little is left of the operator's turn: wait for the next")
   }
