@@ -35,24 +35,22 @@ t.test(
       { method: 'POST', headers: json, body: '{' },
       { method: 'POST', headers: { 'content-type': 'application/xml' }, body: 'x'.repeat(100_000) },
     ]
-    const reads = ['/health/live', '/health/ready', '/tx', '/txs', '/utxos', '/block']
+    const reads = ['/health/live', '/health/ready', '/tx', '/txs', '/utxos', '/block', '/stateQueue']
+    reads.push(
+      '/stateQueue/root-unit-diagnostics',
+      '/commitment-wallet/balance',
+      '/logBlocksTxsDB',
+      '/logGlobals',
+    )
+    const operations = ['/init', '/commit', '/merge', '/reset', '/stateQueue/repair-root-units']
     for (const question of questions) {
       const { method = '' } = question
       const expected = await ask(`${url}/nothing`, question)
       t.equal(expected.status, 404, method)
       t.equal(expected.body, method === 'HEAD' ? '' : '{"error":"Not Found","code":"DISABLED"}')
-      const paths = [
-        '/',
-        '/tx/',
-        '/TX',
-        '/health',
-        '/health/live/',
-        '/faucet/claims',
-        '/commit',
-        '/reset',
-        '/stateQueue',
-      ]
+      const paths = ['/', '/tx/', '/TX', '/health', '/health/live/', '/faucet/claims', '/block/1']
       if (method !== 'POST') paths.push('/submit')
+      if (method !== 'GET') paths.push(...operations)
       if (method !== 'GET' && method !== 'HEAD') paths.push(...reads)
       for (const path of paths) t.same(await ask(`${url}${path}`, question), expected, `${method} ${path}`)
     }
