@@ -59,6 +59,6 @@ export async function until(reached: () => Promise<boolean>): Promise<void> {
 
 /** Nothing waits in the mempool, and every block is merged. */
 export async function everythingMerged(store: Store): Promise<boolean> {
-  const newest = await store.blocks.newest()
-  return newest?.state === 'merged' && (await store.blocks.waiting(1)) === 0
+  // The mempool first: what leaves it meanwhile is in the newest block.
+  return (await store.blocks.waiting(1)) === 0 && (await store.blocks.newest())?.state === 'merged'
 }
