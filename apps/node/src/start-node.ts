@@ -12,17 +12,12 @@ import { loadProtocolParameters } from './network/protocol-parameters.js'
 import { ClosingStack } from './parts/closing-stack.js'
 import { openParts, type Parts } from './parts/open-parts.js'
 import { startValidation } from './parts/start-validation.js'
+import { duties } from './roles.js'
 import { startSequencing } from './sequencing/start-sequencing.js'
 import { buildServer } from './server/build-server.js'
 import { listen } from './server/listen.js'
 import { createLogger } from './server/logger.js'
-import type { Role, Settings } from './settings/schema.js'
-
-/** The roles whose process validates; the first of them to start gives the ledger its genesis. */
-const validatingRoles: readonly Role[] = ['all', 'tx-processor']
-const sequencingRoles: readonly Role[] = ['all', 'sequencer']
-const settlingRoles: readonly Role[] = ['all', 'sequencer', 'api', 'archivist']
-const faucetRoles: readonly Role[] = ['all', 'api']
+import type { Settings } from './settings/schema.js'
 
 export interface NodeOptions {
   /** Default: standard output, as LOG_LEVEL and LOG_FORMAT say. */
@@ -79,26 +74,25 @@ export async function startNode(settings: Settings, options: NodeOptions = {}): 
   const closing = new ClosingStack()
   try {
     const parts = await openParts(settings, log, closing)
-    const { NODE_ROLE } = settings
-    const settlement = settlingRoles.includes(NODE_ROLE)
-      ? await openSettlement({ settings, parts, log }, closing)
-      : undefined
+    const { serves, bodies, validates, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
+    const settlement = reachesLayer1 ? await openSettlement({ settings, parts, log }, closing) : undefined
     let report: GenesisReport | undefined
     let validation: ValidationWorker | undefined
-    if (validatingRoles.includes(NODE_ROLE)) {
+    if (validates) {
+      // The first validating process gives the ledger its beginning.
       if (genesis !== undefined) report = await applyGenesis(parts.store, genesis)
       validation = await startValidation({ settings, parts, parameters, network, clock, log }, closing)
     }
     const outputs = genesis?.outputs ?? []
     let sequencer: Sequencer | undefined
-    if (settlement !== undefined && sequencingRoles.includes(NODE_ROLE)) {
+    if (settlement !== undefined && sequences) {
       sequencer = await startSequencing({ settings, parts, settlement, genesis: outputs, log }, closing)
     }
-    if (settlement !== undefined && NODE_ROLE === 'archivist') {
+    if (settlement !== undefined && bodies === 'archive') {
       await startFollowing({ settings, parts, settlement, genesis: outputs, log }, closing)
     }
     const faucet =
-      settlement !== undefined && faucetRoles.includes(NODE_ROLE) && hasFaucet(settings)
+      settlement !== undefined && serves !== 'nothing' && hasFaucet(settings)
         ? openFaucet({ settings, parts, settlement, parameters, network, clock, log }, closing)
         : undefined
     const operations = createOperations({
@@ -118,7 +112,10 @@ export async function startNode(settings: Settings, options: NodeOptions = {}): 
       globals: () => globalsOf(settings, validation, sequencer),
       log,
     })
-    closing.defer(() => server.close())
+    // Requests that wait for an operation end with it.
+    closing.defer(async () => {
+      await Promise.all([server.close(), operations.close(), sequencer?.close()])
+    })
     const url = await listen(server, settings)
     return {
       url,

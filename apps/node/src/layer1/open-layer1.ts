@@ -9,15 +9,13 @@ import type { Store } from '@ratatosk/store'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { ClosingStack } from '../parts/closing-stack.js'
+import { duties } from '../roles.js'
 import { maskedUrl } from '../settings/masked.js'
-import type { Role, Settings } from '../settings/schema.js'
+import type { Settings } from '../settings/schema.js'
 import { hostDevnet } from './devnet-host.js'
 import { followingLayer1 } from './following-layer1.js'
 import { devnetMagic, layer1NetworkId, networkMagic } from './layer1-network.js'
 import { SharedDevnet } from './shared-devnet.js'
-
-/** The roles whose process may run the devnet. */
-const hostingRoles: readonly Role[] = ['all', 'sequencer']
 
 export interface OpenedLayer1 {
   readonly layer1: Layer1
@@ -70,7 +68,7 @@ async function openSharedDevnet(
   { settings, store, log }: Layer1Options,
   closing: ClosingStack,
 ): Promise<OpenedLayer1> {
-  const mayHost = hostingRoles.includes(settings.NODE_ROLE)
+  const mayHost = duties[settings.NODE_ROLE].sequences
   const pool = mayHost ? new pg.Pool({ connectionString: settings.DATABASE_URL, max: 2 }) : undefined
   pool?.on('error', (err) => log.warn({ err }, "The devnet's connection to the database broke off"))
   if (pool !== undefined) closing.defer(() => pool.end())

@@ -4,15 +4,12 @@ import type { ClosingStack } from '../parts/closing-stack.js'
 import type { Parts } from '../parts/open-parts.js'
 import type { Settings } from '../settings/schema.js'
 import { contractsOf } from './contracts.js'
-import { operatorAddress } from './keys.js'
 import { openLayer1 } from './open-layer1.js'
 
 /** Where blocks are settled. */
 export interface Settlement {
   readonly layer1: Layer1
   readonly contracts: Contracts
-  /** Of the wallet that pays for commitments, in bech32. */
-  readonly operatorAddress: string
   /** Where layer 1 is, for people; without credentials. */
   readonly place: string
 }
@@ -32,10 +29,9 @@ export async function openSettlement(
     )
   }
   const contracts = contractsOf(settings)
-  const operator = operatorAddress(settings)
   const { layer1, place } = await openLayer1(
     { settings, store: parts.store, embedded: parts.embedded?.pglite, log },
     closing,
   )
-  return { layer1, contracts, operatorAddress: operator, place }
+  return { layer1, contracts, place }
 }

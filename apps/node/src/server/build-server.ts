@@ -11,10 +11,12 @@ import { txQuery } from '@ratatosk/tx-query'
 import type { Operations } from '@ratatosk/workers'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
+import { operatorAddress } from '../layer1/keys.js'
 import type { Settlement } from '../layer1/open-settlement.js'
 import type { Network } from '../network/networks.js'
 import type { Parts } from '../parts/open-parts.js'
-import type { Role, Settings } from '../settings/schema.js'
+import { duties } from '../roles.js'
+import type { Settings } from '../settings/schema.js'
 import { commitmentWallet, rootUnitsOf, stateQueueOf } from './settlement-ports.js'
 
 export interface ServerOptions {
@@ -31,18 +33,12 @@ export interface ServerOptions {
   readonly log: Logger
 }
 
-/** The roles that serve each plugin; `/health/*` is everybody's. */
-const submitRoles: readonly Role[] = ['all', 'api']
-const queryRoles: readonly Role[] = ['all']
-const settlementRoles: readonly Role[] = ['all', 'api']
-/** The roles whose own blocks others may archive. */
-const blockRoles: readonly Role[] = ['all', 'sequencer']
-
 /** The node's server with the plugins of its role; it owns none of the parts. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { settings, network, parts, settlement, log } = options
   const { store, queue } = parts
-  const { NODE_ROLE, REQUEST_TIMEOUT_MS } = settings
+  const { REQUEST_TIMEOUT_MS } = settings
+  const { serves, bodies } = duties[settings.NODE_ROLE]
   const loggerInstance: FastifyBaseLogger = log
   const server = fastify({
     ...httpErrorOptions,
@@ -71,16 +67,16 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
   })
-  if (submitRoles.includes(NODE_ROLE)) {
+  if (serves !== 'nothing') {
     await server.register(submit, {
       queue: createSubmissionQueue(queue),
       maxTransactionSize: settings.MAX_TX_SIZE,
     })
   }
-  if (queryRoles.includes(NODE_ROLE)) {
+  if (serves === 'whole') {
     await server.register(txQuery, { ledger: store, network: network.kind })
   }
-  if (settlement !== undefined && settlementRoles.includes(NODE_ROLE)) {
+  if (settlement !== undefined && serves !== 'nothing') {
     await registerSettlement(server, options, settlement)
   }
   if (options.faucet !== undefined && settings.FAUCET_TOKEN !== undefined) {
@@ -90,10 +86,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       faucet: options.faucet,
     })
   }
-  if (blockRoles.includes(NODE_ROLE)) {
+  if (bodies === 'own blocks') {
     await server.register(archivist, { archive: archiveOfBlocks(store.blocks), prefix: '/archivist' })
   }
-  if (NODE_ROLE === 'archivist') await server.register(archivist, { archive: store.archive })
+  if (bodies === 'archive') await server.register(archivist, { archive: store.archive })
   return server
 }
 
@@ -103,13 +99,13 @@ async function registerSettlement(
   { settings, parts: { store }, operations, globals }: ServerOptions,
   settlement: Settlement,
 ): Promise<void> {
-  const full = settings.NODE_ROLE === 'all'
+  const whole = duties[settings.NODE_ROLE].serves === 'whole'
   const token = settings.OPERATOR_TOKEN === undefined ? {} : { operatorToken: settings.OPERATOR_TOKEN }
   await server.register(stateQueue, {
     ...token,
     rootUnits: rootUnitsOf(settlement, store),
-    wallet: commitmentWallet(settlement),
-    ...(full && {
+    wallet: commitmentWallet(settlement, operatorAddress(settings)),
+    ...(whole && {
       queue: stateQueueOf(settlement, store),
       repair: { repair: () => operations.run('repair') },
     }),
@@ -117,7 +113,7 @@ async function registerSettlement(
   await server.register(operator, {
     ...token,
     operations,
-    ...(full ? { blocks: store.blocks, globals: { snapshot: globals } } : { serve: ['commit'] }),
+    ...(whole ? { blocks: store.blocks, globals: { snapshot: globals } } : { serve: ['commit'] }),
   })
 }
 

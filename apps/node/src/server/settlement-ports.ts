@@ -61,11 +61,11 @@ export function rootUnitsOf(
   }
 }
 
-/** The wallet that pays for commitments. */
-export function commitmentWallet({ layer1, operatorAddress }: Settlement): CommitmentWallet {
+/** The wallet that pays for commitments, by its address. */
+export function commitmentWallet({ layer1 }: Pick<Settlement, 'layer1'>, address: string): CommitmentWallet {
   return {
     async lovelace(signal) {
-      const utxos = await layer1.utxosAt(operatorAddress, signal && { signal })
+      const utxos = await layer1.utxosAt(address, signal && { signal })
       return utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
     },
   }

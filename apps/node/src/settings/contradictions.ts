@@ -1,18 +1,12 @@
 import { settlesOnDevnet } from '../layer1/layer1-network.js'
-import type { Role, Settings } from './schema.js'
-
-/** The roles that can do without a database of their own choosing. */
-const embeddableRoles: readonly Role[] = ['all', 'archivist']
-/** The roles that sign for layer 1. */
-const signingRoles: readonly Role[] = ['all', 'sequencer']
-
-const faucetRoles: readonly Role[] = ['all', 'api']
+import { duties } from '../roles.js'
+import type { Settings } from './schema.js'
 
 /** What is wrong with settings that are each in order, a sentence each. */
 export function contradictions(settings: Settings): string[] {
   const { NODE_ROLE, NETWORK, DATABASE_URL, GENESIS_FILE } = settings
   const problems: string[] = []
-  if (!embeddableRoles.includes(NODE_ROLE) && DATABASE_URL === undefined) {
+  if (!duties[NODE_ROLE].embeds && DATABASE_URL === undefined) {
     problems.push(
       `NODE_ROLE is "${NODE_ROLE}" but DATABASE_URL is not set: the embedded store belongs to one process, so only the roles "all" and "archivist" can do without PostgreSQL.`,
     )
@@ -48,7 +42,7 @@ function missingForArchivist({ ARCHIVIST_PEERS, LAYER1_PROVIDER }: Settings): st
 
 function missingForProvider(settings: Settings): string[] {
   const { LAYER1_PROVIDER, NODE_ROLE } = settings
-  if (NODE_ROLE === 'tx-processor') return []
+  if (!duties[NODE_ROLE].reachesLayer1) return []
   const needed = { devnet: [], blockfrost: ['BLOCKFROST_URL'], kupmios: ['KUPO_URL', 'OGMIOS_URL'] } as const
   return needed[LAYER1_PROVIDER]
     .filter((name) => settings[name] === undefined)
@@ -69,12 +63,12 @@ function missingKeys(settings: Settings): string[] {
       `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but ${instead === undefined ? `${names} is not set` : `${names} is set`}: the devnet's wallets, whose keys everybody knows, serve on the devnet only.`,
     )
   }
-  if (signingRoles.includes(NODE_ROLE)) {
+  if (duties[NODE_ROLE].sequences) {
     require('OPERATOR_SEED_PHRASE')
     require('ADMIN_SEED_PHRASE')
   }
   const { FAUCET_TOKEN, FAUCET_ENABLED } = settings
-  if (faucetRoles.includes(NODE_ROLE) && FAUCET_TOKEN !== undefined && FAUCET_ENABLED) {
+  if (duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED) {
     require('FAUCET_SEED_PHRASE')
   }
   if (NODE_ROLE === 'api') require('OPERATOR_SEED_PHRASE', 'OPERATOR_ADDRESS')
