@@ -1,4 +1,4 @@
-import type { Role } from './settings/schema.js'
+import type { Role, Settings } from './settings/schema.js'
 
 /** What a process serves beside `/health/*`, and what it runs. */
 export interface Duties {
@@ -36,4 +36,9 @@ export const duties: Readonly<Record<Role, Duties>> = {
   'tx-processor': { ...nothing, validates: true },
   sequencer: { ...nothing, bodies: 'own blocks', sequences: true, reachesLayer1: true },
   archivist: { ...nothing, bodies: 'archive', reachesLayer1: true, embeds: true },
+}
+
+/** Whether this process pays claims of the faucet. */
+export function hasFaucet({ NODE_ROLE, FAUCET_TOKEN, FAUCET_ENABLED }: Settings): boolean {
+  return duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED
 }

@@ -3,8 +3,9 @@ import { createOperations, type Sequencer, type ValidationWorker } from '@ratato
 import type { Logger } from 'pino'
 import { startFollowing } from './archivist/start-following.js'
 import { StartError } from './errors.js'
-import { hasFaucet, openFaucet } from './faucet/open-faucet.js'
+import { openFaucet } from './faucet/open-faucet.js'
 import { globalsOf } from './globals.js'
+import { checkKeys } from './layer1/keys.js'
 import { openSettlement } from './layer1/open-settlement.js'
 import { exampleAddress, type Genesis, loadGenesis } from './network/genesis.js'
 import { networkOf } from './network/networks.js'
@@ -12,7 +13,7 @@ import { loadProtocolParameters } from './network/protocol-parameters.js'
 import { ClosingStack } from './parts/closing-stack.js'
 import { openParts, type Parts } from './parts/open-parts.js'
 import { startValidation } from './parts/start-validation.js'
-import { duties } from './roles.js'
+import { duties, hasFaucet } from './roles.js'
 import { startSequencing } from './sequencing/start-sequencing.js'
 import { buildServer } from './server/build-server.js'
 import { listen } from './server/listen.js'
@@ -66,6 +67,7 @@ export interface GenesisReport {
 export async function startNode(settings: Settings, options: NodeOptions = {}): Promise<RunningNode> {
   const { log = createLogger(settings), clock = Date.now } = options
   const network = networkOf(settings.NETWORK)
+  checkKeys(settings)
   const [parameters, genesis] = await Promise.all([
     loadProtocolParameters(settings),
     loadGenesis(settings, network),
@@ -74,7 +76,7 @@ export async function startNode(settings: Settings, options: NodeOptions = {}): 
   const closing = new ClosingStack()
   try {
     const parts = await openParts(settings, log, closing)
-    const { serves, bodies, validates, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
+    const { bodies, validates, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
     const settlement = reachesLayer1 ? await openSettlement({ settings, parts, log }, closing) : undefined
     let report: GenesisReport | undefined
     let validation: ValidationWorker | undefined
@@ -92,7 +94,7 @@ export async function startNode(settings: Settings, options: NodeOptions = {}): 
       await startFollowing({ settings, parts, settlement, genesis: outputs, log }, closing)
     }
     const faucet =
-      settlement !== undefined && serves !== 'nothing' && hasFaucet(settings)
+      settlement !== undefined && hasFaucet(settings)
         ? openFaucet({ settings, parts, settlement, parameters, network, clock, log }, closing)
         : undefined
     const operations = createOperations({

@@ -22,11 +22,6 @@ export interface FaucetParts {
   readonly log: Logger
 }
 
-/** Whether the settings ask for a faucet. */
-export function hasFaucet({ FAUCET_TOKEN, FAUCET_ENABLED }: Settings): boolean {
-  return FAUCET_TOKEN !== undefined && FAUCET_ENABLED
-}
-
 /** Opens the faucet, and begins to find out what became of payments of an earlier process. */
 export function openFaucet(options: FaucetParts, closing: ClosingStack): Faucet {
   const { settings, parts, log } = options

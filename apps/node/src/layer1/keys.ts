@@ -2,6 +2,7 @@ import { testWallets } from '@ratatosk/devnet'
 import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/layer1'
 import { decodeBech32Address, fromHex } from '@ratatosk/ledger'
 import { SettingsError } from '../errors.js'
+import { duties, hasFaucet } from '../roles.js'
 import type { Settings } from '../settings/schema.js'
 import { layer1NetworkId } from './layer1-network.js'
 
@@ -52,4 +53,20 @@ export function administratorKeyHash(settings: Settings): Uint8Array {
   const { ADMIN_KEY_HASH, ADMIN_SEED_PHRASE } = settings
   if (ADMIN_KEY_HASH !== undefined && ADMIN_SEED_PHRASE === undefined) return fromHex(ADMIN_KEY_HASH)
   return keysOf('ADMIN_SEED_PHRASE', settings).payment.hash
+}
+
+/**
+ * Reads every key that the role needs, so that a wrong one stops the start before anything is opened.
+ *
+ * @throws SettingsError
+ */
+export function checkKeys(settings: Settings): void {
+  const { serves, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
+  if (reachesLayer1) administratorKeyHash(settings)
+  if (sequences) {
+    keysOf('ADMIN_SEED_PHRASE', settings)
+    keysOf('OPERATOR_SEED_PHRASE', settings)
+  }
+  if (serves !== 'nothing') operatorAddress(settings)
+  if (hasFaucet(settings)) keysOf('FAUCET_SEED_PHRASE', settings)
 }

@@ -1,5 +1,5 @@
 import { settlesOnDevnet } from '../layer1/layer1-network.js'
-import { duties } from '../roles.js'
+import { duties, hasFaucet } from '../roles.js'
 import type { Settings } from './schema.js'
 
 /** What is wrong with settings that are each in order, a sentence each. */
@@ -67,10 +67,7 @@ function missingKeys(settings: Settings): string[] {
     require('OPERATOR_SEED_PHRASE')
     require('ADMIN_SEED_PHRASE')
   }
-  const { FAUCET_TOKEN, FAUCET_ENABLED } = settings
-  if (duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED) {
-    require('FAUCET_SEED_PHRASE')
-  }
+  if (hasFaucet(settings)) require('FAUCET_SEED_PHRASE')
   if (NODE_ROLE === 'api') require('OPERATOR_SEED_PHRASE', 'OPERATOR_ADDRESS')
   if (NODE_ROLE === 'api' || NODE_ROLE === 'archivist') require('ADMIN_SEED_PHRASE', 'ADMIN_KEY_HASH')
   return problems
