@@ -14,6 +14,7 @@ export {
 } from './layer1-failure.js'
 export { notFoundHandler } from './not-found.js'
 export { OperationError, operationError } from './operation-error.js'
+export { operationResponses, unauthorizedBody } from './operation-responses.js'
 export type { Operation, OperationFailure, OperationResult } from './operation-result.js'
 export { decimalParameter, hexParameter, printed, type Query, type QueryValue, readBy } from './query.js'
 export { type ErrorBody, errorBody, internalErrorBody, type NotFoundBody, notFoundBody } from './schemas.js'

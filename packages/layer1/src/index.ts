@@ -18,6 +18,7 @@ export {
   type Contract,
   type ContractParameters,
   type Contracts,
+  inOrder,
   openContracts,
   publishScripts,
 } from './protocol/contracts.js'

@@ -1,5 +1,5 @@
-import { errorBody, internalErrorBody, layer1FailureBody } from '@ratatosk/http'
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { errorBody, internalErrorBody, operationResponses, unauthorizedBody } from '@ratatosk/http'
+import { type Static, Type } from '@sinclair/typebox'
 
 // Described in words, not by patterns: these stand in unions, where a pattern would judge what the port says.
 const transactionHash = (description: string) => Type.String({ description: `${description}: 64 hex digits` })
@@ -88,19 +88,7 @@ export const GlobalsLogged = Type.Object(
 )
 export type GlobalsLogged = Static<typeof GlobalsLogged>
 
-const unauthorized = errorBody('The server asks for a bearer token, and this is not it')
-
-function operationResponses<Done extends TSchema, Conflict extends TSchema>(done: Done, conflict: Conflict) {
-  return {
-    200: done,
-    401: unauthorized,
-    403: errorBody('A page of another site asks'),
-    409: conflict,
-    500: internalErrorBody(),
-    503: layer1FailureBody(),
-    504: errorBody('No result in time: look at the state queue, then ask again'),
-  }
-}
+const unauthorized = unauthorizedBody()
 
 const description = 'Changes state, though it is a GET; HEAD is not served'
 

@@ -1,4 +1,4 @@
-import { errorBody, internalErrorBody, layer1FailureBody } from '@ratatosk/http'
+import { errorBody, internalErrorBody, layer1FailureBody, operationResponses } from '@ratatosk/http'
 import { type Static, Type } from '@sinclair/typebox'
 
 /** Body of `GET /stateQueue`. */
@@ -64,15 +64,10 @@ export const repairSchema = {
   summary: 'Burn duplicate root units',
   description: 'Run /init once afterwards. HEAD is not served',
   tags: ['operator'],
-  response: {
-    200: Repaired,
-    401: errorBody('The server asks for a bearer token, and this is not it'),
-    403: errorBody('A page of another site asks'),
-    409: errorBody('A reset or init runs, or the repair cannot be done as things stand'),
-    500: internalErrorBody(),
-    503: layer1FailureBody(),
-    504: errorBody('No result in time: look at the state queue, then ask again'),
-  },
+  response: operationResponses(
+    Repaired,
+    errorBody('A reset or init runs, or the repair cannot be done as things stand'),
+  ),
 }
 
 export const walletBalanceSchema = {

@@ -1,6 +1,6 @@
 import { headerHashOfToken } from '@ratatosk/contracts'
 import { type BlockElement, readStateQueue, type Utxo } from '@ratatosk/layer1'
-import { fromHex, toHex } from '@ratatosk/ledger'
+import { fromHex, outputReferenceKey, toHex } from '@ratatosk/ledger'
 import type { CommitmentWallet, RootUnitsReader, StateQueueReader, StrayOutput } from '@ratatosk/state-queue'
 import type { Store } from '@ratatosk/store'
 import { operationUnderWay } from '@ratatosk/workers'
@@ -32,7 +32,10 @@ export function stateQueueOf(
         }
       }
       return {
-        roots: roots.map(({ utxo, datum: { state } }) => ({ outRef: outRefOf(utxo), ...state })),
+        roots: roots.map(({ utxo, datum: { state } }) => ({
+          outRef: outputReferenceKey(utxo.reference),
+          ...state,
+        })),
         blocks: blocks.map(queued),
         strays: strays.map((utxo) => strayOf(utxo, contracts.queue.policy)),
         ...(fault && { fault: fault.message }),
@@ -55,7 +58,7 @@ export function rootUnitsOf(
         resetInProgress: operation !== undefined && operation !== 'commit' && operation !== 'merge',
         stateQueueAddress: queue.addressText,
         rootUnit: queue.unit,
-        outRefs: utxos.map(outRefOf),
+        outRefs: utxos.map(({ reference }) => outputReferenceKey(reference)),
       }
     },
   }
@@ -74,8 +77,5 @@ export function commitmentWallet({ layer1 }: Pick<Settlement, 'layer1'>, address
 function strayOf(utxo: Utxo, policy: string): StrayOutput {
   const [name = ''] = utxo.output.value.assets.get(policy)?.keys() ?? []
   const headerHash = headerHashOfToken(fromHex(name))
-  return { outRef: outRefOf(utxo), ...(headerHash && { headerHash }) }
+  return { outRef: outputReferenceKey(utxo.reference), ...(headerHash && { headerHash }) }
 }
-
-/** `<64 hex digits>#<index>` */
-const outRefOf = ({ reference }: Utxo): string => `${toHex(reference.transactionId)}#${reference.index}`

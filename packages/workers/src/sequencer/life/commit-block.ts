@@ -3,7 +3,6 @@ import {
   type BlockElement,
   type BuiltTransaction,
   commitBlock as draftCommit,
-  isLayer1Error,
   type RegistryElement,
   type RootElement,
 } from '@ratatosk/layer1'
@@ -11,10 +10,11 @@ import { fromHex } from '@ratatosk/ledger'
 import type { Block, NewBlock, OrderedTransaction } from '@ratatosk/store'
 import { Refusal } from '../refusal.js'
 import { alignRoots } from './align-roots.js'
-import { line } from './compare-queue.js'
 import { libraryOf } from './library.js'
 import { elementOf, rootAfter } from './links.js'
+import { line } from './note.js'
 import type { Standing } from './reconcile.js'
+import { sendBuilt } from './send-built.js'
 import { planTurn, readOperators, type Times } from './turn.js'
 import { PROTOCOL_VERSION, type Work } from './work.js'
 
@@ -52,7 +52,10 @@ export async function commitBlock(work: Work, standing: Standing): Promise<Commi
   const { block, built } = await undoneWhereItFails(work, () =>
     storeBlock(work, transactions, tail, registry, times),
   )
-  await send(work, block, built, standing.slot)
+  if (await sendBuilt(work, 'commit', built, standing.slot)) {
+    await work.store.blocks.setState([block.headerHash], 'submitted', work.lease)
+    work.step('block-submitted')
+  }
   const ms = Math.round(performance.now() - begun)
   work.log.info(...line(`committed: ${transactions.length} transactions, ${ms} ms`, block))
   return { kind: 'built', block }
@@ -142,28 +145,4 @@ async function undoneWhereItFails<T>(work: Work, run: () => Promise<T>): Promise
       .catch(() => undefined)
     throw error
   }
-}
-
-/** Where it cannot be sent now, it is sent with what is on its way. */
-async function send(
-  work: Work,
-  { headerHash: hash }: Block,
-  built: BuiltTransaction,
-  slot: bigint,
-): Promise<void> {
-  const { operator, store, memory, signal, log } = work
-  try {
-    await operator.submit(built, { signal })
-  } catch (error) {
-    if (!isLayer1Error(error)) throw error
-    log.warn(
-      { cause: error.kind, reason: error.reason },
-      `the commitment was not sent: ${error.kind}; it is sent again`,
-    )
-    return
-  }
-  memory.sent.set(built.id, slot)
-  work.step('commit-sent')
-  await store.blocks.setState([hash], 'submitted', work.lease)
-  work.step('block-submitted')
 }

@@ -4,6 +4,7 @@ import { equalBytes, fromHex, toHex } from '@ratatosk/ledger'
 import type { Block, BlockState } from '@ratatosk/store'
 import { brokenQueue, foreignQueue, notInitialised } from '../refusal.js'
 import { alignRoots, rootBefore } from './align-roots.js'
+import { line, noteMerged, setState } from './note.js'
 import { returnBlocks } from './return-blocks.js'
 import { short, type Work } from './work.js'
 
@@ -117,13 +118,7 @@ async function setStates(work: Work, { merged, present, last }: Extent): Promise
     const page = await store.blocks.range(from < lowest ? lowest : from, to)
     const change = async (state: Exclude<BlockState, 'removed'>, which: (block: Block) => boolean) => {
       const changed = page.filter((block) => block.state !== state && which(block))
-      if (changed.length > 0) {
-        await store.blocks.setState(
-          changed.map(({ headerHash }) => headerHash),
-          state,
-          work.lease,
-        )
-      }
+      if (changed.length > 0) await setState(work, changed, state)
       return changed
     }
     const seen = (state: BlockState) => state === 'committed' || state === 'mature' || state === 'merged'
@@ -138,15 +133,7 @@ async function setStates(work: Work, { merged, present, last }: Extent): Promise
     for (const block of news) log.info(...line('confirmed: it is in the state queue', block))
   }
   const toMerge = await unmergedUpTo(work, lowest, merged)
-  if (toMerge.length > 0) {
-    await store.blocks.setState(
-      toMerge.map(({ headerHash }) => headerHash),
-      'merged',
-      work.lease,
-    )
-    work.step('block-merged')
-    for (const block of toMerge) log.info(...line('merged into the confirmed state', block))
-  }
+  if (toMerge.length > 0) await noteMerged(work, toMerge)
   if (rolledBack.length > 0) {
     const heights = rolledBack.map(({ height }) => height).sort((a, b) => Number(a - b))
     log.warn(
@@ -188,9 +175,3 @@ async function revive(work: Work, block: Block): Promise<void> {
     `block ${height} (${short(headerHash)}) is on layer 1 after all: taken back`,
   )
 }
-
-/** One line of the log about a block. */
-export const line = (what: string, { height, headerHash, transactions }: Block): [object, string] => [
-  { height: Number(height), headerHash: toHex(headerHash), transactions },
-  `block ${height} (${short(headerHash)}) ${what}`,
-]

@@ -1,4 +1,4 @@
-import { type BuiltTransaction, mergeBlock as draftMerge, isLayer1Error } from '@ratatosk/layer1'
+import { mergeBlock as draftMerge } from '@ratatosk/layer1'
 import { fromHex } from '@ratatosk/ledger'
 import type { Block } from '@ratatosk/store'
 import { libraryOf } from './library.js'
@@ -6,6 +6,7 @@ import { elementOf, type Link, linkOf, rootAfter } from './links.js'
 import { isMature } from './maturity.js'
 import type { Standing } from './reconcile.js'
 import { refundsToCollect } from './refunds.js'
+import { sendBuilt } from './send-built.js'
 import type { Work } from './work.js'
 
 /**
@@ -32,7 +33,7 @@ export async function mergeBlocks(work: Work, standing: Standing, most: number):
     links.push(linkOf('merge', block, stored))
     leaving.add(block.height)
     merged.push(block)
-    if (!(await send(work, built, standing.slot))) break
+    if (!(await sendBuilt(work, 'merge', built, standing.slot))) break
   }
   return merged
 }
@@ -61,22 +62,4 @@ async function storeMerge(
   }
   work.step('merge-stored')
   return { built, stored }
-}
-
-/** False where it is to be sent with what is on its way. */
-async function send(work: Work, built: BuiltTransaction, slot: bigint): Promise<boolean> {
-  const { operator, memory, signal, log } = work
-  try {
-    await operator.submit(built, { signal })
-  } catch (error) {
-    if (!isLayer1Error(error)) throw error
-    log.warn(
-      { cause: error.kind, reason: error.reason },
-      `a merge was not sent: ${error.kind}; it is sent again`,
-    )
-    return false
-  }
-  memory.sent.set(built.id, slot)
-  work.step('merge-sent')
-  return true
 }

@@ -3,10 +3,11 @@ import { Layer1Error, type RootElement, readStateQueue } from '@ratatosk/layer1'
 import { equalBytes, toHex } from '@ratatosk/ledger'
 import type { Block } from '@ratatosk/store'
 import { brokenQueue, foreignQueue, notInitialised } from '../refusal.js'
-import { compareQueue, line } from './compare-queue.js'
+import { compareQueue } from './compare-queue.js'
 import { type Link, linksOf } from './links.js'
 import { type LocalBlocks, readLocalBlocks } from './local-blocks.js'
 import { isMature } from './maturity.js'
+import { line, noteMerged, setState } from './note.js'
 import { sendLinks } from './send-links.js'
 import type { Work } from './work.js'
 
@@ -123,12 +124,6 @@ async function noteCommitted(work: Work, blocks: readonly Block[]): Promise<void
   for (const block of blocks) work.log.info(...line('confirmed: it is in the state queue', block))
 }
 
-async function noteMerged(work: Work, blocks: readonly Block[]): Promise<void> {
-  await setState(work, blocks, 'merged')
-  work.step('block-merged')
-  for (const block of blocks) work.log.info(...line('merged into the confirmed state', block))
-}
-
 /** Notes the blocks whose window is over by layer 1's time. */
 async function ripen(work: Work, { confirmed, standing }: LocalBlocks, slot: bigint): Promise<boolean> {
   const { store, memory, log } = work
@@ -149,16 +144,4 @@ async function ripen(work: Work, { confirmed, standing }: LocalBlocks, slot: big
     if (ripe.length < page.length) return false
   }
   return false
-}
-
-function setState(
-  { store, lease }: Work,
-  blocks: readonly Block[],
-  state: 'committed' | 'mature' | 'merged',
-): Promise<void> {
-  return store.blocks.setState(
-    blocks.map(({ headerHash }) => headerHash),
-    state,
-    lease,
-  )
 }

@@ -1,10 +1,4 @@
-import {
-  burnElements,
-  MAX_BURNED_ELEMENTS,
-  readStateQueue,
-  type StateQueue,
-  type Utxo,
-} from '@ratatosk/layer1'
+import { allElements, burnElements, MAX_BURNED_ELEMENTS, readStateQueue, type Utxo } from '@ratatosk/layer1'
 import { libraryOf } from '../life/library.js'
 import type { Work } from '../life/work.js'
 import { carry } from './carry.js'
@@ -38,10 +32,6 @@ export async function burnQueue(work: Work): Promise<boolean> {
 }
 
 async function elementsOf({ layer1, contracts, signal }: Work): Promise<readonly Utxo[]> {
-  const queue: StateQueue = readStateQueue(
-    contracts,
-    await layer1.utxosAt(contracts.queue.addressText, { signal }),
-  )
-  const { roots, blocks, strays } = queue
-  return [...roots.map(({ utxo }) => utxo), ...blocks.map(({ utxo }) => utxo), ...strays]
+  const utxos = await layer1.utxosAt(contracts.queue.addressText, { signal })
+  return allElements(readStateQueue(contracts, utxos))
 }

@@ -2,13 +2,13 @@ import { type ConfirmedState, decodeHeader, genesisHeaderHash } from '@ratatosk/
 import {
   initQueue,
   initRegistry,
+  inOrder,
   publishScripts,
   readRegistry,
   registerOperator,
   type TransactionDraft,
-  type Utxo,
 } from '@ratatosk/layer1'
-import { compareBytes, equalBytes, outputReferenceKey, slotToTime } from '@ratatosk/ledger'
+import { equalBytes, outputReferenceKey, slotToTime } from '@ratatosk/ledger'
 import { alignRoots } from '../life/align-roots.js'
 import { libraryOf } from '../life/library.js'
 import { returnBlocks } from '../life/return-blocks.js'
@@ -146,10 +146,6 @@ async function anchored(
   draft: TransactionDraft,
 ): Promise<TransactionDraft> {
   const utxos = await layer1.utxosAt(administrator.address, { signal })
-  const [first] = utxos.filter(({ output }) => output.referenceScript === undefined).sort(byReference)
+  const [first] = inOrder(utxos.filter(({ output }) => output.referenceScript === undefined))
   return first === undefined ? draft : { ...draft, inputs: [{ utxo: first }, ...(draft.inputs ?? [])] }
-}
-
-function byReference({ reference: a }: Utxo, { reference: b }: Utxo): number {
-  return compareBytes(a.transactionId, b.transactionId) || a.index - b.index
 }
