@@ -32,7 +32,7 @@ t.test(
       COMMIT_INTERVAL_MS: '100',
       MERGE_INTERVAL_MS: '500',
       BLOCK_MAX_TRANSACTIONS: '20',
-      BLOCK_VALIDITY_MS: '5000',
+      BLOCK_VALIDITY_MS: '10000',
     })
     const client = keepAliveClient(t, node.url)
     await Promise.all(transfers.map(({ cborHex }) => client.submit(cborHex)))

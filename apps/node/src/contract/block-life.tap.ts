@@ -18,7 +18,7 @@ const byHand = {
   AUTO_COMMIT: 'false',
   AUTO_MERGE: 'false',
   MATURITY_WINDOW_MS: '500',
-  BLOCK_VALIDITY_MS: '5000',
+  BLOCK_VALIDITY_MS: '10000',
 }
 
 for (const backend of await bothBackends()) {
@@ -125,7 +125,7 @@ t.test('by itself: a node of defaults begins its queue, commits and merges', asy
   const node = await runNode(t, {
     ...(await embedded.place(t)),
     MATURITY_WINDOW_MS: '500',
-    BLOCK_VALIDITY_MS: '5000',
+    BLOCK_VALIDITY_MS: '10000',
     MERGE_INTERVAL_MS: '500',
   })
   const get = async (path: string) => json(await ask(`${node.url}${path}`))

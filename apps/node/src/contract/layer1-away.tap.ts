@@ -18,7 +18,7 @@ t.test('while the provider fails, reads say how, readiness names it, and nothing
   const node = await runNode(t, {
     ...(await embedded.place(t)),
     ...layer1.settings,
-    BLOCK_VALIDITY_MS: '5000',
+    BLOCK_VALIDITY_MS: '10000',
     HEALTH_PROBE_TIMEOUT_MS: '1000',
   })
   const get = async (path: string) => json(await ask(`${node.url}${path}`))
@@ -52,7 +52,7 @@ t.test('an api node without a sequencer says so in time', { skip: services.skip 
   t.equal(late.status, 504)
   t.type(late.body.error, 'string')
 
-  const sequencer = await run({ NODE_ROLE: 'sequencer', BLOCK_VALIDITY_MS: '5000' })
+  const sequencer = await run({ NODE_ROLE: 'sequencer', BLOCK_VALIDITY_MS: '10000' })
   const patient = await run({ NODE_ROLE: 'api' })
   await initialised(patient.url)
   t.same(json(await ask(`${patient.url}/commit`)), {

@@ -11,7 +11,7 @@ t.setTimeout(600_000)
 
 const paths = ['/init', '/reset', '/stateQueue/repair-root-units', '/commit', '/merge']
 const rounds = 100
-const byHand = { AUTO_INIT: 'false', AUTO_COMMIT: 'false', AUTO_MERGE: 'false', BLOCK_VALIDITY_MS: '5000' }
+const byHand = { AUTO_INIT: 'false', AUTO_COMMIT: 'false', AUTO_MERGE: 'false', BLOCK_VALIDITY_MS: '10000' }
 
 const [embedded, services] = await bothBackends()
 

@@ -23,7 +23,7 @@ t.test('a second root unit, minted past the lock: told, burned, replaced, withou
     ...(await embedded.place(t)),
     ...layer1.settings,
     AUTO_COMMIT: 'false',
-    BLOCK_VALIDITY_MS: '5000',
+    BLOCK_VALIDITY_MS: '10000',
   }
   const node = await runNode(t, environment)
   const get = async (path: string) => JSON.parse((await ask(`${node.url}${path}`)).body)
