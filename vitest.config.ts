@@ -6,9 +6,10 @@ export default defineConfig({
   test: {
     projects,
     passWithNoTests: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // Vitest leaves a processor free, which of two is half; many tests wait for databases and processes of their own.
+    // Starting PGlite or compiling every validator takes long on a busy machine; waits in tests have bounds of their own.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // By default, vitest leaves one processor free, which is half of two; many tests only wait for databases.
     maxWorkers: Math.max(2, availableParallelism()),
   },
 })

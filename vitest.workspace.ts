@@ -1,7 +1,26 @@
 import { readdirSync } from 'node:fs'
 
-/** One vitest project a package, so that `vitest run --project ledger` runs one of them. */
-export default readdirSync(new URL('./packages', import.meta.url)).map((name) => ({
+const roots = ['packages', 'apps'].flatMap((parent) =>
+  readdirSync(new URL(`./${parent}`, import.meta.url)).map((name) => ({ name, root: `${parent}/${name}` })),
+)
+
+/**
+ * Their test files share the modules and databases of a vitest worker, which are slow to load. Tests that replace modules need
+ * a worker of their own.
+ */
+const shared = new Set([
+  'store',
+  'index',
+  'queue',
+  'sequencer',
+  'faucet-payer',
+  'follower',
+  'contracts',
+  'ledger',
+])
+
+/** One vitest project per package: `vitest run --project ledger` runs the tests of one package. */
+export default roots.map(({ name, root }) => ({
   extends: true as const,
-  test: { name, root: `packages/${name}`, include: ['src/**/*.test.ts', 'test/**/*.test.ts'] },
+  test: { name, root, isolate: !shared.has(name), include: ['src/**/*.test.ts', 'test/**/*.test.ts'] },
 }))

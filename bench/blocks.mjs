@@ -4,21 +4,8 @@
 import { measureBacklog } from './lib/blocks/backlog.mjs'
 import { measureFlow } from './lib/blocks/flow.mjs'
 import { measureBlocks } from './lib/blocks/full-blocks.mjs'
-import { cleanUp } from './lib/clean-up.mjs'
+import { measureParts } from './lib/measure-parts.mjs'
 
 const parts = { flow: measureFlow, blocks: measureBlocks, backlog: measureBacklog }
 
-try {
-  for (const name of (process.env.BENCH_PARTS ?? 'flow,blocks,backlog').split(',')) {
-    const measure = parts[name]
-    if (measure === undefined) throw new Error(`BENCH_PARTS is of ${Object.keys(parts)}, not "${name}"`)
-    try {
-      await measure()
-    } finally {
-      await cleanUp()
-    }
-  }
-} catch (error) {
-  console.error(error)
-  process.exitCode = 1
-}
+await measureParts(parts, 'BENCH_PARTS')

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openRoots } from '@ratatosk/workers'
+import { openRoots } from '@ratatosk/sequencer'
 import { hashAll, messagesOf } from './lib/bare-hashes.mjs'
 import { median, millisecondsOf, round } from './lib/figures.mjs'
 import { makeTransfers } from './lib/transfers.mjs'

@@ -3,7 +3,8 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createMemoryStore, createTrie, openLmdbStore } from '@ratatosk/trie'
+import { createMemoryStore, createTrie } from '@ratatosk/trie'
+import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import sodium from 'sodium-native'
 import { median, round } from './lib/figures.mjs'
 

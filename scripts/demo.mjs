@@ -1,4 +1,4 @@
-// npm run demo: install, build, tell the story of a transaction against a running node, or one that it starts.
+// npm run demo: install, build, then show a transaction's life on a running node, or on one that it starts.
 import { launch } from './launch.mjs'
 import { prepare } from './prepare.mjs'
 

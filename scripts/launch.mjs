@@ -1,4 +1,4 @@
-// Runs a built program of the project in this terminal and hands every signal on, so that it can shut down cleanly.
+// Runs a built program in this terminal and forwards signals to it, so that it can shut down cleanly.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'

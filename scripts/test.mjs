@@ -1,8 +1,20 @@
-// npm test: install, build, lint, then every test of tap and vitest, closed by one line that sums both.
+// npm test: install, build, check, then run every test of vitest and tap. The last line sums both runners.
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { prepare, root, run } from './prepare.mjs'
+import { join, relative } from 'node:path'
+import { createInterface } from 'node:readline'
+import { stripVTControlCharacters } from 'node:util'
+import { prepare, root } from './prepare.mjs'
+
+/** In a terminal the runners may use colours and the cursor. Elsewhere their output is plain text. */
+const interactive = process.stdout.isTTY === true && !process.env.CI
+
+let summarised = false
+process.on('exit', () => {
+  // A failed installation or build is a failure too, and has to be found where every other sum is.
+  if (!summarised) console.log('0 passed, 1 failed, 0 skipped')
+})
 
 prepare()
 
@@ -10,53 +22,97 @@ const results = join(root, '.test-results')
 rmSync(results, { recursive: true, force: true })
 mkdirSync(results, { recursive: true })
 
-const require = createRequire(import.meta.url)
-const terminal = { stdio: ['ignore', 'inherit', 'inherit'] }
-const node = (path, ...args) => run(process.execPath, [join(root, path), ...args], terminal)
+/** Runs a script to its end. Without a terminal, its output loses colours and cursor control. */
+async function node(path, ...args) {
+  const environment = { ...process.env }
+  if (!interactive) {
+    delete environment.FORCE_COLOR
+    environment.NO_COLOR = '1'
+  }
+  const output = interactive ? 'inherit' : 'pipe'
+  const child = spawn(process.execPath, [join(root, path), ...args], {
+    cwd: root,
+    env: environment,
+    stdio: ['ignore', output, output],
+  })
+  const closed = new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)))
+  if (!interactive) await Promise.all([copyPlain(child.stdout), copyPlain(child.stderr)])
+  return closed
+}
 
-/** Tests of vitest, from its JSON report: one a test case. */
-function countVitest(path) {
-  if (!existsSync(path)) return { passed: 0, failed: 1, skipped: 0 }
-  const report = JSON.parse(readFileSync(path, 'utf8'))
-  const brokenFiles = report.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.length === 0,
-  )
-  return {
-    passed: report.numPassedTests,
-    failed: report.numFailedTests + brokenFiles.length,
-    skipped: report.numPendingTests + report.numTodoTests,
+async function copyPlain(stream) {
+  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const plain = stripVTControlCharacters(line)
+    // A line of control sequences only is no line of text.
+    if (plain !== '' || line === '') console.log(plain)
   }
 }
 
-/** Tests of tap, from its TAP report: one a test of a file, as vitest counts, not one an assertion. */
+/** Test cases of vitest, from its JSON report. */
+function countVitest(path) {
+  if (!existsSync(path)) return { passed: 0, failed: 1, skipped: 0, failures: ['vitest: no report'] }
+  const report = JSON.parse(readFileSync(path, 'utf8'))
+  const failures = report.testResults
+    .filter((file) => file.status === 'failed')
+    .flatMap((file) => {
+      const name = relative(root, file.name)
+      const tests = file.assertionResults.filter((test) => test.status === 'failed')
+      return tests.length === 0 ? [name] : tests.map((test) => `${name} > ${test.fullName}`)
+    })
+  return {
+    passed: report.numPassedTests,
+    failed: failures.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+    failures,
+  }
+}
+
+/** Tests of tap, from its TAP report: one for each test of a file, as vitest counts, not one for each assertion. */
 function countTap(path) {
-  const count = { passed: 0, failed: 0, skipped: 0 }
-  if (!existsSync(path)) return { ...count, failed: 1 }
-  const { Parser } = require('tap-parser')
-  const add = (result) => {
-    if (result.skip || result.todo) count.skipped++
-    else if (result.ok) count.passed++
-    else count.failed++
+  const count = { passed: 0, failed: 0, skipped: 0, failures: [] }
+  if (!existsSync(path)) return { ...count, failed: 1, failures: ['tap: no report'] }
+  const { Parser } = createRequire(import.meta.url)('tap-parser')
+  const fail = (name) => {
+    count.failed++
+    count.failures.push(name)
   }
   const parser = new Parser()
-  parser.on('child', (file) => file.on('assert', add))
-  // A file that failed without a failing test of its own (a crash, a time-out) counts as one failure.
+  const failing = new Map()
+  parser.on('child', (file) => {
+    file.on('assert', (result) => {
+      if (result.skip || result.todo) count.skipped++
+      else if (result.ok) count.passed++
+      else failing.set(file.name, [...(failing.get(file.name) ?? []), result.name])
+    })
+  })
   parser.on('assert', (file) => {
-    if (!file.ok && count.failed === 0) count.failed++
+    // A file that failed without a failing test of its own (a crash, a time-out) counts as one failure.
+    if (!file.ok && !file.skip && !file.todo) {
+      const tests = failing.get(file.name) ?? [
+        file.diag?.failReason ?? file.diag?.signal ?? 'the file failed',
+      ]
+      for (const test of tests) fail(`${file.name} > ${test}`)
+    }
   })
   parser.end(readFileSync(path, 'utf8'))
   return count
 }
 
 const checks = [
-  ['format and lint', () => node('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings')],
-  ['direction of the dependencies', () => node('scripts/check-arrows.mjs')],
-  ['generated documents', () => node('scripts/write-docs.mjs', '--check')],
+  ['format and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'],
+  ['direction of the dependencies', 'scripts/check-arrows.mjs'],
+  ['generated documents', 'scripts/write-docs.mjs', '--check'],
+  ['generated types of the client', 'scripts/write-client-types.mjs', '--check'],
+  ['published packages', 'scripts/check-tarballs.mjs'],
+  ['words of documents and comments', 'scripts/check-words.mjs'],
 ]
-const failedChecks = checks.filter(([, check]) => check() !== 0).map(([name]) => name)
+const failedChecks = []
+for (const [name, ...command] of checks) {
+  if ((await node(...command)) !== 0) failedChecks.push(name)
+}
 
 const vitestReport = join(results, 'vitest.json')
-const vitestStatus = node(
+const vitestStatus = await node(
   'node_modules/vitest/vitest.mjs',
   'run',
   '--reporter=default',
@@ -66,20 +122,22 @@ const vitestStatus = node(
 
 const tapReport = join(results, 'tap.tap')
 // After a fresh installation tap first has to be built without its TypeScript loader; later this does nothing.
-node('node_modules/tap/dist/esm/run.mjs', 'build')
-const tapStatus = node(
+await node('node_modules/tap/dist/esm/run.mjs', 'build')
+const tapStatus = await node(
   'node_modules/tap/dist/esm/run.mjs',
   'run',
   '--reporter=terse',
   `--output-file=${tapReport}`,
 )
 
-const parts = [countVitest(vitestReport), countTap(tapReport)]
-const sum = (key) => parts.reduce((total, part) => total + part[key], 0)
-const runnersFailed = [vitestStatus, tapStatus].some((status) => status !== 0)
-for (const name of failedChecks) console.log(`failed: ${name}`)
-const failed = sum('failed') + failedChecks.length
-console.log(
-  `${sum('passed')} passed, ${runnersFailed ? Math.max(1, failed) : failed} failed, ${sum('skipped')} skipped`,
-)
-process.exit(failed > 0 || runnersFailed ? 1 : 0)
+const counts = [countVitest(vitestReport), countTap(tapReport)]
+const sum = (key) => counts.reduce((total, count) => total + count[key], 0)
+const runnersFailed = vitestStatus !== 0 || tapStatus !== 0
+const failed = Math.max(sum('failed') + failedChecks.length, runnersFailed ? 1 : 0)
+for (const name of [...failedChecks, ...counts.flatMap(({ failures }) => failures)])
+  console.log(`failed: ${name}`)
+// Tap leaves the cursor at the end of a line that holds a control sequence.
+if (interactive) console.log()
+summarised = true
+console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`)
+process.exitCode = failed > 0 ? 1 : 0

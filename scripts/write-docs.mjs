@@ -1,4 +1,4 @@
-// npm run docs: writes the generated parts of the documents; with --check it only says whether they are up to date.
+// npm run docs: writes the documents that are generated from code. With --check, only reports those that are out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepare, root, run } from './prepare.mjs'
@@ -6,24 +6,32 @@ import { prepare, root, run } from './prepare.mjs'
 const checking = process.argv.includes('--check')
 if (!checking) prepare()
 
-const { settingsTable } = await import('../apps/node/dist/settings/table.js')
-const path = join(root, 'README.md')
-const text = readFileSync(path, 'utf8')
-const written = text.replace(
-  /(<!-- settings: .*? -->\n)[\s\S]*?(<!-- \/settings -->)/,
-  (_, open, close) => `${open}\n${settingsTable().trim()}\n\n${close}`,
-)
+const { settingsTables } = await import('../apps/node/dist/settings/table.js')
 
-/** The formatter aligns the columns of a table; that says nothing. */
-const unaligned = (markdown) => markdown.replace(/ +/g, ' ').replace(/-{3,}/g, '---')
+/** Generated sections, between `<!-- name: … -->` and `<!-- /name -->`. */
+const sections = [{ path: 'docs/settings.md', name: 'settings', write: settingsTables }]
 
-if (checking && unaligned(written) !== unaligned(text)) {
-  console.error('README.md: the settings table is not that of the schema. `npm run docs` writes it.')
-  process.exit(1)
-}
-if (!checking) {
-  writeFileSync(path, written)
-  process.exit(
-    run(process.execPath, [join(root, 'node_modules/@biomejs/biome/bin/biome'), 'format', '--write', path]),
+/** The formatter pads table cells; padding does not count as a difference. */
+const unpadded = (markdown) => markdown.replace(/ +/g, ' ').replace(/-{3,}/g, '---')
+
+let outdated = 0
+for (const { path, name, write } of sections) {
+  const text = readFileSync(join(root, path), 'utf8')
+  const written = text.replace(
+    new RegExp(`(<!-- ${name}: .*? -->\n)[\\s\\S]*?(<!-- /${name} -->)`),
+    (_, open, close) => `${open}\n${write().trim()}\n\n${close}`,
   )
+  if (!checking) {
+    writeFileSync(join(root, path), written)
+    outdated += run(process.execPath, [
+      join(root, 'node_modules/@biomejs/biome/bin/biome'),
+      'format',
+      '--write',
+      path,
+    ])
+  } else if (unpadded(written) !== unpadded(text)) {
+    console.error(`${path} is out of date. \`npm run docs\` writes it.`)
+    outdated++
+  }
 }
+process.exit(outdated > 0 ? 1 : 0)

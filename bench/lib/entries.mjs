@@ -1,5 +1,6 @@
 // What a benchmark gives to a store without a node: the ledger's first outputs, and transactions as validation accepts them.
-import { decodeTransaction, decodeTransactionOutput, effects, fromHex } from '@ratatosk/ledger'
+import { fromHex } from '@ratatosk/cbor'
+import { decodeTransaction, decodeTransactionOutput, effects } from '@ratatosk/ledger'
 
 function entryOf(reference, bytes) {
   const { address } = decodeTransactionOutput(bytes)

@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL('../../apps/node/dist/main.js', import.meta.u
 const patienceMs = 20_000
 
 /** A Redis for figures needs to survive nothing. */
-const knownWarnings = new Set(['REDIS_NOT_PERSISTENT', 'REDIS_MAY_EVICT'])
+const knownWarnings = new Set(['QUEUE_REDIS_NOT_PERSISTENT', 'QUEUE_REDIS_MAY_EVICT'])
 
 /** Starts a node and waits until it serves; {@link cleanUp} ends it. */
 export async function startNodeProcess(environment) {
@@ -36,7 +36,7 @@ export async function startNodeProcess(environment) {
     await ended
     clearTimeout(impatience)
   })
-  const role = environment.NODE_ROLE
+  const { NODE_ROLE: role = 'all' } = environment
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     ended.then(() => reject(new Error(`the node with role ${role} has ended before it was up`)))
@@ -45,7 +45,10 @@ export async function startNodeProcess(environment) {
       const { url, msg, level, code, err } = JSON.parse(line)
       if (url !== undefined) resolve({ url, role })
       if (level < 40 || knownWarnings.has(code)) return
-      const said = `  ${role}: ${msg}${err ? ` (${err.message})` : ''}`.replaceAll(/[0-9a-f-]{8,}/g, '…')
+      const said = `  ${role}: ${msg}${err ? ` (${err.message})` : ''}`.replaceAll(
+        /[\w-]*\d[\w-]{7,}|job \S+/g,
+        '…',
+      )
       if (!told.has(said)) console.log(said)
       told.add(said)
     })

@@ -2,11 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDevnet, testWallets } from '@ratatosk/devnet'
-import { createDevnetLayer1, keysFromSeedPhrase, openContracts, openWallet } from '@ratatosk/layer1'
+import { fromHex } from '@ratatosk/cbor'
+import { createDevnet, testGenesis, testWallets } from '@ratatosk/devnet'
+import { createDevnetLayer1, keyAuthority, openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { openContracts } from '@ratatosk/protocol'
+import { createSequencer, openRoots } from '@ratatosk/sequencer'
 import { openStore } from '@ratatosk/store'
-import { createSequencer, openRoots } from '@ratatosk/workers'
+import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { defer } from './clean-up.mjs'
 import { acceptedTransaction, ledgerEntries } from './entries.mjs'
 import { databaseUrl, removeTraces } from './services.mjs'
@@ -18,10 +21,13 @@ const [administratorKeys, operatorKeys] = [0, 1].map((account) =>
 /** No block matures meanwhile, and the first turn since 1970 is not over. */
 const hour = 3_600_000n
 const longTurn = 1_000_000n * hour
+const [transactionId, index] = testGenesis().utxos[0].outref.split('#')
 const contracts = openContracts(
   {
     protocol: 'RATATOSK',
-    administrator: administratorKeys.payment.hash,
+    administrator: { kind: 'key', hash: administratorKeys.payment.hash },
+    deploymentOutput: { transactionId: fromHex(transactionId), index: Number(index) },
+    permissioned: true,
     maturityWindow: hour,
     turnLength: longTurn,
     bond: 500_000_000n,
@@ -46,7 +52,10 @@ export async function openRollup(name, genesis) {
   defer(() => roots.close())
   const layer1 = createDevnetLayer1(devnet)
   const operator = openWallet({ layer1, keys: operatorKeys, evaluator })
-  const administrator = openWallet({ layer1, keys: administratorKeys, evaluator })
+  const administrator = {
+    wallet: openWallet({ layer1, keys: administratorKeys, evaluator }),
+    authority: keyAuthority(administratorKeys.payment),
+  }
   const entries = ledgerEntries(genesis)
 
   return {
@@ -84,6 +93,8 @@ export async function openRollup(name, genesis) {
       }
       const sequencer = createSequencer({
         store: { ...store, blocks },
+        // No block is removed here.
+        submissions: { add: () => Promise.reject(new Error('nothing is resubmitted')) },
         layer1,
         contracts,
         operator,

@@ -19,7 +19,7 @@ export async function withDatabase(work) {
 /** Drops the schemas of a node and deletes its queues. */
 export async function removeTraces(name) {
   await withDatabase(async (client) => {
-    for (const schema of [name, `${name}_devnet`]) {
+    for (const schema of [name, `${name}_index`, `${name}_devnet`]) {
       await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)
     }
   })

@@ -16,17 +16,33 @@ function head(major, value) {
   return bytes
 }
 
-const uint = (value) => head(0, value)
-const bytes = (value) => Buffer.concat([head(2, value.length), value])
-const array = (...items) => Buffer.concat([head(4, items.length), ...items])
-const map = (...entries) => Buffer.concat([head(5, entries.length), ...entries.flat()])
-const set = (...items) => Buffer.concat([head(6, 258), array(...items)])
-const output = (address, lovelace) => map([uint(0), bytes(address)], [uint(1), uint(lovelace)])
+export const uint = (value) => head(0, value)
+export const bytes = (value) => Buffer.concat([head(2, value.length), value])
+export const array = (...items) => Buffer.concat([head(4, items.length), ...items])
+export const map = (...entries) => Buffer.concat([head(5, entries.length), ...entries.flat()])
+export const set = (...items) => Buffer.concat([head(6, 258), array(...items)])
+export const output = (address, lovelace) => map([uint(0), bytes(address)], [uint(1), uint(lovelace)])
 
-function blake2b(length, message) {
+export function blake2b(length, message) {
   const hash = Buffer.alloc(length)
   sodium.crypto_generichash(hash, message)
   return hash
+}
+
+/** The key that owns every output, with its CIP-19 enterprise address on a test network. */
+export function makeKey() {
+  const publicKey = Buffer.alloc(sodium.crypto_sign_PUBLICKEYBYTES)
+  const secretKey = Buffer.alloc(sodium.crypto_sign_SECRETKEYBYTES)
+  sodium.crypto_sign_seed_keypair(publicKey, secretKey, Buffer.alloc(32, 7))
+  return {
+    publicKey,
+    address: Buffer.concat([Buffer.from([0x60]), blake2b(28, publicKey)]),
+    sign(message) {
+      const signature = Buffer.alloc(sodium.crypto_sign_BYTES)
+      sodium.crypto_sign_detached(signature, message, secretKey)
+      return signature
+    },
+  }
 }
 
 /**
@@ -35,11 +51,7 @@ function blake2b(length, message) {
  *   the genesis in the shape of the node's GENESIS_FILE, the transactions, and what a bare verification of them needs
  */
 export function makeTransfers(count) {
-  const publicKey = Buffer.alloc(sodium.crypto_sign_PUBLICKEYBYTES)
-  const secretKey = Buffer.alloc(sodium.crypto_sign_SECRETKEYBYTES)
-  sodium.crypto_sign_seed_keypair(publicKey, secretKey, Buffer.alloc(32, 7))
-  // CIP-19: enterprise address of a key on a test network.
-  const address = Buffer.concat([Buffer.from([0x60]), blake2b(28, publicKey)])
+  const { publicKey, address, sign } = makeKey()
   const genesis = []
   const transactions = []
   const signatures = []
@@ -55,8 +67,7 @@ export function makeTransfers(count) {
       [uint(2), uint(fee)],
     )
     const message = blake2b(32, body)
-    const signature = Buffer.alloc(sodium.crypto_sign_BYTES)
-    sodium.crypto_sign_detached(signature, message, secretKey)
+    const signature = sign(message)
     const witnesses = map([uint(0), set(array(bytes(publicKey), bytes(signature)))])
     transactions.push(array(body, witnesses, Buffer.from([0xf5]), Buffer.from([0xf6])))
     signatures.push({ signature, message, publicKey })

@@ -1,6 +1,6 @@
 const hex = (bytes) => Buffer.from(bytes).toString('hex')
 
-/** A ledger in maps, keyed by the hex of what is asked for; it answers what `@ratatosk/tx-query` asks. */
+/** A `LedgerView` of `@ratatosk/tx-query` over maps, whose keys are ids, addresses and header hashes in hex. */
 export class MemoryLedger {
   transactions = new Map()
   histories = new Map()

@@ -2,7 +2,7 @@ import txQuery from '@ratatosk/tx-query'
 import fastify from 'fastify'
 import { MemoryLedger } from './memory-ledger.js'
 
-// One key holds 5 ADA in the first ledger and nothing in the second, which is one of mainnet.
+// The address holds 5 ADA in the first ledger and nothing in the second, which belongs to mainnet.
 const [first, second] = [new MemoryLedger(), new MemoryLedger()]
 const address = `60${'11'.repeat(28)}`
 first.utxos.set(address, [

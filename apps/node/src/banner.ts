@@ -1,8 +1,8 @@
 import type { RunningNode } from './start-node.js'
 
-/** What a person who has just started a node wants to know, as lines for the terminal. */
+/** What to show in the terminal after a start: where the node is, and what to try. */
 export function banner({ url, settings, places, genesis, stateQueueAddress }: RunningNode): string {
-  const { NODE_ROLE, NETWORK } = settings
+  const { NODE_ROLE, NETWORK, DOCS, LAYER2_APIS } = settings
   const rows = [
     ['address', url],
     ['role', NODE_ROLE],
@@ -13,8 +13,12 @@ export function banner({ url, settings, places, genesis, stateQueueAddress }: Ru
   if (places.layer1 !== undefined) rows.push(['layer 1', places.layer1])
   if (stateQueueAddress !== undefined) rows.push(['state queue', stateQueueAddress])
   if (genesis !== undefined) {
-    const how = genesis.applied ? 'applied now' : 'applied before'
+    const how = genesis.applied ? 'applied now' : 'applied earlier'
     rows.push(['genesis', `${genesis.outputs} outputs, ${how}`])
+  }
+  if (DOCS && NODE_ROLE !== 'tx-processor') rows.push(['all endpoints', `${url}/docs`])
+  if (LAYER2_APIS && NODE_ROLE === 'all') {
+    rows.push(['for SDKs', `${url}/l2/blockfrost/api/v0 (also kupo, ogmios)`])
   }
   const width = Math.max(...rows.map(([name = '']) => name.length))
   const table = rows.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`)
@@ -36,7 +40,9 @@ function hints(url: string, role: string, address: string | undefined): string[]
   if (role === 'all') {
     if (address !== undefined) lines.push(`  curl '${url}/utxos?address=${address}'`)
     lines.push(`  curl ${url}/stateQueue`)
-    lines.push("  npm run demo        # in another terminal: a payment's way to the merge, told step by step")
+    lines.push(
+      '  npm run demo        # in another terminal: a payment, from submission to merge, step by step',
+    )
   }
   if (role === 'api') {
     lines.push(`  curl -H 'content-type: text/plain' -d '<hex CBOR>' ${url}/submit`)

@@ -1,4 +1,4 @@
-/** Settings that the node cannot start with; each problem is one sentence that names the setting. */
+/** The settings are invalid; each of `problems` is a message that names a setting and says what to change. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
   readonly code = 'NODE_SETTINGS'
@@ -8,20 +8,33 @@ export class SettingsError extends Error {
   }
 }
 
+/** Whether a caught value is a {@link SettingsError}; works across copies of the package. */
+export function isSettingsError(value: unknown): value is SettingsError {
+  return value instanceof Error && 'code' in value && value.code === 'NODE_SETTINGS'
+}
+
+const startErrorCodes = [
+  'NODE_DATA_DIR',
+  'NODE_DATABASE',
+  'NODE_QUEUE',
+  'NODE_GENESIS',
+  'NODE_LISTEN',
+] as const
+
 /**
- * Why the node did not start, although its settings are in order.
+ * Why a node with valid settings did not start.
  *
  * | code | meaning |
  * | --- | --- |
  * | `NODE_DATA_DIR` | the data directory cannot be used, or another process uses it |
  * | `NODE_DATABASE` | the store cannot be opened |
  * | `NODE_QUEUE` | the queue cannot be opened |
- * | `NODE_GENESIS` | the ledger has begun with other outputs than those of the genesis file |
- * | `NODE_LISTEN` | the address cannot be listened on |
+ * | `NODE_GENESIS` | the ledger started with other outputs than those of the genesis file |
+ * | `NODE_LISTEN` | the server cannot listen on the address |
  */
-export type StartErrorCode = 'NODE_DATA_DIR' | 'NODE_DATABASE' | 'NODE_QUEUE' | 'NODE_GENESIS' | 'NODE_LISTEN'
+export type StartErrorCode = (typeof startErrorCodes)[number]
 
-/** The node did not start; the message is for the person who started it and holds no credential. */
+/** The node did not start. The message is for the operator and contains no credentials. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 
@@ -32,4 +45,10 @@ export class StartError extends Error {
   ) {
     super(message, options)
   }
+}
+
+/** Whether a caught value is a {@link StartError}; works across copies of the package. */
+export function isStartError(value: unknown): value is StartError {
+  const codes: readonly unknown[] = startErrorCodes
+  return value instanceof Error && 'code' in value && codes.includes(value.code)
 }

@@ -1,37 +1,49 @@
 #!/usr/bin/env node
 import closeWithGrace from 'close-with-grace'
 import { banner } from './banner.js'
-import { SettingsError, StartError } from './errors.js'
+import { answerCommandLine } from './command-line.js'
+import { isSettingsError, isStartError } from './errors.js'
 import { createLogger, logFormat } from './server/logger.js'
+import { nearMisses } from './settings/near-misses.js'
 import { readSettings } from './settings/read.js'
 import { startNode } from './start-node.js'
 
-try {
-  const settings = readSettings(process.env)
-  const log = createLogger(settings)
-  const node = await startNode(settings, { log })
+const answer = answerCommandLine(process.argv.slice(2))
+if (answer === undefined) await run()
+else {
+  process.exitCode = answer.exitCode
+  const stream = answer.exitCode === 0 ? process.stdout : process.stderr
+  stream.write(answer.text)
+}
 
-  closeWithGrace({ delay: settings.SHUTDOWN_TIMEOUT_MS + 1000, logger: log }, async ({ signal, err }) => {
-    if (err) log.fatal({ err }, 'An error that nobody handled: shutting down')
-    else log.info({ signal }, 'Shutting down: requests and the batch under way are finished')
-    await node.close()
-    log.info('Closed')
-  })
+async function run(): Promise<void> {
+  try {
+    const settings = readSettings(process.env)
+    const log = createLogger(settings)
+    for (const message of nearMisses(process.env)) log.warn(message)
+    const node = await startNode(settings, { log })
 
-  if (logFormat(settings) === 'pretty') console.log(banner(node))
-  else {
-    // Whatever the level: with PORT=0 this line alone tells where the node is.
-    const { url, places, genesis } = node
-    const { NODE_ROLE: role, NETWORK: network } = settings
-    log.child({}, { level: 'info' }).info({ url, role, network, ...places, genesis }, 'Ratatosk is up')
-  }
-} catch (error) {
-  process.exitCode = 1
-  if (error instanceof SettingsError || error instanceof StartError) {
-    process.stderr.write(`\nRatatosk does not start.\n${error.message}\n`)
-    if (error.cause !== undefined) process.stderr.write(`Because: ${reasonOf(error.cause)}\n`)
+    closeWithGrace({ delay: settings.SHUTDOWN_TIMEOUT_MS + 1000, logger: log }, async ({ signal, err }) => {
+      if (err) log.fatal({ err }, 'Unhandled error: shutting down')
+      else log.info({ signal }, 'Shutting down: finishing requests and the current batch')
+      await node.close()
+      log.info('Closed')
+    })
+
+    if (logFormat(settings) === 'pretty') console.log(banner(node))
+    else {
+      // Logged at every LOG_LEVEL: with PORT=0, only this line says where the node is.
+      const { url, places, genesis } = node
+      const { NODE_ROLE: role, NETWORK: network } = settings
+      log.child({}, { level: 'info' }).info({ url, role, network, ...places, genesis }, 'Ratatosk is up')
+    }
+  } catch (error) {
+    process.exitCode = 1
+    if (!isSettingsError(error) && !isStartError(error)) throw error
+    process.stderr.write(`\nRatatosk did not start.\n${error.message}\n`)
+    if (error.cause !== undefined) process.stderr.write(`Cause: ${reasonOf(error.cause)}\n`)
     process.stderr.write('\n')
-  } else throw error
+  }
 }
 
 function reasonOf(error: unknown): string {

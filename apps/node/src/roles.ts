@@ -2,19 +2,19 @@ import type { Role, Settings } from './settings/schema.js'
 
 /** What a process serves beside `/health/*`, and what it runs. */
 export interface Duties {
-  /** `public`: what the document marks for `api` nodes; `whole`: every endpoint. */
+  /** `public`: the endpoints that the specification gives to `api` nodes; `whole`: every endpoint. */
   readonly serves: 'whole' | 'public' | 'nothing'
-  /** The archivist interface: under `/archivist` from the node's own blocks, or at the root from an archive. */
+  /** The archivist API: the node's own blocks under `/archivist`, or an archive at the root. */
   readonly bodies: 'own blocks' | 'archive' | 'none'
   readonly validates: boolean
-  /** Commits and merges, and signs for it; may run the devnet. */
+  /** Commits and merges blocks, and may host the devnet. */
   readonly sequences: boolean
   readonly reachesLayer1: boolean
-  /** Can do without PostgreSQL. */
+  /** Can use an embedded store. */
   readonly embeds: boolean
 }
 
-const nothing: Duties = {
+const none: Duties = {
   serves: 'nothing',
   bodies: 'none',
   validates: false,
@@ -32,13 +32,13 @@ export const duties: Readonly<Record<Role, Duties>> = {
     reachesLayer1: true,
     embeds: true,
   },
-  api: { ...nothing, serves: 'public', reachesLayer1: true },
-  'tx-processor': { ...nothing, validates: true },
-  sequencer: { ...nothing, bodies: 'own blocks', sequences: true, reachesLayer1: true },
-  archivist: { ...nothing, bodies: 'archive', reachesLayer1: true, embeds: true },
+  api: { ...none, serves: 'public', reachesLayer1: true },
+  'tx-processor': { ...none, validates: true },
+  sequencer: { ...none, bodies: 'own blocks', sequences: true, reachesLayer1: true },
+  archivist: { ...none, bodies: 'archive', reachesLayer1: true, embeds: true },
 }
 
-/** Whether this process pays claims of the faucet. */
+/** Whether this process pays faucet claims. */
 export function hasFaucet({ NODE_ROLE, FAUCET_TOKEN, FAUCET_ENABLED }: Settings): boolean {
   return duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED
 }

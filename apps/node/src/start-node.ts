@@ -1,63 +1,46 @@
 import type { Store } from '@ratatosk/store'
-import { createOperations, type Sequencer, type ValidationWorker } from '@ratatosk/workers'
-import type { Logger } from 'pino'
-import { startFollowing } from './archivist/start-following.js'
+import { loadContext, type NodeContext, type NodeOptions } from './context.js'
 import { StartError } from './errors.js'
-import { openFaucet } from './faucet/open-faucet.js'
-import { globalsOf } from './globals.js'
-import { checkKeys } from './layer1/keys.js'
-import { openSettlement } from './layer1/open-settlement.js'
-import { exampleAddress, type Genesis, loadGenesis } from './network/genesis.js'
-import { networkOf } from './network/networks.js'
-import { loadProtocolParameters } from './network/protocol-parameters.js'
-import { ClosingStack } from './parts/closing-stack.js'
-import { openParts, type Parts } from './parts/open-parts.js'
-import { startValidation } from './parts/start-validation.js'
-import { duties, hasFaucet } from './roles.js'
-import { startSequencing } from './sequencing/start-sequencing.js'
+import { openSettlement } from './layer1/settlement.js'
+import { exampleAddress } from './network/genesis.js'
+import { duties } from './roles.js'
 import { buildServer } from './server/build-server.js'
 import { listen } from './server/listen.js'
-import { createLogger } from './server/logger.js'
 import type { Settings } from './settings/schema.js'
+import { startWork } from './start-work.js'
+import { openStorage, type Storage } from './storage/open-storage.js'
 
-export interface NodeOptions {
-  /** Default: standard output, as LOG_LEVEL and LOG_FORMAT say. */
-  readonly log?: Logger
-  /** POSIX milliseconds of now, which validity intervals are judged by. Default: `Date.now`. */
-  readonly clock?: () => number
-}
-
-/** A node that serves. */
+/** A node that serves requests. */
 export interface RunningNode {
-  /** Where it is called, such as `http://127.0.0.1:3000`. */
+  /** Base URL, such as `http://127.0.0.1:3000`. */
   readonly url: string
   readonly settings: Settings
   /** Where its parts are, for people; without credentials. */
-  readonly places: Parts['places'] & { readonly layer1?: string }
-  /** Where block headers stand on layer 1; undefined for a role that has nothing to do with it. */
+  readonly places: Storage['places'] & { readonly layer1?: string }
+  /** Address of the state queue on layer 1; undefined for a role that does not use layer 1. */
   readonly stateQueueAddress: string | undefined
   readonly genesis: GenesisReport | undefined
-  /** The node's own; it closes it. */
+  /** The node closes it. */
   readonly store: Store
-  /** Takes no more requests, finishes those under way and the batch under validation, closes everything. */
+  /** Stops accepting requests, finishes those in progress and the current validation batch, then closes all parts. */
   close(): Promise<void>
 }
 
-/** What became of the genesis file. */
+/** The result of applying the genesis. */
 export interface GenesisReport {
-  /** How many outputs the ledger began with. */
+  /** Number of outputs that the ledger started with. */
   readonly outputs: number
-  /** Whether that was now, or at an earlier start. */
+  /** True if they were applied by this start, false if by an earlier one. */
   readonly applied: boolean
-  /** An address that owned some of them. */
+  /** Address of an owner of some of them. */
   readonly example: string | undefined
 }
 
 /**
- * Starts a node: opens its parts, registers the plugins of its role and serves.
+ * Starts a node: opens its parts, starts the workers of its role, registers the plugins of its role, and listens.
  *
- * @throws SettingsError where a file that the settings name cannot be used
- * @throws StartError where a part cannot be opened; whatever was opened before it is closed again
+ * @throws SettingsError if a key or a file that the settings name is invalid
+ * @throws StartError if a part cannot be opened; parts that were opened before are closed
  *
  * @example
  * const node = await startNode(readSettings({ PORT: '0', DATA_DIR: '/tmp/ratatosk' }))
@@ -65,76 +48,42 @@ export interface GenesisReport {
  * await node.close()
  */
 export async function startNode(settings: Settings, options: NodeOptions = {}): Promise<RunningNode> {
-  const { log = createLogger(settings), clock = Date.now } = options
-  const network = networkOf(settings.NETWORK)
-  checkKeys(settings)
-  const [parameters, genesis] = await Promise.all([
-    loadProtocolParameters(settings),
-    loadGenesis(settings, network),
-  ])
-
-  const closing = new ClosingStack()
+  const context = await loadContext(settings, options)
+  const { closing, log } = context
   try {
-    const parts = await openParts(settings, log, closing)
-    const { bodies, validates, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
-    const settlement = reachesLayer1 ? await openSettlement({ settings, parts, log }, closing) : undefined
-    let report: GenesisReport | undefined
-    let validation: ValidationWorker | undefined
-    if (validates) {
-      // The first validating process gives the ledger its beginning.
-      if (genesis !== undefined) report = await applyGenesis(parts.store, genesis)
-      validation = await startValidation({ settings, parts, parameters, network, clock, log }, closing)
-    }
-    const outputs = genesis?.outputs ?? []
-    let sequencer: Sequencer | undefined
-    if (settlement !== undefined && sequences) {
-      sequencer = await startSequencing({ settings, parts, settlement, genesis: outputs, log }, closing)
-    }
-    if (settlement !== undefined && bodies === 'archive') {
-      await startFollowing({ settings, parts, settlement, genesis: outputs, log }, closing)
-    }
-    const faucet =
-      settlement !== undefined && hasFaucet(settings)
-        ? openFaucet({ settings, parts, settlement, parameters, network, clock, log }, closing)
-        : undefined
-    const operations = createOperations({
-      queue: parts.queue,
-      timeoutMs: settings.OPERATION_TIMEOUT_MS,
-      ...(sequencer && { sequencer }),
-    })
-    closing.defer(() => operations.close())
-
-    const server = await buildServer({
-      settings,
-      network,
-      parts,
-      settlement,
-      operations,
-      faucet,
-      globals: () => globalsOf(settings, validation, sequencer),
-      log,
-    })
-    // Requests that wait for an operation end with it.
+    const storage = await openStorage(context)
+    const genesis = await applyGenesis(context, storage)
+    const settlement = duties[settings.NODE_ROLE].reachesLayer1
+      ? await openSettlement(context, storage)
+      : undefined
+    const work = await startWork(context, storage, settlement)
+    const server = await buildServer(context, storage, settlement, work)
+    // Requests that wait for an operation end when the operations are closed.
     closing.defer(async () => {
-      await Promise.all([server.close(), operations.close(), sequencer?.close()])
+      await Promise.all([server.close(), work.operations.close(), work.sequencer?.close()])
     })
     const url = await listen(server, settings)
     return {
       url,
       settings,
-      places: { ...parts.places, ...(settlement && { layer1: settlement.place }) },
-      stateQueueAddress: settlement?.contracts.queue.addressText,
-      genesis: report,
-      store: parts.store,
+      places: { ...storage.places, ...(settlement && { layer1: settlement.place }) },
+      stateQueueAddress: settlement?.contracts.scripts.queue.addressText,
+      genesis,
+      store: storage.store,
       close: () => closing.close(),
     }
   } catch (error) {
-    await closing.close().catch((err: unknown) => log.warn({ err }, 'Closing after a failed start'))
+    await closing.close().catch((err: unknown) => log.warn({ err }, 'Some parts failed to close'))
     throw error
   }
 }
 
-async function applyGenesis(store: Store, genesis: Genesis): Promise<GenesisReport> {
+/** Applies the genesis to an empty ledger; only roles that validate do. */
+async function applyGenesis(
+  { settings, genesis }: NodeContext,
+  { store }: Storage,
+): Promise<GenesisReport | undefined> {
+  if (genesis === undefined || !duties[settings.NODE_ROLE].validates) return undefined
   try {
     const applied = await store.applyGenesis(genesis.outputs)
     return { outputs: genesis.outputs.length, applied, example: exampleAddress(genesis) }
@@ -142,9 +91,10 @@ async function applyGenesis(store: Store, genesis: Genesis): Promise<GenesisRepo
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     if (code !== 'STORE_GENESIS_MISMATCH')
       throw new StartError('NODE_DATABASE', `The genesis cannot be applied: ${cause}`, { cause })
+    const file = genesis.file === undefined ? "the devnet's genesis" : `GENESIS_FILE "${genesis.file}"`
     throw new StartError(
       'NODE_GENESIS',
-      `The ledger did not begin with the outputs of ${genesis.file === undefined ? "the devnet's genesis" : `GENESIS_FILE "${genesis.file}"`}: name the file that it began with, or start on an empty DATA_DIR or DATABASE_SCHEMA.`,
+      `The ledger did not start with the outputs of ${file}. Set GENESIS_FILE to the file that it started with, or use an empty DATA_DIR or DATABASE_SCHEMA.`,
       { cause },
     )
   }

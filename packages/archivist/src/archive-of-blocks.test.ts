@@ -1,10 +1,10 @@
+import { bodyOf, encodeBlockBody } from '@ratatosk/block'
 import { decodeTransaction, effects } from '@ratatosk/ledger'
+import { openStore } from '@ratatosk/store'
+import { SourceChain } from '@ratatosk/test-kit'
+import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { describe, expect, it } from 'vitest'
 import { archiveOfBlocks } from './archive-of-blocks.js'
-import { bodyOf } from './body/diff.js'
-import { encodeBlockBody } from './body/encode.js'
-import { SourceChain } from './test/source-chain.js'
-import { openTestStore } from './test/stores.js'
 
 async function open(transactions: readonly number[]) {
   const chain = new SourceChain(5)
@@ -18,8 +18,8 @@ async function read(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all)
 }
 
-describe("a node's blocks as an archive", () => {
-  it('have the body that follows from their transactions, however many pages these take', async () => {
+describe('archiveOfBlocks', () => {
+  it('derives a body from transactions that span several pages', async () => {
     const { chain, archive } = await open([0, 1, 499, 500, 501, 1100])
     for (const { headerHash, cbors } of chain.blocks) {
       const body = await read(archive.body(headerHash))
@@ -27,7 +27,7 @@ describe("a node's blocks as an archive", () => {
     }
   })
 
-  it('are there from the state submitted on, until they are removed', async () => {
+  it('serves a block from the state submitted until it is removed', async () => {
     const { chain, archive } = await open([1])
     const block = chain.tip!
     const { headerHash, header, height } = block
@@ -45,11 +45,11 @@ describe("a node's blocks as an archive", () => {
       expect(await archive.byHeight(1n)).toEqual(expected)
       expect(await archive.range(1n, 1n)).toEqual(expected ? [expected] : [])
       if (expected) await read(archive.body(headerHash))
-      else await expect(read(archive.body(headerHash))).rejects.toThrow('no such block')
+      else await expect(read(archive.body(headerHash))).rejects.toThrow('The archive does not have block')
     }
   })
 
-  it('are decoded once for many readers, the bodies read last being kept', async () => {
+  it('derives a body once for many readers and evicts the least recently read', async () => {
     const { chain } = await open([20, 20, 20])
     const [first, second, third] = chain.blocks.map(({ headerHash }) => headerHash)
     const { length } = encodeBlockBody(bodyOf(chain.tip!.cbors))
@@ -63,7 +63,7 @@ describe("a node's blocks as an archive", () => {
     expect(await readsOf(first!)).toBe(0)
     expect(await readsOf(second!)).toBe(1)
     expect(await readsOf(first!)).toBe(0)
-    // Two fit: the one that was read longest ago goes.
+    // Two fit: the least recently read one is evicted.
     expect(await readsOf(third!)).toBe(1)
     expect(await readsOf(first!)).toBe(0)
     expect(await readsOf(third!)).toBe(0)
@@ -75,25 +75,25 @@ describe("a node's blocks as an archive", () => {
     expect(chain.reads).toBe(before + 2)
   })
 
-  it('keep nothing of a body that was not read to its end', async () => {
+  it('does not cache a body that was not read to its end', async () => {
     const { chain, archive } = await open([300])
     const { headerHash, cbors } = chain.tip!
     for await (const _ of archive.body(headerHash)) break
     expect((await read(archive.body(headerHash))).equals(encodeBlockBody(bodyOf(cbors)))).toBe(true)
   })
 
-  it('fail where transactions are missing, rather than serve a part', async () => {
+  it('fails when transactions are missing instead of serving a partial body', async () => {
     const { chain, archive } = await open([3])
     Object.assign(chain.tip!, { cbors: chain.tip!.cbors.slice(1) })
     await expect(read(archive.body(chain.tip!.headerHash))).rejects.toThrow(RangeError)
   })
 })
 
-describe('the blocks of a store', () => {
-  it('are such an archive', async () => {
+describe('archiveOfBlocks of store.blocks', () => {
+  it('serves the blocks of a store', async () => {
     const { chain } = await open([700])
     const { cbors, fields, header, headerHash } = chain.tip!
-    const store = await openTestStore()
+    const store = await openTestStore(openStore)
     const transactions = cbors.map((cbor) => {
       const transaction = decodeTransaction(cbor)
       const { spent, produced } = effects(transaction)

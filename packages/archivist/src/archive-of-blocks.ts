@@ -1,64 +1,68 @@
-import { decodeTransaction, effects } from '@ratatosk/ledger'
-import type { Archive, ArchivedBlock } from './archive.js'
-import { createDiffSum } from './body/diff.js'
-import { encodeBlockBodyStream } from './body/encode.js'
-import { createPieceCache } from './piece-cache.js'
+import { type Archive, type ArchivedBlock, createDerivation, encodeBlockBodyStream } from '@ratatosk/block'
+import { createBodyCache } from './body-cache.js'
 
-/** A block as a node keeps it. */
+/** A block of a node, without its transactions. */
 export interface NodeBlock {
+  /** 28 bytes. */
   readonly headerHash: Uint8Array
   readonly height: bigint
   /** Plutus data CBOR. */
   readonly header: Uint8Array
   /** `built`, `submitted`, `committed`, `mature`, `merged` or `removed`. */
   readonly state: string
-  /** How many transactions it has. */
+  /** Number of transactions. */
   readonly transactions: number
 }
 
-/** The blocks of a node; `Store.blocks` is one. */
+/** The blocks of a node. `Store.blocks` of `@ratatosk/store` implements it. */
 export interface NodeBlocks {
   byHash(headerHash: Uint8Array): Promise<NodeBlock | undefined>
   byHeight(height: bigint): Promise<NodeBlock | undefined>
   range(from: bigint, to: bigint): Promise<readonly NodeBlock[]>
-  /** CBOR in block order: at most `limit`, behind the first `after`. */
+  /** CBOR of transactions in block order: at most `limit`, starting at position `after`. */
   transactionsOf(
     headerHash: Uint8Array,
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly Uint8Array[]>
 }
 
+/** Options of {@link archiveOfBlocks}. */
 export interface ArchiveOfBlocksOptions {
-  /** Bytes of bodies that are kept, so that several readers do not derive each anew. 64 MiB by default. */
+  /**
+   * Maximum bytes of cached bodies and of bodies that are being derived, together.
+   *
+   * @defaultValue 67,108,864
+   */
   readonly cacheBytes?: number
 }
 
-/** Transactions that are decoded between two looks at whatever else waits. */
+/** Transactions read and decoded at a time, so that other work can run in between. */
 const pageSize = 500
 
-/** What layer 1 may have seen, and has not refused. */
+/** Layer 1 may have these blocks; `built` blocks were not submitted and `removed` ones are gone. */
 const served: ReadonlySet<string> = new Set(['submitted', 'committed', 'mature', 'merged'])
 
 /**
- * The archive that a node's own blocks are, from the state `submitted` on: each body is derived from the block's transactions.
+ * Serves the blocks that a node makes as an archive, in the states `submitted`, `committed`, `mature` and
+ * `merged`. Each body is derived from the block's transactions; readers fail if a transaction is missing.
  *
  * @example
  * await server.register(archivist, { archive: archiveOfBlocks(store.blocks), prefix: '/archivist' })
  */
 export function archiveOfBlocks(blocks: NodeBlocks, options: ArchiveOfBlocksOptions = {}): Archive {
-  const cache = createPieceCache(options.cacheBytes ?? 64 * 1024 * 1024)
+  const cache = createBodyCache(options.cacheBytes ?? 64 * 1024 * 1024)
 
   async function* derive({ headerHash, transactions }: NodeBlock): AsyncGenerator<Uint8Array, void> {
-    const sum = createDiffSum()
-    async function* taken(): AsyncGenerator<Uint8Array, void> {
+    const derivation = createDerivation()
+    async function* transactionCbors(): AsyncGenerator<Uint8Array, void> {
       for (let after = 0; after < transactions; after += pageSize) {
         for (const cbor of await blocks.transactionsOf(headerHash, { after, limit: pageSize })) {
-          sum.add(effects(decodeTransaction(cbor)))
+          derivation.add(cbor)
           yield cbor
         }
       }
     }
-    yield* encodeBlockBodyStream(transactions, taken(), sum.diff)
+    yield* encodeBlockBodyStream(transactions, transactionCbors(), derivation.diff)
   }
 
   return {
@@ -68,8 +72,9 @@ export function archiveOfBlocks(blocks: NodeBlocks, options: ArchiveOfBlocksOpti
 
     async *body(headerHash) {
       const block = await blocks.byHash(headerHash)
-      if (!archived(block) || !block) throw new Error('There is no such block')
-      yield* cache.through(Buffer.from(headerHash).toString('latin1'), () => derive(block))
+      if (!archived(block) || !block)
+        throw new Error(`The archive does not have block ${Buffer.from(headerHash).toString('hex')}`)
+      yield* cache.read(Buffer.from(headerHash).toString('latin1'), () => derive(block))
     },
   }
 }

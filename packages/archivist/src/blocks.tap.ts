@@ -5,7 +5,7 @@ import { cborOf, jsonOf } from './test/expected.js'
 const cbor = { accept: 'application/cbor' }
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-t.test('every path by height and by hash, in JSON', async (t) => {
+t.test('serves every part of a block as JSON, by height and by hash', async (t) => {
   const { server, chain } = await build(t)
   for (const block of chain.blocks) {
     const { identity, header, body } = jsonOf(block)
@@ -25,7 +25,7 @@ t.test('every path by height and by hash, in JSON', async (t) => {
   }
 })
 
-t.test('every path by height and by hash, in CBOR', async (t) => {
+t.test('serves every part of a block as CBOR, by height and by hash', async (t) => {
   const { server, chain } = await build(t)
   for (const block of chain.blocks) {
     for (const id of [String(block.height), hex(block.headerHash)]) {
@@ -43,7 +43,7 @@ t.test('every path by height and by hash, in CBOR', async (t) => {
   }
 })
 
-t.test('404 for a block that is not there, whatever is asked of it', async (t) => {
+t.test('answers 404 for every part of an unknown block', async (t) => {
   const { server } = await build(t)
   const hash = 'AB'.repeat(28)
   for (const [id, shown] of [
@@ -68,7 +68,7 @@ t.test('404 for a block that is not there, whatever is asked of it', async (t) =
   }
 })
 
-t.test('400 for what is neither a height nor a hash', async (t) => {
+t.test('answers 400 for an id that is neither a height nor a hash', async (t) => {
   const { server, chain } = await build(t)
   const hash = hex(chain.tip!.headerHash)
   for (const [id, shown] of [

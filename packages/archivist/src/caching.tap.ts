@@ -1,12 +1,12 @@
 import t from 'tap'
-import { formatFor } from './answers/accept.js'
+import { formatFor } from './formats.js'
 import { build } from './test/build.js'
 
 const cbor = { accept: 'application/cbor' }
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const forGood = 'public, max-age=31536000, immutable'
 
-t.test('what is found by its hash, or has been merged, may be kept for good', async (t) => {
+t.test('responses by hash and of merged blocks are immutable', async (t) => {
   const { server, chain } = await build(t)
   const [merged, pending] = chain.blocks.map(({ headerHash }) => hex(headerHash))
   for (const end of ['', '/header', '/body']) {
@@ -27,7 +27,7 @@ t.test('what is found by its hash, or has been merged, may be kept for good', as
   }
 })
 
-t.test('304 where the client has it', async (t) => {
+t.test('answers 304 when If-None-Match contains the entity tag', async (t) => {
   const { server, chain } = await build(t)
   const reads = chain.reads
   const hash = hex(chain.tip!.headerHash)
@@ -48,7 +48,7 @@ t.test('304 where the client has it', async (t) => {
   t.equal(absent.statusCode, 404)
 })
 
-t.test('a removed block is found no more', async (t) => {
+t.test('a removed block is no longer found', async (t) => {
   const { server, chain } = await build(t)
   const hash = hex(chain.tip!.headerHash)
   t.equal((await server.inject(`/block/${hash}/body`)).statusCode, 200)
@@ -60,7 +60,7 @@ t.test('a removed block is found no more', async (t) => {
   t.equal(other.body.transactions.length, 5)
 })
 
-t.test('the format that Accept asks for', async (t) => {
+t.test('Accept selects the format', async (t) => {
   const asked = (accept?: string) => formatFor(accept).contentType.replace(/^application\/(\w+).*/, '$1')
   for (const accept of [
     undefined,

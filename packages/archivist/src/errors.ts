@@ -1,4 +1,4 @@
-import { HttpError, printed, type QueryValue } from '@ratatosk/http'
+import { BusyError, HttpError, hasCode, printed, type QueryValue } from '@ratatosk/http'
 
 /** 400: neither a decimal height nor 56 hex digits. */
 export class InvalidBlockIdError extends HttpError {
@@ -7,16 +7,28 @@ export class InvalidBlockIdError extends HttpError {
   }
 }
 
-/** 400: a bound that is missing or no height, bounds the wrong way round, or more blocks than one answer holds. */
+/** 400: a bound is missing or not a height, the bounds are inverted, or the range is too long. */
 export class InvalidRangeError extends HttpError {
   constructor(from: QueryValue, to: QueryValue) {
     super(400, 'ARCHIVIST_INVALID_RANGE', `Invalid range: from ${printed(from)} to ${printed(to)}`)
   }
 }
 
-/** 404 */
+/** 404: the archive does not have the block. */
 export class BlockNotFoundError extends HttpError {
   constructor(id: string) {
     super(404, 'ARCHIVIST_BLOCK_NOT_FOUND', `Block not found: ${id}`)
   }
+}
+
+/** 503: the maximum number of bodies is being sent. The response has a `Retry-After` header. */
+export class TooManyReadsError extends BusyError {
+  constructor() {
+    super('ARCHIVIST_TOO_MANY_READS', 'Too many block bodies in progress: retry later')
+  }
+}
+
+/** Whether a caught value is one of this package's errors; works across copies of the package. */
+export function isArchivistError(value: unknown): value is HttpError {
+  return hasCode(value, 'ARCHIVIST_')
 }

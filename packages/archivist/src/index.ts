@@ -1,21 +1,38 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { errorHandler, readBy } from '@ratatosk/http'
-import { toHex } from '@ratatosk/ledger'
+import type { Archive, ArchivedBlock, Evidence } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { addVary, errorHandler, readBy } from '@ratatosk/http'
 import type { FastifyReply, FastifyRequest, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { formatFor } from './answers/accept.js'
-import { bodyOnly, headerOnly, type PartOfBlock, whole } from './answers/part.js'
+import { BlockNotFoundError } from './errors.js'
+import { bodyOnly, formatFor, headerOnly, type PartOfBlock, type ReadBody, whole } from './formats.js'
+import { type BlockId, readBlockParams, readHashParams, readRange } from './parameters.js'
 import {
   archivedBlockSchema,
   archivedBlocksSchema,
   archivedBodySchema,
   archivedHeaderSchema,
-} from './answers/schemas.js'
-import { sendPieces } from './answers/send.js'
-import type { Archive, ArchivedBlock } from './archive.js'
-import { BlockNotFoundError } from './errors.js'
-import { type BlockId, readBlockParams, readRange } from './parameters.js'
+  invalidBlockSchema,
+  invalidBlocksSchema,
+  maxReports,
+  reportFields,
+} from './schemas.js'
+import { pieceSender } from './send.js'
 
+export type { Archive, ArchivedBlock, Evidence, InvalidBlockReport } from '@ratatosk/block'
+export {
+  type ArchiveOfBlocksOptions,
+  archiveOfBlocks,
+  type NodeBlock,
+  type NodeBlocks,
+} from './archive-of-blocks.js'
+export {
+  BlockNotFoundError,
+  InvalidBlockIdError,
+  InvalidRangeError,
+  isArchivistError,
+  TooManyReadsError,
+} from './errors.js'
 export {
   archivedBlockSchema,
   archivedBlocksSchema,
@@ -27,54 +44,55 @@ export {
   BlocksAnswer,
   BodyFields,
   HeaderFields,
-} from './answers/schemas.js'
-export type { Archive, ArchivedBlock } from './archive.js'
-export {
-  type ArchiveOfBlocksOptions,
-  archiveOfBlocks,
-  type NodeBlock,
-  type NodeBlocks,
-} from './archive-of-blocks.js'
-export { decodeBlockBody, partsOfBody } from './body/decode.js'
-export { bodyOf, createDiffSum, type DiffSum } from './body/diff.js'
-export { encodeBlockBody, encodeBlockBodyStream } from './body/encode.js'
-export { BlockError, type BlockErrorCode } from './body/errors.js'
-export type * from './body/types.js'
-export { BlockNotFoundError, InvalidBlockIdError, InvalidRangeError } from './errors.js'
+  InvalidBlocksAnswer,
+  invalidBlockSchema,
+  invalidBlocksSchema,
+} from './schemas.js'
 
+/** Options of the {@link archivist} plugin. */
 export interface ArchivistOptions extends RegisterOptions {
-  /** The blocks that are served. */
+  /** The blocks to serve. */
   archive: Archive
+  /** Invalid blocks to serve under `/invalid-blocks`. Without it, there is no such route. */
+  evidence?: Evidence
+  /** Maximum number of concurrent responses with bodies; others are refused with 503. @defaultValue 32 */
+  maxReads?: number
+  /**
+   * How long a client may accept no data before its connection is closed, in milliseconds.
+   *
+   * @defaultValue 30,000
+   */
+  stallTimeoutMs?: number
 }
 
-const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, { archive }) => {
+const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, options) => {
+  const { archive, evidence, maxReads = 32, stallTimeoutMs = 30_000 } = options
   if (!archive) throw new TypeError('@ratatosk/archivist: an archive is required')
+  const sendPieces = pieceSender({ maxReads, stallTimeoutMs })
 
   fastify.setErrorHandler(errorHandler)
 
   const body = (headerHash: Uint8Array) => archive.body(headerHash)
-
-  async function find(id: BlockId): Promise<ArchivedBlock> {
-    const block = await (id.kind === 'hash' ? archive.byHash(id.headerHash) : archive.byHeight(id.height))
-    if (!block) throw new BlockNotFoundError(id.text)
-    return block
-  }
+  const archived: Find = (id) =>
+    id.kind === 'hash' ? archive.byHash(id.headerHash) : archive.byHeight(id.height)
 
   const answer =
-    (part: PartOfBlock) =>
+    (part: PartOfBlock, find: Find = archived, read: ReadBody = body) =>
     async (request: FastifyRequest & { params: { id: BlockId } }, reply: FastifyReply) => {
-      const block = await find(request.params.id)
+      const { id } = request.params
+      const block = await find(id)
+      if (!block) throw new BlockNotFoundError(id.text)
       const format = formatFor(request.headers.accept)
       const tag = `"${toHex(block.headerHash)}${format.tagSuffix}"`
-      const stays = request.params.id.kind === 'hash' || block.merged
+      const isFinal = id.kind === 'hash' || block.merged
+      addVary(reply, 'accept')
       const caching = {
         etag: tag,
-        vary: 'accept',
-        'cache-control': stays ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'cache-control': isFinal ? 'public, max-age=31536000, immutable' : 'no-cache',
       }
       if (matches(request.headers['if-none-match'], tag)) return reply.code(304).headers(caching).send()
       const headers = { ...caching, 'content-type': format.contentType }
-      return sendPieces(request, reply, headers, format.block(block, part, body))
+      return sendPieces(request, reply, headers, format.block(block, part, read), part.body)
     }
 
   const validatorCompiler = readBy(readBlockParams)
@@ -88,22 +106,44 @@ const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, { ar
     async (request, reply) => {
       const blocks = await archive.range(request.query.from, request.query.to)
       const format = formatFor(request.headers.accept)
-      const headers = { vary: 'accept', 'cache-control': 'no-cache', 'content-type': format.contentType }
-      return sendPieces(request, reply, headers, format.blocks(blocks, body))
+      addVary(reply, 'accept')
+      const headers = { 'cache-control': 'no-cache', 'content-type': format.contentType }
+      return sendPieces(request, reply, headers, format.blocks(blocks, body), blocks.length > 0)
     },
+  )
+
+  if (evidence === undefined) return
+  fastify.get('/invalid-blocks', { schema: invalidBlocksSchema }, async (_request, reply) => {
+    const reports = await evidence.list(maxReports)
+    return reply.header('cache-control', 'no-cache').send({ blocks: reports.map(reportFields) })
+  })
+  const invalid: Find = (id) => (id.kind === 'hash' ? evidence.byHash(id.headerHash) : undefined)
+  const byHash = readBy(readHashParams)
+  const readInvalid: ReadBody = (headerHash) => evidence.body(headerHash)
+  fastify.get(
+    '/invalid-blocks/:id',
+    { schema: invalidBlockSchema, validatorCompiler: byHash },
+    answer(whole, invalid, readInvalid),
   )
 }
 
-/** RFC 9110, section 13.1.2: compared weakly. */
+/** Finds a block by what a request names. */
+type Find = (id: BlockId) => Promise<ArchivedBlock | undefined> | undefined
+
+/** Whether `If-None-Match` contains the tag, by weak comparison (RFC 9110, section 13.1.2). */
 function matches(ifNoneMatch: string | undefined, tag: string): boolean {
   const listed = ifNoneMatch?.split(',').map((item) => item.trim().replace(/^W\//, '')) ?? []
   return listed.includes(tag) || listed.includes('*')
 }
 
 /**
- * Fastify plugin: `GET /block/{id}`, `/block/{id}/header`, `/block/{id}/body` and `/blocks` serve an archive, in JSON or CBOR.
+ * Fastify plugin that serves an archive at `GET /block/{id}`, `/block/{id}/header`, `/block/{id}/body` and
+ * `/blocks`, as JSON or CBOR; and invalid blocks at `/invalid-blocks`.
  *
- * It is encapsulated: its error handler is its own, and several instances fit into one server, each under its `prefix`.
+ * The plugin is encapsulated and has its own error handler. One server can have several instances, each with
+ * its own `prefix`.
+ *
+ * @throws TypeError at registration when `archive` is missing
  *
  * @example
  * ```ts

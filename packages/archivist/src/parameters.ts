@@ -1,14 +1,14 @@
+import { toHex } from '@ratatosk/cbor'
 import { decimalParameter, hexParameter, type Query } from '@ratatosk/http'
-import { toHex } from '@ratatosk/ledger'
 import { InvalidBlockIdError, InvalidRangeError } from './errors.js'
 
-/** Blocks in one answer of `/blocks`. */
+/** Maximum number of blocks in a response of `/blocks`. */
 export const maxRange = 100
 
-/** Beyond it no archive has a block: PostgreSQL's `bigint` ends there. */
+/** No archive has a block above it: the maximum of PostgreSQL's `bigint`. */
 const maxHeight = 2n ** 63n - 1n
 
-/** Which block is asked for, and how it is named in a 404. */
+/** The requested block; `text` names it in a 404. */
 export type BlockId =
   | { readonly kind: 'hash'; readonly headerHash: Uint8Array; readonly text: string }
   | { readonly kind: 'height'; readonly height: bigint; readonly text: string }
@@ -22,7 +22,12 @@ export interface HeightRange {
   readonly to: bigint
 }
 
-/** 56 digits are a hash, though all of them be decimal; fewer or more are a height. */
+/**
+ * Parses `{id}`: 56 hex digits are a hash, even if all are decimal; any other number of decimal digits is a
+ * height.
+ *
+ * @throws InvalidBlockIdError
+ */
 export function readBlockParams({ id }: { readonly id: string }): BlockParams {
   const headerHash = hexParameter(id, 28)
   if (headerHash) return { id: { kind: 'hash', headerHash, text: toHex(headerHash) } }
@@ -30,6 +35,22 @@ export function readBlockParams({ id }: { readonly id: string }): BlockParams {
   return { id: { kind: 'height', height: clamped(id), text: id } }
 }
 
+/**
+ * Parses `{id}` of an invalid block, which has no height of its own: 56 hex digits.
+ *
+ * @throws InvalidBlockIdError
+ */
+export function readHashParams({ id }: { readonly id: string }): BlockParams {
+  const headerHash = hexParameter(id, 28)
+  if (headerHash === undefined) throw new InvalidBlockIdError(id)
+  return { id: { kind: 'hash', headerHash, text: toHex(headerHash) } }
+}
+
+/**
+ * Parses the query of `/blocks`.
+ *
+ * @throws InvalidRangeError
+ */
 export function readRange({ from, to }: Query): HeightRange {
   if (typeof from !== 'string' || typeof to !== 'string') throw new InvalidRangeError(from, to)
   if (decimalParameter(from) === undefined || decimalParameter(to) === undefined)

@@ -1,8 +1,8 @@
+import { SourceChain } from '@ratatosk/test-kit'
 import t from 'tap'
 import { archiveOfBlocks } from './index.js'
 import { build } from './test/build.js'
 import { cborOf, jsonOf } from './test/expected.js'
-import { SourceChain } from './test/source-chain.js'
 
 async function longChain(blocks: number): Promise<SourceChain> {
   const chain = new SourceChain(2)
@@ -10,7 +10,7 @@ async function longChain(blocks: number): Promise<SourceChain> {
   return chain
 }
 
-t.test('a range in both formats, to the byte', async (t) => {
+t.test('serves the exact bytes of a range in both formats', async (t) => {
   const { server, chain } = await build(t)
   const all = chain.blocks.map((block) => {
     const { identity, header, body } = jsonOf(block)
@@ -32,7 +32,7 @@ t.test('a range in both formats, to the byte', async (t) => {
   t.equal(none.rawPayload.toString('hex'), 'a166626c6f636b7380')
 })
 
-t.test('the edges of a range', async (t) => {
+t.test('accepts and refuses the bounds of a range', async (t) => {
   const chain = await longChain(105)
   const { server } = await build(t, archiveOfBlocks(chain))
   const heights = async (query: string) => {

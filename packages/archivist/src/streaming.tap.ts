@@ -1,16 +1,24 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { CborWriter } from '@ratatosk/ledger'
+import type { Archive } from '@ratatosk/block'
+import { CborWriter } from '@ratatosk/cbor'
 import t, { type Test } from 'tap'
-import type { Archive } from './index.js'
 import { build } from './test/build.js'
 
 const pieceSize = 65_536
 const hash = new Uint8Array(28).fill(7)
 
-/** An archive of one block whose body is `pieces` transactions of 64 KiB, and which counts what is taken of it. */
-async function largeArchive(t: Test, pieces: number, failAt = Number.POSITIVE_INFINITY) {
+/**
+ * An archive of one block whose body is `pieces` transactions of 64 KiB, and which counts what is taken of
+ * it.
+ */
+async function largeArchive(
+  t: Test,
+  pieces: number,
+  failAt = Number.POSITIVE_INFINITY,
+  options: { maxReads?: number; stallTimeoutMs?: number } = {},
+) {
   let end = () => {}
   const ended = new Promise<void>((resolve) => {
     end = resolve
@@ -34,7 +42,7 @@ async function largeArchive(t: Test, pieces: number, failAt = Number.POSITIVE_IN
       }
     },
   }
-  const { server, chain, log } = await build(t, archive)
+  const { server, chain, log } = await build(t, archive, options)
   const { header } = chain.tip!
   const block = { headerHash: hash, height: 1n, header, merged: false }
   await server.listen({ host: '127.0.0.1', port: 0 })
@@ -50,7 +58,7 @@ for (const [accept, factor] of [
   ['application/json', 2],
   ['application/cbor', 1],
 ] as const) {
-  t.test(`a body of 128 MiB as ${accept} is never in memory whole`, async (t) => {
+  t.test(`streams a body of 128 MiB as ${accept} without holding it in memory`, async (t) => {
     const pieces = 2048
     const { count, ask } = await largeArchive(t, pieces)
     const response = await ask('/block/1/body', accept)
@@ -58,9 +66,10 @@ for (const [accept, factor] of [
     let ahead = 0
     for await (const chunk of response) {
       size += chunk.length
-      // Whatever was taken of the archive and has not come here is in memory, on one side or the other.
+      // Bytes that were read from the archive and have not arrived here are in memory, on one side or the
+      // other.
       ahead = Math.max(ahead, factor * count.taken * pieceSize - size)
-      // A client that takes its time.
+      // A slow client.
       await new Promise((resolve) => setImmediate(resolve))
     }
     t.equal(response.statusCode, 200)
@@ -70,7 +79,7 @@ for (const [accept, factor] of [
   })
 }
 
-t.test('a client that leaves ends the reading', async (t) => {
+t.test('stops reading the archive when the client disconnects', async (t) => {
   const { count, ended, ask } = await largeArchive(t, 100_000)
   const response = await ask('/blocks?from=1&to=1', 'application/json')
   await once(response, 'data')
@@ -79,7 +88,7 @@ t.test('a client that leaves ends the reading', async (t) => {
   t.ok(count.taken < 1000)
 })
 
-t.test('an archive that fails on the way breaks the connection off', async (t) => {
+t.test('closes the connection when the archive fails after the first chunk', async (t) => {
   for (const accept of ['application/json', 'application/cbor']) {
     const { ask, log } = await largeArchive(t, 1000, 500)
     const response = await ask('/block/1', accept)
@@ -95,7 +104,7 @@ t.test('an archive that fails on the way breaks the connection off', async (t) =
   }
 })
 
-t.test('an archive that fails at once is a 500', async (t) => {
+t.test('answers 500 when the archive fails before the first chunk', async (t) => {
   const { ask } = await largeArchive(t, 1000, 0)
   const response = await ask('/block/1/body', 'application/cbor')
   t.equal(response.statusCode, 500)
@@ -104,4 +113,34 @@ t.test('an archive that fails at once is a 500', async (t) => {
   let body = ''
   for await (const chunk of response) body += chunk
   t.equal(body, '{"error":"Something went wrong"}')
+})
+
+t.test(
+  'refuses more concurrent bodies than maxReads with Retry-After, until one has been sent',
+  async (t) => {
+    const { ask, ended } = await largeArchive(t, 100_000, undefined, { maxReads: 1 })
+    const first = await ask('/block/1', 'application/cbor')
+    await once(first, 'data')
+    first.pause()
+    const refused = await ask('/blocks?from=1&to=1', 'application/json')
+    t.equal(refused.statusCode, 503)
+    t.equal(refused.headers['retry-after'], '1')
+    refused.resume()
+    const header = await ask('/block/1/header', 'application/json')
+    t.equal(header.statusCode, 200, 'a header alone takes no place')
+    header.resume()
+    first.destroy()
+    await ended
+    const next = await ask('/block/1', 'application/cbor')
+    t.equal(next.statusCode, 200)
+    next.destroy()
+  },
+)
+
+t.test('disconnects a client that reads nothing', async (t) => {
+  const { ask, ended } = await largeArchive(t, 100_000, undefined, { stallTimeoutMs: 200 })
+  const response = await ask('/block/1', 'application/cbor')
+  await ended
+  t.equal(response.statusCode, 200)
+  response.destroy()
 })

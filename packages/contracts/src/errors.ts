@@ -1,30 +1,23 @@
-export type ContractsErrorCode = 'malformed-data' | 'invalid-parameter' | 'broken-queue'
+export type ContractsErrorCode =
+  /** A script was requested with a parameter out of range. */
+  | 'CONTRACTS_INVALID_PARAMETER'
+  /** The outputs of a state queue are not one root and one list that starts there. */
+  | 'CONTRACTS_BROKEN_QUEUE'
 
-/** What this package throws. `code` is stable; the message is for people. */
+/** The only error class of this package. `code` is stable; the message is for people. */
 export class ContractsError extends Error {
-  override readonly name: string = 'ContractsError'
-  readonly code: ContractsErrorCode
+  override readonly name = 'ContractsError'
 
-  constructor(code: ContractsErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    readonly code: ContractsErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
     super(message, options)
-    this.code = code
   }
 }
 
-/** Bytes that are not the Plutus data that they should be. */
-export class MalformedData extends ContractsError {
-  override readonly name = 'MalformedData'
-
-  constructor(message: string, options?: ErrorOptions) {
-    super('malformed-data', message, options)
-  }
-}
-
-/** Outputs that are no state queue in order: see `orderQueue`. */
-export class BrokenQueue extends ContractsError {
-  override readonly name = 'BrokenQueue'
-
-  constructor(message: string) {
-    super('broken-queue', message)
-  }
+/** Whether a caught value is a {@link ContractsError}; works across copies of the package. */
+export function isContractsError(value: unknown): value is ContractsError {
+  return value instanceof Error && value.name === 'ContractsError'
 }

@@ -1,30 +1,14 @@
 export {
-  decodeHeader,
-  encodeHeader,
-  genesisHeaderHash,
-  type Header,
-  headerHash,
-} from './datum/header.js'
-export {
-  type OrderedQueue,
-  orderQueue,
-  type QueueBlock,
-  type QueueOutput,
-  type QueueRoot,
-  type QueueSurvey,
-  surveyQueue,
-} from './datum/queue-order.js'
-export {
-  type ActiveOperator,
   decodeRegistryAction,
   decodeRegistryDatum,
+  effectiveTime,
   encodeRegistryAction,
   encodeRegistryDatum,
   endOfTurn,
   operatorInTurn,
+  type RegisteredOperator,
   type RegistryAction,
   type RegistryDatum,
-  type RetiredOperator,
   registryTokenName,
 } from './datum/registry.js'
 export {
@@ -41,16 +25,69 @@ export {
   encodeRootDatum,
   headerHashOfToken,
   type QueueAction,
+  type RemovalApproach,
   type RootDatum,
   rootTokenName,
   type SlashingApproach,
 } from './datum/state-queue.js'
-export { BrokenQueue, ContractsError, type ContractsErrorCode, MalformedData } from './errors.js'
+export {
+  type QueueBlock,
+  type QueueOutput,
+  type QueueRoot,
+  type QueueSurvey,
+  surveyQueue,
+} from './datum/survey-queue.js'
+export { ContractsError, type ContractsErrorCode, isContractsError } from './errors.js'
+export {
+  type FraudSearch,
+  findFraud,
+  fraudScript,
+  type ProvenFraud,
+} from './fraud/find-fraud.js'
+export { findLedgerFraud } from './fraud/find-ledger-fraud.js'
+export { findTransactionFraud } from './fraud/find-transaction-fraud.js'
+export { findWitnessFraud } from './fraud/find-witness-fraud.js'
+export { LedgerFraud, provableVersion, TransactionFraud, WitnessFraud } from './fraud/layout.js'
+export { encodeLedgerFraudProof, type LedgerFraudProof } from './fraud/ledger-proofs.js'
+export {
+  openOutput,
+  openRecord,
+  openTransaction,
+  openUnspent,
+  type ProvableBlock,
+  type SuspectBlock,
+} from './fraud/open-block.js'
+export type {
+  Absent,
+  OutputOpening,
+  RecordOpening,
+  Supplied,
+  TransactionOpening,
+  UnspentOpening,
+} from './fraud/openings.js'
+export type { ProvableRules } from './fraud/rules.js'
+export { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from './fraud/scripts.js'
+export type { FoundFraud } from './fraud/smallest-proof.js'
+export {
+  type Asset,
+  encodeTransactionFraudProof,
+  type OutputPlace,
+  type ResolvedOutputs,
+  type TransactionFraudProof,
+} from './fraud/transaction-proofs.js'
+export {
+  encodeWitnessFraudProof,
+  type ScriptNeed,
+  type SignatureNeed,
+  type SpentOpening,
+  type WitnessFraudProof,
+} from './fraud/witness-proofs.js'
 export type { PlutusScript } from './script/apply.js'
 export {
+  isRenounced,
   operatorRegistryScript,
   type QueueParameters,
   type RegistryParameters,
-  scriptAddress,
+  renouncedAdministrator,
   stateQueueScript,
 } from './script/scripts.js'

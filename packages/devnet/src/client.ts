@@ -1,101 +1,101 @@
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ProtocolParameters, Script, TransactionOutput } from '@ratatosk/ledger'
-import type { ChainOutput, Tip, TransactionStatus, UtxoQuery } from './chain/types.js'
+import type { ChainOutput, Evaluation, SubmitResult, Tip, UtxoQuery } from './chain/types.js'
 import { DevnetError } from './errors.js'
-import type { Fault, FaultKind, Operation } from './faults/types.js'
-import type { Devnet, Evaluation, Submission } from './types.js'
+import type { Fault, FaultKind, FaultOperation } from './faults.js'
+import type { Devnet, TransactionStatus } from './types.js'
 
-/** Ends the wait for an answer; the request may have taken its effect all the same. */
-export interface AskOptions {
+/** Options of a {@link DevnetClient} call. */
+export interface RequestOptions {
+  /** Aborts the wait for the response. The request may still take effect. */
   readonly signal?: AbortSignal
 }
 
 /**
- * A devnet as a provider of layer 1 sees one: every question takes a while and can go wrong. It meets the faults injected
- * for the face `client`.
+ * A devnet as a layer-1 provider sees it: every request is asynchronous and can fail. Faults injected for the
+ * target `client` apply. The methods return what the methods of the same name on `Devnet` return.
  */
 export interface DevnetClient {
-  tip(options?: AskOptions): Promise<Tip>
-  parameters(options?: AskOptions): Promise<ProtocolParameters>
-  utxos(query: UtxoQuery, options?: AskOptions): Promise<ChainOutput[]>
-  status(hash: string, options?: AskOptions): Promise<TransactionStatus>
-  datum(hash: string, options?: AskOptions): Promise<Uint8Array | undefined>
-  script(hash: string, options?: AskOptions): Promise<Script | undefined>
-  submit(cbor: Uint8Array, options?: AskOptions): Promise<Submission>
+  tip(options?: RequestOptions): Promise<Tip>
+  parameters(options?: RequestOptions): Promise<ProtocolParameters>
+  utxos(query: UtxoQuery, options?: RequestOptions): Promise<ChainOutput[]>
+  status(hash: string, options?: RequestOptions): Promise<TransactionStatus>
+  datum(hash: string, options?: RequestOptions): Promise<Uint8Array | undefined>
+  script(hash: string, options?: RequestOptions): Promise<Script | undefined>
+  submit(cbor: Uint8Array, options?: RequestOptions): Promise<SubmitResult>
   evaluate(
     cbor: Uint8Array,
     additional?: ReadonlyMap<string, TransactionOutput>,
-    options?: AskOptions,
+    options?: RequestOptions,
   ): Promise<Evaluation>
 }
 
-const errors = {
-  refusal: ['DEVNET_FAULT_REFUSED', 'The connection was refused'],
-  'rate-limit': ['DEVNET_FAULT_RATE_LIMITED', 'Too many requests'],
-  failure: ['DEVNET_FAULT_FAILED', 'The server failed'],
-  garbage: ['DEVNET_FAULT_GARBAGE', 'The answer could not be read'],
+const faultErrors = {
+  refusal: ['DEVNET_FAULT_REFUSED', 'Injected fault: connection refused'],
+  'rate-limit': ['DEVNET_FAULT_RATE_LIMITED', 'Injected fault: too many requests'],
+  failure: ['DEVNET_FAULT_FAILED', 'Injected fault: the server failed'],
+  garbage: ['DEVNET_FAULT_GARBAGE', 'Injected fault: unreadable response'],
 } as const satisfies Partial<Record<FaultKind, readonly [code: string, message: string]>>
 
 /**
- * Reaches a devnet within the process.
+ * Creates a client for a devnet in the same process.
  *
- * Each method rejects with a {@link DevnetError} of a `DEVNET_FAULT_…` code where such a fault was injected: a `time-out` once
- * the signal aborts, or at once where there is none.
+ * An injected fault rejects the request with a `DevnetError` whose code starts with `DEVNET_FAULT_`. A
+ * `time-out` rejects when the signal aborts, or at once without a signal.
  *
  * @example
+ * ```ts
  * const client = createDevnetClient(devnet)
- * devnet.faults.inject({ kind: 'lost-answer', face: 'client', operation: 'submit' })
- * await client.submit(cbor).catch(() => client.status(hash)) // pending all the same
+ * devnet.faults.inject({ kind: 'lost-answer', target: 'client', operation: 'submit' })
+ * // The request takes effect all the same: { status: 'pending' }
+ * await client.submit(cbor).catch(() => client.status(hash))
+ * ```
  */
 export function createDevnetClient(devnet: Devnet): DevnetClient {
-  async function ask<T>(
-    operation: Operation,
-    options: AskOptions | undefined,
-    work: () => T,
+  async function request<T>(
+    operation: FaultOperation,
+    options: RequestOptions | undefined,
+    run: () => T,
   ): Promise<Awaited<T>> {
     const signal = options?.signal
     signal?.throwIfAborted()
-    const fault = devnet.faults.meet('client', operation)
-    if (fault !== undefined) await suffer(fault, signal, work)
-    return await work()
+    const fault = devnet.faults.take('client', operation)
+    if (fault !== undefined) await applyFault(fault, signal, run)
+    return await run()
   }
 
   return {
-    tip: (options) => ask('tip', options, () => devnet.tip()),
-    parameters: (options) => ask('parameters', options, () => devnet.parameters),
-    utxos: (query, options) => ask('utxos', options, () => devnet.utxos(query)),
-    status: (hash, options) => ask('transaction', options, () => devnet.status(hash)),
-    datum: (hash, options) => ask('datum', options, () => devnet.datum(hash)),
-    script: (hash, options) => ask('script', options, () => devnet.script(hash)),
-    submit: (cbor, options) => ask('submit', options, () => devnet.submit(cbor)),
+    tip: (options) => request('tip', options, () => devnet.tip()),
+    parameters: (options) => request('parameters', options, () => devnet.parameters),
+    utxos: (query, options) => request('utxos', options, () => devnet.utxos(query)),
+    status: (hash, options) => request('transaction', options, () => devnet.status(hash)),
+    datum: (hash, options) => request('datum', options, () => devnet.datum(hash)),
+    script: (hash, options) => request('script', options, () => devnet.script(hash)),
+    submit: (cbor, options) => request('submit', options, () => devnet.submit(cbor)),
     evaluate: (cbor, additional, options) =>
-      ask('evaluate', options, () => devnet.evaluate(cbor, additional)),
+      request('evaluate', options, () => devnet.evaluate(cbor, additional)),
   }
 }
 
-/** Rejects as the fault demands; resolves where the answer only comes later. */
-async function suffer(
+/** Throws what the fault demands, or returns after a delay. */
+async function applyFault(
   { kind, delayMs = 1000 }: Fault,
   signal: AbortSignal | undefined,
-  work: () => unknown,
+  run: () => unknown,
 ): Promise<void> {
   if (kind === 'delay') {
     await delay(delayMs, undefined, signal === undefined ? {} : { signal })
     return
   }
   if (kind === 'time-out') {
-    await aborted(signal)
-    throw new DevnetError('DEVNET_FAULT_TIMEOUT', 'No answer came')
+    if (signal !== undefined && !signal.aborted) await once(signal, 'abort')
+    throw new DevnetError('DEVNET_FAULT_TIMEOUT', 'Injected fault: no response')
   }
   if (kind === 'lost-answer') {
-    await work()
-    throw new DevnetError('DEVNET_FAULT_REFUSED', 'The connection broke off before the answer')
+    await run()
+    throw new DevnetError('DEVNET_FAULT_REFUSED', 'Injected fault: the connection closed before the response')
   }
-  const [code, message] = errors[kind]
+  const [code, message] = faultErrors[kind]
   throw new DevnetError(code, message)
-}
-
-async function aborted(signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined || signal.aborted) return
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

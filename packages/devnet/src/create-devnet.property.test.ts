@@ -4,7 +4,7 @@ import { createDevnet } from './create-devnet.js'
 import { createMemoryStore } from './store/memory-store.js'
 import { draft } from './test/draft.js'
 import { genesisOf, testKey } from './test/keys.js'
-import { utxoSet } from './test/utxo-digest.js'
+import { utxoSet } from './test/scenes.js'
 import type { Devnet } from './types.js'
 
 const keys = [testKey(1), testKey(2), testKey(3)]
@@ -34,14 +34,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** Spends one of the outputs that are there once all that waits is in a block, and pays its half to somebody. */
+/** Spends one of the outputs that exist after the mempool, and pays half of it to one of the keys. */
 function pay(devnet: Devnet, choice: number, to: number): Uint8Array | undefined {
   const made = devnet
     .mempool()
     .flatMap(({ hash, transaction }) => transaction.body.outputs.map((_, index) => `${hash}#${index}`))
-  const open = [...devnet.utxos().map(({ key }) => key), ...made].filter((key) => devnet.pending.get(key))
+  const open = [...devnet.utxos().map(({ key }) => key), ...made].filter((key) =>
+    devnet.pendingUtxos.get(key),
+  )
   const input = open[choice % open.length]
-  const output = input === undefined ? undefined : devnet.pending.get(input)
+  const output = input === undefined ? undefined : devnet.pendingUtxos.get(input)
   const owner = keys.find(
     ({ addressBytes }) => output && Buffer.compare(output.address.bytes, addressBytes) === 0,
   )
@@ -62,13 +64,13 @@ function pay(devnet: Devnet, choice: number, to: number): Uint8Array | undefined
   }).cbor
 }
 
-it('keeps, through payments, blocks, roll-backs and restarts, the outputs of every height', async () => {
+it('has the same outputs at a height whatever payments, blocks, roll-backs and restarts led there', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const store = createMemoryStore()
       const reopen = () => createDevnet({ store, genesis, clock, blockEveryMs: 0 })
       let devnet = await reopen()
-      // What the outputs were when each block had just been made.
+      // The unspent outputs by height, when the block was made.
       const history = [utxoSet(devnet)]
       for (const next of steps) {
         if (next.kind === 'pay') {
@@ -78,10 +80,10 @@ it('keeps, through payments, blocks, roll-backs and restarts, the outputs of eve
           const { height } = await devnet.produceBlock()
           history[height] = utxoSet(devnet)
         } else if (next.kind === 'restart') {
-          const before = { tip: devnet.tip(), waiting: devnet.mempool().map(({ hash }) => hash) }
+          const before = { tip: devnet.tip(), pending: devnet.mempool().map(({ hash }) => hash) }
           await devnet.close()
           devnet = await reopen()
-          expect({ tip: devnet.tip(), waiting: devnet.mempool().map(({ hash }) => hash) }).toEqual(before)
+          expect({ tip: devnet.tip(), pending: devnet.mempool().map(({ hash }) => hash) }).toEqual(before)
         } else if (next.blocks <= devnet.tip().height) {
           const { resubmit } = next
           await devnet.rollBack(next.blocks, { resubmit })

@@ -1,42 +1,40 @@
+import { evaluateTransaction, readAddressText } from '@ratatosk/apis'
+import { isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   decodeTransaction,
-  isDecodeError,
   type SlotConfig,
   slotToTime,
   type Transaction,
   timeToSlot,
-  toHex,
 } from '@ratatosk/ledger'
 import { createEvaluator, type Evaluator } from '@ratatosk/ledger/plutus'
+import { Mutex } from 'async-mutex'
 import { credentialKey } from './chain/accounts.js'
-import { readAddressText } from './chain/address-text.js'
-import { fillBlock, sift } from './chain/block-builder.js'
-import { blockHash } from './chain/block-hash.js'
+import { blockHash, fillBlock, revalidateAll } from './chain/blocks.js'
 import { createChain } from './chain/chain.js'
-import { evaluateTransaction } from './chain/evaluation.js'
 import { createMempool } from './chain/mempool.js'
 import { createRules, type LedgerView } from './chain/rules.js'
-import { createSerial } from './chain/serial.js'
-import type { Block, ChainTransaction, Tip } from './chain/types.js'
+import type { Block, ChainEvent, ChainTransaction, SubmitResult, Tip } from './chain/types.js'
 import { DevnetError } from './errors.js'
-import { createFaults } from './faults/faults.js'
-import { genesisHash, genesisOutputs } from './genesis/genesis.js'
-import { defaultParameters } from './genesis/parameters.js'
+import { createFaults } from './faults.js'
+import { defaultParameters, genesisHash, genesisOutputs } from './genesis/genesis.js'
 import { testGenesis } from './genesis/wallets.js'
 import { createMemoryStore } from './store/memory-store.js'
 import { restore } from './store/restore.js'
-import type { Devnet, DevnetEvent, DevnetOptions, Submission } from './types.js'
+import type { Devnet, DevnetOptions } from './types.js'
 
 /**
- * Opens a devnet: a new chain, or the one that the store keeps.
+ * Opens a devnet: the chain in the store, or a new one if the store is empty.
  *
- * @throws {DevnetError} (rejects) `DEVNET_CONFIGURATION` where options cannot work or the store's chain has another genesis,
- *   `DEVNET_STORE_CORRUPT` where what is kept is damaged
+ * @throws {DevnetError} (rejects) `DEVNET_CONFIGURATION` if an option is invalid or the stored chain has a
+ *   different genesis, `DEVNET_STORE_CORRUPT` if the stored chain is damaged
  * @example
+ * ```ts
  * const devnet = await createDevnet({ blockEveryMs: 0 })
- * const submission = await devnet.submit(cbor)
- * if (submission.kind === 'accepted') await devnet.produceBlock()
+ * const result = await devnet.submit(cbor)
+ * if (result.kind === 'accepted') await devnet.produceBlock()
  * await devnet.close()
+ * ```
  */
 export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const {
@@ -50,17 +48,17 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     securityParameter = 2160,
     onError = (error) => process.emitWarning(error instanceof Error ? error : String(error)),
   } = options
-  wholeNumber('slotLengthMs', slotLengthMs, 1)
-  wholeNumber('blockEveryMs', blockEveryMs, 0)
-  wholeNumber('maxBlockSize', maxBlockSize, parameters.maxTransactionSize)
-  wholeNumber('securityParameter', securityParameter, 1)
+  requireWholeNumber('slotLengthMs', slotLengthMs, 1)
+  requireWholeNumber('blockEveryMs', blockEveryMs, 0)
+  requireWholeNumber('maxBlockSize', maxBlockSize, parameters.maxTransactionSize)
+  requireWholeNumber('securityParameter', securityParameter, 1)
 
   const slots: SlotConfig = { zeroTime: BigInt(genesis.startTime), zeroSlot: 0n, slotLength: slotLengthMs }
-  const beginning: Tip = { height: 0, slot: 0n, hash: genesisHash(genesis, slotLengthMs) }
-  const chain = createChain(beginning, parameters.keyDeposit)
+  const origin: Tip = { height: 0, slot: 0n, hash: genesisHash(genesis, slotLengthMs) }
+  const chain = createChain(origin, parameters.keyDeposit)
   for (const output of genesisOutputs(genesis)) {
-    chain.outputs.add({ ...output, created: { block: beginning, position: 0 }, collateralReturn: false })
-    chain.preimages.seeOutput(output.output)
+    chain.outputs.add({ ...output, created: { block: origin, position: 0 }, collateralReturn: false })
+    chain.preimages.addOutput(output.output)
   }
   const confirmed: LedgerView = {
     get: (key) => chain.outputs.unspent(key),
@@ -68,26 +66,34 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
   }
   const mempool = createMempool(confirmed, parameters.keyDeposit)
 
-  const kept = await store.open(beginning.hash)
-  if (kept.genesis !== beginning.hash) {
-    const reason =
-      'The store keeps a chain that began otherwise: give it the same genesis and slot length, or empty it'
-    throw new DevnetError('DEVNET_CONFIGURATION', reason)
+  const stored = await store.open(origin.hash)
+  if (stored.genesis !== origin.hash) {
+    throw new DevnetError(
+      'DEVNET_CONFIGURATION',
+      'The stored chain has a different genesis: use the genesis and slot length it started with, or empty the store',
+    )
   }
-  mempool.reset(restore(kept.chain, chain, slots))
-  let sequence = kept.chain.transactions.reduce((most, { sequence: number }) => Math.max(most, number), 0)
+  mempool.reset(restore(stored.chain, chain, slots))
+  let sequence = stored.chain.transactions.reduce((most, each) => Math.max(most, each.sequence), 0)
 
   const evaluator = openEvaluator(options.evaluator)
   const rules = createRules(parameters, slots, evaluator)
-  const serial = createSerial()
-  const listeners = new Set<(event: DevnetEvent) => void>()
+  const listeners = new Set<(event: ChainEvent) => void>()
+  const mutex = new Mutex()
+  let closed = false
 
-  function emit(event: DevnetEvent): void {
+  /** Runs changes one at a time, in the order of the calls. */
+  async function exclusively<T>(change: () => Promise<T>): Promise<T> {
+    if (closed) throw new DevnetError('DEVNET_CLOSED', 'The devnet is closed')
+    return mutex.runExclusive(change)
+  }
+
+  function emit(event: ChainEvent): void {
     for (const listener of [...listeners]) {
       try {
         listener(event)
       } catch (error) {
-        // The chain has gone on already: what a listener makes of it is no failure of the devnet.
+        // The change is already made: an error in a listener must not fail it.
         onError(error)
       }
     }
@@ -99,11 +105,11 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     return now
   }
 
-  async function submit(cbor: Uint8Array): Promise<Submission> {
+  async function submit(cbor: Uint8Array): Promise<SubmitResult> {
     const transaction = readTransaction(cbor)
     if (typeof transaction === 'string') return { kind: 'malformed', message: transaction }
     const hash = toHex(transaction.id)
-    const failures = await rules.judge(transaction, mempool, currentSlot())
+    const failures = await rules.validate(transaction, mempool, currentSlot())
     if (failures.length > 0) return { kind: 'rejected', hash, transaction, failures }
     const accepted: ChainTransaction = { hash, transaction, sequence: sequence + 1 }
     await store.addTransaction({ hash, cbor: transaction.bytes, sequence: accepted.sequence })
@@ -118,15 +124,15 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     const now = currentSlot()
     const slot = now > tip.slot ? now : tip.slot + 1n
     const contents = fillBlock(mempool.transactions(), confirmed, rules, slot, maxBlockSize)
-    const { included, waiting, dropped } = contents
+    const { included, remaining, dropped } = contents
     const height = tip.height + 1
     const bytes = included.map(({ transaction }) => transaction.bytes)
     const hash = blockHash(height, slot, tip.hash, bytes)
-    // The deepest roll-back ends at the block before those that it undoes.
-    const forgotten = height - securityParameter - 1
+    // The deepest roll-back needs the block before the ones it undoes.
+    const prunable = height - securityParameter - 1
     await store.addBlock(
       { height, slot, hash, previous: tip.hash, transactions: hashesOf(included) },
-      { dropped: hashesOf(dropped), forgotten },
+      { dropped: hashesOf(dropped), prunable },
     )
     const block: Block = {
       height,
@@ -138,8 +144,8 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       transactions: included,
     }
     chain.append(block)
-    chain.forget(forgotten)
-    mempool.reset(waiting)
+    chain.prune(prunable)
+    mempool.reset(remaining)
     emit({ type: 'block', block })
     if (dropped.length > 0) emit({ type: 'dropped', transactions: dropped })
     return block
@@ -147,53 +153,53 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
 
   async function rollBack(count: number, resubmit: boolean): Promise<Tip> {
     const target = chain.tip.height - count
-    if (count > securityParameter || target < 0 || chain.knownBelow(target).height !== target) {
-      const reason = `${count} blocks cannot be rolled back: the chain has ${chain.tip.height}, and at most ${securityParameter} can be undone`
-      throw new DevnetError('DEVNET_ROLLBACK_TOO_DEEP', reason)
+    if (count > securityParameter || target < 0 || chain.nearest(target).height !== target) {
+      throw new DevnetError(
+        'DEVNET_ROLLBACK_TOO_DEEP',
+        `Cannot roll back ${count} blocks: the chain has ${chain.tip.height}, and at most ${securityParameter} can be undone`,
+      )
     }
     const undo = () => Array.from({ length: count }, () => chain.undo())
     const blocks = undo()
     const undone = blocks.flatMap(({ transactions }) => transactions)
     const candidates = [...mempool.transactions(), ...(resubmit ? undone : [])]
     candidates.sort((a, b) => a.sequence - b.sequence)
-    const { kept: waiting, dropped } = sift(candidates, confirmed, rules, currentSlot())
-    const gone = resubmit ? dropped : [...undone, ...dropped]
-    // Nobody shall see a roll-back that the store has not heard of.
+    const { kept, dropped } = revalidateAll(candidates, confirmed, rules, currentSlot())
+    const lost = resubmit ? dropped : [...undone, ...dropped]
+    // Restore the blocks while the store is written: no reader may see a roll-back that could still fail.
     for (const block of [...blocks].reverse()) chain.append(block)
-    await store.removeBlocks(target, hashesOf(gone))
+    await store.removeBlocks(target, hashesOf(lost))
     undo()
-    mempool.reset(waiting)
+    mempool.reset(kept)
     emit({ type: 'roll-back', to: chain.tip, blocks })
-    if (gone.length > 0) emit({ type: 'dropped', transactions: gone })
+    if (lost.length > 0) emit({ type: 'dropped', transactions: lost })
     return chain.tip
   }
 
-  function produceWhenDue(): void {
-    serial
-      .run(async () => {
-        if (currentSlot() > chain.tip.slot) await produceBlock()
-      })
-      .catch(onError)
+  function produceScheduledBlock(): void {
+    exclusively(async () => {
+      if (currentSlot() > chain.tip.slot) await produceBlock()
+    }).catch(onError)
   }
-  const timer = blockEveryMs === 0 ? undefined : setInterval(produceWhenDue, blockEveryMs)
+  const timer = blockEveryMs === 0 ? undefined : setInterval(produceScheduledBlock, blockEveryMs)
 
   return {
     parameters,
     slots,
     networkMagic: genesis.networkMagic,
     networkId: 0,
-    genesisHash: beginning.hash,
+    genesisHash: origin.hash,
     maxBlockSize,
     securityParameter,
     faults: createFaults(),
-    pending: mempool,
+    pendingUtxos: mempool,
 
     currentSlot,
     tip: () => chain.tip,
     block: (at) => (typeof at === 'number' ? chain.blockAt(at) : chain.blockOf(at)),
     transaction(hash) {
-      const waiting = mempool.transaction(hash)
-      return waiting === undefined ? chain.transaction(hash) : { transaction: waiting }
+      const pending = mempool.transaction(hash)
+      return pending === undefined ? chain.transaction(hash) : { transaction: pending }
     },
     status(hash) {
       if (mempool.has(hash)) return { status: 'pending' }
@@ -202,9 +208,9 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       return { status: 'confirmed', place, confirmations: chain.tip.height - place.block.height }
     },
     mempool: () => mempool.transactions(),
-    utxos({ address, ...criteria } = {}) {
-      if (address === undefined) return chain.outputs.find(criteria)
-      return chain.outputs.find({ ...criteria, address: toHex(readAddressText(address).bytes) })
+    utxos({ address, ...query } = {}) {
+      if (address === undefined) return chain.outputs.find(query)
+      return chain.outputs.find({ ...query, address: toHex(readAddressText(address).bytes) })
     },
     outputs: () => chain.outputs.all(),
     outputsOf: (transactionHash) => chain.outputs.of(transactionHash),
@@ -214,17 +220,20 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     script: (hash) => chain.preimages.script(hash),
     stakeDeposit: (credential) => chain.accounts.deposit(credentialKey(credential)),
 
-    // A copy, because what is decoded keeps views of it.
-    submit: (cbor) => serial.run(() => submit(Uint8Array.from(cbor))),
+    async submit(cbor) {
+      // A decoded transaction keeps views of its bytes, and the caller may reuse the buffer.
+      const copy = Uint8Array.from(cbor)
+      return exclusively(() => submit(copy))
+    },
     async evaluate(cbor, additional = new Map()) {
       const transaction = readTransaction(Uint8Array.from(cbor))
       if (typeof transaction === 'string') return { kind: 'malformed', message: transaction }
       return evaluateTransaction({ evaluator, parameters, slots, utxos: mempool }, transaction, additional)
     },
-    produceBlock: () => serial.run(produceBlock),
+    produceBlock: () => exclusively(produceBlock),
     async rollBack(blocks, { resubmit = false } = {}) {
-      wholeNumber('blocks', blocks, 0)
-      return serial.run(() => rollBack(blocks, resubmit))
+      requireWholeNumber('blocks', blocks, 0)
+      return exclusively(() => rollBack(blocks, resubmit))
     },
     subscribe(listener) {
       listeners.add(listener)
@@ -232,20 +241,21 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     },
     async close() {
       clearInterval(timer)
-      await serial.close()
+      closed = true
+      await mutex.runExclusive(() => {})
       listeners.clear()
       await evaluator.close()
     },
   }
 }
 
-/** The evaluator given, which its owner closes, or one of the devnet's own. */
+/** The given evaluator, which its owner closes, or a new one. */
 function openEvaluator(given: Pick<Evaluator, 'evaluate'> | undefined): Evaluator {
   if (given === undefined) return createEvaluator()
   return { evaluate: (...request) => given.evaluate(...request), close: async () => {} }
 }
 
-/** The transaction, or why there is none. */
+/** The transaction, or the reason why the bytes do not decode. */
 function readTransaction(cbor: Uint8Array): Transaction | string {
   try {
     return decodeTransaction(cbor)
@@ -259,10 +269,10 @@ function hashesOf(transactions: readonly ChainTransaction[]): string[] {
   return transactions.map(({ hash }) => hash)
 }
 
-function wholeNumber(name: string, value: number, least: number): void {
+function requireWholeNumber(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return
   throw new DevnetError(
     'DEVNET_CONFIGURATION',
-    `${name} is ${value}: it must be a whole number from ${least} on`,
+    `${name} must be a whole number of at least ${least}, not ${value}`,
   )
 }

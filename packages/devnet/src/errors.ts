@@ -1,31 +1,36 @@
+/** The codes of {@link DevnetError}. */
 export type DevnetErrorCode =
-  /** The options cannot work, or the store holds a chain that began otherwise. */
+  /** Invalid options or arguments, or a store whose chain has a different genesis. */
   | 'DEVNET_CONFIGURATION'
-  /** The store holds something that is no chain of ours, or lacks a part of one. */
+  /** The stored chain is incomplete, or a hash does not match its content. */
   | 'DEVNET_STORE_CORRUPT'
-  /** More blocks are to be rolled back than there are, or than can still be undone. */
+  /** A roll-back of more blocks than the chain has or the security parameter allows. */
   | 'DEVNET_ROLLBACK_TOO_DEEP'
+  /** The devnet was closed. */
   | 'DEVNET_CLOSED'
-  /** A fault that was asked for: no answer came within the caller's patience. */
+  /** Injected fault: no response arrived in time. */
   | 'DEVNET_FAULT_TIMEOUT'
-  /** A fault that was asked for: the connection was refused or broken off. */
+  /** Injected fault: the connection was refused or broken off. */
   | 'DEVNET_FAULT_REFUSED'
-  /** A fault that was asked for: too many requests. */
+  /** Injected fault: too many requests. */
   | 'DEVNET_FAULT_RATE_LIMITED'
-  /** A fault that was asked for: the server failed. */
+  /** Injected fault: the server failed. */
   | 'DEVNET_FAULT_FAILED'
-  /** A fault that was asked for: the answer was not what it should be. */
+  /** Injected fault: the response could not be read. */
   | 'DEVNET_FAULT_GARBAGE'
 
 /**
- * What goes wrong with a devnet itself. A transaction that breaks a rule is no error: `submit` resolves to the verdict.
+ * An error of the devnet itself. A transaction that violates a ledger rule is not an error: see
+ * `SubmitResult`.
  *
  * @example
+ * ```ts
  * try {
  *   await devnet.rollBack(10)
  * } catch (error) {
  *   if (!isDevnetError(error) || error.code !== 'DEVNET_ROLLBACK_TOO_DEEP') throw error
  * }
+ * ```
  */
 export class DevnetError extends Error {
   override readonly name = 'DevnetError'
@@ -39,7 +44,7 @@ export class DevnetError extends Error {
   }
 }
 
-/** Whether a caught value is this package's error; works across copies of the package. */
+/** True for a {@link DevnetError}, also one thrown by another copy of this package. */
 export function isDevnetError(value: unknown): value is DevnetError {
   return value instanceof Error && value.name === 'DevnetError'
 }

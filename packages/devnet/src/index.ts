@@ -1,12 +1,9 @@
-export { addressText, readAddressText } from './chain/address-text.js'
 export type * from './chain/types.js'
-export { type AskOptions, createDevnetClient, type DevnetClient } from './client.js'
+export { createDevnetClient, type DevnetClient, type RequestOptions } from './client.js'
 export { createDevnet } from './create-devnet.js'
 export { DevnetError, type DevnetErrorCode, isDevnetError } from './errors.js'
-export { type DevnetFacesOptions, devnetFaces } from './faces/devnet-faces.js'
-export type { Face, Fault, FaultKind, Faults, Operation } from './faults/types.js'
-export type { Genesis } from './genesis/genesis.js'
-export { defaultParameters } from './genesis/parameters.js'
+export type { Fault, FaultKind, FaultOperation, Faults, FaultTarget } from './faults.js'
+export { defaultParameters, type Genesis } from './genesis/genesis.js'
 export {
   type FundsOptions,
   type TestWallet,
@@ -14,6 +11,7 @@ export {
   testGenesis,
   testWallets,
 } from './genesis/wallets.js'
+export { type DevnetApisOptions, devnetApis } from './plugin/devnet-apis.js'
 export { createMemoryStore } from './store/memory-store.js'
 export { createSqlStore, type SqlConnection, type SqlStoreOptions } from './store/sql-store.js'
 export type * from './store/types.js'

@@ -1,18 +1,19 @@
-import { type Address, decodeBech32Address, isDecodeError } from '@ratatosk/ledger'
+import { isDecodeError } from '@ratatosk/cbor'
+import type { ClaimRequest } from '@ratatosk/claims'
+import { type Address, decodeBech32Address } from '@ratatosk/ledger'
 import { FaucetError, InvalidClaimError } from './errors.js'
-import type { ClaimRequest } from './types.js'
 
-/** Characters that `idempotencyKey` and `ipHash` have at most. */
+/** Maximum length of `idempotencyKey` and `ipHash`, in UTF-16 code units. */
 export const maxTextLength = 256
 
-/** Control characters, which databases refuse, and halves of characters, which they cannot tell apart. */
+/** Control characters, which databases refuse, and lone surrogates, which databases cannot tell apart. */
 const forbidden = /[\p{Cc}\p{Cs}]/u
 
 /**
- * Reads the body of a claim: the shapes of its fields first, then its address. Fields beyond the three are left alone.
+ * Reads the body of a claim: first the shape of its fields, then the address. Other fields are ignored.
  *
- * @throws InvalidClaimError naming the field
- * @throws FaucetError with one of the address codes, in the order of their table
+ * @throws {InvalidClaimError} naming the field
+ * @throws {FaucetError} with one of the `ADDRESS_…` codes
  */
 export function readClaim(body: unknown): ClaimRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -31,7 +32,7 @@ function readText(field: string, value: unknown): string {
   if (typeof value !== 'string') throw new InvalidClaimError(field, 'must be a string')
   if (value === '') throw new InvalidClaimError(field, 'must not be empty')
   if (value.length > maxTextLength) {
-    throw new InvalidClaimError(field, `must have no more than ${maxTextLength} characters`)
+    throw new InvalidClaimError(field, `must not have more than ${maxTextLength} characters`)
   }
   if (forbidden.test(value)) throw new InvalidClaimError(field, 'must not have control characters')
   return value
@@ -50,6 +51,8 @@ function decode(text: string): Address {
     return decodeBech32Address(text)
   } catch (error) {
     if (!isDecodeError(error)) throw error
-    throw new FaucetError(error.code === 'wrong-network' ? 'ADDRESS_NETWORK_MISMATCH' : 'ADDRESS_INVALID')
+    throw new FaucetError(
+      error.code === 'ADDRESS_WRONG_NETWORK' ? 'ADDRESS_NETWORK_MISMATCH' : 'ADDRESS_INVALID',
+    )
   }
 }

@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import swagger from '@fastify/swagger'
 import fastify from 'fastify'
 import t from 'tap'
@@ -9,13 +10,13 @@ const other = Buffer.alloc(28, 0x22)
 const pointer = Buffer.from('81021a05', 'hex')
 const unauthorized = '{"error":"Unauthorized"}'
 
-t.test('exported by default and by name, under its npm name', async (t) => {
+t.test('is exported by default and by name and registers under its npm name', async (t) => {
   t.equal(faucet, named)
   const { server } = await build(t)
   t.ok(server.hasPlugin('@ratatosk/faucet'))
 })
 
-t.test('answers a claim that was paid with its four fields, in their order', async (t) => {
+t.test('answers a paid claim with its four fields in order', async (t) => {
   const { post, asked } = await build(t)
   const answer = await post(claimBody)
   t.equal(answer.status, 200)
@@ -30,25 +31,30 @@ t.test('answers a claim that was paid with its four fields, in their order', asy
   ])
 })
 
-t.test('every other result has its status, its code and its words', async (t) => {
+t.test('answers every other result with its status, code and message', async (t) => {
   const { post, answers } = await build(t)
   const nextEligibleAt = new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6))
-  const results: readonly (readonly [ClaimResult, number, string])[] = [
+  mock.timers.enable({ apis: ['Date'], now: nextEligibleAt.getTime() - 5500 })
+  t.teardown(() => mock.timers.reset())
+  const results: readonly (readonly [ClaimResult, number, string, retryAfter?: string])[] = [
     [{ kind: 'key-used' }, 409, '{"error":"idempotencyKey already used"}'],
     [
       { kind: 'cooldown', nextEligibleAt },
       429,
       '{"error":"The address has claimed too recently","code":"COOLDOWN","nextEligibleAt":"2026-01-02T03:04:05.006Z"}',
+      '6',
     ],
     [
       { kind: 'ip-limit' },
       429,
       '{"error":"The daily limit of claims for this IP is reached","code":"IP_LIMIT"}',
+      '86400',
     ],
     [
       { kind: 'depleted' },
       503,
-      '{"error":"The faucet has too little left; come back later","code":"DEPLETED"}',
+      '{"error":"The faucet has insufficient funds; try again later","code":"DEPLETED"}',
+      '60',
     ],
     [
       { kind: 'validation-failed' },
@@ -57,16 +63,17 @@ t.test('every other result has its status, its code and its words', async (t) =>
     ],
     [{ kind: 'undecided' }, 500, '{"error":"Something went wrong","code":"INTERNAL"}'],
   ]
-  for (const [result, status, body] of results) {
+  for (const [result, status, body, retryAfter] of results) {
     answers.result = result
     const answer = await post(claimBody)
     t.equal(answer.status, status, result.kind)
     t.equal(answer.body, body)
+    t.equal(answer.headers['retry-after'], retryAfter)
     t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
   }
 })
 
-t.test('what throws is INTERNAL, and its cause in the log alone', async (t) => {
+t.test('answers INTERNAL when the payer throws, with the cause in the log only', async (t) => {
   const { post, answers, log } = await build(t)
   answers.result = new Error('relation "faucet_claims" does not exist')
   const answer = await post(claimBody)
@@ -75,7 +82,7 @@ t.test('what throws is INTERNAL, and its cause in the log alone', async (t) => {
   t.match(log.find(({ level }) => level === 50)?.err, { code: 'FAUCET_INTERNAL', stack: /faucet_claims/ })
 })
 
-t.test('without the token: 401, before anything else is judged', async (t) => {
+t.test('answers 401 without the token, before the body is checked', async (t) => {
   const { post, asked, server } = await build(t)
   const none = await server.inject({ method: 'POST', url: '/faucet/claims' })
   t.equal(none.statusCode, 401)
@@ -96,7 +103,7 @@ t.test('without the token: 401, before anything else is judged', async (t) => {
     for (const body of [
       claimBody,
       {},
-      'no JSON',
+      'not JSON',
       { ...claimBody, address: 'nonsense' },
       'x'.repeat(100_000),
     ]) {
@@ -108,17 +115,21 @@ t.test('without the token: 401, before anything else is judged', async (t) => {
     t.equal((await post('<a/>', { authorization, 'content-type': 'text/xml' })).status, 401)
   }
   t.same(asked, [])
-  t.equal((await post(claimBody, { authorization: `bearer ${token}` })).status, 200, 'the scheme has no case')
+  t.equal(
+    (await post(claimBody, { authorization: `bearer ${token}` })).status,
+    200,
+    'the scheme is case-insensitive',
+  )
 })
 
-t.test('a body that breaks its rules: 400 naming the field, before the address is judged', async (t) => {
+t.test('answers 400 for a malformed field and names it, before the address is checked', async (t) => {
   const { post, asked } = await build(t)
   const bodies: readonly (readonly [string, unknown, string])[] = [
     ['array', [], 'Invalid body: must be a JSON object'],
     ['null', null, 'Invalid body: must be a JSON object'],
     ['text', '"text"', 'Invalid body: must be a JSON object'],
     ['no address', { ...claimBody, address: undefined }, 'Invalid address: must be a string'],
-    ['address that is none', { ...claimBody, address: 5 }, 'Invalid address: must be a string'],
+    ['address of another type', { ...claimBody, address: 5 }, 'Invalid address: must be a string'],
     ['addresses', { ...claimBody, address: [enterprise] }, 'Invalid address: must be a string'],
     ...(['idempotencyKey', 'ipHash'] as const).flatMap((field) =>
       (
@@ -127,10 +138,10 @@ t.test('a body that breaks its rules: 400 naming the field, before the address i
           ['null', null, 'must be a string'],
           ['number', 7, 'must be a string'],
           ['empty', '', 'must not be empty'],
-          ['too long', 'k'.repeat(257), 'must have no more than 256 characters'],
+          ['too long', 'k'.repeat(257), 'must not have more than 256 characters'],
           ['NUL', 'a\u0000b', 'must not have control characters'],
           ['line break', 'a\nb', 'must not have control characters'],
-          ['half a character', '\ud800', 'must not have control characters'],
+          ['lone surrogate', '\ud800', 'must not have control characters'],
         ] as const
       ).map(
         ([name, value, rule]) =>
@@ -150,7 +161,7 @@ t.test('a body that breaks its rules: 400 naming the field, before the address i
   t.same(asked, [])
 })
 
-t.test('the longest texts, any characters and further fields are taken', async (t) => {
+t.test('accepts texts of the maximum length, any characters and unknown fields', async (t) => {
   const { post, asked } = await build(t)
   const texts = { idempotencyKey: 'k'.repeat(256), ipHash: '≤ 💧 "\\' }
   t.equal((await post({ ...claimBody, ...texts, turnstile: { token: 1 } })).status, 200)
@@ -159,10 +170,10 @@ t.test('the longest texts, any characters and further fields are taken', async (
   t.equal((await post(poisoned)).status, 200)
 })
 
-t.test('addresses are judged in the order of their codes', async (t) => {
+t.test('checks addresses in the order of the documented codes', async (t) => {
   const { post, asked } = await build(t)
   const errors = {
-    ADDRESS_INVALID: 'The address is no bech32 address',
+    ADDRESS_INVALID: 'The address is not a valid bech32 address',
     ADDRESS_NETWORK_MISMATCH: 'The address belongs to another network',
     ADDRESS_NO_PAYMENT_CREDENTIAL: 'The address has no payment credential',
     ADDRESS_SCRIPT: 'The address belongs to a script',
@@ -170,12 +181,12 @@ t.test('addresses are judged in the order of their codes', async (t) => {
   const refused: Record<keyof typeof errors, Record<string, string>> = {
     ADDRESS_INVALID: {
       empty: '',
-      'no bech32': 'hello',
+      'not bech32': 'hello',
       'wrong checksum': enterprise.replace(/.$/, (last) => (last === 'q' ? 'p' : 'q')),
       'mixed case': `A${enterprise.slice(1)}`,
       'white space': ` ${enterprise}`,
       Byron: 'Ae2tdPwUPEZFSi1cTyL1ZL6bgixhc2vSy5heg6Zg9uP7PpumkAJ82Qprt8b',
-      'no address': addressText('pool', 6, 0, hash),
+      'pool id': addressText('pool', 6, 0, hash),
       'a byte short': addressText('addr_test', 6, 0, hash.subarray(1)),
       'unknown type': addressText('addr_test', 9, 0, hash),
       'prefix of a stake address': addressText('stake_test', 6, 0, hash),
@@ -184,8 +195,8 @@ t.test('addresses are judged in the order of their codes', async (t) => {
       mainnet: addressText('addr', 6, 1, hash),
       'stake address of mainnet': addressText('stake', 14, 1, hash),
       'script of mainnet': addressText('addr', 7, 1, hash),
-      'prefix of mainnet alone': addressText('addr', 6, 0, hash),
-      'prefix of a test network alone': addressText('addr_test', 6, 1, hash),
+      'only the prefix is of mainnet': addressText('addr', 6, 0, hash),
+      'only the prefix is of a test network': addressText('addr_test', 6, 1, hash),
     },
     ADDRESS_NO_PAYMENT_CREDENTIAL: {
       'stake key': addressText('stake_test', 14, 0, hash),
@@ -218,7 +229,7 @@ t.test('addresses are judged in the order of their codes', async (t) => {
   t.equal(asked.length, 4)
 })
 
-t.test('anything but JSON is refused as such', async (t) => {
+t.test('refuses bodies that are not JSON or too large', async (t) => {
   const { post, asked } = await build(t)
   const requests: readonly (readonly [string, string, number])[] = [
     ['{"address":', 'application/json', 400],
@@ -236,7 +247,7 @@ t.test('anything but JSON is refused as such', async (t) => {
   t.equal((await post(claimBody, { 'content-type': 'application/json; charset=utf-8' })).status, 200)
 })
 
-t.test('neither token nor ipHash nor key is logged, at whatever level', async (t) => {
+t.test('logs neither token nor ipHash nor key at any level', async (t) => {
   const { post, log, answers } = await build(t)
   const body = { ...claimBody, idempotencyKey: 'the-key-of-it', ipHash: 'the-hash-of-it' }
   for (const result of [funded, { kind: 'ip-limit' }, { kind: 'depleted' }, new Error('away')] as const) {
@@ -251,42 +262,42 @@ t.test('neither token nor ipHash nor key is logged, at whatever level', async (t
   for (const secret of [token, 'the-key-of-it', 'the-hash-of-it']) t.notMatch(text, secret)
 })
 
-t.test('instances stand side by side, each with its token', async (t) => {
+t.test('several instances on one server have their own tokens', async (t) => {
   const { server, post } = await build(t)
   const second = { claim: async () => ({ kind: 'depleted' }) as const }
-  await server.register(faucet, { token: 'other', network: 'testnet', faucet: second, prefix: '/l2' })
+  await server.register(faucet, { token: 'other', network: 'testnet', payer: second, prefix: '/l2' })
   t.equal((await post(claimBody)).status, 200)
   t.equal((await post(claimBody, {}, '/l2/faucet/claims')).status, 401)
   t.equal((await post(claimBody, { authorization: 'Bearer other' }, '/l2/faucet/claims')).status, 503)
 })
 
-t.test('options that make no sense are refused at registration, and mainnet is', async (t) => {
+t.test('refuses mainnet and invalid options at registration', async (t) => {
   const pays = { claim: async () => funded }
   const refused: readonly (readonly [Partial<Record<keyof FaucetOptions, unknown>>, RegExp])[] = [
     [{ network: 'mainnet' }, /there is no faucet on mainnet/],
     [{ network: 'preprod' }, /network must be testnet/],
     [{ network: undefined }, /network must be testnet/],
-    [{ faucet: undefined }, /faucet.claim must be a function/],
-    [{ faucet: {} }, /faucet.claim must be a function/],
+    [{ payer: undefined }, /payer.claim must be a function/],
+    [{ payer: {} }, /payer.claim must be a function/],
     [{ token: '' }, /must not be empty/],
     [{ token: undefined }, /must not be empty/],
   ]
   for (const [options, message] of refused) {
     const server = fastify()
-    const all = { token, network: 'testnet', faucet: pays, ...options } as FaucetOptions
+    const all = { token, network: 'testnet', payer: pays, ...options } as FaucetOptions
     await t.rejects(async () => server.register(faucet, all), { name: 'TypeError', message })
   }
 })
 
-t.test('documents its route and every status', async (t) => {
+t.test('documents the route and every status', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   await server.register(swagger, { openapi: { info: { title: 'faucet', version: '0' } } })
-  await server.register(faucet, { token, network: 'testnet', faucet: { claim: async () => funded } })
+  await server.register(faucet, { token, network: 'testnet', payer: { claim: async () => funded } })
   await server.ready()
   const route = server.swagger().paths?.['/faucet/claims'] as {
     post: { responses: object; operationId: string }
   }
   t.equal(route.post.operationId, 'claim')
-  t.same(Object.keys(route.post.responses), ['200', '400', '401', '409', '413', '415', '429', '500', '503'])
+  t.same(Object.keys(route.post.responses).join(' '), '200 400 401 408 409 413 415 429 431 500 503')
 })

@@ -1,34 +1,42 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { bearerToken, errorHandler, readBy } from '@ratatosk/http'
+import type { ClaimPayer, ClaimResult } from '@ratatosk/claims'
+import { bearerToken, errorHandler, type RouteSecurity, readBy, sameOriginOnly } from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { readClaim } from './claim-body.js'
 import { FaucetError, KeyUsedError } from './errors.js'
 import { claimSchema, type FaucetClaim } from './schemas.js'
-import type { ClaimResult, Faucet } from './types.js'
 
-export { createFaucet, type FaucetSettings } from './engine/create-faucet.js'
-export { FaucetError, type FaucetErrorCode, InvalidClaimError, KeyUsedError } from './errors.js'
-export type * from './ports.js'
+export type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/claims'
+export {
+  FaucetError,
+  type FaucetErrorCode,
+  InvalidClaimError,
+  isFaucetError,
+  KeyUsedError,
+} from './errors.js'
 export { claimSchema, FaucetClaim } from './schemas.js'
-export type * from './types.js'
 
+/** Options of the plugin. */
 export interface FaucetOptions extends RegisterOptions {
-  /** What claimants send as `Authorization: Bearer <token>`. */
+  /** The token that clients send as `Authorization: Bearer <token>`; compared in constant time. */
   token: string
-  /** The network whose addresses are paid. There is no faucet on mainnet. */
+  /** The network whose addresses are paid. `mainnet` is refused: there is no faucet on mainnet. */
   network: 'testnet' | 'mainnet'
-  /** What pays; {@link createFaucet} makes one. */
-  faucet: Pick<Faucet, 'claim'>
+  /** Pays the claims; `createFaucetPayer` of `@ratatosk/faucet-payer` creates one. */
+  payer: ClaimPayer
 }
 
-/** Three short texts and room for what else a client sends. */
+/** Room for the three fields and for whatever else a client sends. */
 const bodyLimit = 16_384
 
+/** For OpenAPI documents. */
+const secured: RouteSecurity = { security: [{ faucetToken: [] }] }
+
 const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options) => {
-  const { token, network, faucet } = options
-  if (typeof faucet?.claim !== 'function') {
-    throw new TypeError('@ratatosk/faucet: faucet.claim must be a function')
+  const { token, network, payer } = options
+  if (typeof payer?.claim !== 'function') {
+    throw new TypeError('@ratatosk/faucet: payer.claim must be a function')
   }
   if (network === 'mainnet') throw new TypeError('@ratatosk/faucet: there is no faucet on mainnet')
   if (network !== 'testnet') throw new TypeError('@ratatosk/faucet: network must be testnet')
@@ -43,8 +51,15 @@ const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options
 
   fastify.post(
     '/faucet/claims',
-    { schema: claimSchema, onRequest: bearerToken(token), validatorCompiler: readBy(readClaim), bodyLimit },
-    async ({ body }) => answer(await faucet.claim(body).catch(fail)),
+    {
+      schema: claimSchema,
+      onRequest: bearerToken(token),
+      // A page that sends the token would give it to everybody who opens the page.
+      config: { ...sameOriginOnly, ...secured },
+      validatorCompiler: readBy(readClaim),
+      bodyLimit,
+    },
+    async ({ body }) => answer(await payer.claim(body).catch(fail)),
   )
 }
 
@@ -74,15 +89,17 @@ function answer(result: ClaimResult): FaucetClaim {
 }
 
 /**
- * Fastify plugin: `POST /faucet/claims` pays testnet ADA to whoever has the token.
+ * Fastify plugin: `POST /faucet/claims` pays testnet ada to clients that have the token.
  *
- * It is encapsulated: parser and error handler are its own, and several instances fit into one server, each under its
- * `prefix`. A faucet that is off is one that is not registered.
+ * The plugin is encapsulated: its parser and error handler are its own, and a server may register several instances, each under
+ * its own `prefix`. To turn the faucet off, do not register it.
+ *
+ * @throws {TypeError} at registration, if an option is missing or invalid
  *
  * @example
  * ```ts
  * const server = fastify()
- * await server.register(faucet, { token, network: 'testnet', faucet: createFaucet({ claims, wallet }) })
+ * await server.register(faucet, { token, network: 'testnet', payer: createFaucetPayer({ claims, wallet }) })
  * ```
  */
 export const faucet = fp(plugin, { name: '@ratatosk/faucet', fastify: '5.x', encapsulate: true })

@@ -6,17 +6,17 @@ import t, { type Test } from 'tap'
 import faucet from './index.js'
 import { claimBody, funded, token } from './test/build.js'
 
-/** A listening server, with a faucet or without. */
+/** A listening server with or without a faucet. */
 async function listen(t: Test, on: boolean): Promise<number> {
   const server = fastify(httpErrorOptions)
   t.teardown(() => server.close())
   await server.register(httpErrors)
-  if (on) await server.register(faucet, { token, network: 'testnet', faucet: { claim: async () => funded } })
+  if (on) await server.register(faucet, { token, network: 'testnet', payer: { claim: async () => funded } })
   await server.listen({ host: '127.0.0.1', port: 0 })
   return (server.server.address() as AddressInfo).port
 }
 
-/** The answer as it comes over the wire; its date alone is left out. */
+/** The raw response without the value of its date. */
 async function exchange(
   port: number,
   method: string,
@@ -46,7 +46,7 @@ const requests = [
   [[], ''],
 ] as const
 
-t.test('a faucet that is off answers byte for byte as a path that nobody serves', async (t) => {
+t.test('an unregistered faucet answers byte for byte like an unknown path', async (t) => {
   const port = await listen(t, false)
   for (const [headers, body] of requests) {
     for (const method of ['POST', 'GET', 'PUT', 'OPTIONS']) {
@@ -58,7 +58,7 @@ t.test('a faucet that is off answers byte for byte as a path that nobody serves'
   }
 })
 
-t.test('one that is on answers so to every method but POST', async (t) => {
+t.test('a registered faucet answers every method but POST like an unknown path', async (t) => {
   const port = await listen(t, true)
   for (const [headers, body] of requests) {
     for (const method of ['GET', 'PUT', 'DELETE']) {

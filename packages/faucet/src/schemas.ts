@@ -1,10 +1,10 @@
-import { errorBody } from '@ratatosk/http'
+import type { ClaimRequest } from '@ratatosk/claims'
+import { errorBody, limitResponses, orBusy, retryAfterHeader, unauthorizedBody } from '@ratatosk/http'
 import { type Static, Type } from '@sinclair/typebox'
 import { maxTextLength } from './claim-body.js'
 import { type FaucetErrorCode, faucetStatuses } from './errors.js'
-import type { ClaimRequest } from './types.js'
 
-/** Body of a 200. */
+/** Body of the 200 response. */
 export const FaucetClaim = Type.Object(
   {
     claimId: Type.String({ format: 'uuid' }),
@@ -15,11 +15,29 @@ export const FaucetClaim = Type.Object(
       format: 'date-time',
     }),
   },
-  { title: 'FaucetClaim' },
+  {
+    title: 'FaucetClaim',
+    description: 'A claim and its payment',
+    examples: [
+      {
+        claimId: '3f0a1c52-7d1e-4b7e-9a55-0d4b1f1f6c11',
+        txHash: '6ad4a1f5e7d2c3b4958677685a4b3c2d1e0f9081726354453627181900aabbcc',
+        amount: '100000000',
+        nextEligibleAt: '2026-11-23T06:00:00.000Z',
+      },
+    ],
+  },
 )
 export type FaucetClaim = Static<typeof FaucetClaim>
 
-/** What an error with this status may say beside `error`. */
+const faucetErrorTitles: Readonly<Record<number, string>> = {
+  400: 'FaucetAddressError',
+  429: 'FaucetLimitError',
+  500: 'FaucetPaymentError',
+  503: 'FaucetDepletedError',
+}
+
+/** The fields of an error with this status beside `error`. */
 function faucetErrorBody(status: number, description: string) {
   const codes = (Object.keys(faucetStatuses) as FaucetErrorCode[]).filter(
     (code) => faucetStatuses[code] === status,
@@ -37,35 +55,43 @@ function faucetErrorBody(status: number, description: string) {
         ),
       }),
     },
-    { title: 'FaucetError', description },
+    {
+      title: faucetErrorTitles[status] ?? 'FaucetError',
+      description,
+      ...(status === 429 && { headers: retryAfterHeader }),
+    },
   )
 }
 
 const text = (description: string) => Type.String({ description, minLength: 1, maxLength: maxTextLength })
 
-/** Schema of `POST /faucet/claims`. The body is described as it is sent and typed as the handler sees it. */
+/** Schema of `POST /faucet/claims`. It describes the body as it is sent and types it as the handler receives it. */
 export const claimSchema = {
   operationId: 'claim',
-  summary: 'Claim testnet ADA',
-  description: 'Asks for `Authorization: Bearer <token>`.',
+  summary: 'Claim testnet ada',
+  description: 'Requires `Authorization: Bearer <token>`.',
   tags: ['faucet'],
   consumes: ['application/json'],
   body: Type.Unsafe<ClaimRequest>(
     Type.Object({
       address: Type.String({ description: 'Bech32 testnet address with a payment key credential' }),
-      idempotencyKey: text('Stable unique key of the claim: the same again gets the same result'),
-      ipHash: text("Stands for the requester's IP"),
+      idempotencyKey: text('Stable unique key of the claim: sent again, it gets the same result'),
+      ipHash: text("Identifies the requester's IP address, usually a hash of it"),
     }),
   ),
   response: {
+    ...limitResponses(),
     200: FaucetClaim,
-    400: faucetErrorBody(400, 'The body breaks its rules, or the address cannot be paid'),
-    401: errorBody('No bearer token, or a wrong one'),
+    400: faucetErrorBody(400, 'A field is malformed, or the address cannot be paid'),
+    401: unauthorizedBody(),
     409: errorBody('The idempotencyKey belongs to a claim of another address'),
-    413: errorBody('Larger than a claim may be'),
-    415: errorBody('Not application/json'),
-    429: faucetErrorBody(429, 'Claimed too recently, or too often'),
-    500: faucetErrorBody(500, 'The payment failed: try again with the same idempotencyKey'),
-    503: faucetErrorBody(503, 'The wallet has too little left'),
+    413: errorBody('The body is larger than 16 KiB'),
+    415: errorBody('The content type is not application/json'),
+    429: faucetErrorBody(429, 'The address claimed too recently, or the IP limit is reached'),
+    500: faucetErrorBody(
+      500,
+      'The payment failed or its outcome is unknown: try again with the same idempotencyKey',
+    ),
+    503: orBusy(faucetErrorBody(503, 'The wallet has insufficient funds')),
   },
 }

@@ -1,15 +1,9 @@
 import { mock } from 'node:test'
 import swagger from '@fastify/swagger'
+import { golden, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import health, { type HealthOptions, health as named, type Probe } from './index.js'
-
-interface LogLine {
-  level: number
-  msg: string
-  subsystem?: string
-  err?: { message: string; code?: string }
-}
 
 const up: Probe = async () => undefined
 const down: Probe = async () => {
@@ -17,17 +11,15 @@ const down: Probe = async () => {
 }
 
 async function build(t: Test, options: HealthOptions) {
-  const log: LogLine[] = []
-  const server = fastify({
-    logger: { level: 'warn', stream: { write: (line: string) => void log.push(JSON.parse(line)) } },
-  })
+  const { stream, records: log } = recordedLog()
+  const server = fastify({ logger: { level: 'warn', stream } })
   t.teardown(() => server.close())
   await server.register(health, options)
   await server.ready()
   return { server, log }
 }
 
-/** A probe that the test answers by hand. */
+/** A probe that the test settles by hand. */
 function manualProbe() {
   const calls: { signal: AbortSignal; resolve: () => void; reject: (error: unknown) => void }[] = []
   const probe: Probe = (signal) =>
@@ -37,48 +29,35 @@ function manualProbe() {
   return { calls, probe }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Lets pending promises settle. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-t.test('exported by default and by name, under its npm name', async (t) => {
+t.test('is exported by default and by name, and registered under its npm name', async (t) => {
   t.equal(health, named)
   const { server } = await build(t, { probes: {} })
   t.ok(server.hasPlugin('@ratatosk/health'))
 })
 
-t.test('live: 200 while the process is up, whatever the subsystems do', async (t) => {
-  const { server } = await build(t, { probes: { database: down, queue: down, layer1: down } })
-  const response = await server.inject('/health/live')
-  t.equal(response.statusCode, 200)
-  t.equal(response.body, '{"status":"ok"}')
-  t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
-})
-
-t.test('ready: 200 when every subsystem answers', async (t) => {
-  for (const probes of [{}, { database: up }, { database: up, queue: up, layer1: up }]) {
-    const { server } = await build(t, { probes })
-    const response = await server.inject('/health/ready')
-    t.equal(response.statusCode, 200)
-    t.equal(response.body, '{"status":"ready"}')
+t.test('answers as in the golden file: live always, ready if every probe succeeds', async (t) => {
+  interface Case {
+    readonly request: string
+    /** The probes, in the order in which they are given. */
+    readonly probes: Readonly<Record<string, 'up' | 'down'>>
+    readonly status: number
+    readonly body: object
   }
-})
-
-t.test('not ready: 503 naming what fails, in the order database, queue, layer1', async (t) => {
-  for (const [probes, failing] of [
-    [{ database: down }, ['database']],
-    [{ database: up, queue: down, layer1: up }, ['queue']],
-    [{ layer1: down, queue: up, database: down }, ['database', 'layer1']],
-    [{ layer1: down, queue: down, database: down }, ['database', 'queue', 'layer1']],
-  ] as const) {
-    const { server } = await build(t, { probes })
-    const response = await server.inject('/health/ready')
-    t.equal(response.statusCode, 503)
-    t.equal(response.body, JSON.stringify({ status: 'not_ready', failing }))
+  for (const { request, probes, status, body } of golden<Case[]>(import.meta.url, 'test/golden.json')) {
+    const given = Object.entries(probes).map(([name, state]) => [name, state === 'up' ? up : down])
+    const { server } = await build(t, { probes: Object.fromEntries(given) })
+    const response = await server.inject(request.replace('GET ', ''))
+    const name = `${request}: ${JSON.stringify(probes)}`
+    t.equal(response.statusCode, status, name)
+    t.equal(response.body, JSON.stringify(body), name)
     t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
   }
 })
 
-t.test('the order of the names is not the order of the failures', async (t) => {
+t.test('names failing subsystems in the order of the probes, not of the failures', async (t) => {
   const [database, layer1] = [manualProbe(), manualProbe()]
   const { server } = await build(t, { probes: { database: database.probe, layer1: layer1.probe } })
   const response = server.inject('/health/ready')
@@ -89,15 +68,31 @@ t.test('the order of the names is not the order of the failures', async (t) => {
   t.same((await response).json(), { status: 'not_ready', failing: ['database', 'layer1'] })
 })
 
-t.test('why a subsystem fails goes to the log, not to the client', async (t) => {
+t.test('logs why a subsystem fails and does not tell the client', async (t) => {
   const { server, log } = await build(t, { probes: { database: down, queue: up } })
   const response = await server.inject('/health/ready')
   t.notMatch(response.body, /password/)
-  t.equal(log.length, 1)
-  t.match(log[0], { subsystem: 'database', err: { message: /password authentication failed/ } })
+  t.equal(log().length, 1)
+  t.match(log()[0], { subsystem: 'database', err: { message: /password authentication failed/ } })
 })
 
-t.test('a probe that throws before it promises anything fails alone', async (t) => {
+t.test('shows counters that are not 0, ready or not', async (t) => {
+  const state = { failing: true, invalidBlocks: 0 }
+  const { server } = await build(t, {
+    probes: { blocks: async (signal) => (state.failing ? down(signal) : undefined) },
+    counters: { invalidBlocks: () => state.invalidBlocks, other: () => 0 },
+  })
+  const body = async () => (await server.inject('/health/ready')).body
+  t.equal(await body(), '{"status":"not_ready","failing":["blocks"]}')
+  state.invalidBlocks = 2
+  t.equal(await body(), '{"status":"not_ready","failing":["blocks"],"invalidBlocks":2}')
+  state.failing = false
+  t.equal(await body(), '{"status":"ready","invalidBlocks":2}')
+  state.invalidBlocks = 0
+  t.equal(await body(), '{"status":"ready"}')
+})
+
+t.test('a probe that throws synchronously does not affect the others', async (t) => {
   const { server } = await build(t, {
     probes: {
       database: () => {
@@ -109,7 +104,7 @@ t.test('a probe that throws before it promises anything fails alone', async (t) 
   t.same((await server.inject('/health/ready')).json(), { status: 'not_ready', failing: ['database'] })
 })
 
-t.test('probes run side by side', async (t) => {
+t.test('runs probes concurrently', async (t) => {
   const [database, queue, layer1] = [manualProbe(), manualProbe(), manualProbe()]
   const { server } = await build(t, {
     probes: { database: database.probe, queue: queue.probe, layer1: layer1.probe },
@@ -117,13 +112,13 @@ t.test('probes run side by side', async (t) => {
   const response = server.inject('/health/ready')
   await settled()
   for (const { calls } of [database, queue, layer1]) {
-    t.equal(calls.length, 1, 'asked before any other has answered')
+    t.equal(calls.length, 1, 'runs before any other has settled')
     calls[0]!.resolve()
   }
   t.equal((await response).statusCode, 200)
 })
 
-t.test('a probe has 3 s, or as long as the option says', async (t) => {
+t.test('limits a probe to 3 s, or to what the option says', async (t) => {
   for (const [options, limit] of [
     [{}, 3000],
     [{ probeTimeoutMs: 50 }, 50],
@@ -143,20 +138,20 @@ t.test('a probe has 3 s, or as long as the option says', async (t) => {
     const late = server.inject('/health/ready')
     await settled()
     mock.timers.tick(limit)
-    t.ok(calls[1]!.signal.aborted, 'the probe is told to give up')
     t.same((await late).json(), { status: 'not_ready', failing: ['database'] })
-    t.match(log[0], { subsystem: 'database', err: { code: 'HEALTH_PROBE_TIMEOUT' } })
+    t.ok(calls[1]!.signal.aborted, 'the signal of the probe aborts')
+    t.match(log()[0], { subsystem: 'database', err: { code: 'HEALTH_PROBE_TIMEOUT' } })
 
-    calls[1]!.reject(new Error('too late to matter'))
+    calls[1]!.reject(new Error('after the time limit'))
     const next = server.inject('/health/ready')
     await settled()
     calls[2]!.resolve()
-    t.equal((await next).statusCode, 200, 'and the next run asks again')
+    t.equal((await next).statusCode, 200, 'the next run starts again')
     mock.timers.reset()
   }
 })
 
-t.test('a burst of requests is one run of the probes', async (t) => {
+t.test('runs the probes once for a burst of requests', async (t) => {
   const { calls, probe } = manualProbe()
   const { server, log } = await build(t, { probes: { queue: probe } })
   const burst = Array.from({ length: 20 }, () => server.inject('/health/ready'))
@@ -166,16 +161,16 @@ t.test('a burst of requests is one run of the probes', async (t) => {
   for (const response of await Promise.all(burst)) {
     t.same(response.json(), { status: 'not_ready', failing: ['queue'] })
   }
-  t.equal(log.length, 1, 'logged once')
+  t.equal(log().length, 1, 'logged once')
 
   const after = server.inject('/health/ready')
   await settled()
-  t.equal(calls.length, 2, 'a later request asks anew')
+  t.equal(calls.length, 2, 'a later request starts another run')
   calls[1]!.resolve()
   t.equal((await after).statusCode, 200)
 })
 
-t.test('HEAD follows GET', async (t) => {
+t.test('serves HEAD like GET', async (t) => {
   const { server } = await build(t, { probes: { database: down } })
   for (const [url, status, length] of [
     ['/health/live', 200, '15'],
@@ -188,7 +183,7 @@ t.test('HEAD follows GET', async (t) => {
   }
 })
 
-t.test('two instances in one server, each under its prefix', async (t) => {
+t.test('serves two instances in one server, each under its prefix', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   await server.register(health, { prefix: '/a', probes: {} })
@@ -198,9 +193,12 @@ t.test('two instances in one server, each under its prefix', async (t) => {
   t.equal((await server.inject('/health/ready')).statusCode, 404)
 })
 
-t.test('wrong options stop the start', async (t) => {
+t.test('throws at startup for options that cannot work', async (t) => {
   const wrong: [unknown, RegExp][] = [
     [{}, /probes are required/],
+    [{ probes: { queue: true } }, /probes\.queue must be a function/],
+    [{ probes: {}, counters: { errors: 1 } }, /counters\.errors must be a function/],
+    [{ probes: {}, counters: { status: () => 1 } }, /counters\.status must be a function of another name/],
     [{ probes: {}, probeTimeoutMs: 0 }, /probeTimeoutMs must be positive/],
     [{ probes: {}, probeTimeoutMs: Number.NaN }, /probeTimeoutMs must be positive/],
   ]
@@ -211,7 +209,7 @@ t.test('wrong options stop the start', async (t) => {
   }
 })
 
-t.test('the OpenAPI document names every route and status', async (t) => {
+t.test('documents every route and status in OpenAPI', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   await server.register(swagger, { openapi: {} })
@@ -219,10 +217,12 @@ t.test('the OpenAPI document names every route and status', async (t) => {
   await server.ready()
   const { paths } = server.swagger()
   t.same(Object.keys(paths ?? {}), ['/health/live', '/health/ready'])
-  t.same(Object.keys(paths?.['/health/live']?.get?.responses ?? {}), ['200'])
-  t.same(Object.keys(paths?.['/health/ready']?.get?.responses ?? {}), ['200', '503'])
+  t.same(Object.keys(paths?.['/health/live']?.get?.responses ?? {}), ['200', '408', '431'])
+  t.same(Object.keys(paths?.['/health/ready']?.get?.responses ?? {}), ['200', '408', '431', '503'])
   t.matchOnlyStrict(paths?.['/health/ready']?.get?.responses?.['503'], {
-    description: 'A subsystem does not answer',
+    description:
+      'One or more subsystems do not respond; or, with Retry-After, too many clients are connected',
+    headers: { 'Retry-After': Object },
     content: { 'application/json': { schema: Object } },
   })
 })

@@ -1,23 +1,37 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { type Probe, readinessCheck, type Subsystem } from './readiness.js'
+import { type Probe, readinessCheck } from './readiness.js'
 import { liveSchema, readySchema } from './schemas.js'
 
-export { ProbeTimeoutError } from './errors.js'
-export type { Probe, Subsystem } from './readiness.js'
-export { Liveness, liveSchema, NotReady, Ready, readySchema } from './schemas.js'
+export { isProbeTimeoutError, ProbeTimeoutError } from './errors.js'
+export type { Probe } from './readiness.js'
+export { Liveness, liveSchema, type NotReady, notReady, Ready, readySchema } from './schemas.js'
 
-export interface HealthOptions extends RegisterOptions {
-  /** A probe for each subsystem that the server depends on; what has none is not asked about. */
-  probes: Readonly<Partial<Record<Subsystem, Probe>>>
-  /** How long a probe may take, in milliseconds. Default: 3000. */
+/** Options of {@link health}. */
+export interface HealthOptions<Name extends string = string> extends RegisterOptions {
+  /**
+   * A probe for each subsystem that the server depends on, by its name. Failing ones are reported in this
+   * order.
+   */
+  probes: Readonly<Record<Name, Probe>>
+  /** Time limit of a probe, in milliseconds. Default: 3000. */
   probeTimeoutMs?: number
+  /** Counts of what should not happen, by name. `GET /health/ready` shows those that are not 0. */
+  counters?: Readonly<Record<string, () => number>>
 }
 
 const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options) => {
-  const { probes, probeTimeoutMs = 3000 } = options
+  const { probes, probeTimeoutMs = 3000, counters = {} } = options
   if (!probes) throw new TypeError('@ratatosk/health: probes are required')
+  for (const [name, probe] of Object.entries(probes)) {
+    if (typeof probe !== 'function')
+      throw new TypeError(`@ratatosk/health: probes.${name} must be a function`)
+  }
+  for (const [name, counter] of Object.entries(counters)) {
+    if (typeof counter !== 'function' || name === 'status' || name === 'failing')
+      throw new TypeError(`@ratatosk/health: counters.${name} must be a function of another name`)
+  }
   if (!(probeTimeoutMs > 0)) throw new TypeError('@ratatosk/health: probeTimeoutMs must be positive')
 
   const check = readinessCheck(probes, probeTimeoutMs, (subsystem, err) =>
@@ -26,17 +40,21 @@ const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options
 
   fastify.get('/health/live', { schema: liveSchema }, async () => ({ status: 'ok' as const }))
 
-  fastify.get('/health/ready', { schema: readySchema }, async (_request, reply) => {
+  const schema = readySchema(Object.keys(probes), Object.keys(counters))
+  fastify.get('/health/ready', { schema }, async (_request, reply) => {
     const failing = await check()
-    if (failing.length > 0) return reply.code(503).send({ status: 'not_ready', failing })
-    return reply.send({ status: 'ready' })
+    const counts = Object.entries(counters).map(([name, count]) => [name, count()] as const)
+    const shown: object = Object.fromEntries(counts.filter(([_name, count]) => count > 0))
+    if (failing.length > 0) return reply.code(503).send({ ...shown, status: 'not_ready', failing })
+    return reply.send({ ...shown, status: 'ready' })
   })
 }
 
 /**
  * Fastify plugin: `GET /health/live` and `GET /health/ready`.
  *
- * It is encapsulated, so several instances fit into one server, each under its `prefix`.
+ * Encapsulated: one server can hold several instances, each under its `prefix`. Throws a `TypeError` at
+ * startup for options that cannot work.
  *
  * @example
  * ```ts

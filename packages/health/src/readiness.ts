@@ -1,38 +1,33 @@
+import pTimeout from 'p-timeout'
 import { ProbeTimeoutError } from './errors.js'
 
-/** Subsystems whose loss makes a node unready, in the order in which they are named. */
-export const subsystems = ['database', 'queue', 'layer1'] as const
-
-export type Subsystem = (typeof subsystems)[number]
-
 /**
- * Resolves when the subsystem answers, rejects when it does not. It has to give up what it holds when the signal
- * aborts, which it does when the time for probes is over.
+ * Resolves when its subsystem responds, rejects when it does not. The signal aborts when the time limit is
+ * exceeded; the probe then has to release what it holds.
  */
 export type Probe = (signal: AbortSignal) => Promise<void>
 
 /**
- * Makes a check that runs all probes side by side, each bounded in time.
+ * Creates a check that runs all probes concurrently, each with a time limit. Calls during a run share its
+ * result, so a burst of requests causes one run.
  *
- * Whoever asks while a run is under way shares its result: a burst of requests is one run.
- *
- * @param probes a probe for each subsystem that the server depends on
- * @param timeoutMs how long a probe may take, in milliseconds
- * @param onFailure is told of each failure of a run, once
- * @returns a function that resolves to the failing subsystems, in the order of {@link subsystems}; it never rejects
+ * @param probes by the name of their subsystem
+ * @param timeoutMs time limit of a probe, in milliseconds
+ * @param onFailure called once per failure and run
+ * @returns a function that resolves to the names of the failing subsystems, in the order of `probes`. Never
+ *   rejects.
  */
-export function readinessCheck(
-  probes: Readonly<Partial<Record<Subsystem, Probe>>>,
+export function readinessCheck<Name extends string>(
+  probes: Readonly<Record<Name, Probe>>,
   timeoutMs: number,
-  onFailure: (subsystem: Subsystem, cause: unknown) => void,
-): () => Promise<Subsystem[]> {
-  let underway: Promise<Subsystem[]> | undefined
+  onFailure: (subsystem: Name, cause: unknown) => void,
+): () => Promise<Name[]> {
+  const subsystems = Object.keys(probes) as Name[]
+  let current: Promise<Name[]> | undefined
 
-  async function answers(subsystem: Subsystem): Promise<boolean> {
-    const probe = probes[subsystem]
-    if (!probe) return true
+  async function responds(subsystem: Name): Promise<boolean> {
     try {
-      await bounded(probe, timeoutMs)
+      await withinLimit(probes[subsystem], timeoutMs)
       return true
     } catch (cause) {
       onFailure(subsystem, cause)
@@ -40,29 +35,28 @@ export function readinessCheck(
     }
   }
 
-  async function run(): Promise<Subsystem[]> {
-    const answered = await Promise.all(subsystems.map(answers))
-    return subsystems.filter((_subsystem, index) => !answered[index])
+  async function run(): Promise<Name[]> {
+    const responding = await Promise.all(subsystems.map(responds))
+    return subsystems.filter((_subsystem, index) => !responding[index])
   }
 
   return () => {
-    underway ??= run().finally(() => {
-      underway = undefined
+    current ??= run().finally(() => {
+      current = undefined
     })
-    return underway
+    return current
   }
 }
 
-/** Runs a probe to its end or to the end of its time, whichever comes first. */
-async function bounded(probe: Probe, timeoutMs: number): Promise<void> {
+async function withinLimit(probe: Probe, timeoutMs: number): Promise<void> {
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(new ProbeTimeoutError(timeoutMs)), timeoutMs)
-  const timeout = new Promise<never>((_resolve, reject) => {
-    deadline.signal.addEventListener('abort', () => reject(deadline.signal.reason), { once: true })
-  })
   try {
-    await Promise.race([probe(deadline.signal), timeout])
-  } finally {
-    clearTimeout(timer)
+    await pTimeout(probe(deadline.signal), {
+      milliseconds: timeoutMs,
+      message: new ProbeTimeoutError(timeoutMs),
+    })
+  } catch (error) {
+    deadline.abort(error)
+    throw error
   }
 }

@@ -1,36 +1,76 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { type Subsystem, subsystems } from './readiness.js'
+import { arrivalResponses, limitResponses, orBusy } from '@ratatosk/http'
+import { type Static, type TInteger, type TOptional, Type } from '@sinclair/typebox'
 
 /** Body of `GET /health/live`. */
-export const Liveness = Type.Object({ status: Type.Literal('ok') }, { title: 'Liveness', description: 'Up' })
+export const Liveness = Type.Object(
+  { status: Type.Literal('ok') },
+  { title: 'Liveness', description: 'The process is up' },
+)
 export type Liveness = Static<typeof Liveness>
 
-/** Body of `GET /health/ready` when every subsystem answers. */
-export const Ready = Type.Object({ status: Type.Literal('ready') }, { title: 'Ready', description: 'Ready' })
+const readyNotes = { title: 'Ready', description: 'Every subsystem responds' }
+
+/** Body of a 200 of `GET /health/ready`, next to the counters that are not 0. */
+export const Ready = Type.Object({ status: Type.Literal('ready') }, readyNotes)
 export type Ready = Static<typeof Ready>
 
-/** Body of `GET /health/ready` when one or more subsystems do not answer. */
-export const NotReady = Type.Object(
-  {
-    status: Type.Literal('not_ready'),
-    failing: Type.Array(Type.Unsafe<Subsystem>(Type.String({ enum: [...subsystems] })), {
-      description: 'Subsystems that do not answer: database, queue, layer1, in this order',
-    }),
-  },
-  { title: 'NotReady', description: 'A subsystem does not answer' },
-)
-export type NotReady = Static<typeof NotReady>
+/**
+ * Body of a 503 of `GET /health/ready`: the names of the failing subsystems, in the order of the probes, next
+ * to the counters that are not 0.
+ */
+export interface NotReady<Name extends string = string> {
+  status: 'not_ready'
+  failing: Name[]
+}
 
+/** Schemas of the counters, which are present in a body unless they are 0. */
+function counts(counters: readonly string[]): Record<never, TOptional<TInteger>> {
+  const count = Type.Optional(Type.Integer({ minimum: 1, description: 'Absent if 0' }))
+  return Object.fromEntries(counters.map((name) => [name, count]))
+}
+
+/**
+ * Schema of a {@link NotReady}.
+ *
+ * @param subsystems the names that `failing` may contain
+ * @param counters the names of the counters
+ */
+export function notReady<Name extends string>(subsystems: readonly Name[], counters: readonly string[] = []) {
+  // JSON Schema does not allow an empty enum.
+  const names = subsystems.length > 0 ? { enum: [...subsystems] } : {}
+  return Type.Object(
+    {
+      status: Type.Literal('not_ready'),
+      failing: Type.Array(Type.Unsafe<Name>(Type.String(names)), {
+        description: 'Subsystems that do not respond, in the order of the enum',
+      }),
+      ...counts(counters),
+    },
+    { title: 'NotReady', description: 'One or more subsystems do not respond' },
+  )
+}
+
+/** Route schema of `GET /health/live`, for OpenAPI documents. */
 export const liveSchema = {
   operationId: 'live',
   summary: 'Liveness',
+  description: 'Always 200 while the process is up.',
   tags: ['health'],
-  response: { 200: Liveness },
+  response: { 200: Liveness, ...arrivalResponses() },
 }
 
-export const readySchema = {
+/** Route schema of `GET /health/ready`, for OpenAPI documents. */
+export const readySchema = <Name extends string>(
+  subsystems: readonly Name[],
+  counters: readonly string[] = [],
+) => ({
   operationId: 'ready',
-  summary: 'Readiness of database, queue and layer-1 provider',
+  summary: 'Readiness of the subsystems that the server depends on',
+  description: 'Asks the database, the queue and the layer-1 provider side by side; each has a time limit.',
   tags: ['health'],
-  response: { 200: Ready, 503: NotReady },
-}
+  response: {
+    ...limitResponses(),
+    200: Type.Object({ ...Ready.properties, ...counts(counters) }, readyNotes),
+    503: orBusy(notReady(subsystems, counters)),
+  },
+})

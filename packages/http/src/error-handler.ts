@@ -1,24 +1,29 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isExposed } from './errors.js'
-import { notFoundHandler } from './not-found.js'
-import type { ErrorBody } from './schemas.js'
+import { type HttpErrorOptions, isHttpError } from './errors.js'
+import type { ErrorBody, NotFoundBody } from './schemas.js'
 
 const internalError: ErrorBody = { error: 'Something went wrong' }
+const notFound: NotFoundBody = { error: 'Not Found', code: 'DISABLED' }
+
+interface Answer extends Pick<HttpErrorOptions, 'headers'> {
+  readonly statusCode: number
+  readonly body: ErrorBody
+}
 
 /**
  * Turns any error into `{ "error": string }`, for `fastify.setErrorHandler`.
  *
- * | what was thrown | answer |
+ * | thrown | response |
  * | --- | --- |
- * | an {@link HttpError}, or any error with `expose: true` and a `statusCode` | its status, its message, its `bodyFields` |
- * | an error of Fastify below 500 (parser, body limit, media type, validation) | its status, its message |
- * | an error of Fastify above 500 (time-out, overload) | its status, the status's name |
- * | a request that the client broke off: in its body, or what a port that was given `request.signal` ends with | 400 |
+ * | an {@link HttpError}, or any error with `expose: true` and a `statusCode` | its status, message, `bodyFields`, `headers` |
+ * | a Fastify error below 500 (parser, body limit, media type, validation) | its status and message |
+ * | a Fastify error above 500 (time-out, overload) | its status and the name of the status |
+ * | an error because the client aborted the request | 400 |
  * | anything else, whatever `statusCode` it carries | 500 `Something went wrong` |
  *
- * From 500 on, the error goes to the request's log with its cause; below, at level `debug`.
- * A path that is not served stays a 404, however broken the body sent to it.
+ * Responses from 500 on are logged at `error` with their cause, the others at `debug`, under the id of the
+ * request. A path that is not served stays a 404 even if its body does not parse.
  *
  * @example
  * ```ts
@@ -26,25 +31,46 @@ const internalError: ErrorBody = { error: 'Something went wrong' }
  * ```
  */
 export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (request.is404 && isOfFramework(error) && error.statusCode < 500) return notFoundHandler(request, reply)
+  if (request.is404 && isFastifyError(error) && error.statusCode < 500) return notFoundHandler(request, reply)
   return answerError(error, request, reply)
 }
 
 /**
- * Answers what fails before a route is chosen, such as a malformed URL: Fastify's option `frameworkErrors`.
+ * Answers errors that occur before a route is chosen, such as a malformed URL; for Fastify's option
+ * `frameworkErrors`.
+ *
+ * @example
+ * ```ts
+ * const server = fastify({ frameworkErrors: answerError })
+ * ```
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { statusCode, body } = answerTo(error, request)
+  const { statusCode, body, headers } = answerTo(error, request)
   if (statusCode >= 500) request.log.error({ err: error }, body.error)
   else request.log.debug({ err: error }, body.error)
+  if (headers) reply.headers(headers)
   return reply.code(statusCode).send(body)
 }
 
-function answerTo(error: unknown, request: FastifyRequest): { statusCode: number; body: ErrorBody } {
-  if (isExposed(error)) {
-    return { statusCode: error.statusCode, body: { ...error.bodyFields, error: error.message } }
+/**
+ * Answers 404 `{"error":"Not Found","code":"DISABLED"}`, for `fastify.setNotFoundHandler`: the same bytes for
+ * an unknown path, an unserved method and a feature that is switched off.
+ *
+ * @example
+ * ```ts
+ * fastify.setNotFoundHandler(notFoundHandler)
+ * ```
+ */
+export function notFoundHandler(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(404).send(notFound)
+}
+
+function answerTo(error: unknown, request: FastifyRequest): Answer {
+  if (isHttpError(error)) {
+    const { statusCode, message, bodyFields, headers } = error
+    return { statusCode, body: { ...bodyFields, error: message }, ...(headers && { headers }) }
   }
-  if (isOfFramework(error) && error.statusCode !== 500) {
+  if (isFastifyError(error) && error.statusCode !== 500) {
     const { statusCode, message } = error
     return { statusCode, body: { error: statusCode < 500 ? message : (STATUS_CODES[statusCode] ?? message) } }
   }
@@ -53,13 +79,13 @@ function answerTo(error: unknown, request: FastifyRequest): { statusCode: number
   return { statusCode: 500, body: internalError }
 }
 
-/** What a call that was given the request's signal rejects with once the client is gone. */
+/** What a call that received the request's signal rejects with after the client has disconnected. */
 function abortReason({ signal }: FastifyRequest): unknown {
   return signal?.aborted ? signal.reason : undefined
 }
 
-/** Fastify and its plugins name their errors `FST_…`; no other error's status is believed. */
-function isOfFramework(error: unknown): error is Error & { statusCode: number } {
+/** Fastify and its plugins prefix their codes with `FST_`; the status of any other error is not trusted. */
+function isFastifyError(error: unknown): error is Error & { statusCode: number } {
   return (
     error instanceof Error &&
     'code' in error &&

@@ -1,26 +1,32 @@
-/** What an {@link HttpError} may carry beside status and message. */
+/** What an {@link HttpError} may carry in addition to status, code and message. */
 export interface HttpErrorOptions extends ErrorOptions {
-  /** Fields of the body beside `error`. */
+  /** Fields of the response body next to `error`. */
   readonly bodyFields?: Readonly<Record<string, unknown>>
+  /** Headers of the response, such as `retry-after`. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
  * An error whose status and message are meant for the client.
  *
- * Handlers recognise one by its shape (`expose`, `statusCode`, `message`), never by its class, so that errors of
- * another copy of this package, of `http-errors` and of one's own are treated alike.
+ * @example
+ * ```ts
+ * throw new HttpError(404, 'SHOP_NO_SUCH_ITEM', 'No such item')
+ * ```
  */
 export class HttpError extends Error {
-  /** Says that status and message may leave the server; what does not say so leaves as a bare 500. */
+  /** Marks status and message as public; an error without this mark is answered with a bare 500. */
   readonly expose = true
-  /** Fields of the body beside `error`. */
+  /** Fields of the response body next to `error`. */
   readonly bodyFields?: Readonly<Record<string, unknown>>
+  /** Headers of the response. */
+  readonly headers?: Readonly<Record<string, string>>
 
   /**
-   * @param statusCode HTTP status of the answer, 400 to 599.
-   * @param code stable name of the error, for logs and for code that catches it.
-   * @param message what the client reads in `error`.
-   * @param options the cause goes to the log only; `bodyFields` stand beside `error` in the body.
+   * @param statusCode HTTP status of the response, 400 to 599
+   * @param code stable name of the error, of the form `PACKAGE_REASON`, for logs and for code that catches it
+   * @param message the `error` field of the response body
+   * @param options `cause` goes to the log only; `bodyFields` and `headers` go to the client
    */
   constructor(
     readonly statusCode: number,
@@ -31,20 +37,125 @@ export class HttpError extends Error {
     super(message, options)
     this.name = new.target.name
     if (options?.bodyFields) this.bodyFields = options.bodyFields
+    if (options?.headers) this.headers = options.headers
   }
 }
 
-/** Whether an error was made for the client's eyes. */
-export function isExposed(
-  error: unknown,
-): error is Error & { statusCode: number; expose: true } & Pick<HttpErrorOptions, 'bodyFields'> {
+/** An error that may be shown to the client: an {@link HttpError}, or any error of the same shape. */
+export type ExposedError = Error & { statusCode: number; expose: true } & Pick<
+    HttpErrorOptions,
+    'bodyFields' | 'headers'
+  >
+
+/**
+ * Whether a caught value may be shown to the client. Errors are recognised by shape (`expose: true`, a
+ * `statusCode` from 400 to 599), so that those of another copy of this package, of `http-errors` and of your
+ * own count too.
+ */
+export function isHttpError(value: unknown): value is ExposedError {
   return (
-    error instanceof Error &&
-    'expose' in error &&
-    error.expose === true &&
-    'statusCode' in error &&
-    typeof error.statusCode === 'number' &&
-    error.statusCode >= 400 &&
-    error.statusCode <= 599
+    value instanceof Error &&
+    'expose' in value &&
+    value.expose === true &&
+    'statusCode' in value &&
+    typeof value.statusCode === 'number' &&
+    value.statusCode >= 400 &&
+    value.statusCode <= 599
   )
+}
+
+/**
+ * Whether a caught value is an error of one package: its `code` begins with the package's prefix. Works across copies of
+ * the package.
+ *
+ * @param prefix such as `SUBMIT_`
+ */
+export function hasCode(value: unknown, prefix: string): value is Error & { readonly code: string } {
+  return (
+    value instanceof Error &&
+    'code' in value &&
+    typeof value.code === 'string' &&
+    value.code.startsWith(prefix)
+  )
+}
+
+/** 401: the request has no bearer token, or a wrong one. */
+export class UnauthorizedError extends HttpError {
+  constructor() {
+    super(401, 'HTTP_UNAUTHORIZED', 'Unauthorized')
+  }
+}
+
+/** 403: a web page of another origin made a browser send the request. */
+export class CrossSiteError extends HttpError {
+  constructor() {
+    super(403, 'HTTP_CROSS_SITE', 'Cross-site requests are refused')
+  }
+}
+
+/** 403: the request is addressed to a host name that is not the server's, as in DNS rebinding. */
+export class HostNotAllowedError extends HttpError {
+  constructor() {
+    super(
+      403,
+      'HTTP_HOST_NOT_ALLOWED',
+      'Host not allowed: use a loopback address or a host name that the server is configured for',
+    )
+  }
+}
+
+/**
+ * 503: a limit of the server is reached. `Retry-After` says when the client may ask again.
+ *
+ * @example
+ * ```ts
+ * throw new BusyError('SHOP_TOO_MANY_CARTS', 'Too many carts: retry later')
+ * ```
+ */
+export class BusyError extends HttpError {
+  /**
+   * @param code stable name of the error, of the form `PACKAGE_REASON`
+   * @param message the `error` field of the response body
+   * @param retryAfterSeconds whole seconds, at least 1
+   */
+  constructor(code: string, message: string, retryAfterSeconds = 1) {
+    super(503, code, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
+  }
+}
+
+/** An operation was not carried out: 409 if it cannot be carried out now, 504 if its outcome is not known. */
+export class OperationError extends HttpError {}
+
+/** The `cause` field of a layer-1 failure. Failures of any other kind are reported as `unknown`. */
+export const layer1Causes = [
+  'timeout',
+  'rate limited',
+  'unreachable',
+  'provider error',
+  'invalid answer',
+  'unauthorized',
+  'wrong network',
+  'rejected',
+  'rolled back',
+  'unknown',
+] as const
+
+/** One of {@link layer1Causes}. */
+export type Layer1Cause = (typeof layer1Causes)[number]
+
+/** 503: the layer-1 provider failed. The body names the kind of failure and reveals nothing else about it. */
+export class Layer1FailureError extends HttpError {
+  /**
+   * @param kind one of {@link layer1Causes}; any other text becomes `unknown` and is not shown
+   * @param code stable name of the failure, for the log
+   * @param options the cause goes to the log only
+   */
+  constructor(kind: string, code: string, options?: ErrorOptions) {
+    const cause = layer1Causes.find((known) => known === kind) ?? 'unknown'
+    const suffix = cause === 'unknown' ? '' : `: ${cause}`
+    super(503, code, `The layer-1 provider failed${suffix}`, {
+      ...options,
+      bodyFields: { status: 'error', cause },
+    })
+  }
 }

@@ -1,31 +1,52 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
-import fastify from 'fastify'
+import { ask, browserAttacks, exchange, listening } from '@ratatosk/test-kit/http'
+import fastify, { type FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
-import { bearerToken, errorHandler, httpErrors, noStore, sideEffectingGet } from './index.js'
-import { exchange } from './test/exchange.js'
+import {
+  bearerToken,
+  errorHandler,
+  httpErrors,
+  noStore,
+  type OperatorAccess,
+  operatorGuards,
+  operatorRoute,
+  sideEffectingGet,
+} from './index.js'
 
 const unauthorized = '{"error":"Unauthorized"}'
+const crossSite = '{"error":"Cross-site requests are refused"}'
+const hostNotAllowed =
+  '{"error":"Host not allowed: use a loopback address or a host name that the server is configured for"}'
+const authorization = 'Bearer open sesame'
 
-/** A server with a guarded POST and a guarded GET that changes something; counts what got through. */
-async function build(t: Test, token = 'open sesame') {
-  const server = fastify({ bodyLimit: 64 })
+/** A server with a guarded POST, a GET that changes state and a debug GET; records what reached a handler. */
+async function build(
+  t: Test,
+  access: OperatorAccess = { operatorToken: 'open sesame' },
+  options: FastifyServerOptions = {},
+) {
+  const server = fastify({ bodyLimit: 64, ...options })
   t.teardown(() => server.close())
   await server.register(httpErrors)
   const done: string[] = []
-  server.post('/claims', { onRequest: bearerToken(token) }, async () => {
+  server.post('/claims', { onRequest: bearerToken(access.operatorToken ?? 'open sesame') }, async () => {
     done.push('claim')
     return {}
   })
-  server.get('/reset', sideEffectingGet(bearerToken(token)), async () => {
+  server.get('/reset', sideEffectingGet(access), async () => {
     done.push('reset')
+    return {}
+  })
+  server.get('/globals', { onRequest: operatorGuards(access) }, async () => {
+    done.push('globals')
     return {}
   })
   server.get('/tip', { onRequest: noStore }, async () => ({}))
   return { server, done }
 }
 
-t.test('the right token, its scheme in either case', async (t) => {
+t.test('accepts the right token, with the scheme in either case', async (t) => {
   const { server, done } = await build(t)
   for (const authorization of ['Bearer open sesame', 'bearer open sesame', 'BEARER  open sesame']) {
     const answer = await server.inject({ method: 'POST', url: '/claims', headers: { authorization } })
@@ -35,7 +56,7 @@ t.test('the right token, its scheme in either case', async (t) => {
   t.same(done, ['claim', 'claim', 'claim'])
 })
 
-t.test('a missing or wrong token: 401, with what is asked for', async (t) => {
+t.test('answers 401 with WWW-Authenticate to a missing or wrong token', async (t) => {
   const { server, done } = await build(t)
   for (const authorization of [
     undefined,
@@ -69,7 +90,7 @@ t.test('a missing or wrong token: 401, with what is asked for', async (t) => {
   t.same(done, [])
 })
 
-t.test('judged before the body', async (t) => {
+t.test('checks the token before the body', async (t) => {
   const { server } = await build(t)
   for (const [type, payload] of [
     ['application/json', '{'],
@@ -96,31 +117,30 @@ t.test('judged before the body', async (t) => {
   t.match(answer, /^HTTP\/1\.1 401 /, 'the body has not been sent yet')
 })
 
-t.test('a token beyond ASCII is compared as the bytes that are sent', async (t) => {
-  const { server } = await build(t, 'schlüssel–鍵')
-  await server.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = server.server.address() as AddressInfo
+t.test('compares a token beyond ASCII by its UTF-8 bytes', async (t) => {
+  const { server } = await build(t, { operatorToken: 'schlüssel–鍵' })
+  const { port } = await listening(server)
   const get = (token: string) =>
     exchange(
       port,
-      `GET /reset HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: Bearer ${token}\r\n\r\n`,
+      `GET /reset HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ${token}\r\n\r\n`,
     )
   t.equal((await get('schlüssel–鍵')).status, 200)
   t.equal((await get('schlüssel–鎖')).status, 401)
 })
 
-t.test('an empty token is no token', async (t) => {
+t.test('refuses an empty token at startup', async (t) => {
   for (const token of ['', undefined]) {
     t.throws(() => bearerToken(token as string), { message: 'a bearer token must not be empty' })
   }
+  t.throws(() => operatorGuards({ operatorToken: '' }), { message: 'a bearer token must not be empty' })
 })
 
-t.test('a GET that changes something: no HEAD, as for an unknown path', async (t) => {
+t.test('answers HEAD on a GET that changes state like an unknown path', async (t) => {
   const { server, done } = await build(t)
-  await server.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = server.server.address() as AddressInfo
+  const { port } = await listening(server)
   const head = async (path: string) => {
-    const headers = 'host: a\r\nconnection: close\r\nauthorization: Bearer open sesame'
+    const headers = `host: localhost\r\nconnection: close\r\nauthorization: ${authorization}`
     const answer = await exchange(port, `HEAD ${path} HTTP/1.1\r\n${headers}\r\n\r\n`)
     return { ...answer, head: answer.head.replace(/\r\ndate: [^\r]*/i, '') }
   }
@@ -131,47 +151,160 @@ t.test('a GET that changes something: no HEAD, as for an unknown path', async (t
   t.same(done, [])
 })
 
-t.test('a GET that changes something: refused where a browser says cross-site, token or not', async (t) => {
-  const { server, done } = await build(t)
-  const get = (site: string | undefined, authorization = 'Bearer open sesame') =>
-    server.inject({
-      url: '/reset',
-      headers: { authorization, ...(site !== undefined && { 'sec-fetch-site': site }) },
-    })
-  for (const site of ['cross-site', 'Cross-Site']) {
-    for (const authorization of ['Bearer open sesame', '']) {
-      const answer = await get(site, authorization)
-      t.equal(answer.statusCode, 403)
-      t.equal(answer.body, '{"error":"Cross-site requests are refused"}')
+t.test('keeps hostile web pages out, with and without the token', async (t) => {
+  for (const access of [
+    {},
+    { operatorToken: 'open sesame' },
+    { allowedHosts: ['node.example', '0.0.0.0'] },
+  ]) {
+    const { server, done } = await build(t, access)
+    const { url, port } = await listening(server)
+    for (const { name, path = (route: string) => route, headers, ...question } of browserAttacks(port)) {
+      for (const route of ['/reset', '/globals']) {
+        const answer = await ask(url + path(route), { ...question, headers: { ...headers, authorization } })
+        t.equal(answer.status, question.method ? 404 : 403, `${name}: ${route}`)
+        t.notOk('access-control-allow-origin' in answer.headers)
+        if (answer.status === 403) {
+          t.ok([crossSite, hostNotAllowed].includes(answer.body), answer.body)
+          t.equal(answer.headers['cache-control'], 'no-store')
+        }
+      }
     }
+    t.same(done, [], 'no handler ran')
   }
-  t.same(done, [])
-  for (const site of ['same-origin', 'same-site', 'none', undefined]) {
-    t.equal((await get(site)).statusCode, 200, String(site))
-  }
-  t.equal(done.length, 4)
 })
 
-t.test('what changes is not kept, refusals included', async (t) => {
+t.test('serves an own page, the address bar and clients that are no browser', async (t) => {
+  const { server, done } = await build(t, { allowedHosts: ['Node.Example', '192.168.1.20', '2001:db8::1'] })
+  const { url, port } = await listening(server)
+  const browser = { 'user-agent': 'Mozilla/5.0' }
+  const served: Record<string, string>[] = [
+    { host: `localhost:${port}` },
+    { host: `LOCALHOST:${port}` },
+    { host: `127.0.0.1:${port}` },
+    { host: '127.0.0.1' },
+    { host: `127.1.2.3:${port}` },
+    { host: `[::1]:${port}` },
+    { host: '[0:0:0:0:0:0:0:1]' },
+    { host: 'node.example' },
+    { host: 'NODE.example:8443' },
+    { host: '192.168.1.20:3000' },
+    { host: '[2001:DB8::1]:3000' },
+    { ...browser, host: `localhost:${port}`, 'sec-fetch-site': 'none' },
+    { ...browser, host: `localhost:${port}`, 'sec-fetch-site': 'same-origin' },
+    { ...browser, host: `127.0.0.1:${port}`, 'sec-fetch-site': 'Same-Origin', referer: `${url}/console` },
+    { ...browser, host: `localhost:${port}`, origin: `http://localhost:${port}` },
+    { ...browser, host: `localhost:${port}`, referer: `http://localhost:${port}/console` },
+    { ...browser, host: 'node.example', origin: 'https://node.example', 'sec-fetch-site': 'same-origin' },
+    { host: `localhost:${port}`, 'user-agent': 'curl/8.5.0' },
+    { host: `localhost:${port}`, 'user-agent': 'node', 'sec-fetch-mode': 'cors' },
+  ]
+  for (const headers of served) {
+    t.equal((await ask(`${url}/reset`, { headers })).status, 200, JSON.stringify(headers))
+  }
+  t.equal(done.length, served.length)
+})
+
+t.test('refuses hosts that are not configured, and hosts that do not parse', async (t) => {
+  const { server, done } = await build(t, { allowedHosts: ['node.example', '::', '0.0.0.0'] })
+  const { url } = await listening(server)
+  for (const host of [
+    'evil.example',
+    'node.example.',
+    'node.example.evil.example',
+    'evil-node.example',
+    'localhost.',
+    'localhost.evil.example',
+    'a.localhost',
+    '10.0.0.1',
+    '128.0.0.1',
+    '0.0.0.0',
+    '[::]',
+    '[::1',
+    'localhost@evil.example',
+    'evil.example#localhost',
+    'localhost:99999',
+    'localhost:x',
+    'local host',
+  ]) {
+    const answer = await ask(`${url}/reset`, { headers: { host } })
+    t.equal(answer.status, 403, host)
+    t.equal(answer.body, hostNotAllowed, host)
+  }
+  const { port } = new URL(url)
+  for (const head of ['GET /reset HTTP/1.0', 'GET /reset HTTP/1.1\r\nconnection: close\r\nhost:']) {
+    t.equal((await exchange(Number(port), `${head}\r\n\r\n`)).status, 403, head)
+  }
+  t.same(done, [])
+})
+
+t.test('behind a trusted proxy, checks the forwarded host too', async (t) => {
+  const { server, done } = await build(t, { allowedHosts: ['node.example'] }, { trustProxy: true })
+  const { url, port } = await listening(server)
+  const host = `127.0.0.1:${port}`
+  const get = async (headers: Record<string, string>) => (await ask(`${url}/reset`, { headers })).status
+  const own = { 'x-forwarded-host': 'node.example', origin: 'https://node.example' }
+  t.equal(await get({ host, ...own, 'sec-fetch-site': 'same-origin' }), 200)
+  t.equal(await get({ host, ...own, 'x-forwarded-host': 'evil.example' }), 403)
+  t.equal(await get({ host, ...own, origin: 'https://evil.example' }), 403)
+  t.equal(await get({ host: 'evil.example', 'x-forwarded-host': 'node.example' }), 403, 'rebinding')
+  t.same(done, ['reset'])
+})
+
+t.test('refuses malformed host names at startup', async (t) => {
+  for (const host of [
+    '',
+    'http://node.example',
+    'node.example:3000',
+    'node.example:80',
+    '[::1]:80',
+    'a/b',
+    'a b',
+    '*',
+  ]) {
+    t.throws(
+      () => operatorGuards({ allowedHosts: [host] }),
+      { message: `not a host name or IP address without port: ${host}` },
+      host,
+    )
+  }
+})
+
+t.test('forbids storing answers that change, refusals included', async (t) => {
   const { server } = await build(t)
-  const authorization = 'Bearer open sesame'
   for (const request of [
     { url: '/reset', headers: { authorization } },
     { url: '/reset' },
     { url: '/reset', headers: { 'sec-fetch-site': 'cross-site' } },
+    { url: '/reset', headers: { host: 'evil.example' } },
     { url: '/tip' },
   ]) {
     t.equal((await server.inject(request)).headers['cache-control'], 'no-store')
   }
 })
 
-t.test('in a server that has its own errors, the plugin that brings the error handler answers', async (t) => {
+t.test('marks the routes of an operator as closed to other origins', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  const configs: Record<string, unknown> = {}
+  server.addHook('onRoute', ({ url, config }) => {
+    configs[url] = config
+  })
+  server.get('/reset', sideEffectingGet(), async () => ({}))
+  server.get('/globals', { ...operatorRoute({ operatorToken: 'a' }) }, async () => ({}))
+  server.get('/tip', async () => ({}))
+  t.match(configs, { '/reset': { cors: false }, '/globals': { cors: false } })
+  t.notMatch(configs['/tip'], { cors: false })
+  t.equal((await server.inject('/globals')).statusCode, 401)
+})
+
+t.test('answers through the error handler of the plugin, whatever that of the server', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   server.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))
   await server.register(async (scope) => {
     scope.setErrorHandler(errorHandler)
-    scope.get('/reset', sideEffectingGet(bearerToken('a')), async () => ({}))
+    scope.get('/reset', sideEffectingGet({ operatorToken: 'a' }), async () => ({}))
   })
   const answer = await server.inject('/reset')
   t.equal(answer.statusCode, 401)

@@ -1,26 +1,19 @@
 import { type AddressInfo, connect } from 'node:net'
+import { exchange, recordedLog } from '@ratatosk/test-kit/http'
 import fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { HttpError, httpErrorOptions, httpErrors } from './index.js'
-import { exchange } from './test/exchange.js'
 
 const notFound = '{"error":"Not Found","code":"DISABLED"}'
 const somethingWentWrong = '{"error":"Something went wrong"}'
 
-interface LogLine {
-  level: number
-  msg: string
-  reqId?: string
-  err?: { message: string; stack: string; code?: string }
-}
-
-/** A server with the errors of this package, whose log lines are kept. */
+/** A server with the errors of this package; its log is recorded. */
 async function build(t: Test, routes: (server: FastifyInstance) => void = () => undefined) {
-  const log: LogLine[] = []
+  const log = recordedLog()
   const server = fastify({
     ...httpErrorOptions,
     bodyLimit: 1024,
-    logger: { level: 'debug', stream: { write: (line: string) => void log.push(JSON.parse(line)) } },
+    logger: { level: 'debug', stream: log.stream },
   })
   t.teardown(() => server.close())
   await server.register(httpErrors)
@@ -34,7 +27,7 @@ async function listen(server: FastifyInstance): Promise<number> {
   return (server.server.address() as AddressInfo).port
 }
 
-t.test('an unknown path and an unserved method are one 404, byte for byte', async (t) => {
+t.test('answers an unknown path and an unserved method with the same 404, byte for byte', async (t) => {
   const { server } = await build(t)
   for (const [method, url] of [
     ['GET', '/nothing'],
@@ -54,7 +47,7 @@ t.test('an unknown path and an unserved method are one 404, byte for byte', asyn
   t.equal(head.statusCode, 404)
 })
 
-t.test('an unknown path stays unknown, however broken the body sent to it', async (t) => {
+t.test('answers 404 to an unknown path even if the body does not parse', async (t) => {
   const { server } = await build(t)
   for (const [type, payload] of [
     ['application/json', '{'],
@@ -74,7 +67,7 @@ t.test('an unknown path stays unknown, however broken the body sent to it', asyn
   }
 })
 
-t.test('errors of the parsers name what was wrong', async (t) => {
+t.test('names what a parser refused', async (t) => {
   const { server } = await build(t)
   const post = (type: string, payload: string) =>
     server.inject({ method: 'POST', url: '/echo', headers: { 'content-type': type }, payload })
@@ -96,7 +89,7 @@ t.test('errors of the parsers name what was wrong', async (t) => {
   t.same(url.json(), { error: "'/%zz' is not a valid url component" })
 })
 
-t.test('what fails before there is a request is JSON too', async (t) => {
+t.test('answers in JSON what fails before a request exists', async (t) => {
   const { server } = await build(t)
   const port = await listen(server)
   const post = 'POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n'
@@ -127,7 +120,7 @@ t.test('what fails before there is a request is JSON too', async (t) => {
   t.equal(old.status, 404, 'HTTP/1.0 has no Host')
 })
 
-t.test('a request that does not end is answered 408', async (t) => {
+t.test('answers 408 to a request that does not end', async (t) => {
   const server = fastify({
     ...httpErrorOptions,
     requestTimeout: 50,
@@ -146,7 +139,26 @@ t.test('a request that does not end is answered 408', async (t) => {
   }
 })
 
-t.test('a client that goes away in the middle of its body is no failure of the server', async (t) => {
+t.test('sends no 408 into a response that is half sent', async (t) => {
+  const server = fastify({
+    ...httpErrorOptions,
+    requestTimeout: 50,
+    http: { ...httpErrorOptions.http, connectionsCheckingInterval: 10, headersTimeout: 50 },
+  })
+  t.teardown(() => server.close())
+  await server.register(httpErrors)
+  server.get('/half', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, { 'content-length': 100 })
+    reply.raw.write('half')
+  })
+  const port = await listen(server)
+  const answer = await exchange(port, 'GET /half HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n')
+  t.equal(answer.status, 200)
+  t.equal(answer.body, 'half')
+})
+
+t.test('does not log an error when a client disconnects during its body', async (t) => {
   let failed: (error: unknown) => void = () => undefined
   const failure = new Promise<unknown>((resolve) => {
     failed = resolve
@@ -160,16 +172,19 @@ t.test('a client that goes away in the middle of its body is no failure of the s
     setImmediate(() => socket.destroy())
   })
   t.match(await failure, { code: 'ECONNRESET' })
-  t.notOk(log.some(({ level }) => level >= 50))
+  t.notOk(log.records().some(({ level }) => level >= 50))
 })
 
-t.test('an error of this package is answered by its status and message', async (t) => {
+t.test('answers an HttpError with its status, message and headers', async (t) => {
   const { server, log } = await build(t, (server) => {
     server.get('/teapot', () => {
-      throw new HttpError(418, 'TEAPOT', 'Short and stout', { cause: new Error('inner') })
+      throw new HttpError(418, 'TEST_TEAPOT', 'Short and stout', { cause: new Error('inner') })
     })
     server.get('/away', async () => {
-      throw new HttpError(503, 'AWAY', 'Come back later', { cause: new Error('the secret reason') })
+      throw new HttpError(503, 'TEST_AWAY', 'Come back later', {
+        cause: new Error('the secret reason'),
+        headers: { 'retry-after': '7' },
+      })
     })
   })
   const teapot = await server.inject('/teapot')
@@ -179,44 +194,51 @@ t.test('an error of this package is answered by its status and message', async (
   const away = await server.inject('/away')
   t.equal(away.statusCode, 503)
   t.equal(away.body, '{"error":"Come back later"}')
+  t.equal(away.headers['retry-after'], '7')
 
-  const logged = log.filter(({ level }) => level === 50)
+  const logged = log.records().filter(({ level }) => level === 50)
   t.equal(logged.length, 1, 'only the failure of the server is logged as an error')
   t.match(logged[0], {
     msg: 'Come back later',
     reqId: 'req-2',
-    err: { message: /the secret reason/, code: 'AWAY' },
+    err: { message: /the secret reason/, code: 'TEST_AWAY' },
   })
 })
 
-t.test('any other error is a bare 500, its cause in the log under the id of the request', async (t) => {
-  const thrown: Record<string, unknown> = {
-    plain: new Error('connection to 10.0.0.1 refused'),
-    'of a provider': Object.assign(new Error('project token abc rejected'), { statusCode: 403, status: 403 }),
-    'with a code': Object.assign(new Error('relation "x" does not exist'), { code: '42P01' }),
-    'posing as exposed': Object.assign(new Error('secret'), { expose: true, statusCode: 200 }),
-    'a string': 'secret',
-    null: null,
-  }
-  const { server, log } = await build(t, (server) => {
-    server.get<{ Params: { name: string } }>('/fail/:name', async (request) => {
-      throw thrown[request.params.name]
+t.test(
+  'answers any other error with a bare 500 and logs its cause under the id of the request',
+  async (t) => {
+    const thrown: Record<string, unknown> = {
+      plain: new Error('connection to 10.0.0.1 refused'),
+      'of a provider': Object.assign(new Error('project token abc rejected'), {
+        statusCode: 403,
+        status: 403,
+      }),
+      'with a code': Object.assign(new Error('relation "x" does not exist'), { code: '42P01' }),
+      'posing as exposed': Object.assign(new Error('secret'), { expose: true, statusCode: 200 }),
+      'a string': 'secret',
+      null: null,
+    }
+    const { server, log } = await build(t, (server) => {
+      server.get<{ Params: { name: string } }>('/fail/:name', async (request) => {
+        throw thrown[request.params.name]
+      })
     })
-  })
-  for (const name of Object.keys(thrown)) {
-    log.length = 0
-    const response = await server.inject(`/fail/${name}`)
-    t.equal(response.statusCode, 500, name)
-    t.equal(response.body, somethingWentWrong, name)
-    const [line] = log.filter(({ level }) => level === 50)
-    t.match(line?.reqId, /^req-/, name)
-  }
-  log.length = 0
-  await server.inject('/fail/plain')
-  t.match(log.find(({ level }) => level === 50)?.err?.message, 'connection to 10.0.0.1 refused')
-})
+    for (const name of Object.keys(thrown)) {
+      log.lines.length = 0
+      const response = await server.inject(`/fail/${name}`)
+      t.equal(response.statusCode, 500, name)
+      t.equal(response.body, somethingWentWrong, name)
+      const [line] = log.records().filter(({ level }) => level === 50)
+      t.match(line?.reqId, /^req-/, name)
+    }
+    log.lines.length = 0
+    await server.inject('/fail/plain')
+    t.match(log.records().find(({ level }) => level === 50)?.err?.message, 'connection to 10.0.0.1 refused')
+  },
+)
 
-t.test('errors of the framework above 500 keep their status, not their words', async (t) => {
+t.test('keeps the status of Fastify errors above 500, not their message', async (t) => {
   const overloaded = Object.assign(new Error('event loop delay of 1s'), {
     code: 'FST_UNDER_PRESSURE',
     statusCode: 503,

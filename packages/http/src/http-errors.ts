@@ -1,16 +1,56 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { clientErrorHandler } from './client-error-handler.js'
-import { answerError, errorHandler } from './error-handler.js'
+import { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 import { HttpError } from './errors.js'
-import { notFoundHandler } from './not-found.js'
 import type { ErrorBody } from './schemas.js'
 
+/** Errors that Node's parser reports before a request exists; every other one is answered 400. */
+const statusOf: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+}
+
+/** How long a refused client may take to read its response and close the connection, in milliseconds. */
+const lingerMs = 1000
+
+/** The response to the latest request of each connection of a server with {@link httpErrors}. */
+const responses = new WeakMap<Socket, ServerResponse>()
+
+/** Whether a second response would end up inside of this one. */
+function isHalfSent(response: ServerResponse | undefined): boolean {
+  return response?.headersSent === true && !response.writableFinished
+}
+
 /**
- * Options of `fastify()` under which errors outside of every route are JSON too. The plugin {@link httpErrors} does the rest.
+ * Answers bytes that are not a request: too slow (408), headers too large (431), not HTTP (400). For
+ * Fastify's option `clientErrorHandler`. Closes the connection, because the start of the next request is
+ * unknown; closes it without a response if another one is half sent.
+ */
+export function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
+  if (socket.writableEnded) return
+  if (error.code === 'ECONNRESET' || !socket.writable || isHalfSent(responses.get(socket))) {
+    socket.destroy(error)
+    return
+  }
+  // Closed in stages (RFC 9112, section 9.6): a reset could reach the client before it has read the response.
+  socket.end(rawAnswer(statusOf[error.code ?? ''] ?? 400))
+  const linger = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(linger))
+}
+
+/**
+ * Options of `fastify()` that make errors outside of routes JSON too; the plugin {@link httpErrors} does the
+ * rest.
  *
- * Node answers a missing `Host` header without a body; so the check is taken from it and done in the plugin.
+ * Node answers a missing `Host` header without a body, so its check is switched off and done in the plugin.
+ *
+ * @example
+ * ```ts
+ * const server = fastify({ ...httpErrorOptions })
+ * ```
  */
 export const httpErrorOptions = {
   clientErrorHandler,
@@ -19,7 +59,8 @@ export const httpErrorOptions = {
 } satisfies FastifyHttpOptions<Server>
 
 /**
- * Fastify plugin for a whole server: every error body is `{ "error": string, … }`, and what is not served is one 404.
+ * Fastify plugin for a whole server: every error body is `{ "error": string, … }`, and every path that is not
+ * served gets the same 404.
  *
  * @example
  * ```ts
@@ -32,17 +73,18 @@ export const httpErrors = fp(
     fastify.setErrorHandler(errorHandler)
     fastify.setNotFoundHandler(notFoundHandler)
     fastify.server.on('checkExpectation', refuseExpectation)
-    // RFC 9112, section 3.2: a request of HTTP/1.1 without the header Host is answered 400.
-    fastify.addHook('onRequest', (request, _reply, done) => {
+    // RFC 9112, section 3.2: an HTTP/1.1 request without a Host header is answered 400.
+    fastify.addHook('onRequest', (request, reply, done) => {
+      responses.set(request.raw.socket, reply.raw)
       if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-        done(new HttpError(400, 'HOST_MISSING', 'Missing Host header'))
+        done(new HttpError(400, 'HTTP_HOST_MISSING', 'Missing Host header'))
       } else done()
     })
   },
   { name: '@ratatosk/http', fastify: '5.x' },
 )
 
-/** RFC 9110, section 10.1.1: only `100-continue` is known; Node's own 417 has no body. */
+/** RFC 9110, section 10.1.1: `100-continue` is the only known expectation. Node's own 417 has no body. */
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const body = JSON.stringify({ error: 'Expectation Failed' } satisfies ErrorBody)
   response
@@ -51,4 +93,17 @@ function refuseExpectation(_request: IncomingMessage, response: ServerResponse):
       'content-length': Buffer.byteLength(body),
     })
     .end(body)
+}
+
+function rawAnswer(statusCode: number): string {
+  const reason = STATUS_CODES[statusCode] ?? ''
+  const body = JSON.stringify({ error: reason } satisfies ErrorBody)
+  return [
+    `HTTP/1.1 ${statusCode} ${reason}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n')
 }

@@ -1,21 +1,56 @@
-export { bearerToken, UnauthorizedError } from './bearer-token.js'
-export { clientErrorHandler } from './client-error-handler.js'
-export { answerError, errorHandler } from './error-handler.js'
-export { HttpError, type HttpErrorOptions, isExposed } from './errors.js'
-export { httpErrorOptions, httpErrors } from './http-errors.js'
+export { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 export {
-  asLayer1Failure,
+  BusyError,
+  CrossSiteError,
+  type ExposedError,
+  HostNotAllowedError,
+  HttpError,
+  type HttpErrorOptions,
+  hasCode,
+  isHttpError,
   type Layer1Cause,
-  type Layer1FailureBody,
   Layer1FailureError,
   layer1Causes,
+  OperationError,
+  UnauthorizedError,
+} from './errors.js'
+export {
+  bearerToken,
+  noStore,
+  type OperatorAccess,
+  type OperatorRoute,
+  operatorGuards,
+  operatorRoute,
+  type RouteSecurity,
+  refuseForeignPages,
+  sameOriginOnly,
+  sideEffectingGet,
+} from './guards.js'
+export { hexBody, hexBodyLimit } from './hex-body.js'
+export { clientErrorHandler, httpErrorOptions, httpErrors } from './http-errors.js'
+export {
+  asLayer1Failure,
+  type Layer1FailureBody,
   layer1ErrorHandler,
   layer1FailureBody,
 } from './layer1-failure.js'
-export { notFoundHandler } from './not-found.js'
-export { OperationError, operationError } from './operation-error.js'
-export { operationResponses, unauthorizedBody } from './operation-responses.js'
-export type { Operation, OperationFailure, OperationResult } from './operation-result.js'
+export { operationError, operationResponses } from './operation-error.js'
 export { decimalParameter, hexParameter, printed, type Query, type QueryValue, readBy } from './query.js'
-export { type ErrorBody, errorBody, internalErrorBody, type NotFoundBody, notFoundBody } from './schemas.js'
-export { CrossSiteError, noStore, refuseCrossSite, sideEffectingGet } from './side-effects.js'
+export {
+  arrivalResponses,
+  bodyResponses,
+  busyBody,
+  type ErrorBody,
+  errorBody,
+  forbiddenBody,
+  internalErrorBody,
+  limitResponses,
+  type NotFoundBody,
+  notFoundBody,
+  orBusy,
+  pathResponses,
+  retryAfterHeader,
+  unauthorizedBody,
+} from './schemas.js'
+export { limitedServer, type ServerLimits, serverLimits } from './server-limits.js'
+export { addVary } from './vary.js'

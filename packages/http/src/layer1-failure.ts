@@ -1,25 +1,11 @@
 import { type TLiteral, type TObject, type TString, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorHandler } from './error-handler.js'
-import { HttpError } from './errors.js'
+import { hasCode, type Layer1Cause, Layer1FailureError, layer1Causes } from './errors.js'
 
-/** What a failure of layer 1 may be called in an answer; what is none of these is `unknown`. */
-export const layer1Causes = [
-  'timeout',
-  'rate limited',
-  'unreachable',
-  'provider error',
-  'invalid answer',
-  'unauthorized',
-  'wrong network',
-  'rejected',
-  'rolled back',
-  'unknown',
-] as const
+const prefix = 'LAYER1_'
 
-export type Layer1Cause = (typeof layer1Causes)[number]
-
-/** Body of a 503 of layer 1. */
+/** Body of a 503 because of layer 1. */
 export interface Layer1FailureBody {
   status: 'error'
   error: string
@@ -38,47 +24,26 @@ export function layer1FailureBody(): TObject<{
       error: Type.String(),
       cause: Type.Unsafe<Layer1Cause>(Type.String({ enum: [...layer1Causes] })),
     },
-    { title: 'Layer1Failure', description: 'The provider of layer 1 failed; it may answer again later' },
+    { title: 'Layer1Failure', description: 'The layer-1 provider failed. Retry later' },
   )
 }
 
-/** 503: the provider of layer 1 failed. The body names the kind of failure and nothing else of it. */
-export class Layer1FailureError extends HttpError {
-  /**
-   * @param kind one of {@link layer1Causes}; any other text becomes `unknown` and stays inside
-   * @param code stable name of the failure, for the log
-   * @param options the cause goes to the log only
-   */
-  constructor(kind: string, code: string, options?: ErrorOptions) {
-    const cause = layer1Causes.find((known) => known === kind) ?? 'unknown'
-    const shown = cause === 'unknown' ? '' : `: ${cause}`
-    super(503, code, `The layer-1 provider failed${shown}`, {
-      ...options,
-      bodyFields: { status: 'error', cause },
-    })
-  }
-}
-
 /**
- * What a failure of layer 1 is answered with: of an error whose `code` begins with `LAYER1_` and that has a `kind`; any other
- * value is returned as it is.
+ * Turns an error of layer 1, recognised by a `code` that begins with `LAYER1_`, into a
+ * {@link Layer1FailureError} whose `cause` field is the rest of the code in words: `LAYER1_RATE_LIMITED` becomes
+ * `rate limited`. Returns any other value unchanged.
  */
 export function asLayer1Failure(error: unknown): unknown {
-  if (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    error.code.startsWith('LAYER1_') &&
-    'kind' in error &&
-    typeof error.kind === 'string'
-  ) {
-    return new Layer1FailureError(error.kind, error.code, { cause: error })
+  if (hasCode(error, prefix)) {
+    const kind = error.code.slice(prefix.length).toLowerCase().replaceAll('_', ' ')
+    return new Layer1FailureError(kind, error.code, { cause: error })
   }
   return error
 }
 
 /**
- * {@link errorHandler} for routes whose ports ask layer 1: its failures are a 503 `{ status: 'error', error, cause }`.
+ * {@link errorHandler} for routes whose ports read layer 1: failures of layer 1 are answered 503
+ * `{ status: 'error', error, cause }`.
  *
  * @example
  * ```ts

@@ -1,29 +1,15 @@
 import { EventEmitter, once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
+import type { Operation, OperationResult } from '@ratatosk/operations'
+import { type LogRecord, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import {
-  errorHandler,
-  HttpError,
-  layer1Causes,
-  layer1ErrorHandler,
-  type Operation,
-  type OperationResult,
-  operationError,
-} from './index.js'
+import { errorHandler, HttpError, layer1Causes, layer1ErrorHandler, operationError } from './index.js'
 
-interface LogLine {
-  level: number
-  msg: string
-  err?: { code?: string; message: string }
-}
-
-/** Answers `GET /` with what is thrown; its log is kept. */
+/** Answers `GET /` by throwing; its log is recorded. */
 function build(t: Test, thrown: unknown) {
-  const log: LogLine[] = []
-  const server = fastify({
-    logger: { level: 'debug', stream: { write: (line: string) => void log.push(JSON.parse(line)) } },
-  })
+  const log = recordedLog()
+  const server = fastify({ logger: { level: 'debug', stream: log.stream } })
   t.teardown(() => server.close())
   server.setErrorHandler(layer1ErrorHandler)
   server.get('/', async () => {
@@ -38,30 +24,31 @@ async function answerTo(t: Test, thrown: unknown) {
   return { status: statusCode, body: JSON.parse(body) }
 }
 
-t.test('an error brings fields for its body', async (t) => {
-  const error = new HttpError(409, 'TAKEN', 'Taken', { bodyFields: { by: 'me', error: 'never this' } })
+t.test('adds the fields of an error to the body', async (t) => {
+  const error = new HttpError(409, 'TEST_TAKEN', 'Taken', { bodyFields: { by: 'me', error: 'never this' } })
   t.same(await answerTo(t, error), { status: 409, body: { by: 'me', error: 'Taken' } })
 })
 
-t.test('a failure of layer 1 is named by its kind, and by nothing else of it', async (t) => {
+t.test('names the kind of a layer-1 failure and reveals nothing else about it', async (t) => {
   const secret = 'https://preprod0000secret@blockfrost.example'
-  for (const kind of layer1Causes) {
-    const failure = Object.assign(new Error(secret), { code: 'LAYER1_SOMETHING', kind, reason: secret })
-    const error = `The layer-1 provider failed${kind === 'unknown' ? '' : `: ${kind}`}`
-    t.same(await answerTo(t, failure), { status: 503, body: { status: 'error', error, cause: kind } })
+  for (const cause of layer1Causes) {
+    const code = `LAYER1_${cause.toUpperCase().replaceAll(' ', '_')}`
+    const failure = Object.assign(new Error(secret), { code, kind: secret, reason: secret })
+    const error = `The layer-1 provider failed${cause === 'unknown' ? '' : `: ${cause}`}`
+    t.same(await answerTo(t, failure), { status: 503, body: { status: 'error', error, cause } })
   }
-  const strange = Object.assign(new Error(secret), { code: 'LAYER1_STRANGE', kind: secret })
+  const strange = Object.assign(new Error(secret), { code: `LAYER1_${secret}` })
   t.same(await answerTo(t, strange), {
     status: 503,
     body: { status: 'error', error: 'The layer-1 provider failed', cause: 'unknown' },
   })
 })
 
-t.test('what only resembles a failure of layer 1 is a bare 500', async (t) => {
+t.test('answers 500 to what only resembles a layer-1 failure', async (t) => {
   for (const details of [
-    { code: 'LAYER1_TIMEOUT' },
-    { code: 'LAYER1_TIMEOUT', kind: 1 },
     { code: 'STORE_TIMEOUT', kind: 'timeout' },
+    { code: 'XLAYER1_TIMEOUT' },
+    { code: 1 },
     { kind: 'timeout' },
   ]) {
     t.same(await answerTo(t, Object.assign(new Error('secret'), details)), {
@@ -69,20 +56,20 @@ t.test('what only resembles a failure of layer 1 is a bare 500', async (t) => {
       body: { error: 'Something went wrong' },
     })
   }
-  t.equal((await answerTo(t, { code: 'LAYER1_TIMEOUT', kind: 'timeout' })).status, 500, 'no error at all')
+  t.equal((await answerTo(t, { code: 'LAYER1_TIMEOUT' })).status, 500, 'not an Error')
 })
 
-t.test('the log knows what the client is not told', async (t) => {
-  const failure = Object.assign(new Error('the inner reason'), { code: 'LAYER1_TIMEOUT', kind: 'timeout' })
+t.test('logs what the client is not shown', async (t) => {
+  const failure = Object.assign(new Error('the inner reason'), { code: 'LAYER1_TIMEOUT' })
   const { server, log } = build(t, failure)
   await server.inject('/')
-  const [line] = log.filter(({ level }) => level === 50)
+  const [line] = log.records().filter(({ level }) => level === 50)
   t.match(line, { msg: 'The layer-1 provider failed: timeout', err: { code: 'LAYER1_TIMEOUT' } })
   t.match(line?.err?.message, 'the inner reason')
 })
 
-t.test('who is in the way: a reset for what changes the root, the holder for a cycle', (t) => {
-  const operations: readonly Operation[] = ['init', 'commit', 'merge', 'reset', 'repair']
+t.test('reports a running operation as a reset, and to commit and merge as what it is', (t) => {
+  const operations: readonly Operation[] = ['init', 'commit', 'merge', 'reset', 'repair', 'remove']
   const table = operations.map((asked) =>
     operations.map((operation) => {
       const error = operationError(asked, { kind: 'busy', operation })
@@ -91,18 +78,23 @@ t.test('who is in the way: a reset for what changes the root, the holder for a c
     }),
   )
   t.same(table, [
-    ['Reset', 'Reset', 'Reset', 'Reset', 'Reset'],
-    ['Reset', 'Commit', 'Merge', 'Reset', 'Reset'],
-    ['Reset', 'Commit', 'Merge', 'Reset', 'Reset'],
-    ['Reset', 'Reset', 'Reset', 'Reset', 'Reset'],
-    ['Reset', 'Reset', 'Reset', 'Reset', 'Reset'],
+    ['Reset', 'Reset', 'Reset', 'Reset', 'Reset', 'Reset'],
+    ['Reset', 'Commit', 'Merge', 'Reset', 'Reset', 'Reset'],
+    ['Reset', 'Commit', 'Merge', 'Reset', 'Reset', 'Reset'],
+    ['Reset', 'Reset', 'Reset', 'Reset', 'Reset', 'Reset'],
+    ['Reset', 'Reset', 'Reset', 'Reset', 'Reset', 'Reset'],
+    ['Reset', 'Reset', 'Reset', 'Reset', 'Reset', 'Reset'],
   ])
   t.end()
 })
 
-t.test('the other ways not to be done', async (t) => {
+t.test('answers each way in which an operation is not carried out', async (t) => {
   const cases: [OperationResult, number, unknown][] = [
-    [{ kind: 'refused', code: 'NOT_SCHEDULED', message: 'Not our turn' }, 409, { error: 'Not our turn' }],
+    [
+      { kind: 'refused', code: 'SEQUENCER_NOT_IN_TURN', message: 'Not our turn' },
+      409,
+      { error: 'Not our turn' },
+    ],
     [
       { kind: 'layer1-failed', cause: 'rate limited', code: 'LAYER1_RATE_LIMITED' },
       503,
@@ -117,7 +109,7 @@ t.test('the other ways not to be done', async (t) => {
       { kind: 'timed-out', message: 'No sequencer answered within 30 s.' },
       504,
       {
-        error: 'No sequencer answered within 30 s. Look at the state queue, then ask again',
+        error: 'No sequencer answered within 30 s. Look at the state queue, then retry',
       },
     ],
   ]
@@ -131,7 +123,7 @@ t.test('the other ways not to be done', async (t) => {
   }
 })
 
-t.test('a client that goes away while a port works for it is no failure of the server', async (t) => {
+t.test('does not log an error when a client disconnects while a port works for it', async (t) => {
   const lines = new EventEmitter()
   const server = fastify({
     logger: {
@@ -147,12 +139,12 @@ t.test('a client that goes away while a port works for it is no failure of the s
       signal.addEventListener('abort', () => reject(signal.reason))
     })
   })
-  await server.listen({ host: '127.0.0.1', port: 0 })
-  const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1')
+  const { port } = await listening(server)
+  const socket = connect(port, '127.0.0.1')
   socket.write('GET /slow HTTP/1.1\r\nhost: a\r\n\r\n')
   await once(lines, 'begun')
-  const ended = new Promise<LogLine>((resolve) => {
-    lines.on('line', (line: LogLine) => line.err && resolve(line))
+  const ended = new Promise<LogRecord>((resolve) => {
+    lines.on('line', (line: LogRecord) => line.err && resolve(line))
   })
   socket.destroy()
   t.match(await ended, { level: 20, msg: 'Request aborted', err: { message: 'This operation was aborted' } })

@@ -1,48 +1,95 @@
-import { HttpError } from './errors.js'
-import { Layer1FailureError } from './layer1-failure.js'
-import type { Operation, OperationResult } from './operation-result.js'
-
-/** An operation that was not done: 409 when it cannot be now, 504 when nobody said how it ended. */
-export class OperationError extends HttpError {}
+import type { Operation, OperationResult } from '@ratatosk/operations'
+import type { TSchema } from '@sinclair/typebox'
+import { Layer1FailureError, OperationError } from './errors.js'
+import { layer1FailureBody } from './layer1-failure.js'
+import {
+  errorBody,
+  forbiddenBody,
+  internalErrorBody,
+  limitResponses,
+  orBusy,
+  unauthorizedBody,
+} from './schemas.js'
 
 /**
- * What an operation that was not done is answered with.
+ * The error with which an operation that was not carried out is answered.
  *
- * | result | answer |
+ * | result | response |
  * | --- | --- |
  * | `busy` | 409 `Commit already in progress`, `Merge already in progress` or `Reset already in progress` |
- * | `refused` | 409 with its message |
+ * | `refused` | 409 with its message; `code` is `OPERATIONS_` and the refusal's code in capitals |
  * | `layer1-failed` | 503 `{ status: 'error', error, cause }` |
  * | `timed-out` | 504 with its message and what to do |
  *
- * Any other result answers another question than the one that was asked, and is an error without a status.
+ * Any other result belongs to another operation, which is a defect: the error has no status and is answered
+ * 500.
  *
- * @param asked the operation that was not done
+ * @param asked the operation that was requested
+ *
+ * @example
+ * ```ts
+ * const result = await runner.run('reset')
+ * if (result.kind !== 'reset') throw operationError('reset', result)
+ * ```
  */
 export function operationError(asked: Operation, result: OperationResult): Error {
   switch (result.kind) {
     case 'busy':
       return new OperationError(
         409,
-        'OPERATION_BUSY',
+        'HTTP_OPERATION_BUSY',
         `${holder(asked, result.operation)} already in progress`,
       )
     case 'refused':
-      return new OperationError(409, result.code, result.message)
+      return new OperationError(409, refusalCode(result.code), result.message)
     case 'layer1-failed':
       return new Layer1FailureError(result.cause, result.code)
     case 'timed-out':
       return new OperationError(
         504,
-        'OPERATION_TIMED_OUT',
-        `${result.message.replace(/\.$/, '')}. Look at the state queue, then ask again`,
+        'HTTP_OPERATION_TIMED_OUT',
+        `${result.message.replace(/\.$/, '')}. Look at the state queue, then retry`,
       )
     default:
-      return new Error(`an operation ${asked} ended as ${result.kind}`)
+      return new Error(`Operation ${asked} ended with the result of another operation: ${result.kind}`)
   }
 }
 
-/** Only cycles are told which cycle is in their way; whatever changes the root counts as a reset. */
+/**
+ * The `response` schemas of a route that runs an operation, one for each status.
+ *
+ * @param done body of a 200
+ * @param conflict body of a 409
+ *
+ * @example
+ * ```ts
+ * const resetSchema = { response: operationResponses(ResetAnswer, errorBody('Another operation is running')) }
+ * ```
+ */
+export function operationResponses<Done extends TSchema, Conflict extends TSchema>(
+  done: Done,
+  conflict: Conflict,
+) {
+  return {
+    ...limitResponses(),
+    200: done,
+    401: unauthorizedBody(),
+    403: forbiddenBody(),
+    409: conflict,
+    500: internalErrorBody(),
+    503: orBusy(layer1FailureBody()),
+    504: errorBody('No result in time. Look at the state queue, then retry'),
+  }
+}
+
+/** `not-in-turn` as `OPERATIONS_NOT_IN_TURN`. */
+function refusalCode(code: string): string {
+  return `OPERATIONS_${code.toUpperCase().replaceAll('-', '_')}`
+}
+
+/**
+ * Only `commit` and `merge` name each other; every operation that changes the root is reported as a reset.
+ */
 function holder(asked: Operation, running: Operation): 'Commit' | 'Merge' | 'Reset' {
   if (asked !== 'commit' && asked !== 'merge') return 'Reset'
   if (running === 'commit') return 'Commit'

@@ -67,7 +67,7 @@ describe('decimalParameter', () => {
     expect(decimalParameter(value)).toBeUndefined()
   })
 
-  it('leaves it to the caller that a number may be too large to be exact', () => {
+  it('does not check whether a number is too large to be exact', () => {
     expect(Number.isSafeInteger(decimalParameter('9007199254740992'))).toBe(false)
     expect(decimalParameter('9'.repeat(400))).toBe(Number.POSITIVE_INFINITY)
   })
@@ -77,12 +77,12 @@ describe('readBy', () => {
   const compile = (read: (part: unknown) => unknown) =>
     readBy(read)({ schema: {}, method: 'GET', url: '/', httpPart: 'querystring' })
 
-  it('hands on what was read', () => {
+  it('passes the result on', () => {
     expect(compile((part) => [part])('a')).toEqual({ value: ['a'] })
   })
 
-  it('makes an error for the client the answer', () => {
-    const error = new HttpError(400, 'BAD', 'Bad')
+  it('turns an HttpError into the response', () => {
+    const error = new HttpError(400, 'TEST_BAD', 'Bad')
     expect(
       compile(() => {
         throw error
@@ -90,7 +90,7 @@ describe('readBy', () => {
     ).toEqual({ error })
   })
 
-  it('lets any other error through, as the failure that it is', () => {
+  it('rethrows any other error', () => {
     const validate = compile(() => {
       throw new TypeError('a defect')
     })

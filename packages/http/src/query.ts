@@ -1,33 +1,38 @@
 import type { FastifySchemaCompiler } from 'fastify'
-import { isExposed } from './errors.js'
+import { isHttpError } from './errors.js'
 
-/** A parameter as the router hands it over: missing, given once, or given several times. */
+/** A query parameter: missing, given once, or given several times. */
 export type QueryValue = string | readonly string[] | undefined
 
 /** The parameters of a request by name. */
 export type Query = Readonly<Record<string, QueryValue>>
 
-/** How a refused parameter stands in a message: `undefined` when missing, joined by commas when given several times. */
+/**
+ * A parameter as it appears in an error message: `undefined` if missing, joined by commas if given several
+ * times.
+ */
 export function printed(value: QueryValue): string {
   return typeof value === 'object' ? value.join(',') : String(value)
 }
 
-/** The bytes of a parameter of exactly `length` bytes in hex of either case; `undefined` when it is anything else. */
+/**
+ * Decodes a parameter of exactly `length` bytes from hex of either case; `undefined` if it is anything else.
+ */
 export function hexParameter(value: QueryValue, length: number): Uint8Array | undefined {
   if (typeof value !== 'string' || value.length !== 2 * length || !/^[0-9a-f]+$/i.test(value))
     return undefined
   return Uint8Array.from(Buffer.from(value, 'hex'))
 }
 
-/** The number written in decimal digits and nothing else; `undefined` when it is anything else. */
+/** Decodes a parameter of decimal digits, which may exceed 2^53 - 1; `undefined` if it is anything else. */
 export function decimalParameter(value: QueryValue): number | undefined {
   return typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : undefined
 }
 
 /**
- * Lets one function read a part of the request (query or body), as the route's `validatorCompiler`: what it returns is
- * what the handler sees, an {@link HttpError} that it throws is the answer. The route's JSON schema then serves the
- * OpenAPI document only, so that Ajv neither coerces a value nor answers before the exact message does.
+ * A `validatorCompiler` for one route: `read` receives the query (or the body) as sent; the handler receives
+ * what it returns; an {@link HttpError} that it throws becomes the response. The route's JSON schema then
+ * only documents the route, so that Ajv neither coerces values nor answers with messages of its own.
  *
  * @example
  * ```ts
@@ -48,7 +53,7 @@ export function readBy<Part, Result>(read: (part: Part) => Result): FastifySchem
     try {
       return { value: read(part) }
     } catch (error) {
-      if (isExposed(error)) return { error }
+      if (isHttpError(error)) return { error }
       throw error
     }
   }

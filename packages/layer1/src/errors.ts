@@ -1,19 +1,17 @@
-import type { PredicateFailure, Verdict } from '@ratatosk/ledger'
-
 /**
- * What went wrong at layer 1, in words that an HTTP API may show as `cause`.
+ * The kind of a layer-1 failure, which an HTTP API may show as `cause`.
  *
- * | kind | meaning | does it pass by itself? |
+ * | kind | meaning | transient |
  * | --- | --- | --- |
- * | `timeout` | no answer, or no confirmation, within the time given | it may |
- * | `rate limited` | the provider refuses more requests for now | yes |
- * | `unreachable` | no connection, or it broke off | it may |
- * | `provider error` | the provider failed by its own account (5xx) | it may |
- * | `invalid answer` | an answer that makes no sense, or a redirect, which is never followed | it may |
- * | `unauthorized` | the provider does not take the credential | no |
- * | `wrong network` | provider, address or transaction belong to another network | no |
- * | `rejected` | the transaction breaks a rule of the ledger; `reason` says which | no |
- * | `rolled back` | the transaction was in a block that is no longer on the chain: send the same bytes again | no |
+ * | `timeout` | no answer, or no confirmation, in time | yes |
+ * | `rate limited` | the provider limits the request rate | yes |
+ * | `unreachable` | no connection, or it broke | yes |
+ * | `provider error` | the provider answered with a server error (5xx) | yes |
+ * | `invalid answer` | an answer that cannot be read, or a redirect, which is never followed | yes |
+ * | `unauthorized` | the provider rejects the credential | no |
+ * | `wrong network` | the provider, address or transaction belongs to another network | no |
+ * | `rejected` | the transaction breaks a ledger rule, named in `reason` | no |
+ * | `rolled back` | the transaction's block left the chain: submit the same bytes again | no |
  */
 export type FailureKind =
   | 'timeout'
@@ -50,20 +48,20 @@ const codes: { readonly [kind in FailureKind]: Layer1ErrorCode } = {
 }
 
 export interface Layer1ErrorDetails {
-  /** Of `rejected`: the provider's words or the broken rules, at most 2,000 characters, without addresses of servers. */
+  /** For `rejected`: the provider's text or the broken rules, at most 2,000 characters, without URLs. */
   readonly reason?: string
-  /** Of `rate limited`: how long the provider asks to be left alone, in milliseconds. */
+  /** For `rate limited`: the provider's Retry-After, in milliseconds. */
   readonly retryAfterMs?: number
   /**
-   * Of a submission: whether the transaction may have reached the network all the same. Where it may have, its id is
-   * to be looked for, or the same bytes sent again, before anything else spends its inputs.
+   * For a submission: whether the transaction may have reached the network nevertheless. If so, look up its id or submit the same
+   * bytes again before anything else spends its inputs.
    */
   readonly mayHaveEffect?: boolean
 }
 
 /**
- * A failure of layer 1 or of the way to it. Neither message nor properties hold a credential or a server's address, and
- * there is no `cause`, in which a driver's error could carry one.
+ * A failure of layer 1 or of the connection to it. It contains no credential, no server address and no `cause`, in which a driver's
+ * error could carry one.
  *
  * @example
  * try {
@@ -74,7 +72,7 @@ export interface Layer1ErrorDetails {
  */
 export class Layer1Error extends Error {
   override readonly name = 'Layer1Error'
-  /** For programs, and for searching. */
+  /** Stable. */
   readonly code: Layer1ErrorCode
   readonly reason?: string
   readonly retryAfterMs?: number
@@ -99,76 +97,10 @@ export function isLayer1Error(value: unknown): value is Layer1Error {
 }
 
 /**
- * The name of a failure for an HTTP answer: its kind where it is one of layer 1, otherwise `unknown`.
+ * The `cause` of a failure for an HTTP answer: the kind of a {@link Layer1Error}, otherwise `unknown`.
  *
  * @example reply.code(503).send({ status: 'error', error: 'Layer 1 failed', cause: failureCause(error) })
  */
 export function failureCause(error: unknown): FailureKind | 'unknown' {
   return isLayer1Error(error) ? error.kind : 'unknown'
-}
-
-export type WalletErrorCode =
-  /** The seed phrase or signing key cannot be read; the message holds nothing of it. */
-  | 'WALLET_INVALID_KEY'
-  /** The wallet cannot pay: `missing` says what is lacking. */
-  | 'WALLET_INSUFFICIENT_FUNDS'
-  /** The draft asks for what no transaction can be; the message says what. */
-  | 'WALLET_INVALID_DRAFT'
-  /** Our own rules refuse the transaction that was built: `verdict` says why. It was not sent. */
-  | 'WALLET_TRANSACTION_REFUSED'
-
-export interface WalletErrorDetails {
-  /** Lovelace under `lovelace`, other assets under policy id and asset name in hex, joined. */
-  readonly missing?: ReadonlyMap<string, bigint>
-  readonly verdict?: Verdict
-}
-
-/** What keeps a wallet from making a transaction. Never about the network, which says {@link Layer1Error}. */
-export class WalletError extends Error {
-  override readonly name = 'WalletError'
-  readonly missing?: ReadonlyMap<string, bigint>
-  readonly verdict?: readonly PredicateFailure[]
-
-  constructor(
-    readonly code: WalletErrorCode,
-    message: string,
-    details: WalletErrorDetails = {},
-  ) {
-    super(message)
-    if (details.missing !== undefined) this.missing = details.missing
-    if (details.verdict !== undefined) this.verdict = details.verdict
-  }
-}
-
-/** Whether a caught value is a {@link WalletError}; works across copies of the package. */
-export function isWalletError(value: unknown): value is WalletError {
-  return value instanceof Error && value.name === 'WalletError'
-}
-
-export type ProtocolErrorCode =
-  /** The state queue is not one root and one list behind it: `cause` is what `@ratatosk/contracts` says of it. */
-  | 'PROTOCOL_BROKEN_QUEUE'
-  /** The header's operator is not in turn in this slot, or the block ends after that turn. */
-  | 'PROTOCOL_NOT_SCHEDULED'
-  /** The oldest block may not be merged in this slot yet. */
-  | 'PROTOCOL_NOT_MATURE'
-  /** More elements at once than one transaction burns. */
-  | 'PROTOCOL_TOO_MANY_ELEMENTS'
-
-/** What keeps a transaction of the protocol from being drafted: a validator would refuse it. */
-export class ProtocolError extends Error {
-  override readonly name = 'ProtocolError'
-
-  constructor(
-    readonly code: ProtocolErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options)
-  }
-}
-
-/** Whether a caught value is a {@link ProtocolError}; works across copies of the package. */
-export function isProtocolError(value: unknown): value is ProtocolError {
-  return value instanceof Error && value.name === 'ProtocolError'
 }

@@ -1,52 +1,4 @@
-export {
-  type FailureKind,
-  failureCause,
-  isLayer1Error,
-  isProtocolError,
-  isWalletError,
-  Layer1Error,
-  type Layer1ErrorCode,
-  ProtocolError,
-  type ProtocolErrorCode,
-  WalletError,
-  type WalletErrorCode,
-} from './errors.js'
-export { keysFromSeedPhrase } from './keys/seed-phrase.js'
-export { keysFromSigningKey, signingKey } from './keys/signing-key.js'
-export type * from './keys/types.js'
-export {
-  type Contract,
-  type ContractParameters,
-  type Contracts,
-  inOrder,
-  openContracts,
-  publishScripts,
-} from './protocol/contracts.js'
-export {
-  burnElements,
-  type Commit,
-  commitBlock,
-  firstSlotFrom,
-  initQueue,
-  MAX_BURNED_ELEMENTS,
-  type Merge,
-  mergeBlock,
-} from './protocol/queue-drafts.js'
-export {
-  initRegistry,
-  type RegistryElement,
-  readRegistry,
-  registerOperator,
-  releaseBond,
-  retireOperator,
-} from './protocol/registry-drafts.js'
-export {
-  allElements,
-  type BlockElement,
-  type RootElement,
-  readStateQueue,
-  type StateQueue,
-} from './protocol/state-queue.js'
+export { type FailureKind, failureCause, isLayer1Error, Layer1Error, type Layer1ErrorCode } from './errors.js'
 export {
   type BlockfrostOptions,
   createBlockfrostLayer1,
@@ -54,9 +6,12 @@ export {
 export { createDevnetLayer1 } from './providers/devnet/create-devnet-layer1.js'
 export type * from './providers/devnet/devnet-port.js'
 export { createKupmiosLayer1, type KupmiosOptions } from './providers/kupmios/create-kupmios-layer1.js'
-export { buildTransaction } from './transaction/build-transaction.js'
-export type { ScriptContent } from './transaction/encode-output.js'
-export type * from './transaction/types.js'
+export { type Layer1Reads, type SharedReads, type SharedReadsOptions, shareReads } from './shared-reads.js'
 export type * from './types.js'
-export { selectCoins } from './wallet/coin-selection.js'
+export {
+  type Authority,
+  keyAuthority,
+  type ScriptAuthorityOptions,
+  scriptAuthority,
+} from './wallet/authority.js'
 export { type BuildOptions, openWallet, type Wallet, type WalletOptions } from './wallet/open-wallet.js'

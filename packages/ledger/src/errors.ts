@@ -1,52 +1,27 @@
+import { DecodeError } from '@ratatosk/cbor'
+import type { EvaluationFailure } from './plutus/types.js'
+
+/** Why text or bytes do not decode as the expected kind of address. */
+export type AddressErrorCode =
+  /** Not bech32: wrong alphabet, checksum, separator or padding, or mixed case. Includes Byron's base58. */
+  | 'ADDRESS_NOT_BECH32'
+  /** Valid bech32, but the prefix belongs to no address, or to another kind than the bytes encode. */
+  | 'ADDRESS_WRONG_PREFIX'
+  /** Prefix and header disagree about the network, or the network id is neither 0 nor 1. */
+  | 'ADDRESS_WRONG_NETWORK'
+  /** Too few or too many bytes for the type of address in the header. */
+  | 'ADDRESS_WRONG_LENGTH'
+  /** The header byte has an address type that CIP-19 does not define. */
+  | 'ADDRESS_UNKNOWN_TYPE'
+  /** A reward address where a payment address is required, or the reverse. */
+  | 'ADDRESS_WRONG_KIND'
+  /** Invalid CBOR, root or checksum in a Byron address, or an invalid number in a stake pointer. */
+  | 'ADDRESS_MALFORMED'
+
 /**
- * Bytes that are not what they should be. Everything that reads strangers' bytes in this package throws this class, its
- * subclass {@link CborError}, or {@link AddressError} where an address was asked for; nothing else.
- *
- * @example
- * try {
- *   decodeTransaction(bytes)
- * } catch (error) {
- *   if (!isDecodeError(error)) throw error
- *   console.log(error.code, error.path, error.offset) // 'unknown-field' 'body' 4
- * }
+ * Text or bytes are not an address, or not an address of the required kind. `code` is an
+ * {@link AddressErrorCode}; `offset` is a byte offset (0 for text).
  */
-export class DecodeError extends Error {
-  override readonly name: string = 'DecodeError'
-  /** Stable, for programs: `unexpected-type`, `duplicate`, `missing-field`, … */
-  readonly code: DecodeErrorCode
-  /** The byte, counted from the start of what was decoded, at which the offending item begins. */
-  readonly offset: number
-  /** Where in the structure: `body.outputs[2].value`; empty at the top. */
-  path = ''
-  readonly #reason: string
-
-  constructor(code: DecodeErrorCode, offset: number, reason: string) {
-    super(`${reason} (byte ${offset})`)
-    this.code = code
-    this.offset = offset
-    this.#reason = reason
-  }
-
-  /** Puts a step before the path, as the error passes outwards through the structure. */
-  within(step: string): this {
-    const joint = this.path === '' || this.path.startsWith('[') ? '' : '.'
-    this.path = step + joint + this.path
-    this.message = `${this.path}: ${this.#reason} (byte ${this.offset})`
-    return this
-  }
-}
-
-/** The bytes are no well-formed CBOR item (RFC 8949, section 5.3.1), or break a bound of the decoder. */
-export class CborError extends DecodeError {
-  override readonly name = 'CborError'
-  declare readonly code: CborErrorCode
-
-  constructor(code: CborErrorCode, offset: number, reason: string) {
-    super(code, offset, reason)
-  }
-}
-
-/** A text or bytes that are no address; `code` says at which step it failed. */
 export class AddressError extends DecodeError {
   override readonly name = 'AddressError'
   declare readonly code: AddressErrorCode
@@ -56,45 +31,114 @@ export class AddressError extends DecodeError {
   }
 }
 
-export type CborErrorCode =
-  | 'end-of-input'
-  | 'trailing-bytes'
-  | 'reserved-additional-information'
-  | 'unexpected-break'
-  | 'invalid-chunk'
-  | 'invalid-simple-value'
-  | 'too-deep'
-  | 'too-long'
-  | 'too-many-items'
+/** Whether a caught value is an {@link AddressError}, from any copy of this package. */
+export function isAddressError(value: unknown): value is AddressError {
+  return value instanceof Error && value.name === 'AddressError'
+}
 
-export type AddressErrorCode =
-  /** The text is not bech32 at all: alphabet, checksum, mixed case, no separator, padding. */
-  | 'not-bech32'
-  /** Bech32 with a prefix that no address has, or not the one that its header asks for. */
-  | 'wrong-prefix'
-  | 'wrong-network'
-  | 'wrong-length'
-  | 'unknown-type'
-  /** A Byron address whose CBOR, root or checksum is wrong, or a pointer whose numbers overflow. */
-  | 'malformed'
+/**
+ * Protocol parameters are invalid. `field` is the path of the invalid field (empty for the whole document);
+ * the message says what is expected there. `code` is always `LEDGER_INVALID_PARAMETERS`.
+ */
+export class ProtocolParametersError extends Error {
+  override readonly name = 'ProtocolParametersError'
+  readonly code = 'LEDGER_INVALID_PARAMETERS'
 
-export type DecodeErrorCode =
-  | CborErrorCode
-  | AddressErrorCode
-  /** An item of another major type or size than the structure has there. */
-  | 'unexpected-type'
-  | 'unexpected-tag'
-  | 'unexpected-size'
-  | 'out-of-range'
-  | 'invalid-utf8'
-  | 'duplicate'
-  | 'empty'
-  | 'missing-field'
-  | 'unknown-field'
-  | 'unknown-variant'
+  constructor(
+    readonly field: string,
+    reason: string,
+  ) {
+    super(field === '' ? `protocol parameters: ${reason}` : `protocol parameters: ${field}: ${reason}`)
+  }
+}
 
-/** Whether a caught value is one of this package's decoding errors; works across copies of the package. */
-export function isDecodeError(value: unknown): value is DecodeError {
-  if (!(value instanceof Error)) return false
-  return value.name === 'DecodeError' || value.name === 'CborError' || value.name === 'AddressError'
+/** Whether a caught value is a {@link ProtocolParametersError}, from any copy of this package. */
+export function isProtocolParametersError(value: unknown): value is ProtocolParametersError {
+  return value instanceof Error && value.name === 'ProtocolParametersError'
+}
+
+/**
+ * The scripts of a transaction were not judged: there is no evaluator, or it failed. The transaction may be
+ * valid or invalid. `code` is always `LEDGER_SCRIPTS_NOT_JUDGED`.
+ */
+export class ScriptsNotJudgedError extends Error {
+  override readonly name = 'ScriptsNotJudgedError'
+  readonly code = 'LEDGER_SCRIPTS_NOT_JUDGED'
+
+  /** @param failure how the evaluator failed; absent if no evaluator was given */
+  constructor(readonly failure?: EvaluationFailure) {
+    super(failure ? `scripts not judged: ${failure.message}` : 'scripts not judged: no evaluator was given')
+  }
+}
+
+/** Whether a caught value is a {@link ScriptsNotJudgedError}, from any copy of this package. */
+export function isScriptsNotJudgedError(value: unknown): value is ScriptsNotJudgedError {
+  return value instanceof Error && value.name === 'ScriptsNotJudgedError'
+}
+
+/** Why an evaluator did not run the scripts of a transaction. */
+export type EvaluatorErrorCode =
+  /** The evaluator is closed, or was closed before the evaluation finished. */
+  | 'EVALUATOR_CLOSED'
+  /** The queue holds `queueLimit` evaluations. Retry later. */
+  | 'EVALUATOR_BUSY'
+
+/** An evaluator did not run the scripts of a transaction, which may be valid or invalid. */
+export class EvaluatorError extends Error {
+  override readonly name = 'EvaluatorError'
+
+  constructor(
+    readonly code: EvaluatorErrorCode,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Whether a caught value is an {@link EvaluatorError}, from any copy of this package. */
+export function isEvaluatorError(value: unknown): value is EvaluatorError {
+  return value instanceof Error && value.name === 'EvaluatorError'
+}
+
+/** How the transactions of a sequence contradict each other. */
+export type EffectsErrorCode =
+  /** A transaction spends `reference`, which it or an earlier one has spent. */
+  | 'EFFECTS_DOUBLE_SPEND'
+  /** A transaction produces `reference`, which an earlier one spends. */
+  | 'EFFECTS_SPENT_BEFORE_PRODUCED'
+  /** A transaction produces `reference`, which an earlier one produces. */
+  | 'EFFECTS_OUTPUT_EXISTS'
+
+/** The transactions of a sequence contradict each other in this order. */
+export class EffectsError extends Error {
+  override readonly name = 'EffectsError'
+
+  /**
+   * @param reference `<64 hex digits>#<index>`
+   * @param position of the transaction in the sequence, from 0
+   */
+  constructor(
+    readonly code: EffectsErrorCode,
+    message: string,
+    readonly reference: string,
+    readonly position: number,
+  ) {
+    super(message)
+  }
+}
+
+/** Whether a caught value is an {@link EffectsError}, from any copy of this package. */
+export function isEffectsError(value: unknown): value is EffectsError {
+  return value instanceof Error && value.name === 'EffectsError'
+}
+
+/** Bytes are not Plutus data, or the data does not have the expected shape. The message names the field. */
+export class PlutusDataError extends Error {
+  override readonly name = 'PlutusDataError'
+  readonly code = 'PLUTUS_DATA_MALFORMED'
+}
+
+/** Whether a caught value is a {@link PlutusDataError}, from any copy of this package. */
+export function isPlutusDataError(value: unknown): value is PlutusDataError {
+  return value instanceof Error && value.name === 'PlutusDataError'
 }

@@ -3,7 +3,7 @@ import type { BlockCount } from './ports.js'
 const titles = ['height', 'state', 'transactions', 'header hash']
 
 /**
- * Draws blocks and their counts as a table, one line a block.
+ * Formats blocks and their transaction counts as a table, one line per block.
  *
  * @example
  * ```

@@ -1,9 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { bearerToken, layer1ErrorHandler, noStore, sideEffectingGet } from '@ratatosk/http'
+import {
+  hexParameter,
+  layer1ErrorHandler,
+  type OperatorAccess,
+  operatorRoute,
+  type Query,
+  readBy,
+  sideEffectingGet,
+} from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { committed, initiated, merged, wasReset } from './answers.js'
+import { commitAnswer, initAnswer, mergeAnswer, removeAnswer, resetAnswer } from './answers.js'
 import { drawBlockCounts } from './draw-block-counts.js'
+import { InvalidBlockHashError } from './errors.js'
 import { loggable } from './loggable.js'
 import {
   type BlockCounts,
@@ -18,11 +27,11 @@ import {
   logBlocksSchema,
   logGlobalsSchema,
   mergeSchema,
+  removeSchema,
   resetSchema,
 } from './schemas.js'
 
-export type { Operation, OperationFailure, OperationResult } from '@ratatosk/http'
-export { RootExistsError } from './answers.js'
+export { InvalidBlockHashError, isRootExistsError, RootExistsError } from './errors.js'
 export type { BlockCount, BlockCounts, Globals, OperationsRunner, OperatorOperation } from './ports.js'
 export {
   BlocksLogged,
@@ -36,91 +45,106 @@ export {
   logGlobalsSchema,
   Merged,
   mergeSchema,
+  Removed,
   Reset,
+  removeSchema,
   resetSchema,
 } from './schemas.js'
 
-/** Blocks in the table of `GET /logBlocksTxsDB` at most. */
+/** The most blocks in the table of `GET /logBlocksTxsDB`. */
 const loggedBlocks = 100
 
-export interface OperatorOptions extends RegisterOptions {
-  /** Where operations are run. */
+/** Options of {@link operator}: its ports, and who may reach its routes. */
+export interface OperatorOptions extends RegisterOptions, OperatorAccess {
+  /** Runs the operations. */
   operations: OperationsRunner
-  /** Which of them are served, each by the path of its name. Default: all four. */
+  /** The operations that are served, each under its name. Default: all five. */
   serve?: readonly OperatorOperation[]
-  /** `GET /logBlocksTxsDB`; not served without it. */
+  /** Source of `GET /logBlocksTxsDB`, which is not served without it. */
   blocks?: BlockCounts
-  /** `GET /logGlobals`; not served without it. */
+  /** Source of `GET /logGlobals`, which is not served without it. */
   globals?: Globals
-  /** What every route asks for as `Authorization: Bearer`. Without it nobody is asked. */
-  operatorToken?: string
 }
 
 const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, options) => {
-  const { operations: runner, serve = operations, blocks, globals, operatorToken } = options
+  const { operations: runner, serve = operations, blocks, globals } = options
   if (typeof runner?.run !== 'function') {
     throw new TypeError('@ratatosk/operator: operations.run must be a function')
   }
   const unknown = serve.find((name) => !operations.includes(name))
   if (unknown !== undefined) throw new TypeError(`@ratatosk/operator: no such operation: ${unknown}`)
-  const guards = operatorToken === undefined ? [] : [bearerToken(operatorToken)]
-  const operation = sideEffectingGet(...guards)
+  const operation = sideEffectingGet(options)
+  const debug = operatorRoute(options)
 
   fastify.setErrorHandler(layer1ErrorHandler)
 
   if (serve.includes('init')) {
     fastify.get('/init', { ...operation, schema: initSchema }, async () =>
-      initiated(await runner.run('init')),
+      initAnswer(await runner.run('init')),
     )
   }
   if (serve.includes('commit')) {
     fastify.get('/commit', { ...operation, schema: commitSchema }, async () =>
-      committed(await runner.run('commit')),
+      commitAnswer(await runner.run('commit')),
     )
   }
   if (serve.includes('merge')) {
     fastify.get('/merge', { ...operation, schema: mergeSchema }, async () =>
-      merged(await runner.run('merge')),
+      mergeAnswer(await runner.run('merge')),
     )
   }
   if (serve.includes('reset')) {
     fastify.get('/reset', { ...operation, schema: resetSchema }, async () =>
-      wasReset(await runner.run('reset')),
+      resetAnswer(await runner.run('reset')),
+    )
+  }
+
+  if (serve.includes('remove')) {
+    fastify.get<{ Querystring: Removal }>(
+      '/remove',
+      { ...operation, schema: removeSchema, validatorCompiler: readBy(readRemoval) },
+      async ({ query }) => removeAnswer(await runner.run('remove', query)),
     )
   }
 
   if (blocks) {
-    fastify.get(
-      '/logBlocksTxsDB',
-      { schema: logBlocksSchema, onRequest: [noStore, ...guards] },
-      async ({ log }) => {
-        log.info(drawBlockCounts(await blocks.counts(loggedBlocks)))
-        return { message: 'BlocksTxsDB drawn in server logs!' as const }
-      },
-    )
+    fastify.get('/logBlocksTxsDB', { ...debug, schema: logBlocksSchema }, async ({ log }) => {
+      log.info(drawBlockCounts(await blocks.counts(loggedBlocks)))
+      return { message: 'BlocksTxsDB drawn in server logs!' as const }
+    })
   }
 
   if (globals) {
-    fastify.get(
-      '/logGlobals',
-      { schema: logGlobalsSchema, onRequest: [noStore, ...guards] },
-      async ({ log }) => {
-        log.info({ globals: loggable(await globals.snapshot()) }, 'Global variables')
-        return { message: 'Global variables logged!' as const }
-      },
-    )
+    fastify.get('/logGlobals', { ...debug, schema: logGlobalsSchema }, async ({ log }) => {
+      log.info({ globals: loggable(await globals.snapshot()) }, 'Global variables')
+      return { message: 'Global variables logged!' as const }
+    })
   }
 }
 
+/** The block that a request wants removed. */
+interface Removal {
+  /** 56 hex digits, lower case. */
+  readonly headerHash: string
+}
+
+function readRemoval({ header_hash: value }: Query): Removal {
+  if (hexParameter(value, 28) === undefined) throw new InvalidBlockHashError(value)
+  return { headerHash: String(value).toLowerCase() }
+}
+
 /**
- * Fastify plugin: what an operator asks of a node, `GET /init`, `/commit`, `/merge`, `/reset`, `/logBlocksTxsDB` and `/logGlobals`.
+ * Fastify plugin with the operator's routes: `GET /init`, `/commit`, `/merge`, `/reset`, `/remove`,
+ * `/logBlocksTxsDB` and `/logGlobals`.
  *
- * It is encapsulated: its error handler is its own, and several instances fit into one server, each under its `prefix`.
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
  * ```ts
  * const server = fastify()
- * await server.register(operator, { operations: { run: async () => ({ kind: 'nothing-to-commit' }) }, serve: ['commit'] })
+ * const operations = { run: async () => ({ kind: 'nothing-to-commit' }) }
+ * await server.register(operator, { operations, serve: ['commit'] })
  * ```
  */
 export const operator = fp(plugin, { name: '@ratatosk/operator', fastify: '5.x', encapsulate: true })

@@ -11,7 +11,7 @@ const block = (height: bigint, state: string, transactions: number): BlockCount 
 })
 const pretty = prettyFactory({ colorize: false, ignore: 'time,pid,hostname,reqId' })
 
-t.test('GET /logBlocksTxsDB: a table of blocks and their transactions, one record of the log', async (t) => {
+t.test('GET /logBlocksTxsDB logs a table of blocks and their transaction counts as one record', async (t) => {
   const { node, get, lines, log } = await build(t)
   node.blocks = [block(13n, 'submitted', 11), block(12n, 'committed', 10_000), block(9n, 'merged', 0)]
   const answer = await get('/logBlocksTxsDB')
@@ -33,72 +33,69 @@ t.test('GET /logBlocksTxsDB: a table of blocks and their transactions, one recor
   t.equal(pretty(record), `INFO: ${table}\n`)
 })
 
-t.test('GET /logBlocksTxsDB: before the first block', async (t) => {
+t.test('GET /logBlocksTxsDB logs that there are no blocks yet', async (t) => {
   const { get, log } = await build(t)
   t.equal((await get('/logBlocksTxsDB')).status, 200)
   t.match(log(), [{ level: 30, msg: 'Blocks: none' }])
 })
 
-t.test(
-  'GET /logGlobals: the state in memory, whatever it is made of, in one record of the log',
-  async (t) => {
-    const { node, get, lines, log } = await build(t)
-    const circular: Record<string, unknown> = { own: 1 }
-    circular.self = circular
-    const shared = { a: 1 }
-    let deep: unknown = 'bottom'
-    for (let depth = 0; depth < 10_000; depth++) deep = [deep]
-    node.globals = {
-      lovelace: 2n ** 64n,
-      hash: Uint8Array.of(0, 255),
-      at: new Date(0),
-      never: new Date(Number.NaN),
-      set: new Set([1n, 'a']),
-      map: new Map<unknown, unknown>([
-        [Uint8Array.of(1), { nested: Buffer.of(2) }],
-        [3n, undefined],
-      ]),
-      failure: new TypeError('bad'),
-      run: () => 1,
-      missing: undefined,
-      nothing: null,
-      symbol: Symbol('s'),
-      list: [1, true, 'text'],
-      circular,
-      twice: [shared, shared],
-      active: true,
-    }
-    const answer = await get('/logGlobals')
-    t.equal(answer.status, 200)
-    t.equal(answer.body, '{"message":"Global variables logged!"}')
-    t.equal(answer.headers['cache-control'], 'no-store')
-    const [record, ...others] = log()
-    t.same(others, [])
-    t.match(record, { level: 30, reqId: 'req-1', msg: 'Global variables' })
-    t.same(record?.globals, {
-      lovelace: '18446744073709551616',
-      hash: '00ff',
-      at: '1970-01-01T00:00:00.000Z',
-      never: null,
-      set: ['1', 'a'],
-      map: { '01': { nested: '02' } },
-      failure: 'TypeError: bad',
-      nothing: null,
-      symbol: 'Symbol(s)',
-      list: [1, true, 'text'],
-      circular: { own: 1, self: '[circular]' },
-      twice: [{ a: 1 }, { a: 1 }],
-      active: true,
-    })
-    t.match(pretty(lines.find((line) => line.includes('Global variables'))!), /INFO: Global variables\n/)
+t.test('GET /logGlobals logs in-memory state of any shape as one record', async (t) => {
+  const { node, get, lines, log } = await build(t)
+  const circular: Record<string, unknown> = { own: 1 }
+  circular.self = circular
+  const shared = { a: 1 }
+  let deep: unknown = 'bottom'
+  for (let depth = 0; depth < 10_000; depth++) deep = [deep]
+  node.globals = {
+    lovelace: 2n ** 64n,
+    hash: Uint8Array.of(0, 255),
+    at: new Date(0),
+    never: new Date(Number.NaN),
+    set: new Set([1n, 'a']),
+    map: new Map<unknown, unknown>([
+      [Uint8Array.of(1), { nested: Buffer.of(2) }],
+      [3n, undefined],
+    ]),
+    failure: new TypeError('bad'),
+    run: () => 1,
+    missing: undefined,
+    nothing: null,
+    symbol: Symbol('s'),
+    list: [1, true, 'text'],
+    circular,
+    twice: [shared, shared],
+    active: true,
+  }
+  const answer = await get('/logGlobals')
+  t.equal(answer.status, 200)
+  t.equal(answer.body, '{"message":"Global variables logged!"}')
+  t.equal(answer.headers['cache-control'], 'no-store')
+  const [record, ...others] = log()
+  t.same(others, [])
+  t.match(record, { level: 30, reqId: 'req-1', msg: 'Global variables' })
+  t.same(record?.globals, {
+    lovelace: '18446744073709551616',
+    hash: '00ff',
+    at: '1970-01-01T00:00:00.000Z',
+    never: null,
+    set: ['1', 'a'],
+    map: { '01': { nested: '02' } },
+    failure: 'TypeError: bad',
+    nothing: null,
+    symbol: 'Symbol(s)',
+    list: [1, true, 'text'],
+    circular: { own: 1, self: '[circular]' },
+    twice: [{ a: 1 }, { a: 1 }],
+    active: true,
+  })
+  t.match(pretty(lines.find((line) => line.includes('Global variables'))!), /INFO: Global variables\n/)
 
-    node.globals = { deep }
-    t.equal((await get('/logGlobals')).status, 200, 'however deep')
-    t.match(JSON.stringify(log()[1]?.globals), '[deeper]')
-  },
-)
+  node.globals = { deep }
+  t.equal((await get('/logGlobals')).status, 200, 'however deep')
+  t.match(JSON.stringify(log()[1]?.globals), '[deeper]')
+})
 
-t.test('GET /logGlobals: a snapshot need not be promised, nor an object', async (t) => {
+t.test('GET /logGlobals accepts a snapshot that is neither a promise nor an object', async (t) => {
   for (const value of [7, 'text', null, undefined, [1n]]) {
     const { get, log } = await build(t, { globals: { snapshot: () => value } })
     t.equal((await get('/logGlobals')).status, 200)

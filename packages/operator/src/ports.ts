@@ -1,36 +1,50 @@
-import type { OperationResult } from '@ratatosk/http'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/operations'
 
-/** The operations of this plugin; repair belongs to the state queue. */
-export const operations = ['init', 'commit', 'merge', 'reset'] as const
+/**
+ * The operations that this plugin serves. The remaining one, `repair`, is served by `@ratatosk/state-queue`.
+ */
+export const operations = [
+  'init',
+  'commit',
+  'merge',
+  'reset',
+  'remove',
+] as const satisfies readonly Operation[]
 
+/** One of `init`, `commit`, `merge`, `reset` and `remove`. */
 export type OperatorOperation = (typeof operations)[number]
 
-/** Where operations are run, one at a time. */
+/** Runs operations, one at a time. */
 export interface OperationsRunner {
   /**
-   * Runs one operation to its end. What it may end as by the rules is a result; it rejects only for the unexpected.
+   * Runs one operation to its end. Every foreseen outcome is a result; rejects on unexpected failures only.
+   *
+   * @param details for `remove`: the block
    */
-  run(operation: OperatorOperation): Promise<OperationResult>
+  run(operation: OperatorOperation, details?: OperationDetails): Promise<OperationResult>
 }
 
-/** A block and how many transactions it has. */
+/** A block and its number of transactions. */
 export interface BlockCount {
   readonly height: bigint
-  /** As the node names it, such as `committed` or `merged`. */
+  /** The node's name for the state, such as `committed` or `merged`. */
   readonly state: string
   /** 28 bytes. */
   readonly headerHash: Uint8Array
   readonly transactions: number
 }
 
-/** What `GET /logBlocksTxsDB` asks. */
+/** Source of `GET /logBlocksTxsDB`. */
 export interface BlockCounts {
-  /** The newest blocks, `limit` at most, in the order in which they are to be logged. */
+  /** At most `limit` of the newest blocks, in the order in which they are to be logged. */
   counts(limit: number): Promise<readonly BlockCount[]>
 }
 
-/** What `GET /logGlobals` asks. */
+/** Source of `GET /logGlobals`. */
 export interface Globals {
-  /** The node's state in memory, without secrets: it is logged as it is. */
+  /**
+   * The node's in-memory state, as a value or a promise. It is logged in full, so it must not contain
+   * secrets.
+   */
   snapshot(): unknown
 }

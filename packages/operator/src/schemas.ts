@@ -1,9 +1,16 @@
-import { errorBody, internalErrorBody, operationResponses, unauthorizedBody } from '@ratatosk/http'
-import { type Static, Type } from '@sinclair/typebox'
+import {
+  errorBody,
+  forbiddenBody,
+  internalErrorBody,
+  limitResponses,
+  operationResponses,
+  unauthorizedBody,
+} from '@ratatosk/http'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
-// Described in words, not by patterns: these stand in unions, where a pattern would judge what the port says.
+// Described in words instead of patterns: in a union, a pattern would validate the port's result.
 const transactionHash = (description: string) => Type.String({ description: `${description}: 64 hex digits` })
-const headerHash = Type.String({ description: "Hash of the block's header: 56 hex digits" })
+const headerHash = Type.String({ description: 'Header hash of the block: 56 hex digits' })
 const rootUnit = Type.String({ description: 'Policy id and asset name of the root unit, in hex' })
 
 /** Body of `GET /init`. */
@@ -13,27 +20,27 @@ export const Initiated = Type.Object(
     txHash: transactionHash('The transaction that minted the root unit'),
     rootUnit,
   },
-  { title: 'Initiated', description: 'The root unit is minted, and the genesis is applied' },
+  { title: 'Initiated', description: 'The root unit is minted and the genesis is applied' },
 )
 export type Initiated = Static<typeof Initiated>
 
-/** Body of a 409 of `GET /init`: another operation runs, or there is a root unit, and then where. */
+/** Body of a 409 of `GET /init`: another operation is running, or root units exist and where. */
 export const InitConflict = Type.Object(
   {
     error: Type.String(),
     rootUnit: Type.Optional(rootUnit),
     stateQueueAddress: Type.Optional(Type.String({ description: 'Bech32 address of the state queue' })),
-    count: Type.Optional(Type.Integer({ description: 'Root units found' })),
+    count: Type.Optional(Type.Integer({ description: 'Number of root units' })),
     outRefs: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9a-f]{64}#[0-9]+$' }), {
-        description: 'Where they are: <tx_hash>#<output_index>',
+        description: 'Their outputs: <tx_hash>#<output_index>',
       }),
     ),
   },
   {
     title: 'InitConflict',
     description:
-      'A root unit exists (then all fields are there), or a reset or init runs, or init cannot be done as things stand',
+      'A root unit exists (all fields are present), a reset or init is running, or init is not possible in the present state',
   },
 )
 export type InitConflict = Static<typeof InitConflict>
@@ -44,7 +51,7 @@ export const Committed = Type.Union(
     Type.Object({
       message: Type.String({ description: 'Block commitment successful: <headerHash>' }),
       headerHash,
-      txHash: transactionHash('The transaction of layer 1 that committed it'),
+      txHash: transactionHash('The layer-1 transaction that committed the block'),
       transactions: Type.Integer({ minimum: 0, description: 'Transactions in the block' }),
     }),
     Type.Object({ message: Type.Literal('Nothing to commit'), transactions: Type.Literal(0) }),
@@ -59,20 +66,39 @@ export const Merged = Type.Union(
     Type.Object({
       message: Type.String({ description: 'Merging confirmed state successful: <headerHash>' }),
       headerHash,
-      txHash: transactionHash('The transaction of layer 1 that merged it'),
+      txHash: transactionHash('The layer-1 transaction that merged the block'),
     }),
     Type.Object({ message: Type.Literal('Nothing to merge') }),
   ],
-  { title: 'Merged', description: 'The oldest block is merged, or it is not mature' },
+  { title: 'Merged', description: 'The oldest block is merged, or it is not mature yet' },
 )
 export type Merged = Static<typeof Merged>
 
 /** Body of `GET /reset`. */
 export const Reset = Type.Object(
   { message: Type.Literal('Collected all UTxOs successfully!') },
-  { title: 'Reset', description: 'The state queue and the state of the node are gone' },
+  { title: 'Reset', description: 'The state queue and the state of the node are deleted' },
 )
 export type Reset = Static<typeof Reset>
+
+/** Query of `GET /remove`. It documents the route; `readRemoval` judges it. */
+export const RemoveQuery = Type.Object({
+  header_hash: Type.String({ description: 'Header hash of the block: 56 hex digits' }),
+})
+
+/** Body of `GET /remove`. */
+export const Removed = Type.Object(
+  {
+    message: Type.String({ description: 'Block removal successful: <headerHash>' }),
+    headerHash,
+    txHash: transactionHash('The latest of the layer-1 transactions that removed blocks'),
+    removed: Type.Array(Type.String(), {
+      description: 'Header hashes of all blocks that were removed: the block and those behind it',
+    }),
+  },
+  { title: 'Removed', description: 'The block is removed from the state queue' },
+)
+export type Removed = Static<typeof Removed>
 
 /** Body of `GET /logBlocksTxsDB`. */
 export const BlocksLogged = Type.Object(
@@ -84,14 +110,22 @@ export type BlocksLogged = Static<typeof BlocksLogged>
 /** Body of `GET /logGlobals`. */
 export const GlobalsLogged = Type.Object(
   { message: Type.Literal('Global variables logged!') },
-  { title: 'GlobalsLogged', description: 'The state in memory is in the log of the server' },
+  { title: 'GlobalsLogged', description: 'The in-memory state is in the log of the server' },
 )
 export type GlobalsLogged = Static<typeof GlobalsLogged>
 
-const unauthorized = unauthorizedBody()
+const description = 'Changes state although it is a GET. HEAD is not served.'
 
-const description = 'Changes state, though it is a GET; HEAD is not served'
+/** `response` of a route that writes to the log. */
+const logResponses = <Done extends TSchema>(done: Done) => ({
+  ...limitResponses(),
+  200: done,
+  401: unauthorizedBody(),
+  403: forbiddenBody(),
+  500: internalErrorBody(),
+})
 
+/** Route schema of `GET /init`, for OpenAPI documents. */
 export const initSchema = {
   operationId: 'init',
   summary: 'Mint the root unit and run the genesis programs',
@@ -100,6 +134,7 @@ export const initSchema = {
   response: operationResponses(Initiated, InitConflict),
 }
 
+/** Route schema of `GET /commit`, for OpenAPI documents. */
 export const commitSchema = {
   operationId: 'commit',
   summary: 'Run one block-commitment cycle',
@@ -107,10 +142,11 @@ export const commitSchema = {
   tags: ['operator'],
   response: operationResponses(
     Committed,
-    errorBody('A cycle, init or reset runs, or nothing can be committed as things stand'),
+    errorBody('Another operation is running, or a commit is not possible in the present state'),
   ),
 }
 
+/** Route schema of `GET /merge`, for OpenAPI documents. */
 export const mergeSchema = {
   operationId: 'merge',
   summary: 'Merge the oldest block into the confirmed state',
@@ -118,28 +154,52 @@ export const mergeSchema = {
   tags: ['operator'],
   response: operationResponses(
     Merged,
-    errorBody('A cycle, init or reset runs, or nothing can be merged as things stand'),
+    errorBody('Another operation is running, or a merge is not possible in the present state'),
   ),
 }
 
+/** Route schema of `GET /reset`, for OpenAPI documents. */
 export const resetSchema = {
   operationId: 'reset',
-  summary: 'Reset the state of chain and node: destructive',
+  summary: 'Delete the state queue and the state of the node',
   description,
   tags: ['operator'],
-  response: operationResponses(Reset, errorBody('A reset runs, or it cannot be done as things stand')),
+  response: operationResponses(
+    Reset,
+    errorBody('Another operation is running, or a reset is not possible in the present state'),
+  ),
 }
 
+/** Route schema of `GET /remove`, for OpenAPI documents. */
+export const removeSchema = {
+  operationId: 'remove',
+  summary: 'Remove an unmerged block, and those behind it, from the state queue',
+  description,
+  tags: ['operator'],
+  querystring: RemoveQuery,
+  response: {
+    ...operationResponses(
+      Removed,
+      errorBody('Another operation is running, the block is not in the state queue, or it cannot be removed'),
+    ),
+    400: errorBody('The header hash is malformed'),
+  },
+}
+
+/** Route schema of `GET /logBlocksTxsDB`, for OpenAPI documents. */
 export const logBlocksSchema = {
   operationId: 'logBlocksTxsDB',
-  summary: 'Log how many transactions each block has',
+  summary: 'Log the number of transactions of each block',
+  description: 'The answer does not contain the table.',
   tags: ['operator'],
-  response: { 200: BlocksLogged, 401: unauthorized, 500: internalErrorBody() },
+  response: logResponses(BlocksLogged),
 }
 
+/** Route schema of `GET /logGlobals`, for OpenAPI documents. */
 export const logGlobalsSchema = {
   operationId: 'logGlobals',
-  summary: 'Log the state in memory',
+  summary: 'Log the in-memory state',
+  description: 'The answer does not contain the state. Secrets are not logged.',
   tags: ['operator'],
-  response: { 200: GlobalsLogged, 401: unauthorized, 500: internalErrorBody() },
+  response: logResponses(GlobalsLogged),
 }

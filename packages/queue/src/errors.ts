@@ -1,33 +1,63 @@
 /**
- * Why the queue refused or failed.
+ * Why a call of this package failed.
  *
  * | code | meaning |
  * | --- | --- |
- * | `QUEUE_UNAVAILABLE` | the backend cannot be reached, or did not answer in time: the same call may succeed later |
+ * | `QUEUE_UNAVAILABLE` | the backend is not reachable or did not respond in time; the same call may succeed later |
  * | `QUEUE_CONFIGURATION` | options that cannot work, such as a malformed `url` |
- * | `QUEUE_SCHEMA_CONFLICT` | the queue's tables on PGlite would be hidden by tables of the same name |
- * | `QUEUE_CLOSED` | used after `close()` |
+ * | `QUEUE_SCHEMA_CONFLICT` | tables of the same name in the PGlite instance would hide the queue's tables |
+ * | `QUEUE_FULL` | as many transactions wait as the queue may hold; `retryAfterMs` says when to try again |
+ * | `QUEUE_CLOSED` | the backend was used after `close()` |
  */
 export type QueueErrorCode =
   | 'QUEUE_UNAVAILABLE'
   | 'QUEUE_CONFIGURATION'
   | 'QUEUE_SCHEMA_CONFLICT'
+  | 'QUEUE_FULL'
   | 'QUEUE_CLOSED'
 
-/** What this package throws. Neither it nor its cause holds a credential, an address with one, or job data. */
+/** What a {@link QueueError} may carry in addition to code and message. */
+export interface QueueErrorOptions {
+  readonly cause?: unknown
+  /** Milliseconds after which the same call may succeed. */
+  readonly retryAfterMs?: number
+}
+
+/**
+ * The error that this package throws. Neither the error nor its cause contains a credential, an address with
+ * a credential, or job data.
+ */
 export class QueueError extends Error {
   override readonly name = 'QueueError'
   readonly code: QueueErrorCode
+  /** Of `QUEUE_FULL`: milliseconds after which the same call may succeed. */
+  readonly retryAfterMs?: number
 
-  constructor(code: QueueErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: withoutSecrets(options.cause) })
+  constructor(code: QueueErrorCode, message: string, { cause, retryAfterMs }: QueueErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause: withoutSecrets(cause) })
     this.code = code
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs
   }
 }
 
 /**
- * The same error without what its driver attached to it: ioredis puts the command with its arguments (a password in
- * AUTH, a transaction in an insert) on every reply error, where a logger would print it.
+ * Whether a caught value is a {@link QueueError}; works across copies of this package.
+ *
+ * @example
+ * try {
+ *   await backend.ping()
+ * } catch (error) {
+ *   if (!isQueueError(error) || error.code !== 'QUEUE_UNAVAILABLE') throw error
+ * }
+ */
+export function isQueueError(value: unknown): value is QueueError {
+  return value instanceof Error && value.name === 'QueueError'
+}
+
+/**
+ * Copies an error without the properties that its driver attached: ioredis puts the command with its
+ * arguments (a password in AUTH, a transaction in an insert) on every reply error, and a logger would print
+ * them.
  */
 export function withoutSecrets(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))

@@ -1,20 +1,23 @@
-export { QueueError, type QueueErrorCode } from './errors.js'
-export { openQueueBackend } from './open-queue-backend.js'
-export type { PGliteInstance } from './postgres/pglite-pool.js'
+export { openQueueBackend } from './backend/open-queue-backend.js'
+export type { PGliteInstance } from './backend/pglite-pool.js'
+export { isQueueError, QueueError, type QueueErrorCode, type QueueErrorOptions } from './errors.js'
+export { type QueuedTransaction, type QueuedTransactions, queuedCbor } from './submissions/job.js'
+export { transactionOfSubmission } from './submissions/submission-id.js'
 export {
   createSubmissionQueue,
+  type QueuedSubmission,
   SUBMISSIONS,
-  type Submission,
   type SubmissionQueue,
-  submittedCbor,
-} from './submission-queue.js'
+  type SubmissionQueueOptions,
+} from './submissions/submission-queue.js'
 export {
   createSubmissionWorker,
+  type Delivery,
+  type DeliverySlot,
   type Disposition,
-  type SubmissionDelivery,
   type SubmissionWorker,
   type SubmissionWorkerOptions,
-} from './submission-worker.js'
+} from './submissions/submission-worker.js'
 export type {
   Broadcast,
   JobEvents,

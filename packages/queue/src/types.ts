@@ -9,9 +9,9 @@ import type {
   Worker,
   WorkerOptions,
 } from 'bullmq'
-import type { PGliteInstance } from './postgres/pglite-pool.js'
+import type { PGliteInstance } from './backend/pglite-pool.js'
 
-/** BullMQ's `Queue`, whatever keeps its jobs. */
+/** BullMQ's `Queue`, on any backend. */
 export type JobQueue<Data, Result = void> = Queue<
   Data,
   Result,
@@ -23,92 +23,113 @@ export type JobQueue<Data, Result = void> = Queue<
   unknown
 >
 
-/** BullMQ's `Worker`, whatever keeps its jobs. */
+/** BullMQ's `Worker`, on any backend. */
 export type JobWorker<Data, Result = void> = Worker<Data, Result, string, IQueueBackend, JobProgress, unknown>
 
-/** BullMQ's `QueueEvents`, whatever keeps its jobs. */
+/** BullMQ's `QueueEvents`, on any backend. */
 export type JobEvents = QueueEvents<unknown, IQueueBackend, unknown>
 
-/** What the backend itself decides is left out of BullMQ's options. */
+/** BullMQ's options of a queue, without those that the backend sets. */
 export type JobQueueOptions = Omit<QueueOptions<unknown>, keyof QueueBaseOptions | 'prefix'>
+
+/** BullMQ's options of a worker, without those that the backend sets. */
 export type JobWorkerOptions = Omit<WorkerOptions<unknown>, keyof QueueBaseOptions | 'prefix'> & {
-  /** Shown beside the jobs that this worker processes. */
+  /** Recorded with the jobs that this worker processes. */
   readonly name?: string
 }
 
 interface CommonOptions {
   /**
-   * How long a producer's call waits for the backend before it rejects, in milliseconds; workers wait for ever.
+   * How long the call of a producer, or one that joins a channel, waits for the backend before it rejects, in
+   * milliseconds. Workers wait without limit.
    * @defaultValue 3000
    */
   readonly requestTimeoutMs?: number
-  /** Told of errors that no call returns, such as a lost connection. They carry neither credentials nor job data. */
+  /**
+   * Called with errors that no call reports, such as a lost connection. They contain no credentials and no
+   * job data.
+   */
   readonly onError?: (error: Error) => void
 }
 
+/** Options of {@link openQueueBackend}, by the kind of store. */
 export type QueueBackendOptions =
   | (CommonOptions & {
       readonly kind: 'redis'
-      /** `redis://` or `rediss://`, with user, password and database number where they are needed. */
+      /** `redis://` or `rediss://`, with user, password and database number where needed. */
       readonly url: string
-      /** Put before every key, so that nodes can share one Redis. @defaultValue `ratatosk` */
+      /** Prepended to every key, so that several nodes can share one Redis. @defaultValue `ratatosk` */
       readonly prefix?: string
     })
   | (CommonOptions & {
       readonly kind: 'postgres'
       /** `postgres://` or `postgresql://`. */
       readonly url: string
-      /** Schema of BullMQ's tables; made where it does not exist. @defaultValue `ratatosk_queue` */
+      /** Schema of BullMQ's tables; created if missing. @defaultValue `ratatosk_queue` */
       readonly schema?: string
-      /** Connections at most; each worker and each `events` keeps one of them for itself. @defaultValue 12 */
+      /** Maximum number of connections; each worker and each `events()` occupies one. @defaultValue 12 */
       readonly poolSize?: number
     })
   | (CommonOptions & {
       readonly kind: 'pglite'
       /** Stays open when the backend closes. */
       readonly pglite: PGliteInstance
-      /** Schema of BullMQ's tables; made where it does not exist. @defaultValue `ratatosk_queue` */
+      /** Schema of BullMQ's tables; created if missing. @defaultValue `ratatosk_queue` */
       readonly schema?: string
     })
 
-/** A setting of the backend under which accepted jobs could be lost. */
+/** A setting of the store under which accepted jobs can be lost. */
 export interface QueueWarning {
-  readonly code: 'REDIS_NOT_PERSISTENT' | 'REDIS_MAY_EVICT'
-  /** One sentence that says what to set. */
+  readonly code: 'QUEUE_REDIS_NOT_PERSISTENT' | 'QUEUE_REDIS_MAY_EVICT'
+  /** One sentence that names the setting to change. */
   readonly message: string
 }
 
-/** Speaks to whoever listens to the same channel of the same backend. */
+/** Sends to every other member of a channel. */
 export interface Broadcast {
   /**
-   * Returns at once. A message may be lost: while a connection is down, or when it is longer than 7,900 bytes on
-   * PostgreSQL, which carries no more.
+   * Returns at once. A message can be lost: while a connection is down, or on PostgreSQL when it is longer
+   * than 7,900 bytes.
    */
   send(message: string): void
 }
 
-/** Makes BullMQ's own classes, all over one store; whatever it made is closed with it. */
+/** Creates BullMQ objects over one store and closes them with it. */
 export interface QueueBackend {
   readonly kind: QueueBackendOptions['kind']
+  /**
+   * A queue to which jobs are added.
+   *
+   * @throws QueueError `QUEUE_CLOSED`, like every other method
+   */
   queue<Data, Result = void>(name: string, options?: JobQueueOptions): JobQueue<Data, Result>
+  /** A worker that processes the jobs of the queue with this name. */
   worker<Data, Result = void>(
     name: string,
     processor: Processor<Data, Result, string>,
     options?: JobWorkerOptions,
   ): JobWorker<Data, Result>
+  /** The events of the queue with this name. */
   events(name: string): JobEvents
   /**
-   * Joins a channel: `listener` hears what others send from now on, in this process or another, but not what is sent by
-   * the result. A PGlite has one process, so nobody is heard there.
+   * Joins a channel. `listener` receives what other members send, in this process or another, but not what is
+   * sent with the returned object. PGlite has one process, so nothing is received there.
+   *
+   * @throws QueueError `QUEUE_UNAVAILABLE` when the backend does not confirm within `requestTimeoutMs`
    */
   broadcast(channel: string, listener: (message: string) => void): Promise<Broadcast>
-  /** Resolves when the backend answers; rejects when it does not, or when the signal aborts first. */
+  /**
+   * Resolves when the backend responds.
+   *
+   * @throws QueueError `QUEUE_UNAVAILABLE` when it does not; the signal's reason when the signal aborts first
+   */
   ping(signal?: AbortSignal): Promise<void>
-  /** What was found at the start; empty where the backend keeps what it acknowledges, or does not tell. */
+  /** Problems found when the backend was opened; empty if the store is durable or does not say. */
   warnings(): readonly QueueWarning[]
   /**
-   * Workers finish the jobs that they have begun, then everything is closed. Where that takes longer than
-   * `timeoutMs` (10,000 unless told), connections are cut: unfinished jobs are redelivered to another worker.
+   * Lets workers finish the jobs that they have started, then closes everything. After `timeoutMs`
+   * milliseconds (10,000 by default) connections are cut, and unfinished jobs are redelivered to another
+   * worker.
    */
   close(timeoutMs?: number): Promise<void>
 }

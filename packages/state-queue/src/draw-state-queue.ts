@@ -1,16 +1,16 @@
 import type { QueuedBlock, StateQueueView, StrayOutput } from './ports.js'
 
-/** Blocks at either end that are drawn where there are too many to draw them all. */
+/** Number of blocks drawn at either end of a long list. */
 const shownAtEnds = 8
 
-/** Outputs outside of the list that are named. */
+/** Number of outputs outside of the list that are named. */
 const shownStrays = 4
 
 /**
- * Draws a state queue for people: the confirmed state, then one line a block, the oldest first. The middle of a long list is
- * left out; a broken one ends with its fault.
+ * Draws a state queue for a log: the confirmed state, then one line per block, oldest first. The middle of a
+ * long list is omitted. A broken queue ends with its fault.
  *
- * @param now POSIX milliseconds, from which ages and maturity are counted
+ * @param now POSIX milliseconds, relative to which ages and maturity are shown
  *
  * @example
  * ```
@@ -45,7 +45,7 @@ export function drawStateQueue(view: StateQueueView, now: number): string {
   return [heading(view, now), ...lines.map((line) => `  ${line}`)].join('\n')
 }
 
-/** Whether a queue that is there has a fault; before it is initialised nothing is broken. */
+/** Whether the queue exists and has a fault. A queue that is not initialised is not broken. */
 export function isBroken(view: StateQueueView): boolean {
   return view.fault !== undefined && !isAbsent(view)
 }
@@ -72,7 +72,7 @@ function strayNames(strays: readonly StrayOutput[]): string {
   return `${counted(strays.length, 'output')} (${named.join(', ')})`
 }
 
-/** Columns as wide as their widest cell, two spaces between them. */
+/** Pads columns to their widest cell, with two spaces in between. */
 function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = []
   for (const row of rows) {
@@ -90,18 +90,18 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
 
 const short = (hash: Uint8Array) => `${Buffer.from(hash).toString('hex').slice(0, 8)}…`
 
-/** The reference with its transaction's id shortened. */
+/** Shortens the transaction id. */
 const shortOutRef = (outRef: string) => outRef.replace(/^(.{8})[^#]*/, '$1…')
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** A fault may quote what stands on layer 1; nothing of it may end the line. */
+/** A fault can quote data from layer 1, which must not break the line. */
 const oneLine = (text: string) => text.replace(/\p{C}+/gu, ' ')
 
-/** A block may end a little after now: clocks differ. */
+/** A block can end slightly after `now`, because clocks differ. */
 const since = (time: bigint, now: number) => `${duration(Math.max(0, now - Number(time)))} ago`
 
-/** Milliseconds in the largest unit of which there are two, rounded down. */
+/** Milliseconds in the largest unit that gives at least two, rounded down. */
 function duration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000)
   if (seconds < 120) return `${seconds} s`

@@ -1,8 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { bearerToken, layer1ErrorHandler, noStore, operationError, sideEffectingGet } from '@ratatosk/http'
+import {
+  layer1ErrorHandler,
+  noStore,
+  type OperatorAccess,
+  operationError,
+  sideEffectingGet,
+} from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { drawStateQueue, isBroken } from './draw-state-queue.js'
+import { fingerprint } from './fingerprint.js'
 import type { CommitmentWallet, RootUnitsReader, RootUnitsRepair, StateQueueReader } from './ports.js'
 import { repairSchema, rootUnitDiagnosticsSchema, stateQueueSchema, walletBalanceSchema } from './schemas.js'
 
@@ -30,33 +37,39 @@ export {
   walletBalanceSchema,
 } from './schemas.js'
 
-/** Each port that is given has its route served; at least one is. */
-export interface StateQueueOptions extends RegisterOptions {
-  /** `GET /stateQueue`. */
+/**
+ * Options of {@link stateQueue}. A route is served if its port is given; at least one port is required.
+ * `allowedHosts` and `operatorToken` guard the repair only.
+ */
+export interface StateQueueOptions extends RegisterOptions, OperatorAccess {
+  /** Source of `GET /stateQueue`. */
   queue?: StateQueueReader
-  /** `GET /stateQueue/root-unit-diagnostics`. */
+  /** Source of `GET /stateQueue/root-unit-diagnostics`. */
   rootUnits?: RootUnitsReader
-  /** `GET /stateQueue/repair-root-units`. */
+  /** Carries out `GET /stateQueue/repair-root-units`. */
   repair?: RootUnitsRepair
-  /** `GET /commitment-wallet/balance`. */
+  /** Source of `GET /commitment-wallet/balance`. */
   wallet?: CommitmentWallet
-  /** What a repair asks for as `Authorization: Bearer`. Without it nobody is asked. */
-  operatorToken?: string
 }
 
 const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, options) => {
-  const { queue, rootUnits, repair, wallet, operatorToken } = options
+  const { queue, rootUnits, repair, wallet } = options
   if (!queue && !rootUnits && !repair && !wallet) {
     throw new TypeError('@ratatosk/state-queue: one of queue, rootUnits, repair, wallet is required')
   }
-  const guards = operatorToken === undefined ? [] : [bearerToken(operatorToken)]
+  const operation = sideEffectingGet(options)
 
   fastify.setErrorHandler(layer1ErrorHandler)
 
   if (queue) {
+    let drawn: string | undefined
     fastify.get('/stateQueue', { schema: stateQueueSchema, onRequest: noStore }, async ({ signal, log }) => {
       const view = await queue.read(signal)
-      log[isBroken(view) ? 'warn' : 'info'](drawStateQueue(view, Date.now()))
+      const current = fingerprint(view)
+      // Anybody may ask, as often as they like: what the log shows already is drawn for debugging only.
+      const level = current === drawn ? 'debug' : isBroken(view) ? 'warn' : 'info'
+      drawn = current
+      log[level](drawStateQueue(view, Date.now()))
       return { headers: [...view.blocks, ...(view.strays ?? [])].flatMap(hashOf) }
     })
   }
@@ -75,15 +88,11 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
   }
 
   if (repair) {
-    fastify.get(
-      '/stateQueue/repair-root-units',
-      { ...sideEffectingGet(...guards), schema: repairSchema },
-      async () => {
-        const result = await repair.repair()
-        if (result.kind !== 'repaired') throw operationError('repair', result)
-        return { message: 'State-queue root-unit repair completed successfully!' as const }
-      },
-    )
+    fastify.get('/stateQueue/repair-root-units', { ...operation, schema: repairSchema }, async () => {
+      const result = await repair.repair()
+      if (result.kind !== 'repaired') throw operationError('repair', result)
+      return { message: 'State-queue root-unit repair completed successfully!' as const }
+    })
   }
 
   if (wallet) {
@@ -99,10 +108,11 @@ const hashOf = ({ headerHash }: { readonly headerHash?: Uint8Array }): string[] 
   headerHash === undefined ? [] : [Buffer.from(headerHash).toString('hex')]
 
 /**
- * Fastify plugin: the state queue on layer 1 by `GET /stateQueue`, the health of its root by `/stateQueue/root-unit-diagnostics`,
- * its repair by `/stateQueue/repair-root-units`, and `/commitment-wallet/balance`.
+ * Fastify plugin with the state queue of layer 1: `GET /stateQueue`, `/stateQueue/root-unit-diagnostics`,
+ * `/stateQueue/repair-root-units` and `/commitment-wallet/balance`.
  *
- * It is encapsulated: its error handler is its own, and several instances fit into one server, each under its `prefix`.
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
  * ```ts

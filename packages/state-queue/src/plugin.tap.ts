@@ -7,13 +7,13 @@ import { build, Chain, paths, reads } from './test/build.js'
 const notFound = '{"error":"Not Found","code":"DISABLED"}'
 const secret = 'https://preprod0000secret@blockfrost.example'
 
-t.test('exported by default and by name, under its npm name', async (t) => {
+t.test('is exported by default and by name, and registered under its npm name', async (t) => {
   t.equal(stateQueue, named)
   const { server } = await build(t)
   t.ok(server.hasPlugin('@ratatosk/state-queue'))
 })
 
-t.test('each port that is given has its route, and nothing else is served', async (t) => {
+t.test('serves a route only if its port is given', async (t) => {
   for (const [place, port] of (['queue', 'rootUnits', 'repair', 'wallet'] as const).entries()) {
     const only: Partial<StateQueueOptions> = {}
     for (const name of ['queue', 'rootUnits', 'repair', 'wallet']) {
@@ -28,7 +28,7 @@ t.test('each port that is given has its route, and nothing else is served', asyn
   }
 })
 
-t.test('layer 1 fails: 503 that names the kind of failure and nothing else', async (t) => {
+t.test('answers 503 when layer 1 fails, naming the kind of failure only', async (t) => {
   const { chain, get, log } = await build(t)
   for (const [kind, code] of [
     ['timeout', 'LAYER1_TIMEOUT'],
@@ -39,7 +39,7 @@ t.test('layer 1 fails: 503 that names the kind of failure and nothing else', asy
     ['unauthorized', 'LAYER1_UNAUTHORIZED'],
     ['wrong network', 'LAYER1_WRONG_NETWORK'],
   ] as const) {
-    chain.failure = Object.assign(new Error(secret), { kind, code, reason: secret })
+    chain.failure = Object.assign(new Error(secret), { code, kind: secret, reason: secret })
     for (const path of paths) {
       const answer = await get(path)
       t.equal(answer.status, 503, `${path}: ${kind}`)
@@ -52,10 +52,10 @@ t.test('layer 1 fails: 503 that names the kind of failure and nothing else', asy
     }
   }
   chain.failure = undefined
-  t.equal((await get('/stateQueue')).status, 200, 'the failure is transient')
+  t.equal((await get('/stateQueue')).status, 200, 'the next request may succeed')
 })
 
-t.test('a kind that is not known is not repeated', async (t) => {
+t.test('answers cause unknown to a failure that it does not know', async (t) => {
   const { chain, get } = await build(t)
   chain.failure = Object.assign(new Error('x'), { kind: secret, code: 'LAYER1_NEW' })
   for (const path of paths) {
@@ -67,7 +67,7 @@ t.test('a kind that is not known is not repeated', async (t) => {
 })
 
 t.test(
-  'anything else that fails: a bare 500, the reason in the log under the id of the request',
+  'answers any other failure with a bare 500 and logs its cause under the id of the request',
   async (t) => {
     const { chain, get, log } = await build(t)
     chain.failure = Object.assign(new Error(secret), { statusCode: 404, code: '42P01' })
@@ -81,7 +81,7 @@ t.test(
   },
 )
 
-t.test('HEAD follows GET on the reads, failures included', async (t) => {
+t.test('serves HEAD like GET on the reads, failures included', async (t) => {
   const { chain, get, head } = await build(t)
   for (const failure of [
     undefined,
@@ -96,7 +96,7 @@ t.test('HEAD follows GET on the reads, failures included', async (t) => {
   }
 })
 
-t.test('two queues in one server, each under its prefix', async (t) => {
+t.test('serves two queues in one server, each under its prefix', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   const [first, second] = [new Chain(), new Chain()]
@@ -112,7 +112,7 @@ t.test('two queues in one server, each under its prefix', async (t) => {
   t.equal((await server.inject('/second/stateQueue/repair-root-units')).statusCode, 200)
 })
 
-t.test('leaves the error handler of its server alone', async (t) => {
+t.test('leaves the error handler of the server unchanged', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   server.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))
@@ -123,10 +123,11 @@ t.test('leaves the error handler of its server alone', async (t) => {
   t.equal((await server.inject('/own')).statusCode, 418)
 })
 
-t.test('wrong options stop the start', async (t) => {
+t.test('throws at startup for options that cannot work', async (t) => {
   for (const [options, message] of [
     [{}, /one of queue, rootUnits, repair, wallet is required/],
     [{ ...new Chain().ports, operatorToken: '' }, /a bearer token must not be empty/],
+    [{ ...new Chain().ports, allowedHosts: ['a:1'] }, /not a host name or IP address without port/],
   ] as const) {
     const server = fastify()
     await t.rejects(async () => server.register(stateQueue, options), { message })
@@ -134,7 +135,7 @@ t.test('wrong options stop the start', async (t) => {
   }
 })
 
-t.test('the OpenAPI document names every route and status', async (t) => {
+t.test('documents every route and status in OpenAPI', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   await server.register(swagger, { openapi: {} })
@@ -147,7 +148,7 @@ t.test('the OpenAPI document names every route and status', async (t) => {
     responses: Record<string, { description: string; content: { 'application/json': { schema: object } } }>
   }
   const documented = server.swagger().paths as Record<string, Record<string, Operation>>
-  const read = ['200', '500', '503']
+  const read = ['200', '408', '431', '500', '503']
   t.same(
     Object.entries(documented).map(([path, methods]) => [
       path,
@@ -157,7 +158,11 @@ t.test('the OpenAPI document names every route and status', async (t) => {
     [
       ['/stateQueue', ['get'], read],
       ['/stateQueue/root-unit-diagnostics', ['get'], read],
-      ['/stateQueue/repair-root-units', ['get'], ['200', '401', '403', '409', '500', '503', '504']],
+      [
+        '/stateQueue/repair-root-units',
+        ['get'],
+        ['200', '401', '403', '408', '409', '431', '500', '503', '504'],
+      ],
       ['/commitment-wallet/balance', ['get'], read],
     ],
   )

@@ -1,12 +1,12 @@
-import type { OperationResult } from '@ratatosk/http'
+import type { OperationResult } from '@ratatosk/operations'
 
 /** A root unit and the confirmed state in its datum. */
 export interface QueueRoot {
   /** `<64 hex digits>#<index>`. */
   readonly outRef: string
-  /** Of the block merged last, 28 bytes; zeros before the first. */
+  /** Header hash of the last merged block, 28 bytes; zeros before the first merge. */
   readonly headerHash: Uint8Array
-  /** When that block ended, POSIX milliseconds. */
+  /** End time of that block, POSIX milliseconds. */
   readonly endTime: bigint
 }
 
@@ -14,13 +14,13 @@ export interface QueueRoot {
 export interface QueuedBlock {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
-  /** Counted from the first block of the ledger; absent where this node does not know the block. */
+  /** Number of the block, 1 for the first of the ledger; absent if this node does not know the block. */
   readonly height?: bigint
-  /** POSIX milliseconds, as in the header. */
+  /** From the header, POSIX milliseconds. */
   readonly startTime: bigint
-  /** POSIX milliseconds, as in the header. */
+  /** From the header, POSIX milliseconds. */
   readonly endTime: bigint
-  /** From when on it may be merged, POSIX milliseconds. */
+  /** The time from which the block can be merged, POSIX milliseconds. */
   readonly maturesAt: bigint
 }
 
@@ -28,57 +28,59 @@ export interface QueuedBlock {
 export interface StrayOutput {
   /** `<64 hex digits>#<index>`. */
   readonly outRef: string
-  /** Of the block whose token it holds, 28 bytes; absent where the token is no block's. */
+  /**
+   * Header hash of the block whose token the output holds, 28 bytes; absent for any other token of the queue.
+   */
   readonly headerHash?: Uint8Array
 }
 
-/** The state queue as it stands on layer 1. */
+/** The state queue as found on layer 1. */
 export interface StateQueueView {
-  /** One in a sound queue. */
+  /** Exactly one in a healthy queue. */
   readonly roots: readonly QueueRoot[]
-  /** From the root along the links as far as they lead, the oldest first. */
+  /** The elements that the links lead to from the root, oldest first. */
   readonly blocks: readonly QueuedBlock[]
   /** Outputs with a token of the queue that are neither a root nor in the list. */
   readonly strays?: readonly StrayOutput[]
-  /** What keeps the queue from being sound, in a sentence for the log; absent where it is sound. */
+  /** What is wrong with the queue, one sentence for the log; absent if nothing is. */
   readonly fault?: string
 }
 
-/** What `GET /stateQueue` asks. */
+/** Source of `GET /stateQueue`. */
 export interface StateQueueReader {
-  /** @param signal aborts when the client is gone */
+  /** @param signal aborts when the client disconnects */
   read(signal?: AbortSignal): Promise<StateQueueView>
 }
 
-/** The root units on layer 1, and whether they are about to change. */
+/** The root units on layer 1, and whether an operation is about to change them. */
 export interface RootUnits {
-  /** Whether an operation that changes the root runs, on whichever node. */
+  /** Whether an operation that changes the root is running, on any node. */
   readonly resetInProgress: boolean
   /** Bech32. */
   readonly stateQueueAddress: string
-  /** Policy id and asset name in hex, joined. */
+  /** Policy id and asset name, joined, in hex. */
   readonly rootUnit: string
   /** `<64 hex digits>#<index>` of each output that holds a root unit. */
   readonly outRefs: readonly string[]
 }
 
-/** What `GET /stateQueue/root-unit-diagnostics` asks. */
+/** Source of `GET /stateQueue/root-unit-diagnostics`. */
 export interface RootUnitsReader {
-  /** @param signal aborts when the client is gone */
+  /** @param signal aborts when the client disconnects */
   look(signal?: AbortSignal): Promise<RootUnits>
 }
 
-/** What became of a repair: `repaired`, or why not. */
+/** How a repair ends: `repaired`, or one of the failures of an operation. */
 export type RepairResult = OperationResult
 
-/** What `GET /stateQueue/repair-root-units` has done. */
+/** Carries out `GET /stateQueue/repair-root-units`. */
 export interface RootUnitsRepair {
-  /** Burns the root units where there are several of them. */
+  /** Burns the root units if there is more than one. */
   repair(): Promise<RepairResult>
 }
 
-/** What `GET /commitment-wallet/balance` asks. */
+/** Source of `GET /commitment-wallet/balance`. */
 export interface CommitmentWallet {
-  /** @param signal aborts when the client is gone */
+  /** @param signal aborts when the client disconnects */
   lovelace(signal?: AbortSignal): Promise<bigint>
 }

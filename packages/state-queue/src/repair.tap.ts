@@ -1,53 +1,27 @@
+import { ask, browserAttacks } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { ask } from './test/ask.js'
-import { build, operations, reads } from './test/build.js'
+import { build, reads } from './test/build.js'
 
 const path = '/stateQueue/repair-root-units'
 const done = '{"message":"State-queue root-unit repair completed successfully!"}'
 
-t.test('repair: 200 once the duplicates are burned', async (t) => {
+t.test('runs one repair per request', async (t) => {
   const { chain, get } = await build(t)
-  const answer = await get(path)
-  t.equal(answer.status, 200)
-  t.equal(answer.body, done)
-  t.equal(answer.headers['cache-control'], 'no-store')
+  t.equal((await get(path)).body, done)
   t.same(chain.asked, ['repair'])
 })
 
-t.test('repair: 409 while another operation runs, always in the words of a reset', async (t) => {
-  const { chain, get } = await build(t)
-  for (const operation of operations) {
-    chain.result = { kind: 'busy', operation }
-    const answer = await get(path)
-    t.equal(answer.status, 409, operation)
-    t.equal(answer.body, '{"error":"Reset already in progress"}')
-    t.equal(answer.headers['cache-control'], 'no-store')
-  }
-})
-
-t.test('repair: the other ways not to be done', async (t) => {
+t.test('logs the result of another operation as a defect', async (t) => {
   const { chain, get, log } = await build(t)
-  chain.result = { kind: 'refused', code: 'not-active', message: 'Another sequencer is active: ask it' }
-  t.match(await get(path), { status: 409, body: '{"error":"Another sequencer is active: ask it"}' })
-
-  chain.result = { kind: 'layer1-failed', cause: 'rate limited', code: 'LAYER1_RATE_LIMITED' }
-  t.match(await get(path), {
-    status: 503,
-    body: '{"status":"error","error":"The layer-1 provider failed: rate limited","cause":"rate limited"}',
-  })
-
-  chain.result = { kind: 'timed-out', message: 'No sequencer answered within 190 s' }
-  t.match(await get(path), {
-    status: 504,
-    body: '{"error":"No sequencer answered within 190 s. Look at the state queue, then ask again"}',
-  })
-
   chain.result = { kind: 'nothing-to-merge' }
-  t.match(await get(path), { status: 500, body: '{"error":"Something went wrong"}' })
-  t.match(log().at(-1), { level: 50, err: { message: /repair ended as nothing-to-merge/ } })
+  t.equal((await get(path)).status, 500)
+  t.match(log().at(-1), {
+    level: 50,
+    err: { message: 'Operation repair ended with the result of another operation: nothing-to-merge' },
+  })
 })
 
-t.test('repair: HEAD and other methods are an unknown path, byte for byte', async (t) => {
+t.test('answers HEAD and other methods on the repair like an unknown path, byte for byte', async (t) => {
   const { chain, url, head } = await build(t)
   const unknown = await head('/nothing')
   t.equal(unknown.status, 404)
@@ -60,25 +34,39 @@ t.test('repair: HEAD and other methods are an unknown path, byte for byte', asyn
   t.same(chain.asked, [], 'nothing is burned')
 })
 
-t.test('repair: refused where a browser says that a page of another site asks', async (t) => {
-  const { chain, get } = await build(t)
-  const refused = await get(path, { 'sec-fetch-site': 'cross-site' })
-  t.equal(refused.status, 403)
-  t.equal(refused.body, '{"error":"Cross-site requests are refused"}')
-  t.same(chain.asked, [])
-  for (const site of ['same-origin', 'same-site', 'none']) {
-    t.equal((await get(path, { 'sec-fetch-site': site })).status, 200, site)
+t.test('keeps hostile web pages from the repair, with and without a token', async (t) => {
+  for (const options of [{}, { operatorToken: 'secret' }, { allowedHosts: ['node.example'] }]) {
+    const { chain, url, port } = await build(t, options)
+    for (const { name, path: at = (route: string) => route, headers, ...question } of browserAttacks(port)) {
+      const answer = await ask(url + at(path), {
+        ...question,
+        headers: { ...headers, authorization: 'Bearer secret' },
+      })
+      t.equal(answer.status, question.method ? 404 : 403, name)
+    }
+    t.same(chain.asked, [], 'nothing is burned')
   }
 })
 
-t.test('the reads are served to any page', async (t) => {
+t.test('serves the repair to an own page, the address bar and allowed hosts', async (t) => {
+  const { get, port } = await build(t, { allowedHosts: ['node.example'] })
+  for (const headers of [
+    { 'sec-fetch-site': 'same-origin', origin: `http://127.0.0.1:${port}` },
+    { 'sec-fetch-site': 'none', 'user-agent': 'Mozilla/5.0' },
+    { host: 'node.example', origin: 'https://node.example' },
+  ] as Record<string, string>[]) {
+    t.equal((await get(path, headers)).status, 200, JSON.stringify(headers))
+  }
+})
+
+t.test('serves the reads to any page and under any host name', async (t) => {
   const { get } = await build(t)
   for (const read of reads) {
-    t.equal((await get(read, { 'sec-fetch-site': 'cross-site' })).status, 200, read)
+    t.equal((await get(read, { 'sec-fetch-site': 'cross-site', host: 'any.example' })).status, 200, read)
   }
 })
 
-t.test('with a token, repair asks for it and the reads do not', async (t) => {
+t.test('asks for the token on the repair and not on the reads', async (t) => {
   const { chain, get } = await build(t, { operatorToken: 'secret' })
   for (const authorization of ['', 'Bearer', 'Bearer wrong', 'Bearer secret2', 'Basic secret', 'secret']) {
     const answer = await get(path, authorization ? { authorization } : {})
@@ -92,7 +80,7 @@ t.test('with a token, repair asks for it and the reads do not', async (t) => {
   for (const read of reads) t.equal((await get(read)).status, 200, read)
 })
 
-t.test('without a token nobody is asked', async (t) => {
+t.test('is unauthenticated without a token', async (t) => {
   const { get } = await build(t)
   t.equal((await get(path, { authorization: 'Bearer whatever' })).status, 200)
 })

@@ -7,7 +7,7 @@ import { block, outRef, root } from './test/views.js'
 const type = 'application/json; charset=utf-8'
 const hash = (byte: number) => Buffer.alloc(28, byte).toString('hex')
 
-t.test('GET /stateQueue: 200 with the header hashes, the oldest first', async (t) => {
+t.test('GET /stateQueue answers the header hashes, oldest first', async (t) => {
   const { chain, get } = await build(t)
   chain.view = { roots: [root(0x8f, 10)], blocks: [block(0xff, 3), block(0x00, 2), block(0xab, 1)] }
   const answer = await get('/stateQueue')
@@ -17,26 +17,23 @@ t.test('GET /stateQueue: 200 with the header hashes, the oldest first', async (t
   for (const header of JSON.parse(answer.body).headers) t.match(header, /^[0-9a-f]{56}$/)
 })
 
-t.test(
-  'GET /stateQueue: the root is no header, so an empty queue and none at all answer alike',
-  async (t) => {
-    const { chain, get } = await build(t)
-    for (const roots of [[root(1)], [root(1, 10)], []]) {
-      chain.view = { roots, blocks: [] }
-      const answer = await get('/stateQueue')
-      t.equal(answer.status, 200)
-      t.equal(answer.body, '{"headers":[]}')
-    }
-  },
-)
+t.test('GET /stateQueue answers an empty list for an empty queue and for a missing one', async (t) => {
+  const { chain, get } = await build(t)
+  for (const roots of [[root(1)], [root(1, 10)], []]) {
+    chain.view = { roots, blocks: [] }
+    const answer = await get('/stateQueue')
+    t.equal(answer.status, 200)
+    t.equal(answer.body, '{"headers":[]}')
+  }
+})
 
-t.test('GET /stateQueue: takes no parameters', async (t) => {
+t.test('GET /stateQueue ignores parameters', async (t) => {
   const { chain, get } = await build(t)
   chain.view = { roots: [root(1)], blocks: [block(2, 1)] }
   t.equal((await get('/stateQueue?limit=0&headers=none')).body, `{"headers":["${hash(2)}"]}`)
 })
 
-t.test('GET /stateQueue: reads layer 1 anew each time', async (t) => {
+t.test('GET /stateQueue reads its port for each request', async (t) => {
   const { chain, get } = await build(t)
   chain.view = { roots: [root(1)], blocks: [block(2, 1)] }
   t.equal((await get('/stateQueue')).body, `{"headers":["${hash(2)}"]}`)
@@ -47,7 +44,7 @@ t.test('GET /stateQueue: reads layer 1 anew each time', async (t) => {
   t.same(chain.asked, ['queue', 'queue'])
 })
 
-t.test('GET /stateQueue: the drawing is one record of the log, under the id of the request', async (t) => {
+t.test('GET /stateQueue logs the drawing as one record under the id of the request', async (t) => {
   const { chain, get, lines, log } = await build(t)
   chain.view = { roots: [root(0x8f)], blocks: [block(0x77, 500, 12n), block(0x91, 400, 13n)] }
   await get('/stateQueue')
@@ -63,8 +60,30 @@ t.test('GET /stateQueue: the drawing is one record of the log, under the id of t
   t.equal(lines.filter((line) => line.includes('State queue')).length, 1)
 })
 
+t.test('GET /stateQueue logs a queue that has not changed at debug only', async (t) => {
+  const { chain, get, log } = await build(t)
+  const views = {
+    one: { roots: [root(1)], blocks: [block(2, 1, 1n)] },
+    two: { roots: [root(1)], blocks: [block(2, 1, 1n), block(3, 0)] },
+    broken: { roots: [root(1)], blocks: [], fault: 'a link leads to a block that is not there' },
+  }
+  const logged: number[] = []
+  for (const view of [views.one, views.one, views.two, views.two, views.one, views.broken, views.broken]) {
+    const before = log().length
+    chain.view = view
+    t.equal((await get('/stateQueue')).status, 200)
+    logged.push(
+      ...log()
+        .slice(before)
+        .map(({ level }) => level),
+    )
+  }
+  t.same(logged, [30, 20, 30, 20, 30, 40, 20])
+  t.match(log()[1]?.msg, /^State queue: 1 block, /, 'the drawing')
+})
+
 t.test(
-  'GET /stateQueue: of a broken queue the linked headers, then the others, and a warning with the fault',
+  'GET /stateQueue answers the headers of a broken queue, linked ones first, and logs its fault as a warning',
   async (t) => {
     const { chain, get, log } = await build(t)
     chain.view = {
@@ -83,14 +102,14 @@ t.test(
   },
 )
 
-t.test('GET /stateQueue: before init nothing is broken', async (t) => {
+t.test('GET /stateQueue does not warn before init', async (t) => {
   const { chain, get, log } = await build(t)
   chain.view = { roots: [], blocks: [], fault: '0 roots' }
   t.equal((await get('/stateQueue')).body, '{"headers":[]}')
   t.match(log(), [{ level: 30, msg: 'State queue: not initialised' }])
 })
 
-t.test('GET /stateQueue: a thousand blocks', async (t) => {
+t.test('GET /stateQueue answers a thousand blocks', async (t) => {
   const { chain, get, log } = await build(t)
   const blocks = Array.from({ length: 1000 }, (_, place) => ({
     ...block(0, 1, BigInt(place)),
@@ -105,7 +124,7 @@ t.test('GET /stateQueue: a thousand blocks', async (t) => {
   t.match(log()[0]?.msg, '… 984 more …')
 })
 
-t.test('a client that goes away ends the call of layer 1, and is no failure', async (t) => {
+t.test('aborts the call of a port when the client disconnects, without logging a failure', async (t) => {
   const calls = new EventEmitter()
   const read = (signal?: AbortSignal) => {
     calls.emit('call', signal)
@@ -131,5 +150,8 @@ t.test('a client that goes away ends the call of layer 1, and is no failure', as
     await ended
   }
   t.equal((await get('/nothing')).status, 404, 'the server goes on')
-  t.same(log(), [])
+  t.same(
+    log().filter(({ level }) => level > 20),
+    [],
+  )
 })

@@ -4,15 +4,15 @@
  * | code | meaning | `retryable` |
  * | --- | --- | --- |
  * | `STORE_UNAVAILABLE` | no connection, connection lost, server starting, stopping or out of resources | yes |
- * | `STORE_TIMEOUT` | a statement or a lock took longer than `statementTimeoutMs` | yes |
- * | `STORE_CONFLICT` | the ledger is not what the caller saw: an output is gone, a transaction is there already, a deadlock | yes, after reading again |
- * | `STORE_LEASE_LOST` | the lease that the work was to be done under has expired or was taken by another; nothing was changed | no |
- * | `STORE_INVALID_ARGUMENT` | the caller's mistake: a batch that contradicts itself, a page or time out of range, a value that cannot be stored | no |
- * | `STORE_GENESIS_MISMATCH` | another genesis was applied, or the ledger was in use before any was | no |
- * | `STORE_SCHEMA_MISMATCH` | the schema was migrated by a newer or a different version of this package | no |
- * | `STORE_CONFIGURATION` | options that cannot work: a malformed `url`, an unknown user or database, missing rights | no |
- * | `STORE_CLOSED` | used after `close()` | no |
- * | `STORE_FAILED` | anything else; `cause` has the driver's error | no |
+ * | `STORE_TIMEOUT` | a statement, or the lock it waited for, took longer than `statementTimeoutMs` | yes |
+ * | `STORE_CONFLICT` | the data has changed since the caller read it: an output is spent, an id is taken, a deadlock | yes, after reading again |
+ * | `STORE_LEASE_LOST` | the lease has expired or another process has taken it; nothing was changed | no |
+ * | `STORE_INVALID_ARGUMENT` | an argument is invalid: a batch that contradicts itself, a limit out of range, a value that cannot be stored | no |
+ * | `STORE_GENESIS_MISMATCH` | the ledger was started with other genesis outputs, or with none | no |
+ * | `STORE_SCHEMA_MISMATCH` | a newer or different version of this package has migrated the schema | no |
+ * | `STORE_CONFIGURATION` | the options cannot work: a malformed `url`, an unknown user or database, missing privileges | no |
+ * | `STORE_CLOSED` | used after `close()`, or a ledger used after its `withLedger` | no |
+ * | `STORE_FAILED` | any other failure; `cause` has the driver's error | no |
  */
 export type StoreErrorCode =
   | 'STORE_UNAVAILABLE'
@@ -32,16 +32,19 @@ const retryable: ReadonlySet<StoreErrorCode> = new Set([
   'STORE_CONFLICT',
 ])
 
+/** What a {@link StoreError} carries besides code and message. */
 export interface StoreErrorOptions {
+  /** The driver's error. It may contain connection details: log it, never send it to clients. */
   readonly cause?: unknown
-  /** Five characters, of errors that PostgreSQL reported. */
+  /** PostgreSQL's error code, five characters, where the server reported the error. */
   readonly sqlState?: string | undefined
 }
 
-/** The one class that this package throws. Its message holds no credential, no address of a server and no SQL. */
+/** The only error class of this package. The message contains no credential, no server address and no SQL. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
+  /** PostgreSQL's error code, five characters, where the server reported the error. */
   readonly sqlState: string | undefined
 
   constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
@@ -50,8 +53,21 @@ export class StoreError extends Error {
     this.sqlState = options.sqlState
   }
 
-  /** Whether the same work may succeed later without anybody changing it. */
+  /** Whether the same work may succeed later without anyone intervening. */
   get retryable(): boolean {
     return retryable.has(this.code)
   }
+}
+
+/**
+ * Whether a caught value is a {@link StoreError}; works across copies of the package.
+ *
+ * @example
+ * catch (error) {
+ *   if (isStoreError(error) && error.retryable) return retryLater()
+ *   throw error
+ * }
+ */
+export function isStoreError(value: unknown): value is StoreError {
+  return value instanceof Error && value.name === 'StoreError'
 }

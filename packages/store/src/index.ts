@@ -1,8 +1,21 @@
-export type * from './archive/types.js'
 export type * from './blocks/types.js'
-export type { PGliteLike } from './drivers/pglite.js'
+export type { PGliteLike } from './database/pglite.js'
+export type * from './database/shared-database.js'
 export * from './errors.js'
-export type * from './faucet/types.js'
+export type * from './events/types.js'
+export type { Lease, Leases } from './leases.js'
+export type * from './ledger/types.js'
 export { openStore } from './open-store.js'
 export type * from './options.js'
-export type * from './types.js'
+export type {
+  BlockPlace,
+  BlockPosition,
+  ChainBlock,
+  ChainQueries,
+  SequencePart,
+} from './queries/chain.js'
+export type * from './queries/changes.js'
+export type { PlacedBlock, TransactionPlace } from './queries/place-of-transaction.js'
+export type * from './rejections/types.js'
+export type * from './resubmissions/types.js'
+export type * from './store.js'

@@ -1,26 +1,34 @@
-import { openArchive } from './archive/open-archive.js'
+import { Mutex } from 'async-mutex'
+import pTimeout from 'p-timeout'
+import { openArchive } from './archive/archive.js'
 import { openBlocks } from './blocks/open-blocks.js'
-import type { Connection, Database, Transaction } from './drivers/connection.js'
-import { openPGlite } from './drivers/pglite.js'
-import { openPostgres } from './drivers/postgres.js'
+import { advisoryLock } from './database/advisory-lock.js'
+import { type Database, type Driver, inSchema, type Transaction } from './database/connection.js'
+import { openPGlite } from './database/pglite.js'
+import { openPostgres } from './database/postgres.js'
+import { quoteSchema } from './database/schema-name.js'
+import { shareDatabase } from './database/shared-database.js'
+import { StoreError } from './errors.js'
+import { openEvents } from './events/events.js'
 import { openFaucetClaims } from './faucet/claims.js'
-import { openGate } from './gate.js'
-import { advisoryLock } from './ledger/advisory-lock.js'
-import { applyGenesis } from './ledger/genesis.js'
-import { openLedger } from './ledger/mempool-ledger.js'
+import { trackInFlight } from './in-flight.js'
+import { openLeases } from './leases.js'
+import { applyGenesis } from './ledger/apply-genesis.js'
+import { openLedger, openLedgerReads } from './ledger/ledger.js'
 import type { StoreOptions } from './options.js'
-import { openLeases } from './repositories/leases.js'
-import { openQueries } from './repositories/queries.js'
-import { openRejections } from './repositories/rejections.js'
+import { openChain } from './queries/chain.js'
+import { openChanges } from './queries/changes.js'
+import { openQueries } from './queries/open-queries.js'
+import { openRejections } from './rejections/rejections.js'
+import { openResubmissions } from './resubmissions/resubmissions.js'
 import { migrate } from './schema/migrate.js'
-import { quoteSchema } from './schema/schema-name.js'
-import type { Store } from './types.js'
+import type { Store } from './store.js'
 
 /**
- * Opens the store and brings its schema up to date.
+ * Opens the store and migrates its schema to this version.
  *
- * @throws StoreError `STORE_UNAVAILABLE` where the server cannot be reached, `STORE_SCHEMA_MISMATCH` where another
- *   version has migrated the schema, `STORE_CONFIGURATION` where the options cannot work.
+ * @throws StoreError `STORE_UNAVAILABLE` if the server is unreachable, `STORE_SCHEMA_MISMATCH` if another version has
+ *   migrated the schema, `STORE_CONFIGURATION` if the options cannot work
  *
  * @example
  * const store = await openStore({ pglite: await PGlite.create('.ratatosk/store') })
@@ -29,60 +37,68 @@ import type { Store } from './types.js'
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const schema = quoteSchema(options.schema ?? 'ratatosk')
-  const database = 'url' in options ? openPostgres(options) : openPGlite(options.pglite)
+  const { maxRejectionBytes } = options
+  if (
+    maxRejectionBytes !== undefined &&
+    !(Number.isSafeInteger(maxRejectionBytes) && maxRejectionBytes >= 0)
+  ) {
+    throw new StoreError('STORE_CONFIGURATION', 'maxRejectionBytes must be a whole number from 0')
+  }
+  const driver = 'url' in options ? openPostgres(options) : openPGlite(options.pglite)
   try {
-    await migrate(database, schema)
+    await migrate(inSchema(driver, schema))
   } catch (error) {
-    await database.close()
+    await driver.close()
     throw error
   }
-  return createStore(database, schema)
+  return createStore(driver, schema, maxRejectionBytes)
 }
 
-function createStore(database: Database, schema: string): Store {
-  const gate = openGate(() => database.close())
-  const connection: Connection = {
-    query: (statement, parameters) => gate.enter(() => database.query(statement, parameters)),
+function createStore(driver: Driver, schema: string, maxRejectionBytes: number | undefined): Store {
+  const inFlight = trackInFlight()
+  const tables = inSchema(driver, schema)
+  const database: Database = {
+    schema,
+    query: (statement, parameters) => inFlight.run(() => tables.query(statement, parameters)),
+    execute: (text, parameters) => inFlight.run(() => tables.execute(text, parameters)),
+    transaction: (work) => inFlight.run(() => tables.transaction(work)),
+    vacuum: (...names) => inFlight.run(() => tables.vacuum(...names)),
   }
-  const transaction: Database['transaction'] = (work) => gate.enter(() => database.transaction(work))
 
-  // One at a time here already, so that no more than one connection waits for the lock.
-  let last: Promise<unknown> = Promise.resolve()
-  function locked<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const turn = last.then(() =>
-      database.transaction(async (transaction) => {
-        await advisoryLock(transaction, 'ledger', schema)
-        return work(transaction)
-      }),
+  // Serialised in this process first, so that at most one connection waits for the database's lock.
+  const mutex = new Mutex()
+  const withLedgerLock = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    inFlight.run(() =>
+      mutex.runExclusive(() =>
+        tables.transaction(async (transaction) => {
+          await advisoryLock(transaction, 'ledger')
+          return work(transaction)
+        }),
+      ),
     )
-    last = turn.catch(() => {})
-    return turn
-  }
 
   return {
-    ...openQueries(connection, schema),
-    withLedger: (work) => gate.enter(() => locked((transaction) => work(openLedger(transaction, schema)))),
-    applyGenesis: (outputs) =>
-      gate.enter(() => locked((transaction) => applyGenesis(transaction, schema, outputs))),
-    rejections: openRejections(connection, schema),
-    leases: openLeases(connection, schema),
-    blocks: openBlocks({ ...connection, transaction }, schema, (work) => gate.enter(() => locked(work))),
-    archive: openArchive({ ...connection, transaction }, schema),
-    faucetClaims: openFaucetClaims({ ...connection, transaction }, schema),
+    ...openQueries(database),
+    withLedger: (work) => withLedgerLock((transaction) => work(openLedger(transaction, maxRejectionBytes))),
+    ledger: openLedgerReads(database),
+    applyGenesis: (outputs) => withLedgerLock((transaction) => applyGenesis(transaction, outputs)),
+    events: openEvents(database),
+    rejections: openRejections(database, maxRejectionBytes),
+    leases: openLeases(database),
+    blocks: openBlocks(database, withLedgerLock),
+    resubmissions: openResubmissions(database),
+    archive: openArchive(database),
+    faucetClaims: openFaucetClaims(database),
+    chain: openChain(database),
+    changes: openChanges(database),
+    database: shareDatabase(driver, (start) => inFlight.run(start)),
 
     async ping(signal) {
       signal?.throwIfAborted()
-      await abortable(connection.query('SELECT 1'), signal)
+      const answer = database.execute('SELECT 1')
+      await pTimeout(answer, { milliseconds: Number.POSITIVE_INFINITY, ...(signal && { signal }) })
     },
 
-    close: () => gate.close(),
+    close: () => inFlight.close(() => driver.close()),
   }
-}
-
-async function abortable(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const abort = () => reject(signal?.reason)
-    signal?.addEventListener('abort', abort, { once: true })
-    work.then(() => resolve(), reject).finally(() => signal?.removeEventListener('abort', abort))
-  })
 }

@@ -1,27 +1,39 @@
-import type { PGliteLike } from './drivers/pglite.js'
+import type { PGliteLike } from './database/pglite.js'
 
+/** A PostgreSQL server. The store opens and closes its own connections. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string
-  /** Connections to the server at most. Default 10. */
+  /** The most connections to open. Default 10. */
   readonly maxConnections?: number
-  /** Longest time to reach the server, in milliseconds. Default 10,000. */
+  /** How long to wait for the server, or for a free connection, in milliseconds. Default 10,000. */
   readonly connectTimeoutMs?: number
-  /** Longest time for one statement, waiting for a lock included, in milliseconds. Default 30,000. */
+  /** How long one statement may take, including the wait for a lock, in milliseconds. Default 30,000. */
   readonly statementTimeoutMs?: number
-  /** A holder of the ledger's lock that says nothing for longer than this loses it, in milliseconds. Default 60,000. */
+  /** After this silence a holder of the ledger's lock loses it, and what it wrote, in milliseconds. Default 60,000. */
   readonly idleInTransactionTimeoutMs?: number
 }
 
+/** A PGlite in this process. */
 export interface EmbeddedOptions {
-  /** A PGlite (0.5 or later) that its owner opened and will close; others may use it too. */
+  /** A PGlite (0.5 or later) that its owner opened and closes. Others may use it too. */
   readonly pglite: PGliteLike
 }
 
+/** Where in the database the tables are. */
 export interface SchemaOptions {
-  /** The database schema that holds the tables; two nodes on one database need two. Default `ratatosk`. */
+  /** The schema that holds the tables. Nodes that share a database need different schemas. Default `ratatosk`. */
   readonly schema?: string
 }
 
-/** Where the tables are: in PostgreSQL (13 or later) behind `url`, or in the PGlite given. */
-export type StoreOptions = (PostgresOptions | EmbeddedOptions) & SchemaOptions
+/** What the store keeps. */
+export interface RetentionOptions {
+  /**
+   * The most bytes that dead letters may have, as `rejections.usage()` counts them. What validation adds beyond it displaces what `prune`
+   * would remove, in the same transaction. No limit by default.
+   */
+  readonly maxRejectionBytes?: number
+}
+
+/** Where the data is: in PostgreSQL (13 or later) behind `url`, or in the given PGlite. */
+export type StoreOptions = (PostgresOptions | EmbeddedOptions) & SchemaOptions & RetentionOptions

@@ -1,33 +1,45 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { errorHandler, readBy } from '@ratatosk/http'
+import { isWellFormed } from '@ratatosk/cbor'
+import { errorHandler, hexBody, hexBodyLimit, readBy } from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { EnqueueError } from './errors.js'
-import { hexBodyReader, whiteSpaceAllowance } from './hex-body.js'
-import { submitSchema } from './schemas.js'
-
-export {
+import {
   EnqueueError,
   InvalidCborError,
   MissingContentTypeError,
   TransactionTooLargeError,
 } from './errors.js'
-export { Submission, submitSchema } from './schemas.js'
+import { submitSchema } from './schemas.js'
 
-/** Where submitted transactions go. */
-export interface SubmissionQueue {
+export {
+  EnqueueError,
+  InvalidCborError,
+  isSubmitError,
+  MissingContentTypeError,
+  type SubmitErrorCode,
+  TransactionTooLargeError,
+} from './errors.js'
+export { SubmitAnswer, submitSchema } from './schemas.js'
+
+/**
+ * The queue that receives submitted transactions; `createSubmissionQueue` of `@ratatosk/queue` satisfies it.
+ */
+export interface TransactionQueue {
   /**
-   * Takes one well-formed CBOR item, which need not be a transaction.
+   * Adds one well-formed CBOR item, which is not necessarily a transaction.
    *
-   * @returns the id of the entry, once the queue answers for it: the client is told 200 then
+   * @returns the id of the entry, once the queue guarantees it: the client is answered 200 then
+   * @throws any error when the queue does not accept the item. A positive number `retryAfterMs` on the error
+   *   becomes the `Retry-After` header of the response.
    */
   add(cbor: Uint8Array): Promise<string>
 }
 
+/** Options of {@link submit}. */
 export interface SubmitOptions extends RegisterOptions {
-  /** Where submitted transactions go. */
-  queue: SubmissionQueue
-  /** The largest transaction taken, in bytes of CBOR. Default: 16,384. */
+  /** Receives submitted transactions. */
+  queue: TransactionQueue
+  /** The largest accepted transaction, in bytes of CBOR. Default: 16,384. */
   maxTransactionSize?: number
 }
 
@@ -48,8 +60,8 @@ const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options
     '/submit',
     {
       schema: submitSchema,
-      validatorCompiler: readBy(hexBodyReader(maxTransactionSize)),
-      bodyLimit: 2 * maxTransactionSize + whiteSpaceAllowance,
+      validatorCompiler: readBy(transactionReader(maxTransactionSize)),
+      bodyLimit: hexBodyLimit(maxTransactionSize),
     },
     async (request) => {
       try {
@@ -65,10 +77,27 @@ const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options
 }
 
 /**
- * Fastify plugin: `POST /submit` takes signed transactions, as hex of their CBOR, into a queue.
+ * Creates a reader of bodies of hex digits in either case, with optional white space around them.
  *
- * It is encapsulated: parser and error handler are its own, and several instances fit into one server, each under its
- * `prefix`.
+ * @param maxSize bytes of CBOR
+ * @returns a function from the body to the CBOR. It throws {@link InvalidCborError} or
+ *   {@link TransactionTooLargeError}, and {@link MissingContentTypeError} for a request without a body to parse.
+ */
+function transactionReader(maxSize: number): (body: Buffer | null) => Uint8Array {
+  return (body) => {
+    if (body === null) throw new MissingContentTypeError()
+    const cbor = hexBody(body, maxSize)
+    if (cbor === 'too large') throw new TransactionTooLargeError()
+    if (cbor === 'not hex' || !isWellFormed(cbor)) throw new InvalidCborError()
+    return cbor
+  }
+}
+
+/**
+ * Fastify plugin: `POST /submit` adds signed transactions, sent as hex of their CBOR, to a queue.
+ *
+ * Encapsulated: it sets a parser and an error handler in its own scope, and one server can hold several
+ * instances, each under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
  * ```ts

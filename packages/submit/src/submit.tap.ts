@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import { golden, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import submit, { submit as named, type SubmitOptions } from './index.js'
@@ -14,13 +15,6 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 /** One byte string that takes this many bytes of CBOR, at least 259. */
 const itemOf = (size: number) => `59${(size - 3).toString(16).padStart(4, '0')}${'ab'.repeat(size - 3)}`
 
-interface LogLine {
-  level: number
-  msg: string
-  reqId?: string
-  err?: { message: string; stack: string; code?: string }
-}
-
 class Entries {
   readonly entries: string[] = []
   async add(cbor: Uint8Array): Promise<string> {
@@ -30,10 +24,8 @@ class Entries {
 
 async function build(t: Test, options: Partial<SubmitOptions> = {}) {
   const queue = new Entries()
-  const log: LogLine[] = []
-  const server = fastify({
-    logger: { level: 'info', stream: { write: (line: string) => void log.push(JSON.parse(line)) } },
-  })
+  const { stream, records: log } = recordedLog()
+  const server = fastify({ logger: { level: 'info', stream } })
   t.teardown(() => server.close())
   await server.register(submit, { queue, ...options })
   const post = (payload: string | Buffer, type: string | undefined = 'text/plain', url = '/submit') =>
@@ -41,31 +33,44 @@ async function build(t: Test, options: Partial<SubmitOptions> = {}) {
   return { server, queue, log, post }
 }
 
-t.test('exported by default and by name, under its npm name', async (t) => {
+t.test('is exported by default and by name, and registered under its npm name', async (t) => {
   t.equal(submit, named)
   const { server } = await build(t)
   t.ok(server.hasPlugin('@ratatosk/submit'))
 })
 
-t.test('answers 200 with the id of the entry once the queue has it', async (t) => {
-  const { post, queue } = await build(t)
-  const response = await post('84a400f6f5f6')
-  t.equal(response.statusCode, 400, 'an array that promises more than comes')
-  const good = await post('84a0a0f5f6')
-  t.equal(good.statusCode, 200)
-  t.equal(good.body, accepted('entry-1'))
-  t.equal(good.headers['content-type'], 'application/json; charset=utf-8')
-  t.same(queue.entries, ['84a0a0f5f6'])
+t.test('answers as in the golden file', async (t) => {
+  interface Case {
+    readonly queue: 'accepts' | 'rejects'
+    readonly contentType: string
+    readonly payload: string
+    readonly status: number
+    readonly body: object
+  }
+  for (const { queue, contentType, payload, status, body } of golden<Case[]>(
+    import.meta.url,
+    'test/golden.json',
+  )) {
+    const entries = new Entries()
+    const away = { add: () => Promise.reject(new Error('away')) }
+    const { post } = await build(t, { queue: queue === 'accepts' ? entries : away, maxTransactionSize: 8 })
+    const response = await post(payload, contentType)
+    const name = `${contentType} ${payload}, a queue that ${queue}`
+    t.equal(response.statusCode, status, name)
+    t.equal(response.body, JSON.stringify(body), name)
+    t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+    t.same(entries.entries, status === 200 ? [payload] : [], name)
+  }
 })
 
-t.test('the same transaction twice is enqueued twice: the queue delivers at least once anyway', async (t) => {
+t.test('enqueues the same transaction twice: validation applies it once', async (t) => {
   const { post, queue } = await build(t)
   t.equal((await post('84a0a0f5f6')).body, accepted('entry-1'))
   t.equal((await post('84a0a0f5f6')).body, accepted('entry-2'))
   t.equal(queue.entries.length, 2)
 })
 
-t.test('hex of either case, with white space around it', async (t) => {
+t.test('accepts hex of either case with surrounding white space', async (t) => {
   const { post, queue } = await build(t)
   for (const body of [
     '84a0a0f5f6',
@@ -82,7 +87,7 @@ t.test('hex of either case, with white space around it', async (t) => {
   t.same([...new Set(queue.entries)], ['84a0a0f5f6'])
 })
 
-t.test('text/plain of any charset', async (t) => {
+t.test('accepts text/plain with any charset', async (t) => {
   const { post } = await build(t)
   for (const type of [
     'text/plain',
@@ -98,7 +103,7 @@ t.test('text/plain of any charset', async (t) => {
   }
 })
 
-t.test('any well-formed item is taken, transaction or not: validation comes afterwards', async (t) => {
+t.test('accepts any well-formed item, transaction or not', async (t) => {
   const { post, queue } = await build(t)
   const items = {
     integer: '00',
@@ -122,7 +127,7 @@ t.test('any well-formed item is taken, transaction or not: validation comes afte
   t.same(queue.entries, Object.values(items))
 })
 
-t.test('everything else is no CBOR: 400, and nothing is enqueued', async (t) => {
+t.test('answers 400 to everything else and enqueues nothing', async (t) => {
   const { post, queue } = await build(t)
   const bodies: Record<string, string | Buffer> = {
     empty: '',
@@ -175,7 +180,7 @@ t.test('everything else is no CBOR: 400, and nothing is enqueued', async (t) => 
   t.same(queue.entries, [])
 })
 
-t.test('an empty request is no CBOR either', async (t) => {
+t.test('answers 400 to an empty body', async (t) => {
   const { server } = await build(t)
   const response = await server.inject({
     method: 'POST',
@@ -186,7 +191,7 @@ t.test('an empty request is no CBOR either', async (t) => {
   t.equal(response.body, invalid)
 })
 
-t.test('up to 16,384 bytes of CBOR, white space not counted; longer: 413', async (t) => {
+t.test('accepts up to 16,384 bytes of CBOR, not counting white space, and answers 413 to more', async (t) => {
   const { post, queue } = await build(t)
   for (const body of [itemOf(16_384), `${itemOf(16_384)}\r\n`, ` ${itemOf(16_384)}${'\n'.repeat(1023)}`]) {
     t.equal((await post(body)).statusCode, 200)
@@ -207,7 +212,7 @@ t.test('up to 16,384 bytes of CBOR, white space not counted; longer: 413', async
   t.equal(queue.entries.length, 3)
 })
 
-t.test('the limit is an option', async (t) => {
+t.test('takes the limit from its options', async (t) => {
   const { post } = await build(t, { maxTransactionSize: 300 })
   t.equal((await post(itemOf(300))).statusCode, 200)
   t.equal((await post(itemOf(301))).statusCode, 413)
@@ -219,7 +224,7 @@ t.test('the limit is an option', async (t) => {
   )
 })
 
-t.test('anything but text/plain: 415', async (t) => {
+t.test('answers 415 to any other content type', async (t) => {
   const { post, server, queue } = await build(t)
   for (const type of [
     'application/json',
@@ -250,7 +255,7 @@ t.test('anything but text/plain: 415', async (t) => {
   t.same(queue.entries, [])
 })
 
-t.test('a queue that does not take it: 500, the reason in the log under the id of the request', async (t) => {
+t.test('answers 500 if the queue rejects, and logs the cause under the id of the request', async (t) => {
   const refusals: Record<string, SubmitOptions['queue']> = {
     rejects: { add: () => Promise.reject(new Error('ECONNREFUSED redis://:secret@10.0.0.1')) },
     throws: {
@@ -267,7 +272,7 @@ t.test('a queue that does not take it: 500, the reason in the log under the id o
     const response = await post('84a0a0f5f6')
     t.equal(response.statusCode, 500, name)
     t.equal(response.body, failed, name)
-    const [line] = log.filter(({ level }) => level === 50)
+    const [line] = log().filter(({ level }) => level === 50)
     t.match(line, {
       msg: 'Failed to enqueue transaction',
       reqId: 'req-1',
@@ -277,14 +282,31 @@ t.test('a queue that does not take it: 500, the reason in the log under the id o
   }
 })
 
-t.test('only POST is served', async (t) => {
+t.test('tells the client when to retry if the error of the queue says so', async (t) => {
+  for (const [retryAfterMs, header] of [
+    [1, '1'],
+    [2500, '3'],
+    [0, undefined],
+    [-1, undefined],
+    ['5000', undefined],
+  ] as const) {
+    const full = Object.assign(new Error('full'), { code: 'QUEUE_FULL', retryAfterMs })
+    const { post } = await build(t, { queue: { add: () => Promise.reject(full) } })
+    const response = await post('84a0a0f5f6')
+    t.equal(response.statusCode, 500)
+    t.equal(response.body, failed)
+    t.equal(response.headers['retry-after'], header, String(retryAfterMs))
+  }
+})
+
+t.test('serves POST only', async (t) => {
   const { server } = await build(t)
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'] as const) {
     t.equal((await server.inject({ method, url: '/submit' })).statusCode, 404, method)
   }
 })
 
-t.test('several instances in one server, each with its prefix, queue and limit', async (t) => {
+t.test('serves several instances in one server, each with its prefix, queue and limit', async (t) => {
   const [first, second] = [new Entries(), new Entries()]
   const server = fastify()
   t.teardown(() => server.close())
@@ -299,7 +321,7 @@ t.test('several instances in one server, each with its prefix, queue and limit',
   t.equal(second.entries.length, 0)
 })
 
-t.test('leaves the parsers and the error handler of its server alone', async (t) => {
+t.test('leaves the parsers and the error handler of the server unchanged', async (t) => {
   const { server } = await build(t)
   server.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))
   server.post('/json', async (request) => request.body)
@@ -314,7 +336,7 @@ t.test('leaves the parsers and the error handler of its server alone', async (t)
   t.equal(broken.statusCode, 418)
 })
 
-t.test('wrong options stop the start', async (t) => {
+t.test('throws at startup for options that cannot work', async (t) => {
   for (const [options, message] of [
     [{}, /queue\.add must be a function/],
     [{ queue: {} }, /queue\.add must be a function/],
@@ -331,7 +353,7 @@ t.test('wrong options stop the start', async (t) => {
   }
 })
 
-t.test('the OpenAPI document names the route, its body and every status', async (t) => {
+t.test('documents the route, its body and every status in OpenAPI', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   await server.register(swagger, { openapi: {} })
@@ -343,5 +365,5 @@ t.test('the OpenAPI document names the route, its body and every status', async 
   t.match(operation, {
     requestBody: { content: { 'text/plain': { schema: { type: 'string' } } }, required: true },
   })
-  t.same(Object.keys(operation?.responses ?? {}), ['200', '400', '413', '415', '500'])
+  t.equal(Object.keys(operation?.responses ?? {}).join(' '), '200 400 408 413 415 431 500 503')
 })

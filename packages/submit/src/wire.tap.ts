@@ -33,7 +33,7 @@ async function post(port: number, pieces: readonly string[], headers: Record<str
   return { status: incoming.statusCode, body, headers: incoming.headers }
 }
 
-t.test('a body in chunks that split bytes and digits', async (t) => {
+t.test('accepts a body in chunks that split bytes and digits', async (t) => {
   const { port, entries } = await listen(t)
   const answer = await post(port, ['8', '4a0', 'a0f', '5f6', '\r', '\n'], { 'content-type': 'text/plain' })
   t.equal(answer.status, 200)
@@ -41,7 +41,7 @@ t.test('a body in chunks that split bytes and digits', async (t) => {
   t.same(entries, ['84a0a0f5f6'])
 })
 
-t.test('a body without end is refused at the limit', async (t) => {
+t.test('refuses a body that exceeds the limit while it arrives', async (t) => {
   const { port, entries } = await listen(t)
   const pieces = Array.from({ length: 64 }, () => 'ab'.repeat(8192))
   for (const headers of [
@@ -55,7 +55,7 @@ t.test('a body without end is refused at the limit', async (t) => {
   t.same(entries, [])
 })
 
-t.test('a length that promises too much is refused before the body comes', async (t) => {
+t.test('refuses a content length over the limit before the body arrives', async (t) => {
   const { port } = await listen(t)
   const socket = connect(port, '127.0.0.1')
   socket.write(
@@ -67,7 +67,7 @@ t.test('a length that promises too much is refused before the body comes', async
   socket.destroy()
 })
 
-t.test('a refused transaction costs its sender the answer, not the connection', async (t) => {
+t.test('keeps the connection open after a refused transaction', async (t) => {
   const { port } = await listen(t)
   const socket = connect(port, '127.0.0.1').setEncoding('utf8')
   let answers = ''

@@ -34,7 +34,7 @@ function operationsOf(block: Block, entries: Map<string, string>): Operation[] {
 }
 
 describe.each(stores)('in %s', (_, open) => {
-  test('any blocks lead to the roots of the definition, and back', async () => {
+  test('has the root of the definition after every block and after undoing it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyBlock, { maxLength: 8 }), async (blocks) => {
         const trie = createTrie({ store: await open() })
@@ -53,7 +53,7 @@ describe.each(stores)('in %s', (_, open) => {
   })
 })
 
-test('the order of a batch makes no difference', () => {
+test('gives the same root whatever the order of a batch', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(crowdedKeys), fc.shuffledSubarray(crowdedKeys), (first, second) => {
       const trie = createTrie({ store: createMemoryStore() })
@@ -72,7 +72,7 @@ test('the order of a batch makes no difference', () => {
   )
 })
 
-test('the trie after 1,000 random blocks is the one rebuilt from the entries, and each block can be undone', async () => {
+test('equals the trie rebuilt from its entries after 1,000 random blocks, each of which can be undone', async () => {
   const trie = createTrie({ store: createMemoryStore(), history: 1000 })
   const rebuilt = createTrie({ store: createMemoryStore() })
   const entries = new Map<string, string>()

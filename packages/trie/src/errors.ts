@@ -1,92 +1,72 @@
-import { toHex } from './hex.js'
+import { toHex } from '@ratatosk/cbor'
 
-/** The codes that {@link TrieError} carries; stable, so that callers may branch on them. */
+/** Why an operation on a trie, a proof or a store failed. */
 export type TrieErrorCode =
+  /** A key to insert, or one whose absence was to be proved, is in the trie: `key`. */
   | 'TRIE_KEY_EXISTS'
+  /** A key to delete, or one whose presence was to be proved, is not in the trie: `key`. */
   | 'TRIE_KEY_MISSING'
+  /** Two of the entries to build a trie from have the same key: `entries`. */
   | 'TRIE_KEY_DUPLICATE'
+  /** No kept version has this root: it never had one, or the version was undone or pruned: `root`. */
   | 'TRIE_ROOT_UNKNOWN'
+  /** No earlier version is kept. */
   | 'TRIE_NOTHING_TO_UNDO'
+  /** The bytes or the JSON are not a proof, or no trie can have a node where the proof claims one. */
   | 'TRIE_PROOF_MALFORMED'
+  /** Another process has written to the LMDB folder since this one opened it. Open it again. */
   | 'TRIE_STORE_CONFLICT'
+  /** The store holds something that this package did not write. Rebuild the trie. */
   | 'TRIE_STORE_CORRUPT'
 
-/** What every error of this package extends. Tell them apart by `code`, not by class. */
-export class TrieError extends Error {
-  readonly code: TrieErrorCode
+/** What an error is about, as its code says. */
+export interface TrieErrorDetails {
+  readonly key?: Uint8Array
+  readonly root?: Uint8Array
+  /** Indexes of the two entries. */
+  readonly entries?: readonly [number, number]
+}
 
-  constructor(code: TrieErrorCode, message: string) {
+/** Every error of this package, apart from `RangeError` for a wrong option. */
+export class TrieError extends Error implements TrieErrorDetails {
+  override readonly name = 'TrieError'
+  declare readonly key?: Uint8Array
+  declare readonly root?: Uint8Array
+  declare readonly entries?: readonly [number, number]
+
+  constructor(
+    readonly code: TrieErrorCode,
+    message: string,
+    details: TrieErrorDetails = {},
+  ) {
     super(message)
-    this.name = new.target.name
-    this.code = code
+    Object.assign(this, details)
   }
 }
 
-/** An insertion met a key that is already in the map, or a proof of absence was asked for one. */
-export class KeyExists extends TrieError {
-  readonly key: Uint8Array
-
-  constructor(key: Uint8Array) {
-    super('TRIE_KEY_EXISTS', `The key ${toHex(key)} is in the trie`)
-    this.key = key
-  }
+/** Whether a caught value is a {@link TrieError}, from any copy of this package. */
+export function isTrieError(value: unknown): value is TrieError {
+  return value instanceof Error && value.name === 'TrieError'
 }
 
-/** A deletion met a key that is not in the map, or a proof of membership was asked for one. */
-export class KeyMissing extends TrieError {
-  readonly key: Uint8Array
-
-  constructor(key: Uint8Array) {
-    super('TRIE_KEY_MISSING', `The key ${toHex(key)} is not in the trie`)
-    this.key = key
-  }
+export function keyExists(key: Uint8Array): TrieError {
+  return new TrieError('TRIE_KEY_EXISTS', `The key ${toHex(key)} is already in the trie`, { key })
 }
 
-/** Two of the entries to build a trie from have the same key. */
-export class DuplicateKey extends TrieError {
-  /** The places of the two, counted from 0. */
-  readonly entries: readonly [number, number]
-
-  constructor(first: number, second: number) {
-    super('TRIE_KEY_DUPLICATE', `Entries ${first} and ${second} have the same key`)
-    this.entries = [first, second]
-  }
+export function keyMissing(key: Uint8Array): TrieError {
+  return new TrieError('TRIE_KEY_MISSING', `The key ${toHex(key)} is not in the trie`, { key })
 }
 
-/** The history holds no such root: never reached, undone, or pruned. */
-export class RootUnknown extends TrieError {
-  readonly root: Uint8Array
-
-  constructor(root: Uint8Array) {
-    super('TRIE_ROOT_UNKNOWN', `The trie keeps no version with the root ${toHex(root)}`)
-    this.root = root
-  }
+export function rootUnknown(root: Uint8Array): TrieError {
+  return new TrieError('TRIE_ROOT_UNKNOWN', `The trie keeps no version with the root ${toHex(root)}`, {
+    root,
+  })
 }
 
-/** `undo` found no earlier version: nothing was updated yet, or what came before is pruned. */
-export class NothingToUndo extends TrieError {
-  constructor() {
-    super('TRIE_NOTHING_TO_UNDO', 'The trie keeps no earlier version')
-  }
+export function proofMalformed(reason: string): TrieError {
+  return new TrieError('TRIE_PROOF_MALFORMED', `Malformed proof: ${reason}`)
 }
 
-/** These bytes, or this JSON, are no proof; or no trie can have a node where the proof claims one. */
-export class ProofMalformed extends TrieError {
-  constructor(reason: string) {
-    super('TRIE_PROOF_MALFORMED', `Malformed proof: ${reason}`)
-  }
-}
-
-/** Another process has written to the LMDB folder since this one opened it. Open it again. */
-export class StoreConflict extends TrieError {
-  constructor() {
-    super('TRIE_STORE_CONFLICT', 'Another writer has changed the trie since it was opened')
-  }
-}
-
-/** The store holds something that this package did not write. Rebuild the trie. */
-export class StoreCorrupt extends TrieError {
-  constructor(reason: string) {
-    super('TRIE_STORE_CORRUPT', `The store of the trie is unreadable: ${reason}`)
-  }
+export function storeCorrupt(reason: string): TrieError {
+  return new TrieError('TRIE_STORE_CORRUPT', `The trie's store is unreadable: ${reason}`)
 }

@@ -1,4 +1,4 @@
-/** Nibbles in a path: a key's Blake2b-256, high nibble of each byte first. */
+/** Nibbles in a path: the Blake2b-256 of a key, high nibble of each byte first. */
 export const PATH_LENGTH = 64
 
 /** The nibble (0–15) at `index` (0–63) of a path. */
@@ -7,7 +7,7 @@ export function nibbleAt(path: Uint8Array, index: number): number {
   return index % 2 === 0 ? byte >> 4 : byte & 0x0f
 }
 
-/** The index of the first nibble, from `start` on, in which two paths differ; 64 where they are equal. */
+/** The index of the first nibble at or after `start` in which two paths differ; 64 if they are equal. */
 export function divergence(a: Uint8Array, b: Uint8Array, start: number): number {
   let index = start
   if (index % 2 === 1) {
@@ -21,7 +21,7 @@ export function divergence(a: Uint8Array, b: Uint8Array, start: number): number 
   return PATH_LENGTH
 }
 
-/** A path that begins with the first `depth` nibbles of `path` and `nibbles` (one a byte); the rest means nothing. */
+/** A path of the first `depth` nibbles of `path`, then `nibbles` (one per byte); the rest is unspecified. */
 export function extendPath(path: Uint8Array, depth: number, nibbles: Uint8Array): Uint8Array {
   if (nibbles.length === 0) return path
   const extended = new Uint8Array(PATH_LENGTH / 2)

@@ -1,9 +1,11 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { blake2b256 } from './hash.js'
+import { blake2b256 } from '#hash'
 import { createMemoryStore } from './store/memory.js'
 import { hex, utf8 } from './test/keys.js'
+import { naiveRoot } from './test/naive-root.js'
 import { stores } from './test/stores.js'
-import { createTrie, type Trie } from './trie.js'
+import { createTrie, rootOf, type Trie } from './trie.js'
 import type { Operation } from './update/operations.js'
 
 const EMPTY_ROOT = '00'.repeat(32)
@@ -39,7 +41,18 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.size).toBe(4)
   })
 
-  test('is empty again when all is deleted, down over a single key', async () => {
+  test('tells the hash of the value of each key that a batch deletes from it', async () => {
+    const trie = await createFilled()
+    const deleted = new Map<string, string>()
+    const batch = [remove('a'), insert('a', 'other'), remove('d'), insert('e'), remove('e')]
+    trie.update(batch, (key, valueHash) => deleted.set(hex(key), hex(valueHash)))
+    expect(deleted).toEqual(new Map(['a', 'd'].map((key) => [hex(utf8(key)), hex(blake2b256(utf8(key)))])))
+    const refused = () => trie.update([remove('b'), remove('none')], () => deleted.clear())
+    expect(refused).toThrow()
+    expect(deleted.size).toBe(2)
+  })
+
+  test('is empty again after every key is deleted', async () => {
     const trie = await createFilled()
     const single = createTrie({ store: createMemoryStore() })
     single.insert(utf8('b'), utf8('b'))
@@ -51,12 +64,12 @@ describe.each(stores)('a trie in %s', (_, open) => {
   })
 
   test.each([
-    ['a key to insert is there', 'TRIE_KEY_EXISTS', [insert('e'), insert('a')]],
-    ['a key to delete is not there', 'TRIE_KEY_MISSING', [insert('e'), remove('f')]],
+    ['a key to insert exists', 'TRIE_KEY_EXISTS', [insert('e'), insert('a')]],
+    ['a key to delete is missing', 'TRIE_KEY_MISSING', [insert('e'), remove('f')]],
     ['a key is inserted twice', 'TRIE_KEY_EXISTS', [insert('e'), insert('e')]],
     ['a key is deleted twice', 'TRIE_KEY_MISSING', [remove('a'), remove('a')]],
-    ['a key is inserted and deleted, but was there', 'TRIE_KEY_EXISTS', [insert('a'), remove('a')]],
-    ['a key is deleted and inserted, but was not there', 'TRIE_KEY_MISSING', [remove('e'), insert('e')]],
+    ['an existing key is inserted and deleted', 'TRIE_KEY_EXISTS', [insert('a'), remove('a')]],
+    ['a missing key is deleted and inserted', 'TRIE_KEY_MISSING', [remove('e'), insert('e')]],
   ] satisfies [string, string, Operation[]][])('refuses a whole batch when %s', async (_, code, batch) => {
     const trie = await createFilled()
     const before = trie.root
@@ -68,7 +81,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.size).toBe(5)
   })
 
-  test('names the key that an error is about', async () => {
+  test('names the key in errors', async () => {
     const trie = await createFilled()
     expect(() => trie.insert(utf8('a'), utf8(''))).toThrow(expect.objectContaining({ key: utf8('a') }))
     expect(() => trie.delete(utf8('e'))).toThrow('The key 65 is not in the trie')
@@ -76,7 +89,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(() => trie.proveAbsence(utf8('a'))).toThrow(expect.objectContaining({ code: 'TRIE_KEY_EXISTS' }))
   })
 
-  test('applies the operations on one key in their order', async () => {
+  test('applies operations on the same key in order', async () => {
     const trie = await createFilled()
     const before = trie.root
     trie.update([insert('e'), remove('e')])
@@ -86,7 +99,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.size).toBe(4)
   })
 
-  test('counts a batch without effect as an update', async () => {
+  test('creates a version for an empty batch', async () => {
     const trie = await createFilled()
     const before = trie.root
     trie.update([])
@@ -95,7 +108,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(hex(trie.undo())).toBe(EMPTY_ROOT)
   })
 
-  test('undoes updates one by one, until none is left', async () => {
+  test('undoes updates one by one until no version is left', async () => {
     const trie = await createFilled()
     const before = trie.root
     trie.update([remove('a'), remove('b'), insert('e')])
@@ -106,7 +119,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(() => trie.undo()).toThrow(expect.objectContaining({ code: 'TRIE_NOTHING_TO_UNDO' }))
   })
 
-  test('goes on from where an undo has led', async () => {
+  test('continues after an undo', async () => {
     const trie = await createFilled()
     trie.update([remove('a'), insert('e')])
     trie.undo()
@@ -114,7 +127,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(['a', 'b', 'e', 'f'].filter((key) => trie.has(utf8(key)))).toStrictEqual(['a', 'f'])
   })
 
-  test('reverts to a root, the newest where there are two', async () => {
+  test('reverts to the newest version with a root', async () => {
     const trie = await createFilled()
     const root = trie.root
     trie.insert(utf8('e'), utf8(''))
@@ -128,7 +141,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     )
   })
 
-  test('shows an older state until that is pruned or undone', async () => {
+  test('reads an older version until it is pruned or undone', async () => {
     const trie = await createFilled()
     const older = trie.at(trie.root)
     trie.update([remove('a')])
@@ -145,7 +158,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.has(utf8('b'))).toBe(true)
   })
 
-  test('keeps as many older states as it is told to', async () => {
+  test('keeps as many older versions as `history` says', async () => {
     const trie = createTrie({ store: await open(), history: 2 })
     const roots = ['a', 'b', 'c', 'd'].map((key) => hex(trie.update([insert(key)])))
     expect(trie.roots.map(hex)).toStrictEqual(roots.slice(1))
@@ -155,7 +168,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(['a', 'b', 'c'].every((key) => trie.has(utf8(key)))).toBe(true)
   })
 
-  test('is rebuilt from entries in any order, as they come', async () => {
+  test('is rebuilt from an async iterable of entries in any order', async () => {
     const trie = await createFilled()
     const root = trie.root
     trie.update([remove('a')])
@@ -171,7 +184,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.size).toBe(0)
   })
 
-  test('stays as it was when a rebuild fails', async () => {
+  test('is unchanged if a rebuild fails', async () => {
     const trie = await createFilled()
     const before = trie.root
     const entries = ['x', 'y', 'z', 'y'].map((key) => [utf8(key), utf8('')] as const)
@@ -182,7 +195,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.undo()).toStrictEqual(before)
   })
 
-  test('gives away copies of its roots', async () => {
+  test('returns copies of its roots', async () => {
     const trie = await createFilled()
     const root = hex(trie.root)
     trie.root.fill(0)
@@ -191,7 +204,32 @@ describe.each(stores)('a trie in %s', (_, open) => {
   })
 })
 
-test.each([-1, 0.5, Number.NaN])('a history of %d states is refused', (history) => {
+test.each([-1, 0.5, Number.NaN])('refuses a history of %d', (history) => {
   expect(() => createTrie({ store: createMemoryStore(), history })).toThrow(RangeError)
   expect(() => createTrie({ store: createMemoryStore() }).prune(history)).toThrow(RangeError)
+})
+
+describe('the root of entries', () => {
+  const entries = fc.uniqueArray(fc.tuple(fc.uint8Array({ maxLength: 3 }), fc.uint8Array({ maxLength: 3 })), {
+    maxLength: 300,
+    selector: ([key]) => hex(key),
+  })
+
+  test('is the root of the map, with pauses or without', async () => {
+    await fc.assert(
+      fc.asyncProperty(entries, async (given) => {
+        const naive = naiveRoot(new Map(given.map(([key, value]) => [hex(key), hex(value)])))
+        expect(hex(await rootOf(given))).toBe(naive)
+        expect(hex(await rootOf(given, async () => undefined))).toBe(naive)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('needs each key once', async () => {
+    const twice = ['a', 'b', 'a'].map((key) => [utf8(key), utf8(key)] as const)
+    await expect(rootOf(twice)).rejects.toMatchObject({ code: 'TRIE_KEY_DUPLICATE', entries: [0, 2] })
+    await expect(rootOf(twice.slice(1))).resolves.toHaveLength(32)
+    await expect(rootOf([twice[0]!, twice[2]!])).rejects.toMatchObject({ code: 'TRIE_KEY_DUPLICATE' })
+  })
 })

@@ -1,80 +1,90 @@
-import { NothingToUndo, RootUnknown } from './errors.js'
-import { asBuffer, NULL_HASH } from './hash.js'
+import { equalBytes } from '@ratatosk/cbor'
+import { rootUnknown, TrieError } from './errors.js'
+import { allocate, HASH_LENGTH } from './hash/memory.js'
 import { decodeNode } from './node/codec.js'
 import { createNodeHasher } from './node/hasher.js'
 import type { Node } from './node/node.js'
 import type { Outcome, TrieStore, Version, WriteNode } from './store/store.js'
-import { createTrieBuilder, type Entry } from './update/build.js'
+import { createRootBuilder, createTrieBuilder, type Entry } from './update/build.js'
 import { editTrie } from './update/edit.js'
 import { type Operation, reduceOperations } from './update/operations.js'
 import { createNodeSealer } from './update/seal.js'
 import { createView, type TrieView } from './view.js'
 
-/** An authenticated map that keeps its last states. Each state but the first is the work of one update. */
+/** An authenticated map that keeps its last versions. Every update creates a version. */
 export interface Trie extends TrieView {
-  /** @throws {KeyExists} */
+  /** @throws TrieError `TRIE_KEY_EXISTS` */
   insert(key: Uint8Array, value: Uint8Array): void
-  /** @throws {KeyMissing} */
+  /** @throws TrieError `TRIE_KEY_MISSING` */
   delete(key: Uint8Array): void
   /**
-   * Applies a batch as one update, hashing each node that it touches once. Where an operation fails, none is applied.
-   * The operations on one key take effect in their order; between keys the order makes no difference.
+   * Applies a batch as one update and hashes each node that it touches once. If an operation fails, none is
+   * applied. Operations on the same key take effect in their order; the order between keys makes no
+   * difference.
    *
-   * @returns the new root
-   * @throws {KeyExists} when a key to insert is there
-   * @throws {KeyMissing} when a key to delete is not there
+   * @param deleted receives, once the batch is applied, each key that the map had before and that an
+   *   operation deletes, as it was given, with the Blake2b-256 of the value that it had
+   * @returns the new root, 32 bytes
+   * @throws TrieError `TRIE_KEY_EXISTS` if a key to insert exists, `TRIE_KEY_MISSING` if a key to delete does
+   *   not
    */
-  update(operations: Iterable<Operation>): Uint8Array
+  update(
+    operations: Iterable<Operation>,
+    deleted?: (key: Uint8Array, valueHash: Uint8Array) => void,
+  ): Uint8Array
   /**
-   * Takes the last update back.
+   * Reverts the last update.
    *
-   * @returns the root before it
-   * @throws {NothingToUndo} when no earlier state is kept
+   * @returns the root before it, 32 bytes
+   * @throws TrieError `TRIE_NOTHING_TO_UNDO` if no earlier version is kept
    */
   undo(): Uint8Array
   /**
-   * Takes back every update after the newest state with this root.
+   * Reverts every update after the newest version with this root.
    *
-   * @throws {RootUnknown} when no such state is kept
+   * @throws TrieError `TRIE_ROOT_UNKNOWN` if no kept version has this root
    */
   revert(root: Uint8Array): void
   /**
-   * The newest kept state with this root. It can be read until it is undone or pruned; from then on its methods
-   * throw `RootUnknown`.
+   * The newest kept version with this root. It can be read until it is undone or pruned; then its methods
+   * throw `TRIE_ROOT_UNKNOWN`.
    *
-   * @throws {RootUnknown} when no such state is kept
+   * @throws TrieError `TRIE_ROOT_UNKNOWN` if no kept version has this root
    */
   at(root: Uint8Array): TrieView
-  /** The roots of the states that are kept, oldest first; the last is `root`. */
+  /** The roots of the kept versions, oldest first; the last is `root`. */
   readonly roots: Uint8Array[]
   /**
-   * Forgets the oldest states and frees what only they used.
+   * Forgets the oldest versions and frees the nodes that only they used.
    *
-   * @param history how many states before the present one to keep
+   * @param history number of versions to keep besides the current one
    */
   prune(history: number): void
   /**
-   * Replaces the whole map, its history included, by these entries, in any order. Much faster than inserting them;
-   * takes 64 bytes an entry while it runs. Until the last entry has come the map is as before.
+   * Replaces the whole map and its history by these entries, in any order. Much faster than inserting them;
+   * uses 64 bytes per entry while it runs. The map is unchanged until the last entry has been read.
    *
-   * @returns the new root
-   * @throws {DuplicateKey}
+   * @returns the new root, 32 bytes
+   * @throws TrieError (rejects) `TRIE_KEY_DUPLICATE`
    */
   rebuild(entries: Iterable<Entry> | AsyncIterable<Entry>): Promise<Uint8Array>
-  /** Closes the store. Nothing may be called afterwards. */
+  /** Closes the store. The trie must not be used afterwards. */
   close(): Promise<void>
 }
 
+/** Options of {@link createTrie}. */
 export interface TrieOptions {
-  /** Keeps the nodes. The trie owns it from now on. */
+  /** Keeps the nodes. The trie owns it and closes it. */
   store: TrieStore
-  /** How many states before the present one are kept, to be read and gone back to. 64 by default. */
+  /** Number of earlier versions to keep, which can be read and reverted to. Default 64. */
   history?: number
 }
 
 /**
- * Makes a Merkle Patricia Forestry, the authenticated map that Aiken's validators check, in the state that the store
- * holds.
+ * Opens the Merkle Patricia Forestry in a store: an authenticated map with the roots and proofs of Aiken's
+ * merkle-patricia-forestry.
+ *
+ * @throws RangeError if `history` is not a natural number
  *
  * @example
  * const trie = createTrie({ store: createMemoryStore() })
@@ -90,18 +100,21 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     decodeNode(store.read(id), id, path, depth)
 
   function sealRoot(node: Node | undefined, size: number, write: WriteNode): Outcome {
-    const root = Buffer.from(NULL_HASH)
+    const root = allocate(HASH_LENGTH)
     const id = node === undefined ? 0 : sealer.seal(node, 0, root, write)
     return { root, node: id, size }
   }
 
   function versionAt(root: Uint8Array): Version {
-    const version = store.versions.findLast((kept) => asBuffer(kept.root).equals(root))
-    if (version === undefined) throw new RootUnknown(root)
+    const version = store.versions.findLast((kept) => equalBytes(kept.root, root))
+    if (version === undefined) throw rootUnknown(root)
     return version
   }
 
-  function apply(operations: Iterable<Operation>): Uint8Array {
+  function apply(
+    operations: Iterable<Operation>,
+    deleted?: (key: Uint8Array, valueHash: Uint8Array) => void,
+  ): Uint8Array {
     const changes = reduceOperations(operations)
     const { root, superseded } = editTrie(store.head.node, changes, load)
     const size = changes.reduce(
@@ -109,6 +122,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
       store.head.size,
     )
     store.commit(superseded, history + 1, (write) => sealRoot(root, size, write))
+    if (deleted !== undefined) for (const { key, before } of changes) if (before) deleted(key, before)
     return present.root
   }
 
@@ -140,7 +154,9 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
 
     undo() {
       const before = store.versions.at(-2)
-      if (before === undefined) throw new NothingToUndo()
+      if (before === undefined) {
+        throw new TrieError('TRIE_NOTHING_TO_UNDO', 'The trie keeps no earlier version')
+      }
       store.undo(before.sequence)
       return present.root
     },
@@ -154,7 +170,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
       return createView(
         () => {
           if (store.versions.some((kept) => kept.sequence === version.sequence)) return version
-          throw new RootUnknown(version.root)
+          throw rootUnknown(version.root)
         },
         load,
         hasher,
@@ -181,7 +197,30 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
   }
 }
 
+/**
+ * The root of the map of these entries, in any order: what `rebuild` would return, without keeping anything.
+ * An entry is read before the next one is asked for, so they may share memory.
+ *
+ * @param pause awaited at intervals; without it the whole work is one turn of the event loop
+ * @returns 32 bytes; `emptyRoot()` without entries
+ * @throws TrieError (rejects) `TRIE_KEY_DUPLICATE`
+ * @example
+ * equalBytes(await rootOf([[key, value]]), trie.root) // true if the trie holds just that
+ */
+export async function rootOf(entries: Iterable<Entry>, pause?: () => Promise<void>): Promise<Uint8Array> {
+  const builder = createRootBuilder(createNodeHasher())
+  let added = 0
+  for (const entry of entries) {
+    if (pause !== undefined && ++added % entriesBetweenPauses === 0) await pause()
+    builder.add(entry)
+  }
+  return builder.root(pause)
+}
+
+/** About 10 ms of hashing. */
+const entriesBetweenPauses = 4096
+
 function checkHistory(history: number): void {
   if (!Number.isInteger(history) || history < 0)
-    throw new RangeError('history is a number of states, 0 or more')
+    throw new RangeError(`history must be a natural number, not ${history}`)
 }

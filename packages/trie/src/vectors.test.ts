@@ -15,7 +15,7 @@ const toOperation = (step: ReferenceRun['steps'][number]): Operation =>
     : { type: 'insert', key: bytes(step.insert), value: bytes(step.value!) }
 
 describe.skipIf(vectorsAreMissing)('the reference implementation (needs mpf/ in RATATOSK_VECTORS)', () => {
-  test('has left both kinds of vectors', () => {
+  test('has vectors of both kinds', () => {
     expect(referenceRuns.length).toBeGreaterThan(0)
     expect(publishedMaps.length).toBeGreaterThan(0)
   })
@@ -30,7 +30,7 @@ describe.skipIf(vectorsAreMissing)('the reference implementation (needs mpf/ in 
       expect(hex(trie.root)).toBe(root)
     })
 
-    test.each(stores)('goes back through the same roots (%s)', async (_, open) => {
+    test.each(stores)('undoes through the same roots (%s)', async (_, open) => {
       const trie = createTrie({ store: await open(), history: steps.length })
       for (const step of steps) trie.update([toOperation(step)])
       for (const step of steps.slice(0, -1).reverse()) {

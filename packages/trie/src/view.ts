@@ -1,5 +1,5 @@
-import { KeyExists, KeyMissing } from './errors.js'
-import { blake2b256 } from './hash.js'
+import { blake2b256 } from '#hash'
+import { keyExists, keyMissing } from './errors.js'
 import type { NodeHasher } from './node/hasher.js'
 import type { Leaf } from './node/node.js'
 import type { Proof } from './proof/proof.js'
@@ -7,30 +7,34 @@ import { findLeaf, type Walk, walk } from './proof/prove.js'
 import type { Version } from './store/store.js'
 import type { LoadNode } from './update/edit.js'
 
-/** One state of an authenticated map. */
+/** One version of an authenticated map. */
 export interface TrieView {
-  /** The root hash, 32 bytes; zeros for the empty map. */
+  /** The root hash, 32 bytes; `emptyRoot()` for the empty map. */
   readonly root: Uint8Array
-  /** How many keys the map holds. */
+  /** The number of keys. */
   readonly size: number
+  /** Whether the map has the key. */
   has(key: Uint8Array): boolean
-  /** The Blake2b-256 of the key's value, which is all of it that the map holds; undefined where the key is absent. */
+  /**
+   * The Blake2b-256 of the key's value; undefined if the key is absent. The map does not hold the values
+   * themselves.
+   */
   valueHash(key: Uint8Array): Uint8Array | undefined
   /**
    * Proves that a key is in the map.
    *
-   * @throws {KeyMissing}
+   * @throws TrieError `TRIE_KEY_MISSING`
    */
   prove(key: Uint8Array): Proof
   /**
-   * Proves that a key is not in the map. The same proof then shows what inserting it leads to.
+   * Proves that a key is not in the map. The same proof determines the root after its insertion.
    *
-   * @throws {KeyExists}
+   * @throws TrieError `TRIE_KEY_EXISTS`
    */
   proveAbsence(key: Uint8Array): Proof
 }
 
-/** @param version the version to look at, asked for anew by each call */
+/** @param version returns the version to read; called by each method */
 export function createView(version: () => Version, load: LoadNode, hasher: NodeHasher): TrieView {
   const leafOf = (key: Uint8Array): Leaf | undefined => findLeaf(version().node, blake2b256(key), load)
   const walkTo = (key: Uint8Array): Walk => walk(version().node, blake2b256(key), load, hasher)
@@ -53,13 +57,13 @@ export function createView(version: () => Version, load: LoadNode, hasher: NodeH
 
     prove(key) {
       const { leaf, steps } = walkTo(key)
-      if (leaf === undefined) throw new KeyMissing(key)
+      if (leaf === undefined) throw keyMissing(key)
       return steps
     },
 
     proveAbsence(key) {
       const { leaf, steps } = walkTo(key)
-      if (leaf !== undefined) throw new KeyExists(key)
+      if (leaf !== undefined) throw keyExists(key)
       return steps
     },
   }

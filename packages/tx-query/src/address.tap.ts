@@ -12,7 +12,7 @@ import { build } from './test/build.js'
 const type = 'application/json; charset=utf-8'
 const paths = ['/utxos', '/txs']
 
-t.test('addresses of this network with a payment key are taken, in lower and in upper case', async (t) => {
+t.test('accepts addresses of this network with a payment key, in lower and upper case', async (t) => {
   for (const [network, networkId, prefix] of [
     ['testnet', 0, 'addr_test'],
     ['mainnet', 1, 'addr'],
@@ -30,7 +30,7 @@ t.test('addresses of this network with a payment key are taken, in lower and in 
   }
 })
 
-t.test('first tier: what is no string', async (t) => {
+t.test('answers Invalid address type if the address is not a string', async (t) => {
   const { ledger, get } = await build(t)
   const address = encode('addr_test', addressBytes(6, 0, Buffer.alloc(28)))
   for (const path of paths) {
@@ -47,10 +47,10 @@ t.test('first tier: what is no string', async (t) => {
       )
     }
   }
-  t.same(ledger.asked, [], 'the ledger is not asked')
+  t.same(ledger.asked, [], 'an invalid request does not reach the ledger')
 })
 
-t.test('second tier: what is no bech32, or has no payment key', async (t) => {
+t.test('answers Invalid address format without bech32 or a payment key', async (t) => {
   const { ledger, get } = await build(t)
   for (const path of paths) {
     for (const [name, address] of Object.entries({ ...undecodable, ...keylessAddresses })) {
@@ -61,10 +61,10 @@ t.test('second tier: what is no bech32, or has no payment key', async (t) => {
       )
     }
   }
-  t.same(ledger.asked, [], 'the ledger is not asked')
+  t.same(ledger.asked, [], 'an invalid request does not reach the ledger')
 })
 
-t.test('third tier: what decodes but is no address of this network', async (t) => {
+t.test('answers Invalid address if it is not an address of this network', async (t) => {
   const { ledger, get } = await build(t)
   for (const path of paths) {
     for (const [name, address] of Object.entries(foreign)) {
@@ -75,10 +75,10 @@ t.test('third tier: what decodes but is no address of this network', async (t) =
       )
     }
   }
-  t.same(ledger.asked, [], 'the ledger is not asked')
+  t.same(ledger.asked, [], 'an invalid request does not reach the ledger')
 })
 
-t.test('the other way round on mainnet', async (t) => {
+t.test('refuses testnet addresses on mainnet', async (t) => {
   const { get } = await build(t, { network: 'mainnet' })
   const testnet = encode('addr_test', addressBytes(6, 0, Buffer.alloc(28)))
   t.same(await get(`/utxos?address=${testnet}`), {
@@ -88,18 +88,15 @@ t.test('the other way round on mainnet', async (t) => {
   })
 })
 
-t.test(
-  'there is no limit of 90 characters, as BIP-173 has it: a long text is judged like any other',
-  async (t) => {
-    const { get } = await build(t)
-    const base = encode('addr_test', addressBytes(0, 0, Buffer.alloc(56)))
-    t.ok(base.length > 90)
-    t.equal((await get(`/utxos?address=${base}`)).status, 200)
-    const long = encode('addr_test', Buffer.alloc(2000))
-    t.same(await get(`/utxos?address=${long}`), {
-      status: 400,
-      body: `{"error":"Invalid address: ${long}"}`,
-      type,
-    })
-  },
-)
+t.test('does not apply the limit of 90 characters of BIP-173', async (t) => {
+  const { get } = await build(t)
+  const base = encode('addr_test', addressBytes(0, 0, Buffer.alloc(56)))
+  t.ok(base.length > 90)
+  t.equal((await get(`/utxos?address=${base}`)).status, 200)
+  const long = encode('addr_test', Buffer.alloc(2000))
+  t.same(await get(`/utxos?address=${long}`), {
+    status: 400,
+    body: `{"error":"Invalid address: ${long}"}`,
+    type,
+  })
+})

@@ -1,19 +1,39 @@
-import { HttpError, printed, type QueryValue } from '@ratatosk/http'
+import { BusyError, HttpError, hasCode, printed, type QueryValue } from '@ratatosk/http'
 
-/** 400: a parameter that breaks its rule, repeated in the message as it was given. */
+/** 400: a query parameter breaks its rule. The message repeats the parameter. */
 export class InvalidParameterError extends HttpError {
   /**
    * @param what the parameter's name in the message
-   * @param value the parameter as it was given: missing is printed `undefined`, several values are joined by commas
+   * @param value the parameter as sent: printed as `undefined` if missing, joined by commas if given several
+   *   times
    */
   constructor(what: string, value: QueryValue) {
-    super(400, 'QUERY_INVALID_PARAMETER', `Invalid ${what}: ${printed(value)}`)
+    super(400, 'TX_QUERY_INVALID_PARAMETER', `Invalid ${what}: ${printed(value)}`)
   }
 }
 
-/** 404: neither the mempool nor any block has the transaction. */
+/** 404: neither the mempool nor a block contains the transaction. */
 export class TransactionNotFoundError extends HttpError {
+  /** @param id 64 hex digits */
   constructor(id: string) {
-    super(404, 'QUERY_TRANSACTION_NOT_FOUND', `Transaction not found: ${id}`)
+    super(404, 'TX_QUERY_TRANSACTION_NOT_FOUND', `Transaction not found: ${id}`)
   }
+}
+
+/** 503: the maximum number of large answers is being sent. The response has a `Retry-After` header. */
+export class TooManyLargeReadsError extends BusyError {
+  constructor() {
+    super('TX_QUERY_TOO_MANY_LARGE_READS', 'Too many large reads in progress: retry later')
+  }
+}
+
+/** Why a query was refused. */
+export type TxQueryErrorCode =
+  | 'TX_QUERY_INVALID_PARAMETER'
+  | 'TX_QUERY_TRANSACTION_NOT_FOUND'
+  | 'TX_QUERY_TOO_MANY_LARGE_READS'
+
+/** Whether a caught value is one of this package's errors; works across copies of the package. */
+export function isTxQueryError(value: unknown): value is HttpError & { readonly code: TxQueryErrorCode } {
+  return hasCode(value, 'TX_QUERY_')
 }

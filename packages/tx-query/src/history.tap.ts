@@ -10,7 +10,7 @@ const transactions = Array.from({ length: 600 }, (_, index) =>
 )
 const hexOf = (from: number, to: number) => transactions.slice(from, to).map((cbor) => cbor.toString('hex'))
 
-t.test('GET /txs: 100 from the oldest on, unless asked otherwise', async (t) => {
+t.test('GET /txs answers 100 transactions from the oldest by default', async (t) => {
   const { ledger, get } = await build(t)
   ledger.histories.set(bytes.toString('hex'), transactions)
   t.same(await get(`/txs?address=${address}`), {
@@ -25,7 +25,7 @@ t.test('GET /txs: 100 from the oldest on, unless asked otherwise', async (t) => 
   })
 })
 
-t.test('GET /txs: hasMore is true when exactly limit rows were returned', async (t) => {
+t.test('GET /txs sets hasMore if exactly limit transactions were returned', async (t) => {
   const { ledger, get } = await build(t)
   ledger.histories.set(bytes.toString('hex'), transactions.slice(0, 5))
   for (const [query, count, hasMore] of [
@@ -44,7 +44,7 @@ t.test('GET /txs: hasMore is true when exactly limit rows were returned', async 
   }
 })
 
-t.test('GET /txs: the next page is at offset + limit', async (t) => {
+t.test('GET /txs continues at offset + limit', async (t) => {
   const { ledger, get } = await build(t)
   ledger.histories.set(bytes.toString('hex'), transactions)
   const pages: string[] = []
@@ -60,12 +60,12 @@ t.test('GET /txs: the next page is at offset + limit', async (t) => {
   t.same(pages, hexOf(0, 600))
 })
 
-t.test('GET /txs: an unknown address has no transactions', async (t) => {
+t.test('GET /txs answers an empty list for an unknown address', async (t) => {
   const { get } = await build(t)
   t.equal((await get(`/txs?address=${address}`)).body, '{"txs":[],"limit":100,"offset":0,"hasMore":false}')
 })
 
-t.test('GET /txs: limit is an integer of at least 1, clamped to 500', async (t) => {
+t.test('GET /txs accepts a limit from 1 and clamps it to 500', async (t) => {
   const { ledger, get } = await build(t)
   ledger.histories.set(bytes.toString('hex'), transactions)
   for (const [given, limit] of [
@@ -107,7 +107,7 @@ const noNumbers = [
   'true',
 ]
 
-t.test('GET /txs: any other limit is invalid', async (t) => {
+t.test('GET /txs refuses any other limit', async (t) => {
   const { ledger, get } = await build(t)
   for (const given of [...noNumbers, '0', '00', '-0']) {
     const shown = JSON.stringify(decodeURIComponent(given)).slice(1, -1)
@@ -119,10 +119,10 @@ t.test('GET /txs: any other limit is invalid', async (t) => {
   }
   t.equal((await get(`/txs?address=${address}&limit=5&limit=6`)).body, '{"error":"Invalid limit: 5,6"}')
   t.equal((await get(`/txs?address=${address}&limit`)).body, '{"error":"Invalid limit: "}')
-  t.same(ledger.asked, [], 'the ledger is not asked')
+  t.same(ledger.asked, [], 'an invalid request does not reach the ledger')
 })
 
-t.test('GET /txs: offset is an integer from 0 to 2^53 - 1', async (t) => {
+t.test('GET /txs accepts an offset from 0 to 2^53 - 1', async (t) => {
   const { get } = await build(t)
   for (const [given, offset] of [
     ['0', 0],
@@ -136,7 +136,7 @@ t.test('GET /txs: offset is an integer from 0 to 2^53 - 1', async (t) => {
   }
 })
 
-t.test('GET /txs: any other offset is invalid', async (t) => {
+t.test('GET /txs refuses any other offset', async (t) => {
   const { ledger, get } = await build(t)
   for (const given of [...noNumbers, '9007199254740992', '9007199254740993', '9'.repeat(400)]) {
     const shown = JSON.stringify(decodeURIComponent(given)).slice(1, -1)
@@ -147,10 +147,10 @@ t.test('GET /txs: any other offset is invalid', async (t) => {
     )
   }
   t.equal((await get(`/txs?address=${address}&offset=5&offset=6`)).body, '{"error":"Invalid offset: 5,6"}')
-  t.same(ledger.asked, [], 'the ledger is not asked')
+  t.same(ledger.asked, [], 'an invalid request does not reach the ledger')
 })
 
-t.test('GET /txs: the address is judged first, then limit, then offset', async (t) => {
+t.test('GET /txs checks the address first, then limit, then offset', async (t) => {
   const { get } = await build(t)
   t.match((await get('/txs?limit=x&offset=y')).body, 'Invalid address type: undefined')
   t.match((await get('/txs?address=z&limit=x&offset=y')).body, 'Invalid address format: z')

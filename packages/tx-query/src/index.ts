@@ -1,17 +1,30 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { toHex } from '@ratatosk/cbor'
 import { errorHandler, readBy } from '@ratatosk/http'
-import { encodeOutputReference, toHex } from '@ratatosk/ledger'
+import { encodeOutputReference } from '@ratatosk/ledger'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import type { Network } from './address.js'
 import { TransactionNotFoundError } from './errors.js'
+import { largeAnswers } from './large-answers.js'
 import type { LedgerView } from './ledger-view.js'
-import { addressQueryReader, historyQueryReader, readBlockQuery, readTransactionQuery } from './queries.js'
+import {
+  addressQueryReader,
+  historyQueryReader,
+  type Network,
+  readBlockQuery,
+  readTransactionQuery,
+} from './queries.js'
 import { blockSchema, historySchema, transactionSchema, utxosSchema } from './schemas.js'
 
-export type { Network } from './address.js'
-export { InvalidParameterError, TransactionNotFoundError } from './errors.js'
-export type { LedgerView, OutputReference, Page, Utxo } from './ledger-view.js'
+export {
+  InvalidParameterError,
+  isTxQueryError,
+  TooManyLargeReadsError,
+  TransactionNotFoundError,
+  type TxQueryErrorCode,
+} from './errors.js'
+export type { LedgerView, OutputReference, Page, Rows, Utxo } from './ledger-view.js'
+export type { Network } from './queries.js'
 export {
   BlockAnswer,
   blockSchema,
@@ -23,19 +36,33 @@ export {
   utxosSchema,
 } from './schemas.js'
 
+/** Options of {@link txQuery}. */
 export interface TxQueryOptions extends RegisterOptions {
-  /** The ledger that is asked. */
+  /** The ledger that is read. */
   ledger: LedgerView
-  /** The network whose addresses are understood: `addr1…` on mainnet, `addr_test1…` on testnet. */
+  /** The network whose addresses are accepted: `addr1…` on mainnet, `addr_test1…` on testnet. */
   network: Network
+  /** The most answers of more than 64 KiB sent at a time; further ones are answered 503. Default: 8. */
+  maxLargeReads?: number
+  /**
+   * How long a client may accept no data of such an answer before its connection is closed, in ms. Default:
+   * 10,000.
+   */
+  stallTimeoutMs?: number
 }
 
 const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, options) => {
-  const { ledger, network } = options
+  const { ledger, network, maxLargeReads = 8, stallTimeoutMs = 10_000 } = options
   if (!ledger) throw new TypeError('@ratatosk/tx-query: a ledger is required')
   if (network !== 'mainnet' && network !== 'testnet') {
     throw new TypeError('@ratatosk/tx-query: network must be mainnet or testnet')
   }
+  for (const [name, value] of Object.entries({ maxLargeReads, stallTimeoutMs })) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new TypeError(`@ratatosk/tx-query: ${name} must be a positive integer`)
+    }
+  }
+  const sendList = largeAnswers({ maxLargeReads, stallTimeoutMs })
 
   fastify.setErrorHandler(errorHandler)
 
@@ -52,40 +79,63 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
   fastify.get(
     '/txs',
     { schema: historySchema, validatorCompiler: readBy(historyQueryReader(network)) },
-    async ({ query: { address, limit, offset } }) => {
-      const txs = await ledger.history(address, { limit, offset })
-      return { txs: txs.map(toHex), limit, offset, hasMore: txs.length === limit }
+    (request, reply) => {
+      const { address, limit, offset } = request.query
+      return sendList(
+        {
+          head: '{"txs":[',
+          rows: () => ledger.history(address, { limit, offset }, request.signal),
+          item: quotedHex,
+          tail: (count) => `],"limit":${limit},"offset":${offset},"hasMore":${count === limit}}`,
+        },
+        request,
+        reply,
+      )
     },
   )
 
   fastify.get(
     '/utxos',
     { schema: utxosSchema, validatorCompiler: readBy(addressQueryReader(network)) },
-    async ({ query }) => {
-      const utxos = await ledger.utxosAt(query.address)
-      return {
-        utxos: utxos.map(({ reference, output }) => ({
-          outref: toHex(encodeOutputReference(reference)),
-          value: toHex(output),
-        })),
-      }
-    },
+    (request, reply) =>
+      sendList(
+        {
+          head: '{"utxos":[',
+          rows: () => ledger.utxosAt(request.query.address, request.signal),
+          item: ({ reference, output }) =>
+            `{"outref":${quotedHex(encodeOutputReference(reference))},"value":${quotedHex(output)}}`,
+          tail: () => ']}',
+        },
+        request,
+        reply,
+      ),
   )
 
   fastify.get(
     '/block',
     { schema: blockSchema, validatorCompiler: readBy(readBlockQuery) },
-    async ({ query }) => {
-      const hashes = await ledger.blockTransactions(query.headerHash)
-      return { hashes: hashes.map(toHex) }
-    },
+    (request, reply) =>
+      sendList(
+        {
+          head: '{"hashes":[',
+          rows: () => ledger.blockTransactions(request.query.headerHash, request.signal),
+          item: quotedHex,
+          tail: () => ']}',
+        },
+        request,
+        reply,
+      ),
   )
 }
+
+/** A JSON string: hex has nothing to escape. */
+const quotedHex = (bytes: Uint8Array) => `"${toHex(bytes)}"`
 
 /**
  * Fastify plugin: `GET /tx`, `/txs`, `/utxos` and `/block` answer about a ledger.
  *
- * It is encapsulated: its error handler is its own, and several instances fit into one server, each under its `prefix`.
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
  * ```ts

@@ -1,8 +1,6 @@
-/** The output of a transaction, named by the transaction's id (32 bytes) and the output's position. */
-export interface OutputReference {
-  readonly transactionId: Uint8Array
-  readonly index: number
-}
+import type { OutputReference } from '@ratatosk/ledger'
+
+export type { OutputReference } from '@ratatosk/ledger'
 
 /** An unspent output. */
 export interface Utxo {
@@ -11,24 +9,34 @@ export interface Utxo {
   readonly output: Uint8Array
 }
 
-/** A part of an address's history, counted from its oldest transaction. */
+/** A section of the history of an address, counted from its oldest transaction. */
 export interface Page {
-  /** How many transactions at most. */
+  /** The most transactions to return. */
   readonly limit: number
-  /** How many to leave out before them. */
+  /** The number of older transactions to skip. */
   readonly offset: number
 }
 
 /**
- * What the plugin asks of a ledger, satisfied by shape. Transactions and outputs are CBOR as they were submitted.
+ * The rows of an answer: all at once, or in batches that are read as the client takes them. An iterator is
+ * closed by `return()` when the client disconnects.
+ */
+export type Rows<Row> = Promise<readonly Row[]> | AsyncIterable<readonly Row[]>
+
+/**
+ * The ledger that the plugin reads; any object with these methods is accepted. Transactions and outputs are
+ * CBOR as submitted. The signals abort when the client disconnects.
  */
 export interface LedgerView {
   /** The transaction with this id (32 bytes), from the mempool first, then from the blocks. */
   transaction(id: Uint8Array): Promise<Uint8Array | undefined>
   /** Every transaction that spends from or pays to an address, once, oldest first. */
-  history(address: Uint8Array, page: Page): Promise<readonly Uint8Array[]>
-  /** The unspent outputs at an address, those of pending transactions included. */
-  utxosAt(address: Uint8Array): Promise<readonly Utxo[]>
-  /** The ids of a block's transactions in block order, of the block with this header hash (28 bytes); none if unknown. */
-  blockTransactions(headerHash: Uint8Array): Promise<readonly Uint8Array[]>
+  history(address: Uint8Array, page: Page, signal: AbortSignal): Rows<Uint8Array>
+  /** The unspent outputs at an address, including those of pending transactions. */
+  utxosAt(address: Uint8Array, signal: AbortSignal): Rows<Utxo>
+  /**
+   * The ids of the transactions of the block with this header hash (28 bytes), in block order; empty if
+   * unknown.
+   */
+  blockTransactions(headerHash: Uint8Array, signal: AbortSignal): Rows<Uint8Array>
 }

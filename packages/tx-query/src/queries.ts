@@ -1,29 +1,35 @@
-import { decimalParameter, hexParameter, type Query } from '@ratatosk/http'
-import { type Network, readAddress } from './address.js'
+import { isDecodeError } from '@ratatosk/cbor'
+import { decimalParameter, hexParameter, type Query, type QueryValue } from '@ratatosk/http'
+import { type Address, decodeBech32Address } from '@ratatosk/ledger'
 import { InvalidParameterError } from './errors.js'
 import type { Page } from './ledger-view.js'
 
-export const defaultLimit = 100
-export const maxLimit = 500
+const defaultLimit = 100
+const maxLimit = 500
 
-/** What `GET /tx` asks for. */
+/** The network whose addresses are accepted. All test networks share one network id (CIP-19). */
+export type Network = 'mainnet' | 'testnet'
+
+const networkIds = { testnet: 0, mainnet: 1 } as const
+
+/** Query of `GET /tx`. */
 export interface TransactionQuery {
   /** 32 bytes. */
   readonly hash: Uint8Array
 }
 
-/** What `GET /block` asks for. */
+/** Query of `GET /block`. */
 export interface BlockQuery {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
 }
 
-/** What `GET /utxos` asks for. */
+/** Query of `GET /utxos`. */
 export interface AddressQuery {
   readonly address: Uint8Array
 }
 
-/** What `GET /txs` asks for. */
+/** Query of `GET /txs`. */
 export interface HistoryQuery extends AddressQuery, Page {}
 
 export function readTransactionQuery(query: Query): TransactionQuery {
@@ -42,7 +48,7 @@ export function addressQueryReader(network: Network): (query: Query) => AddressQ
   return (query) => ({ address: readAddress(query.address, network) })
 }
 
-/** Judges the address first, then the limit, then the offset. */
+/** Checks the address first, then the limit, then the offset. */
 export function historyQueryReader(network: Network): (query: Query) => HistoryQuery {
   return (query) => ({
     address: readAddress(query.address, network),
@@ -63,4 +69,32 @@ function readOffset({ offset }: Query): number {
   const count = decimalParameter(offset)
   if (count === undefined || !Number.isSafeInteger(count)) throw new InvalidParameterError('offset', offset)
   return count
+}
+
+/**
+ * Reads an address with a payment key credential, in bech32 of either case.
+ *
+ * @returns the bytes of the address (CIP-19)
+ * @throws InvalidParameterError in three tiers: `address type` if it is not a string, `address format` if it
+ *   is not bech32 or has no payment key credential, `address` if it is not an address of this network
+ */
+function readAddress(value: QueryValue, network: Network): Uint8Array {
+  if (typeof value !== 'string') throw new InvalidParameterError('address type', value)
+  const address = decode(value)
+  if (!hasPaymentKey(address)) throw new InvalidParameterError('address format', value)
+  if (address.networkId !== networkIds[network]) throw new InvalidParameterError('address', value)
+  return address.bytes
+}
+
+function decode(value: string): Address {
+  try {
+    return decodeBech32Address(value)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new InvalidParameterError(error.code === 'ADDRESS_NOT_BECH32' ? 'address format' : 'address', value)
+  }
+}
+
+function hasPaymentKey(address: Address): boolean {
+  return 'payment' in address && address.payment.kind === 'key'
 }

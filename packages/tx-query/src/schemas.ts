@@ -1,17 +1,30 @@
-import { errorBody, internalErrorBody } from '@ratatosk/http'
+import { busyBody, errorBody, internalErrorBody, limitResponses } from '@ratatosk/http'
 import { type Static, Type } from '@sinclair/typebox'
 import type { AddressQuery, BlockQuery, HistoryQuery, TransactionQuery } from './queries.js'
 
-// A query is described as it is sent and typed as the handler sees it: `readBy` stands between the two.
+// A query is described as it is sent and typed as the handler receives it; `readBy` converts it.
 
 const hex = (description: string) => Type.String({ description, pattern: '^([0-9a-f]{2})*$' })
 
-const address = Type.String({ description: 'Bech32 address with a payment key credential, of this network' })
+const address = Type.String({
+  description: 'Bech32 address of this network with a payment key credential',
+  examples: ['addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv'],
+})
 
-const badRequest = errorBody('A parameter breaks its rule')
+const badRequest = errorBody('A parameter is invalid; the message repeats it')
+/** The responses that every list may have. */
+const listResponses = {
+  ...limitResponses(),
+  400: badRequest,
+  500: internalErrorBody(),
+  503: busyBody('too many large answers are being sent'),
+}
 
 /** Body of `GET /tx`. */
-export const TransactionAnswer = Type.Object({ tx: hex('CBOR of the transaction') }, { title: 'Transaction' })
+export const TransactionAnswer = Type.Object(
+  { tx: hex('CBOR of the transaction') },
+  { title: 'Transaction', description: 'A transaction as it was submitted' },
+)
 export type TransactionAnswer = Static<typeof TransactionAnswer>
 
 /** Body of `GET /txs`. */
@@ -20,9 +33,11 @@ export const HistoryAnswer = Type.Object(
     txs: Type.Array(hex('CBOR of a transaction'), { description: 'Oldest first' }),
     limit: Type.Integer(),
     offset: Type.Integer(),
-    hasMore: Type.Boolean({ description: 'The page is full: the next is at offset + limit' }),
+    hasMore: Type.Boolean({
+      description: 'Whether exactly limit transactions were returned; the next page is at offset + limit',
+    }),
   },
-  { title: 'History' },
+  { title: 'History', description: 'A page of the transactions of an address' },
 )
 export type HistoryAnswer = Static<typeof HistoryAnswer>
 
@@ -30,13 +45,16 @@ export type HistoryAnswer = Static<typeof HistoryAnswer>
 export const UtxosAnswer = Type.Object(
   {
     utxos: Type.Array(
-      Type.Object({
-        outref: hex('CBOR of the output reference: [transaction id, index]'),
-        value: hex('CBOR of the whole output'),
-      }),
+      Type.Object(
+        {
+          outref: hex('CBOR of the output reference: [transaction id, index]'),
+          value: hex('CBOR of the whole output'),
+        },
+        { title: 'Utxo', description: 'An unspent output' },
+      ),
     ),
   },
-  { title: 'Utxos' },
+  { title: 'Utxos', description: 'The unspent outputs of an address' },
 )
 export type UtxosAnswer = Static<typeof UtxosAnswer>
 
@@ -47,53 +65,79 @@ export const BlockAnswer = Type.Object(
       description: 'In block order; empty for an unknown block',
     }),
   },
-  { title: 'Block' },
+  { title: 'Block', description: 'The transactions of a block' },
 )
 export type BlockAnswer = Static<typeof BlockAnswer>
 
+/** Route schema of `GET /tx`, for OpenAPI documents. */
 export const transactionSchema = {
   operationId: 'transaction',
   summary: 'Transaction by hash',
+  description: 'Looks in the mempool first, then in blocks.',
   tags: ['ledger'],
   querystring: Type.Unsafe<TransactionQuery>(
-    Type.Object({ tx_hash: Type.String({ description: '64 hex digits', pattern: '^[0-9a-fA-F]{64}$' }) }),
+    Type.Object({
+      tx_hash: Type.String({
+        description: '64 hex digits',
+        pattern: '^[0-9a-fA-F]{64}$',
+        examples: ['6ad4a1f5e7d2c3b4958677685a4b3c2d1e0f9081726354453627181900aabbcc'],
+      }),
+    }),
   ),
   response: {
+    ...limitResponses(),
     200: TransactionAnswer,
     400: badRequest,
-    404: errorBody('Neither in the mempool nor in a block'),
+    404: errorBody('Neither the mempool nor a block contains the transaction'),
     500: internalErrorBody(),
   },
 }
 
+/** Route schema of `GET /txs`, for OpenAPI documents. */
 export const historySchema = {
   operationId: 'history',
   summary: 'Transactions of an address',
+  description:
+    'Every transaction that spends from or pays to the address, once, the oldest first. Pages do not shift while new transactions arrive.',
   tags: ['ledger'],
   querystring: Type.Unsafe<HistoryQuery>(
     Type.Object({
       address,
-      limit: Type.Optional(Type.Integer({ default: 100, minimum: 1, description: 'Above 500: 500' })),
+      limit: Type.Optional(
+        Type.Integer({ default: 100, minimum: 1, description: 'Values above 500 are clamped to 500' }),
+      ),
       offset: Type.Optional(Type.Integer({ default: 0, minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
     }),
   ),
-  response: { 200: HistoryAnswer, 400: badRequest, 500: internalErrorBody() },
+  response: { 200: HistoryAnswer, ...listResponses },
 }
 
+/** Route schema of `GET /utxos`, for OpenAPI documents. */
 export const utxosSchema = {
   operationId: 'utxos',
   summary: 'Unspent outputs of an address',
+  description:
+    'As the mempool ledger has them: confirmed outputs, without those that pending transactions spend, with those that they produce.',
   tags: ['ledger'],
   querystring: Type.Unsafe<AddressQuery>(Type.Object({ address })),
-  response: { 200: UtxosAnswer, 400: badRequest, 500: internalErrorBody() },
+  response: { 200: UtxosAnswer, ...listResponses },
 }
 
+/** Route schema of `GET /block`, for OpenAPI documents. */
 export const blockSchema = {
   operationId: 'block',
   summary: 'Transaction hashes of a block',
+  description:
+    'Of a block in the state queue or the confirmed state. An unknown header hash, and that of a removed block, has no transactions.',
   tags: ['ledger'],
   querystring: Type.Unsafe<BlockQuery>(
-    Type.Object({ header_hash: Type.String({ description: '56 hex digits', pattern: '^[0-9a-fA-F]{56}$' }) }),
+    Type.Object({
+      header_hash: Type.String({
+        description: '56 hex digits',
+        pattern: '^[0-9a-fA-F]{56}$',
+        examples: ['9f1c5d2ab37e4860c1d2e3f405162738495a6b7c8d9e0fa1b2c3d4e5'],
+      }),
+    }),
   ),
-  response: { 200: BlockAnswer, 400: badRequest, 500: internalErrorBody() },
+  response: { 200: BlockAnswer, ...listResponses },
 }

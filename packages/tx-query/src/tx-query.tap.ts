@@ -19,13 +19,13 @@ const urls = [
   `/block?header_hash=${'ab'.repeat(28)}`,
 ]
 
-t.test('exported by default and by name, under its npm name', async (t) => {
+t.test('is exported by default and by name, and registered under its npm name', async (t) => {
   t.equal(txQuery, named)
   const { server } = await build(t)
   t.ok(server.hasPlugin('@ratatosk/tx-query'))
 })
 
-t.test('a ledger that fails: a bare 500, the reason in the log under the id of the request', async (t) => {
+t.test('answers 500 if the ledger fails, and logs the cause under the id of the request', async (t) => {
   const fail = async () => {
     throw Object.assign(new Error('relation "mempool" does not exist at db.internal'), {
       statusCode: 404,
@@ -35,17 +35,17 @@ t.test('a ledger that fails: a bare 500, the reason in the log under the id of t
   const ledger: LedgerView = { transaction: fail, history: fail, utxosAt: fail, blockTransactions: fail }
   const { get, log } = await build(t, { ledger })
   for (const url of urls) {
-    log.length = 0
+    log.lines.length = 0
     const { status, body } = await get(url)
     t.equal(status, 500, url)
     t.equal(body, '{"error":"Something went wrong"}', url)
-    const errors = log.filter(({ level }) => level === 50)
+    const errors = log.records().filter(({ level }) => level === 50)
     t.equal(errors.length, 1)
     t.match(errors[0], { reqId: /^req-/, err: { message: /relation "mempool" does not exist/ } })
   }
 })
 
-t.test('HEAD follows GET', async (t) => {
+t.test('serves HEAD like GET', async (t) => {
   const { server, ledger } = await build(t)
   ledger.transactions.set('ab'.repeat(32), Buffer.of(0x80))
   for (const url of [...urls, '/tx', '/txs', '/utxos', '/block', `/tx?tx_hash=${'00'.repeat(32)}`]) {
@@ -60,7 +60,7 @@ t.test('HEAD follows GET', async (t) => {
   }
 })
 
-t.test('two ledgers in one server, each under its prefix', async (t) => {
+t.test('serves two ledgers in one server, each under its prefix', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   const [first, second] = [new MemoryLedger(), new MemoryLedger()]
@@ -75,7 +75,7 @@ t.test('two ledgers in one server, each under its prefix', async (t) => {
   t.equal((await server.inject(`/second/utxos?address=${address}`)).statusCode, 400)
 })
 
-t.test('leaves the error handler and the validation of its server alone', async (t) => {
+t.test('leaves the error handler and the validation of the server unchanged', async (t) => {
   const { server } = await build(t)
   server.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))
   const querystring = { type: 'object', properties: { n: { type: 'integer' } } }
@@ -84,10 +84,15 @@ t.test('leaves the error handler and the validation of its server alone', async 
   t.equal((await server.inject('/own?n=x')).statusCode, 418)
 })
 
-t.test('wrong options stop the start', async (t) => {
+t.test('throws at startup for options that cannot work', async (t) => {
   const wrong: [unknown, RegExp][] = [
     [{ network: 'testnet' }, /a ledger is required/],
     [{ ledger: new MemoryLedger(), network: 'preprod' }, /network must be mainnet or testnet/],
+    [
+      { ledger: new MemoryLedger(), network: 'testnet', maxLargeReads: 0 },
+      /maxLargeReads must be a positive/,
+    ],
+    [{ ledger: new MemoryLedger(), network: 'testnet', stallTimeoutMs: 0.5 }, /stallTimeoutMs must be a/],
     [{ ledger: new MemoryLedger() }, /network must be mainnet or testnet/],
   ]
   for (const [options, message] of wrong) {
@@ -97,7 +102,7 @@ t.test('wrong options stop the start', async (t) => {
   }
 })
 
-t.test('the OpenAPI document names every route, parameter and status', async (t) => {
+t.test('documents every route, parameter and status in OpenAPI', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   await server.register(swagger, { openapi: {} })
@@ -109,10 +114,11 @@ t.test('the OpenAPI document names every route, parameter and status', async (t)
     get.parameters.map(({ name, required }) => (required ? name : `${name}?`)),
     Object.keys(get.responses),
   ])
+  const list = ['200', '400', '408', '431', '500', '503']
   t.same(shapes, [
-    ['/tx', ['tx_hash'], ['200', '400', '404', '500']],
-    ['/txs', ['address', 'limit?', 'offset?'], ['200', '400', '500']],
-    ['/utxos', ['address'], ['200', '400', '500']],
-    ['/block', ['header_hash'], ['200', '400', '500']],
+    ['/tx', ['tx_hash'], ['200', '400', '404', '408', '431', '500', '503']],
+    ['/txs', ['address', 'limit?', 'offset?'], list],
+    ['/utxos', ['address'], list],
+    ['/block', ['header_hash'], list],
   ])
 })

@@ -22,7 +22,7 @@ async function open(t: Test) {
   return { ledger, ask }
 }
 
-t.test('refusals and answers on one connection', async (t) => {
+t.test('keeps the connection open after refusals', async (t) => {
   const { ledger, ask } = await open(t)
   const id = 'ab'.repeat(32)
   ledger.transactions.set(id, Buffer.of(0x80))
@@ -34,7 +34,7 @@ t.test('refusals and answers on one connection', async (t) => {
   t.match(await ask(`GET /tx?tx_hash=${id}`, '}'), /\r\n\r\n\{"tx":"80"\}$/)
 })
 
-t.test('bytes of a parameter that are no text are shown as they came, not taken for digits', async (t) => {
+t.test('shows bytes that are not text as sent, and does not read them as digits', async (t) => {
   const { ask } = await open(t)
   t.match(await ask('GET /tx?tx_hash=%FF%B0', '}'), '{"error":"Invalid transaction hash: %FF%B0"}')
   t.match(await ask('GET /tx?tx_hash=%00', '}'), '{"error":"Invalid transaction hash: \\u0000"}')

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeClient } from './node-client.js'
 import type { Story } from './story.js'
 
-/** Beside a full suite of tests everything takes its time. */
+/** Generous, because a loaded machine is slow. */
 const patienceMs = 120_000
-/** The node draws the state queue into its log at each look. */
+/** Each request makes the node draw the state queue in its log. */
 const lookMs = 2000
 const wordMs = 10_000
 
@@ -15,39 +15,38 @@ export async function tellBlockLife(
   address: string,
   hashes: readonly string[],
 ): Promise<void> {
-  story.step('GET /stateQueue: what is valid is put into a block, and its header is committed to layer 1')
+  story.step('GET /stateQueue: valid transactions go into a block, and its header is committed to layer 1')
   const history = await client.history(address)
-  const blocks = await eventually('the block', () => blocksOf(client, hashes))
+  const blocks = await eventually('the commitment', () => blocksOf(client, hashes))
   for (const [header, transactions] of blocks) {
     story.say(`block ${header}`)
     story.say(`GET /block lists ${transactions.length} of its transactions, ours among them`)
   }
 
-  story.step('The block matures: 30 s on the devnet, in which a fraud proof could remove it')
+  story.step('The maturity window, by default 30 s on the devnet, in which anyone can check the block')
   let said = performance.now()
   await eventually('the merge', async () => {
     if (performance.now() - said > wordMs) {
       said = performance.now()
-      story.say('… it is still in the state queue')
+      story.say('… still in the state queue')
     }
     const headers = await client.stateQueue()
     return headers.some((header) => blocks.has(header)) ? undefined : true
   })
-  story.say('It is merged into the confirmed state, and gone from the state queue.')
+  story.say('The block is merged into the confirmed state and no longer in the state queue.')
+  story.say('There are no fraud proofs yet: the window is a delay, and nothing can remove an invalid block.')
 
-  story.step('Nothing is lost by it')
+  story.step('The merge keeps every transaction')
   for (const hash of hashes) {
-    if ((await client.transaction(hash)) === undefined)
-      throw new Error(`GET /tx does not find ${hash} any more.`)
+    if ((await client.transaction(hash)) === undefined) throw new Error(`GET /tx no longer finds ${hash}.`)
   }
   story.say('GET /tx still finds every transaction,')
   for (const [header, transactions] of blocks) {
     const now = await client.block(header)
-    if (now.join() !== transactions.join()) throw new Error(`GET /block answers otherwise for ${header}.`)
+    if (now.join() !== transactions.join()) throw new Error(`GET /block changed for ${header}.`)
   }
   story.say('GET /block still lists them,')
-  if ((await client.history(address)).join() !== history.join())
-    throw new Error('GET /txs answers otherwise.')
+  if ((await client.history(address)).join() !== history.join()) throw new Error('GET /txs changed.')
   story.say('and GET /txs is unchanged.')
 }
 
@@ -73,7 +72,7 @@ async function eventually<T>(what: string, look: () => Promise<T | undefined>): 
     const found = await look()
     if (found !== undefined) return found
     if (performance.now() - start > patienceMs) {
-      throw new Error(`After ${patienceMs / 1000} s there is no sign of ${what}; the node's log says why.`)
+      throw new Error(`After ${patienceMs / 1000} s ${what} has not happened; see the node's log.`)
     }
     await sleep(lookMs)
   }

@@ -1,34 +1,35 @@
-import { createDevnet, createSqlStore, type Devnet, devnetFaces, type SqlConnection } from '@ratatosk/devnet'
+import cors from '@fastify/cors'
+import { createDevnet, createSqlStore, type Devnet, devnetApis, type SqlConnection } from '@ratatosk/devnet'
 import { fastify } from 'fastify'
 import type { Logger } from 'pino'
-import { ClosingStack } from '../parts/closing-stack.js'
+import { ClosingStack } from '../closing-stack.js'
 import type { Settings } from '../settings/schema.js'
 
 /** A devnet in this process. */
 export interface HostedDevnet {
   readonly devnet: Devnet
-  /** Where its HTTP interfaces are, such as `http://127.0.0.1:1337`; undefined where they are not served. */
+  /** Base URL of its HTTP APIs, such as `http://127.0.0.1:1337`; undefined if they are not served. */
   readonly url: string | undefined
   close(): Promise<void>
 }
 
 export interface HostOptions {
   readonly settings: Settings
-  /** Where the chain is kept. */
+  /** Database that holds the chain. */
   readonly connection: SqlConnection
-  /** Served even where the settings ask for no port: other processes come by it. */
+  /** Serve the HTTP APIs even without DEVNET_PORT, for other processes. */
   readonly served: boolean
   readonly log: Logger
 }
 
-/** Opens the devnet that a database keeps, or begins it. */
+/** Opens the devnet whose chain is in a database, or starts a new chain there. */
 export async function hostDevnet({ settings, connection, served, log }: HostOptions): Promise<HostedDevnet> {
   const { DATABASE_SCHEMA, DEVNET_PORT, HOST } = settings
   const closing = new ClosingStack()
   try {
     const devnet = await createDevnet({
       store: createSqlStore({ connection, schema: `${DATABASE_SCHEMA}_devnet` }),
-      onError: (err) => log.warn({ err }, 'The devnet could not make a block; it tries again'),
+      onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
     })
     closing.defer(() => devnet.close())
     const url =
@@ -44,6 +45,8 @@ async function serve(devnet: Devnet, host: string, port: number, closing: Closin
   // Some clients double a slash in their paths.
   const server = fastify({ forceCloseConnections: true, routerOptions: { ignoreDuplicateSlashes: true } })
   closing.defer(() => server.close())
-  await server.register(devnetFaces, { devnet })
+  // Its pages are under development, and so of any origin.
+  await server.register(cors, { origin: true })
+  await server.register(devnetApis, { devnet, paths: { wallet: '/dev-wallet.js' } })
   return server.listen({ host, port })
 }

@@ -1,26 +1,61 @@
 import { testWallets } from '@ratatosk/devnet'
-import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/layer1'
-import { decodeBech32Address, fromHex } from '@ratatosk/ledger'
+import { decodeBech32Address } from '@ratatosk/ledger'
+import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/transaction'
 import { SettingsError } from '../errors.js'
+import type { Network } from '../network/network.js'
 import { duties, hasFaucet } from '../roles.js'
 import type { Settings } from '../settings/schema.js'
-import { layer1NetworkId } from './layer1-network.js'
+import { type AdministratorKeys, administratorKeys } from './administrator-keys.js'
 
-/** The devnet's accounts that stand in for one's own keys there. */
+/** The keys and addresses that a node's role needs; undefined for what it does not need. */
+export interface NodeKeys {
+  readonly administrator: AdministratorKeys | undefined
+  /** Bech32 address of the operator's wallet, which pays for commitments. */
+  readonly operatorAddress: string | undefined
+  /** The operator's wallet, of a sequencer: signs headers and pays for commitments and merges. */
+  readonly operator: WalletKeys | undefined
+  /** The faucet's wallet. */
+  readonly faucet: WalletKeys | undefined
+}
+
+/** Accounts of the devnet's public test wallet that serve as defaults on a devnet. */
 const devnetAccounts = { ADMIN_SEED_PHRASE: 0, OPERATOR_SEED_PHRASE: 1, FAUCET_SEED_PHRASE: 2 } as const
 
-export type SeedPhraseSetting = keyof typeof devnetAccounts
-
 /**
- * The keys that a role's seed phrase holds; on the devnet those of a test wallet.
+ * Reads the keys of a role.
  *
- * @throws SettingsError where the words are no phrase
+ * @throws SettingsError if a seed phrase or an address is invalid
  */
-export function keysOf(
-  setting: SeedPhraseSetting,
-  settings: Settings,
-  networkId = layer1NetworkId(settings),
-): WalletKeys {
+export function readKeys(settings: Settings, network: Network): NodeKeys {
+  const { serves, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
+  const keysOf = (setting: keyof typeof devnetAccounts) => walletKeys(setting, settings, network.layer1.id)
+  const operator = sequences ? keysOf('OPERATOR_SEED_PHRASE') : undefined
+  return {
+    administrator: reachesLayer1
+      ? administratorKeys(settings, administratorWallets(settings, network), operator)
+      : undefined,
+    operatorAddress:
+      serves === 'nothing'
+        ? undefined
+        : (operatorAddress(settings, network) ?? keysOf('OPERATOR_SEED_PHRASE').addressText),
+    operator,
+    faucet: hasFaucet(settings) ? keysOf('FAUCET_SEED_PHRASE') : undefined,
+  }
+}
+
+/** The wallets of ADMIN_SEED_PHRASE; none if only the administrator's hash or script is set. */
+function administratorWallets(settings: Settings, network: Network): readonly WalletKeys[] {
+  const { ADMIN_SEED_PHRASE, ADMIN_KEY_HASH, ADMIN_SCRIPT } = settings
+  const phrases = ADMIN_SEED_PHRASE?.split(',')
+  if (phrases === undefined && (ADMIN_KEY_HASH ?? ADMIN_SCRIPT) !== undefined) return []
+  return (phrases ?? [undefined]).map((phrase) => {
+    const { ADMIN_SEED_PHRASE: _all, ...rest } = settings
+    const single = phrase === undefined ? rest : { ...rest, ADMIN_SEED_PHRASE: phrase }
+    return walletKeys('ADMIN_SEED_PHRASE', single, network.layer1.id)
+  })
+}
+
+function walletKeys(setting: keyof typeof devnetAccounts, settings: Settings, networkId: 0 | 1): WalletKeys {
   const phrase = settings[setting]
   try {
     if (phrase !== undefined) return keysFromSeedPhrase(phrase, { networkId })
@@ -31,42 +66,22 @@ export function keysOf(
   }
 }
 
-/** The address whose balance is the commitment wallet's. */
-export function operatorAddress(settings: Settings): string {
-  const { OPERATOR_ADDRESS, OPERATOR_SEED_PHRASE } = settings
-  if (OPERATOR_ADDRESS === undefined || OPERATOR_SEED_PHRASE !== undefined) {
-    return keysOf('OPERATOR_SEED_PHRASE', settings).addressText
-  }
-  try {
-    const { networkId } = decodeBech32Address(OPERATOR_ADDRESS)
-    if (networkId === layer1NetworkId(settings)) return OPERATOR_ADDRESS
-  } catch {
-    // Said below.
-  }
+/** OPERATOR_ADDRESS, unless the seed phrase is there to derive it from. */
+function operatorAddress(
+  { OPERATOR_ADDRESS, OPERATOR_SEED_PHRASE }: Settings,
+  network: Network,
+): string | undefined {
+  if (OPERATOR_ADDRESS === undefined || OPERATOR_SEED_PHRASE !== undefined) return undefined
+  if (networkIdOf(OPERATOR_ADDRESS) === network.layer1.id) return OPERATOR_ADDRESS
   throw new SettingsError([
     `OPERATOR_ADDRESS is "${OPERATOR_ADDRESS}": it must be a bech32 address of layer 1's network.`,
   ])
 }
 
-/** The key that may begin and end state queues. */
-export function administratorKeyHash(settings: Settings): Uint8Array {
-  const { ADMIN_KEY_HASH, ADMIN_SEED_PHRASE } = settings
-  if (ADMIN_KEY_HASH !== undefined && ADMIN_SEED_PHRASE === undefined) return fromHex(ADMIN_KEY_HASH)
-  return keysOf('ADMIN_SEED_PHRASE', settings).payment.hash
-}
-
-/**
- * Reads every key that the role needs, so that a wrong one stops the start before anything is opened.
- *
- * @throws SettingsError
- */
-export function checkKeys(settings: Settings): void {
-  const { serves, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
-  if (reachesLayer1) administratorKeyHash(settings)
-  if (sequences) {
-    keysOf('ADMIN_SEED_PHRASE', settings)
-    keysOf('OPERATOR_SEED_PHRASE', settings)
+function networkIdOf(address: string): number | undefined {
+  try {
+    return decodeBech32Address(address).networkId
+  } catch {
+    return undefined
   }
-  if (serves !== 'nothing') operatorAddress(settings)
-  if (hasFaucet(settings)) keysOf('FAUCET_SEED_PHRASE', settings)
 }

@@ -1,20 +1,15 @@
-import type { SqlConnection } from '@ratatosk/devnet'
 import {
   createBlockfrostLayer1,
   createDevnetLayer1,
   createKupmiosLayer1,
   type Layer1,
 } from '@ratatosk/layer1'
-import type { Store } from '@ratatosk/store'
 import pg from 'pg'
-import type { Logger } from 'pino'
-import type { ClosingStack } from '../parts/closing-stack.js'
+import type { NodeContext } from '../context.js'
 import { duties } from '../roles.js'
-import { maskedUrl } from '../settings/masked.js'
-import type { Settings } from '../settings/schema.js'
+import { maskedUrl } from '../settings/read.js'
+import type { Storage } from '../storage/open-storage.js'
 import { hostDevnet } from './devnet-host.js'
-import { followingLayer1 } from './following-layer1.js'
-import { devnetMagic, layer1NetworkId, networkMagic } from './layer1-network.js'
 import { SharedDevnet } from './shared-devnet.js'
 
 export interface OpenedLayer1 {
@@ -23,66 +18,59 @@ export interface OpenedLayer1 {
   readonly place: string
 }
 
-export interface Layer1Options {
-  readonly settings: Settings
-  readonly store: Store
-  /** The embedded database; undefined where the store is in PostgreSQL. */
-  readonly embedded: SqlConnection | undefined
-  readonly log: Logger
-}
-
-/** Reaches layer 1 as the settings say; a devnet that nobody runs yet begins in this process. */
-export async function openLayer1(options: Layer1Options, closing: ClosingStack): Promise<OpenedLayer1> {
-  const { settings } = options
-  const magic = networkMagic(settings)
+/** Connects to the layer 1 of the settings, and hosts the devnet if no other process does. */
+export async function openLayer1(context: NodeContext, storage: Storage): Promise<OpenedLayer1> {
+  const { settings, network } = context
+  const networkMagic = network.layer1.magic
   switch (settings.LAYER1_PROVIDER) {
     case 'blockfrost': {
       const { BLOCKFROST_URL: url = '', BLOCKFROST_PROJECT_ID: projectId } = settings
-      const layer1 = createBlockfrostLayer1({ url, networkMagic: magic, ...(projectId && { projectId }) })
+      const layer1 = createBlockfrostLayer1({ url, networkMagic, ...(projectId && { projectId }) })
       return { layer1, place: `Blockfrost at ${maskedUrl(url)}` }
     }
     case 'kupmios': {
       const { KUPO_URL: kupoUrl = '', OGMIOS_URL: ogmiosUrl = '' } = settings
-      const layer1 = createKupmiosLayer1({ kupoUrl, ogmiosUrl, networkMagic: magic })
+      const layer1 = createKupmiosLayer1({ kupoUrl, ogmiosUrl, networkMagic })
       return { layer1, place: `Kupo at ${maskedUrl(kupoUrl)}, Ogmios at ${maskedUrl(ogmiosUrl)}` }
     }
     default:
-      return options.embedded === undefined
-        ? openSharedDevnet(options, closing)
-        : openOwnDevnet(options, options.embedded, closing)
+      return storage.embedded === undefined
+        ? openSharedDevnet(context, storage)
+        : openEmbeddedDevnet(context, storage.embedded)
   }
 }
 
-async function openOwnDevnet(
-  { settings, log }: Layer1Options,
-  connection: SqlConnection,
-  closing: ClosingStack,
+/** An embedded store belongs to one process, and so does its devnet. */
+async function openEmbeddedDevnet(
+  { settings, log, closing }: NodeContext,
+  { pglite }: NonNullable<Storage['embedded']>,
 ): Promise<OpenedLayer1> {
-  const hosted = await hostDevnet({ settings, connection, served: false, log })
+  const hosted = await hostDevnet({ settings, connection: pglite, served: false, log })
   closing.defer(() => hosted.close())
   const where = hosted.url === undefined ? '' : ` at ${hosted.url}`
   return { layer1: createDevnetLayer1(hosted.devnet), place: `devnet in this process${where}` }
 }
 
+/** All processes on one PostgreSQL share a devnet. */
 async function openSharedDevnet(
-  { settings, store, log }: Layer1Options,
-  closing: ClosingStack,
+  { settings, network, log, closing }: NodeContext,
+  { store }: Storage,
 ): Promise<OpenedLayer1> {
   const mayHost = duties[settings.NODE_ROLE].sequences
   const pool = mayHost ? new pg.Pool({ connectionString: settings.DATABASE_URL, max: 2 }) : undefined
-  pool?.on('error', (err) => log.warn({ err }, "The devnet's connection to the database broke off"))
+  pool?.on('error', (err) => log.warn({ err }, 'The devnet lost a connection to the database'))
   if (pool !== undefined) closing.defer(() => pool.end())
   const shared = new SharedDevnet({
     leases: store.leases,
     host: pool && (() => hostDevnet({ settings, connection: pool, served: true, log })),
-    networkMagic: devnetMagic,
+    network: network.layer1,
     log,
   })
   closing.defer(() => shared.close())
   await shared.start()
   const url = await shared.url()
   return {
-    layer1: followingLayer1('devnet', layer1NetworkId(settings), () => shared.layer1()),
-    place: url === undefined ? 'devnet, which no process runs yet' : `devnet at ${url}`,
+    layer1: shared.layer1,
+    place: url === undefined ? 'devnet, which no process hosts yet' : `devnet at ${url}`,
   }
 }

@@ -2,28 +2,30 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createBlockfrostLayer1, createDevnetLayer1, type Layer1, Layer1Error } from '@ratatosk/layer1'
 import type { Lease, Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
+import type { Layer1Network } from '../network/network.js'
 import type { HostedDevnet } from './devnet-host.js'
 
-/** Who runs the devnet, and where it is: two leases, because the address is known only once it runs. */
+/** Two leases, because the host's address is known only after the devnet is open. */
 const hostLease = 'devnet'
 const addressLease = 'devnet-address'
 const leaseMs = 6000
-const beatMs = 2000
-/** How long a call waits for a host that is being opened. */
-const patienceMs = 5000
+const renewEveryMs = 2000
+/** How long a call waits for a host that is starting. */
+const hostTimeoutMs = 5000
+const hostPollMs = 100
 
 export interface SharedDevnetOptions {
   readonly leases: Store['leases']
-  /** Runs the devnet here; undefined for a role that only uses it. */
+  /** Hosts the devnet in this process; undefined for a role that only uses it. */
   readonly host: (() => Promise<HostedDevnet>) | undefined
-  readonly networkMagic: number
+  readonly network: Layer1Network
   readonly log: Logger
 }
 
 /**
- * One devnet for all processes on one database. A process that may hosts it while nobody else does; the chain is in the
- * database, so when that process ends, the next one goes on with it. The others reach it by HTTP, at the address that the host
- * has left in the database.
+ * One devnet for all processes on one database. One process hosts it, elected by a lease; the others use its HTTP API, at
+ * the address that the host publishes as the holder of a second lease. The chain is in the database, so when the host
+ * ends, another process continues it.
  */
 export class SharedDevnet {
   readonly #options: SharedDevnetOptions
@@ -31,62 +33,81 @@ export class SharedDevnet {
   #hosted: { readonly devnet: HostedDevnet; readonly layer1: Layer1 } | undefined
   #remote: { readonly url: string; readonly layer1: Layer1 } | undefined
   #leases: Lease[] = []
-  #beating: Promise<void> = Promise.resolve()
+  #renewing: Promise<void> = Promise.resolve()
+
+  /** The devnet as a layer 1; each call goes to the process that hosts it at that time. */
+  readonly layer1: Layer1
 
   constructor(options: SharedDevnetOptions) {
     this.#options = options
+    const { id } = options.network
+    this.layer1 = {
+      name: 'devnet',
+      networkId: id,
+      utxosAt: async (...call) => (await this.#current()).utxosAt(...call),
+      utxosByUnit: async (...call) => (await this.#current()).utxosByUnit(...call),
+      utxosByPolicy: async (...call) => (await this.#current()).utxosByPolicy(...call),
+      utxosByReferences: async (...call) => (await this.#current()).utxosByReferences(...call),
+      parameters: async (...call) => (await this.#current()).parameters(...call),
+      tip: async (...call) => (await this.#current()).tip(...call),
+      slots: async (...call) => (await this.#current()).slots(...call),
+      currentSlot: async (...call) => (await this.#current()).currentSlot(...call),
+      submit: async (...call) => (await this.#current()).submit(...call),
+      status: async (...call) => (await this.#current()).status(...call),
+      await: async (...call) => (await this.#current()).await(...call),
+      evaluate: async (...call) => (await this.#current()).evaluate(...call),
+    }
   }
 
-  /** Begins to look after the devnet, or for whoever does. */
+  /** Hosts the devnet, or watches the process that does. */
   async start(): Promise<void> {
-    await this.#beat()
-    this.#beating = this.#beats()
+    await this.#hostOrRenew()
+    this.#renewing = this.#keepHosting()
   }
 
-  /** Where the devnet is; undefined while nobody runs it. */
+  /** URL of the devnet's APIs; undefined while no process hosts it. */
   async url(): Promise<string | undefined> {
     return this.#hosted?.devnet.url ?? (await this.#options.leases.current(addressLease))?.holder
   }
 
-  /** Layer 1 as it can be reached now. */
-  async layer1(): Promise<Layer1> {
-    const deadline = performance.now() + patienceMs
+  async #current(): Promise<Layer1> {
+    const deadline = performance.now() + hostTimeoutMs
     for (;;) {
       if (this.#hosted !== undefined) return this.#hosted.layer1
       const url = await this.url()
-      if (url !== undefined) return this.#reach(url)
+      if (url !== undefined) return this.#remoteAt(url)
       if (this.#abort.signal.aborted || performance.now() > deadline) {
         throw new Layer1Error(
           'unreachable',
-          'No process runs the devnet: start one with NODE_ROLE all or sequencer on this database',
+          'No process hosts the devnet. Start one with NODE_ROLE "all" or "sequencer" on this database.',
         )
       }
-      await pause(100, this.#abort.signal)
+      await pause(hostPollMs, this.#abort.signal)
     }
   }
 
   async close(): Promise<void> {
     this.#abort.abort()
-    await this.#beating
+    await this.#renewing
     await this.#stepDown()
   }
 
-  async #beats(): Promise<void> {
+  async #keepHosting(): Promise<void> {
     while (!this.#abort.signal.aborted) {
-      await pause(beatMs, this.#abort.signal)
+      await pause(renewEveryMs, this.#abort.signal)
       if (this.#abort.signal.aborted) return
-      await this.#beat()
+      await this.#hostOrRenew()
     }
   }
 
-  async #beat(): Promise<void> {
+  async #hostOrRenew(): Promise<void> {
     const { host, log } = this.#options
     if (host === undefined) return
     try {
       if (this.#hosted === undefined) await this.#takeOver(host)
       else await this.#renew()
     } catch (err) {
-      log.warn({ err }, 'The devnet cannot be run by this process now; it tries again')
+      log.warn({ err }, 'This process failed to host the devnet; it retries')
     }
   }
 
@@ -99,9 +120,9 @@ export class SharedDevnet {
       const devnet = await host()
       this.#hosted = { devnet, layer1: createDevnetLayer1(devnet.devnet) }
       const address = await leases.acquire(addressLease, devnet.url ?? '', leaseMs)
-      if (address === undefined) throw new Error('the address of an earlier host is still there')
+      if (address === undefined) throw new Error('The lease of the previous host has not expired')
       this.#leases.push(address)
-      log.info({ devnet: devnet.url }, 'This process runs the devnet')
+      log.info({ devnet: devnet.url }, 'This process hosts the devnet')
     } catch (error) {
       await this.#stepDown()
       throw error
@@ -111,7 +132,7 @@ export class SharedDevnet {
   async #renew(): Promise<void> {
     const renewed = await Promise.all(this.#leases.map((lease) => this.#options.leases.renew(lease, leaseMs)))
     if (renewed.every((lease) => lease !== undefined)) return
-    this.#options.log.warn('Another process has taken the devnet over')
+    this.#options.log.warn('Lost the lease on the devnet: another process hosts it')
     await this.#stepDown()
   }
 
@@ -123,11 +144,11 @@ export class SharedDevnet {
     await Promise.allSettled(leases.map((lease) => this.#options.leases.release(lease)))
   }
 
-  #reach(url: string): Layer1 {
+  #remoteAt(url: string): Layer1 {
     if (this.#remote?.url !== url) {
       const layer1 = createBlockfrostLayer1({
         url: `${url}/blockfrost/api/v0`,
-        networkMagic: this.#options.networkMagic,
+        networkMagic: this.#options.network.magic,
         pollMs: 200,
         attempts: 2,
       })
@@ -137,7 +158,7 @@ export class SharedDevnet {
   }
 }
 
-/** Ends early, without an error, when the signal aborts. */
+/** Ends early, without an error, if the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }

@@ -1,8 +1,8 @@
+import { fromHex } from '@ratatosk/cbor'
 import {
   decodeAddress,
   decodeTransactionOutput,
   encodeBech32Address,
-  fromHex,
   outputReferenceKey,
 } from '@ratatosk/ledger'
 import type { LedgerEntry } from '@ratatosk/store'
@@ -11,7 +11,7 @@ import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 import { readJsonFile } from './json-file.js'
-import type { Network } from './networks.js'
+import type { Network } from './network.js'
 
 const devnetGenesis = new URL('../../genesis/devnet.json', import.meta.url)
 
@@ -20,17 +20,17 @@ const Entry = Type.Object({
   output: Type.String({ pattern: '^([0-9a-fA-F]{2})+$' }),
 })
 
-/** The first unspent outputs of a ledger. */
+/** The unspent outputs that a ledger starts with. */
 export interface Genesis {
-  /** The file's path as it was given; `undefined`: the devnet's own. */
+  /** GENESIS_FILE; undefined for the devnet's own genesis. */
   readonly file: string | undefined
   readonly outputs: readonly LedgerEntry[]
 }
 
 /**
- * The outputs that the ledger begins with: those of GENESIS_FILE, on the devnet its own; none on other networks.
+ * The genesis of GENESIS_FILE, or the devnet's own. Undefined on other networks without a file.
  *
- * @throws SettingsError where the file cannot be read, or an entry is no output of this network
+ * @throws SettingsError if the file cannot be read, or an entry is not an output on this network
  */
 export async function loadGenesis(
   { GENESIS_FILE }: Pick<Settings, 'GENESIS_FILE'>,
@@ -55,7 +55,7 @@ export async function loadGenesis(
     try {
       const output = readEntry(entry, network)
       const key = outputReferenceKey(output.reference)
-      if (seen.has(key)) throw new Error('its outref is there already')
+      if (seen.has(key)) throw new Error('its outref is not unique')
       seen.add(key)
       return output
     } catch (error) {
@@ -67,11 +67,10 @@ export async function loadGenesis(
 
 function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Network): LedgerEntry {
   const [transactionId = '', index = ''] = outref.split('#')
-  if (Number(index) > 0xffff) throw new Error('the index of its outref is beyond 65535')
+  if (Number(index) > 0xffff) throw new Error('the index of its outref is greater than 65535')
   const output = fromHex(hex)
   const { address } = decodeTransactionOutput(output)
-  if (address.networkId !== network.id)
-    throw new Error(`its address is of another network than ${network.name}`)
+  if (address.networkId !== network.id) throw new Error(`its address does not belong to ${network.name}`)
   return {
     reference: { transactionId: fromHex(transactionId), index: Number(index) },
     output,
@@ -80,7 +79,7 @@ function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Netwo
   }
 }
 
-/** An address that owns a genesis output and can be asked about; `undefined` where there is none. */
+/** A key address that owns a genesis output, for examples; undefined if there is none. */
 export function exampleAddress({ outputs }: Genesis): string | undefined {
   for (const { address } of outputs) {
     const decoded = decodeAddress(address)

@@ -4,9 +4,9 @@ import type { Settings } from '../settings/schema.js'
 import { readJsonFile } from './json-file.js'
 
 /**
- * The parameters that layer 2 judges by: those of PROTOCOL_PARAMETERS_FILE, or the network's own.
+ * The protocol parameters of layer 2: those of PROTOCOL_PARAMETERS_FILE, or the network's own.
  *
- * @throws SettingsError where the file cannot be read or lacks a parameter
+ * @throws SettingsError if the file cannot be read or lacks a parameter
  */
 export async function loadProtocolParameters(
   settings: Pick<Settings, 'NETWORK' | 'PROTOCOL_PARAMETERS_FILE'>,

@@ -1,125 +1,248 @@
-import { randomBytes } from 'node:crypto'
 import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
-import { type Faucet, faucet } from '@ratatosk/faucet'
+import { deadLetters } from '@ratatosk/dead-letters'
+import { docs } from '@ratatosk/docs'
+import { evaluate } from '@ratatosk/evaluate'
+import { events } from '@ratatosk/events'
+import { faucet } from '@ratatosk/faucet'
 import { health } from '@ratatosk/health'
-import { httpErrorOptions, httpErrors } from '@ratatosk/http'
+import {
+  httpErrors,
+  limitedServer,
+  type OperatorAccess,
+  type ServerLimits,
+  serverLimits,
+} from '@ratatosk/http'
 import { operator } from '@ratatosk/operator'
+import { proofs } from '@ratatosk/proofs'
 import { createSubmissionQueue } from '@ratatosk/queue'
 import { stateQueue } from '@ratatosk/state-queue'
+import type { Store } from '@ratatosk/store'
 import { submit } from '@ratatosk/submit'
-import { txQuery } from '@ratatosk/tx-query'
-import type { Operations } from '@ratatosk/workers'
+import { type LedgerView, txQuery } from '@ratatosk/tx-query'
+import { txStatus } from '@ratatosk/tx-status'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import type { Logger } from 'pino'
-import { operatorAddress } from '../layer1/keys.js'
-import type { Settlement } from '../layer1/open-settlement.js'
-import type { Network } from '../network/networks.js'
-import type { Parts } from '../parts/open-parts.js'
+import type { NodeContext } from '../context.js'
+import type { Settlement } from '../layer1/settlement.js'
+import { layer2Url, serveLayer2 } from '../layer2/serve.js'
 import { duties } from '../roles.js'
 import type { Settings } from '../settings/schema.js'
+import type { Work } from '../start-work.js'
+import type { Storage } from '../storage/open-storage.js'
+import { description } from './api-description.js'
+import { allowOrigins, closeAnsweredUpgrades } from './cross-origin.js'
+import { deadLettersOf } from './dead-letters.js'
+import { landingPage } from './landing-page.js'
+import { identifyRequests, requestIds } from './requests.js'
 import { commitmentWallet, rootUnitsOf, stateQueueOf } from './settlement-ports.js'
+import { queuedSubmissionsOf } from './status-ports.js'
 
-export interface ServerOptions {
-  readonly settings: Settings
-  readonly network: Network
-  readonly parts: Parts
-  /** Undefined for a role that has nothing to do with layer 1. */
-  readonly settlement: Settlement | undefined
-  readonly operations: Operations
-  /** Undefined where there is none. */
-  readonly faucet: Faucet | undefined
-  /** What this process has in mind, for `/logGlobals`. */
-  readonly globals: () => unknown
-  readonly log: Logger
-}
-
-/** The node's server with the plugins of its role; it owns none of the parts. */
-export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { settings, network, parts, settlement, log } = options
-  const { store, queue } = parts
-  const { REQUEST_TIMEOUT_MS } = settings
+/** Builds the HTTP server with the plugins of the node's role. The caller closes it, and the parts behind it. */
+export async function buildServer(
+  context: NodeContext,
+  storage: Storage,
+  settlement: Settlement | undefined,
+  work: Work,
+): Promise<FastifyInstance> {
+  const { settings, network, log } = context
+  const { store, queue } = storage
   const { serves, bodies } = duties[settings.NODE_ROLE]
   const loggerInstance: FastifyBaseLogger = log
+  const limits = limitsOf(settings)
   const server = fastify({
-    ...httpErrorOptions,
+    ...limitedServer(limits),
     loggerInstance,
-    // Two lines a request would cost more than many requests do; what fails is logged by the error handler.
+    // Two log lines cost more than many requests do. The error handler logs failures.
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestIds(),
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    http: {
-      ...httpErrorOptions.http,
-      headersTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: Math.min(1000, REQUEST_TIMEOUT_MS),
-    },
+    genReqId: requestIds(settings.TRUST_PROXY),
+    trustProxy: settings.TRUST_PROXY,
+    ...(work.index !== undefined && { rewriteUrl: layer2Url }),
   })
 
+  if (work.index !== undefined) closeAnsweredUpgrades(server)
+  identifyRequests(server, settings)
+  // First, so that pages can read the refusals of what follows.
+  await allowOrigins(server, settings)
+  await server.register(serverLimits, limits)
   await server.register(httpErrors)
+  landingPage(server)
+  if (settings.DOCS && (serves !== 'nothing' || bodies !== 'none')) await server.register(docs, description)
   await server.register(health, {
     probes: {
       database: (signal) => store.ping(signal),
       queue: (signal) => queue.ping(signal),
       ...(settlement && {
         layer1: async (signal) => {
-          await settlement.layer1.tip({ signal })
+          await settlement.reads.tip({ signal })
         },
       }),
+      ...(work.follower && { blocks: () => noInvalidBlock(work.follower) }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
+    ...(work.follower && { counters: { invalidBlocks: () => work.follower?.status().invalidBlocks ?? 0 } }),
+  })
+  const submissions = createSubmissionQueue(queue, {
+    maxWaiting: settings.QUEUE_MAX_WAITING,
+    maxWaitingBytes: settings.QUEUE_MAX_WAITING_BYTES,
   })
   if (serves !== 'nothing') {
     await server.register(submit, {
-      queue: createSubmissionQueue(queue),
+      queue: submissions,
       maxTransactionSize: settings.MAX_TX_SIZE,
     })
   }
+  const maturity = settlement && {
+    maturityWindowMs: Number(settlement.contracts.parameters.maturityWindow),
+  }
+  if (serves !== 'nothing' && settings.TX_STATUS) {
+    await server.register(txStatus, {
+      ...maturity,
+      ledger: store,
+      rejections: store.rejections,
+      queue: queuedSubmissionsOf(submissions),
+      removals: store.resubmissions,
+    })
+  }
+  if (serves !== 'nothing' && settings.EVENTS) {
+    await server.register(events, {
+      ...maturity,
+      log: store.events,
+      network: network.kind,
+      maxClients: settings.EVENTS_MAX_CLIENTS,
+    })
+  }
   if (serves === 'whole') {
-    await server.register(txQuery, { ledger: store, network: network.kind })
+    await server.register(txQuery, { ledger: ledgerOf(store), network: network.kind })
+    if (work.evaluations !== undefined) {
+      await server.register(evaluate, {
+        evaluations: work.evaluations,
+        maxTransactionSize: settings.MAX_TX_SIZE,
+      })
+    }
+    if (work.index !== undefined) await serveLayer2(server, context, storage, work.index, submissions)
+    if (work.prover !== undefined) await server.register(proofs, { prover: work.prover })
+    await server.register(deadLetters, {
+      ...operatorAccess(settings),
+      deadLetters: deadLettersOf(store, submissions),
+    })
   }
   if (settlement !== undefined && serves !== 'nothing') {
-    await registerSettlement(server, options, settlement)
+    await registerSettlement(server, context, storage, settlement, work)
   }
-  if (options.faucet !== undefined && settings.FAUCET_TOKEN !== undefined) {
+  if (work.faucet !== undefined && settings.FAUCET_TOKEN !== undefined) {
     await server.register(faucet, {
       token: settings.FAUCET_TOKEN,
       network: network.kind,
-      faucet: options.faucet,
+      payer: work.faucet,
     })
   }
   if (bodies === 'own blocks') {
     await server.register(archivist, { archive: archiveOfBlocks(store.blocks), prefix: '/archivist' })
   }
-  if (bodies === 'archive') await server.register(archivist, { archive: store.archive })
+  if (bodies === 'archive') {
+    const { evidence } = work
+    await server.register(archivist, { archive: store.archive, ...(evidence && { evidence }) })
+  }
   return server
 }
 
-/** An `api` node serves the reads that need no more than layer 1, and `/commit`. */
+/** Rejects while layer 1 shows a block that breaks the ledger's rules. */
+async function noInvalidBlock(follower: Work['follower']): Promise<void> {
+  const { invalid, invalidBlocks = 0 } = follower?.status() ?? {}
+  if (invalid === undefined) return
+  const { height, reason } = invalid
+  throw new Error(`Block ${height} is invalid: ${reason} (invalid blocks since the start: ${invalidBlocks})`)
+}
+
+function limitsOf(settings: Settings): ServerLimits {
+  return {
+    requestTimeoutMs: settings.REQUEST_TIMEOUT_MS,
+    stallTimeoutMs: settings.STALL_TIMEOUT_MS,
+    keepAliveTimeoutMs: settings.KEEP_ALIVE_TIMEOUT_MS,
+    maxConnections: settings.MAX_CONNECTIONS,
+    // Says whether the process is up, however busy it is.
+    alwaysServed: ['/health/live'],
+  }
+}
+
+/** Who may reach the operator's routes. */
+function operatorAccess({ HOST, PUBLIC_HOSTS = [], OPERATOR_TOKEN }: Settings): OperatorAccess {
+  return {
+    allowedHosts: [HOST, ...PUBLIC_HOSTS],
+    ...(OPERATOR_TOKEN !== undefined && { operatorToken: OPERATOR_TOKEN }),
+  }
+}
+
+type ResultKind = Awaited<ReturnType<Work['operations']['run']>>['kind']
+
+/** Results of operations that changed layer 1. */
+const changesLayer1: ReadonlySet<ResultKind> = new Set<ResultKind>([
+  'initiated',
+  'committed',
+  'merged',
+  'repaired',
+  'reset',
+  'removed',
+])
+
+/** Registers the state queue and the operator endpoints; an `api` node serves the part that needs only layer 1, and `/commit`. */
 async function registerSettlement(
   server: FastifyInstance,
-  { settings, parts: { store }, operations, globals }: ServerOptions,
+  { settings, keys }: NodeContext,
+  { store }: Storage,
   settlement: Settlement,
+  work: Work,
 ): Promise<void> {
   const whole = duties[settings.NODE_ROLE].serves === 'whole'
-  const token = settings.OPERATOR_TOKEN === undefined ? {} : { operatorToken: settings.OPERATOR_TOKEN }
+  const access = operatorAccess(settings)
+  const run: Work['operations']['run'] = async (operation, details) => {
+    const result = await work.operations.run(operation, details)
+    // Only what changed layer 1: otherwise requests could keep the shared reads from being shared.
+    if (changesLayer1.has(result.kind)) settlement.reads.forget()
+    return result
+  }
   await server.register(stateQueue, {
-    ...token,
+    ...access,
     rootUnits: rootUnitsOf(settlement, store),
-    wallet: commitmentWallet(settlement, operatorAddress(settings)),
+    ...(keys.operatorAddress !== undefined && {
+      wallet: commitmentWallet(settlement, keys.operatorAddress),
+    }),
     ...(whole && {
       queue: stateQueueOf(settlement, store),
-      repair: { repair: () => operations.run('repair') },
+      repair: { repair: () => run('repair') },
     }),
   })
   await server.register(operator, {
-    ...token,
-    operations,
-    ...(whole ? { blocks: store.blocks, globals: { snapshot: globals } } : { serve: ['commit'] }),
+    ...access,
+    operations: { run },
+    ...(whole
+      ? { blocks: store.blocks, globals: { snapshot: () => globalsOf(settings, work) } }
+      : { serve: ['commit'] }),
   })
 }
 
-/** Ids that differ between requests, restarts and nodes. */
-function requestIds(): () => string {
-  const start = randomBytes(4).toString('hex')
-  let count = 0
-  return () => `${start}-${++count}`
+/** The in-memory state of this process, for `/logGlobals`; without secrets. */
+function globalsOf(
+  { NODE_ROLE, NETWORK }: Settings,
+  { validation, sequencer }: Pick<Work, 'validation' | 'sequencer'>,
+) {
+  const { rss, heapUsed } = process.memoryUsage()
+  return {
+    role: NODE_ROLE,
+    network: NETWORK,
+    pid: process.pid,
+    uptimeSeconds: Math.round(process.uptime()),
+    memoryBytes: { resident: rss, heap: heapUsed },
+    validation: validation?.stats() ?? null,
+    sequencer: sequencer?.snapshot() ?? null,
+  }
+}
+
+/** What `/tx`, `/txs`, `/utxos` and `/block` read: page by page, so that long answers need little memory. */
+function ledgerOf(store: Store): LedgerView {
+  return {
+    transaction: (id) => store.transaction(id),
+    history: (address, page) => store.historyPages(address, page),
+    utxosAt: (address) => store.utxoPages(address),
+    blockTransactions: (headerHash) => store.blockTransactionPages(headerHash),
+  }
 }

@@ -1,29 +1,18 @@
 import { METHODS } from 'node:http'
 import { connect } from 'node:net'
+import { ask, exchange, type Question, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { temporaryDirectory } from '../test/backends.js'
-import { ask, type Question } from '../test/http.js'
-import { runNode } from '../test/node.js'
+import { embedded } from '../test/backends.js'
+import { askExact, runNode } from '../test/node.js'
 
 // Embedded databases are slow to begin where many tests share the processor.
 t.setTimeout(600_000)
 
-/** Writes bytes to a node and reads until it closes the connection. */
-function exchange(url: string, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = ''
-    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text))
-    socket.setEncoding('utf8')
-    socket.on('data', (chunk: string) => {
-      answer += chunk
-    })
-    socket.on('error', reject)
-    socket.on('close', () => resolve(answer))
-  })
-}
-
-const node = await runNode(t, { DATA_DIR: await temporaryDirectory(t), REQUEST_TIMEOUT_MS: '1000' })
-const { url } = node
+const { url } = await runNode(t, {
+  ...(await embedded(t)),
+  REQUEST_TIMEOUT_MS: '1000',
+  MAX_CONNECTIONS: '5',
+})
 
 t.test(
   'whatever is not served answers as an unknown path does, byte for byte, headers included',
@@ -42,22 +31,23 @@ t.test(
       '/logBlocksTxsDB',
       '/logGlobals',
     )
-    const operations = ['/init', '/commit', '/merge', '/reset', '/stateQueue/repair-root-units']
+    const operations = ['/init', '/commit', '/merge', '/reset', '/remove', '/stateQueue/repair-root-units']
     for (const question of questions) {
       const { method = '' } = question
-      const expected = await ask(`${url}/nothing`, question)
+      const expected = await askExact(`${url}/nothing`, question)
       t.equal(expected.status, 404, method)
       t.equal(expected.body, method === 'HEAD' ? '' : '{"error":"Not Found","code":"DISABLED"}')
       const paths = ['/', '/tx/', '/TX', '/health', '/health/live/', '/faucet/claims', '/block/1']
       if (method !== 'POST') paths.push('/submit')
       if (method !== 'GET') paths.push(...operations)
       if (method !== 'GET' && method !== 'HEAD') paths.push(...reads)
-      for (const path of paths) t.same(await ask(`${url}${path}`, question), expected, `${method} ${path}`)
+      for (const path of paths)
+        t.same(await askExact(`${url}${path}`, question), expected, `${method} ${path}`)
     }
   },
 )
 
-t.test('errors from before there is a route are JSON', async (t) => {
+t.test('answers errors before routing as JSON', async (t) => {
   for (const [name, request, status, error] of [
     [
       'headers too large',
@@ -72,6 +62,12 @@ t.test('errors from before there is a route are JSON', async (t) => {
       408,
       'Request Timeout',
     ],
+    [
+      'a body too large',
+      'POST /submit HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: 99999\r\n\r\n',
+      413,
+      'Request body is too large',
+    ],
     ['no HTTP', '84a400\r\n\r\n', 400, 'Bad Request'],
     ['no Host', 'GET /health/live HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'Missing Host header'],
     [
@@ -81,15 +77,51 @@ t.test('errors from before there is a route are JSON', async (t) => {
       "'/%zz' is not a valid url component",
     ],
   ] as const) {
-    const answer = await exchange(url, request)
-    t.match(answer, `HTTP/1.1 ${status} `, name)
-    t.match(answer, 'content-type: application/json; charset=utf-8', name)
-    t.equal(answer.split('\r\n\r\n')[1], JSON.stringify({ error }), name)
+    const answer = await exchange(Number(new URL(url).port), request)
+    t.equal(answer.status, status, name)
+    t.match(answer.head, 'content-type: application/json; charset=utf-8', name)
+    t.equal(answer.body, JSON.stringify({ error }), name)
   }
 })
 
-t.test('a failure inside tells nothing', async (t) => {
-  const broken = await runNode(t, { DATA_DIR: await temporaryDirectory(t) })
+t.test('beyond MAX_CONNECTIONS, every route but /health/live answers 503 with Retry-After', async (t) => {
+  const sockets = Array.from({ length: 5 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  for (const socket of sockets) socket.write('GET /tx HTTP/1.1\r\nhost: a\r\n\r\n')
+  await until(() => sockets.every(({ bytesRead }) => bytesRead > 0))
+  const posts = ['/submit', '/faucet/claims', '/deadLetters/1/replay']
+  const gets = ['/health/ready', '/tx', '/txs', '/utxos', '/block', '/stateQueue', '/commit', '/reset']
+  gets.push(
+    '/stateQueue/root-unit-diagnostics',
+    '/stateQueue/repair-root-units',
+    '/commitment-wallet/balance',
+  )
+  gets.push(
+    '/init',
+    '/merge',
+    '/logBlocksTxsDB',
+    '/logGlobals',
+    '/deadLetters',
+    '/archivist/block/1',
+    '/nothing',
+  )
+  for (const [method, paths] of Object.entries({ GET: gets, POST: posts })) {
+    for (const path of paths) {
+      const answer = await ask(url + path, { method })
+      t.equal(answer.status, 503, path)
+      t.equal(answer.body, '{"error":"Too many connections: retry later"}', path)
+      t.match(answer.headers, { 'retry-after': '1', 'content-type': 'application/json; charset=utf-8' })
+    }
+  }
+  t.match(await ask(`${url}/health/live`), { status: 200, body: '{"status":"ok"}' })
+  sockets[0]?.destroy()
+  await until(async () => (await ask(`${url}/health/ready`)).status === 200)
+})
+
+t.test('an internal error reveals nothing', async (t) => {
+  const broken = await runNode(t, await embedded(t))
   await broken.store.close()
   const answer = await ask(`${broken.url}/tx?tx_hash=${'ab'.repeat(32)}`)
   t.match(answer, { status: 500, body: '{"error":"Something went wrong"}' })

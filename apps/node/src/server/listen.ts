@@ -3,9 +3,9 @@ import { StartError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 
 /**
- * Begins to serve.
+ * Starts to listen.
  *
- * @returns the address to call the server at, such as `http://127.0.0.1:3000`
+ * @returns the server's base URL, such as `http://127.0.0.1:3000`
  * @throws StartError `NODE_LISTEN`
  */
 export async function listen(
@@ -15,23 +15,23 @@ export async function listen(
   try {
     await server.listen({ host: HOST, port: PORT })
   } catch (cause) {
-    throw new StartError('NODE_LISTEN', sentence(cause, HOST, PORT), { cause })
+    throw new StartError('NODE_LISTEN', messageOf(cause, HOST, PORT), { cause })
   }
   const address = server.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : PORT
-  // Whoever listens on every address is reached at this machine's own.
+  // A server on the unspecified address is reached through loopback.
   const host =
     HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '[::1]' : HOST.includes(':') ? `[${HOST}]` : HOST
   return `http://${host}:${port}`
 }
 
-function sentence(cause: unknown, host: string, port: number): string {
+function messageOf(cause: unknown, host: string, port: number): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   switch (code) {
     case 'EADDRINUSE':
-      return `PORT is ${port}: something else listens there already. Stop it, or choose another port; 0 takes a free one.`
+      return `PORT is ${port}: another process listens on this port. Stop it, or set another PORT; 0 takes a free port.`
     case 'EACCES':
-      return `PORT is ${port}: this user may not listen there. Ports from 1024 on are open to everybody.`
+      return `PORT is ${port}: this user may not listen on this port. Use 1024 or higher.`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `HOST is "${host}": this machine has no such address.`

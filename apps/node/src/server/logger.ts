@@ -2,12 +2,12 @@ import { type Logger, pino } from 'pino'
 import pinoPretty from 'pino-pretty'
 import type { Settings } from '../settings/schema.js'
 
-/** Lines for people in a terminal, JSON elsewhere, unless the settings say which. */
+/** LOG_FORMAT; by default, readable lines in a terminal and JSON elsewhere. */
 export function logFormat(settings: Pick<Settings, 'LOG_FORMAT'>): 'pretty' | 'json' {
   return settings.LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json')
 }
 
-/** The node's log, on standard output; written at once, so that a crash loses no line. */
+/** Creates the node's logger. It writes to standard output synchronously, so that a crash loses no line. */
 export function createLogger(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger {
   const options = { level: settings.LOG_LEVEL }
   if (logFormat(settings) === 'json') return pino(options, pino.destination({ dest: 1, sync: true }))

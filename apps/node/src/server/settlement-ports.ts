@@ -1,21 +1,22 @@
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { headerHashOfToken } from '@ratatosk/contracts'
-import { type BlockElement, readStateQueue, type Utxo } from '@ratatosk/layer1'
-import { fromHex, outputReferenceKey, toHex } from '@ratatosk/ledger'
+import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { type BlockElement, readStateQueue } from '@ratatosk/protocol'
+import { operationUnderWay } from '@ratatosk/sequencer'
 import type { CommitmentWallet, RootUnitsReader, StateQueueReader, StrayOutput } from '@ratatosk/state-queue'
 import type { Store } from '@ratatosk/store'
-import { operationUnderWay } from '@ratatosk/workers'
-import type { Settlement } from '../layer1/open-settlement.js'
+import type { Settlement } from '../layer1/settlement.js'
 
-/** The state queue on layer 1, with the heights that this node knows. */
+/** Reads the state queue on layer 1 and adds the heights that this node knows. */
 export function stateQueueOf(
-  { layer1, contracts }: Settlement,
+  { reads, contracts }: Settlement,
   { blocks: ledgerBlocks }: Pick<Store, 'blocks'>,
 ): StateQueueReader {
   const { maturityWindow } = contracts.parameters
   return {
     async read(signal) {
       const [utxos, known] = await Promise.all([
-        layer1.utxosAt(contracts.queue.addressText, signal && { signal }),
+        reads.utxosByPolicy(contracts.scripts.queue.policy, signal && { signal }),
         ledgerBlocks.unmerged(),
       ])
       const heights = new Map(known.map(({ headerHash, height }) => [toHex(headerHash), height]))
@@ -37,21 +38,27 @@ export function stateQueueOf(
           ...state,
         })),
         blocks: blocks.map(queued),
-        strays: strays.map((utxo) => strayOf(utxo, contracts.queue.policy)),
+        strays: strays.map((utxo) => strayOf(utxo, contracts.scripts.queue.policy)),
         ...(fault && { fault: fault.message }),
       }
     },
   }
 }
 
+/** Reads the outputs that hold the root unit, of which a sound state queue has one. */
 export function rootUnitsOf(
-  { layer1, contracts: { queue } }: Settlement,
+  {
+    reads,
+    contracts: {
+      scripts: { queue },
+    },
+  }: Settlement,
   store: Pick<Store, 'leases'>,
 ): RootUnitsReader {
   return {
     async look(signal) {
       const [utxos, operation] = await Promise.all([
-        layer1.utxosByUnit(queue.unit, signal && { signal }),
+        reads.utxosByUnit(queue.unit, signal && { signal }),
         operationUnderWay(store),
       ])
       return {
@@ -64,11 +71,11 @@ export function rootUnitsOf(
   }
 }
 
-/** The wallet that pays for commitments, by its address. */
-export function commitmentWallet({ layer1 }: Pick<Settlement, 'layer1'>, address: string): CommitmentWallet {
+/** Reads the balance of the wallet that pays for commitments. */
+export function commitmentWallet({ reads }: Pick<Settlement, 'reads'>, address: string): CommitmentWallet {
   return {
     async lovelace(signal) {
-      const utxos = await layer1.utxosAt(address, signal && { signal })
+      const utxos = await reads.utxosAt(address, signal && { signal })
       return utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
     },
   }

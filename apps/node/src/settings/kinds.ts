@@ -1,17 +1,37 @@
 import { type TOptional, type TUnsafe, Type } from '@sinclair/typebox'
 
-/** What a setting says of itself beside its JSON schema. */
+/** What a setting's schema says beside JSON Schema. */
 export interface SettingNotes {
+  /** One line for the table of settings. */
   readonly description: string
-  /** What is allowed, to end the sentence "it must be …"; derived from the schema where it is not given. */
+  /** Completes "it must be …" in error messages. By default, derived from the schema. */
   readonly allowed?: string
-  /** Where the default is no constant. */
+  /** The default in words, if it is not a constant. */
   readonly defaultNote?: string
-  /** Never shown, and readable from the file that `<NAME>_FILE` names. */
+  /** Never shown, and also read from the file that `<NAME>_FILE` names. */
   readonly secret?: true
 }
 
-/** One of some words. */
+/** A setting's schema, as far as tables and error messages use it. */
+export interface NotedSchema extends SettingNotes {
+  readonly type?: string
+  readonly default?: string | number | boolean
+  /** The literals of a union. */
+  readonly anyOf?: readonly { readonly const: string }[]
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+/** Completes "it must be …" for a setting. */
+export function allowedValues({ allowed, anyOf, type, minimum, maximum }: NotedSchema): string {
+  if (allowed !== undefined) return allowed
+  if (anyOf !== undefined) return `one of ${anyOf.map((each) => each.const).join(', ')}`
+  if (type === 'boolean') return 'true or false'
+  if (minimum !== undefined) return `a whole number from ${minimum} to ${maximum}`
+  return 'text'
+}
+
+/** One of several words. */
 export function oneOf<const Value extends string>(
   values: readonly Value[],
   notes: SettingNotes & { readonly default?: Value },
@@ -34,14 +54,41 @@ export function flag(notes: SettingNotes & { default: boolean }) {
   return Type.Boolean(notes)
 }
 
-/** A whole number within bounds, or none. */
+/** A whole number within bounds, without a constant default. */
 export function optionalNumber(notes: SettingNotes & { minimum: number; maximum: number }) {
   return Type.Optional(Type.Integer(notes))
 }
 
-/** Text, or none. */
+/** Text without a default. */
 export function optional(
   notes: SettingNotes & { pattern?: string },
 ): TOptional<ReturnType<typeof Type.String>> {
   return Type.Optional(Type.String(notes))
+}
+
+/** Values of one form, separated by commas; without a default. */
+export function optionalList(notes: SettingNotes & { pattern: string; allowed: string }) {
+  const { pattern, ...rest } = notes
+  return Type.Optional(Type.Array(Type.String({ pattern }), { minItems: 1, ...rest }))
+}
+
+/** An HTTP address without a default. */
+export function optionalUrl(notes: SettingNotes & { example: string }) {
+  const { example, ...rest } = notes
+  return optional({ pattern: '^https?://[^\\s]+$', allowed: `a URL such as ${example}`, ...rest })
+}
+
+const phrasePattern = '\\s*([a-z]+\\s+){23}[a-z]+\\s*'
+
+/** A BIP-39 phrase; the devnet has defaults. */
+export function seedPhrase(description: string, { several = false } = {}) {
+  return optional({
+    pattern: several ? `^${phrasePattern}(,${phrasePattern})*$` : `^${phrasePattern}$`,
+    allowed: several
+      ? 'a BIP-39 phrase of 24 words, or several separated by commas'
+      : 'a BIP-39 phrase of 24 words',
+    defaultNote: "devnet: a test wallet's",
+    secret: true,
+    description,
+  })
 }

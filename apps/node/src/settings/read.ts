@@ -1,44 +1,69 @@
 import { readFileSync } from 'node:fs'
+import { commitDefaults } from '@ratatosk/sequencer'
 import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
-import { contradictions } from './contradictions.js'
-import { allowed, settingNotes } from './notes.js'
-import { type Settings, settingsSchema } from './schema.js'
+import { networkOf } from '../network/network.js'
+import { allowedValues } from './kinds.js'
+import { brokenRules } from './rules.js'
+import { type NetworkDefaults, type Settings, settingNotes, settingsSchema } from './schema.js'
+
+type Given = string | number | boolean | readonly string[]
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+const dayMs = 86_400_000
+const devnetDefaults = {
+  AUTO_INIT: true,
+  BLOCK_VALIDITY_MS: 10_000,
+  COMMIT_BUDGET_PER_HOUR: 0,
+  COMMIT_INTERVAL_MS: commitDefaults.devnet.commitEveryMs,
+  MATURITY_WINDOW_MS: 30_000,
+  OPERATION_INTERVAL_MS: 50,
+}
+const publicDefaults = {
+  AUTO_INIT: false,
+  BLOCK_VALIDITY_MS: 120_000,
+  COMMIT_BUDGET_PER_HOUR: Number(commitDefaults.public.hourlyBudget),
+  COMMIT_INTERVAL_MS: commitDefaults.public.commitEveryMs,
+  MATURITY_WINDOW_MS: 7 * dayMs,
+  OPERATION_INTERVAL_MS: 10_000,
+}
+
 /**
- * Reads the settings from environment variables. An empty variable counts as unset; a secret may be given as
- * `<NAME>_FILE`, the path of a file that holds it.
+ * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in the file that
+ * `<NAME>_FILE` names.
  *
- * @throws SettingsError with one sentence for each wrong value, naming the setting, the value unless it is secret, and
- *   what is allowed
+ * @throws SettingsError with one message for each invalid value. A message names the setting and what is allowed, and
+ *   shows the value unless it is a secret.
  *
  * @example
- * readSettings({ PORT: '0', NODE_ROLE: 'api' }).PORT // 0
+ * readSettings({ PORT: '0', NODE_ROLE: 'all' }).PORT // 0
  */
 export function readSettings(environment: Environment): Settings {
   const problems: string[] = []
-  const given: Record<string, string | number | boolean> = {}
+  const given: Record<string, Given> = {}
   for (const [name, notes] of settingNotes) {
     const value = notes.secret ? readSecret(name, environment, problems) : environment[name]
-    if (value !== undefined && value !== '') given[name] = typed(name, value)
+    if (value !== undefined && value !== '') given[name] = parsed(notes.type, value)
   }
 
   const settings = Value.Default(settingsSchema, given)
-  for (const name of wrongNames(settings)) problems.push(wrongValue(name, given[name]))
+  for (const name of invalidNames(settings)) problems.push(invalidValue(name, given[name]))
   if (problems.length === 0 && Value.Check(settingsSchema, settings)) {
-    problems.push(...contradictions(settings))
-    if (problems.length === 0) return settings
+    const { isDevnet } = networkOf(settings).layer1
+    const defaults: Required<NetworkDefaults> = isDevnet ? devnetDefaults : publicDefaults
+    const complete = { ...defaults, ...settings }
+    problems.push(...brokenRules(complete))
+    if (problems.length === 0) return complete
   }
   throw new SettingsError(problems)
 }
 
-/** Only digits are a number: neither "0x50" nor " 80" nor "". */
-function typed(name: string, value: string): string | number | boolean {
-  const type = settingNotes.get(name)?.type
+/** Numbers are decimal digits only, not "0x50", " 80" or "1e3". */
+function parsed(type: string | undefined, value: string): Given {
   if (type === 'integer' && /^\d+$/.test(value)) return Number(value)
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
+  if (type === 'array') return value.split(',').map((item) => item.trim())
   return value
 }
 
@@ -46,30 +71,36 @@ function readSecret(name: string, environment: Environment, problems: string[]):
   const path = environment[`${name}_FILE`]
   if (path === undefined || path === '') return environment[name]
   if (environment[name]) {
-    problems.push(`${name} and ${name}_FILE are both set: one of them is enough.`)
+    problems.push(`${name} and ${name}_FILE are both set: set only one of them.`)
     return undefined
   }
   try {
     return readFileSync(path, 'utf8').trim()
   } catch {
-    problems.push(`${name}_FILE is ${shown(path)}: no file can be read there.`)
+    problems.push(`${name}_FILE is ${shown(path)}: the file cannot be read.`)
     return undefined
   }
 }
 
 /** The settings that break their schema, each once. */
-function wrongNames(settings: unknown): Set<string> {
+function invalidNames(settings: unknown): Set<string> {
   return new Set([...Value.Errors(settingsSchema, settings)].map(({ path }) => path.split('/')[1] ?? ''))
 }
 
-function wrongValue(name: string, value: string | number | boolean | undefined): string {
-  const found = settingNotes.get(name)?.secret
-    ? 'has a value that cannot be used'
-    : `is ${shown(String(value))}`
-  return `${name} ${found}: it must be ${allowed(name)}.`
+function invalidValue(name: string, value: Given | undefined): string {
+  const notes = settingNotes.get(name)
+  const found = notes?.secret ? 'has an invalid value' : `is ${shown(String(value))}`
+  return `${name} ${found}: it must be ${notes ? allowedValues(notes) : 'unset'}.`
 }
 
 function shown(value: string): string {
   const text = JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+/** A URL without user, password and query, for logs and banners. */
+export function maskedUrl(url: string): string {
+  if (!URL.canParse(url)) return '(hidden: the URL has a form that cannot be masked)'
+  const { protocol, host, pathname, username, password } = new URL(url)
+  return `${protocol}//${username || password ? '***@' : ''}${host}${pathname === '/' ? '' : pathname}`
 }

@@ -1,13 +1,20 @@
-import { type NotedSchema, settingNotes } from './notes.js'
+import type { NotedSchema } from './kinds.js'
+import { settingGroups } from './schema.js'
 
 /**
- * The settings as a Markdown table, written from the schema.
+ * Documents all settings as Markdown: a heading and a table for each group.
  *
  * @example
- * settingsTable().split('\n')[0] // '| variable | default | meaning |'
+ * settingsTables().split('\n')[0] // '## Role and network'
  */
-export function settingsTable(): string {
-  const rows = [...settingNotes].map(([name, notes]) => [
+export function settingsTables(): string {
+  return Object.entries(settingGroups)
+    .map(([title, settings]) => `## ${title}\n\n${tableOf(settings as Record<string, NotedSchema>)}`)
+    .join('\n')
+}
+
+function tableOf(settings: Record<string, NotedSchema>): string {
+  const rows = Object.entries(settings).map(([name, notes]) => [
     notes.secret ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``,
     defaultOf(notes),
     meaningOf(notes),

@@ -1,22 +1,34 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { databaseUrl, randomName, redisUrl, removeKeys } from '@ratatosk/test-services'
+import {
+  createPGlite,
+  databaseUrl,
+  inDatabase,
+  randomName,
+  redisUrl,
+  removeKeys,
+  whyMissing,
+} from '@ratatosk/test-kit'
 import type { Test } from 'tap'
-import { dropSchemas, servicesMissing } from './services.js'
 
-/** Settings that place a node's store and queue. */
+/** Settings of a node's store and queue. */
 export type Placement = Readonly<Record<string, string>>
 
-/** A place of its own for a test, which is gone when the test ends. */
+/** A kind of store and queue; every test gets its own, which is removed when the test ends. */
 export interface Backend {
   readonly name: string
-  /** Why its tests are skipped. */
+  /** The reason to skip its tests. */
   readonly skip: string | false
   place(t: Test): Promise<Placement>
 }
 
-/** Everything embedded, and everything outside. */
+/** Why tests on PostgreSQL and Redis must be skipped; false if both respond. */
+export async function servicesMissing(): Promise<string | false> {
+  return (await whyMissing('PostgreSQL', 'Redis')) ?? false
+}
+
+/** Everything embedded, and everything in PostgreSQL and Redis. */
 export async function bothBackends(): Promise<readonly [Backend, Backend]> {
   return [
     { name: 'embedded', skip: false, place: embedded },
@@ -32,15 +44,18 @@ export async function backends(): Promise<readonly Backend[]> {
   ]
 }
 
-/** A directory of its own. */
+/** Creates a directory that is removed when the test ends. */
 export async function temporaryDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'ratatosk-node-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-async function embedded(t: Test): Promise<Placement> {
-  return { DATA_DIR: await temporaryDirectory(t) }
+/** An embedded store that is created already: initdb is the slowest part of a first start. */
+export async function embedded(t: Test): Promise<Placement> {
+  const directory = await temporaryDirectory(t)
+  await (await createPGlite(join(directory, 'store'))).close()
+  return { DATA_DIR: directory }
 }
 
 async function database(t: Test): Promise<Placement> {
@@ -62,4 +77,10 @@ async function services(t: Test): Promise<Placement> {
     REDIS_URL: redisUrl,
     QUEUE_PREFIX: name,
   }
+}
+
+/** Drops the node's schema, its queue's, its index' and its devnet's. */
+async function dropSchemas(name: string): Promise<void> {
+  const schemas = [name, `${name}_queue`, `${name}_index`, `${name}_devnet`]
+  await inDatabase(schemas.map((schema) => `DROP SCHEMA IF EXISTS ${schema} CASCADE`).join(';'))
 }

@@ -1,21 +1,21 @@
-import { createDevnet, type Devnet, devnetFaces } from '@ratatosk/devnet'
+import { createDevnet, type Devnet, devnetApis } from '@ratatosk/devnet'
 import { fastify } from 'fastify'
 import type { Test } from 'tap'
 
-/** A layer 1 of the test's own, which nodes reach by HTTP. */
+/** A layer 1 that the test owns, which nodes reach over HTTP. */
 export interface DevnetServer {
   readonly devnet: Devnet
-  /** What lets a node reach it. */
+  /** Settings with which a node reaches it. */
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** Slots and blocks are short, so that nothing waits for long. */
+/** Slots and blocks are short, so that tests wait little. */
 export async function devnetServer(t: Test): Promise<DevnetServer> {
   const devnet = await createDevnet({ blockEveryMs: 50, slotLengthMs: 50 })
   t.teardown(() => devnet.close())
   const server = fastify({ forceCloseConnections: true })
   t.teardown(() => server.close())
-  await server.register(devnetFaces, { devnet, paths: { kupo: false, ogmios: false } })
+  await server.register(devnetApis, { devnet, paths: { kupo: false, ogmios: false } })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   return {
     devnet,

@@ -1,8 +1,8 @@
 import type { Rejection, Store } from '@ratatosk/store'
 import type { KeepAliveClient } from './keep-alive-client.js'
-import type { MidgardTransaction } from './vectors.js'
+import type { MidgardTransaction } from './midgard.js'
 
-/** The hashes among those given that `/tx` does not answer with the CBOR that was submitted. */
+/** Those of the given hashes for which `/tx` does not return the submitted CBOR. */
 export async function missing(
   client: KeepAliveClient,
   transactions: readonly MidgardTransaction[],

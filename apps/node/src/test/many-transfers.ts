@@ -1,24 +1,33 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { blake2b224, blake2b256, CborWriter, toHex } from '@ratatosk/ledger'
+import { CborWriter, toHex } from '@ratatosk/cbor'
+import { blake2b224, blake2b256 } from '@ratatosk/ledger'
 import type { Test } from 'tap'
 import { temporaryDirectory } from './backends.js'
 
 const lovelace = 10_000_000n
 const fee = 200_000n
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 key. */
+/** RFC 8410: the DER prefix of the 32 bytes of an Ed25519 key. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export interface ManyTransfers {
-  /** GENESIS_FILE: an output for each transfer. */
+  /** For GENESIS_FILE: one output per transfer. */
   readonly genesisFile: string
-  /** Each spends a genesis output of its own. */
+  /** Each spends another genesis output. */
   readonly transfers: readonly { readonly hash: string; readonly cborHex: string }[]
 }
 
-/** Many valid transfers that need nothing of each other; quicker to make than by an SDK. */
-export async function manyTransfers(t: Test, count: number): Promise<ManyTransfers> {
+/**
+ * Many valid transfers that are independent of each other; faster to make than with an SDK.
+ *
+ * @param others further genesis outputs
+ */
+export async function manyTransfers(
+  t: Test,
+  count: number,
+  others: readonly { readonly outref: string; readonly output: string }[] = [],
+): Promise<ManyTransfers> {
   const key = createPrivateKey({
     key: Buffer.concat([pkcs8, Buffer.alloc(32, 7)]),
     format: 'der',
@@ -29,7 +38,7 @@ export async function manyTransfers(t: Test, count: number): Promise<ManyTransfe
   const output = (amount: bigint) =>
     new CborWriter().map(2).uint(0).bytes(address).uint(1).uint(amount).toBytes()
 
-  const utxos: { outref: string; output: string }[] = []
+  const utxos = [...others]
   const transfers = Array.from({ length: count }, (_, n) => {
     const source = blake2b256(Buffer.from(`transfer ${n}`))
     utxos.push({ outref: `${toHex(source)}#0`, output: toHex(output(lovelace)) })

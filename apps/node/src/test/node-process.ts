@@ -4,8 +4,11 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
 const main = fileURLToPath(new URL('../main.js', import.meta.url))
+/** The program that `npm start` runs after the build. */
+const launcher = new URL('../../../../scripts/launch.mjs', import.meta.url).href
+const launch = `import('${launcher}').then(({ launch }) => launch('apps/node/dist/main.js', []))`
 
-/** A node in a process of its own, as `npm start` runs it. */
+/** A node in its own process, as `npm start` runs it. */
 export interface NodeProcess {
   readonly url: string
   readonly pid: number
@@ -21,25 +24,14 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Starts a node and waits until it says where it is. */
+/** Starts a node and waits until it prints its address. */
 export async function spawnNode(
   t: Test,
   environment: Readonly<Record<string, string>>,
 ): Promise<NodeProcess> {
-  const { child, streams, ended } = run(t, environment)
-  const started = new Promise<string>((resolve) => {
-    child.stdout?.on('data', () => {
-      const url = /"url":"([^"]+)"/.exec(streams.stdout)?.[1]
-      if (url !== undefined) resolve(url)
-    })
-  })
-  const failed = ended.then(({ code, stderr }) => {
-    throw new Error(`The node ended with ${code} before it was up: ${stderr}`)
-  })
-  const url = await Promise.race([started, failed])
-  failed.catch(() => undefined)
+  const { child, streams, ended, started } = run(t, [main], environment)
   return {
-    url,
+    url: await started(),
     pid: child.pid ?? 0,
     output: () => streams.stdout + streams.stderr,
     async stop(signal) {
@@ -49,13 +41,32 @@ export async function spawnNode(
   }
 }
 
-/** Starts a node that is to end by itself. */
-export async function failedStart(t: Test, environment: Readonly<Record<string, string>>): Promise<Ended> {
-  return run(t, environment).ended
+/**
+ * Starts a node as `npm start` does, under its launcher and in its own process group, and waits until it prints its
+ * address.
+ */
+export async function spawnGroup(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+): Promise<{ readonly url: string; kill(): void }> {
+  const { started, kill } = run(t, ['-e', launch], environment, true)
+  return { url: await started(), kill }
 }
 
-function run(t: Test, environment: Readonly<Record<string, string>>) {
-  const child: ChildProcess = spawn(process.execPath, [main], {
+/** Starts a node that is expected to exit. */
+export async function failedStart(t: Test, environment: Readonly<Record<string, string>>): Promise<Ended> {
+  return run(t, [main], environment).ended
+}
+
+/** @param detached whether the process leads its own group */
+function run(
+  t: Test,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  detached = false,
+) {
+  const child: ChildProcess = spawn(process.execPath, args, {
+    detached,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, PORT: '0', LOG_FORMAT: 'json', ...environment },
   })
@@ -68,9 +79,29 @@ function run(t: Test, environment: Readonly<Record<string, string>>) {
   const ended = once(child, 'close').then(
     ([code, signal]): Ended => ({ code: code ?? signal, stdout: streams.stdout, stderr: streams.stderr }),
   )
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  /** Does not wait for the end. */
+  const kill = () => {
+    // A negative id means the group.
+    if (detached && child.pid !== undefined && isRunning()) process.kill(-child.pid, 'SIGKILL')
+    else child.kill('SIGKILL')
+  }
   t.teardown(async () => {
-    child.kill('SIGKILL')
+    kill()
     await ended
   })
-  return { child, streams, ended }
+  const started = async () => {
+    const url = new Promise<string>((resolve) => {
+      child.stdout?.on('data', () => {
+        const found = /"url":"([^"]+)"/.exec(streams.stdout)?.[1]
+        if (found !== undefined) resolve(found)
+      })
+    })
+    const failed = ended.then(({ code, stderr }) => {
+      throw new Error(`The node ended with ${code} before it was up: ${stderr}`)
+    })
+    failed.catch(() => undefined)
+    return Promise.race([url, failed])
+  }
+  return { child, streams, ended, started, kill }
 }

@@ -1,14 +1,46 @@
+import { type Answer, ask, type Question, until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
 import { type NodeOptions, type RunningNode, readSettings, startNode } from '../index.js'
+import { expectDocumented, recordAnswers } from './documented-answers.js'
 
-/** Starts a node for a test, on a free port and without a log, and closes it when the test ends. */
+/** Starts a node on a free port and without a log. When the test ends, closes it; fails if an answer is not documented. */
 export async function runNode(
   t: Test,
   environment: Readonly<Record<string, string>>,
   options: NodeOptions = {},
 ): Promise<RunningNode> {
   const settings = readSettings({ PORT: '0', LOG_LEVEL: 'silent', LOG_FORMAT: 'json', ...environment })
+  recordAnswers()
   const node = await startNode(settings, options)
-  t.teardown(() => node.close())
+  t.teardown(async () => {
+    await node.close()
+    expectDocumented()
+  })
   return node
+}
+
+/** Waits until a node's state queue has its root and no operation is in progress. */
+export async function initialised(url: string): Promise<void> {
+  await until(
+    async () => {
+      const { status, body } = await ask(`${url}/stateQueue/root-unit-diagnostics`)
+      if (status !== 200) return false
+      const diagnostics = JSON.parse(body)
+      return diagnostics.status === 'ok' && !diagnostics.resetInProgress
+    },
+    { what: 'the state queue is initialised' },
+  )
+}
+
+/** Posts a transaction. */
+export function submit(url: string, body: string | Buffer): Promise<Answer> {
+  return ask(`${url}/submit`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body })
+}
+
+/** Sends a request; the answer is without its id, which no two answers share. */
+export async function askExact(url: string, question: Question = {}): Promise<Answer> {
+  const { headers, ...answer } = await ask(url, question)
+  const { 'x-request-id': id, ...rest } = headers
+  if (id === undefined) throw new Error(`${url} answered without X-Request-Id`)
+  return { ...answer, headers: rest }
 }

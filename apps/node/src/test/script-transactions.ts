@@ -35,14 +35,14 @@ export const wants42 =
 /** Plutus V3: succeeds if the redeemer is 42, else applies a function to itself for ever. */
 export const endless = '582401000025333573466e1d2054375a6ae84d5d11aab9e37540022930991800800918008009'
 
-/** An output that a script guards. */
+/** An output that a script locks. */
 export interface LockedOutput {
   readonly script: string
   readonly input: TransactionInput
   readonly output: TransactionOutput
 }
 
-/** As CML needs it where scripts are run. */
+/** A transaction builder's configuration for transactions with scripts, as CML needs it. */
 export async function scriptConfig(): Promise<TransactionBuilderConfig> {
   const parameters = await devnetParameters()
   const { PlutusV1, PlutusV2, PlutusV3 } = parameters.costModels
@@ -73,7 +73,7 @@ export function lock(
   return { transfer, locked: { script, input, output: outputs[0]! } }
 }
 
-/** Spends a locked output to the wallet that brings the collateral. */
+/** Spends a locked output to the wallet that provides the collateral. */
 export function unlock(
   config: TransactionBuilderConfig,
   { script, input, output }: LockedOutput,

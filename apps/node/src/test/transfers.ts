@@ -2,7 +2,7 @@ import { builderConfig, devnetParameters, signedTransfer, type Transfer } from '
 import { newWallet } from '../demo/wallet.js'
 import { devnetFunds } from './devnet-funds.js'
 
-/** A valid transfer of 5 ADA from one of the devnet's genesis outputs to an address that nobody has used before. */
+/** A valid transfer of 5 ada from a genesis output of the devnet to an unused address. */
 export async function transferFrom(
   account: number,
   place: number,

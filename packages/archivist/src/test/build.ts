@@ -1,7 +1,8 @@
+import type { Archive } from '@ratatosk/block'
+import { SourceChain } from '@ratatosk/test-kit'
 import fastify from 'fastify'
 import type { Test } from 'tap'
-import archivist, { type Archive, archiveOfBlocks } from '../index.js'
-import { SourceChain } from './source-chain.js'
+import archivist, { archiveOfBlocks } from '../index.js'
 
 export interface ErrorLine {
   level: number
@@ -10,15 +11,19 @@ export interface ErrorLine {
   err?: { message: string }
 }
 
-/** A chain of so many blocks, of 0, 1, 2 … transactions. */
+/** A chain with this many blocks, which have 0, 1, 2 … transactions. */
 export async function chainOf(blocks: number): Promise<SourceChain> {
   const chain = new SourceChain(3)
   for (let n = 0; n < blocks; n++) await chain.commit(n)
   return chain
 }
 
-/** A server with nothing but the plugin, over three blocks of which the first is merged, unless an archive is given. */
-export async function build(t: Test, given?: Archive) {
+/** A server with only the plugin. The default archive has three blocks, the first of them merged. */
+export async function build(
+  t: Test,
+  given?: Archive,
+  options: { maxReads?: number; stallTimeoutMs?: number } = {},
+) {
   const chain = await chainOf(3)
   chain.merge(1)
   const archive = given ?? archiveOfBlocks(chain)
@@ -27,6 +32,6 @@ export async function build(t: Test, given?: Archive) {
     logger: { level: 'info', stream: { write: (line: string) => void log.push(JSON.parse(line)) } },
   })
   t.teardown(() => server.close())
-  await server.register(archivist, { archive })
+  await server.register(archivist, { archive, ...options })
   return { server, chain, log }
 }

@@ -1,11 +1,10 @@
-import { CborWriter } from '@ratatosk/ledger'
-import { bodyOf } from '../body/diff.js'
-import { encodeBlockBody } from '../body/encode.js'
-import type { SourceBlock } from './source-chain.js'
+import { bodyOf, encodeBlockBody, protocolVersion } from '@ratatosk/block'
+import { CborWriter } from '@ratatosk/cbor'
+import type { SourceBlock } from '@ratatosk/test-kit'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** What JSON shows of a block, put together from what the chain knows. */
+/** The expected JSON of a block. */
 export function jsonOf({ fields, headerHash, height, cbors }: SourceBlock) {
   const { spent, produced } = bodyOf(cbors)
   return {
@@ -20,7 +19,7 @@ export function jsonOf({ fields, headerHash, height, cbors }: SourceBlock) {
       end_time: Number(fields.endTime),
       prev_header_hash: hex(fields.prevHeaderHash),
       operator_vkey: hex(fields.operatorVkey),
-      protocol_version: 1,
+      protocol_version: Number(protocolVersion),
     },
     body: {
       transactions: cbors.map(hex),
@@ -32,7 +31,7 @@ export function jsonOf({ fields, headerHash, height, cbors }: SourceBlock) {
   }
 }
 
-/** The bytes of a block's answer in CBOR, keys in the order of the document. */
+/** The expected CBOR of a block, with keys in deterministic order. */
 export function cborOf(
   { headerHash, header, height, cbors }: SourceBlock,
   parts: { readonly header: boolean; readonly body: boolean },

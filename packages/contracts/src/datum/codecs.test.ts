@@ -1,17 +1,18 @@
-import { fromHex, toHex } from '@ratatosk/ledger'
+import { decodeHeader, encodeHeader, genesisHeaderHash, type Header, headerHash } from '@ratatosk/block'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { decodePlutusData, encodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MalformedData } from '../errors.js'
-import { decodeHeader, encodeHeader, genesisHeaderHash, type Header, headerHash } from './header.js'
-import { decodePlutusData, encodePlutusData } from './plutus-data.js'
 import {
   decodeRegistryAction,
   decodeRegistryDatum,
+  effectiveTime,
   encodeRegistryAction,
   encodeRegistryDatum,
   endOfTurn,
   operatorInTurn,
   type RegistryAction,
+  type RegistryDatum,
 } from './registry.js'
 import {
   blockTokenName,
@@ -53,7 +54,7 @@ const state: ConfirmedState = {
 }
 const link = filled(28, 10)
 
-/** Written by hand after RFC 8949 and the ledger's CDDL of Plutus data: constructors are tags 121 and on. */
+/** Written by hand from RFC 8949 and the ledger's CDDL of Plutus data, where constructors are tags from 121. */
 const bytes = (length: number, byte: string) => `58${length.toString(16)}${byte.repeat(length)}`
 const headerHex = [
   'd8799f',
@@ -81,11 +82,18 @@ describe('golden bytes', () => {
   })
 
   it('writes the datum of the registry', () => {
-    const active = [{ vkey: filled(28, 1), bond: 500_000_000n }]
-    const retired = [{ vkey: filled(28, 2), bond: 1n, releaseTime: 256n }]
-    expect(toHex(encodeRegistryDatum({ active: [], retired: [] }))).toBe('d8799f8080ff')
-    expect(toHex(encodeRegistryDatum({ active, retired }))).toBe(
-      `d8799f9fd8799f${bytes(28, '01')}1a1dcd6500ffff9fd8799f${bytes(28, '02')}01190100ffffff`,
+    const operators = [
+      { vkey: filled(28, 1), bond: 500_000_000n, activeFrom: 255n },
+      { vkey: filled(28, 2), bond: 1n, activeFrom: 0n, activeUntil: 256n },
+    ]
+    const first = `d8799f${bytes(28, '01')}1a1dcd650018ffd87a80ff`
+    const second = `d8799f${bytes(28, '02')}0100d8799f190100ffff`
+    const queue = bytes(28, '0a')
+    expect(toHex(encodeRegistryDatum({ operators: [], queue: link, running: false }))).toBe(
+      `d8799f80${queue}d87980ff`,
+    )
+    expect(toHex(encodeRegistryDatum({ operators, queue: link, running: true }))).toBe(
+      `d8799f9f${first}${second}ff${queue}d87a80ff`,
     )
   })
 
@@ -94,14 +102,19 @@ describe('golden bytes', () => {
       toHex(encodeQueueAction({ kind })),
     )
     expect(queue).toEqual(['d87980', 'd87a80', 'd87b80', 'd87c80'])
-    expect(toHex(encodeQueueSpend())).toBe('d87980')
+    expect([encodeQueueSpend(), encodeQueueSpend(100)].map(toHex)).toEqual(['00', '1864'])
     expect(toHex(encodeRefundDatum(link))).toBe(bytes(28, '0a'))
     const remove = encodeQueueAction({ kind: 'remove', headerHash: link, approach: 'already-slashed' })
     expect(toHex(remove)).toBe(`d87d9f${bytes(28, '0a')}d87b80ff`)
+    const decided = encodeQueueAction({ kind: 'remove', headerHash: link, approach: 'by-administrator' })
+    expect(toHex(decided)).toBe(`d87d9f${bytes(28, '0a')}d87c80ff`)
+    expect(toHex(encodeQueueAction({ kind: 'prune', positions: [1, 24, 0] }))).toBe('d87e9f9f01181800ffff')
     expect(toHex(encodeRegistryAction({ kind: 'init' }))).toBe('d87980')
     expect(toHex(encodeRegistryAction({ kind: 'release', operator: link }))).toBe(
       `d87d9f${bytes(28, '0a')}ff`,
     )
+    expect(toHex(encodeRegistryAction({ kind: 'set-queue', running: false }))).toBe('d87f9fd87980ff')
+    expect(toHex(encodeRegistryAction({ kind: 'set-queue', running: true }))).toBe('d87f9fd87a80ff')
     const slash = encodeRegistryAction({ kind: 'slash', operator: link, approach: 'retired' })
     expect(toHex(slash)).toBe(`d87e9f${bytes(28, '0a')}d87a80ff`)
   })
@@ -131,10 +144,11 @@ const anyHeader: fc.Arbitrary<Header> = fc.record({
   protocolVersion: integer,
 })
 const anyLink = fc.option(hash, { nil: undefined }).map((value) => (value ? { link: value } : {}))
-const approach = fc.constantFrom('active', 'retired', 'already-slashed')
+const slashing = fc.constantFrom('active', 'retired')
+const approach = fc.oneof(slashing, fc.constantFrom('already-slashed', 'by-administrator'))
 
-describe('reads what it writes', () => {
-  it('headers and the datums of blocks', () => {
+describe('decoding what was encoded', () => {
+  it('returns headers and the datums of blocks', () => {
     fc.assert(
       fc.property(anyHeader, anyLink, (header, link) => {
         expect(decodeHeader(encodeHeader(header))).toEqual(header)
@@ -143,7 +157,7 @@ describe('reads what it writes', () => {
     )
   })
 
-  it('the datum of the root', () => {
+  it('returns the datum of the root', () => {
     const anyState = fc.record({
       headerHash: hash,
       prevHeaderHash: hash,
@@ -159,25 +173,32 @@ describe('reads what it writes', () => {
     )
   })
 
-  it('the datum of the registry', () => {
-    const active = fc.array(fc.record({ vkey: hash, bond: integer }))
-    const retired = fc.array(fc.record({ vkey: hash, bond: integer, releaseTime: integer }))
+  it('returns the datum of the registry', () => {
+    const operator = fc
+      .tuple(
+        fc.record({ vkey: hash, bond: integer, activeFrom: integer }),
+        fc.option(integer, { nil: undefined }),
+      )
+      .map(([entry, activeUntil]) => (activeUntil === undefined ? entry : { ...entry, activeUntil }))
     fc.assert(
-      fc.property(fc.record({ active, retired }), (datum) => {
+      fc.property(fc.array(operator), hash, fc.boolean(), (operators, queue, running) => {
+        const datum = { operators, queue, running }
         expect(decodeRegistryDatum(encodeRegistryDatum(datum))).toEqual(datum)
       }),
     )
   })
 
-  it('redeemers', () => {
+  it('returns redeemers', () => {
     const queue: fc.Arbitrary<QueueAction> = fc.oneof(
       fc.record({ kind: fc.constantFrom('init', 'deinit', 'commit', 'merge') }),
       fc.record({ kind: fc.constant('remove'), headerHash: hash, approach }),
+      fc.record({ kind: fc.constant('prune'), positions: fc.array(fc.nat()) }),
     )
     const registry: fc.Arbitrary<RegistryAction> = fc.oneof(
       fc.record({ kind: fc.constantFrom('init', 'deinit') }),
       fc.record({ kind: fc.constantFrom('register', 'retire', 'release'), operator: hash }),
-      fc.record({ kind: fc.constant('slash'), operator: hash, approach }),
+      fc.record({ kind: fc.constant('set-queue'), running: fc.boolean() }),
+      fc.record({ kind: fc.constant('slash'), operator: hash, approach: slashing }),
     )
     fc.assert(
       fc.property(queue, registry, (queueAction, registryAction) => {
@@ -188,15 +209,15 @@ describe('reads what it writes', () => {
   })
 })
 
-describe('reads the encodings of others', () => {
-  it('takes definite lengths and byte strings in chunks', () => {
+describe('decoding other encodings', () => {
+  it('accepts definite lengths and chunked byte strings', () => {
     const definite = headerHex.replace('d8799f', 'd8798a').slice(0, -2)
     expect(decodeHeader(fromHex(definite))).toEqual(header)
     const chunked = headerHex.replace(bytes(32, '01'), `5f50${'01'.repeat(16)}50${'01'.repeat(16)}ff`)
     expect(decodeHeader(fromHex(chunked))).toEqual(header)
   })
 
-  it('takes constructors with their index as a number, and bignums where a number would do', () => {
+  it('accepts constructors in their general form, and bignums for small numbers', () => {
     const general = headerHex.replace('d8799f', 'd86682009f')
     expect(decodeHeader(fromHex(general))).toEqual(header)
     expect(decodeHeader(fromHex(`${general.replace('d86682', 'd8669f')}ff`))).toEqual(header)
@@ -210,7 +231,7 @@ describe('reads the encodings of others', () => {
     ['nothing', ''],
     ['an integer', '01'],
     ['trailing bytes', `${headerHex}00`],
-    ['an end too early', headerHex.slice(0, -2)],
+    ['a truncated header', headerHex.slice(0, -2)],
     ['a short root', headerHex.replace(bytes(32, '01'), bytes(31, '01'))],
     ['another constructor', headerHex.replace('d879', 'd87a')],
     ['an eleventh field', headerHex.replace(/ff$/, '00ff')],
@@ -218,31 +239,39 @@ describe('reads the encodings of others', () => {
     ['a constructor of three parts', headerHex.replace('d8799f', 'd86683009f')],
     ['a map', headerHex.replace(bytes(32, '01'), 'a0')],
     ['a text', headerHex.replace(bytes(32, '01'), '60')],
-    ['a tag of something else', headerHex.replace('d879', 'd818')],
-    ['lists in lists without end', '81'.repeat(5000)],
+    ['another tag', headerHex.replace('d879', 'd818')],
+    ['deeply nested lists', '81'.repeat(5000)],
   ])('refuses %s', (_, hex) => {
-    expect(() => decodeHeader(fromHex(hex))).toThrow(MalformedData)
-    expect(() => decodeHeader(fromHex(hex))).toThrow(expect.objectContaining({ code: 'malformed-data' }))
+    expect(() => decodeHeader(fromHex(hex))).toThrow(PlutusDataError)
+    expect(() => decodeHeader(fromHex(hex))).toThrow(
+      expect.objectContaining({ code: 'PLUTUS_DATA_MALFORMED' }),
+    )
   })
 
   it.each([
     'd87f80',
     'd8799f01ff',
     'd87d80',
-    `d87d9f${bytes(28, '0a')}d87c80ff`,
+    `d87d9f${bytes(28, '0a')}d87d80ff`,
     `d87d9f${bytes(27, '0a')}d87a80ff`,
   ])('refuses %s as an action', (hex) => {
-    expect(() => decodeQueueAction(fromHex(hex))).toThrow(MalformedData)
-    expect(() => decodeRegistryAction(fromHex(hex.replace('d87d', 'd87e')))).toThrow(MalformedData)
+    expect(() => decodeQueueAction(fromHex(hex))).toThrow(PlutusDataError)
+    expect(() => decodeRegistryAction(fromHex(hex.replace('d87d', 'd87e')))).toThrow(PlutusDataError)
   })
 
-  it('fails with its own error alone on whatever bytes', () => {
+  it.each(['d87b80', 'd87c80'])('refuses to slash by an approach that slashes nobody: %s', (approach) => {
+    expect(() => decodeRegistryAction(fromHex(`d87e9f${bytes(28, '0a')}${approach}ff`))).toThrow(
+      PlutusDataError,
+    )
+  })
+
+  it('throws nothing but PlutusDataError for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (cbor) => {
         try {
           expect(decodePlutusData(encodePlutusData(decodePlutusData(cbor)))).toEqual(decodePlutusData(cbor))
         } catch (error) {
-          expect(error).toBeInstanceOf(MalformedData)
+          expect(error).toBeInstanceOf(PlutusDataError)
         }
       }),
       { numRuns: 2000 },
@@ -251,16 +280,32 @@ describe('reads the encodings of others', () => {
 })
 
 describe('turns', () => {
-  const active = [1, 2, 3].map((byte) => ({ vkey: filled(28, byte), bond: 1n }))
-  const registry = { active, retired: [] }
+  const entry = (byte: number) => ({ vkey: filled(28, byte), bond: 1n, activeFrom: 0n })
+  const operators = [entry(1), entry(2), entry(3)]
+  const inTurn = (of: RegistryDatum['operators'], ...times: bigint[]) =>
+    times.map((time) => operatorInTurn({ operators: of, queue: link, running: true }, time, 60n)?.vkey[0])
 
-  it('go round in the order of the registry', () => {
-    const inTurn = [0n, 59n, 60n, 120n, 180n].map((time) => operatorInTurn(registry, time, 60n))
-    expect(inTurn).toEqual([active[0], active[0], active[1], active[2], active[0]])
-    expect(operatorInTurn({ active: [], retired: [] }, 0n, 60n)).toBeUndefined()
+  it('follow the order of the registry', () => {
+    expect(inTurn(operators, 0n, 59n, 60n, 120n, 180n)).toEqual([1, 1, 2, 3, 1])
+    expect(inTurn([], 0n)).toEqual([undefined])
   })
 
-  it('end where the next begins', () => {
+  it('count an operator from the start of one turn to the start of another', () => {
+    const changing = [{ ...entry(1), activeFrom: 120n }, entry(2), { ...entry(3), activeUntil: 240n }]
+    // Turns 0 and 1 have operators 2 and 3; turns 2 and 3 all three; from turn 4 on 1 and 2.
+    expect(inTurn(changing, 0n, 60n, 120n, 180n, 240n, 300n)).toEqual([2, 3, 3, 1, 1, 2])
+  })
+
+  it('end where the next one begins', () => {
     expect([0n, 59n, 60n].map((time) => endOfTurn(time, 60n))).toEqual([60n, 60n, 120n])
+  })
+
+  it('keep their operators until the turn after next when an operator comes or goes', () => {
+    expect(effectiveTime({ running: true }, 60n, 120n, 60n)).toBe(180n)
+    expect(effectiveTime({ running: true }, 60n, 121n, 60n)).toBe(240n)
+  })
+
+  it('change at once while there is no queue', () => {
+    expect(effectiveTime({ running: false }, 119n, 130n, 60n)).toBe(60n)
   })
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { fromHex } from '@ratatosk/ledger'
+import { fromHex } from '@ratatosk/cbor'
 
 /** What this package reads of its CIP-57 blueprint. */
 interface Blueprint {
@@ -8,9 +8,14 @@ interface Blueprint {
 
 const blueprint: Blueprint = JSON.parse(readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8'))
 
-export type ValidatorTitle = 'state_queue' | 'operator_registry'
+export type ValidatorTitle =
+  | 'state_queue'
+  | 'operator_registry'
+  | 'ledger_fraud'
+  | 'transaction_fraud'
+  | 'witness_fraud'
 
-/** A CBOR byte string around the flat program, not applied to its parameters. */
+/** A CBOR byte string that holds the flat program, not yet applied to its parameters. */
 export function compiledCode(validator: ValidatorTitle): Uint8Array {
   const found = blueprint.validators.find(({ title }) => title === `${validator}.mint`)
   if (found === undefined) throw new ReferenceError(`The blueprint has no ${validator}`)

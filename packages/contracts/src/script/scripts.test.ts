@@ -1,28 +1,35 @@
 import { readFileSync } from 'node:fs'
-import { CborReader, CborWriter, scriptHash } from '@ratatosk/ledger'
+import { CborReader, CborWriter } from '@ratatosk/cbor'
+import { scriptHash } from '@ratatosk/ledger'
 import { describe, expect, it } from 'vitest'
 import { blueprint } from '../validators/blueprint.js'
-import { compileStateQueue } from '../validators/compile.js'
-import { operatorRegistryScript, scriptAddress, stateQueueScript } from './scripts.js'
+import { compileValidator } from '../validators/compile.js'
+import { operatorRegistryScript, renouncedAdministrator, stateQueueScript } from './scripts.js'
 
 const hash = new Uint8Array(28).fill(1)
 const queue = {
   protocol: 'RATATOSK',
-  administrator: hash,
+  administrator: { kind: 'key', hash },
   maturityWindow: 30_000n,
   registryPolicy: hash,
   turnLength: 60_000n,
-}
+  protocolVersion: 1n,
+  verdictPolicies: [],
+} as const
 const registry = {
   protocol: 'RATATOSK',
-  administrator: hash,
+  administrator: { kind: 'key', hash },
+  deploymentOutput: { transactionId: new Uint8Array(32), index: 0 },
+  permissioned: true,
   bond: 1n,
+  turnLength: 60_000n,
   releaseDelay: 90_000n,
   maxOperators: 10n,
-}
+  slashPenalty: 0n,
+} as const
 
 describe('the blueprint', () => {
-  it('is what the validators compile to now', () => {
+  it('is what the validators compile to', () => {
     const checkedIn = JSON.parse(readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8'))
     expect(checkedIn).toEqual(JSON.parse(JSON.stringify(blueprint())))
   })
@@ -42,10 +49,10 @@ describe('the blueprint', () => {
 })
 
 describe('scripts', () => {
-  it('are a CBOR byte string around the applied program, and hashed so', () => {
+  it('are a CBOR byte string that holds the applied program, and hashed as such', () => {
     const script = stateQueueScript(queue)
     const reader = new CborReader(script.bytes)
-    expect(reader.readBytes().length).toBeGreaterThan(compileStateQueue().program.length)
+    expect(reader.readBytes().length).toBeGreaterThan(compileValidator('state_queue').program.length)
     reader.assertEnd()
     expect(script.hash).toEqual(scriptHash('PlutusV3', script.bytes))
     expect(new CborWriter().bytes(script.bytes).toBytes().length).toBe(script.bytes.length + 3)
@@ -53,19 +60,39 @@ describe('scripts', () => {
 
   it('differ by every parameter', () => {
     const other = new Uint8Array(28).fill(2)
+    const [key, script] = [
+      { kind: 'key', hash: other },
+      { kind: 'script', hash },
+    ] as const
     const hashes = [
       stateQueueScript(queue),
       stateQueueScript({ ...queue, protocol: 'OTHER' }),
-      stateQueueScript({ ...queue, administrator: other }),
+      stateQueueScript({ ...queue, administrator: key }),
+      stateQueueScript({ ...queue, administrator: script }),
       stateQueueScript({ ...queue, maturityWindow: 1n }),
       stateQueueScript({ ...queue, registryPolicy: other }),
       stateQueueScript({ ...queue, turnLength: 1n }),
+      stateQueueScript({ ...queue, protocolVersion: 2n }),
+      stateQueueScript({ ...queue, verdictPolicies: [hash] }),
+      stateQueueScript({ ...queue, verdictPolicies: [hash, other] }),
       operatorRegistryScript(registry),
       operatorRegistryScript({ ...registry, protocol: 'OTHER' }),
-      operatorRegistryScript({ ...registry, administrator: other }),
+      operatorRegistryScript({ ...registry, administrator: key }),
+      operatorRegistryScript({ ...registry, administrator: script }),
+      operatorRegistryScript({
+        ...registry,
+        deploymentOutput: { ...registry.deploymentOutput, index: 1 },
+      }),
+      operatorRegistryScript({
+        ...registry,
+        deploymentOutput: { ...registry.deploymentOutput, transactionId: new Uint8Array(32).fill(1) },
+      }),
+      operatorRegistryScript({ ...registry, permissioned: false }),
+      operatorRegistryScript({ ...registry, turnLength: 59_000n }),
       operatorRegistryScript({ ...registry, bond: 2n }),
-      operatorRegistryScript({ ...registry, releaseDelay: 1n }),
+      operatorRegistryScript({ ...registry, releaseDelay: 90_001n }),
       operatorRegistryScript({ ...registry, maxOperators: 11n }),
+      operatorRegistryScript({ ...registry, slashPenalty: 1n }),
     ].map(({ hash }) => Buffer.from(hash).toString('hex'))
     expect(new Set(hashes).size).toBe(hashes.length)
   })
@@ -75,27 +102,33 @@ describe('scripts', () => {
     { protocol: 'A'.repeat(17) },
     { protocol: 'ä' },
     { protocol: 'MBLC_PROTOCOL_16' },
-    { administrator: new Uint8Array(27) },
+    { administrator: { kind: 'key', hash: new Uint8Array(27) } } as const,
     { registryPolicy: new Uint8Array(29) },
     { maturityWindow: -1n },
     { turnLength: 0n },
+    { protocolVersion: -1n },
+    { protocolVersion: 2n ** 32n },
+    { verdictPolicies: [hash, new Uint8Array(27)] },
   ])('refuse %o for a queue', (wrong) => {
     expect(() => stateQueueScript({ ...queue, ...wrong })).toThrow(
-      expect.objectContaining({ code: 'invalid-parameter' }),
+      expect.objectContaining({ code: 'CONTRACTS_INVALID_PARAMETER' }),
     )
   })
 
-  it.each([{ bond: -1n }, { releaseDelay: -1n }, { maxOperators: 0n }, { maxOperators: 101n }])(
-    'refuse %o for a registry',
-    (wrong) => {
-      expect(() => operatorRegistryScript({ ...registry, ...wrong })).toThrow(
-        expect.objectContaining({ code: 'invalid-parameter' }),
-      )
-    },
-  )
-
-  it('have addresses without a staking part', () => {
-    expect(scriptAddress(hash, 0)).toEqual(Uint8Array.of(0x70, ...hash))
-    expect(scriptAddress(hash, 1)).toEqual(Uint8Array.of(0x71, ...hash))
+  it.each([
+    { bond: -1n },
+    { turnLength: 0n },
+    { releaseDelay: 59_999n },
+    { maxOperators: 0n },
+    { maxOperators: 101n },
+    { slashPenalty: -1n },
+    { slashPenalty: 2n },
+    { administrator: renouncedAdministrator },
+    { deploymentOutput: { transactionId: new Uint8Array(31), index: 0 } },
+    { deploymentOutput: { transactionId: new Uint8Array(32), index: -1 } },
+  ])('refuse %o for a registry', (wrong) => {
+    expect(() => operatorRegistryScript({ ...registry, ...wrong })).toThrow(
+      expect.objectContaining({ code: 'CONTRACTS_INVALID_PARAMETER' }),
+    )
   })
 })

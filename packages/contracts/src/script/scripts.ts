@@ -1,91 +1,142 @@
+import { hashLength } from '@ratatosk/block'
+import type { Credential, OutputReference } from '@ratatosk/ledger'
+import { constr } from '@ratatosk/ledger/plutus-data'
 import { registryTokenName } from '../datum/registry.js'
 import { rootTokenName } from '../datum/state-queue.js'
 import { ContractsError } from '../errors.js'
-import { hashLength } from '../layout.js'
 import { applyParameters, type PlutusScript } from './apply.js'
 import { compiledCode } from './blueprint.js'
 
-/** What makes one state queue differ from another. */
+/** The parameters of the state queue's script. Each set of parameters gives another script hash. */
 export interface QueueParameters {
-  /** `<PROTOCOL>` of the root's asset name: 1 to 16 characters A to Z, 0 to 9 and `_`, not beginning with `MBLC`. */
+  /** `<PROTOCOL>` in the root's asset name: 1 to 16 characters A–Z, 0–9 and `_`; does not start with `MBLC`. */
   readonly protocol: string
-  /** Blake2b-224 of the verification key that may begin and end queues. */
-  readonly administrator: Uint8Array
-  /** Milliseconds from a block's end until it may be merged. */
+  /**
+   * Who starts and ends the queue and removes blocks without a verdict: a verification key, which signs, or a script such as a native
+   * multi-signature, of which the transaction spends an output; or {@link renouncedAdministrator}.
+   */
+  readonly administrator: Credential
+  /** Milliseconds from the end of a block until it may be merged. */
   readonly maturityWindow: bigint
-  /** The hash of the operator registry's script. */
+  /** Script hash of the operator registry, 28 bytes. */
   readonly registryPolicy: Uint8Array
-  /** Milliseconds of an operator's turn. No block is longer than a turn, so a turn is longer than the time between blocks. */
+  /** Length of an operator's turn in milliseconds. A block lies within one turn, so a turn is longer than a block. */
   readonly turnLength: bigint
+  /** From 0 to 2^32 − 1: the version that every block's header states. */
+  readonly protocolVersion: bigint
+  /**
+   * Policies whose tokens are verdicts, 28 bytes each: a token that has a header hash as its name shows that this block is invalid. Without a
+   * policy, only the administrator removes blocks.
+   */
+  readonly verdictPolicies: readonly Uint8Array[]
 }
 
+/** The parameters of the operator registry's script. Each set of parameters gives another script hash. */
 export interface RegistryParameters {
-  /** As the state queue's. */
+  /** As in {@link QueueParameters}. */
   readonly protocol: string
-  /** Blake2b-224 of the verification key that may begin and end a registry. */
-  readonly administrator: Uint8Array
-  /** Lovelace that an operator leaves with the registry. */
+  /**
+   * Who starts and ends the registry and, if it is permissioned, admits and retires operators; or {@link renouncedAdministrator}, and
+   * then the registry must be open.
+   */
+  readonly administrator: Credential
+  /** The unspent output that init of the registry spends. It makes the registry, and so the deployment, unique. */
+  readonly deploymentOutput: OutputReference
+  /** Whether operators register only with the administrator, who may also retire them. `false` opens the registry to anybody. */
+  readonly permissioned: boolean
+  /** Lovelace that an operator deposits. */
   readonly bond: bigint
-  /** Milliseconds from retirement until the bond may be taken: no less than maturity window and turn together. */
+  /** Length of an operator's turn in milliseconds, as in {@link QueueParameters}. */
+  readonly turnLength: bigint
+  /**
+   * Milliseconds from the end of an operator's last turn until the bond may be withdrawn; at least maturity window plus turn length.
+   */
   readonly releaseDelay: bigint
-  /** The most operators, active and retired; 100 are a datum of about 4,000 bytes, and 100 is the most allowed. */
+  /** Upper bound on operators who have not retired, 1–100. The datum holds at most twice as many entries. */
   readonly maxOperators: bigint
+  /**
+   * Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. At most the bond. Above 0 an operator
+   * who proves their own fraud loses something.
+   */
+  readonly slashPenalty: bigint
 }
+
+/** Nobody: 28 zero bytes in place of a hash. Then there is no administrator, and nothing needs one. */
+export const renouncedAdministrator: Credential = { kind: 'key', hash: new Uint8Array(hashLength) }
+
+/** Whether a credential is nobody's: its hash is 28 zero bytes. */
+export const isRenounced = ({ hash }: Credential): boolean => hash.every((byte) => byte === 0)
 
 /**
- * The state queue's script, which is its policy and guards its address.
+ * The state queue's script: its minting policy and the validator of its address.
  *
- * @throws {ContractsError} `invalid-parameter`
+ * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`
  * @example
- * const registry = operatorRegistryScript({ protocol, administrator, bond, releaseDelay, maxOperators: 100n })
- * const queue = stateQueueScript({ protocol, administrator, maturityWindow, turnLength, registryPolicy: registry.hash })
+ * const registry = operatorRegistryScript({ protocol, administrator, deploymentOutput, permissioned: true, bond, turnLength,
+ *   releaseDelay: maturityWindow + turnLength, maxOperators: 100n, slashPenalty: 0n })
+ * const queue = stateQueueScript({ protocol, administrator, maturityWindow, turnLength, protocolVersion: 1n,
+ *   verdictPolicies: [], registryPolicy: registry.hash })
  */
 export function stateQueueScript(parameters: QueueParameters): PlutusScript {
   assertProtocol(parameters.protocol)
-  assertHash('administrator', parameters.administrator)
+  assertHash('administrator', parameters.administrator.hash)
   assertHash('registryPolicy', parameters.registryPolicy)
   assertAtLeast('maturityWindow', parameters.maturityWindow, 0n)
   assertAtLeast('turnLength', parameters.turnLength, 1n)
+  assertAtLeast('protocolVersion', parameters.protocolVersion, 0n)
+  if (parameters.protocolVersion >= 2n ** 32n) throw invalid('protocolVersion', 'less than 2^32')
+  for (const policy of parameters.verdictPolicies) assertHash('verdictPolicies', policy)
   return applyParameters(compiledCode('state_queue'), [
     rootTokenName(parameters.protocol),
-    parameters.administrator,
+    credentialData(parameters.administrator),
     parameters.maturityWindow,
     parameters.registryPolicy,
     parameters.turnLength,
+    parameters.protocolVersion,
+    parameters.verdictPolicies,
   ])
 }
 
 /**
- * The operator registry's script, which is its policy and guards its address.
+ * The operator registry's script: its minting policy and the validator of its address.
  *
- * @throws {ContractsError} `invalid-parameter`
+ * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`
  */
 export function operatorRegistryScript(parameters: RegistryParameters): PlutusScript {
   assertProtocol(parameters.protocol)
-  assertHash('administrator', parameters.administrator)
+  assertHash('administrator', parameters.administrator.hash)
+  const { transactionId, index } = parameters.deploymentOutput
+  if (transactionId.length !== 32 || index < 0)
+    throw invalid('deploymentOutput', 'a transaction id of 32 bytes and an index')
   assertAtLeast('bond', parameters.bond, 0n)
-  assertAtLeast('releaseDelay', parameters.releaseDelay, 0n)
+  assertAtLeast('turnLength', parameters.turnLength, 1n)
+  assertAtLeast('releaseDelay', parameters.releaseDelay, parameters.turnLength)
   assertAtLeast('maxOperators', parameters.maxOperators, 1n)
   if (parameters.maxOperators > 100n) throw invalid('maxOperators', 'at most 100')
+  assertAtLeast('slashPenalty', parameters.slashPenalty, 0n)
+  if (parameters.slashPenalty > parameters.bond) throw invalid('slashPenalty', 'at most the bond')
+  if (parameters.permissioned && isRenounced(parameters.administrator))
+    throw invalid('permissioned', 'false if the administrator is renounced: nobody could register')
   return applyParameters(compiledCode('operator_registry'), [
     registryTokenName(parameters.protocol),
-    parameters.administrator,
+    rootTokenName(parameters.protocol),
+    credentialData(parameters.administrator),
+    constr(0, transactionId, BigInt(index)),
+    constr(parameters.permissioned ? 1 : 0),
     parameters.bond,
+    parameters.turnLength,
     parameters.releaseDelay,
     parameters.maxOperators,
+    parameters.slashPenalty,
   ])
 }
 
-/** The CIP-19 address of a script, without staking part: 29 bytes. */
-export function scriptAddress(hash: Uint8Array, networkId: 0 | 1): Uint8Array {
-  return Uint8Array.of(0x70 | networkId, ...hash)
-}
+const credentialData = ({ kind, hash }: Credential) => constr(kind === 'key' ? 0 : 1, hash)
 
 function assertProtocol(protocol: string): void {
-  // With sixteen characters, a root named so would read as a block.
-  if (protocol.startsWith('MBLC')) throw invalid('protocol', 'another than what blocks are named by')
-  if (!/^[A-Z0-9_]{1,16}$/.test(protocol))
-    throw invalid('protocol', '1 to 16 characters A to Z, 0 to 9 and _')
+  // The name of such a root could have the 32 bytes of a block's.
+  if (protocol.startsWith('MBLC')) throw invalid('protocol', 'a name that does not start with MBLC')
+  if (!/^[A-Z0-9_]{1,16}$/.test(protocol)) throw invalid('protocol', '1 to 16 characters A–Z, 0–9 and _')
 }
 
 function assertHash(name: string, value: Uint8Array): void {
@@ -97,4 +148,4 @@ function assertAtLeast(name: string, value: bigint, least: bigint): void {
 }
 
 const invalid = (name: string, rule: string) =>
-  new ContractsError('invalid-parameter', `${name} must be ${rule}`)
+  new ContractsError('CONTRACTS_INVALID_PARAMETER', `${name} must be ${rule}`)

@@ -1,15 +1,19 @@
 import type { TestTransaction } from './transaction.js'
-import type { World } from './world.js'
+import type { World, WorldOptions } from './world.js'
 
-/** A transaction that breaks one rule and keeps all others: with that rule left out of the script, it passes. */
+/** A transaction that breaks exactly one rule: the script accepts it once it lacks that rule. */
 export interface Breach {
   readonly rule: string
+  /** What is wrong with the transaction: completes the name of a test. */
   readonly what: string
   readonly transaction: (world: World) => TestTransaction
+  /** The world that it happens in, where that is not the usual one. */
+  readonly options?: WorldOptions
 }
 
 export const breach = (
   rule: string,
   what: string,
   transaction: (world: World) => TestTransaction,
-): Breach => ({ rule, what, transaction })
+  options?: WorldOptions,
+): Breach => ({ rule, what, transaction, ...(options && { options }) })

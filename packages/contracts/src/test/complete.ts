@@ -1,6 +1,6 @@
+import { CborWriter } from '@ratatosk/cbor'
 import {
   blake2b256,
-  CborWriter,
   decodeTransaction,
   decodeTransactionOutput,
   minimumFee,
@@ -20,10 +20,10 @@ import {
 } from './transaction.js'
 import { administrator, operator, otherOperator } from './world.js'
 
-/** The wallet is the operator's; the others sign where a script asks for them. */
+/** The operator owns the wallet; the others sign only if they are signatories. */
 const keys: readonly TestKey[] = [administrator, operator, otherOperator]
 
-/** A transaction that a node would send, with what it needs to be judged. */
+/** A complete, signed transaction with the outputs that it refers to. */
 export interface Complete {
   readonly bytes: Uint8Array
   readonly utxos: ReadonlyMap<string, TransactionOutput>
@@ -32,18 +32,27 @@ export interface Complete {
 }
 
 const collateral: TestInput = {
-  id: 100,
+  id: 249,
   output: { address: Uint8Array.of(0x60, ...operator.hash), lovelace: 10_000_000n },
 }
 
-/** Declares what the scripts use, pays the least fee out of the last output, adds collateral and signs. */
-export function complete(draft: TestTransaction, evaluate: Evaluate): Complete {
+/**
+ * Sets the execution units, takes the minimum fee from the last output, adds collateral and signs.
+ *
+ * @param cosigners keys that sign besides the operator and the signatories
+ */
+export function complete(
+  draft: TestTransaction,
+  evaluate: Evaluate,
+  cosigners: readonly TestKey[] = [],
+): Complete {
   const evaluation = evaluate(draft)
   if (!evaluation.ok) throw new Error(evaluation.message)
   let fee = 0n
   for (;;) {
     const transaction = withChange(draft, fee)
-    const bytes = finished(transaction, { fee, units: evaluation.units, collateral: [collateral] })
+    const finish = { fee, units: evaluation.units, collateral: [collateral] }
+    const bytes = finished(transaction, finish, cosigners)
     const scripts = draft.referenceInputs.reduce(
       (sum, { output }) => sum + (output.script?.bytes.length ?? 0),
       0,
@@ -54,19 +63,21 @@ export function complete(draft: TestTransaction, evaluate: Evaluate): Complete {
   }
 }
 
-function finished(transaction: TestTransaction, finish: Finish): Uint8Array {
+function finished(transaction: TestTransaction, finish: Finish, cosigners: readonly TestKey[]): Uint8Array {
   const unsigned = decodeTransaction(encodeTransaction(transaction, finish))
   const scriptDataHash = scriptIntegrityHash(unsigned, new Set(['PlutusV3']), parameters)
   if (scriptDataHash === undefined) throw new Error('a transaction without scripts')
   const body = encodeBody(transaction, { ...finish, scriptDataHash })
   const id = blake2b256(body)
-  const signing = keys.filter((key) => key === operator || transaction.signatories.includes(key.hash))
+  const signing = keys.filter(
+    (key) => key === operator || transaction.signatories.includes(key.hash) || cosigners.includes(key),
+  )
   const writer = new CborWriter().tag(258).array(signing.length)
   for (const key of signing) writer.array(2).bytes(key.publicKey).bytes(key.sign(id))
   return encodeTransaction(transaction, { ...finish, scriptDataHash, keyWitnesses: writer.toBytes() })
 }
 
-/** What is left of the ada goes to the last output. */
+/** Pays the rest of the ada to the last output. */
 function withChange(draft: TestTransaction, fee: bigint): TestTransaction {
   const spent = draft.inputs.reduce((total, { output }) => total + output.lovelace, 0n)
   const others = draft.outputs.slice(0, -1)

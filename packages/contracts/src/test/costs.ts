@@ -1,34 +1,112 @@
 import { decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
+import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../fraud/scripts.js'
+import type { PlutusScript } from '../script/apply.js'
 import { complete } from './complete.js'
 import { engines, parameters, timeOf } from './evaluate.js'
+import { proveManyLies } from './fraud/ledger-costs.js'
+import { measureProof, type ProvenLie } from './fraud/measure-proof.js'
+import { proveTransactionLies } from './fraud/transaction-costs.js'
+import { rules } from './fraud/transactions.js'
+import { proveManyWitnessLies } from './fraud/witness-costs.js'
 import { checkOnChain } from './mpf/proofs.js'
+import * as removals from './queue/removals.js'
 import * as queue from './queue/scenarios.js'
 import * as registry from './registry/scenarios.js'
+import { entry, registryOf, running, spendRegistry } from './registry/scenarios.js'
 import { encodeOutput, type TestTransaction } from './transaction.js'
-import { createWorld, operator, scriptReference, turnLength, type World } from './world.js'
+import { createWorld, operator, turnLength, type World, wallet } from './world.js'
 
-const { aiken } = engines
+const { scalus } = engines
 const world = createWorld()
 
-/** A registry as full as it may be, with the operator where the turn is. */
-function commitAmong(count: number, from: World): TestTransaction {
-  const vkeys: Uint8Array[] = Array.from({ length: count }, (_, i) => new Uint8Array(28).fill(i + 1))
-  vkeys[Number((timeOf(50n) / turnLength) % BigInt(count))] = operator.hash
+/** The registry when it is as full as it can be; the operator is the one in turn. */
+function fullRegistry(from: World) {
+  const count = 100
+  const serving = Array.from({ length: count }, (_, i) => entry({ hash: new Uint8Array(28).fill(i + 1) }))
+  serving[Number((timeOf(50n) / turnLength) % BigInt(count))] = entry(operator)
+  const retired = serving.map((_, i) =>
+    entry({ hash: new Uint8Array(28).fill(i + 101) }, { activeUntil: timeOf(0n) }),
+  )
+  return running(from, ...retired, ...serving)
+}
+
+/** Slashes an operator in a registry that is as full as it can be. */
+function slashInFullRegistry(from: World): TestTransaction {
+  const before = fullRegistry(from)
+  const operators = before.operators.filter(({ vkey }) => vkey !== operator.hash)
+  const transaction = removals.removeActive(from)
+  const slash = { kind: 'slash', operator: operator.hash, approach: 'active' } as const
+  const [element, , ...others] = transaction.outputs
+  return {
+    ...transaction,
+    inputs: [...transaction.inputs.filter(({ id }) => id !== 5), spendRegistry(from, 5, before, slash)],
+    outputs: [element!, removals.withPenalty(from, { ...before, operators }), ...others],
+  }
+}
+
+/** A commit beside a registry that is as full as it can be: half of its entries are retired. */
+function commitBesideFullRegistry(from: World): TestTransaction {
+  const datum = fullRegistry(from)
   const transaction = queue.commitSecond(from)
   const referenceInputs = transaction.referenceInputs.map((input) =>
-    input.id === 200 ? { id: 200, output: queue.registryOutput(from, vkeys) } : input,
+    input.id === 200 ? { id: 200, output: registryOf(from, datum) } : input,
   )
   return { ...transaction, referenceInputs }
+}
+
+const burnedBlocks = 100
+
+/** Burns as many blocks as `MAX_BURNED_ELEMENTS` of `@ratatosk/protocol` allows. */
+function deinitManyBlocks(from: World): TestTransaction {
+  const { firstHeader } = queue
+  const headers = Array.from({ length: burnedBlocks }, (_, i) => ({
+    ...firstHeader,
+    endTime: firstHeader.endTime + BigInt(i),
+  }))
+  return queue.deinitBlocks(from, ...headers)
+}
+
+/** Proof, removal and slash in one transaction: the cheapest proof of each policy, the costliest, and some between them. */
+function removalsByProof(proofs: readonly ProvenLie[]) {
+  const shown = [
+    'spentBeforeMade',
+    'inputSpentElsewhere',
+    'inventedOutput',
+    'wrongOutputsAfter',
+    'wrongFees',
+    'wrongResolved',
+    'valueNotPreserved',
+    'feeTooSmall',
+    'invalidSignature',
+    'missingSignature',
+    'scriptMissing',
+    'redeemerMissing',
+  ].map((fraud) => `\`${fraud}\``)
+  return proofs
+    .filter(({ what }) => shown.includes(what))
+    .map((proof) => {
+      const { script } = proof
+      const provable = createWorld({ verdictPolicies: [script.hash] })
+      const transaction = removals.removeByProof(provable, { ...proof, policy: { script } })
+      return [`remove and slash by proof of ${proof.what}`, transaction] as const
+    })
 }
 
 const transactions: readonly (readonly [string, TestTransaction])[] = [
   ['init', queue.init(world)],
   ['commit, 2 operators', queue.commitSecond(world)],
-  ['commit, 100 operators', commitAmong(100, world)],
+  ['commit, 100 operators and 100 retired', commitBesideFullRegistry(world)],
   ['merge', queue.merge(world)],
+  ['remove by the administrator', queue.remove(world)],
+  ['verdict, remove and slash, 2 operators', removals.removeActive(world)],
+  ['verdict, remove and slash, 100 operators and 100 retired', slashInFullRegistry(world)],
+  ['verdict and remove, already slashed', removals.removeAlreadySlashed(world)],
+  ['prune of 2 blocks', removals.prune(world)],
+  ['prune of 50 blocks', removals.pruneBlocks(world, removals.chain(50))],
   ['deinit of a root and a block', queue.deinit(world)],
-  ['begin a registry', registry.init(world)],
+  [`deinit of ${burnedBlocks} blocks`, deinitManyBlocks(world)],
+  ['init of the registry', registry.init(world)],
   ['register', registry.registerSecond(world)],
   ['retire', registry.retire(world)],
   ['release', registry.release(world)],
@@ -43,7 +121,7 @@ const share = (part: bigint, whole: bigint) => `${(Number((part * 10_000n) / who
 const grouped = (value: bigint | number) => value.toLocaleString('en-US')
 const ada = (lovelace: bigint) => (Number(lovelace) / 1e6).toFixed(6)
 
-/** What execution units cost: each price times its units, rounded up together. */
+/** The price of execution units in lovelace, rounded up once. */
 function priceOf({ memory, steps }: { memory: bigint; steps: bigint }): bigint {
   const { memory: perMemory, steps: perStep } = parameters.executionPrices
   const numerator =
@@ -54,20 +132,30 @@ function priceOf({ memory, steps }: { memory: bigint; steps: bigint }): bigint {
 
 const row = (...cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
 
-/** The tables of sizes and costs, in Markdown. Figures of Aiken's engine, which are those of scalus. */
+function scriptRow(title: string, script: PlutusScript): string {
+  const output = decodeTransactionOutput(encodeOutput({ ...wallet(1_000_000n), script }))
+  const size = script.bytes.length
+  const { numerator, denominator } = parameters.referenceScriptCostPerByte
+  return row(
+    title,
+    grouped(size),
+    ada((BigInt(size) * numerator) / denominator),
+    ada(minimumLovelace(output, parameters)),
+  )
+}
+
+/** The tables of sizes and costs in Markdown. Both engines report the same units; these are scalus's. */
 export function costTables(): string {
-  const scripts = (['queue', 'registry'] as const).map((name) => {
-    const contract = world[name]
-    const output = decodeTransactionOutput(encodeOutput(scriptReference(contract).output))
-    const size = contract.script.bytes.length
-    const fee =
-      (BigInt(size) * parameters.referenceScriptCostPerByte.numerator) /
-      parameters.referenceScriptCostPerByte.denominator
-    const title = { queue: 'state queue', registry: 'operator registry' }[name]
-    return row(title, grouped(size), ada(fee), ada(minimumLovelace(output, parameters)))
-  })
-  const costs = transactions.map(([name, transaction]) => {
-    const { bytes, fee, units } = complete(transaction, aiken)
+  const scripts = [
+    scriptRow('state queue', world.queue.script),
+    scriptRow('operator registry', world.registry.script),
+    scriptRow('ledger policy of fraud proofs', ledgerFraudScript()),
+    scriptRow('transaction policy of fraud proofs', transactionFraudScript(rules)),
+    scriptRow('witness policy of fraud proofs', witnessFraudScript(parameters)),
+  ]
+  const proofs = [...proveManyLies(), ...proveTransactionLies(), ...proveManyWitnessLies()]
+  const costs = [...transactions, ...removalsByProof(proofs)].map(([name, transaction]) => {
+    const { bytes, fee, units } = complete(transaction, scalus)
     return row(
       name,
       grouped(units.steps),
@@ -84,8 +172,8 @@ export function costTables(): string {
     row(
       'script',
       'bytes, applied',
-      'ada a transaction that refers to it',
-      'ada held by the output that carries it',
+      'ada per transaction that refers to it',
+      'ada locked by the output that holds it',
     ),
     '| --- | ---: | ---: | ---: |',
     ...scripts,
@@ -107,6 +195,21 @@ export function costTables(): string {
     row('proof, in a map of 10,000 keys', 'cpu steps', 'of the limit', 'memory', 'of the limit', 'ada'),
     '| --- | ---: | ---: | ---: | ---: | ---: |',
     ...proofRows(),
+    '',
+    row('fraud proof', 'cpu steps', 'of the limit', 'memory', 'of the limit', 'bytes of the redeemer'),
+    '| --- | ---: | ---: | ---: | ---: | ---: |',
+    ...proofs
+      .map(measureProof)
+      .map(({ what, steps, memory, size }) =>
+        row(
+          what,
+          grouped(steps),
+          share(steps, limits.steps),
+          grouped(memory),
+          share(memory, limits.memory),
+          grouped(size),
+        ),
+      ),
   ].join('\n')
 }
 
@@ -120,13 +223,13 @@ function proofRows(): string[] {
   const { root } = trie
   const membership = checkOnChain(
     { kind: 'has', root, key: held, value: held, proof: trie.prove(held) },
-    aiken,
+    scalus,
   )
   const absence = trie.proveAbsence(added)
   trie.insert(added, added)
   const insertion = checkOnChain(
     { kind: 'inserts', root, key: added, value: added, proof: absence, next: trie.root },
-    aiken,
+    scalus,
   )
   return Object.entries({ membership, insertion }).map(([name, evaluation]) => {
     if (!evaluation.ok) throw new Error(evaluation.message)

@@ -1,6 +1,6 @@
-import { decodePlutusData, encodePlutusData, type PlutusData } from '../datum/plutus-data.js'
+import { decodePlutusData, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 
-/** A datum with the field at a path replaced; a place behind the last field adds one. */
+/** A datum with the field at a path replaced; an index past the last field appends one. */
 export function withField(cbor: Uint8Array, path: readonly number[], value: PlutusData): Uint8Array {
   return encodePlutusData(replaced(decodePlutusData(cbor), path, value))
 }

@@ -7,10 +7,10 @@ export interface TestKey {
   sign(message: Uint8Array): Uint8Array
 }
 
-/** What stands before the seed in an Ed25519 private key of PKCS #8 (RFC 8410). */
+/** The DER header before the seed of an Ed25519 private key in PKCS #8 (RFC 8410). */
 const privateKeyHead = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** A key pair that is the same in every run. */
+/** A deterministic key pair. */
 export function testKey(name: string): TestKey {
   const seed = createHash('sha256').update(name).digest()
   const key: KeyObject = createPrivateKey({

@@ -1,9 +1,9 @@
-import { encodePlutusData } from '../datum/plutus-data.js'
+import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { type Breach, breach } from './breach.js'
 import type { TestTransaction } from './transaction.js'
 import { changeOutput, foreign, stranger, type World, walletAddress } from './world.js'
 
-/** What can be wrong with an output that a rule of the name's group describes, its datum and ada apart. */
+/** Breaches of the `outputRules` named `name`, by the output at `index`. */
 export function outputBreaches(
   name: string,
   scenario: (world: World) => TestTransaction,
@@ -12,13 +12,13 @@ export function outputBreaches(
 ): Breach[] {
   const extra = foreign(Uint8Array.of(1))
   return [
-    breach(`${name}-address`, 'a staking part is slipped into the address', (world) =>
+    breach(`${name}-address`, 'the address has a staking part', (world) =>
       changeOutput(scenario(world), index, { address: world[contract].stakedAddress }),
     ),
     breach(`${name}-address`, 'the output is at a wallet', (world) =>
       changeOutput(scenario(world), index, { address: walletAddress(stranger.hash) }),
     ),
-    breach(`${name}-tokens`, 'a foreign token rides along', (world) => {
+    breach(`${name}-tokens`, 'a foreign token is added', (world) => {
       const transaction = scenario(world)
       return {
         ...changeOutput(transaction, index, {
@@ -29,10 +29,10 @@ export function outputBreaches(
         ),
       }
     }),
-    breach(`${name}-no-script`, 'a script is smuggled in for reference', (world) =>
+    breach(`${name}-no-script`, 'the output holds a reference script', (world) =>
       changeOutput(scenario(world), index, { script: world.registry.script }),
     ),
-    breach(`${name}-datum`, 'the datum is a constructor of another index', (world) => {
+    breach(`${name}-datum`, 'the datum is another constructor', (world) => {
       const transaction = scenario(world)
       const datum = transaction.outputs[index]!.datum!
       return changeOutput(transaction, index, { datum: otherConstructor(datum) })
@@ -40,15 +40,15 @@ export function outputBreaches(
   ]
 }
 
-/** Any output holds at least what its predecessor held. */
+/** A breach of the rule on an output's least ada. */
 export const adaBreach = (name: string, scenario: (world: World) => TestTransaction, index: number): Breach =>
-  breach(`${name}-ada`, 'one lovelace is taken', (world) => {
+  breach(`${name}-ada`, 'one lovelace is missing', (world) => {
     const transaction = scenario(world)
     return changeOutput(transaction, index, { lovelace: transaction.outputs[index]!.lovelace - 1n })
   })
 
 function otherConstructor(datum: Uint8Array): Uint8Array {
-  // Constructor 0 becomes constructor 1; what is no constructor becomes another number of bytes.
+  // Constructor 0 becomes constructor 1; anything else becomes 28 zero bytes.
   if (datum[0] === 0xd8 && datum[1] === 121) return Uint8Array.of(0xd8, 122, ...datum.subarray(2))
   return encodePlutusData(new Uint8Array(28))
 }

@@ -1,4 +1,4 @@
-import { CborWriter, compareBytes, toHex } from '@ratatosk/ledger'
+import { CborWriter, compareBytes, toHex } from '@ratatosk/cbor'
 import type { PlutusScript } from '../script/apply.js'
 
 export interface TestOutput {
@@ -18,35 +18,37 @@ export interface Token {
 }
 
 export interface TestInput {
-  /** The transaction id is 32 of this byte, so inputs are in the order of these numbers. */
+  /** The transaction id repeats this byte, so that inputs sort by it. */
   readonly id: number
   readonly output: TestOutput
-  /** CBOR; present where the input is spent by a script. */
+  /** CBOR; present if a script guards the output. */
   readonly redeemer?: Uint8Array
 }
 
-/** A transaction in the parts that scripts see. */
+/** The parts of a transaction that scripts see. */
 export interface TestTransaction {
   readonly inputs: readonly TestInput[]
   readonly referenceInputs: readonly TestInput[]
   readonly outputs: readonly TestOutput[]
   readonly mint: readonly Token[]
-  /** CBOR, for each policy that has a script. */
+  /** CBOR of the redeemers by policy. */
   readonly mintRedeemers: readonly { readonly policy: Uint8Array; readonly redeemer: Uint8Array }[]
   readonly signatories: readonly Uint8Array[]
+  /** CBOR of the native scripts in the witness set. */
+  readonly nativeScripts?: readonly Uint8Array[]
   /** Slots. */
   readonly validFrom?: bigint
   readonly validTo?: bigint
 }
 
-/** What is decided after the scripts are known to succeed. */
+/** The parts that depend on the scripts' execution units. */
 export interface Finish {
   readonly fee?: bigint
   readonly scriptDataHash?: Uint8Array
   readonly collateral?: readonly TestInput[]
-  /** Witness set fields that are encoded already. */
+  /** CBOR of the verification key witnesses. */
   readonly keyWitnesses?: Uint8Array
-  /** For each redeemer in order. */
+  /** By redeemer, in ledger order. */
   readonly units?: readonly { readonly memory: bigint; readonly steps: bigint }[]
 }
 
@@ -101,8 +103,13 @@ export function encodeBody(transaction: TestTransaction, finish: Finish): Uint8A
 }
 
 function encodeWitnesses(transaction: TestTransaction, { keyWitnesses, units }: Finish): Uint8Array {
-  const writer = new CborWriter(4096).map(keyWitnesses ? 2 : 1)
+  const { nativeScripts = [] } = transaction
+  const writer = new CborWriter(4096).map(1 + (keyWitnesses ? 1 : 0) + (nativeScripts.length > 0 ? 1 : 0))
   if (keyWitnesses) writer.uint(0).raw(keyWitnesses)
+  if (nativeScripts.length > 0) {
+    writer.uint(1).tag(258).array(nativeScripts.length)
+    for (const script of nativeScripts) writer.raw(script)
+  }
   return writer.uint(5).raw(encodeRedeemers(transaction, units)).toBytes()
 }
 

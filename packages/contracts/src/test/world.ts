@@ -1,11 +1,13 @@
-import type { PlutusData } from '../datum/plutus-data.js'
+import { CborWriter } from '@ratatosk/cbor'
+import { type Credential, keyAddress, scriptAddress, scriptHash } from '@ratatosk/ledger'
+import { constr, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import { registryTokenName } from '../datum/registry.js'
 import { rootTokenName } from '../datum/state-queue.js'
 import { applyParameters, type PlutusScript } from '../script/apply.js'
-import { compiledCode } from '../script/blueprint.js'
-import { scriptAddress } from '../script/scripts.js'
+import { compiledCode, type ValidatorTitle } from '../script/blueprint.js'
 import { testKey } from './keys.js'
 import type { TestInput, TestOutput, TestTransaction, Token } from './transaction.js'
+import { verdict } from './verdict.js'
 
 export const administrator = testKey('administrator')
 export const operator = testKey('operator')
@@ -17,6 +19,8 @@ export const turnLength = 60_000n
 export const bond = 500_000_000n
 export const releaseDelay = 120_000n
 export const maxOperators = 4n
+export const slashPenalty = 50_000_000n
+export const protocolVersion = 1n
 
 export const rootName = rootTokenName('RATATOSK')
 export const registryName = registryTokenName('RATATOSK')
@@ -26,51 +30,91 @@ export interface Contract {
   readonly script: PlutusScript
   readonly policy: Uint8Array
   readonly address: Uint8Array
-  /** The same with a staking part. */
+  /** The same payment credential with a staking part. */
   readonly stakedAddress: Uint8Array
 }
 
-/** Both contracts, as they are or with one condition left out. */
+/** Both contracts, as published or with one of them replaced by a variant. */
 export interface World {
   readonly queue: Contract
   readonly registry: Contract
 }
 
-export function createWorld(
-  codes: {
-    readonly queue?: Uint8Array
-    readonly registry?: Uint8Array
-    readonly maturityWindow?: bigint
-  } = {},
-): World {
-  const registry = contract(codes.registry ?? compiledCode('operator_registry'), [
+/** A program that replaces a published one. */
+export interface Variant {
+  readonly program: Uint8Array
+  /** Parameters that precede those of the published script. */
+  readonly leading: readonly PlutusData[]
+}
+
+/** A policy outside the list of verdicts and the protocol: a native script that allows everything. */
+export const foreignScript = Uint8Array.of(0x82, 0x01, 0x80)
+export const foreignPolicy = scriptHash('native', foreignScript)
+export const foreign = (name: Uint8Array): Token => ({ policy: foreignPolicy, name, quantity: 1n })
+
+/** A verdict policy that allows everything, to show what the queue makes of any token: a native script around the foreign one. */
+export const openVerdict = (() => {
+  const bytes = Uint8Array.of(0x82, 0x01, 0x81, ...foreignScript)
+  return { bytes, hash: scriptHash('native', bytes) }
+})()
+
+/** What `init` of the registry spends: the output of the test input with this id. */
+export const deploymentInput = 7
+
+export interface WorldOptions {
+  readonly variants?: { readonly [title in ValidatorTitle]?: Variant }
+  readonly maturityWindow?: bigint
+  readonly administrator?: Credential
+  readonly permissioned?: boolean
+  readonly verdictPolicies?: readonly Uint8Array[]
+}
+
+export function createWorld(options: WorldOptions = {}): World {
+  const open = (title: ValidatorTitle, parameters: readonly PlutusData[]): Contract => {
+    const variant = options.variants?.[title]
+    return variant === undefined
+      ? contract(compiledCode(title), parameters)
+      : contract(wrapped(variant.program), [...variant.leading, ...parameters])
+  }
+  const { kind, hash } = options.administrator ?? { kind: 'key', hash: administrator.hash }
+  const credential = constr(kind === 'key' ? 0 : 1, hash)
+  const registry = open('operator_registry', [
     registryName,
-    administrator.hash,
+    rootName,
+    credential,
+    constr(0, new Uint8Array(32).fill(deploymentInput), 0n),
+    constr(options.permissioned === false ? 0 : 1),
     bond,
+    turnLength,
     releaseDelay,
     maxOperators,
+    slashPenalty,
   ])
-  const queue = contract(codes.queue ?? compiledCode('state_queue'), [
+  const queue = open('state_queue', [
     rootName,
-    administrator.hash,
-    codes.maturityWindow ?? maturityWindow,
+    credential,
+    options.maturityWindow ?? maturityWindow,
     registry.policy,
     turnLength,
+    protocolVersion,
+    options.verdictPolicies ?? [openVerdict.hash, verdict.hash],
   ])
   return { queue, registry }
 }
+
+const wrapped = (program: Uint8Array) => new CborWriter(program.length + 5).bytes(program).toBytes()
 
 function contract(code: Uint8Array, parameters: readonly PlutusData[]): Contract {
   const script = applyParameters(code, parameters)
   return {
     script,
     policy: script.hash,
-    address: scriptAddress(script.hash, 0),
-    stakedAddress: Uint8Array.of(0x10, ...script.hash, ...stranger.hash),
+    address: scriptAddress(script.hash, 0).bytes,
+    stakedAddress: scriptAddress(script.hash, 0, { kind: 'key', hash: stranger.hash }).bytes,
   }
 }
 
-export const walletAddress = (hash: Uint8Array): Uint8Array => Uint8Array.of(0x60, ...hash)
+export const walletAddress = (hash: Uint8Array): Uint8Array => keyAddress(hash, 0).bytes
 
 export const ada = (amount: number): bigint => BigInt(amount) * 1_000_000n
 
@@ -80,14 +124,10 @@ export const wallet = (lovelace: bigint, tokens: readonly Token[] = []): TestOut
   tokens,
 })
 
-/** A policy that has nothing to do with the protocol. */
-export const foreignPolicy = new Uint8Array(28).fill(0xf0)
-export const foreign = (name: Uint8Array): Token => ({ policy: foreignPolicy, name, quantity: 1n })
-
 export const root = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
 
-/** The output that holds the script of a contract for reference. */
-export const scriptReference = ({ script }: Contract, id = 250): TestInput => ({
+/** A reference input that holds the contract's script. */
+export const scriptReference = ({ script }: Pick<Contract, 'script'>, id = 250): TestInput => ({
   id,
   output: { ...wallet(ada(20)), script },
 })

@@ -1,13 +1,17 @@
 import { compile, type PType, type Term } from '@harmoniclabs/plu-ts'
-import { createRuleBook, type RuleBook } from './core/rules.js'
-import { type Data, lambda } from './core/term.js'
+import type { ValidatorTitle } from '../script/blueprint.js'
+import { unIData } from './core/builtins.js'
+import { createInstrumentedRuleBook, createRuleBook, type RuleBook } from './core/rules.js'
+import { type Data, lambda, linked, type Unit } from './core/term.js'
+import { readingCheck } from './fraud/check-reading.js'
+import { ledgerFraud, transactionFraud, witnessFraud } from './fraud/policies.js'
 import { proofCheck } from './mpf/check.js'
 import { stateQueue } from './queue/state-queue.js'
 import { operatorRegistry } from './registry/registry.js'
 
-/** A validator as it goes into the blueprint, not yet applied to its parameters. */
+/** A compiled validator, not yet applied to its parameters. */
 export interface Compiled {
-  /** Flat bytes of the program. */
+  /** The program in flat encoding. */
   readonly program: Uint8Array
   /** The names of the rules that it enforces. */
   readonly rules: readonly string[]
@@ -15,42 +19,102 @@ export interface Compiled {
 
 const plutusV3 = [1, 1, 0] as const
 
-/** @param without the name of a rule to leave out, for the check of the tests */
-export function compileStateQueue(without?: string): Compiled {
-  return compiled(without, (book) =>
-    fiveParameters((rootName, administrator, maturityWindow, registryPolicy, turnLength) =>
-      lambda((context: Data) =>
-        stateQueue(book, { rootName, administrator, maturityWindow, registryPolicy, turnLength }, context),
-      ),
+const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PType> } = {
+  state_queue: (book) =>
+    withParameters(
+      [
+        'rootName',
+        'administrator',
+        'maturityWindow',
+        'registryPolicy',
+        'turnLength',
+        'protocolVersion',
+        'verdictPolicies',
+      ],
+      (parameters) => lambda((context: Data) => stateQueue(book, parameters, context)),
     ),
-  )
+  operator_registry: (book) =>
+    withParameters(
+      [
+        'tokenName',
+        'rootName',
+        'administrator',
+        'deploymentOutput',
+        'permissioned',
+        'bond',
+        'turnLength',
+        'releaseDelay',
+        'maxOperators',
+        'slashPenalty',
+      ],
+      (parameters) => lambda((context: Data) => operatorRegistry(book, parameters, context)),
+    ),
+  ledger_fraud: (book) => lambda((context: Data) => ledgerFraud(book, context)),
+  transaction_fraud: (book) =>
+    withParameters(
+      [
+        'slotZeroTime',
+        'slotLength',
+        'networkId',
+        'minFeeA',
+        'minFeeB',
+        'memoryPrice',
+        'stepPrice',
+        'unitPriceDenominator',
+        'scriptPrice',
+        'scriptPriceDenominator',
+        'coinsPerUtxoByte',
+      ],
+      (parameters) => lambda((context: Data) => transactionFraud(book, parameters, context)),
+    ),
+  witness_fraud: (book) =>
+    withParameters(['plutusV1', 'plutusV2', 'plutusV3'], ({ plutusV1, plutusV2, plutusV3 }) =>
+      lambda((context: Data) => witnessFraud(book, [plutusV2, plutusV3, plutusV1], context)),
+    ),
 }
 
-/** @param without the name of a rule to leave out, for the check of the tests */
-export function compileOperatorRegistry(without?: string): Compiled {
-  return compiled(without, (book) =>
-    fiveParameters((tokenName, administrator, bond, releaseDelay, maxOperators) =>
-      lambda((context: Data) =>
-        operatorRegistry(book, { tokenName, administrator, bond, releaseDelay, maxOperators }, context),
-      ),
-    ),
-  )
+/** A function of parameters, one after the other. */
+function withParameters<Name extends string>(
+  names: readonly Name[],
+  body: (parameters: { readonly [name in Name]: Data }) => Term<PType>,
+): Term<PType> {
+  const take = (taken: Partial<Record<Name, Data>>, rest: readonly Name[]): Term<PType> => {
+    const [name, ...others] = rest
+    if (name === undefined) return body(taken as Record<Name, Data>)
+    return lambda((value: Data) => take({ ...taken, [name]: value }, others))
+  }
+  return take({}, names)
 }
 
-type Five = readonly [Data, Data, Data, Data, Data]
-
-const fiveParameters = (body: (...parameters: Five) => Term<PType>): Term<PType> =>
-  lambda((a: Data) =>
-    lambda((b: Data) => lambda((c: Data) => lambda((d: Data) => lambda((e: Data) => body(a, b, c, d, e))))),
-  )
-
-function compiled(without: string | undefined, validator: (book: RuleBook) => Term<PType>): Compiled {
-  const book = createRuleBook(without)
-  const program = compile(validator(book), plutusV3)
+/** Compiles a validator as the blueprint has it. */
+export function compileValidator(title: ValidatorTitle): Compiled {
+  const book = createRuleBook()
+  const program = compile(linked(terms[title](book)), plutusV3)
   return { program, rules: [...book.names] }
 }
 
-/** The check of trie proofs by themselves; it has no parameters. */
-export function compileProofCheck(): Compiled {
-  return compiled(undefined, (book) => lambda((context: Data) => proofCheck(book, context)))
+/**
+ * Compiles a validator with an additional first parameter, the place of a rule to skip, and with traces that name the rules:
+ * see {@link createInstrumentedRuleBook}. For tests only.
+ */
+export function compileInstrumented(title: ValidatorTitle): Compiled {
+  const names = new Set<string>()
+  const term = lambda((skipped: Data) => {
+    const book = createInstrumentedRuleBook(unIData(skipped), names)
+    return terms[title](book)
+  })
+  const program = compile(linked(term), plutusV3)
+  return { program, rules: [...names] }
+}
+
+/** Compiles the validator of trie proofs, which has no parameters. */
+export const compileProofCheck = (): Compiled => compileCheck(proofCheck)
+
+/** Compiles the validator that reads transaction bodies, which has no parameters. */
+export const compileReadingCheck = (): Compiled => compileCheck(readingCheck)
+
+function compileCheck(check: (book: RuleBook, context: Data) => Unit): Compiled {
+  const book = createRuleBook()
+  const program = compile(linked(lambda((context: Data) => check(book, context))), plutusV3)
+  return { program, rules: [...book.names] }
 }

@@ -3,9 +3,12 @@ import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { afterAll, describe, expect, it } from 'vitest'
 import { complete } from '../test/complete.js'
 import { engines, parameters, zeroTime } from '../test/evaluate.js'
+import type { TestKey } from '../test/keys.js'
+import { byMultisig, multisig } from '../test/multisig.js'
+import * as removals from '../test/queue/removals.js'
 import * as queue from '../test/queue/scenarios.js'
 import * as registry from '../test/registry/scenarios.js'
-import { createWorld } from '../test/world.js'
+import { administrator, createWorld } from '../test/world.js'
 
 const world = createWorld()
 const evaluator = createEvaluator({ threads: 1 })
@@ -14,21 +17,42 @@ afterAll(() => evaluator.close())
 const scenarios = {
   init: [queue.init, 0n],
   deinit: [queue.deinit, 0n],
+  remove: [queue.remove, 0n],
+  'verdict, removal and slash': [removals.removeActive, 0n],
+  'verdict, removal and slash of a retired operator': [removals.removeRetired, 0n],
+  'removal by a verdict, already slashed': [removals.removeAlreadySlashed, 0n],
+  prune: [removals.prune, 0n],
   'commit on the root': [queue.commitFirst, 50n],
   'commit on a block': [queue.commitSecond, 50n],
   merge: [queue.merge, 90n],
-  'begin a registry': [registry.init, 0n],
-  'end a registry': [registry.deinit, 0n],
-  register: [registry.registerSecond, 0n],
+  'init of a registry': [registry.init, 0n],
+  'deinit of a registry': [registry.deinit, 0n],
+  register: [registry.registerSecond, 59n],
   retire: [registry.retire, 59n],
-  release: [registry.release, 180n],
+  'retire by the administrator': [registry.evict, 59n],
+  release: [registry.release, 280n],
 } as const
 
 describe.each(Object.entries(engines))('with the budgets of %s', (_name, evaluate) => {
-  it.each(Object.entries(scenarios))('layer 1 takes the transaction: %s', async (_, [scenario, slot]) => {
-    const { bytes, utxos } = complete(scenario(world), evaluate)
-    const context = { parameters, networkId: 0, slot }
+  it.each(Object.entries(scenarios))(
+    'the layer-1 rules accept the transaction: %s',
+    async (_, [scenario, slot]) => {
+      const { bytes, utxos } = complete(scenario(world), evaluate)
+      const context = { parameters, networkId: 0, slot }
+      const slots = { zeroTime, zeroSlot: 0n, slotLength: 1000 }
+      expect(await judge(decodeTransaction(bytes), utxos, context, { evaluator, slots })).toEqual([])
+    },
+  )
+})
+
+it('the layer-1 rules ask for the signatures that a native script as administrator demands', async () => {
+  const shared = createWorld({ administrator: { kind: 'script', hash: multisig.hash } })
+  const judgeSigned = (...cosigners: TestKey[]) => {
+    const { bytes, utxos } = complete(byMultisig(queue.deinit(shared)), engines.scalus, cosigners)
+    const context = { parameters, networkId: 0, slot: 0n }
     const slots = { zeroTime, zeroSlot: 0n, slotLength: 1000 }
-    expect(await judge(decodeTransaction(bytes), utxos, context, { evaluator, slots })).toEqual([])
-  })
+    return judge(decodeTransaction(bytes), utxos, context, { evaluator, slots })
+  }
+  expect(await judgeSigned(administrator)).toEqual([])
+  expect(await judgeSigned()).toMatchObject([{ predicate: 'ScriptWitnessNotValidatingUTXOW' }])
 })

@@ -1,43 +1,36 @@
-import {
-  CborReader,
-  type Certificate,
-  type Credential,
-  type Transaction,
-  toHex,
-  type Verdict,
-} from '@ratatosk/ledger'
+import { isStakeCertificate, registers, stakeCredentialOf } from '@ratatosk/apis'
+import { toHex } from '@ratatosk/cbor'
+import type { Credential, Transaction, Verdict } from '@ratatosk/ledger'
 
-/** Which stake credentials are registered. There is no delegation and there are no rewards, so that is all there is of stake. */
+/** The registered stake credentials: the whole stake state, without delegation and rewards. */
 export interface AccountView {
-  /** @returns the deposit paid for a registered credential, in lovelace; undefined where it is not registered */
+  /**
+   * The deposit of a registered credential in lovelace; undefined if it is not registered.
+   *
+   * @param credential see {@link credentialKey}
+   */
   deposit(credential: string): bigint | undefined
 }
 
 export interface Accounts extends AccountView {
-  /** @returns takes the transaction's registrations back */
+  /** Applies the stake certificates of a transaction. Returns a function that undoes them. */
   apply(transaction: Transaction): () => void
 }
 
-const supported = new Set(['stake_registration', 'stake_deregistration', 'reg_cert', 'unreg_cert'])
-
-export function isStakeRegistration({ kind }: Certificate): boolean {
-  return supported.has(kind)
-}
-
-/** A key for maps: `key:<56 hex digits>` or `script:<56 hex digits>`. */
+/** A credential as a map key: `key:<56 hex digits>` or `script:<56 hex digits>`. */
 export function credentialKey({ kind, hash }: Credential): string {
   return `${kind}:${toHex(hash)}`
 }
 
-/** @param before what is registered already; `undefined`: nothing */
-export function createAccounts(keyDeposit: bigint, before?: AccountView): Accounts {
+/** @param base credentials that are registered already; changes are kept on top of it, not in it */
+export function createAccounts(keyDeposit: bigint, base?: AccountView): Accounts {
   const deposits = new Map<string, bigint | undefined>()
   return {
     deposit: (credential) =>
-      deposits.has(credential) ? deposits.get(credential) : before?.deposit(credential),
+      deposits.has(credential) ? deposits.get(credential) : base?.deposit(credential),
     apply(transaction) {
       if (!transaction.isValid) return () => {}
-      const undo = transaction.body.certificates.filter(isStakeRegistration).map((certificate) => {
+      const undo = transaction.body.certificates.filter(isStakeCertificate).map((certificate) => {
         const credential = credentialKey(stakeCredentialOf(certificate))
         const known = deposits.has(credential)
         const former = deposits.get(credential)
@@ -52,12 +45,12 @@ export function createAccounts(keyDeposit: bigint, before?: AccountView): Accoun
 }
 
 /**
- * The rules of DELEG and CERTS, as far as they are about registration: every credential is registered once, with the deposit
- * of the parameters, and unregistered for what was paid; a withdrawal is from a registered account, of its reward, which is
- * nothing. Withdrawals come before certificates. Since protocol version 10 a key's withdrawal also needs a delegation to a
- * DRep, which nobody has here.
+ * The Conway rules DELEG and CERTS for stake credentials. A credential is registered once, for the deposit in
+ * the protocol parameters, and unregistered for the deposit that was paid. A withdrawal takes the whole
+ * reward of a registered account, which is zero. Withdrawals are checked before certificates. From protocol
+ * version 10 on, a withdrawal by a key also requires delegation to a DRep, which the devnet does not offer.
  */
-export function judgeAccounts(
+export function validateAccounts(
   { body }: Transaction,
   accounts: AccountView,
   {
@@ -71,7 +64,7 @@ export function judgeAccounts(
     const credential = credentialKey(account.stake)
     const details = { account: toHex(account.bytes), lovelace: String(lovelace) }
     if (accounts.deposit(credential) === undefined || lovelace > 0n) {
-      const message = 'A withdrawal is not of the whole reward of a registered account'
+      const message = 'A withdrawal must take the whole reward of a registered account'
       failures.push({ predicate: 'WithdrawalsNotInRewardsCERTS', message, details })
     } else if (account.stake.kind === 'key' && protocolVersion.major >= 10) {
       const message = 'The account is not delegated to a DRep'
@@ -82,26 +75,26 @@ export function judgeAccounts(
       })
     }
   }
-  const here = new Map<string, bigint | undefined>()
+  const changed = new Map<string, bigint | undefined>()
   for (const certificate of body.certificates) {
     const credential = credentialKey(stakeCredentialOf(certificate))
-    const paid = here.has(credential) ? here.get(credential) : accounts.deposit(credential)
+    const paid = changed.has(credential) ? changed.get(credential) : accounts.deposit(credential)
     const details = { credential }
     if (registers(certificate)) {
       const deposit = certificate.deposit ?? keyDeposit
       if (paid !== undefined) {
-        const message = 'The credential is registered already'
+        const message = 'The stake credential is already registered'
         failures.push({ predicate: 'StakeKeyRegisteredDELEG', message, details })
       } else if (deposit !== keyDeposit) failures.push(wrongDeposit(credential, deposit, keyDeposit))
-      here.set(credential, deposit)
+      changed.set(credential, deposit)
     } else {
       const refund = certificate.deposit === undefined ? undefined : -certificate.deposit
       if (paid === undefined) {
-        const message = 'The credential is not registered'
+        const message = 'The stake credential is not registered'
         failures.push({ predicate: 'StakeKeyNotRegisteredDELEG', message, details })
       } else if (refund !== undefined && refund !== paid)
         failures.push(wrongDeposit(credential, refund, paid))
-      here.set(credential, undefined)
+      changed.set(credential, undefined)
     }
   }
   return failures
@@ -110,22 +103,7 @@ export function judgeAccounts(
 function wrongDeposit(credential: string, provided: bigint, expected: bigint): Verdict[number] {
   return {
     predicate: 'IncorrectDepositDELEG',
-    message: `The certificate names ${provided} lovelace, the deposit is ${expected}`,
+    message: `The certificate declares a deposit of ${provided} lovelace, expected ${expected}`,
     details: { credential, provided: String(provided), expected: String(expected) },
   }
-}
-
-/** Of a stake registration: whether it registers. */
-export function registers({ kind }: Certificate): boolean {
-  return kind === 'stake_registration' || kind === 'reg_cert'
-}
-
-/** The first field after the number, in all of these certificates: `[0 or 1, hash]`. */
-export function stakeCredentialOf({ bytes }: Certificate): Credential {
-  const reader = new CborReader(bytes)
-  reader.readArray()
-  reader.readUint()
-  reader.readArray()
-  const kind = reader.readUint() === 0 ? 'key' : 'script'
-  return { kind, hash: reader.readBytes() }
 }

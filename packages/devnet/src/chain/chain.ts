@@ -1,10 +1,17 @@
-import { effects, outputReferenceKey } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import {
+  blake2b256,
+  effects,
+  outputReferenceKey,
+  type Script,
+  type Transaction,
+  type TransactionOutput,
+} from '@ratatosk/ledger'
 import { type AccountView, createAccounts } from './accounts.js'
 import { createOutputIndex, type OutputIndex } from './output-index.js'
-import { createPreimages, type Preimages } from './preimages.js'
 import type { Block, ChainTransaction, Place, Tip } from './types.js'
 
-/** The confirmed chain and all that follows from it, in memory. Blocks go on and come off at the tip only. */
+/** The confirmed chain and the state derived from it. Blocks are appended and undone at the tip only. */
 export interface Chain {
   readonly tip: Tip
   readonly outputs: OutputIndex
@@ -14,18 +21,18 @@ export interface Chain {
   blockOf(hash: string): Block | undefined
   transaction(hash: string): { readonly transaction: ChainTransaction; readonly place: Place } | undefined
   append(block: Block): void
-  /** Takes the tip off. */
+  /** Removes the tip and returns it. */
   undo(): Block
-  /** Empty blocks of this height need no longer be known. */
-  forget(height: number): void
-  /** The highest known block at or below a height; genesis is always known. */
-  knownBelow(height: number): Tip
+  /** Prunes the block at a height if it is empty. */
+  prune(height: number): void
+  /** The newest block at or below a height that was not pruned, or genesis. */
+  nearest(height: number): Tip
 }
 
 export function createChain(genesis: Tip, keyDeposit: bigint): Chain {
   const outputs = createOutputIndex()
   const accounts = createAccounts(keyDeposit)
-  const registrations = new Map<string, () => void>()
+  const undoAccounts = new Map<string, () => void>()
   const preimages = createPreimages()
   const blocks = new Map<number, Block>()
   const heights = new Map<string, number>()
@@ -49,8 +56,8 @@ export function createChain(genesis: Tip, keyDeposit: bigint): Chain {
         collateralReturn: !transaction.isValid,
       })
     }
-    registrations.set(hash, accounts.apply(transaction))
-    preimages.see(transaction)
+    undoAccounts.set(hash, accounts.apply(transaction))
+    preimages.addTransaction(transaction)
     transactions.set(hash, { transaction: chainTransaction, place })
   }
 
@@ -58,8 +65,8 @@ export function createChain(genesis: Tip, keyDeposit: bigint): Chain {
     const { spent, produced } = effects(transaction)
     for (const { reference } of produced) outputs.remove(outputReferenceKey(reference))
     for (const reference of spent) outputs.unspend(outputReferenceKey(reference))
-    registrations.get(hash)?.()
-    registrations.delete(hash)
+    undoAccounts.get(hash)?.()
+    undoAccounts.delete(hash)
     transactions.delete(hash)
   }
 
@@ -87,27 +94,60 @@ export function createChain(genesis: Tip, keyDeposit: bigint): Chain {
     },
     undo() {
       const block = blocks.get(tip.height)
-      if (block === undefined) throw new RangeError('there is no block to undo')
+      if (block === undefined) throw new RangeError(`no block at height ${tip.height} to undo`)
       for (const transaction of [...block.transactions].reverse()) revert(transaction)
       blocks.delete(block.height)
       heights.delete(block.hash)
-      tip = knownBelow(block.height - 1)
+      tip = nearest(block.height - 1)
       return block
     },
-    forget(height) {
+    prune(height) {
       const block = blocks.get(height)
       if (block === undefined || block.transactions.length > 0) return
       blocks.delete(height)
       heights.delete(block.hash)
     },
-    knownBelow,
+    nearest,
   }
 
-  function knownBelow(height: number): Tip {
+  function nearest(height: number): Tip {
     for (let at = height; at > 0; at--) {
       const block = blocks.get(at)
       if (block !== undefined) return { height: block.height, slot: block.slot, hash: block.hash }
     }
     return genesis
+  }
+}
+
+/**
+ * Datums and scripts by hash. They stay when a block is undone, since a preimage stays valid for its hash.
+ */
+export interface Preimages {
+  datum(hash: string): Uint8Array | undefined
+  script(hash: string): Script | undefined
+  addTransaction(transaction: Transaction): void
+  addOutput(output: TransactionOutput): void
+}
+
+function createPreimages(): Preimages {
+  const datums = new Map<string, Uint8Array>()
+  const scripts = new Map<string, Script>()
+
+  function addOutput({ datum, referenceScript }: TransactionOutput): void {
+    if (datum.kind === 'inline') datums.set(toHex(blake2b256(datum.data)), datum.data)
+    if (referenceScript !== undefined) scripts.set(toHex(referenceScript.hash), referenceScript)
+  }
+
+  return {
+    datum: (hash) => datums.get(hash),
+    script: (hash) => scripts.get(hash),
+    addOutput,
+    addTransaction({ body, witnesses, auxiliaryData }) {
+      for (const [hash, datum] of witnesses.datums) datums.set(hash, datum)
+      for (const script of witnesses.scripts) scripts.set(toHex(script.hash), script)
+      for (const script of auxiliaryData?.scripts ?? []) scripts.set(toHex(script.hash), script)
+      for (const output of body.outputs) addOutput(output)
+      if (body.collateralReturn !== undefined) addOutput(body.collateralReturn)
+    },
   }
 }

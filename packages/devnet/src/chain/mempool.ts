@@ -3,21 +3,21 @@ import { createAccounts } from './accounts.js'
 import type { LedgerView } from './rules.js'
 import type { ChainTransaction } from './types.js'
 
-/** Transactions that wait for a block, in the order of their submission, and the ledger as it will be after them. */
+/** The pending transactions in order of acceptance, and the ledger after applying them. */
 export interface Mempool extends LedgerView {
   has(hash: string): boolean
   transaction(hash: string): ChainTransaction | undefined
   transactions(): ChainTransaction[]
   add(transaction: ChainTransaction): void
-  /** Begins anew with these. */
+  /** Replaces the contents. */
   reset(transactions: Iterable<ChainTransaction>): void
 }
 
-/** @param confirmed the ledger as the chain has it */
+/** @param confirmed the ledger of the confirmed chain */
 export function createMempool(confirmed: LedgerView, keyDeposit: bigint): Mempool {
-  const waiting = new Map<string, ChainTransaction>()
+  const pending = new Map<string, ChainTransaction>()
   const spent = new Set<string>()
-  const made = new Map<string, TransactionOutput>()
+  const produced = new Map<string, TransactionOutput>()
   let accounts = createAccounts(keyDeposit, confirmed)
 
   function add(chainTransaction: ChainTransaction): void {
@@ -25,24 +25,24 @@ export function createMempool(confirmed: LedgerView, keyDeposit: bigint): Mempoo
     for (const reference of change.spent) {
       const key = outputReferenceKey(reference)
       spent.add(key)
-      made.delete(key)
+      produced.delete(key)
     }
-    for (const { reference, output } of change.produced) made.set(outputReferenceKey(reference), output)
-    waiting.set(chainTransaction.hash, chainTransaction)
+    for (const { reference, output } of change.produced) produced.set(outputReferenceKey(reference), output)
+    pending.set(chainTransaction.hash, chainTransaction)
     accounts.apply(chainTransaction.transaction)
   }
 
   return {
-    get: (key) => (spent.has(key) ? undefined : (made.get(key) ?? confirmed.get(key))),
+    get: (key) => (spent.has(key) ? undefined : (produced.get(key) ?? confirmed.get(key))),
     deposit: (credential) => accounts.deposit(credential),
-    has: (hash) => waiting.has(hash),
-    transaction: (hash) => waiting.get(hash),
-    transactions: () => [...waiting.values()],
+    has: (hash) => pending.has(hash),
+    transaction: (hash) => pending.get(hash),
+    transactions: () => [...pending.values()],
     add,
     reset(transactions) {
-      waiting.clear()
+      pending.clear()
       spent.clear()
-      made.clear()
+      produced.clear()
       accounts = createAccounts(keyDeposit, confirmed)
       for (const transaction of transactions) add(transaction)
     },

@@ -1,26 +1,26 @@
+import { comparePlaces, paymentCredential, units } from '@ratatosk/apis'
+import { toHex } from '@ratatosk/cbor'
 import type { TransactionOutput } from '@ratatosk/ledger'
-import { toHex } from '@ratatosk/ledger'
-import type { ChainOutput, Place, UtxoQuery } from './types.js'
-
-/** What {@link UtxoQuery} asks for, read: the address as its bytes in hex. */
-export interface UtxoCriteria extends Omit<UtxoQuery, 'address'> {
-  readonly address?: string
-}
+import type { ChainOutput, UtxoQuery } from './types.js'
 
 export type Spending = NonNullable<ChainOutput['spent']>
 
-/** Every output that the chain has made, spent ones too; the unspent ones also by what wallets ask for. */
+/** All outputs created on the chain, with indexes of the unspent ones by address, credential, policy and asset. */
 export interface OutputIndex {
   get(key: string): ChainOutput | undefined
-  /** The unspent output of this key. */
+  /** The output with a reference if it is unspent. */
   unspent(key: string): TransactionOutput | undefined
-  /** Unspent outputs, oldest first. */
-  find(criteria: UtxoCriteria): ChainOutput[]
-  /** All outputs, spent ones too, oldest first. */
+  /**
+   * Unspent outputs, oldest first.
+   *
+   * @param query its `address` is the hex of the address bytes
+   */
+  find(query: UtxoQuery): ChainOutput[]
+  /** All outputs including spent ones, oldest first. */
   all(): ChainOutput[]
-  /** Outputs of one transaction, spent ones too, in order. */
+  /** The outputs of one transaction including spent ones, by index. */
   of(transactionHash: string): ChainOutput[]
-  /** Whether any output was ever made to the address (hex). */
+  /** True if any output was ever sent to the address, given as the hex of its bytes. */
   knowsAddress(address: string): boolean
   add(output: ChainOutput): void
   remove(key: string): void
@@ -33,46 +33,49 @@ type Entry = { -readonly [field in keyof ChainOutput]: ChainOutput[field] }
 export function createOutputIndex(): OutputIndex {
   const outputs = new Map<string, Entry>()
   const byTransaction = new Map<string, Set<Entry>>()
-  const made = new Map<string, number>()
-  const live = new Set<Entry>()
-  const byAddress = new Map<string, Set<Entry>>()
-  const byCredential = new Map<string, Set<Entry>>()
-  const byUnit = new Map<string, Set<Entry>>()
+  const outputsPerAddress = new Map<string, number>()
+  const unspent = new Set<Entry>()
+  const unspentByAddress = new Map<string, Set<Entry>>()
+  const unspentByCredential = new Map<string, Set<Entry>>()
+  const unspentByPolicy = new Map<string, Set<Entry>>()
+  const unspentByUnit = new Map<string, Set<Entry>>()
 
-  function* places({ output }: Entry): Generator<[Map<string, Set<Entry>>, string]> {
-    yield [byAddress, toHex(output.address.bytes)]
+  function* indexKeys({ output }: Entry): Generator<[Map<string, Set<Entry>>, string]> {
+    yield [unspentByAddress, toHex(output.address.bytes)]
     const credential = paymentCredential(output)
-    if (credential !== undefined) yield [byCredential, credential]
-    for (const unit of units(output)) yield [byUnit, unit]
+    if (credential !== undefined) yield [unspentByCredential, credential]
+    for (const policy of output.value.assets.keys()) yield [unspentByPolicy, policy]
+    for (const unit of units(output)) yield [unspentByUnit, unit]
   }
 
-  function enter(entry: Entry): void {
-    live.add(entry)
-    for (const [index, key] of places(entry)) put(index, key, entry)
+  function addUnspent(entry: Entry): void {
+    unspent.add(entry)
+    for (const [index, key] of indexKeys(entry)) addTo(index, key, entry)
   }
 
-  function leave(entry: Entry): void {
-    live.delete(entry)
-    for (const [index, key] of places(entry)) take(index, key, entry)
+  function removeUnspent(entry: Entry): void {
+    unspent.delete(entry)
+    for (const [index, key] of indexKeys(entry)) removeFrom(index, key, entry)
   }
 
-  /** The smallest set that holds all that is asked for. */
-  function candidates(criteria: UtxoCriteria): Iterable<Entry> {
-    const { references, transaction, address, paymentCredential, unit } = criteria
+  /** The smallest indexed set that contains every match. */
+  function candidates(query: UtxoQuery): Iterable<Entry> {
+    const { references, transaction, address, paymentCredential, policy, unit } = query
     if (references !== undefined) {
       return [...new Set(references)].flatMap((key) => outputs.get(key) ?? [])
     }
     if (transaction !== undefined) return byTransaction.get(transaction) ?? []
-    if (unit !== undefined) return byUnit.get(unit) ?? []
-    if (address !== undefined) return byAddress.get(address) ?? []
-    if (paymentCredential !== undefined) return byCredential.get(paymentCredential) ?? []
-    return live
+    if (unit !== undefined) return unspentByUnit.get(unit) ?? []
+    if (policy !== undefined) return unspentByPolicy.get(policy) ?? []
+    if (address !== undefined) return unspentByAddress.get(address) ?? []
+    if (paymentCredential !== undefined) return unspentByCredential.get(paymentCredential) ?? []
+    return unspent
   }
 
-  function count(address: string, change: number): void {
-    const number = (made.get(address) ?? 0) + change
-    if (number === 0) made.delete(address)
-    else made.set(address, number)
+  function countAddress(address: string, change: number): void {
+    const count = (outputsPerAddress.get(address) ?? 0) + change
+    if (count === 0) outputsPerAddress.delete(address)
+    else outputsPerAddress.set(address, count)
   }
 
   return {
@@ -81,78 +84,66 @@ export function createOutputIndex(): OutputIndex {
       const entry = outputs.get(key)
       return entry === undefined || entry.spent !== undefined ? undefined : entry.output
     },
-    find(criteria) {
+    find(query) {
       const found: Entry[] = []
-      for (const entry of candidates(criteria)) if (meets(entry, criteria)) found.push(entry)
+      for (const entry of candidates(query)) if (matches(entry, query)) found.push(entry)
       return found.sort(byAge)
     },
     all: () => [...outputs.values()].sort(byAge),
     of: (transactionHash) => [...(byTransaction.get(transactionHash) ?? [])].sort(byAge),
-    knowsAddress: (address) => made.has(address),
+    knowsAddress: (address) => outputsPerAddress.has(address),
     add(output) {
       const entry = { ...output }
       outputs.set(output.key, entry)
-      put(byTransaction, output.transactionHash, entry)
-      count(toHex(output.output.address.bytes), 1)
-      enter(entry)
+      addTo(byTransaction, output.transactionHash, entry)
+      countAddress(toHex(output.output.address.bytes), 1)
+      addUnspent(entry)
     },
     remove(key) {
       const entry = outputs.get(key)
       if (entry === undefined) return
       outputs.delete(key)
-      take(byTransaction, entry.transactionHash, entry)
-      count(toHex(entry.output.address.bytes), -1)
-      leave(entry)
+      removeFrom(byTransaction, entry.transactionHash, entry)
+      countAddress(toHex(entry.output.address.bytes), -1)
+      removeUnspent(entry)
     },
     spend(key, spent) {
       const entry = outputs.get(key)
       if (entry === undefined) return
       entry.spent = spent
-      leave(entry)
+      removeUnspent(entry)
     },
     unspend(key) {
       const entry = outputs.get(key)
       if (entry === undefined) return
       delete entry.spent
-      enter(entry)
+      addUnspent(entry)
     },
   }
 }
 
-/** Policy id and asset name, joined, of every native asset in an output. */
-export function* units({ value }: TransactionOutput): Generator<string> {
-  for (const [policy, names] of value.assets) for (const name of names.keys()) yield policy + name
-}
-
-export function paymentCredential({ address }: TransactionOutput): string | undefined {
-  return 'payment' in address ? toHex(address.payment.hash) : undefined
-}
-
-function put(index: Map<string, Set<Entry>>, key: string, entry: Entry): void {
+function addTo(index: Map<string, Set<Entry>>, key: string, entry: Entry): void {
   const set = index.get(key)
   if (set === undefined) index.set(key, new Set([entry]))
   else set.add(entry)
 }
 
-function take(index: Map<string, Set<Entry>>, key: string, entry: Entry): void {
+function removeFrom(index: Map<string, Set<Entry>>, key: string, entry: Entry): void {
   const set = index.get(key)
   set?.delete(entry)
   if (set?.size === 0) index.delete(key)
 }
 
-function meets(entry: Entry, criteria: UtxoCriteria): boolean {
-  const { transaction, address, paymentCredential: credential, unit } = criteria
+function matches(entry: Entry, query: UtxoQuery): boolean {
+  const { transaction, address, paymentCredential: credential, policy, unit } = query
   if (entry.spent !== undefined) return false
   if (transaction !== undefined && entry.transactionHash !== transaction) return false
   if (address !== undefined && toHex(entry.output.address.bytes) !== address) return false
   if (credential !== undefined && paymentCredential(entry.output) !== credential) return false
+  if (policy !== undefined && !entry.output.value.assets.has(policy)) return false
   return unit === undefined || [...units(entry.output)].includes(unit)
 }
 
 function byAge(a: ChainOutput, b: ChainOutput): number {
   return comparePlaces(a.created, b.created) || a.index - b.index
-}
-
-export function comparePlaces(a: Place, b: Place): number {
-  return a.block.height - b.block.height || a.position - b.position
 }

@@ -1,3 +1,4 @@
+import { isStakeCertificate } from '@ratatosk/apis'
 import {
   judge,
   judgePhaseOne,
@@ -11,19 +12,18 @@ import {
   type Verdict,
 } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import { type AccountView, isStakeRegistration, judgeAccounts } from './accounts.js'
+import { type AccountView, validateAccounts } from './accounts.js'
 
-/** What the rules are judged against: unspent outputs and registered stake credentials. */
+/** The state that transactions are validated against: unspent outputs and registered stake credentials. */
 export interface LedgerView extends UtxoView, AccountView {}
 
-/** The rules of this layer 1, with what they are judged by. */
+/** The ledger rules, bound to the protocol parameters. Each method returns all violated predicates. */
 export interface Rules {
   readonly parameters: ProtocolParameters
-  readonly slots: SlotConfig
-  /** Both phases, for a transaction that nobody has judged yet. */
-  judge(transaction: Transaction, view: LedgerView, slot: bigint): Promise<Verdict>
-  /** What may have changed since a transaction was judged: its inputs, its accounts and the slot. */
-  judgeAgain(transaction: Transaction, view: LedgerView, slot: bigint): Verdict
+  /** Both phases, for a new transaction. */
+  validate(transaction: Transaction, view: LedgerView, slot: bigint): Promise<Verdict>
+  /** The rules whose outcome can change after validation: inputs, accounts and validity interval. */
+  revalidate(transaction: Transaction, view: LedgerView, slot: bigint): Verdict
 }
 
 export function createRules(
@@ -34,34 +34,38 @@ export function createRules(
   const context = (slot: bigint): RuleContext => ({ parameters, networkId: 0, slot })
   return {
     parameters,
-    slots,
-    async judge(transaction, view, slot) {
-      const unsupported = judgeSupport(transaction)
+    async validate(transaction, view, slot) {
+      const unsupported = findUnsupported(transaction)
       if (unsupported.length > 0) return unsupported
-      const accounts = judgeAccounts(transaction, view, parameters)
+      const accounts = validateAccounts(transaction, view, parameters)
       if (accounts.length > 0) return [...accounts, ...judgePhaseOne(transaction, view, context(slot))]
       return judge(transaction, view, context(slot), { evaluator, slots })
     },
-    judgeAgain: (transaction, view, slot) => [
-      ...judgeAccounts(transaction, view, parameters),
+    revalidate: (transaction, view, slot) => [
+      ...validateAccounts(transaction, view, parameters),
       ...judgeStateful(transaction, view, context(slot)),
     ],
   }
 }
 
-/** What layer 2 refuses as well, except what is judged here: failing scripts, withdrawals, the registration of stake keys. */
-const judgedHere = new Set([
+/** What layer 2 does not support and the devnet does. */
+const supportedHere = new Set([
+  'TooManyItems',
+  'LongHeadsNotSupported',
+  'IndefiniteTransactionNotSupported',
+  'IndefiniteReferencesNotSupported',
+  'IndefiniteKeyWitnessesNotSupported',
   'InvalidTransactionsNotSupported',
   'WithdrawalsNotSupported',
   'CertificatesNotSupported',
 ])
 
-/** There is no delegation and no governance here: whatever needs more than registered credentials is refused by name. */
-function judgeSupport(transaction: Transaction): Verdict {
-  const unsupported = judgeProfile(transaction).filter(({ predicate }) => !judgedHere.has(predicate))
-  const certificates = transaction.body.certificates.filter((each) => !isStakeRegistration(each))
+/** Rejects what the devnet does not implement: delegation, pools, governance and donations. */
+function findUnsupported(transaction: Transaction): Verdict {
+  const unsupported = judgeProfile(transaction).filter(({ predicate }) => !supportedHere.has(predicate))
+  const certificates = transaction.body.certificates.filter((each) => !isStakeCertificate(each))
   if (certificates.length === 0) return unsupported
-  const message = 'The devnet has no delegation, no pools and no governance'
+  const message = 'The devnet does not support delegation, pools or governance'
   const details = { certificates: certificates.map(({ kind }) => kind) }
   return [...unsupported, { predicate: 'CertificatesNotSupported', message, details }]
 }

@@ -1,71 +1,155 @@
-import type { Transaction, TransactionOutput } from '@ratatosk/ledger'
+import type {
+  ChainOutput,
+  Place,
+  Tip,
+  Evaluation as ViewEvaluation,
+  SubmitResult as ViewSubmitResult,
+} from '@ratatosk/apis'
+import type {
+  Credential,
+  ProtocolParameters,
+  Script,
+  SlotConfig,
+  Transaction,
+  TransactionOutput,
+  UtxoView,
+} from '@ratatosk/ledger'
 
-/** A block's place in the chain. Hashes are 64 hex digits. */
-export interface Point {
-  readonly slot: bigint
-  readonly hash: string
-}
+export type { ChainOutput, Place, Point, Tip } from '@ratatosk/apis'
 
-export interface Tip extends Point {
-  /** The first block after genesis is 1. */
-  readonly height: number
-}
+// What the chain is made of. Hashes are lower-case hex; output references are `<64 hex digits>#<index>`, as
+// `outputReferenceKey` of `@ratatosk/ledger` writes them.
 
+/** A transaction that the chain or its mempool accepted. */
 export interface ChainTransaction {
-  /** Blake2b-256 of the body: 64 hex digits. */
+  /** Transaction id: Blake2b-256 of the body, 64 hex digits. */
   readonly hash: string
   readonly transaction: Transaction
-  /** The order of submission, over the whole life of the chain. */
+  /** Order of acceptance over the whole life of the chain, starting at 1. */
   readonly sequence: number
 }
 
+/** A block with its transactions. */
 export interface Block extends Tip {
-  /** The hash of the block before; of the first block, genesis'. */
+  /** Hash of the previous block; for the first block, the genesis hash. */
   readonly previous: string
-  /** POSIX milliseconds at which the block's slot begins. */
+  /** Start of the block's slot, in POSIX milliseconds. */
   readonly time: bigint
-  /** Bytes of all transactions. */
+  /** Total size of the transactions, in bytes. */
   readonly size: number
   readonly transactions: readonly ChainTransaction[]
 }
 
-/** Where in the chain something happened. */
-export interface Place {
-  readonly block: Tip
-  /** The transaction's position in the block. */
-  readonly position: number
-}
-
-/** An output that a block has made. */
-export interface ChainOutput {
-  /** `<64 hex digits>#<index>`: `outputReferenceKey`. */
-  readonly key: string
-  readonly transactionHash: string
-  readonly index: number
-  readonly output: TransactionOutput
-  readonly created: Place
-  /** A collateral return: there only because its transaction's scripts failed. */
-  readonly collateralReturn: boolean
-  /** The transaction that has spent it, and where; absent: unspent. */
-  readonly spent?: Place & { readonly transactionHash: string; readonly by: 'inputs' | 'collateral' }
-}
-
-/** Which unspent outputs are asked for; of several conditions, all must hold. None: every output. */
+/** Selects unspent outputs. An output must match every field given; an empty query matches all of them. */
 export interface UtxoQuery {
-  /** Bech32 or Byron base58. */
+  /** Bech32, or base58 for a Byron address. */
   readonly address?: string
-  /** The hash of the payment part, 56 hex digits: a key's or a script's. */
+  /** Hash of the payment key or script, 56 hex digits. */
   readonly paymentCredential?: string
-  /** Policy id and asset name in hex, joined: what the output must hold. */
+  /** Policy id, 56 hex digits: the output holds an asset under it. */
+  readonly policy?: string
+  /** Policy id followed by the asset name, in hex: an asset that the output holds. */
   readonly unit?: string
-  /** `<64 hex digits>#<index>`. */
+  /** Output references, `<64 hex digits>#<index>`. */
   readonly references?: readonly string[]
-  /** The hash of the transaction that made them. */
+  /** Id of the transaction that created the outputs. */
   readonly transaction?: string
 }
 
-export type TransactionStatus =
-  | { readonly status: 'unknown' }
-  | { readonly status: 'pending' }
-  /** `confirmations`: blocks upon its block, 0 while that is the tip. */
-  | { readonly status: 'confirmed'; readonly place: Place; readonly confirmations: number }
+/**
+ * What became of a submitted transaction. A rejection is a result, not an error.
+ *
+ * - `accepted`: the transaction is in the mempool.
+ * - `malformed`: the bytes do not decode as a Conway transaction; `message` says where decoding stopped.
+ * - `rejected`: the transaction violates the ledger rules in `failures`, at least one.
+ */
+export type SubmitResult = Exclude<ViewSubmitResult, { kind: 'undecided' }>
+
+/**
+ * The outcome of running a transaction's scripts.
+ *
+ * - `malformed`: the bytes do not decode; `message` says where decoding stopped.
+ * - `unknown-inputs`: the transaction references outputs that neither the chain nor the caller provides.
+ * - `overlapping-outputs`: the caller provides outputs that differ from those the chain has under the same references.
+ * - `evaluated`: the scripts ran; `result` has the execution units or the failure of each redeemer.
+ */
+export type Evaluation = Exclude<ViewEvaluation, { kind: 'busy' }>
+
+/**
+ * A change of the chain or its mempool.
+ *
+ * - `block`: a block was appended.
+ * - `roll-back`: `blocks` were undone, newest first; `to` is the new tip.
+ * - `transaction`: a transaction entered the mempool.
+ * - `dropped`: transactions left the mempool, or an undone block, without entering another block.
+ */
+export type ChainEvent =
+  | { readonly type: 'block'; readonly block: Block }
+  | { readonly type: 'roll-back'; readonly to: Tip; readonly blocks: readonly Block[] }
+  | { readonly type: 'transaction'; readonly transaction: ChainTransaction }
+  | { readonly type: 'dropped'; readonly transactions: readonly ChainTransaction[] }
+
+/** The reads of a devnet. They are synchronous and answer from memory. */
+export interface ChainReads {
+  readonly parameters: ProtocolParameters
+  readonly slots: SlotConfig
+  readonly networkMagic: number
+  /** 0 for every test network, 1 for mainnet. */
+  readonly networkId: number
+  /** Stands for the block before the first one, 64 hex digits. */
+  readonly genesisHash: string
+  /** Largest total size of the transactions in a block, in bytes. */
+  readonly maxBlockSize: number
+  /** Number of blocks that can be rolled back. */
+  readonly securityParameter: number
+
+  /** The slot of the current time, at least the slot of the tip. */
+  currentSlot(): bigint
+  /** The newest block, or genesis. */
+  tip(): Tip
+  /** The block at a height or with a hash; undefined for genesis, unknown blocks and pruned empty blocks. */
+  block(at: number | string): Block | undefined
+  /** A transaction by id; `place` is absent while the transaction is in the mempool. */
+  transaction(hash: string): { readonly transaction: ChainTransaction; readonly place?: Place } | undefined
+  /** The transactions of the mempool, in order of acceptance. */
+  mempool(): readonly ChainTransaction[]
+  /**
+   * Unspent outputs of the confirmed chain, oldest first.
+   *
+   * @throws {DecodeError} the address of the query is not valid
+   */
+  utxos(query?: UtxoQuery): ChainOutput[]
+  /** All outputs of the confirmed chain including spent ones, oldest first. */
+  outputs(): ChainOutput[]
+  /** The outputs of one transaction, or of genesis, including spent ones, by index. */
+  outputsOf(transactionHash: string): ChainOutput[]
+  /** An output by its reference, spent or not. */
+  output(reference: string): ChainOutput | undefined
+  /**
+   * True if any output was ever sent to the address.
+   *
+   * @throws {DecodeError} the address is not valid
+   */
+  knowsAddress(address: string): boolean
+  /** Unspent outputs after applying the mempool: what a chained transaction can spend. */
+  readonly pendingUtxos: UtxoView
+  /** The datum with a hash, if an output or a witness ever contained it. */
+  datum(hash: string): Uint8Array | undefined
+  /** The script with a hash, if an output or a witness ever contained it. */
+  script(hash: string): Script | undefined
+  /** The deposit of a registered stake credential, in lovelace; undefined if it is not registered. */
+  stakeDeposit(credential: Credential): bigint | undefined
+
+  /**
+   * Runs the scripts of a transaction, ignoring the budgets that its redeemers declare.
+   *
+   * @param additional outputs that the chain does not have, by output reference
+   */
+  evaluate(cbor: Uint8Array, additional?: ReadonlyMap<string, TransactionOutput>): Promise<Evaluation>
+  /**
+   * Calls the listener after each change.
+   *
+   * @returns a function that ends the subscription
+   */
+  subscribe(listener: (event: ChainEvent) => void): () => void
+}

@@ -1,23 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
   decodeTransactionOutput,
-  fromHex,
-  isDecodeError,
+  type ProtocolParameters,
+  parseProtocolParameters,
   type TransactionOutput,
-  toHex,
 } from '@ratatosk/ledger'
 import { DevnetError } from '../errors.js'
 
-/** What a chain begins with. Two chains of equal genesis and equal blocks are the same chain. */
+/** The initial state of a chain. Chains with equal genesis and equal blocks have equal hashes. */
 export interface Genesis {
-  /** POSIX milliseconds at which slot 0 begins. */
+  /** Start of slot 0 in POSIX milliseconds. */
   readonly startTime: number
-  /** Tells test networks apart; it is in no transaction since Shelley. */
+  /** Distinguishes test networks. Shelley addresses do not contain it. */
   readonly networkMagic: number
-  /** The first unspent outputs: `<64 hex digits>#<index>` and the output's CBOR in hex. */
+  /** Initial unspent outputs: the reference as `<64 hex digits>#<index>`, the output as CBOR in hex. */
   readonly utxos: readonly { readonly outref: string; readonly output: string }[]
 }
 
+/** An output of the genesis, decoded. */
 export interface GenesisOutput {
   readonly key: string
   readonly transactionHash: string
@@ -26,24 +28,24 @@ export interface GenesisOutput {
 }
 
 /**
- * Reads the outputs of a genesis.
+ * Decodes the outputs of a genesis.
  *
- * @throws {DevnetError} `DEVNET_CONFIGURATION` naming the entry that is no output of a test network
+ * @throws {DevnetError} `DEVNET_CONFIGURATION` naming the entry that is not a valid output of a test network
  */
 export function genesisOutputs({ utxos }: Genesis): GenesisOutput[] {
   const seen = new Set<string>()
   return utxos.map(({ outref, output: hex }, position) => {
     const fail = (reason: string): DevnetError =>
-      new DevnetError('DEVNET_CONFIGURATION', `The genesis is wrong at utxos[${position}]: ${reason}`)
+      new DevnetError('DEVNET_CONFIGURATION', `Invalid genesis: utxos[${position}]: ${reason}`)
     const match = /^([0-9a-fA-F]{64})#(\d{1,5})$/.exec(outref)
     const transactionHash = match?.[1]?.toLowerCase()
     const index = Number(match?.[2])
-    if (transactionHash === undefined || index > 0xffff) throw fail(`"${outref}" is no output reference`)
+    if (transactionHash === undefined || index > 0xffff) throw fail(`"${outref}" is not an output reference`)
     const key = `${transactionHash}#${index}`
-    if (seen.has(key)) throw fail(`${key} is there already`)
+    if (seen.has(key)) throw fail(`duplicate output reference ${key}`)
     seen.add(key)
     const output = readOutput(hex, fail)
-    if (output.address.networkId !== 0) throw fail('its address is not of a test network')
+    if (output.address.networkId !== 0) throw fail('the address does not belong to a test network')
     return { key, transactionHash, index, output }
   })
 }
@@ -57,7 +59,7 @@ function readOutput(hex: string, fail: (reason: string) => DevnetError): Transac
   }
 }
 
-/** The hash that stands for the block before the first, and says what the chain began with. */
+/** The hash that stands for the block before the first one. It commits to the whole genesis. */
 export function genesisHash({ startTime, networkMagic, utxos }: Genesis, slotLengthMs: number): string {
   const text = JSON.stringify([
     'ratatosk devnet',
@@ -67,4 +69,10 @@ export function genesisHash({ startTime, networkMagic, utxos }: Genesis, slotLen
     utxos.map(({ outref, output }) => [outref.toLowerCase(), output.toLowerCase()]),
   ])
   return toHex(blake2b256(Buffer.from(text, 'utf8')))
+}
+
+/** Mainnet's protocol parameters: Conway era, protocol version 10. */
+export function defaultParameters(): ProtocolParameters {
+  const file = new URL('../../parameters/devnet.json', import.meta.url)
+  return parseProtocolParameters(JSON.parse(readFileSync(file, 'utf8')))
 }

@@ -1,45 +1,52 @@
 import { readFileSync } from 'node:fs'
-import { blake2b256, CborWriter, decodeBech32Address, toHex } from '@ratatosk/ledger'
+import { CborWriter, toHex } from '@ratatosk/cbor'
+import { blake2b256, decodeBech32Address } from '@ratatosk/ledger'
 import type { Genesis } from './genesis.js'
 
-/** A wallet whose keys everybody knows. */
+/** A wallet whose keys are public. */
 export interface TestWallet {
-  /** Of the mnemonic, by CIP-1852. */
+  /** Account index of the mnemonic (CIP-1852). */
   readonly account: number
-  /** Bech32, with payment and stake key. */
+  /** Bech32 base address, with payment and stake key. */
   readonly address: string
-  /** The payment key: bech32 `ed25519e_sk`, 64 bytes extended. */
+  /** Payment signing key: bech32 `ed25519e_sk`, 64 bytes (CIP-5). */
   readonly signingKey: string
+  /** Stake signing key, in the same form. */
+  readonly stakeSigningKey: string
 }
 
+/** The public test wallets and the mnemonic that they derive from. */
 export interface TestWallets {
-  /** What to show wherever these keys are shown. */
+  /** A warning to print next to these keys. */
   readonly warning: string
-  /** 24 words. */
+  /** 24 words (BIP-39). */
   readonly mnemonic: string
+  /** Derivation paths of the keys. */
   readonly derivation: string
   readonly wallets: readonly TestWallet[]
 }
 
 /**
- * The wallets that own the default genesis. THEIR KEYS ARE PUBLIC: whatever is sent to them on a public network is lost.
+ * The wallets that the default genesis funds. THEIR KEYS ARE PUBLIC: funds sent to them on a public network
+ * are lost.
  */
 export const testWallets: TestWallets = JSON.parse(
   readFileSync(new URL('../../genesis/wallets.json', import.meta.url), 'utf8'),
 )
 
+/** Options of {@link testGenesis}. */
 export interface FundsOptions {
-  /** How many outputs each wallet begins with. Default 5. */
+  /** Number of outputs per wallet. Default 5. */
   readonly outputs?: number
   /** Lovelace in each output. Default 10,000,000,000. */
   readonly lovelace?: bigint
-  /** Default: 2025-01-01T00:00Z, so that a slot means the same after every restart. */
+  /** Start of slot 0 in POSIX milliseconds. Default 2025-01-01T00:00Z, the same after a restart. */
   readonly startTime?: number
   /** Default 42. */
   readonly networkMagic?: number
 }
 
-/** A genesis that gives every test wallet the same. */
+/** A genesis that funds every test wallet equally. */
 export function testGenesis(options: FundsOptions = {}): Genesis {
   const {
     outputs = 5,

@@ -1,55 +1,73 @@
 import { parseArgs } from 'node:util'
 
+/** The options of the standalone devnet. */
 export interface StandaloneOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Where the chain is kept; `undefined`: in memory. */
+  /** Folder for the chain; undefined: in memory. */
   readonly dataDirectory: string | undefined
+  /** 0: no scheduled blocks. */
   readonly blockEveryMs: number
   readonly slotLengthMs: number
 }
 
+/** What the command line asks for. */
+export type Command =
+  | { readonly kind: 'start'; readonly options: StandaloneOptions }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
+  /** The arguments are invalid; `message` says which one and why. */
+  | { readonly kind: 'invalid'; readonly message: string }
+
 export const usage = `Usage: devnet [options]
 
-  --host <address>       where to listen                        (127.0.0.1)
-  --port <number>        0 takes a free one                     (1337)
-  --data-dir <folder>    keep the chain there; without it, the chain ends with the process
-  --block-every <ms>     how often a block is made; 0: by hand  (1000)
-  --slot-length <ms>     how long a slot lasts                  (1000)
-  --help                 this text
+Runs a Cardano layer 1 in this process and serves the Blockfrost, Kupo and Ogmios APIs.
+
+  --host <address>     address to listen on                                 (default 127.0.0.1)
+  --port <number>      port to listen on; 0: any free port                  (default 1337)
+  --data-dir <folder>  keep the chain in this folder                        (default in memory)
+  --block-every <ms>   interval between blocks; 0: only on demand           (default 1000)
+  --slot-length <ms>   length of a slot                                     (default 1000)
+  -h, --help           print this help
+  -v, --version        print the version
 `
 
-/**
- * Reads the command line.
- *
- * @returns undefined where help is asked for
- * @throws TypeError on what cannot be meant
- */
-export function readOptions(args: readonly string[]): StandaloneOptions | undefined {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      host: { type: 'string', default: '127.0.0.1' },
-      port: { type: 'string', default: '1337' },
-      'data-dir': { type: 'string' },
-      'block-every': { type: 'string', default: '1000' },
-      'slot-length': { type: 'string', default: '1000' },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help === true) return undefined
-  return {
-    host: String(values.host),
-    port: whole('--port', values.port, 0, 65_535),
-    dataDirectory: values['data-dir'],
-    blockEveryMs: whole('--block-every', values['block-every'], 0, 86_400_000),
-    slotLengthMs: whole('--slot-length', values['slot-length'], 1, 86_400_000),
+/** Parses the command line, without the interpreter and the script. */
+export function readCommand(args: readonly string[]): Command {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        host: { type: 'string', default: '127.0.0.1' },
+        port: { type: 'string', default: '1337' },
+        'data-dir': { type: 'string' },
+        'block-every': { type: 'string', default: '1000' },
+        'slot-length': { type: 'string', default: '1000' },
+        help: { type: 'boolean', short: 'h', default: false },
+        version: { type: 'boolean', short: 'v', default: false },
+      },
+    })
+    if (values.help) return { kind: 'help' }
+    if (values.version) return { kind: 'version' }
+    const options = {
+      host: values.host,
+      port: wholeNumber('--port', values.port, 0, 65_535),
+      dataDirectory: values['data-dir'],
+      blockEveryMs: wholeNumber('--block-every', values['block-every'], 0, 86_400_000),
+      slotLengthMs: wholeNumber('--slot-length', values['slot-length'], 1, 86_400_000),
+    }
+    return { kind: 'start', options }
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error
+    // Node adds advice that does not apply to a command without positional arguments.
+    const [message = ''] = error.message.split('. ')
+    return { kind: 'invalid', message }
   }
 }
 
-function whole(name: string, text: string | undefined, least: number, most: number): number {
-  const value = text !== undefined && /^\d{1,8}$/.test(text) ? Number(text) : Number.NaN
+function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const value = /^\d{1,8}$/.test(text) ? Number(text) : Number.NaN
   if (value >= least && value <= most) return value
-  throw new TypeError(`${name} must be a whole number from ${least} to ${most}, not "${text}"`)
+  throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not "${text}"`)
 }

@@ -1,7 +1,8 @@
 import cors from '@fastify/cors'
 import fastify from 'fastify'
 import { createDevnet } from '../create-devnet.js'
-import { devnetFaces } from '../faces/devnet-faces.js'
+import { testWallets } from '../genesis/wallets.js'
+import { devnetApis } from '../plugin/devnet-apis.js'
 import { createMemoryStore } from '../store/memory-store.js'
 import { createSqlStore } from '../store/sql-store.js'
 import type { DevnetStore } from '../store/types.js'
@@ -9,29 +10,27 @@ import type { Devnet } from '../types.js'
 import type { StandaloneOptions } from './options.js'
 
 export interface Standalone {
-  readonly devnet: Devnet
-  /** `http://127.0.0.1:1337` */
-  readonly url: string
+  /** What to print: the API URLs and the test wallets. */
+  readonly banner: string
   close(): Promise<void>
 }
 
-/** Opens the devnet with its store and serves all its faces. */
+/** Opens the devnet with its store and serves all of its APIs. */
 export async function start(options: StandaloneOptions): Promise<Standalone> {
   const { host, port, dataDirectory, blockEveryMs, slotLengthMs } = options
   const { store, close: closeStore } = await openStore(dataDirectory)
   const devnet = await createDevnet({ store, blockEveryMs, slotLengthMs })
   const server = fastify({
     forceCloseConnections: true,
-    // Some clients write the base address with a slash at its end, and the path with one at its beginning.
+    // Some clients join a base URL that ends in a slash to a path that starts with one.
     routerOptions: { ignoreDuplicateSlashes: true },
   })
-  // Wallets and pages of any origin are what a devnet is for.
+  // Wallets and dApps under development come from any origin.
   await server.register(cors, { origin: true })
-  await server.register(devnetFaces, { devnet, paths: { control: '/devnet' } })
+  await server.register(devnetApis, { devnet, paths: { control: '/devnet', wallet: '/dev-wallet.js' } })
   const url = await server.listen({ host, port })
   return {
-    devnet,
-    url,
+    banner: bannerOf(devnet, url, dataDirectory),
     async close() {
       await server.close()
       await devnet.close()
@@ -47,4 +46,34 @@ async function openStore(
   const { PGlite } = await import('@electric-sql/pglite')
   const pglite = await PGlite.create(directory)
   return { store: createSqlStore({ connection: pglite }), close: () => pglite.close() }
+}
+
+function bannerOf(devnet: Devnet, url: string, dataDirectory: string | undefined): string {
+  const { warning, mnemonic, derivation, wallets } = testWallets
+  const { height } = devnet.tip()
+  const { zeroTime, slotLength } = devnet.slots
+  const ada = (address: string): bigint =>
+    devnet.utxos({ address }).reduce((sum, { output }) => sum + output.value.lovelace, 0n) / 1_000_000n
+  return [
+    'Ratatosk devnet: a local Cardano layer 1',
+    '',
+    `  Blockfrost  ${url}/blockfrost/api/v0   (any project id)`,
+    `  Kupo        ${url}/kupo`,
+    `  Ogmios      ${url.replace('http', 'ws')}/ogmios   (also POST)`,
+    `  Control     ${url}/devnet   (blocks, roll-backs, faults)`,
+    `  Wallet      ${url}/dev-wallet.js   (CIP-30, for web pages)`,
+    '',
+    `  Chain       block ${height}, stored ${dataDirectory === undefined ? 'in memory' : `in ${dataDirectory}`}`,
+    `  Slots       ${slotLength} ms each, since ${new Date(Number(zeroTime)).toISOString()}`,
+    `  Network     magic ${devnet.networkMagic}`,
+    '',
+    `  WARNING: ${warning}`,
+    '',
+    `  Mnemonic    ${mnemonic}`,
+    `  Derivation  ${derivation}`,
+    ...wallets.map(
+      ({ account, address }) => `  Account ${String(account).padEnd(3)} ${address}  ${ada(address)} ada`,
+    ),
+    '',
+  ].join('\n')
 }

@@ -1,23 +1,29 @@
 import type { DevnetStore, StoredBlock, StoredTransaction } from './types.js'
 
-/** Keeps the chain for as long as this object lives: devnets opened on it one after the other find the same chain. */
+/**
+ * Keeps the chain in memory, for as long as the returned object lives. Devnets opened on it one after another
+ * continue the same chain.
+ */
 export function createMemoryStore(): DevnetStore {
-  let begun: string | undefined
+  let recordedGenesis: string | undefined
   let blocks: StoredBlock[] = []
   const transactions = new Map<string, StoredTransaction>()
 
   return {
     async open(genesis) {
-      begun ??= genesis
-      return { genesis: begun, chain: { blocks: [...blocks], transactions: [...transactions.values()] } }
+      recordedGenesis ??= genesis
+      return {
+        genesis: recordedGenesis,
+        chain: { blocks: [...blocks], transactions: [...transactions.values()] },
+      }
     },
     async addTransaction(transaction) {
       transactions.set(transaction.hash, transaction)
     },
-    async addBlock(block, { dropped, forgotten }) {
+    async addBlock(block, { dropped, prunable }) {
       blocks.push(block)
-      const deep = blocks.findIndex(({ height }) => height === forgotten)
-      if (blocks[deep]?.transactions.length === 0) blocks.splice(deep, 1)
+      const index = blocks.findIndex(({ height }) => height === prunable)
+      if (blocks[index]?.transactions.length === 0) blocks.splice(index, 1)
       for (const hash of dropped) transactions.delete(hash)
     },
     async removeBlocks(above, dropped) {

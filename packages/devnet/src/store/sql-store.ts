@@ -1,19 +1,21 @@
-import { fromHex, toHex } from '@ratatosk/ledger'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { DevnetError } from '../errors.js'
 import type { DevnetStore } from './types.js'
 
-/** PostgreSQL, as `pg`'s Pool and PGlite both are: one statement with `$1` parameters in, rows out. */
+/** A PostgreSQL connection: a `Pool` of `pg`, a PGlite instance, or anything with the same `query`. */
 export interface SqlConnection {
+  /** Runs one statement with `$1`-style parameters. */
   query(statement: string, parameters?: unknown[]): Promise<{ rows: unknown[] }>
 }
 
+/** Options of {@link createSqlStore}. */
 export interface SqlStoreOptions {
   readonly connection: SqlConnection
-  /** The database schema of the devnet's own tables. Default `devnet`. */
+  /** Database schema for the tables, created if missing: a lower-case identifier. Default `devnet`. */
   readonly schema?: string
 }
 
-/** Texts and numbers only, which every driver hands over alike. */
+/** Text and integers only: drivers disagree about other types. */
 interface BlockRow {
   readonly height: number
   readonly slot: string
@@ -29,16 +31,21 @@ interface TransactionRow {
 }
 
 /**
- * Keeps the chain in PostgreSQL or PGlite, in tables of its own. Every change is one statement, so that it needs no
- * transaction of the connection and is there whole or not at all.
+ * Keeps the chain in PostgreSQL or PGlite. Every change is a single statement and therefore atomic without a
+ * transaction on the connection.
  *
- * @throws {DevnetError} `DEVNET_CONFIGURATION` on a schema name that is no plain identifier
+ * @throws {DevnetError} `DEVNET_CONFIGURATION` if the schema name is not a lower-case identifier
  * @example
+ * ```ts
  * const store = createSqlStore({ connection: await PGlite.create('.ratatosk/devnet') })
+ * ```
  */
 export function createSqlStore({ connection, schema = 'devnet' }: SqlStoreOptions): DevnetStore {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw new DevnetError('DEVNET_CONFIGURATION', `The schema name "${schema}" is no plain identifier`)
+    throw new DevnetError(
+      'DEVNET_CONFIGURATION',
+      `Invalid schema name "${schema}": use lower-case letters, digits and underscores`,
+    )
   }
 
   async function rows<Row>(statement: string, parameters: unknown[] = []): Promise<Row[]> {
@@ -69,7 +76,7 @@ export function createSqlStore({ connection, schema = 'devnet' }: SqlStoreOption
     async open(genesis) {
       await createTables()
       await rows(`INSERT INTO ${schema}.genesis (hash) VALUES ($1) ON CONFLICT DO NOTHING`, [genesis])
-      const [begun] = await rows<{ hash: string }>(`SELECT hash FROM ${schema}.genesis`)
+      const [recorded] = await rows<{ hash: string }>(`SELECT hash FROM ${schema}.genesis`)
       const blocks = await rows<BlockRow>(
         `SELECT height, slot::text, encode(hash, 'hex') AS hash, encode(previous, 'hex') AS previous, transactions
          FROM ${schema}.blocks ORDER BY height`,
@@ -79,7 +86,7 @@ export function createSqlStore({ connection, schema = 'devnet' }: SqlStoreOption
          FROM ${schema}.transactions ORDER BY sequence`,
       )
       return {
-        genesis: begun?.hash ?? genesis,
+        genesis: recorded?.hash ?? genesis,
         chain: {
           blocks: blocks.map((block) => ({ ...block, slot: BigInt(block.slot) })),
           transactions: transactions.map(({ hash, cbor, sequence }) => ({
@@ -98,11 +105,11 @@ export function createSqlStore({ connection, schema = 'devnet' }: SqlStoreOption
       )
     },
 
-    async addBlock({ height, slot, hash, previous, transactions }, { dropped, forgotten }) {
+    async addBlock({ height, slot, hash, previous, transactions }, { dropped, prunable }) {
       await rows(
         `WITH dropped AS (
            DELETE FROM ${schema}.transactions WHERE hash IN (${hashesIn('$6')})
-         ), forgotten AS (
+         ), pruned AS (
            DELETE FROM ${schema}.blocks WHERE height = $7 AND json_array_length(transactions) = 0
          )
          INSERT INTO ${schema}.blocks (height, slot, hash, previous, transactions)
@@ -114,7 +121,7 @@ export function createSqlStore({ connection, schema = 'devnet' }: SqlStoreOption
           previous,
           JSON.stringify(transactions),
           JSON.stringify(dropped),
-          forgotten,
+          prunable,
         ],
       )
     },
@@ -131,7 +138,7 @@ export function createSqlStore({ connection, schema = 'devnet' }: SqlStoreOption
   }
 }
 
-/** A JSON text of hex hashes as rows: arrays of bytea are a matter in which drivers differ. */
+/** Turns a JSON array of hex hashes into rows: drivers disagree about bytea arrays. */
 function hashesIn(parameter: string): string {
   return `SELECT decode(value, 'hex') FROM json_array_elements_text(${parameter}::text::json)`
 }

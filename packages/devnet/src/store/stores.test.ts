@@ -1,55 +1,39 @@
-import { randomBytes } from 'node:crypto'
-import { PGlite } from '@electric-sql/pglite'
+import { createPGlite, databaseUrl, inDatabase, randomName, whyMissing } from '@ratatosk/test-kit'
 import pg from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDevnet } from '../create-devnet.js'
 import { draft } from '../test/draft.js'
-import { genesisOf, testKey } from '../test/keys.js'
-import { utxoSet } from '../test/utxo-digest.js'
+import { genesisOf } from '../test/keys.js'
+import { alice, aliceGenesis, first, second, utxoSet } from '../test/scenes.js'
 import type { Devnet } from '../types.js'
 import { createMemoryStore } from './memory-store.js'
 import { createSqlStore } from './sql-store.js'
 import type { DevnetStore } from './types.js'
 
-const alice = testKey(1)
-const genesis = genesisOf([alice.addressBytes, alice.addressBytes])
 const clock = { now: () => Date.UTC(2025, 0, 2) }
-const pglite = await PGlite.create()
-const pool = new pg.Pool({
-  connectionString: process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
-  connectionTimeoutMillis: 2_000,
-  max: 2,
-})
-const postgres = await pool.query('SELECT 1').then(
-  () => true,
-  () => false,
-)
-if (!postgres) {
-  const reason = 'no PostgreSQL at TEST_DATABASE_URL or on 127.0.0.1:5432'
-  if (process.env.RATATOSK_REQUIRE_SERVICES === '1') throw new Error(reason)
-  console.warn(`Skipped: ${reason}`)
-}
+const withoutPostgres = await whyMissing('PostgreSQL')
+
+const pglite = await createPGlite()
+const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 })
 const schemas: string[] = []
 afterAll(async () => {
   await pglite.close()
-  for (const schema of postgres ? schemas : []) await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await pool.end()
+  for (const schema of schemas) await inDatabase(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
 })
-
-function newSchema(): string {
-  const schema = `devnet_test_${randomBytes(6).toString('hex')}`
-  schemas.push(schema)
-  return schema
-}
 
 const stores: Readonly<Record<string, () => DevnetStore>> = {
   memory: createMemoryStore,
-  PGlite: () => createSqlStore({ connection: pglite, schema: newSchema() }),
-  ...(postgres && { PostgreSQL: () => createSqlStore({ connection: pool, schema: newSchema() }) }),
+  PGlite: () => createSqlStore({ connection: pglite, schema: randomName() }),
+  PostgreSQL: () => {
+    const schema = randomName()
+    schemas.push(schema)
+    return createSqlStore({ connection: pool, schema })
+  },
 }
 
 const reopen = (store: DevnetStore, securityParameter = 2160): Promise<Devnet> =>
-  createDevnet({ store, genesis, clock, blockEveryMs: 0, securityParameter })
+  createDevnet({ store, genesis: aliceGenesis, clock, blockEveryMs: 0, securityParameter })
 
 function spend(input: string, lovelace: bigint) {
   return draft({
@@ -60,26 +44,27 @@ function spend(input: string, lovelace: bigint) {
   })
 }
 
-function picture(devnet: Devnet) {
+/** What must survive a restart. */
+function stateOf(devnet: Devnet) {
   return {
     tip: devnet.tip(),
     utxos: utxoSet(devnet),
-    waiting: devnet.mempool().map(({ hash }) => hash),
+    pending: devnet.mempool().map(({ hash }) => hash),
     blocks: Array.from({ length: devnet.tip().height }, (_, i) => devnet.block(i + 1)?.hash),
   }
 }
 
-/** Lets a store's next write fail, before it has happened or after. */
-function failing(store: DevnetStore, moment: 'before' | 'after') {
+/** A store whose next write fails while `fault.armed`, before or after it took effect. */
+function breakable(store: DevnetStore, moment: 'before' | 'after') {
   const fault = { armed: false }
   const wrap =
     <A extends unknown[]>(write: (...parameters: A) => Promise<void>) =>
     async (...parameters: A): Promise<void> => {
       const { armed } = fault
       fault.armed = false
-      if (armed && moment === 'before') throw new Error('the disk is gone')
+      if (armed && moment === 'before') throw new Error('write failed')
       await write(...parameters)
-      if (armed) throw new Error('the power is gone')
+      if (armed) throw new Error('write failed')
     }
   const wrapped: DevnetStore = {
     open: (hash) => store.open(hash),
@@ -90,13 +75,17 @@ function failing(store: DevnetStore, moment: 'before' | 'after') {
   return { store: wrapped, fault }
 }
 
-describe.each(Object.entries(stores))('kept in %s, a chain', (_name, createStore) => {
-  it('is the same after a restart: blocks, what waits, roll-backs', async () => {
+describe.each(Object.entries(stores))('a chain in %s', (name, createStore) => {
+  beforeEach((context) => {
+    if (name === 'PostgreSQL' && withoutPostgres !== undefined) context.skip(withoutPostgres)
+  })
+
+  it('is the same after a restart: blocks, pending transactions and roll-backs', async () => {
     const store = createStore()
     let devnet = await reopen(store)
-    const one = spend(`${'11'.repeat(32)}#0`, 100_000_000n)
+    const one = spend(first, 100_000_000n)
     const two = spend(`${one.hash}#0`, 99_800_000n)
-    const three = spend(`${'11'.repeat(32)}#1`, 100_000_000n)
+    const three = spend(second, 100_000_000n)
     const steps = [
       () => devnet.submit(one.cbor),
       () => devnet.produceBlock(),
@@ -111,67 +100,68 @@ describe.each(Object.entries(stores))('kept in %s, a chain', (_name, createStore
     ]
     for (const step of steps) {
       await step()
-      const before = picture(devnet)
+      const before = stateOf(devnet)
       await devnet.close()
       devnet = await reopen(store)
-      expect(picture(devnet)).toEqual(before)
+      expect(stateOf(devnet)).toEqual(before)
     }
     expect(devnet.mempool().map(({ hash }) => hash)).toEqual([two.hash])
     await devnet.close()
   })
 
-  it.each(['before', 'after'] as const)('is whole after a death %s any write', async (moment) => {
-    const one = spend(`${'11'.repeat(32)}#0`, 100_000_000n)
+  it.each(['before', 'after'] as const)('is consistent if the process dies %s a write', async (moment) => {
+    const one = spend(first, 100_000_000n)
     const steps: ((devnet: Devnet) => Promise<unknown>)[] = [
       (devnet) => devnet.submit(one.cbor),
       (devnet) => devnet.produceBlock(),
       (devnet) => devnet.rollBack(1, { resubmit: true }),
-      (devnet) => devnet.rollBack(1),
     ]
-    const { store, fault } = failing(createStore(), moment)
+    const { store, fault } = breakable(createStore(), moment)
     let devnet = await reopen(store)
-    for (const step of steps.slice(0, 3)) {
-      const before = picture(devnet)
+    for (const step of steps) {
+      const before = stateOf(devnet)
       fault.armed = true
-      await expect(step(devnet)).rejects.toThrow('is gone')
-      expect(picture(devnet)).toEqual(before)
+      await expect(step(devnet)).rejects.toThrow('write failed')
+      expect(stateOf(devnet)).toEqual(before)
       await devnet.close()
       devnet = await reopen(store)
       if (moment === 'before') {
-        expect(picture(devnet)).toEqual(before)
+        expect(stateOf(devnet)).toEqual(before)
         await step(devnet)
-      } else expect(picture(devnet)).not.toEqual(before)
+      } else expect(stateOf(devnet)).not.toEqual(before)
     }
     expect(devnet.mempool().map(({ hash }) => hash)).toEqual([one.hash])
     await devnet.close()
   })
 
-  it('forgets empty blocks that can no longer be undone, and no others', async () => {
+  it('loses only empty blocks below the security parameter', async () => {
     const store = createStore()
     const devnet = await reopen(store, 2)
-    await devnet.submit(spend(`${'11'.repeat(32)}#0`, 100_000_000n).cbor)
+    await devnet.submit(spend(first, 100_000_000n).cbor)
     for (let i = 0; i < 5; i++) await devnet.produceBlock()
-    const before = picture(devnet)
+    const before = stateOf(devnet)
     expect(before.blocks.map((hash) => hash !== undefined)).toEqual([true, false, true, true, true])
     await devnet.close()
     const again = await reopen(store, 2)
-    expect(picture(again)).toEqual(before)
-    await again.rollBack(2)
+    expect(stateOf(again)).toEqual(before)
+    expect(await again.rollBack(2)).toMatchObject({ height: 3 })
     await again.close()
   })
 
-  it('is not taken for one that began otherwise', async () => {
+  it('is rejected with a different genesis', async () => {
     const store = createStore()
     await (await reopen(store)).close()
     const other = createDevnet({ store, genesis: genesisOf([alice.addressBytes]), blockEveryMs: 0 })
     await expect(other).rejects.toMatchObject({ code: 'DEVNET_CONFIGURATION' })
   })
 
-  it('is refused where a block is not what its hash says', async () => {
+  it('is rejected if a block does not match its hash', async () => {
     const store = createStore()
-    await store.open((await reopen(createMemoryStore())).genesisHash)
+    const devnet = await reopen(createMemoryStore())
+    await devnet.close()
+    await store.open(devnet.genesisHash)
     const block = { height: 1, slot: 1n, hash: '00'.repeat(32), previous: '11'.repeat(32), transactions: [] }
-    await store.addBlock(block, { dropped: [], forgotten: -1 })
+    await store.addBlock(block, { dropped: [], prunable: -1 })
     await expect(reopen(store)).rejects.toMatchObject({ code: 'DEVNET_STORE_CORRUPT' })
   })
 })

@@ -1,48 +1,56 @@
-/** A transaction as a store keeps it. */
+/** A transaction as the store keeps it. */
 export interface StoredTransaction {
-  /** 64 hex digits. */
+  /** Transaction id, 64 hex digits. */
   readonly hash: string
   readonly cbor: Uint8Array
+  /** Order of acceptance, see `ChainTransaction.sequence`. */
   readonly sequence: number
 }
 
+/** A block as the store keeps it. Hashes are 64 hex digits. */
 export interface StoredBlock {
   readonly height: number
   readonly slot: bigint
   readonly hash: string
   readonly previous: string
-  /** The hashes of its transactions, in order. */
+  /** Ids of the block's transactions, in order. */
   readonly transactions: readonly string[]
 }
 
-/** All that a store holds. Blocks by height; empty ones that are deep enough may be missing. */
+/** Everything a store holds. */
 export interface StoredChain {
+  /** By height. Empty blocks below the security parameter may be missing. */
   readonly blocks: readonly StoredBlock[]
-  /** Those of the blocks and those that wait. */
+  /** The transactions of all blocks and the pending ones. */
   readonly transactions: readonly StoredTransaction[]
 }
 
+/** What changes in the store when a block is added. */
 export interface BlockChange {
-  /** Transactions that left the mempool without coming into a block. */
+  /** Ids of transactions that left the mempool without entering a block. */
   readonly dropped: readonly string[]
-  /** A height whose block, if it is empty, need no longer be kept. */
-  readonly forgotten: number
+  /** Height of a block to delete if it is empty; a height without a block has no effect. */
+  readonly prunable: number
 }
 
 /**
- * Where a devnet keeps its chain. Each method does all or nothing, so that a process killed at any moment finds a whole
- * chain again; one devnet at a time uses a store.
+ * Where a devnet keeps its chain. Each method is atomic, so the chain survives a kill at any moment. Only one
+ * devnet may use a store at a time.
  */
 export interface DevnetStore {
   /**
-   * What is kept, or what was begun just now.
+   * Loads the chain. An empty store first records the genesis.
    *
-   * @param genesis the hash of the genesis that a new chain begins with
-   * @returns the genesis hash of the kept chain, which may be another one
+   * @param genesis genesis hash to record in an empty store
+   * @returns the chain and its genesis hash, which can differ from the one given
    */
   open(genesis: string): Promise<{ readonly genesis: string; readonly chain: StoredChain }>
   addTransaction(transaction: StoredTransaction): Promise<void>
   addBlock(block: StoredBlock, change: BlockChange): Promise<void>
-  /** Removes all blocks above a height. Their transactions wait again, except those dropped. */
+  /**
+   * Removes all blocks above a height. Their transactions become pending again, except the dropped ones.
+   *
+   * @param dropped ids of transactions to delete
+   */
   removeBlocks(above: number, dropped: readonly string[]): Promise<void>
 }

@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { createDevnet } from '../create-devnet.js'
-import { devnetFaces } from '../faces/devnet-faces.js'
+import { devnetApis } from '../plugin/devnet-apis.js'
 import type { Devnet, DevnetOptions } from '../types.js'
 
 export interface ServedDevnet {
@@ -14,15 +14,15 @@ export interface ServedDevnet {
   close(): Promise<void>
 }
 
-/** A devnet with all its faces, on a port of its own. */
+/** Serves a devnet with all APIs on a free port. */
 export async function serveDevnet(options: DevnetOptions = {}): Promise<ServedDevnet> {
   const devnet = await createDevnet(options)
   const server = fastify({
     forceCloseConnections: true,
-    // Some clients write the base address with a slash at its end, and the path with one at its beginning.
+    // Some clients join a base URL that ends in a slash to a path that starts with one.
     routerOptions: { ignoreDuplicateSlashes: true },
   })
-  await server.register(devnetFaces, { devnet })
+  await server.register(devnetApis, { devnet })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   return {
     devnet,

@@ -8,7 +8,7 @@ export const token = 's3cret-token'
 
 const hash = Buffer.alloc(28, 0x11)
 
-/** Bech32 of an address: the header's type (CIP-19) and network id, then what follows. */
+/** Bech32 of an address: type and network id of the header (CIP-19), then the credentials. */
 export function addressText(prefix: string, type: number, networkId: number, ...rest: Uint8Array[]): string {
   const bytes = Buffer.concat([Buffer.of((type << 4) | networkId), ...rest])
   return bech32.encode(prefix, bech32.toWords(bytes), 10_000)
@@ -31,7 +31,7 @@ export interface LogLine {
   err?: { message: string; code?: string; stack: string }
 }
 
-/** A server with the plugin over a faucet that answers as it is told, and notes what it was asked. */
+/** A server with the plugin over a payer that returns `answers.result` and records its requests. */
 export async function build(t: Test, options: Partial<FaucetOptions> = {}) {
   const asked: ClaimRequest[] = []
   const log: LogLine[] = []
@@ -45,7 +45,7 @@ export async function build(t: Test, options: Partial<FaucetOptions> = {}) {
   await server.register(faucet, {
     token,
     network: 'testnet',
-    faucet: {
+    payer: {
       async claim(request) {
         asked.push(request)
         if (answers.result instanceof Error) throw answers.result

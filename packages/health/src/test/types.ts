@@ -1,4 +1,4 @@
-// Compiled, never run: what the types accept and what they refuse.
+// Compiled, never run: checks what the types accept and refuse.
 import fastify from 'fastify'
 import health, { type HealthOptions, type Probe } from '../index.js'
 
@@ -6,17 +6,19 @@ const server = fastify()
 const probe: Probe = async (signal) => signal.throwIfAborted()
 
 server.register(health, { probes: {} })
-server.register(health, { probes: { database: probe, queue: async () => undefined, layer1: probe } })
+server.register(health, { probes: { database: probe, cache: async () => undefined, 'layer 1': probe } })
 server.register(health, { probes: { queue: probe }, probeTimeoutMs: 1000, prefix: '/l2', logLevel: 'silent' })
 server.register(health, { probes: {} } satisfies HealthOptions)
+server.register(health, { probes: { database: probe } } satisfies HealthOptions<'database'>)
 
-// @ts-expect-error probes are required, be there none
+// @ts-expect-error probes are required, even if there are none
 server.register(health, {})
-// @ts-expect-error no such subsystem
-server.register(health, { probes: { cache: probe } })
-// @ts-expect-error the answer is promised
+// @ts-expect-error a subsystem that is not named
+const named: HealthOptions<'database'> = { probes: { cache: probe } }
+server.register(health, named)
+// @ts-expect-error a probe returns a promise
 server.register(health, { probes: { queue: () => true } })
-// @ts-expect-error what fails rejects; there is nothing to resolve to
+// @ts-expect-error a probe resolves to nothing and rejects on failure
 server.register(health, { probes: { queue: async () => true } })
 // @ts-expect-error a time is a number
 server.register(health, { probes: {}, probeTimeoutMs: '3000' })

@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events'
 
 /**
- * Runs under a signal that ends with the caller's, or with `TimeoutError` when the time is over. Whatever hangs on the caller's
- * signal is taken off it again, because callers pass signals that live as long as their process; what `AbortSignal.any` hangs there,
- * Node 20 never frees.
+ * Runs `run` under a signal that aborts with the caller's signal, or with `TimeoutError` after `timeoutMs`. It removes its listener
+ * from the caller's signal, which may live as long as the process; Node 20 never frees what `AbortSignal.any` attaches.
  */
 export async function bounded<T>(
   timeoutMs: number,
@@ -11,11 +10,10 @@ export async function bounded<T>(
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController()
-  // As many as there are requests under way.
+  // One listener per concurrent request.
   setMaxListeners(0, controller.signal)
   const end = () => controller.abort(signal?.reason)
-  const timeOut = () =>
-    controller.abort(new DOMException(`Not within ${timeoutMs} milliseconds`, 'TimeoutError'))
+  const timeOut = () => controller.abort(new DOMException(`Not done within ${timeoutMs} ms`, 'TimeoutError'))
   const timer = setTimeout(timeOut, timeoutMs).unref()
   if (signal?.aborted) end()
   else signal?.addEventListener('abort', end, { once: true })
@@ -27,7 +25,7 @@ export async function bounded<T>(
   }
 }
 
-/** Rejects with the signal's reason when it aborts, even where what was begun does not listen: Node's fetch has been seen to miss it. */
+/** Rejects with the signal's reason when it aborts, even if `begun` ignores the signal: Node's fetch has missed aborts. */
 export async function unlessAborted<T>(signal: AbortSignal, begun: Promise<T>): Promise<T> {
   let abort: () => void = () => undefined
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -3,32 +3,32 @@ import { bounded, unlessAborted } from './bounded.js'
 import { parseJson } from './json.js'
 import { endedBy, isTimeout, type Limits, retrying } from './retry.js'
 
-/** No answer of a provider is larger, in bytes. */
+/** Maximum size of a provider's answer, in bytes. */
 const MAX_ANSWER = 32 * 1024 * 1024
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
-  /** From the base address on, with its query; segments are encoded already. */
+  /** Relative to the base URL, with the query; segments are already encoded. */
   readonly path: string
   readonly body?: Uint8Array | string
   readonly contentType?: string
 }
 
-/** An answer with a JSON body: a success, or one of the client errors 400 to 499 that say something of the request. */
+/** An answer with a JSON body: a success, or a client error (400 to 499) about the request itself. */
 export interface HttpAnswer {
   readonly status: number
   readonly body: unknown
 }
 
 export interface HttpClient {
-  /** Tried again where that may help: for what has no effect. */
+  /** Retried on transient failures; for requests without effect. */
   read(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>
-  /** Tried once. */
+  /** Sent once. */
   once(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>
 }
 
 export interface HttpClientOptions {
-  /** What errors call the provider. */
+  /** The provider's name in errors. */
   readonly provider: string
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
@@ -36,10 +36,10 @@ export interface HttpClientOptions {
 }
 
 /**
- * HTTP to one provider, whose failures are all `Layer1Error`. It never follows a redirect: the request's credential and a signed
- * transaction would go to whoever the redirect names.
+ * An HTTP client for one provider; every failure is a `Layer1Error`. It never follows redirects, which could send the credential or
+ * a signed transaction to another host.
  *
- * @throws TypeError where the address is none; it is not quoted
+ * @throws TypeError on an invalid URL, which the message does not quote
  */
 export function createHttpClient({ provider, url, headers = {}, limits }: HttpClientOptions): HttpClient {
   const base = baseAddress(provider, url)
@@ -78,41 +78,41 @@ export function createHttpClient({ provider, url, headers = {}, limits }: HttpCl
 }
 
 function baseAddress(provider: string, text: string): string {
-  if (!URL.canParse(text)) throw new TypeError(`The address of ${provider} is no URL`)
+  if (!URL.canParse(text)) throw new TypeError(`The URL of ${provider} is invalid`)
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new TypeError(`The address of ${provider} must begin with http:// or https://`)
+    throw new TypeError(`The URL of ${provider} must begin with http:// or https://`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw new TypeError(`The address of ${provider} must hold no user or password: give them as a header`)
+    throw new TypeError(`The URL of ${provider} must not contain a user or password; pass them as a header`)
   }
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
 function failureOf(response: Response, provider: string): Layer1Error | undefined {
   const { status } = response
-  // 402 and 418 are how Blockfrost says that the day's requests are used up, and that it had enough of a client.
+  // Blockfrost answers 402 when the daily quota is used up, and 418 when it bans a client.
   if (status === 429 || status === 402 || status === 418) {
     const retryAfterMs = retryAfter(response.headers.get('retry-after'))
     return new Layer1Error(
       'rate limited',
-      `${provider} refuses more requests for now`,
+      `${provider} limits the request rate`,
       retryAfterMs === undefined ? {} : { retryAfterMs },
     )
   }
-  if (status === 401) return new Layer1Error('unauthorized', `${provider} does not take the credential`)
+  if (status === 401) return new Layer1Error('unauthorized', `${provider} rejects the credential`)
   if (status >= 500 || status === 425 || status === 408) {
     return new Layer1Error('provider error', `${provider} answered ${status}`, {
       mayHaveEffect: status >= 500,
     })
   }
   if (status >= 300 && status < 400) {
-    return new Layer1Error('invalid answer', `${provider} redirects elsewhere, which is not followed`)
+    return new Layer1Error('invalid answer', `${provider} redirects, which is not followed`)
   }
   return undefined
 }
 
-/** Seconds or a date (RFC 9110), in milliseconds from now. */
+/** Retry-After in seconds or as a date (RFC 9110), as milliseconds from now. */
 function retryAfter(header: string | null): number | undefined {
   if (header === null) return undefined
   const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
@@ -131,18 +131,18 @@ async function readBody(response: Response, provider: string): Promise<unknown> 
   try {
     return parseJson(text)
   } catch {
-    // Kupo and proxies may say in plain words what was wrong with a request.
+    // Kupo and proxies may answer plain text.
     if (response.status >= 400) return text
-    throw invalid(provider, 'it is no JSON')
+    throw invalid(provider, 'it is not JSON')
   }
 }
 
 function invalid(provider: string, reason: string): Layer1Error {
-  const message = `${provider} gave an answer that makes no sense: ${reason}`
+  const message = `${provider} gave an invalid answer: ${reason}`
   return new Layer1Error('invalid answer', message, { mayHaveEffect: true })
 }
 
-/** What came of a connection; only the system's code of the error is told on. */
+/** Classifies a transport error; only the system's error code is passed on. */
 function transportFailure(error: unknown, provider: string, signal: AbortSignal): unknown {
   if (isLayer1Error(error)) return error
   if (signal.aborted) {

@@ -2,13 +2,13 @@ import { Layer1Error } from '../errors.js'
 
 export type JsonObject = { readonly [key: string]: unknown }
 
-/** Every string and every number of a JSON text. */
+/** Matches every string and every number of a JSON text. */
 const scalars = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const longInteger = /^-?\d{16,}$/
 
 /**
- * JSON whose integers of 16 digits and more become strings: lovelace and quantities exceed what a double holds, and
- * `JSON.parse` would round them in silence.
+ * Parses JSON with integers of 16 or more digits as strings: `JSON.parse` would silently round lovelace and quantities that a double
+ * cannot hold.
  *
  * @throws SyntaxError
  */
@@ -20,32 +20,32 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Reads an answer; whatever does not fit makes the whole of it an `invalid answer`. */
+/** Reads an answer; a mismatch makes it an `invalid answer`. */
 export function reading<T>(provider: string, what: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
     if (error instanceof Error && error.name === 'Layer1Error') throw error
-    throw new Layer1Error('invalid answer', `${provider} gave an answer that makes no sense: ${what}`)
+    throw new Layer1Error('invalid answer', `${provider} gave an invalid answer: ${what}`)
   }
 }
 
 export function objectOf(value: unknown): JsonObject {
-  if (!isObject(value)) throw new TypeError('no object')
+  if (!isObject(value)) throw new TypeError('not an object')
   return value
 }
 
 export function arrayOf(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new TypeError('no array')
+  if (!Array.isArray(value)) throw new TypeError('not an array')
   return value
 }
 
 export function textOf(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('no text')
+  if (typeof value !== 'string') throw new TypeError('not a string')
   return value
 }
 
-/** A text, or undefined where there is none. */
+/** A string, or undefined for null and undefined. */
 export function optionalText(value: unknown): string | undefined {
   return value === null || value === undefined ? undefined : textOf(value)
 }
@@ -54,17 +54,17 @@ export function optionalText(value: unknown): string | undefined {
 export function integerOf(value: unknown): bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
   if (typeof value === 'string' && /^-?\d{1,40}$/.test(value)) return BigInt(value)
-  throw new TypeError('no integer')
+  throw new TypeError('not an integer')
 }
 
-/** An integer that a number holds. */
+/** An integer within the safe range of a number. */
 export function countOf(value: unknown): number {
   const count = Number(integerOf(value))
-  if (!Number.isSafeInteger(count)) throw new TypeError('no count')
+  if (!Number.isSafeInteger(count)) throw new TypeError('not a safe integer')
   return count
 }
 
-/** Hex digits of `bytes` bytes, in lower case. */
+/** `bytes` bytes in hex, lower case. */
 export function hexOf(value: unknown, bytes: number): string {
   const text = textOf(value).toLowerCase()
   if (text.length !== 2 * bytes || !/^[0-9a-f]*$/.test(text)) throw new TypeError('no hash')

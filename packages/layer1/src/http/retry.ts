@@ -4,7 +4,7 @@ import type { Layer1Limits } from '../types.js'
 
 export type Limits = Required<Omit<Layer1Limits, 'pollMs'>>
 
-/** The kinds of failure that the next attempt may not meet. */
+/** The transient kinds of failure. */
 const passing: ReadonlySet<FailureKind> = new Set([
   'timeout',
   'rate limited',
@@ -17,7 +17,7 @@ export function isPassing(error: unknown): error is Layer1Error {
   return isLayer1Error(error) && passing.has(error.kind)
 }
 
-/** The limits with their defaults. */
+/** Applies the defaults and validates the limits. */
 export function readLimits(limits: Layer1Limits): Limits {
   const read = (name: keyof Limits, otherwise: number, least: number): number => {
     const value = limits[name] ?? otherwise
@@ -33,9 +33,9 @@ export function readLimits(limits: Layer1Limits): Limits {
 }
 
 /**
- * Tries until it succeeds, fails for good, or has been tried often enough.
+ * Retries transient failures until the attempts are used up.
  *
- * @param signal ends it: the pause too
+ * @param signal ends the attempts and the pauses
  */
 export async function retrying<T>(
   limits: Limits,
@@ -53,9 +53,9 @@ export async function retrying<T>(
 }
 
 /**
- * A pause of random length ("full jitter", so that many clients do not come back together), or as long as the provider asks.
+ * Pauses for a random time (full jitter), or as long as the provider's `Retry-After`.
  *
- * @throws the failure itself where the call ends sooner than the pause
+ * @throws the failure itself if the call ends before the pause
  */
 export async function backOff(
   limits: Limits,
@@ -73,7 +73,7 @@ export async function backOff(
   }
 }
 
-/** What a call rejects with whose signal has ended: the caller's own reason, or `timeout`. */
+/** What a call rejects with after its signal aborted: the caller's reason, or `timeout`. */
 export function endedBy(signal: AbortSignal, provider: string): unknown {
   const reason: unknown = signal.reason
   return isTimeout(reason) ? new Layer1Error('timeout', `${provider} did not answer in time`) : reason

@@ -12,7 +12,7 @@ export function chainCases(withHarness: WithHarness): readonly SuiteCase[] {
     run: () => withHarness(run),
   })
   return [
-    scene('the tip goes on with each block', async ({ layer1, produceBlock }) => {
+    scene('the tip advances with each block', async ({ layer1, produceBlock }) => {
       await produceBlock()
       const before = await layer1.tip()
       await produceBlock()
@@ -22,20 +22,20 @@ export function chainCases(withHarness: WithHarness): readonly SuiteCase[] {
       assert.match(after.hash, /^[0-9a-f]{64}$/)
       assert.notEqual(after.hash, before.hash)
     }),
-    scene('slots stand in time so that now lies in the current slot', async ({ layer1 }) => {
+    scene('the current slot contains the current time', async ({ layer1 }) => {
       const slots = await layer1.slots()
       const before = BigInt(Date.now()) - BigInt(slots.slotLength)
       const start = slotToTime(slots, await layer1.currentSlot())
-      assert.ok(start >= before, 'the current slot began no longer than a slot ago')
+      assert.ok(start >= before, 'the current slot began at most one slot ago')
       assert.ok(start <= BigInt(Date.now()), 'the current slot has begun')
     }),
-    scene('parameters are those of the Conway era', async ({ layer1 }) => {
+    scene('returns protocol parameters of the Conway era', async ({ layer1 }) => {
       const parameters = await layer1.parameters()
       assert.ok(parameters.minFeeA > 0n && parameters.minFeeB > 0n && parameters.coinsPerUtxoByte > 0n)
       assert.ok(parameters.protocolVersion.major >= 9)
       assert.ok((parameters.costModels.PlutusV3?.length ?? 0) > 250)
     }),
-    scene('unspent outputs by address and by reference', async ({ layer1, keys, emptyKeys }) => {
+    scene('finds unspent outputs by address and by reference', async ({ layer1, keys, emptyKeys }) => {
       const utxos = await layer1.utxosAt(keys.addressText)
       assert.ok(utxos.length >= 2)
       assert.ok(utxos.every(({ output }) => output.value.lovelace === 1_000_000_000n))
@@ -46,11 +46,11 @@ export function chainCases(withHarness: WithHarness): readonly SuiteCase[] {
       assert.deepEqual(await layer1.utxosAt(emptyKeys.addressText), [])
       assert.deepEqual(await layer1.utxosByUnit('ab'.repeat(28)), [])
     }),
-    scene('a transaction that nobody has sent', async ({ layer1 }) => {
+    scene('reports a transaction that was never submitted as unknown', async ({ layer1 }) => {
       assert.deepEqual(await layer1.status(UNKNOWN), { kind: 'unknown' })
       await failsWith('timeout', layer1.await(UNKNOWN, { timeoutMs: 50 }))
     }),
-    scene('a call ends when its caller wants it to', async ({ layer1, keys }) => {
+    scene('ends a call when its signal aborts', async ({ layer1, keys }) => {
       const reason = new Error('enough')
       const aborted = AbortSignal.abort(reason)
       await assert.rejects(layer1.utxosAt(keys.addressText, { signal: aborted }), reason)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { outputReferenceKey, type TransactionOutput, toHex } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import { outputReferenceKey, type TransactionOutput, type Utxo } from '@ratatosk/ledger'
 import { type FailureKind, isLayer1Error, type Layer1Error } from '../errors.js'
-import type { Utxo } from '../types.js'
 
-/** Rejects with this kind of failure, which is returned. */
+/** Asserts that a call rejects with a kind of failure, and returns the error. */
 export async function failsWith(kind: FailureKind, work: Promise<unknown>): Promise<Layer1Error> {
   const error: unknown = await work.then(
-    () => assert.fail(`it succeeds instead of failing with "${kind}"`),
+    () => assert.fail(`succeeded instead of failing with "${kind}"`),
     (reason: unknown) => reason,
   )
   if (!isLayer1Error(error)) throw error
@@ -15,7 +15,7 @@ export async function failsWith(kind: FailureKind, work: Promise<unknown>): Prom
   return error
 }
 
-/** What an output holds, whatever its bytes. */
+/** The contents of an output, independent of its encoding. */
 export function contentsOf({ address, value, datum, referenceScript }: TransactionOutput) {
   const assets = [...value.assets].flatMap(([policy, names]) =>
     Array.from(names, ([name, quantity]) => `${quantity} ${policy}.${name}`),
@@ -30,7 +30,7 @@ export function contentsOf({ address, value, datum, referenceScript }: Transacti
   }
 }
 
-/** The same outputs under the same references, in whatever order. */
+/** Asserts that two sets of outputs are equal, in any order. */
 export function sameUtxos(found: readonly Utxo[], expected: readonly Utxo[]): void {
   const listed = (utxos: readonly Utxo[]) =>
     utxos

@@ -6,7 +6,7 @@ import { failsWith } from './expect.js'
 import type { ProviderHarness, SuiteCase, SuiteFault, SuiteOperation, WithHarness } from './harness.js'
 import { included, walletOf } from './transaction-cases.js'
 
-/** What each fault is to a caller. */
+/** The kind of error that a caller gets for each fault. */
 const kinds: readonly (readonly [SuiteFault, FailureKind])[] = [
   ['time-out', 'timeout'],
   ['refusal', 'unreachable'],
@@ -15,14 +15,18 @@ const kinds: readonly (readonly [SuiteFault, FailureKind])[] = [
   ['garbage', 'invalid answer'],
 ]
 
-/** Failures and what they are told as. */
+/** Failures, and the errors that report them. */
 export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
   const scene = (name: string, run: Parameters<WithHarness>[0]): SuiteCase => ({
     name,
     run: () => withHarness(run),
   })
+  const faultScene = (fault: SuiteFault, name: string, run: Parameters<WithHarness>[0]): SuiteCase => ({
+    name,
+    run: () => withHarness(run, { shortTimeouts: fault === 'time-out' }),
+  })
   return [
-    scene('what breaks a rule is rejected with a reason', async (harness) => {
+    scene('rejects an invalid transaction with a reason', async (harness) => {
       const { layer1, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)
       const rival = walletOf(harness)
@@ -52,21 +56,21 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
       assert.ok(malformed.reason)
       await failsWith('rejected', layer1.evaluate(Uint8Array.of(0x80)))
     }),
-    scene('an address of another network', async ({ layer1, keys }) => {
+    scene('refuses an address of another network', async ({ layer1, keys }) => {
       const { bytes } = decodeBech32Address(keys.addressText)
       const foreign = Uint8Array.from(bytes)
       foreign[0] = (foreign[0] ?? 0) ^ 1
       const address = { ...keys.address, bytes: foreign, networkId: 1 - layer1.networkId }
       await failsWith('wrong network', layer1.utxosAt(encodeBech32Address(address)))
     }),
-    scene('a transaction whose block is rolled back', async (harness) => {
+    scene('reports that the block of a transaction was rolled back', async (harness) => {
       const { layer1, emptyKeys, rollBack } = harness
       const wallet = walletOf(harness)
       const outputs = [{ address: emptyKeys.addressText, lovelace: 2_000_000n }]
-      const built = await included(harness, wallet, outputs)
+      const built = await included(harness, wallet, { outputs })
       const deeper = failsWith('rolled back', layer1.await(built.id, { confirmations: 1, timeoutMs: 10_000 }))
-      // The wait has to see it in its block before.
-      await layer1.status(built.id)
+      // The wait has to see the transaction in its block first.
+      for (let polls = 0; polls < 5; polls++) await layer1.status(built.id)
       await new Promise((resolve) => setTimeout(resolve, 300))
       await rollBack(1)
       await deeper
@@ -76,37 +80,45 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
       await layer1.await(built.id)
     }),
     ...kinds.map(([fault, kind]) =>
-      scene(`reads: one ${fault} passes, lasting ones are "${kind}"`, async (harness) => {
-        const { layer1, inject, clearFaults } = harness
-        await layer1.tip()
-        for (const [operation, read] of reads(harness)) {
-          inject(fault, operation, 1)
-          await read(layer1)
-          inject(fault, operation, Number.POSITIVE_INFINITY)
-          await failsWith(kind, read(layer1))
-          clearFaults()
-        }
-      }),
+      faultScene(
+        fault,
+        `retries a read after a ${fault}, and reports "${kind}" if it lasts`,
+        async (harness) => {
+          const { layer1, inject, clearFaults } = harness
+          await layer1.tip()
+          for (const [operation, read] of reads(harness)) {
+            inject(fault, operation, 1)
+            await read(layer1)
+            inject(fault, operation, Number.POSITIVE_INFINITY)
+            await failsWith(kind, read(layer1))
+            clearFaults()
+          }
+        },
+      ),
     ),
     ...kinds.map(([fault, kind]) =>
-      scene(`submitting: one ${fault} passes, lasting ones are "${kind}"`, async (harness) => {
-        const { layer1, emptyKeys, inject, clearFaults, produceBlock } = harness
-        const wallet = walletOf(harness)
-        const outputs = [{ address: emptyKeys.addressText, lovelace: 2_000_000n }]
-        inject(fault, 'submit', 1)
-        const first = await wallet.send({ outputs })
-        inject(fault, 'submit', Number.POSITIVE_INFINITY)
-        const second = await wallet.build({ outputs })
-        await failsWith(kind, wallet.submit(second))
-        clearFaults()
-        assert.ok(wallet.inFlight().includes(second.id), 'its inputs stay withheld')
-        assert.equal(await wallet.submit(second), second.id)
-        await produceBlock()
-        await layer1.await(first.id)
-        await layer1.await(second.id)
-      }),
+      faultScene(
+        fault,
+        `retries a submission after a ${fault}, and reports "${kind}" if it lasts`,
+        async (harness) => {
+          const { layer1, emptyKeys, inject, clearFaults, produceBlock } = harness
+          const wallet = walletOf(harness)
+          const outputs = [{ address: emptyKeys.addressText, lovelace: 2_000_000n }]
+          inject(fault, 'submit', 1)
+          const first = await wallet.send({ outputs })
+          inject(fault, 'submit', Number.POSITIVE_INFINITY)
+          const second = await wallet.build({ outputs })
+          await failsWith(kind, wallet.submit(second))
+          clearFaults()
+          assert.ok(wallet.inFlight().includes(second.id), 'its inputs stay reserved')
+          assert.equal(await wallet.submit(second), second.id)
+          await produceBlock()
+          await layer1.await(first.id)
+          await layer1.await(second.id)
+        },
+      ),
     ),
-    scene('an answer that is lost after the transaction was taken', async (harness) => {
+    scene('keeps the inputs reserved if the answer to a submission is lost', async (harness) => {
       const { layer1, emptyKeys, inject, produceBlock } = harness
       const wallet = walletOf(harness)
       const built = await wallet.build({
@@ -114,11 +126,11 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
       })
       inject('lost-answer', 'submit', 1)
       const answer = await wallet.submit(built).catch((error: unknown) => error)
-      // Either it is found in the mempool, or nothing is claimed.
+      // Either the transaction is found in the mempool, or the error says that it may be there.
       if (answer !== built.id) {
         assert.equal((await failsWith('unreachable', Promise.reject(answer))).mayHaveEffect, true)
       }
-      assert.ok(wallet.inFlight().includes(built.id), 'its inputs stay withheld')
+      assert.ok(wallet.inFlight().includes(built.id), 'its inputs stay reserved')
       await produceBlock()
       await layer1.await(built.id)
       assert.equal(await wallet.submit(built), built.id)

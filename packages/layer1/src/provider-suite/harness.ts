@@ -1,37 +1,49 @@
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import type { WalletKeys } from '../keys/types.js'
+import type { WalletKeys } from '@ratatosk/transaction'
 import type { Layer1 } from '../types.js'
 
-/** What a request meets. */
+/** What goes wrong with a request. */
 export type SuiteFault = 'time-out' | 'refusal' | 'rate-limit' | 'failure' | 'garbage' | 'lost-answer'
 
-/** What is asked of the network. */
+/** The operation that a request is part of. */
 export type SuiteOperation = 'utxos' | 'transaction' | 'submit' | 'evaluate' | 'parameters' | 'tip'
 
-/** A network of the suite's own behind a provider, with a hand on its blocks. */
+/** What a case needs of its harness. */
+export interface HarnessOptions {
+  /**
+   * Whether the case waits for requests to time out. If so, a request times out in less than a second and is attempted at least
+   * three times; otherwise it has seconds, so that a busy machine does not fail the case.
+   */
+  readonly shortTimeouts: boolean
+}
+
+/** A provider in front of a network that only this case uses and whose blocks it controls. */
 export interface ProviderHarness {
-  /** Tries each request twice at least, with time-outs of a second at most, since faults let them pass. */
+  /** Attempts each request at least twice. */
   readonly layer1: Layer1
-  /** Holds at least two outputs of 1,000 ada each, and nothing else. */
+  /** The wallet's keys: at least two outputs of 1,000 ada each, and no others. */
   readonly keys: WalletKeys
-  /** Keeps nothing. */
+  /** Keys without outputs. */
   readonly emptyKeys: WalletKeys
   readonly evaluator: Pick<Evaluator, 'evaluate'>
-  /** Makes a block of all that waits. */
+  /** Puts every pending transaction into a block. */
   produceBlock(): Promise<void>
-  /** Undoes blocks; their transactions are lost. */
+  /** Rolls blocks back and drops their transactions. */
   rollBack(blocks: number): Promise<void>
-  /** Lets the next `times` requests of an operation go wrong. */
+  /** Makes the next `times` requests of an operation fail. */
   inject(fault: SuiteFault, operation: SuiteOperation, times: number): void
   clearFaults(): void
   close(): Promise<void>
 }
 
-/** One behaviour, to be run by whatever runner. It rejects with an `AssertionError` where it is not shown. */
+/** A test case for any test runner. `run` rejects with an `AssertionError` if the provider behaves differently. */
 export interface SuiteCase {
   readonly name: string
   run(): Promise<void>
 }
 
-/** Runs something with a fresh harness. */
-export type WithHarness = (run: (harness: ProviderHarness) => Promise<void>) => Promise<void>
+/** Runs a function with a new harness and closes it. */
+export type WithHarness = (
+  run: (harness: ProviderHarness) => Promise<void>,
+  options?: HarnessOptions,
+) => Promise<void>

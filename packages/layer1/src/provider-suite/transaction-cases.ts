@@ -1,37 +1,36 @@
 import assert from 'node:assert/strict'
-import { blake2b256, CborWriter, fromHex, scriptHash, toHex } from '@ratatosk/ledger'
-import type { ScriptContent } from '../transaction/encode-output.js'
-import type { DraftOutput } from '../transaction/types.js'
-import type { Utxo } from '../types.js'
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256, scriptHash, type Utxo } from '@ratatosk/ledger'
+import type { DraftOutput, ScriptContent, TransactionDraft } from '@ratatosk/transaction'
 import { openWallet, type Wallet } from '../wallet/open-wallet.js'
 import { failsWith, sameUtxos } from './expect.js'
 import type { ProviderHarness, SuiteCase, WithHarness } from './harness.js'
 
-/** `(program 1.1.0 (lam context (con unit ())))`, in the byte string that scripts are kept in. */
+/** `(program 1.1.0 (lam context (con unit ())))`, wrapped in a byte string, as ledger scripts are. */
 const succeeding: ScriptContent = { language: 'PlutusV3', bytes: fromHex('450101002499') }
-/** The constructor 0 without fields. */
+/** Plutus data: constructor 0 without fields. */
 const unit = fromHex('d87980')
 
 export function walletOf({ layer1, keys, evaluator }: ProviderHarness): Wallet {
   return openWallet({ layer1, keys, evaluator })
 }
 
-/** Sends, makes a block and waits. */
-export async function included(harness: ProviderHarness, wallet: Wallet, outputs: readonly DraftOutput[]) {
-  const built = await wallet.send({ outputs })
+/** Sends a transaction, produces a block and waits for the confirmation. */
+export async function included(harness: ProviderHarness, wallet: Wallet, draft: TransactionDraft) {
+  const built = await wallet.send(draft)
   await harness.produceBlock()
   await harness.layer1.await(built.id)
   return built
 }
 
-/** Transactions from draft to depth. */
+/** Building, submitting and confirming transactions. */
 export function transactionCases(withHarness: WithHarness): readonly SuiteCase[] {
   const scene = (name: string, run: Parameters<WithHarness>[0]): SuiteCase => ({
     name,
     run: () => withHarness(run),
   })
   return [
-    scene('a payment is sent, included and buried', async (harness) => {
+    scene('confirms a payment and counts the blocks after it', async (harness) => {
       const { layer1, keys, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)
       const built = await wallet.send({ outputs: [{ address: emptyKeys.addressText, lovelace: 5_000_000n }] })
@@ -58,7 +57,7 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
       assert.equal(spent - change, 5_000_000n + built.fee)
       assert.equal((await layer1.utxosAt(keys.addressText)).reduce(lovelaceSum, 0n), kept)
     }),
-    scene('outputs come back as they were made: assets, datums, reference scripts', async (harness) => {
+    scene('returns assets, datums and reference scripts of outputs unchanged', async (harness) => {
       const { layer1, keys, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)
       const policyScript: ScriptContent = {
@@ -66,7 +65,7 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
         bytes: new CborWriter().array(2).uint(0).bytes(keys.payment.hash).toBytes(),
       }
       const policy = toHex(scriptHash('native', policyScript.bytes))
-      // One more than a double can hold.
+      // Not representable as a double.
       const many = 9_007_199_254_740_993n
       const tokens = new Map([
         ['', 1n],
@@ -90,14 +89,68 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
       sameUtxos(await layer1.utxosByUnit(policy), made.slice(0, 1))
       sameUtxos(await layer1.utxosByUnit(`${policy}746f6b656e`), made.slice(0, 1))
     }),
-    scene('Plutus: locked, evaluated, unlocked by a reference script', async (harness) => {
+    scene(
+      'finds the outputs with an asset of a policy among many others at their address',
+      async (harness) => {
+        const { layer1, keys, emptyKeys } = harness
+        const wallet = walletOf(harness)
+        const script: ScriptContent = {
+          language: 'native',
+          bytes: new CborWriter().array(2).uint(0).bytes(keys.payment.hash).toBytes(),
+        }
+        const policy = toHex(scriptHash('native', script.bytes))
+        const address = emptyKeys.addressText
+        const holding = (name: string, quantity: bigint, to = address): DraftOutput => ({
+          address: to,
+          assets: new Map([[policy, new Map([[name, quantity]])]]),
+        })
+        const minting = (quantities: Readonly<Record<string, bigint>>) => [
+          { policy, assets: new Map(Object.entries(quantities)) },
+        ]
+        const others = Array.from({ length: 150 }, (): DraftOutput => ({ address, lovelace: 1_000_000n }))
+        assert.deepEqual(await layer1.utxosByPolicy(policy), [])
+
+        await included(harness, wallet, { outputs: others })
+        const first = await included(harness, wallet, {
+          mint: minting({ '': 1n, '0a': 5n, '0b': 1n }),
+          scripts: [script],
+          outputs: [
+            holding('', 1n),
+            holding('0a', 2n),
+            holding('0a', 3n),
+            holding('0b', 1n, keys.addressText),
+          ],
+        })
+        await included(harness, wallet, { outputs: others })
+        sameUtxos(await layer1.utxosByPolicy(policy), first.produced.slice(0, 4))
+        sameUtxos(await layer1.utxosByPolicy(policy.toUpperCase()), first.produced.slice(0, 4))
+        await assert.rejects(layer1.utxosByPolicy(`${policy}00`), TypeError)
+
+        const burned = first.produced.slice(3, 4)
+        const second = await included(harness, wallet, {
+          inputs: burned.map((utxo) => ({ utxo })),
+          mint: minting({ '0b': -1n, '0c': 1n }),
+          scripts: [script],
+          outputs: [holding('0c', 1n)],
+        })
+        sameUtxos(await layer1.utxosByPolicy(policy), [
+          ...first.produced.slice(0, 3),
+          ...second.produced.slice(0, 1),
+        ])
+        await harness.rollBack(1)
+        sameUtxos(await layer1.utxosByPolicy(policy), first.produced.slice(0, 4))
+      },
+    ),
+    scene('evaluates and spends a script output with a reference script', async (harness) => {
       const { layer1, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)
       const lock = Uint8Array.of(0x70, ...scriptHash('PlutusV3', succeeding.bytes))
-      const locking = await included(harness, wallet, [
-        { address: lock, lovelace: 10_000_000n, datum: { kind: 'inline', data: unit } },
-        { address: emptyKeys.addressText, referenceScript: succeeding },
-      ])
+      const locking = await included(harness, wallet, {
+        outputs: [
+          { address: lock, lovelace: 10_000_000n, datum: { kind: 'inline', data: unit } },
+          { address: emptyKeys.addressText, referenceScript: succeeding },
+        ],
+      })
       const [locked, library] = await layer1
         .utxosByReferences(locking.produced.slice(0, 2).map(({ reference }) => reference))
         .then((utxos) => [...utxos].sort((a, b) => a.reference.index - b.reference.index))
@@ -117,7 +170,7 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
       await layer1.await(unlocking.id)
       assert.deepEqual(await layer1.utxosByReferences([locked.reference]), [])
     }),
-    scene('a chain upon outputs that no block has yet', async (harness) => {
+    scene('accepts a chain of transactions before the first is in a block', async (harness) => {
       const { layer1, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)
       const ids: string[] = []
@@ -136,12 +189,12 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
       for (const id of ids) await layer1.await(id)
       assert.equal((await layer1.utxosAt(emptyKeys.addressText)).reduce(lovelaceSum, 0n), 8n * lovelace)
     }),
-    scene('the same bytes again have no second effect', async (harness) => {
+    scene('accepts the same bytes again without a second effect', async (harness) => {
       const { layer1, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)
       const built = await wallet.send({ outputs: [{ address: emptyKeys.addressText, lovelace: 2_000_000n }] })
       const again = await layer1.submit(built.bytes).catch((error: unknown) => error)
-      // A provider that shows no mempool cannot tell that the transaction waits there, but says so.
+      // A provider without a mempool view cannot know that the transaction is pending, but reports that it may be.
       if (again !== built.id) {
         assert.equal((await failsWith('rejected', Promise.reject(again))).mayHaveEffect, true)
       }

@@ -1,14 +1,15 @@
 import * as cml from '@dcspark/cardano-multiplatform-lib-nodejs'
-import { CborWriter, fromHex, scriptHash, toHex } from '@ratatosk/ledger'
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
+import { scriptHash } from '@ratatosk/ledger'
+import { toOutput } from '@ratatosk/transaction'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../http/json.js'
 import { keys } from '../test/devnet-harness.js'
-import { toOutput } from '../transaction/encode-output.js'
 import { addressBytes, nativeScriptBytes, scriptOf } from './output-content.js'
 import { cleanReason } from './reason.js'
 
-describe('what providers answer', () => {
-  it('keeps integers that a double does not hold, and strings that look like them', () => {
+describe('answers of providers', () => {
+  it('keeps integers beyond double precision, and strings that look like them', () => {
     const text =
       '{"a":9007199254740993,"b":"x\\"1234567890123456789","c":-12345678901234567890,"d":1.2345678901234567,"e":12}'
     expect(parseJson(text)).toEqual({
@@ -21,7 +22,7 @@ describe('what providers answer', () => {
     expect(() => parseJson('{"a":')).toThrow(SyntaxError)
   })
 
-  it('reads addresses of Byron and of bech32', () => {
+  it('reads Byron and bech32 addresses', () => {
     const byron = 'Ae2tdPwUPEZFRbyhz3cpfC2CumGzNkFBN2L42rcUc2yjQpEkxDbkPodpMAi'
     expect(toHex(addressBytes(byron))).toBe(toHex(cml.ByronAddress.from_base58(byron).to_cbor_bytes()))
     expect(addressBytes(keys.addressText)).toEqual(keys.address.bytes)
@@ -31,10 +32,10 @@ describe('what providers answer', () => {
 
   const bytes = fromHex('450101002499')
   it.each([
-    ['as it is', bytes],
-    ['with a byte string around it', new CborWriter().bytes(bytes).toBytes()],
-    ['without its own byte string', bytes.subarray(1)],
-  ])('takes a Plutus script %s', (_, form) => {
+    ['unchanged', bytes],
+    ['wrapped in a byte string', new CborWriter().bytes(bytes).toBytes()],
+    ['without its byte string', bytes.subarray(1)],
+  ])('accepts a Plutus script %s', (_, form) => {
     const hash = toHex(scriptHash('PlutusV3', bytes))
     expect(scriptOf('PlutusV3', form, hash)).toEqual({ language: 'PlutusV3', bytes })
   })
@@ -106,7 +107,7 @@ describe('what providers answer', () => {
     expect(other.address().to_bech32()).toBe(keys.addressText)
   })
 
-  it('hides addresses of servers and secrets in reasons, and keeps them short', () => {
+  it('removes URLs and secrets from reasons and limits their length', () => {
     const words = 'see "https://user:pw@node.example/api?key=1" or ws://10.0.0.1:1337: bad secret42'
     expect(cleanReason(words, ['secret42', ''])).toBe('see "…" or … bad …')
     expect(cleanReason('x'.repeat(10_000))).toHaveLength(2000)

@@ -10,9 +10,9 @@ export interface Watched {
 }
 
 /**
- * Looks for a transaction again and again. A look that fails is no news of the transaction, so waiting goes on.
+ * Polls for a transaction. A failed poll says nothing about the transaction, so waiting continues.
  *
- * @param signal ends the wait: by its timeout with `timeout`, otherwise with its reason
+ * @param signal ends the wait: a time-out with `timeout`, any other abort with its reason
  */
 export async function awaitTransaction(
   { provider, pollMs, status }: Watched,
@@ -33,7 +33,7 @@ export async function awaitTransaction(
         seen = true
         missed = 0
       } else if (seen && ++missed > 1) {
-        // Twice, because a provider of several servers may ask one that is a block behind.
+        // Twice, because one server behind a provider may lag by a block.
         throw new Layer1Error('rolled back', 'The block of the transaction is no longer on the chain')
       }
     } catch (error) {
@@ -51,6 +51,6 @@ export async function awaitTransaction(
 
 function ended(signal: AbortSignal, provider: string, failure: Layer1Error | undefined): unknown {
   if (!isTimeout(signal.reason)) return signal.reason
-  const last = failure === undefined ? '' : `; the last look for it failed: ${failure.kind}`
+  const last = failure === undefined ? '' : `; the last poll failed: ${failure.kind}`
   return new Layer1Error('timeout', `${provider} did not confirm the transaction in time${last}`)
 }

@@ -1,4 +1,5 @@
-import { decodeBech32Address, isDecodeError, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
+import { isDecodeError } from '@ratatosk/cbor'
+import { decodeBech32Address, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
 import { isLayer1Error, Layer1Error } from '../errors.js'
 import { bounded } from '../http/bounded.js'
 import { endedBy, type Limits } from '../http/retry.js'
@@ -10,8 +11,8 @@ import { submitTransaction } from './submit-transaction.js'
 const DEFAULT_AWAIT_TIMEOUT_MS = 180_000
 
 /**
- * Makes a provider a {@link Layer1}: bounds each call in time, asks once whether the network is the right one, before
- * anything else, and submits and waits in one way.
+ * Turns a provider into a {@link Layer1}: bounds the time of each call, checks the network once before anything else, and
+ * implements submission and waiting.
  */
 export function createLayer1(provider: Provider, limits: Limits): Layer1 {
   const { name, networkId } = provider
@@ -55,6 +56,10 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
     async utxosByUnit(unit, options) {
       if (!/^(?:[0-9a-f]{2}){28,60}$/i.test(unit)) throw new TypeError('a unit is 56 to 120 hex digits')
       return call(options, (signal) => provider.utxosByUnit(unit.toLowerCase(), signal))
+    },
+    async utxosByPolicy(policyId, options) {
+      if (!/^[0-9a-f]{56}$/i.test(policyId)) throw new TypeError('a policy id is 56 hex digits')
+      return call(options, (signal) => provider.utxosByPolicy(policyId.toLowerCase(), signal))
     },
     utxosByReferences: (references, options) =>
       call(options, (signal) => provider.utxosByReferences(references, signal)),

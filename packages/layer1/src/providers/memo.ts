@@ -1,24 +1,29 @@
-/** Keeps what never changes, such as a script behind its hash: the newest `size` of it. */
-export function createMemo<T>(size: number): (key: string, load: () => Promise<T>) => Promise<T> {
-  const kept = new Map<string, T>()
+import { LRUCache } from 'lru-cache'
+
+/** Remembers the newest `size` values that never change, such as a script by its hash. */
+export function createMemo<T extends NonNullable<unknown>>(
+  size: number,
+): (key: string, load: () => Promise<T>) => Promise<T> {
+  const values = new LRUCache<string, T>({ max: size })
   return async (key, load) => {
-    const known = kept.get(key)
+    const known = values.get(key)
     if (known !== undefined) return known
     const value = await load()
-    const oldest = kept.keys().next()
-    if (kept.size >= size && !oldest.done) kept.delete(oldest.value)
-    kept.set(key, value)
+    values.set(key, value)
     return value
   }
 }
 
-/** Keeps one value for a while. */
-export function createBriefMemo<T>(milliseconds: number): (load: () => Promise<T>) => Promise<T> {
-  let kept: { readonly value: T; readonly until: number } | undefined
+/** Remembers one value for some milliseconds. */
+export function createBriefMemo<T extends NonNullable<unknown>>(
+  milliseconds: number,
+): (load: () => Promise<T>) => Promise<T> {
+  const values = new LRUCache<'value', T>({ max: 1, ttl: milliseconds })
   return async (load) => {
-    if (kept && performance.now() < kept.until) return kept.value
+    const known = values.get('value')
+    if (known !== undefined) return known
     const value = await load()
-    kept = { value, until: performance.now() + milliseconds }
+    values.set('value', value)
     return value
   }
 }

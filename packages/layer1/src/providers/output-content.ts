@@ -1,23 +1,16 @@
-import {
-  CborWriter,
-  decodeBech32Address,
-  fromHex,
-  type Script,
-  scriptHash,
-  toHex,
-  type Value,
-} from '@ratatosk/ledger'
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
+import { decodeBech32Address, type Script, scriptHash, splitUnit, type Value } from '@ratatosk/ledger'
+import type { ScriptContent } from '@ratatosk/transaction'
 import { arrayOf, countOf, isObject, textOf } from '../http/json.js'
-import type { ScriptContent } from '../transaction/encode-output.js'
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-/** Longer than any Byron address: base58 costs the square of its length. */
+/** Longer than any Byron address; decoding base58 takes quadratic time. */
 const MAX_BASE58 = 1024
 
 /**
- * The bytes of an address as providers write it: bech32, or base58 of the Byron era.
+ * The bytes of an address as providers write it: bech32, or base58 for Byron addresses.
  *
- * @throws on a text that is neither
+ * @throws RangeError or AddressError on any other text
  */
 export function addressBytes(text: string): Uint8Array {
   if (/^addr/.test(text)) return decodeBech32Address(text).bytes
@@ -32,25 +25,25 @@ export function addressBytes(text: string): Uint8Array {
   return fromHex(hex.length % 2 === 0 ? hex : `0${hex}`)
 }
 
-/** A value from quantities by unit: policy id and asset name in hex, joined. */
+/** Builds a value from quantities by unit (policy id and asset name in hex, joined). */
 export function valueOfUnits(
   lovelace: bigint,
   quantities: Iterable<readonly [unit: string, quantity: bigint]>,
 ): Value {
   const assets = new Map<string, Map<string, bigint>>()
   for (const [unit, quantity] of quantities) {
-    const policy = unit.slice(0, 56)
+    const { policy, name } = splitUnit(unit)
     const names = assets.get(policy) ?? new Map<string, bigint>()
-    assets.set(policy, names.set(unit.slice(56), quantity))
+    assets.set(policy, names.set(name, quantity))
   }
   return { lovelace, assets }
 }
 
 /**
- * The script of a hash. Providers differ in whether a Plutus script comes with its inner byte string, so it is taken in the
- * form that hashes right.
+ * The script with a given hash. Providers differ in whether a Plutus script includes its inner byte string; the form that
+ * matches the hash is taken.
  *
- * @throws where it does not in any
+ * @throws RangeError when no form matches
  */
 export function scriptOf(language: Script['language'], bytes: Uint8Array, hash: string): ScriptContent {
   const forms = [bytes]
@@ -64,7 +57,7 @@ export function scriptOf(language: Script['language'], bytes: Uint8Array, hash: 
   return { language, bytes: found }
 }
 
-/** What a CBOR byte string holds, if the bytes are one. */
+/** The content of a CBOR byte string, or undefined if the bytes are not one. */
 function byteString(bytes: Uint8Array): Uint8Array | undefined {
   const initial = bytes[0] ?? 0
   const width = [0x58, 0x59, 0x5a].indexOf(initial)
@@ -72,7 +65,7 @@ function byteString(bytes: Uint8Array): Uint8Array | undefined {
   return initial >= 0x40 && initial < 0x58 ? bytes.subarray(1) : undefined
 }
 
-/** The CBOR of a native script from the JSON of cardano-cli, which Blockfrost answers. */
+/** The CBOR of a native script from cardano-cli's JSON, which Blockfrost uses. */
 export function nativeScriptBytes(json: unknown): Uint8Array {
   const writer = new CborWriter()
   writeNativeScript(writer, json, 0)

@@ -12,7 +12,7 @@ const purposes: Readonly<Record<string, RedeemerPurpose>> = {
   propose: 'propose',
 }
 
-/** @throws TypeError on a name that is none */
+/** @throws TypeError on an unknown name */
 export function purposeOf(name: unknown): RedeemerPurpose {
   const purpose = typeof name === 'string' && Object.hasOwn(purposes, name) ? purposes[name] : undefined
   if (purpose === undefined) throw new TypeError('a redeemer of unknown purpose')

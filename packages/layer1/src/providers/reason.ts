@@ -1,6 +1,6 @@
 const MAX_REASON = 2000
 
-/** A provider's words for people: of bounded length, without addresses of servers, without the secrets given. */
+/** A provider's error text, bounded in length, without URLs and without the given secrets. */
 export function cleanReason(words: string, secrets: readonly string[] = []): string {
   const text = secrets.reduce(
     (clean, secret) => (secret === '' ? clean : clean.replaceAll(secret, '…')),

@@ -1,12 +1,13 @@
-import { decodeTransaction, isDecodeError, type Transaction, toHex } from '@ratatosk/ledger'
+import { isDecodeError, toHex } from '@ratatosk/cbor'
+import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import { isLayer1Error, Layer1Error } from '../errors.js'
 import { backOff, isPassing, type Limits } from '../http/retry.js'
 import type { Provider } from './provider.js'
 
 /**
- * Sends a transaction until its fate is known. The same bytes make the same transaction, so sending them again has no second
- * effect; but after an attempt whose answer was lost, a rejection may only mean that the first attempt took the inputs.
- * Therefore whatever is rejected is looked for, and what cannot be known is told as such.
+ * Submits a transaction until its outcome is known. The same bytes are the same transaction, so repeating is safe; but after an
+ * attempt whose answer was lost, a rejection may only mean that the first attempt spent the inputs. A rejected transaction is
+ * therefore looked up, and an unknown outcome is reported as `mayHaveEffect`.
  */
 export async function submitTransaction(
   provider: Provider,
@@ -23,7 +24,7 @@ export async function submitTransaction(
     try {
       const answered = await provider.send(cbor, signal)
       if (answered.toLowerCase() === id) return id
-      throw new Layer1Error('invalid answer', `${provider.name} accepted a transaction of another id`, {
+      throw new Layer1Error('invalid answer', `${provider.name} answered with another transaction id`, {
         mayHaveEffect: true,
       })
     } catch (error) {
@@ -42,17 +43,17 @@ export async function submitTransaction(
   }
 }
 
-/** How cardano-node, Ogmios and the devnet say that inputs are not there. */
+/** How cardano-node, Ogmios and the devnet report unknown inputs. */
 const inputsGone = /BadInputsUTxO|unknownOutputReferences|unknown UTxO references|All inputs are spent/i
 
-/** Inputs may be gone because this very transaction waits in a mempool that the provider does not show. */
+/** Inputs may be unknown because this transaction already waits in a mempool that the provider does not show. */
 function doubtful(error: Layer1Error): Layer1Error {
   const { kind, message, reason } = error
   if (reason === undefined || !inputsGone.test(reason)) return error
   return new Layer1Error(kind, message, { reason, mayHaveEffect: true })
 }
 
-/** Whether the transaction is waiting or in a block, as far as can be found out. */
+/** Whether the provider knows the transaction, in its mempool or in a block. */
 async function isKnown(provider: Provider, id: string, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false
   try {
@@ -68,7 +69,7 @@ function readTransaction(cbor: Uint8Array): Transaction {
     return decodeTransaction(cbor)
   } catch (error) {
     if (!isDecodeError(error)) throw error
-    throw new Layer1Error('rejected', 'The bytes are no transaction', { reason: error.message })
+    throw new Layer1Error('rejected', 'The bytes are not a transaction', { reason: error.message })
   }
 }
 

@@ -1,11 +1,21 @@
+import { CborWriter, toHex } from '@ratatosk/cbor'
 import { createDevnet, testWallets } from '@ratatosk/devnet'
-import { CborWriter, toHex } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { keysFromSeedPhrase } from '../keys/seed-phrase.js'
-import type { ProviderHarness } from '../provider-suite/harness.js'
+import { keysFromSeedPhrase } from '@ratatosk/transaction'
+import type { HarnessOptions, ProviderHarness } from '../provider-suite/harness.js'
 import type { Layer1, Layer1Limits } from '../types.js'
 
-export const limits = { requestTimeoutMs: 150, callTimeoutMs: 5000, attempts: 2, backoffMs: 1, pollMs: 20 }
+/** Longer than a request takes on a busy machine, so that only a request without an answer times out. */
+export const limits = {
+  requestTimeoutMs: 10_000,
+  callTimeoutMs: 20_000,
+  attempts: 2,
+  backoffMs: 1,
+  pollMs: 20,
+}
+
+/** For cases that wait for time-outs. A request that a busy machine delays is repeated. */
+export const shortLimits = { ...limits, requestTimeoutMs: 300, attempts: 5 }
 
 export const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
 export const emptyKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 40 })
@@ -15,10 +25,10 @@ export const evaluator = createEvaluator({ threads: 1 })
 
 export type Devnet = Awaited<ReturnType<typeof createDevnet>>
 
-/** Where a devnet is reached: `faces` serves it, or nothing does, in process. */
+/** How a devnet is reached: in process, or by one of its HTTP APIs. */
 export interface Reached {
   readonly layer1: Layer1
-  readonly face: 'client' | 'blockfrost' | 'kupmios'
+  readonly target: 'client' | 'blockfrost' | 'kupmios'
   close(): Promise<void>
 }
 
@@ -38,10 +48,11 @@ export async function openDevnet(funds = 3): Promise<Devnet> {
 }
 
 export async function openHarness(
+  { shortTimeouts }: HarnessOptions,
   reach: (devnet: Devnet, limits: Layer1Limits) => Promise<Reached>,
 ): Promise<ProviderHarness> {
   const devnet = await openDevnet()
-  const { layer1, face, close } = await reach(devnet, limits)
+  const { layer1, target, close } = await reach(devnet, shortTimeouts ? shortLimits : limits)
   return {
     layer1,
     keys,
@@ -55,8 +66,8 @@ export async function openHarness(
     },
     inject(kind, operation, times) {
       // Behind Kupo and Ogmios, each operation is asked of one of the two.
-      const faces = face === 'kupmios' ? (['kupo', 'ogmios'] as const) : [face]
-      for (const one of faces) devnet.faults.inject({ kind, operation, times, face: one })
+      const targets = target === 'kupmios' ? (['kupo', 'ogmios'] as const) : [target]
+      for (const one of targets) devnet.faults.inject({ kind, operation, times, target: one })
     },
     clearFaults: () => devnet.faults.clear(),
     close: async () => {

@@ -1,9 +1,8 @@
 import { outputReferenceKey } from '@ratatosk/ledger'
+import { type BuiltTransaction, keysFromSeedPhrase } from '@ratatosk/transaction'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { keysFromSeedPhrase } from '../keys/seed-phrase.js'
 import { createDevnetLayer1 } from '../providers/devnet/create-devnet-layer1.js'
 import { emptyKeys, evaluator, keys, limits, openDevnet } from '../test/devnet-harness.js'
-import type { BuiltTransaction } from '../transaction/types.js'
 import { openWallet } from './open-wallet.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -26,7 +25,7 @@ const pay = (ada: number) => ({
 const spentBy = ({ spent }: BuiltTransaction) => spent.map(({ reference }) => outputReferenceKey(reference))
 
 describe('a wallet', () => {
-  it('gives builds that run side by side different outputs', async () => {
+  it('gives concurrent builds different outputs', async () => {
     const { open, devnet, layer1 } = await openScene()
     const wallet = open()
     const built = await Promise.all(Array.from({ length: 12 }, () => wallet.build(pay(100))))
@@ -37,7 +36,7 @@ describe('a wallet', () => {
     for (const { id } of built) expect((await layer1.await(id)).confirmations).toBe(0)
   })
 
-  it('refuses a draft that names what a transaction in flight spends, until that is released', async () => {
+  it('refuses a draft with an input of a pending transaction until that is released', async () => {
     const { open } = await openScene()
     const wallet = open()
     const { id, spent } = await wallet.build(pay(100))
@@ -47,7 +46,7 @@ describe('a wallet', () => {
     await wallet.send(draft)
   })
 
-  it('goes on after a build that fails, which withholds nothing', async () => {
+  it('reserves no output for a build that fails', async () => {
     const { open } = await openScene()
     const wallet = open()
     const [poor, rich] = await Promise.allSettled([wallet.build(pay(5000)), wallet.build(pay(2900))])
@@ -56,7 +55,7 @@ describe('a wallet', () => {
     expect(wallet.inFlight()).toHaveLength(1)
   })
 
-  it('frees the inputs of what was released, or rejected', async () => {
+  it('frees the inputs of a released or rejected transaction', async () => {
     const { open } = await openScene()
     const wallet = open()
     const released = await wallet.build(pay(2900))
@@ -71,7 +70,7 @@ describe('a wallet', () => {
     expect((await wallet.send(pay(2900))).spent).toHaveLength(3)
   })
 
-  it('adopts what an earlier process has built, sent or not', async () => {
+  it('adopts transactions of an earlier process, submitted or not', async () => {
     const { open, devnet, layer1 } = await openScene()
     const earlier = open()
     const sent = await earlier.send(pay(100))
@@ -89,7 +88,7 @@ describe('a wallet', () => {
     for (const { id } of [sent, adopted, next]) expect((await layer1.status(id)).kind).toBe('confirmed')
   })
 
-  it('does not adopt what is included already, or what another transaction has outrun', async () => {
+  it('does not adopt a confirmed transaction, or one whose inputs are spent', async () => {
     const { open, devnet } = await openScene()
     const included = await open().send(pay(100))
     // It spends an output that is still there, too.
@@ -104,7 +103,7 @@ describe('a wallet', () => {
     await wallet.send(pay(2800))
   })
 
-  it('does not adopt two transactions of the same input', async () => {
+  it('does not adopt two transactions that spend the same input', async () => {
     const { open } = await openScene()
     const [first, second] = [await open().build(pay(2900)), await open().build(pay(2950))]
     const wallet = open()

@@ -1,26 +1,33 @@
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import {
   decodeTransaction,
   effects,
-  equalBytes,
   type OutputReference,
   outputReferenceKey,
-  toHex,
+  type Utxo,
   type Value,
 } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
+import {
+  addValue,
+  type BuiltTransaction,
+  buildTransaction,
+  invalidDraft,
+  type Quantities,
+  type SigningKey,
+  type TransactionDraft,
+  toValue,
+  type WalletKeys,
+} from '@ratatosk/transaction'
+import pLimit from 'p-limit'
 import { isLayer1Error } from '../errors.js'
-import type { SigningKey, WalletKeys } from '../keys/types.js'
-import { buildTransaction } from '../transaction/build-transaction.js'
-import { invalidDraft } from '../transaction/plan.js'
-import { addValue, type Quantities, toValue } from '../transaction/quantities.js'
-import type { BuiltTransaction, TransactionDraft } from '../transaction/types.js'
-import type { CallOptions, Layer1, Utxo } from '../types.js'
+import type { CallOptions, Layer1 } from '../types.js'
 import { createUtxoPool } from './utxo-pool.js'
 
 export interface WalletOptions {
   readonly layer1: Layer1
   readonly keys: WalletKeys
-  /** Runs Plutus scripts; without it such transactions are refused. It stays its owner's. */
+  /** Runs Plutus scripts; without it, drafts that need scripts are rejected. The caller closes it. */
   readonly evaluator?: Pick<Evaluator, 'evaluate'>
   /** How long a transaction without `validUntil` may be included, in milliseconds; default 1,800,000. */
   readonly lifetimeMs?: number
@@ -29,30 +36,32 @@ export interface WalletOptions {
 }
 
 export interface BuildOptions extends CallOptions {
-  /** Keys of others that sign too. */
+  /** Further keys that sign. */
   readonly cosigners?: readonly SigningKey[]
+  /** Outputs of the wallet that pay for nothing: only a draft that names them spends them. */
+  readonly spared?: readonly Utxo[]
 }
 
-/** The funds of one role. One process has one of it for each address, or outputs would be spent twice. */
+/** The funds of one role. A process opens one wallet per address; two would spend the same outputs. */
 export interface Wallet {
   /** Bech32. */
   readonly address: string
   readonly keys: WalletKeys
-  /** What the confirmed outputs at the address hold. */
+  /** The value of the confirmed outputs at the address. */
   balance(options?: CallOptions): Promise<Value>
   /**
-   * Builds, signs and judges a transaction and withholds its inputs from all others, until it is included, its validity
-   * has passed, or `release`. The next one may spend its change at once, so they are to be sent in the order in which they were
-   * built. It is not sent: whoever must survive a crash stores `bytes` first. A draft that names an output that a transaction in
-   * flight spends is refused.
+   * Builds and signs a transaction, checks it against the ledger rules, and withholds its inputs from other transactions until
+   * it is included, its validity interval ends, or it is released. The next transaction may spend its change at once, so
+   * transactions must be sent in the order in which they were built. `build` does not send: to survive a crash, store `bytes`
+   * first. Rejects a draft that names an output that a transaction in flight spends.
    *
    * @throws {WalletError} (rejects); nothing is withheld then
    * @throws {Layer1Error} (rejects)
    */
   build(draft: TransactionDraft, options?: BuildOptions): Promise<BuiltTransaction>
   /**
-   * Sends a transaction that was built or adopted. Where the network rejects it, its inputs are free again; where it is not
-   * known whether it arrived, they stay withheld, and it may be sent again.
+   * Sends a transaction that was built or adopted. If the network rejects it, its inputs are free again; if the outcome is
+   * unknown, they stay withheld, and the same transaction may be sent again.
    *
    * @returns its id
    * @throws {Layer1Error} (rejects)
@@ -61,11 +70,11 @@ export interface Wallet {
   /** `build` and `submit`. */
   send(draft: TransactionDraft, options?: BuildOptions): Promise<BuiltTransaction>
   /**
-   * Withholds the inputs of a transaction of an earlier process, which may still be on its way. Several are adopted, and sent again,
-   * in the order in which they were built. One that is included, or whose inputs are spent, is not `inFlight` afterwards.
+   * Withholds the inputs of a transaction that an earlier process built and that may still be included. Adopt and resend several
+   * in the order in which they were built. A transaction that is included, or whose inputs are spent, is not `inFlight` afterwards.
    */
   adopt(cbor: Uint8Array, options?: CallOptions): Promise<Pick<BuiltTransaction, 'id' | 'bytes'>>
-  /** Frees the inputs of a transaction that will never be sent, and forgets those in flight that spend its outputs. */
+  /** Frees the inputs of a transaction that will never be sent, and drops the transactions in flight that spend its outputs. */
   release(id: string): void
   /** Ids of the transactions in flight, oldest first. */
   inFlight(): readonly string[]
@@ -77,7 +86,7 @@ const DEFAULT_WITHHOLD_MS = 120_000
 /**
  * Opens a wallet.
  *
- * @throws TypeError where keys and layer 1 belong to different networks
+ * @throws TypeError when the keys belong to another network than `layer1`
  * @example
  * const faucet = openWallet({ layer1, keys: keysFromSeedPhrase(phrase, { networkId: 0 }) })
  * const { id } = await faucet.send({ outputs: [{ address, lovelace: 100_000_000n }] })
@@ -87,29 +96,23 @@ export function openWallet(options: WalletOptions): Wallet {
   const { layer1, keys, evaluator } = options
   const { lifetimeMs = DEFAULT_LIFETIME_MS, withholdMs = DEFAULT_WITHHOLD_MS } = options
   if (keys.address.networkId !== layer1.networkId) {
-    throw new TypeError(`The keys' address is not of the network of ${layer1.name}`)
+    throw new TypeError(`The keys' address belongs to another network than ${layer1.name}`)
   }
   const owns = ({ output }: Pick<Utxo, 'output'>): boolean =>
     equalBytes(output.address.bytes, keys.address.bytes)
   const pool = createUtxoPool({ owns, withholdMs, now: () => performance.now() })
-  let turn: Promise<unknown> = Promise.resolve()
-
-  /** One after another: what one build takes, the next must not see. */
-  function inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const result = turn.then(run, run)
-    turn = result.catch(() => {})
-    return result
-  }
+  /** Builds run one after another, so that no two select the same output. */
+  const serialize = pLimit(1)
 
   async function refresh(call: CallOptions): Promise<void> {
-    // The tip first: outputs are then no older than it.
+    // Reads the tip first, so that the outputs are at least as new.
     const { slot } = await layer1.tip(call)
     pool.refresh(await layer1.utxosAt(keys.addressText, call), slot)
   }
 
   async function build(
     draft: TransactionDraft,
-    { cosigners = [], ...call }: BuildOptions,
+    { cosigners = [], spared = [], ...call }: BuildOptions,
   ): Promise<BuiltTransaction> {
     await refresh(call)
     for (const { utxo } of draft.inputs ?? []) {
@@ -123,11 +126,12 @@ export function openWallet(options: WalletOptions): Wallet {
       layer1.currentSlot(call),
     ])
     const validUntil = draft.validUntil ?? slot + BigInt(Math.ceil(lifetimeMs / slots.slotLength))
+    const kept = new Set(spared.map(({ reference }) => outputReferenceKey(reference)))
     const signers = new Map([keys.payment, ...cosigners].map((key) => [toHex(key.hash), key]))
     const built = await buildTransaction(
       { ...draft, validUntil },
       {
-        funds: pool.free(),
+        funds: pool.free().filter(({ reference }) => !kept.has(outputReferenceKey(reference))),
         changeAddress: keys.address.bytes,
         signers: [...signers.values()],
         parameters,
@@ -166,7 +170,7 @@ export function openWallet(options: WalletOptions): Wallet {
     const { inputs, collateralInputs } = transaction.body
     const missing = inputs.filter((reference) => !free.has(outputReferenceKey(reference)))
     const elsewhere = await layer1.utxosByReferences(missing, call)
-    // Inputs that are spent, or withheld for another transaction: it has lost, and what it would make will never be.
+    // An input is spent, or withheld for another transaction: this transaction can never be included.
     if (elsewhere.length < missing.length || elsewhere.some(owns)) return adopted
     const spent = [...own(inputs), ...elsewhere]
     const collateral = own(collateralInputs)
@@ -182,14 +186,14 @@ export function openWallet(options: WalletOptions): Wallet {
       for (const { output } of await layer1.utxosAt(keys.addressText, call)) addValue(sum, output.value)
       return toValue(sum)
     },
-    build: (draft, call = {}) => inTurn(() => build(draft, call)),
+    build: (draft, call = {}) => serialize(() => build(draft, call)),
     submit,
     async send(draft, call = {}) {
-      const built = await inTurn(() => build(draft, call))
+      const built = await serialize(() => build(draft, call))
       await submit(built, call.signal ? { signal: call.signal } : {})
       return built
     },
-    adopt: (cbor, call = {}) => inTurn(() => adopt(cbor, call)),
+    adopt: (cbor, call = {}) => serialize(() => adopt(cbor, call)),
     release: (id) => pool.release(id),
     inFlight: () => pool.inFlight(),
   }

@@ -1,9 +1,8 @@
-import { blake2b256, decodeTransaction, outputReferenceKey, toHex } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import { blake2b256, decodeTransaction, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { encodeBody, encodeTransaction, encodeWitnesses, toOutput } from '@ratatosk/transaction'
 import { describe, expect, it } from 'vitest'
 import { keys } from '../test/devnet-harness.js'
-import { toOutput } from '../transaction/encode-output.js'
-import { encodeBody, encodeTransaction, encodeWitnesses } from '../transaction/encode-transaction.js'
-import type { Utxo } from '../types.js'
 import { createUtxoPool, type HeldTransaction } from './utxo-pool.js'
 
 const output = toOutput({
@@ -48,8 +47,8 @@ function openPool() {
 
 const [a, b] = [utxo('a'), utxo('b')]
 
-describe('outputs of a wallet', () => {
-  it('of a transaction in flight: its inputs and collateral are withheld, its outputs are free', () => {
+describe('output pool of a wallet', () => {
+  it('reserves the inputs and collateral of a pending transaction and frees its outputs', () => {
     const { pool, free, key } = openPool()
     pool.refresh([a, b], 0n)
     const held = transaction([a], undefined, [b])
@@ -59,7 +58,7 @@ describe('outputs of a wallet', () => {
     expect(free()).toEqual([key(a), key(b)])
   })
 
-  it('of a chain: a release lets go all that stands upon it', () => {
+  it('releases a transaction together with those that spend its outputs', () => {
     const { pool, free, key } = openPool()
     pool.refresh([a], 0n)
     const first = transaction([a])
@@ -72,7 +71,7 @@ describe('outputs of a wallet', () => {
     expect(free()).toEqual([key(first.produced[0]!)])
   })
 
-  it('of an included chain: neither spent outputs nor intermediate ones come back', () => {
+  it('offers neither spent nor intermediate outputs of a confirmed chain', () => {
     const { pool, free, key, clock } = openPool()
     pool.refresh([a], 0n)
     const first = transaction([a])
@@ -90,7 +89,7 @@ describe('outputs of a wallet', () => {
     expect(free()).toEqual([key(a)])
   })
 
-  it('of a transaction whose input another one has spent: it is forgotten with its outputs', () => {
+  it('drops a transaction and its outputs if another one spends its input', () => {
     const { pool, free, key } = openPool()
     pool.refresh([a, b], 0n)
     const loser = transaction([a])
@@ -101,7 +100,7 @@ describe('outputs of a wallet', () => {
     expect(free()).toEqual([key(b)])
   })
 
-  it('of a transaction that can be included no more: its inputs are free again', () => {
+  it('frees the inputs of a transaction whose validity interval has ended', () => {
     const { pool, free, key } = openPool()
     pool.refresh([a], 0n)
     const held = transaction([a], 10n)

@@ -1,42 +1,42 @@
-import { outputReferenceKey, toHex } from '@ratatosk/ledger'
-import type { BuiltTransaction } from '../transaction/types.js'
-import type { Utxo } from '../types.js'
+import { toHex } from '@ratatosk/cbor'
+import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import type { BuiltTransaction } from '@ratatosk/transaction'
 
-/** A transaction whose inputs are spoken for, as the pool sees it. */
+/** A transaction in flight, as the pool sees it. */
 export type HeldTransaction = Pick<
   BuiltTransaction,
   'id' | 'spent' | 'collateral' | 'produced' | 'transaction'
 >
 
 /**
- * Which outputs of one wallet are free. An output is handed to one transaction at a time; outputs that a transaction in flight
- * makes are free at once.
+ * Tracks which outputs of one wallet are free. An output goes to one transaction at a time; outputs that a transaction in
+ * flight produces are free at once.
  */
 export interface UtxoPool {
   /**
-   * Takes what the chain says: forgets transactions that it has included or that can be included no more.
+   * Applies the chain's state: drops transactions that are included or can no longer be included.
    *
    * @param unspent all outputs at the wallet's address
    * @param slot of the tip
    */
   refresh(unspent: readonly Utxo[], slot: bigint): void
   free(): readonly Utxo[]
-  /** Withholds what a transaction spends, and offers what it makes. */
+  /** Withholds the inputs of a transaction and offers its outputs. */
   hold(transaction: HeldTransaction): void
-  /** Lets go a transaction that will never be included, and those in flight that spend its outputs. */
+  /** Drops a transaction that will never be included, and those in flight that spend its outputs. */
   release(id: string): void
-  /** The transaction in flight that spends an output, whoever owns it. */
+  /** The id of the transaction in flight that spends an output, whether the wallet owns it or not. */
   spenderOf(utxo: Utxo): string | undefined
   /** Ids of the transactions in flight, oldest first. */
   inFlight(): readonly string[]
 }
 
 export interface UtxoPoolOptions {
-  /** Of the outputs that a transaction makes, those at these 28-byte key hashes are the wallet's. */
+  /** Whether an output belongs to the wallet. */
   readonly owns: (utxo: Utxo) => boolean
   /** How long inputs of an included transaction stay withheld, in case a provider answers from an older block. */
   readonly withholdMs: number
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
@@ -57,7 +57,7 @@ export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): Utxo
   function settle(transaction: HeldTransaction): void {
     held.delete(transaction.id)
     for (const utxo of transaction.spent) included.set(keyOf(utxo), now() + withholdMs)
-    // Whatever it spends of another transaction in flight shows that this one was included too.
+    // A parent in flight must have been included too.
     const parents = new Set(transaction.spent.map(({ reference }) => toHex(reference.transactionId)))
     for (const id of parents) {
       const parent = held.get(id)
@@ -83,7 +83,7 @@ export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): Utxo
       for (const transaction of [...held.values()]) {
         const upcoming = producedInFlight()
         const own = transaction.spent.filter(owns).map(keyOf)
-        // An input that is neither unspent nor yet to be made was spent: by this transaction or by one that excludes it.
+        // An input that is neither unspent nor produced in flight is spent: by this transaction or by a conflicting one.
         const spent = own.some((key) => !confirmed.has(key) && !upcoming.has(key))
         const { invalidHereafter } = transaction.transaction.body.validityInterval
         if (spent) settle(transaction)

@@ -1,19 +1,29 @@
 import * as cml from '@dcspark/cardano-multiplatform-lib-nodejs'
 import * as csl from '@emurgo/cardano-serialization-lib-nodejs'
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import { bech32 } from 'bech32'
 import { describe, expect, it } from 'vitest'
-import { fromHex, toHex } from '../bytes.js'
-import { CborWriter } from '../cbor/writer.js'
+import { splitUnit } from '../transaction/value.js'
 import { decodeBech32Address, encodeBech32Address } from './bech32.js'
 import { bootstrapAttributesSize, bootstrapRoot } from './byron-attributes.js'
 import { crc32 } from './crc32.js'
 import { decodeAddress } from './decode.js'
+import { keyAddress, scriptAddress } from './shelley.js'
 import type { ByronAddress } from './types.js'
 
-// CIP-19's test vectors: one key, one script, one stake key, one pointer, each kind of address of them.
-const paymentKey = { kind: 'key', hash: fromHex('9493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e') }
-const stakeKey = { kind: 'key', hash: fromHex('337b62cfff6403a06a3acbc34f8c46003c69fe79a3628cefa9c47251') }
-const script = { kind: 'script', hash: fromHex('c37b1b5dc0669f1d3c61a6fddb2e8fde96be87b881c60bce8e8d542f') }
+// The test vectors of CIP-19: every kind of address of one key, one script, one stake key and one pointer.
+const paymentKey = {
+  kind: 'key' as const,
+  hash: fromHex('9493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e'),
+}
+const stakeKey = {
+  kind: 'key' as const,
+  hash: fromHex('337b62cfff6403a06a3acbc34f8c46003c69fe79a3628cefa9c47251'),
+}
+const script = {
+  kind: 'script' as const,
+  hash: fromHex('c37b1b5dc0669f1d3c61a6fddb2e8fde96be87b881c60bce8e8d542f'),
+}
 const pointer = { slot: 2498243, transactionIndex: 27, certificateIndex: 3 }
 
 const vectors = [
@@ -72,8 +82,30 @@ const encode = (prefix: string, bytes: Uint8Array): string =>
 const enterprise = Uint8Array.of(0x60, ...paymentKey.hash)
 const failure = (code: string): unknown => expect.objectContaining({ name: 'AddressError', code })
 
-describe('a Shelley address', () => {
-  it.each(vectors)('CIP-19: %s', (text, networkId, parts) => {
+describe('keyAddress and scriptAddress', () => {
+  it.each(vectors)('build %s of CIP-19', (text, networkId, parts) => {
+    if (parts.kind !== 'base' && parts.kind !== 'enterprise') return
+    const build = parts.payment.kind === 'key' ? keyAddress : scriptAddress
+    const address = build(parts.payment.hash, networkId, 'stake' in parts ? parts.stake : undefined)
+    expect(address).toEqual(decodeBech32Address(text))
+    expect(encodeBech32Address(address)).toBe(text)
+  })
+
+  it('refuse hashes that do not have 28 bytes', () => {
+    expect(() => keyAddress(new Uint8Array(27), 0)).toThrow(RangeError)
+    expect(() => scriptAddress(script.hash, 1, { kind: 'key', hash: new Uint8Array(32) })).toThrow(RangeError)
+  })
+})
+
+describe('splitUnit', () => {
+  it('splits a unit into policy and name', () => {
+    expect(splitUnit(`${'ab'.repeat(28)}c0de`)).toEqual({ policy: 'ab'.repeat(28), name: 'c0de' })
+    expect(splitUnit('ab'.repeat(28))).toEqual({ policy: 'ab'.repeat(28), name: '' })
+  })
+})
+
+describe('decodeAddress', () => {
+  it.each(vectors)('decodes %s of CIP-19', (text, networkId, parts) => {
     const address = decodeBech32Address(text)
     expect(address).toEqual({ bytes: expect.any(Uint8Array), networkId, ...parts })
     expect(decodeBech32Address(text.toUpperCase())).toEqual(address)
@@ -81,28 +113,28 @@ describe('a Shelley address', () => {
   })
 
   it.each([
-    ['empty', '', 'wrong-length'],
-    ['a base address that is short', `00${'11'.repeat(55)}`, 'wrong-length'],
-    ['a base address with a byte too many', `00${'11'.repeat(57)}`, 'wrong-length'],
-    ['an enterprise address that is short', `60${'11'.repeat(27)}`, 'wrong-length'],
-    ['an enterprise address with a byte too many', `60${'11'.repeat(29)}`, 'wrong-length'],
-    ['a reward address that is short', `e0${'11'.repeat(27)}`, 'wrong-length'],
-    ['a pointer address without pointer', `40${'11'.repeat(28)}`, 'wrong-length'],
-    ['a pointer that ends early', `40${'11'.repeat(28)}0102`, 'wrong-length'],
-    ['bytes after a pointer', `40${'11'.repeat(28)}01020304`, 'wrong-length'],
-    ['a slot over 32 bits', `40${'11'.repeat(28)}90808080000101`, 'malformed'],
-    ['an index over 16 bits', `40${'11'.repeat(28)}0184808001`, 'malformed'],
-    ['an index in four groups', `40${'11'.repeat(28)}018080800101`, 'malformed'],
-    ['type 8 that is not Byron', `80${'11'.repeat(28)}`, 'unknown-type'],
-    ['type 9', `90${'11'.repeat(28)}`, 'unknown-type'],
-    ['type 13', `d0${'11'.repeat(28)}`, 'unknown-type'],
-    ['network 2', `62${'11'.repeat(28)}`, 'wrong-network'],
-    ['network 15', `ef${'11'.repeat(28)}`, 'wrong-network'],
-  ])('is not: %s', (_, hex, code) => {
+    ['no bytes', '', 'ADDRESS_WRONG_LENGTH'],
+    ['a base address with a byte missing', `00${'11'.repeat(55)}`, 'ADDRESS_WRONG_LENGTH'],
+    ['a base address with an extra byte', `00${'11'.repeat(57)}`, 'ADDRESS_WRONG_LENGTH'],
+    ['an enterprise address with a byte missing', `60${'11'.repeat(27)}`, 'ADDRESS_WRONG_LENGTH'],
+    ['an enterprise address with an extra byte', `60${'11'.repeat(29)}`, 'ADDRESS_WRONG_LENGTH'],
+    ['a reward address with a byte missing', `e0${'11'.repeat(27)}`, 'ADDRESS_WRONG_LENGTH'],
+    ['a pointer address without a pointer', `40${'11'.repeat(28)}`, 'ADDRESS_WRONG_LENGTH'],
+    ['a truncated pointer', `40${'11'.repeat(28)}0102`, 'ADDRESS_WRONG_LENGTH'],
+    ['bytes after a pointer', `40${'11'.repeat(28)}01020304`, 'ADDRESS_WRONG_LENGTH'],
+    ['a slot over 32 bits', `40${'11'.repeat(28)}90808080000101`, 'ADDRESS_MALFORMED'],
+    ['an index over 16 bits', `40${'11'.repeat(28)}0184808001`, 'ADDRESS_MALFORMED'],
+    ['an index in four bytes', `40${'11'.repeat(28)}018080800101`, 'ADDRESS_MALFORMED'],
+    ['a Byron address that is not CBOR', `80${'11'.repeat(28)}`, 'ADDRESS_UNKNOWN_TYPE'],
+    ['address type 9', `90${'11'.repeat(28)}`, 'ADDRESS_UNKNOWN_TYPE'],
+    ['address type 13', `d0${'11'.repeat(28)}`, 'ADDRESS_UNKNOWN_TYPE'],
+    ['network 2', `62${'11'.repeat(28)}`, 'ADDRESS_WRONG_NETWORK'],
+    ['network 15', `ef${'11'.repeat(28)}`, 'ADDRESS_WRONG_NETWORK'],
+  ])('refuses %s', (_, hex, code) => {
     expect(() => decodeAddress(fromHex(hex))).toThrow(failure(code))
   })
 
-  it('takes the greatest pointer', () => {
+  it('accepts the largest pointer', () => {
     const bytes = fromHex(`41${'11'.repeat(28)}8fffffff7f83ff7f83ff7f`)
     expect(decodeAddress(bytes)).toMatchObject({
       pointer: { slot: 2 ** 32 - 1, transactionIndex: 65535, certificateIndex: 65535 },
@@ -110,39 +142,55 @@ describe('a Shelley address', () => {
   })
 })
 
-describe('a bech32 text', () => {
+describe('decodeBech32Address', () => {
   it.each([
-    ['nothing', '', 'not-bech32'],
-    ['no separator', 'addrqqqqqqqqqqqq', 'not-bech32'],
-    ['another alphabet', 'addr_test1vb2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz', 'not-bech32'],
-    ['a wrong checksum', 'addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsq', 'not-bech32'],
-    ['mixed case', 'addr_test1Vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz', 'not-bech32'],
-    ['white space', ' addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz', 'not-bech32'],
-    ['Byron, base58', 'Ae2tdPwUPEZFRbyhz3cpfC2CumGzNkFBN2L42rcUc2yjQpEkxDbkPodpMAi', 'not-bech32'],
+    ['an empty string', '', 'ADDRESS_NOT_BECH32'],
+    ['a text without a separator', 'addrqqqqqqqqqqqq', 'ADDRESS_NOT_BECH32'],
     [
-      'padding that is not zero',
+      'a character outside the alphabet',
+      'addr_test1vb2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz',
+      'ADDRESS_NOT_BECH32',
+    ],
+    [
+      'a wrong checksum',
+      'addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsq',
+      'ADDRESS_NOT_BECH32',
+    ],
+    ['mixed case', 'addr_test1Vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz', 'ADDRESS_NOT_BECH32'],
+    ['white space', ' addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz', 'ADDRESS_NOT_BECH32'],
+    [
+      'a Byron address in base58',
+      'Ae2tdPwUPEZFRbyhz3cpfC2CumGzNkFBN2L42rcUc2yjQpEkxDbkPodpMAi',
+      'ADDRESS_NOT_BECH32',
+    ],
+    [
+      'non-zero padding',
       bech32.encode('addr_test', [...bech32.toWords(enterprise).slice(0, -1), 31]),
-      'not-bech32',
+      'ADDRESS_NOT_BECH32',
     ],
-    ['another prefix', encode('pool', enterprise), 'wrong-prefix'],
-    ['a prefix of an address and more', encode('addr_testnet', enterprise), 'wrong-prefix'],
-    ['a stake prefix before a payment address', encode('stake_test', enterprise), 'wrong-prefix'],
+    ['the prefix of a pool', encode('pool', enterprise), 'ADDRESS_WRONG_PREFIX'],
     [
-      'a payment prefix before a reward address',
-      encode('addr_test', Uint8Array.of(0xe0, ...stakeKey.hash)),
-      'wrong-prefix',
+      'a prefix that only starts like one of an address',
+      encode('addr_testnet', enterprise),
+      'ADDRESS_WRONG_PREFIX',
     ],
-    ['the other network’s prefix', encode('addr', enterprise), 'wrong-network'],
-    ['a wrong length', encode('addr_test', enterprise.subarray(0, 28)), 'wrong-length'],
-    ['no bytes', encode('addr_test', new Uint8Array()), 'wrong-length'],
-    ['an unknown type', encode('addr_test', Uint8Array.of(0xa0, ...paymentKey.hash)), 'unknown-type'],
-  ])('is no address: %s', (_, text, code) => {
+    ['a payment address with a stake prefix', encode('stake_test', enterprise), 'ADDRESS_WRONG_PREFIX'],
+    [
+      'a reward address with a payment prefix',
+      encode('addr_test', Uint8Array.of(0xe0, ...stakeKey.hash)),
+      'ADDRESS_WRONG_PREFIX',
+    ],
+    ['the prefix of the other network', encode('addr', enterprise), 'ADDRESS_WRONG_NETWORK'],
+    ['a wrong length', encode('addr_test', enterprise.subarray(0, 28)), 'ADDRESS_WRONG_LENGTH'],
+    ['no bytes', encode('addr_test', new Uint8Array()), 'ADDRESS_WRONG_LENGTH'],
+    ['an unknown type', encode('addr_test', Uint8Array.of(0xa0, ...paymentKey.hash)), 'ADDRESS_UNKNOWN_TYPE'],
+  ])('refuses %s', (_, text, code) => {
     expect(() => decodeBech32Address(text)).toThrow(failure(code))
   })
 })
 
 describe('a Byron address', () => {
-  // Mainnet without attributes (CIP-19's), a testnet with a magic, mainnet with a derivation path.
+  // A mainnet address without attributes and a testnet address with a network magic.
   const mainnet = 'Ae2tdPwUPEZFRbyhz3cpfC2CumGzNkFBN2L42rcUc2yjQpEkxDbkPodpMAi'
   const testnet =
     '37btjrVyb4KDXBNC4haBVPCrro8AQPHwvCMp3RFhhSVWwfFmZ6wwzSK6JK1hY6wHNmtrpTf1kdbva8TCneM2YsiXT7mrzT21EacHnPpz5YyUdj64na'
@@ -158,7 +206,7 @@ describe('a Byron address', () => {
   const withAttributes = (attributes: Uint8Array, type = 0): Uint8Array =>
     wrap(new CborWriter().array(3).bytes(new Uint8Array(28)).raw(attributes).uint(type).toBytes())
 
-  it('is read to its root, attributes and network', () => {
+  it('is decoded to root, attributes and network', () => {
     const address = decode(bytesOf(mainnet))
     expect(address).toMatchObject({ networkId: 1, spending: 'key', attributes: fromHex('a0') })
     expect(address).not.toHaveProperty('networkMagic')
@@ -167,7 +215,7 @@ describe('a Byron address', () => {
     expect(bootstrapAttributesSize(address)).toBe(0)
   })
 
-  it('measures the derivation path and unknown attributes', () => {
+  it('counts the bytes of the derivation path and of unknown attributes', () => {
     const attributes = new CborWriter().map(3)
     attributes.uint(1).bytes(new CborWriter().bytes(new Uint8Array(28)).toBytes())
     attributes.uint(2).bytes(fromHex('01')).uint(9).bytes(new Uint8Array(7))
@@ -207,21 +255,21 @@ describe('a Byron address', () => {
         .uint(crc32(fromHex('00')))
         .toBytes(),
     ],
-    ['bytes after it', Uint8Array.of(...bytesOf(mainnet), 0)],
-    ['a type of its own', withAttributes(fromHex('a0'), 1)],
+    ['trailing bytes', Uint8Array.of(...bytesOf(mainnet), 0)],
+    ['an unknown type', withAttributes(fromHex('a0'), 1)],
     ['attributes of indefinite length', withAttributes(fromHex('bfff'))],
     ['attributes out of order', withAttributes(fromHex('a2024101014140'))],
     ['an attribute twice', withAttributes(fromHex('a2094101094101'))],
-    ['a magic that is not in its shortest form', withAttributes(fromHex('a102421801'))],
-    ['a magic that is no number', withAttributes(fromHex('a1024140'))],
-    ['a derivation path that is none', withAttributes(fromHex('a1014101'))],
+    ['a network magic that is not in its shortest form', withAttributes(fromHex('a102421801'))],
+    ['a network magic that is not a number', withAttributes(fromHex('a1024140'))],
+    ['a derivation path that is not a byte string', withAttributes(fromHex('a1014101'))],
     ['a root of another size', wrap(fromHex('8341aaa000'))],
     ['a payload of two items', wrap(new CborWriter().array(2).bytes(new Uint8Array(28)).map(0).toBytes())],
-  ])('is not: %s', (_, bytes) => {
-    expect(() => decodeAddress(bytes)).toThrow(failure('malformed'))
+  ])('is refused: %s', (_, bytes) => {
+    expect(() => decodeAddress(bytes)).toThrow(failure('ADDRESS_MALFORMED'))
   })
 
-  it('ends with CRC-32 as others compute it', () => {
+  it('ends with the standard CRC-32', () => {
     expect(crc32(Buffer.from('123456789'))).toBe(0xcbf43926)
   })
 })

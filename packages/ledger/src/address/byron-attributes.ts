@@ -1,24 +1,24 @@
-import { concatBytes } from '../bytes.js'
-import { CborReader } from '../cbor/reader.js'
-import { CborWriter } from '../cbor/writer.js'
-import { blake2b224 } from '../crypto/blake2b.js'
-import { sha3_256 } from '../crypto/sha3.js'
+import { CborReader, CborWriter, concatBytes } from '@ratatosk/cbor'
+import { blake2b224, sha3_256 } from '#crypto'
 import type { ByronAddress } from './types.js'
 
 interface ByronAttributes {
-  /** Attribute 1: the encrypted derivation path of the first wallets. */
+  /** Attribute 1: the encrypted derivation path, written by the first Byron wallets. */
   readonly derivationPath?: Uint8Array
   /** Attribute 2. */
   readonly networkMagic?: number
-  /** Bytes of the attributes that the ledger does not know. */
+  /** Total size of the attributes that the ledger does not know, in bytes. */
   readonly unknownLength: number
 }
 
-/** The map of attributes: number → CBOR in a byte string. Keys rise strictly; the two known ones are canonical inside. */
+/**
+ * Decodes the attribute map: number → CBOR in a byte string. Keys must be strictly ascending, and the values
+ * of the two known attributes canonical.
+ */
 export function readByronAttributes(reader: CborReader): ByronAttributes {
   const start = reader.position
   const count = reader.readMap()
-  if (count < 0) throw reader.error('unexpected-type', 'a map of indefinite length', start)
+  if (count < 0) throw reader.error('CBOR_UNEXPECTED_TYPE', 'a map of indefinite length', start)
   let derivationPath: Uint8Array | undefined
   let networkMagic: number | undefined
   let unknownLength = 0
@@ -26,7 +26,7 @@ export function readByronAttributes(reader: CborReader): ByronAttributes {
   for (let i = 0; i < count; i++) {
     const keyStart = reader.position
     const key = reader.readUint(0xff)
-    if (key <= previous) throw reader.error('duplicate', 'attributes out of order', keyStart)
+    if (key <= previous) throw reader.error('CBOR_DUPLICATE', 'attributes out of order', keyStart)
     previous = key
     const value = reader.readBytes()
     if (key === 1) {
@@ -52,18 +52,20 @@ export function readByronAttributes(reader: CborReader): ByronAttributes {
   }
 }
 
-/** What the rule OutputBootAddrAttrsTooBig measures, in bytes: the derivation path and every unknown attribute. */
+/**
+ * The size that OutputBootAddrAttrsTooBig limits, in bytes: the derivation path and all unknown attributes.
+ */
 export function bootstrapAttributesSize(address: ByronAddress): number {
   const { derivationPath, unknownLength } = readByronAttributes(new CborReader(address.attributes))
   return (derivationPath?.length ?? 0) + unknownLength
 }
 
-// [0, [0, h'…64 bytes'], attributes], up to the 64 bytes.
+// The bytes of [0, [0, h'…64 bytes'], attributes] that precede the 64 bytes.
 const rootPrefix = Uint8Array.of(0x83, 0x00, 0x82, 0x00, 0x58, 0x40)
 
 /**
- * The root of the address whose key a bootstrap witness shows: of type 0, its extended public key, and its attributes. The
- * parts are strung together as they are, as the ledger does, whether or not that is CBOR.
+ * The root of the Byron address that a bootstrap witness unlocks: the hash of type 0, the extended public key
+ * and the attributes. Like the ledger, it concatenates the parts without checking that the result is CBOR.
  */
 export function bootstrapRoot(witness: {
   readonly publicKey: Uint8Array
@@ -84,7 +86,7 @@ function readCanonical<T>(
   const value = read(reader)
   reader.assertEnd()
   if (write(new CborWriter(), value).toBytes().length !== encoded.length) {
-    throw reader.error('out-of-range', 'an attribute that is not in its shortest form', 0)
+    throw reader.error('CBOR_OUT_OF_RANGE', 'an attribute that is not in its shortest form', 0)
   }
   return value
 }

@@ -1,4 +1,4 @@
-import { ProtocolParametersError } from './errors.js'
+import { ProtocolParametersError } from '../errors.js'
 import type { Rational } from './types.js'
 
 export type JsonObject = { readonly [key: string]: unknown }
@@ -13,21 +13,21 @@ export function objectAt(parent: JsonObject, key: string, path = key): JsonObjec
   return value
 }
 
-/** A natural number, written as a JSON number or as decimal digits in a string. */
+/** A non-negative integer, given as a JSON number or a decimal string. */
 export function naturalAt(parent: JsonObject, key: string, path = key): bigint {
   const value = integer(parent[key], path)
   if (value < 0n) throw new ProtocolParametersError(path, `expected a natural number, got ${value}`)
   return value
 }
 
-/** A natural number that fits a JavaScript number exactly: sizes and counts. */
+/** A non-negative integer of at most 32 bits, for sizes and counts. */
 export function countAt(parent: JsonObject, key: string, path = key): number {
   const value = naturalAt(parent, key, path)
   if (value > 0xffff_ffffn) throw new ProtocolParametersError(path, `${value} is out of range (32 bits)`)
   return Number(value)
 }
 
-/** A fraction: `"577/10000"`, `{ numerator, denominator }`, or a decimal number (`0.0577`, `7.21e-5`), taken exactly. */
+/** An exact fraction: `"577/10000"`, `{ numerator, denominator }`, or a decimal (`0.0577`, `7.21e-5`). */
 export function rationalAt(parent: JsonObject, key: string, path = key): Rational {
   const value = parent[key]
   if (isObject(value)) {
@@ -62,7 +62,7 @@ function integer(value: unknown, path: string): bigint {
   if (typeof value !== 'number' || !Number.isInteger(value)) {
     throw new ProtocolParametersError(path, `expected an integer, got ${shown(value)}`)
   }
-  // JSON.parse has already rounded such a number: what was meant can no longer be known.
+  // JSON.parse has already rounded such a number, so the intended value is lost.
   if (!Number.isSafeInteger(value)) {
     throw new ProtocolParametersError(path, `${value} is beyond 2^53: write it as a string`)
   }

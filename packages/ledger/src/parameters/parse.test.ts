@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { ProtocolParametersError } from './errors.js'
+import { ProtocolParametersError } from '../errors.js'
 import { parseProtocolParameters } from './parse.js'
 
 const model = (length: number): number[] => Array.from({ length }, (_, position) => position)
 
-/** As Blockfrost answers: amounts as strings, prices as decimals. */
+/** Blockfrost's format: amounts are strings, prices decimals. */
 const blockfrost = {
   min_fee_a: 44,
   min_fee_b: 155381,
@@ -32,7 +32,7 @@ const blockfrost = {
 
 const ada = (lovelace: number): object => ({ ada: { lovelace } })
 
-/** As Ogmios answers: fractions, amounts with their units. */
+/** Ogmios's format: prices are fractions, amounts have units. */
 const ogmios = {
   minFeeCoefficient: 44,
   minFeeConstant: ada(155381),
@@ -54,8 +54,8 @@ const ogmios = {
   governanceActionDeposit: ada(100000000000),
 }
 
-describe('protocol parameters', () => {
-  it('are read from the shape of Blockfrost', () => {
+describe('parseProtocolParameters', () => {
+  it('parses the format of Blockfrost', () => {
     expect(parseProtocolParameters(blockfrost)).toMatchObject({
       minFeeA: 44n,
       minFeeB: 155381n,
@@ -74,13 +74,13 @@ describe('protocol parameters', () => {
     })
   })
 
-  it('are the same from the shape of Ogmios, in its JSON-RPC envelope or out of it', () => {
+  it('parses the format of Ogmios to the same result, with and without its JSON-RPC envelope', () => {
     const expected = { ...parseProtocolParameters(blockfrost), maxReferenceScriptsSize: 204_800 }
     expect(parseProtocolParameters(ogmios)).toEqual(expected)
     expect(parseProtocolParameters({ jsonrpc: '2.0', result: ogmios })).toEqual(expected)
   })
 
-  it('may leave out the cost model of a language', () => {
+  it('accepts a missing cost model', () => {
     const { costModels } = parseProtocolParameters({
       ...blockfrost,
       cost_models_raw: { PlutusV3: model(350) },
@@ -89,22 +89,27 @@ describe('protocol parameters', () => {
   })
 
   it.each([
-    ['no object', [], '', /expected a JSON object/],
-    ['keys of neither shape', { fee: 1 }, '', /neither min_fee_a \(Blockfrost\) nor minFeeCoefficient/],
-    ['a field that is missing', { ...blockfrost, max_tx_size: undefined }, 'max_tx_size', /got nothing/],
+    ['an array', [], '', /expected a JSON object/],
+    ['the keys of neither format', { fee: 1 }, '', /neither min_fee_a \(Blockfrost\) nor minFeeCoefficient/],
+    ['a missing field', { ...blockfrost, max_tx_size: undefined }, 'max_tx_size', /got nothing/],
     ['a negative amount', { ...blockfrost, min_fee_b: -1 }, 'min_fee_b', /natural number, got -1/],
-    ['a fraction where a whole is meant', { ...blockfrost, min_fee_a: 1.5 }, 'min_fee_a', /integer, got 1.5/],
+    ['a fraction instead of an integer', { ...blockfrost, min_fee_a: 1.5 }, 'min_fee_a', /integer, got 1.5/],
     ['a size out of range', { ...blockfrost, max_tx_size: '99999999999' }, 'max_tx_size', /out of range/],
-    ['a price that is no number', { ...blockfrost, price_mem: 'cheap' }, 'price_mem', /"cheap"/],
-    ['a price over zero', { ...blockfrost, price_mem: '1/0' }, 'price_mem', /denominator is zero/],
+    ['a price that is not a number', { ...blockfrost, price_mem: 'cheap' }, 'price_mem', /"cheap"/],
     [
-      'a number that JSON has rounded',
+      'a price with denominator zero',
+      { ...blockfrost, price_mem: '1/0' },
+      'price_mem',
+      /denominator is zero/,
+    ],
+    [
+      'a number that JSON rounds',
       { ...blockfrost, cost_models_raw: { PlutusV1: [2 ** 60] } },
       'cost_models_raw.PlutusV1[0]',
       /write it as a string/,
     ],
     [
-      'a cost model of a length that none has had',
+      'a cost model of an unknown length',
       { ...blockfrost, cost_models_raw: { PlutusV3: model(231) } },
       'cost_models_raw',
       /PlutusV3 has 231 costs/,
@@ -115,14 +120,14 @@ describe('protocol parameters', () => {
       'minFeeConstant',
       /expected an object, got 155381/,
     ],
-  ])('are refused with %s, naming the field', (_, json, field, reason) => {
+  ])('refuses %s and names the field', (_, json, field, reason) => {
     const attempt = (): unknown => parseProtocolParameters(json)
     expect(attempt).toThrow(ProtocolParametersError)
     expect(attempt).toThrow(reason)
     try {
       attempt()
     } catch (error) {
-      expect(error).toMatchObject({ field, code: 'RATATOSK_LEDGER_PROTOCOL_PARAMETERS' })
+      expect(error).toMatchObject({ field, code: 'LEDGER_INVALID_PARAMETERS' })
     }
   })
 })

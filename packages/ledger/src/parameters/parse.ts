@@ -1,6 +1,6 @@
+import { ProtocolParametersError } from '../errors.js'
 import { costModelProblem } from '../plutus/cost-models.js'
 import type { PlutusLanguage } from '../transaction/types.js'
-import { ProtocolParametersError } from './errors.js'
 import {
   countAt,
   integersAt,
@@ -13,12 +13,14 @@ import {
 import type { ProtocolParameters } from './types.js'
 
 /**
- * Reads protocol parameters from JSON in the shape of Blockfrost's `/epochs/latest/parameters` (`min_fee_a`, …,
- * `cost_models_raw`) or of Ogmios's `queryLedgerState/protocolParameters` (`minFeeCoefficient`, …, `plutusCostModels`;
- * with or without its JSON-RPC envelope). The two are told apart by their keys; fields that the rules do not read are
- * ignored. Amounts may be numbers or decimal strings; prices are taken exactly, never through floating point.
+ * Parses protocol parameters from JSON in the format of Blockfrost's `/epochs/latest/parameters`
+ * (`min_fee_a`, …, `cost_models_raw`) or of Ogmios's `queryLedgerState/protocolParameters`
+ * (`minFeeCoefficient`, …, `plutusCostModels`; with or without its JSON-RPC envelope). The keys determine the
+ * format; unknown fields are ignored. Amounts may be numbers or decimal strings. Prices are parsed exactly,
+ * without floating-point arithmetic.
  *
- * @throws {ProtocolParametersError} naming the field that is missing or cannot be meant
+ * @param json the parsed JSON document
+ * @throws ProtocolParametersError with the `field` that is missing or invalid
  * @example
  * const parameters = parseProtocolParameters(JSON.parse(await readFile('preprod.json', 'utf8')))
  * parameters.minFeeA // 44n
@@ -107,7 +109,7 @@ function fromOgmios(json: JsonObject): ProtocolParameters {
   }
 }
 
-/** The cost models that are there, each of a length that some protocol version has had: engines misprice others. */
+/** The cost models that are present. Each must have a length that some protocol version uses. */
 function costModelsAt(
   json: JsonObject,
   key: string,

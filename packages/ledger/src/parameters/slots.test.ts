@@ -4,18 +4,18 @@ import { slotToTime, timeToSlot } from './slots.js'
 
 const preprod = { zeroTime: 1_655_769_600_000n, zeroSlot: 86_400n, slotLength: 1000 }
 
-describe('slots', () => {
-  it('begin where the configuration says', () => {
+describe('slotToTime and timeToSlot', () => {
+  it('start counting at the configured slot and time', () => {
     expect(slotToTime(preprod, 86_400n)).toBe(1_655_769_600_000n)
     expect(slotToTime(preprod, 86_401n)).toBe(1_655_769_601_000n)
   })
 
-  it('last until the next begins', () => {
+  it('map every time before the next slot to the current one', () => {
     expect(timeToSlot(preprod, 1_655_769_600_999n)).toBe(86_400n)
     expect(timeToSlot(preprod, 1_655_769_599_999n)).toBe(86_399n)
   })
 
-  it('hold the times between their beginning and the next', () => {
+  it('map the times within a slot to that slot', () => {
     fc.assert(
       fc.property(
         fc.bigInt(-(10n ** 15n), 10n ** 15n),

@@ -1,14 +1,14 @@
 import type { SlotConfig } from './types.js'
 
-/** The POSIX time in milliseconds at which a slot begins. */
+/** Returns the start of a slot in POSIX milliseconds. */
 export function slotToTime(slots: SlotConfig, slot: bigint): bigint {
   return slots.zeroTime + (slot - slots.zeroSlot) * BigInt(slots.slotLength)
 }
 
 /**
- * The slot that a moment lies in.
+ * Returns the slot that contains a time.
  *
- * @param time POSIX milliseconds; a moment before `zeroTime` gives a slot before `zeroSlot`
+ * @param time POSIX milliseconds; a time before `zeroTime` yields a slot before `zeroSlot`
  */
 export function timeToSlot(slots: SlotConfig, time: bigint): bigint {
   const length = BigInt(slots.slotLength)

@@ -1,12 +1,15 @@
 import type { PlutusLanguage } from '../transaction/types.js'
 
-/** An exact fraction, as the ledger keeps prices and ratios. */
+/** An exact fraction, used for prices. */
 export interface Rational {
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
-/** The parameters that the UTXO, UTXOW and UTXOS rules read. Amounts in lovelace, sizes in bytes. */
+/**
+ * The protocol parameters that the UTXO, UTXOW and UTXOS rules read. Amounts are in lovelace, sizes in bytes,
+ * execution prices in lovelace per unit of memory or step. See {@link parseProtocolParameters}.
+ */
 export interface ProtocolParameters {
   readonly minFeeA: bigint
   readonly minFeeB: bigint
@@ -18,9 +21,11 @@ export interface ProtocolParameters {
   readonly executionPrices: { readonly memory: Rational; readonly steps: Rational }
   readonly maxTransactionExecutionUnits: { readonly memory: bigint; readonly steps: bigint }
   readonly maxBlockExecutionUnits: { readonly memory: bigint; readonly steps: bigint }
-  /** Lovelace a byte of reference scripts, in the first tier. */
+  /** Lovelace per byte of reference scripts in the first tier of 25,600 bytes. */
   readonly referenceScriptCostPerByte: Rational
-  /** Bytes of reference scripts that one transaction may touch; the ledger's 204,800 where it is not given. */
+  /**
+   * Maximum total size of the reference scripts that a transaction uses; default 204,800, fixed by Conway.
+   */
   readonly maxReferenceScriptsSize?: number
   readonly costModels: { readonly [language in PlutusLanguage]?: readonly bigint[] }
   readonly protocolVersion: { readonly major: number; readonly minor: number }
@@ -30,7 +35,10 @@ export interface ProtocolParameters {
   readonly governanceActionDeposit: bigint
 }
 
-/** How slots stand in time: slot `zeroSlot` began at `zeroTime` (POSIX milliseconds), each lasts `slotLength` milliseconds. */
+/**
+ * The mapping of slots to time: slot `zeroSlot` begins at `zeroTime` (POSIX milliseconds), and each slot
+ * lasts `slotLength` milliseconds.
+ */
 export interface SlotConfig {
   readonly zeroTime: bigint
   readonly zeroSlot: bigint

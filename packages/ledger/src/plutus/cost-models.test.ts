@@ -5,7 +5,7 @@ import { costModelProblem, engineCostModels } from './cost-models.js'
 const costs = (length: number, cost = 1n): bigint[] => Array.from({ length }, () => cost)
 
 function parameters(costModels: ProtocolParameters['costModels'], major = 10): ProtocolParameters {
-  // What else parameters hold is not looked at.
+  // The other parameters are not read.
   return { costModels, protocolVersion: { major, minor: 0 } } as ProtocolParameters
 }
 
@@ -21,17 +21,17 @@ test.each([
   }
 })
 
-test('a cost fits into 64 bits', () => {
+test('refuses a cost that does not fit 64 bits', () => {
   expect(costModelProblem(parameters({ PlutusV1: costs(166, 2n ** 63n - 1n) }))).toBeUndefined()
   expect(costModelProblem(parameters({ PlutusV1: costs(166, 2n ** 63n) }))).toContain('Cost 0 of PlutusV1')
 })
 
-test('a language without a model is left out', () => {
+test('passes an empty model for a language without one', () => {
   expect(costModelProblem(parameters({}))).toBeUndefined()
   expect(engineCostModels(parameters({})).map((model) => model.length)).toEqual([0, 0, 0])
 })
 
-test('builtins that a model is too short for cost more than any budget', () => {
+test('makes builtins beyond the end of a model unaffordable', () => {
   const [v1, v2, v3] = engineCostModels(
     parameters({ PlutusV1: costs(166), PlutusV2: costs(175), PlutusV3: costs(350) }),
   )

@@ -1,12 +1,13 @@
 import type { ProtocolParameters } from '../parameters/types.js'
 import type { PlutusLanguage } from '../transaction/types.js'
 
-/** In the order of the ledger's language numbers. */
+/** The Plutus languages in the order of the ledger's language numbers. */
 export const plutusLanguages: readonly PlutusLanguage[] = ['PlutusV1', 'PlutusV2', 'PlutusV3']
 
 /**
- * How many costs a language's model has had, with the protocol version that brought each (plutus-ledger-api's parameter
- * names). A network may hold a longer model before the version that needs it, or still an earlier one after it.
+ * The lengths that the cost model of each language has had, with the protocol version that introduced the
+ * length (parameter names of plutus-ledger-api). A network may have a longer model before that version, or a
+ * shorter one after.
  */
 const modelLengths: { readonly [language in PlutusLanguage]: readonly { length: number; since: number }[] } =
   {
@@ -26,13 +27,14 @@ const modelLengths: { readonly [language in PlutusLanguage]: readonly { length: 
     ],
   }
 
-/** Beyond every budget, and yet no 64-bit product with the size of an argument overflows. */
+/** Exceeds every budget, but its product with the size of an argument does not overflow 64 bits. */
 const unaffordable = 10_000_000_000_000n
 
 /**
- * What is wrong with the cost models of some parameters; undefined: nothing.
+ * Checks the cost models of protocol parameters: each must have a length that some protocol version uses, and
+ * costs that fit signed 64-bit integers. Evaluation with other models fails with `InvalidCostModel`.
  *
- * A model of another length could only be misread.
+ * @returns a message that describes the problem; undefined if there is none
  */
 export function costModelProblem({ costModels }: Pick<ProtocolParameters, 'costModels'>): string | undefined {
   for (const language of plutusLanguages) {
@@ -48,7 +50,7 @@ export function costModelProblem({ costModels }: Pick<ProtocolParameters, 'costM
   return undefined
 }
 
-/** Checks and prepares cost models once for as long as the parameters stay the same object. */
+/** Checks and prepares cost models once for as long as callers pass the same parameters object. */
 export function createCostModelReader(): (
   parameters: ProtocolParameters,
 ) => { readonly problem: string } | { readonly models: readonly BigInt64Array[] } {
@@ -64,7 +66,10 @@ export function createCostModelReader(): (
   }
 }
 
-/** The models as engines take them: as long as this protocol version asks, unaffordable where the network has no cost. */
+/**
+ * The models as engines expect them: with the length of this protocol version. Costs that the network has not
+ * set are unaffordable.
+ */
 export function engineCostModels({
   costModels,
   protocolVersion,

@@ -1,17 +1,16 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { resolve } from '../rules/resolution.js'
-import { vectorsFolder } from '../test/vectors.js'
+import { describeVectors } from '../test/describe-vectors.js'
 import { engineCostModels } from './cost-models.js'
 import type { EngineRequest } from './engine.js'
 import { createEnginePool, type EnginePool } from './engine-pool.js'
-import { engineRequest, visibleInputs } from './request.js'
+import { engineRequest, visibleInputs } from './evaluator.js'
 import { mintTransaction } from './test/mint.js'
 import { scenarioParameters } from './test/parameters.js'
 import { bombs, succeeding } from './test/programs.js'
 import { threadProgram } from './test/thread-program.js'
 import type { ExecutionUnits } from './types.js'
 
-const scenarios = vectorsFolder('ledger-scenarios')
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 
 function open(memoryLimitMb = 128): EnginePool {
@@ -20,10 +19,11 @@ function open(memoryLimitMb = 128): EnginePool {
   return pool
 }
 
-describe.skipIf(scenarios === undefined)(
+describeVectors(
+  ['ledger-scenarios'],
   'createEnginePool (needs the cost models of ledger-scenarios)',
-  () => {
-    const parameters = scenarioParameters(scenarios ?? '', 'preprod-conway-v10', 10)
+  (scenarios) => {
+    const parameters = scenarioParameters(scenarios, 'preprod-conway-v10', 10)
 
     function request(flat: Uint8Array, declared?: ExecutionUnits): EngineRequest {
       const { transaction, utxos } = mintTransaction({ flat, ...(declared && { declared }) })
@@ -37,12 +37,12 @@ describe.skipIf(scenarios === undefined)(
       redeemers: [{ purpose: 'mint', index: 0, used: { memory: 500n, steps: 64_100n } }],
     }
 
-    /** More than any network allows: only the bounds of the thread are left. */
+    /** More than any network allows, so that only the limits of the thread apply. */
     const ample = { memory: 10n ** 15n, steps: 10n ** 18n }
 
-    test('replaces an engine that broke, twenty times', async () => {
+    test('replaces an engine that throws, twenty times', async () => {
       const pool = open()
-      // What the evaluator never sends: a request without its parts.
+      // The evaluator never sends a request without its parts.
       const broken = { transaction: valid.transaction } as EngineRequest
       for (let i = 0; i < 20; i++) {
         expect((await pool.run(broken, 10_000)).kind).toBe('crashed')
@@ -50,26 +50,26 @@ describe.skipIf(scenarios === undefined)(
       }
     })
 
-    test('ends an engine that takes too long', async () => {
+    test('terminates an engine that exceeds its time limit', async () => {
       const pool = open()
       expect((await pool.run(request(bombs.steps, ample), 100)).kind).toBe('timeout')
       expect(await pool.run(valid, 10_000)).toEqual(evaluated)
     })
 
-    test('ends a thread that wants more memory than it may have', async () => {
+    test('terminates a thread that exceeds its memory limit', async () => {
       const pool = open(48)
       expect((await pool.run(request(bombs.stack, ample), 60_000)).kind).toBe('memory')
       expect(await pool.run(valid, 10_000)).toEqual(evaluated)
     })
 
-    test('answers in the order of asking', async () => {
+    test('completes requests in order', async () => {
       const pool = open()
       const order: number[] = []
       await Promise.all([0, 1, 2, 3].map(async (i) => pool.run(valid, 10_000).then(() => order.push(i))))
       expect(order).toEqual([0, 1, 2, 3])
     })
 
-    test('says so where the program of a thread is not there', async () => {
+    test('reports a missing thread program', async () => {
       const pool = createEnginePool({
         memoryLimitMb: 64,
         threads: 1,

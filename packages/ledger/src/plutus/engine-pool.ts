@@ -1,26 +1,28 @@
 import { Worker } from 'node:worker_threads'
+import { EvaluatorError } from '../errors.js'
 import type { EngineAnswer, EngineRequest } from './engine.js'
-import { EvaluatorBusyError, EvaluatorClosedError } from './errors.js'
 
-/** An engine's answer, or how its thread ended instead. */
+/** The answer of an engine, or the reason why its thread ended without one. */
 export type PoolAnswer =
   | EngineAnswer
   | { readonly kind: 'timeout' | 'memory' | 'crashed'; readonly message: string }
 
 export interface EnginePool {
-  /** Runs a request when a thread is free, in the order of asking; from then on it may take `timeLimitMs`. */
+  /**
+   * Queues a request for the next free thread. The time limit starts when the thread receives the request.
+   */
   run(request: EngineRequest, timeLimitMs: number): Promise<PoolAnswer>
-  /** Ends every thread; what waits or runs rejects with {@link EvaluatorClosedError}. */
+  /** Terminates all threads. Queued and running requests reject with `EVALUATOR_CLOSED`. */
   close(): Promise<void>
 }
 
 export interface EnginePoolOptions {
   readonly threads: number
-  /** Heap of a thread, in mebibytes. */
+  /** Heap limit of a thread in mebibytes. */
   readonly memoryLimitMb: number
   readonly queueLimit: number
   readonly program: URL
-  /** What a thread's program finds as its `workerData`. */
+  /** The `workerData` of the threads. */
   readonly workerData?: object
 }
 
@@ -38,13 +40,17 @@ interface Thread {
   timer?: NodeJS.Timeout
 }
 
-/** How long a thread may take to load its engine: far more than it needs, for a machine that is busy. */
+export function evaluatorClosed(): EvaluatorError {
+  return new EvaluatorError('EVALUATOR_CLOSED', 'The evaluator is closed')
+}
+
+/** Time limit for loading an engine. Generous, because the machine may be busy. */
 const loadLimitMs = 30_000
 
 /**
- * Threads that each run one engine. They start when there is work; one that broke or ran out of its time is ended and
- * replaced, so what a script does to an engine ends with that evaluation. A thread counts until it has truly ended: there
- * are never more heaps than `threads`.
+ * Creates a pool of threads with one engine each. Threads start when there is work. A thread that fails or
+ * exceeds its time limit is terminated and replaced, so that a script affects no later evaluation. A thread
+ * counts until it has exited, so there are never more than `threads` heaps.
  */
 export function createEnginePool({
   threads: size,
@@ -109,7 +115,8 @@ export function createEnginePool({
     clearTimeout(thread.timer)
     const { job } = thread
     thread.timer = setTimeout(() => {
-      // Where this thread was busy itself, an answer may have come in time and wait to be read: immediates run after that.
+      // If the main thread was busy, an answer may have arrived in time but not been read. Immediates run
+      // after pending messages.
       setImmediate(() => {
         if (thread.job === job) breakDown(thread, { kind: 'timeout', message })
       })
@@ -127,7 +134,7 @@ export function createEnginePool({
     dispatch()
   }
 
-  /** Whatever the thread is at, it may not go on: its job is answered and it is ended. */
+  /** Answers the job of a thread and terminates the thread. */
   function breakDown(thread: Thread, result: PoolAnswer): void {
     clearTimeout(thread.timer)
     const place = idle.indexOf(thread)
@@ -139,8 +146,11 @@ export function createEnginePool({
 
   return {
     run(request, timeLimitMs) {
-      if (closed) return Promise.reject(new EvaluatorClosedError())
-      if (waiting.length >= queueLimit) return Promise.reject(new EvaluatorBusyError(waiting.length))
+      if (closed) return Promise.reject(evaluatorClosed())
+      if (waiting.length >= queueLimit) {
+        const message = `The evaluator is busy: ${waiting.length} evaluations are waiting`
+        return Promise.reject(new EvaluatorError('EVALUATOR_BUSY', message))
+      }
       return new Promise((resolve, reject) => {
         waiting.push({ request, timeLimitMs, resolve, reject })
         dispatch()
@@ -148,7 +158,7 @@ export function createEnginePool({
     },
     async close() {
       closed = true
-      const error = new EvaluatorClosedError()
+      const error = evaluatorClosed()
       for (const job of waiting.splice(0)) job.reject(error)
       await Promise.all(
         [...threads].map((thread) => {

@@ -1,13 +1,13 @@
 import type { ExecutionUnits, RedeemerPointer } from './types.js'
 
-/** What an engine is asked, in forms that are cheap to hand to its thread. */
+/** A request to an engine, in a form that is cheap to transfer to a thread. */
 export interface EngineRequest {
   /** The transaction as submitted. */
   readonly transaction: Uint8Array
-  /** CBOR of each input and reference input and, beside it, of the output that it names. */
+  /** CBOR of each input and reference input; `outputs` has the CBOR of their outputs at the same index. */
   readonly inputs: readonly Uint8Array[]
   readonly outputs: readonly Uint8Array[]
-  /** Plutus V1, V2, V3; empty where the network has none. */
+  /** For Plutus V1, V2 and V3; empty if the network has none. */
   readonly costModels: readonly BigInt64Array[]
   /** Slot `zeroSlot` began at `zeroTime` and each lasts `slotLength`, in POSIX milliseconds. */
   readonly slots: { readonly zeroTime: bigint; readonly zeroSlot: bigint; readonly slotLength: number }
@@ -15,10 +15,10 @@ export interface EngineRequest {
 }
 
 /**
- * What an engine made of a request.
+ * The answer of an engine.
  *
- * `failed` is a judgement on a script; `refused` says nothing of the scripts: the engine could not read something, or
- * came to a bound of its own.
+ * `failed`: a script failed. `refused`: the engine could not decode a part of the request or reached a limit
+ * of its own, so the scripts were not judged.
  */
 export type EngineAnswer =
   | {
@@ -30,26 +30,26 @@ export type EngineAnswer =
       readonly message: string
       readonly logs: readonly string[]
       readonly overBudget: boolean
-      /** Where it is over its budget: what it had asked for when it was stopped. */
+      /** If the budget was exceeded: the units requested when the script was stopped. */
       readonly used?: ExecutionUnits
-      /** Whose script failed, where the engine knows. */
+      /** The redeemer of the failed script, if the engine knows it. */
       readonly redeemer?: RedeemerPointer
     }
   | { readonly kind: 'refused'; readonly message: string }
 
-/** One Plutus implementation. It lives in a thread of its own; where it throws, it may not be used again. */
+/** A Plutus implementation. It runs in its own thread and must not be used again after it throws. */
 export type Engine = (request: EngineRequest) => EngineAnswer
 
 const maxMessage = 1_000
 const maxLogs = 100
 const maxLogCharacters = 16_384
 
-/** Cuts what an engine says: it may print a whole script. */
+/** Truncates the message of an engine, which may contain a whole script. */
 export function shorten(message: string): string {
   return message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message
 }
 
-/** Cuts a trace to its last lines, which are those before the failure. */
+/** Truncates traces to the last lines, which precede the failure. */
 export function shortenLogs(logs: readonly string[]): string[] {
   const kept: string[] = []
   let room = maxLogCharacters

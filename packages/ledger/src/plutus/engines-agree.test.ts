@@ -1,17 +1,18 @@
+import { vectorsFolder } from '@ratatosk/test-vectors'
 import { afterAll, describe, expect, test } from 'vitest'
 import { resolve } from '../rules/resolution.js'
 import { runLedgerEvents } from '../test/conformance/ledger-events.js'
 import { runScenarios } from '../test/conformance/scenarios.js'
-import { vectorsFolder } from '../test/vectors.js'
 import { engineCostModels } from './cost-models.js'
 import { createEnginePool, type PoolAnswer } from './engine-pool.js'
-import { createEvaluator } from './evaluator.js'
-import { engineRequest, visibleInputs } from './request.js'
+import { createEvaluator, engineRequest, visibleInputs } from './evaluator.js'
 import type { SecondOpinion } from './test/second-opinion-thread.js'
 import { secondOpinionProgram, threadProgram } from './test/thread-program.js'
 import type { Evaluator } from './types.js'
 
-/** Three independent implementations over every transaction with redeemers that other people's test data holds. */
+/**
+ * Compares three independent implementations on every transaction with redeemers in third-party test data.
+ */
 describe.each([
   ['ledger-scenarios', runScenarios],
   ['ledger-rules', runLedgerEvents],

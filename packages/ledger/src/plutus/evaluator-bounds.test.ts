@@ -1,6 +1,5 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { vectorsFolder } from '../test/vectors.js'
-import { EvaluatorBusyError, EvaluatorClosedError } from './errors.js'
+import { expect, onTestFinished, test } from 'vitest'
+import { describeVectors } from '../test/describe-vectors.js'
 import { createEvaluator } from './evaluator.js'
 import { evaluateMint, type Mint } from './test/mint.js'
 import { scenarioParameters } from './test/parameters.js'
@@ -8,21 +7,20 @@ import { bombs, counting, failing, succeeding } from './test/programs.js'
 import { threadProgram } from './test/thread-program.js'
 import type { EvaluationResult, Evaluator, EvaluatorOptions } from './types.js'
 
-const scenarios = vectorsFolder('ledger-scenarios')
-
 function open(options: EvaluatorOptions = {}): Evaluator {
   const evaluator = createEvaluator({ threads: 1, threadProgram, ...options })
   onTestFinished(() => evaluator.close())
   return evaluator
 }
 
-/** More than any network allows: only the bounds of the thread are left. */
+/** More than any network allows, so that only the limits of the thread apply. */
 const ample = { memory: 10n ** 15n, steps: 10n ** 18n }
 
-describe.skipIf(scenarios === undefined)(
+describeVectors(
+  ['ledger-scenarios'],
   'the bounds of evaluation (need the cost models of ledger-scenarios)',
-  () => {
-    const parameters = scenarioParameters(scenarios ?? '', 'preprod-conway-v10', 10)
+  (scenarios) => {
+    const parameters = scenarioParameters(scenarios, 'preprod-conway-v10', 10)
     const evaluate = (evaluator: Evaluator, mint: Mint) => evaluateMint(evaluator, mint, parameters)
 
     test.each(Object.entries(bombs))(
@@ -36,7 +34,7 @@ describe.skipIf(scenarios === undefined)(
       },
     )
 
-    test('where time does not suffice, that is what the result says', async () => {
+    test('reports an exceeded time limit', async () => {
       const evaluator = open({ timeLimitMs: 50 })
       const { ok, failure } = await evaluate(evaluator, { flat: bombs.steps, declared: ample })
       expect({ ok, failure }).toMatchObject({
@@ -45,7 +43,7 @@ describe.skipIf(scenarios === undefined)(
       })
     })
 
-    test('where memory does not suffice, that is what the result says', async () => {
+    test('reports an exceeded memory limit', async () => {
       const evaluator = open({ memoryLimitMb: 48 })
       const { ok, failure } = await evaluate(evaluator, { flat: bombs.closures, declared: ample })
       expect({ ok, failure }).toMatchObject({
@@ -54,7 +52,7 @@ describe.skipIf(scenarios === undefined)(
       })
     })
 
-    test('200 evaluations side by side are kept apart', async () => {
+    test('keeps 200 concurrent evaluations apart', async () => {
       const evaluator = open({ threads: 2 })
       const mints = Array.from({ length: 200 }, (_, i): Mint => {
         return i % 10 === 9 ? { flat: failing } : { flat: counting, redeemer: BigInt(i % 10) }
@@ -68,10 +66,10 @@ describe.skipIf(scenarios === undefined)(
       })
     })
 
-    test('a bomb holds up nobody else', async () => {
+    test('runs other evaluations during one that takes seconds', async () => {
       const evaluator = open({ threads: 2 })
       const order: string[] = []
-      // Some seconds' worth, so that a second thread is there long before.
+      // Takes seconds, so that a second thread has started long before.
       const long = { memory: 10n ** 12n, steps: 10n ** 12n }
       const asked = [bombs.steps, succeeding, succeeding, succeeding].map(async (flat) => {
         const { ok } = await evaluate(evaluator, { flat, declared: long })
@@ -81,15 +79,15 @@ describe.skipIf(scenarios === undefined)(
       expect(order).toEqual(['other', 'other', 'other', 'bomb'])
     })
 
-    test('more than may wait is refused', async () => {
+    test('refuses evaluations beyond the queue limit', async () => {
       const evaluator = open({ queueLimit: 2 })
       const asked = [1, 2, 3, 4].map(() => evaluate(evaluator, { flat: succeeding }))
       const settled = await Promise.allSettled(asked)
       expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected'])
-      await expect(asked[3]).rejects.toBeInstanceOf(EvaluatorBusyError)
+      await expect(asked[3]).rejects.toMatchObject({ code: 'EVALUATOR_BUSY' })
     })
 
-    test('closing ends what runs and what waits', async () => {
+    test('rejects running and queued evaluations on close', async () => {
       const evaluator = open()
       const endless = evaluate(evaluator, { flat: bombs.steps, declared: ample })
       const asked = [
@@ -100,9 +98,11 @@ describe.skipIf(scenarios === undefined)(
       const settled = Promise.allSettled(asked)
       await evaluator.close()
       for (const result of await settled) {
-        expect(result).toMatchObject({ status: 'rejected', reason: expect.any(EvaluatorClosedError) })
+        expect(result).toMatchObject({ status: 'rejected', reason: { code: 'EVALUATOR_CLOSED' } })
       }
-      await expect(evaluate(evaluator, { flat: succeeding })).rejects.toBeInstanceOf(EvaluatorClosedError)
+      await expect(evaluate(evaluator, { flat: succeeding })).rejects.toMatchObject({
+        code: 'EVALUATOR_CLOSED',
+      })
       await evaluator.close()
     })
   },

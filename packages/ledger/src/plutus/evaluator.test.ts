@@ -1,5 +1,5 @@
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { vectorsFolder } from '../test/vectors.js'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { describeVectors } from '../test/describe-vectors.js'
 import { createEvaluator } from './evaluator.js'
 import { evaluateMint, type Mint, mintTransaction } from './test/mint.js'
 import { scenarioParameters } from './test/parameters.js'
@@ -17,7 +17,6 @@ import { threadProgram } from './test/thread-program.js'
 import type { Evaluator, EvaluatorOptions } from './types.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
-const scenarios = vectorsFolder('ledger-scenarios')
 
 function open(options: EvaluatorOptions = {}): Evaluator {
   const evaluator = createEvaluator({ threads: 1, threadProgram, ...options })
@@ -25,10 +24,11 @@ function open(options: EvaluatorOptions = {}): Evaluator {
   return evaluator
 }
 
-describe.skipIf(scenarios === undefined)(
+describeVectors(
+  ['ledger-scenarios'],
   'createEvaluator (needs the cost models of ledger-scenarios)',
-  () => {
-    const parameters = scenarioParameters(scenarios ?? '', 'preprod-conway-v10', 10)
+  (scenarios) => {
+    const parameters = scenarioParameters(scenarios, 'preprod-conway-v10', 10)
 
     const evaluate = (evaluator: Evaluator, mint: Mint, of = parameters) => evaluateMint(evaluator, mint, of)
 
@@ -42,7 +42,7 @@ describe.skipIf(scenarios === undefined)(
       expect(await evaluator.evaluate(plain, utxos, parameters, slots)).toEqual({ ok: true, redeemers: [] })
     })
 
-    test('says what each redeemer used', async () => {
+    test('reports the units that each redeemer used', async () => {
       const declared = { memory: 14_000_000n, steps: 10_000_000_000n }
       expect(await evaluate(shared, { flat: succeeding, declared })).toEqual({
         ok: true,
@@ -57,7 +57,7 @@ describe.skipIf(scenarios === undefined)(
       })
     })
 
-    test('runs Plutus V1 and V2, which may return anything', async () => {
+    test('accepts any result of Plutus V1 and V2 scripts', async () => {
       for (const language of ['PlutusV1', 'PlutusV2'] as const) {
         expect((await evaluate(shared, { flat: returningFalseOfTwo, language })).ok).toBe(true)
       }
@@ -75,12 +75,12 @@ describe.skipIf(scenarios === undefined)(
       })
     })
 
-    test('takes a script that uses exactly what is declared', async () => {
+    test('accepts a script that uses exactly its declared units', async () => {
       const declared = { memory: 500n, steps: 64_100n }
       expect((await evaluate(shared, { flat: succeeding, declared })).ok).toBe(true)
     })
 
-    test('gives the trace of a script that fails for its redeemer', async () => {
+    test('reports the traces of a failed script', async () => {
       expect((await evaluate(shared, { flat: wants42, redeemer: 42n })).ok).toBe(true)
       const { failure } = await evaluate(shared, { flat: wants42, redeemer: 7n })
       expect(failure).toMatchObject({ kind: 'ScriptFailure', logs: ['the redeemer must be 42'] })
@@ -110,7 +110,7 @@ describe.skipIf(scenarios === undefined)(
       expect((await evaluate(shared, { flat: openTerm })).failure?.kind).toBe('ScriptFailure')
     })
 
-    test('shows the machine no script that the ledger could not read', async () => {
+    test('refuses a malformed script without a thread', async () => {
       const evaluator = open({ threadProgram: new URL('file:///nowhere.js') })
       for (const flat of [ofProtocolVersion11, Uint8Array.of(1, 0, 0, 0xff)]) {
         const { ok, failure } = await evaluate(evaluator, { flat })
@@ -128,7 +128,7 @@ describe.skipIf(scenarios === undefined)(
       }
     })
 
-    test('takes cost models of an earlier protocol version, whose missing builtins nobody can afford', async () => {
+    test('accepts cost models of an earlier protocol version and makes the missing builtins unaffordable', async () => {
       const costModels = {
         ...parameters.costModels,
         PlutusV3: parameters.costModels.PlutusV3?.slice(0, 251) ?? [],
@@ -136,7 +136,7 @@ describe.skipIf(scenarios === undefined)(
       expect((await evaluate(shared, { flat: succeeding }, { ...parameters, costModels })).ok).toBe(true)
     })
 
-    test('says which input is not there', async () => {
+    test('names the missing input', async () => {
       const { transaction } = mintTransaction({ flat: succeeding })
       const { failure } = await shared.evaluate(transaction, new Map(), parameters, slots)
       expect(failure).toMatchObject({

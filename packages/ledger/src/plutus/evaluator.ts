@@ -1,16 +1,26 @@
 import { availableParallelism } from 'node:os'
-import { resolve } from '../rules/resolution.js'
+import type { SlotConfig } from '../parameters/types.js'
+import { type Resolution, type ResolvedInput, resolve } from '../rules/resolution.js'
 import { scriptUse } from '../rules/script-use.js'
+import { encodeOutputReference } from '../transaction/output-reference.js'
+import type { Redeemer, Transaction } from '../transaction/types.js'
 import { createCostModelReader } from './cost-models.js'
-import { createEnginePool } from './engine-pool.js'
-import { EvaluatorClosedError } from './errors.js'
-import { engineRequest, plutusScripts, visibleInputs } from './request.js'
-import { failedResult, judgedResult } from './result.js'
+import type { EngineRequest } from './engine.js'
+import { createEnginePool, evaluatorClosed, type PoolAnswer } from './engine-pool.js'
 import { createScriptCheck } from './script-check.js'
-import type { Evaluator, EvaluatorOptions } from './types.js'
+import type {
+  EvaluationFailure,
+  EvaluationResult,
+  Evaluator,
+  EvaluatorOptions,
+  RedeemerOutcome,
+  RedeemerPointer,
+  RedeemerResult,
+} from './types.js'
 
 /**
- * Opens the door to the Plutus machine. Threads start with the first transaction that needs one.
+ * Creates an evaluator that runs Plutus scripts in worker threads. Threads start when they are needed; call
+ * `close` to terminate them.
  *
  * @example
  * ```ts
@@ -34,7 +44,7 @@ export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
 
   return {
     async evaluate(transaction, utxos, parameters, slots) {
-      if (closed) throw new EvaluatorClosedError()
+      if (closed) throw evaluatorClosed()
       const { redeemers } = transaction.witnesses
       if (redeemers.length === 0) return { ok: true, redeemers: [] }
 
@@ -50,7 +60,7 @@ export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
         return failedResult(redeemers, { kind: 'MissingInput', message })
       }
       const { major } = parameters.protocolVersion
-      const malformed = findMalformed(plutusScripts(scriptUse(transaction, resolution)), major)
+      const malformed = findMalformed(scriptUse(transaction, resolution), major)
       if (malformed !== undefined) return failedResult(redeemers, malformed)
 
       const request = engineRequest(transaction, inputs, costs.models, slots, major)
@@ -61,4 +71,94 @@ export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
       return pool.close()
     },
   }
+}
+
+/** The inputs that scripts see: inputs and reference inputs, each once, without collateral. */
+export function visibleInputs({ inputs, referenceInputs }: Resolution): readonly ResolvedInput[] {
+  const visible = new Map<string, ResolvedInput>()
+  for (const input of [...inputs, ...referenceInputs]) visible.set(input.key, input)
+  return [...visible.values()]
+}
+
+/** @param inputs {@link visibleInputs} with all their outputs */
+export function engineRequest(
+  transaction: Transaction,
+  inputs: readonly ResolvedInput[],
+  costModels: readonly BigInt64Array[],
+  slots: SlotConfig,
+  protocolMajor: number,
+): EngineRequest {
+  return {
+    // Copies the bytes, because posting a view to a thread copies its whole buffer.
+    transaction: Uint8Array.from(transaction.bytes),
+    inputs: inputs.map(({ reference }) => encodeOutputReference(reference)),
+    outputs: inputs.map(({ output }) => Uint8Array.from(output?.bytes ?? [])),
+    costModels,
+    slots: { zeroTime: slots.zeroTime, zeroSlot: slots.zeroSlot, slotLength: slots.slotLength },
+    protocolMajor,
+  }
+}
+
+/** Converts the answer of an engine to the outcomes of the redeemers. */
+function judgedResult(redeemers: readonly Redeemer[], answer: PoolAnswer): EvaluationResult {
+  if (answer.kind === 'failed') {
+    const { message, logs, overBudget, used, redeemer: pointer } = answer
+    const failed = redeemers.find((redeemer) => pointer !== undefined && isSame(redeemer, pointer))
+    if (overBudget && failed !== undefined) {
+      const { executionUnits: declared } = failed
+      const failure = { kind: 'BudgetExceeded', message, declared, logs } as const
+      return failedResult(redeemers, used === undefined ? failure : { ...failure, used }, failed)
+    }
+    return failedResult(redeemers, { kind: 'ScriptFailure', message, logs }, failed)
+  }
+  if (answer.kind !== 'evaluated') {
+    return failedResult(redeemers, { kind: 'EngineFailure', reason: answer.kind, message: answer.message })
+  }
+  const results = redeemers.map((redeemer): RedeemerResult => {
+    const evaluated = answer.redeemers.find((each) => isSame(each, redeemer))
+    return result(
+      redeemer,
+      evaluated === undefined ? unnamed(redeemer) : { kind: 'Succeeded', used: evaluated.used },
+    )
+  })
+  const failure = results.map(({ outcome }) => outcome).find(isFailure)
+  return failure === undefined ? { ok: true, redeemers: results } : { ok: false, redeemers: results, failure }
+}
+
+/**
+ * The result of a failure. `failed` is the redeemer that it belongs to, if any; the others are not reached.
+ */
+function failedResult(
+  redeemers: readonly Redeemer[],
+  failure: EvaluationFailure,
+  failed?: Redeemer,
+): EvaluationResult {
+  return {
+    ok: false,
+    redeemers: redeemers.map((redeemer) =>
+      result(redeemer, redeemer === failed ? failure : { kind: 'NotReached' }),
+    ),
+    failure,
+  }
+}
+
+function result({ purpose, index, executionUnits }: Redeemer, outcome: RedeemerOutcome): RedeemerResult {
+  return { purpose, index, declared: executionUnits, outcome }
+}
+
+/** Cannot happen after phase 1, which ensures that every redeemer has a script. */
+function unnamed({ purpose, index }: RedeemerPointer): EvaluationFailure {
+  return {
+    kind: 'EngineFailure',
+    reason: 'refused',
+    message: `There is no script to run for ${purpose} ${index}`,
+  }
+}
+
+function isFailure(outcome: RedeemerOutcome): outcome is EvaluationFailure {
+  return outcome.kind !== 'Succeeded' && outcome.kind !== 'NotReached'
+}
+
+function isSame(a: RedeemerPointer, b: RedeemerPointer): boolean {
+  return a.purpose === b.purpose && a.index === b.index
 }

@@ -1,5 +1,5 @@
+export { EvaluatorError, type EvaluatorErrorCode, isEvaluatorError } from '../errors.js'
 export { costModelProblem } from './cost-models.js'
-export { EvaluatorBusyError, EvaluatorClosedError } from './errors.js'
 export { createEvaluator } from './evaluator.js'
 export type {
   EvaluationFailure,

@@ -1,11 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest'
-import { isPlutusScript } from '../rules/flat/program.js'
+import { afterAll, expect, test } from 'vitest'
 import { resolve } from '../rules/resolution.js'
-import { vectorsFolder } from '../test/vectors.js'
+import { describeVectors } from '../test/describe-vectors.js'
 import type { PlutusLanguage } from '../transaction/types.js'
 import { engineCostModels } from './cost-models.js'
 import { createEnginePool, type PoolAnswer } from './engine-pool.js'
-import { engineRequest, visibleInputs } from './request.js'
+import { engineRequest, visibleInputs } from './evaluator.js'
+import { isPlutusScript } from './flat/program.js'
 import { scriptBytes, type Term } from './test/flat.js'
 import { mintTransaction } from './test/mint.js'
 import { scenarioParameters } from './test/parameters.js'
@@ -13,22 +13,25 @@ import { secondOpinionProgram, threadProgram } from './test/thread-program.js'
 import { readUplcCases } from './test/uplc-suite.js'
 import { asScript, succeed } from './test/wrap.js'
 
-const suite = vectorsFolder('uplc-evaluation')
-const scenarios = vectorsFolder('ledger-scenarios')
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 
-/** What scalus is known to judge otherwise than the ledger: open terms it does not read, huge shifts succeed there. */
+/**
+ * Known differences of scalus from the ledger: it cannot decode open terms, and huge shifts succeed.
+ */
 const otherwise = new Set([
   'term/var',
   'builtin/semantics/rotateByteString/case-18',
   'builtin/semantics/shiftByteString/case-15',
 ])
 
-/** The suite gives budgets for Plutus V3 at protocol version 11 only; for the rest there is a second opinion. */
-describe.skipIf(suite === undefined || scenarios === undefined)(
+/**
+ * The suite has budgets only for Plutus V3 at protocol version 11; scalus is the reference for the rest.
+ */
+describeVectors(
+  ['uplc-evaluation', 'ledger-scenarios'],
   'the programs of the conformance suite at protocol version 10',
-  () => {
-    const parameters = scenarioParameters(scenarios ?? '', 'preprod-287', 10)
+  (suite, scenarios) => {
+    const parameters = scenarioParameters(scenarios, 'preprod-287', 10)
     const shared = { threads: 1, memoryLimitMb: 256, queueLimit: 1_000 }
     const cek = createEnginePool({ ...shared, program: threadProgram })
     const scalus = createEnginePool({
@@ -43,12 +46,12 @@ describe.skipIf(suite === undefined || scenarios === undefined)(
       ['PlutusV2', ['lam', 'context', succeed]],
       ['PlutusV3', succeed],
     ])(
-      'as scripts of %s succeed or fail, and cost, as scalus says',
+      'have the same result and cost as in scalus, as scripts of %s',
       { timeout: 120_000 },
       async (language, then) => {
         const declared = { memory: 2n ** 60n, steps: 2n ** 60n }
         let compared = 0
-        for (const { name, flat: program } of readUplcCases(suite ?? '')) {
+        for (const { name, flat: program } of readUplcCases(suite)) {
           if (program === undefined || otherwise.has(name)) continue
           const flat = asScript(program, then)
           if (!isPlutusScript(scriptBytes(flat), language, 10)) continue

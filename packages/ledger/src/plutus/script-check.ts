@@ -1,25 +1,23 @@
-import { toHex } from '../bytes.js'
-import { isPlutusScript } from '../rules/flat/program.js'
-import type { PlutusScript } from './request.js'
+import { toHex } from '@ratatosk/cbor'
+import type { ScriptUse } from '../rules/script-use.js'
+import type { Script } from '../transaction/types.js'
+import { isPlutusScript } from './flat/program.js'
 import type { EvaluationFailure } from './types.js'
 
-/** How many scripts are remembered as readable: 20,000 hashes are some megabytes. */
+/** Number of well-formed scripts to remember; 20,000 hashes take a few megabytes. */
 const remembered = 20_000
 
-/** Finds the first script that the ledger could not read at a protocol version. */
-export type ScriptCheck = (
-  scripts: readonly PlutusScript[],
-  protocolMajor: number,
-) => EvaluationFailure | undefined
+/** Finds the first script that has to run and that the ledger cannot decode at a protocol version. */
+export type ScriptCheck = (use: ScriptUse, protocolMajor: number) => EvaluationFailure | undefined
 
 /**
- * The machine runs what the ledger would not read: builtins of a later protocol version, `constr` in a program that has none.
- * So each script is read first; one that was found in order is known by its hash from then on.
+ * The CEK machine accepts scripts that the ledger refuses to decode, such as those with builtins of a later
+ * protocol version. Each script is therefore checked first. The hashes of well-formed scripts are remembered.
  */
 export function createScriptCheck(): ScriptCheck {
   const readable = new Set<string>()
-  return (scripts, protocolMajor) => {
-    for (const { language, hash, bytes } of scripts) {
+  return (use, protocolMajor) => {
+    for (const { language, hash, bytes } of plutusScripts(use)) {
       const scriptHash = toHex(hash)
       const key = `${scriptHash}@${protocolMajor}`
       if (readable.has(key)) continue
@@ -35,4 +33,16 @@ export function createScriptCheck(): ScriptCheck {
     }
     return undefined
   }
+}
+
+type PlutusScript = Exclude<Script, { readonly language: 'native' }>
+
+/** The Plutus scripts that have to run, each once. */
+function plutusScripts({ neededHashes, provided }: ScriptUse): readonly PlutusScript[] {
+  const scripts: PlutusScript[] = []
+  for (const hash of neededHashes) {
+    const script = provided.get(hash)
+    if (script !== undefined && script.language !== 'native') scripts.push(script)
+  }
+  return scripts
 }

@@ -2,24 +2,27 @@ import type { ProtocolParameters, SlotConfig } from '../parameters/types.js'
 import type { UtxoView } from '../rules/context.js'
 import type { RedeemerPurpose, Transaction } from '../transaction/types.js'
 
-/** Memory units and CPU steps, as redeemers declare them and cost models count them. */
+/** A budget or cost of scripts in memory units and CPU steps, the units of redeemers and cost models. */
 export interface ExecutionUnits {
   readonly memory: bigint
   readonly steps: bigint
 }
 
-/** Names one redeemer: what it is for, and its place among the sorted things of that purpose. */
+/**
+ * Identifies a redeemer by its purpose and by its index in the ledger's order of the items of that purpose.
+ */
 export interface RedeemerPointer {
   readonly purpose: RedeemerPurpose
   readonly index: number
 }
 
 /**
- * Why a script did not succeed.
+ * Why an evaluation failed.
  *
- * `ScriptFailure`, `BudgetExceeded` and `MalformedScript` are judgements on the transaction: every node finds the same.
- * `InvalidCostModel` and `MissingInput` are faults of what the caller gave. `EngineFailure` says nothing of the
- * transaction: the engine could not judge it within its limits.
+ * `ScriptFailure`, `BudgetExceeded` and `MalformedScript` are results for the transaction, the same on every
+ * node. `InvalidCostModel` and `MissingInput` mean that the caller passed wrong parameters or outputs. After
+ * an `EngineFailure`, the transaction may be valid or invalid: the engine could not evaluate it within its
+ * limits.
  */
 export type EvaluationFailure =
   | { readonly kind: 'ScriptFailure'; readonly message: string; readonly logs: readonly string[] }
@@ -27,7 +30,7 @@ export type EvaluationFailure =
       readonly kind: 'BudgetExceeded'
       readonly message: string
       readonly declared: ExecutionUnits
-      /** What it had asked for when it was stopped: of steps or of memory more than declared. */
+      /** The units requested when the script was stopped: its steps or its memory exceed those declared. */
       readonly used?: ExecutionUnits
       readonly logs: readonly string[]
     }
@@ -40,38 +43,41 @@ export type EvaluationFailure =
       readonly message: string
     }
 
-/** What became of one redeemer. `NotReached`: another redeemer failed, so this one was not judged. */
+/** The outcome of one redeemer. `NotReached` means that another failure ended the evaluation first. */
 export type RedeemerOutcome =
   | { readonly kind: 'Succeeded'; readonly used: ExecutionUnits }
   | { readonly kind: 'NotReached' }
   | EvaluationFailure
 
+/** A redeemer, its declared budget and its outcome. */
 export interface RedeemerResult extends RedeemerPointer {
   readonly declared: ExecutionUnits
   readonly outcome: RedeemerOutcome
 }
 
+/** The result of evaluating the scripts of a transaction. */
 export interface EvaluationResult {
-  /** True when every script succeeded within what its redeemer declares, or there was none to run. */
+  /** Whether every script succeeded within its declared budget. True if there are no scripts to run. */
   readonly ok: boolean
   /** In the order of the transaction's redeemers. */
   readonly redeemers: readonly RedeemerResult[]
-  /** The first failure; it belongs to no redeemer where the scripts were not run. */
+  /** The first failure. If no script was run, it is not among the outcomes of the redeemers. */
   readonly failure?: EvaluationFailure
 }
 
-/** The outputs that a transaction's inputs and reference inputs name, by `outputReferenceKey`; others may be among them. */
+/**
+ * The outputs of a transaction's inputs and reference inputs, by `outputReferenceKey`. May contain others.
+ */
 export type ResolvedOutputs = UtxoView
 
-/** Runs the Plutus scripts of transactions: phase 2. */
+/** Runs the Plutus scripts of transactions (phase 2). */
 export interface Evaluator {
   /**
-   * Runs every redeemer's script against the transaction as it was submitted.
+   * Runs the script of every redeemer. The transaction must have passed phase 1. A transaction without
+   * redeemers succeeds at once, without a thread.
    *
-   * Inputs, reference inputs and scripts are those that phase 1 has found in order. A transaction without redeemers
-   * is answered at once.
-   *
-   * @throws {EvaluatorClosedError} (rejects) when the evaluator is or becomes closed
+   * @throws EvaluatorError (rejects) `EVALUATOR_CLOSED` if the evaluator is closed before the evaluation
+   *   finishes, `EVALUATOR_BUSY` if the queue is full
    */
   evaluate(
     transaction: Transaction,
@@ -79,20 +85,20 @@ export interface Evaluator {
     parameters: ProtocolParameters,
     slots: SlotConfig,
   ): Promise<EvaluationResult>
-  /** Stops all threads at once; evaluations under way reject with {@link EvaluatorClosedError}. */
+  /** Terminates all threads. Pending evaluations reject with `EVALUATOR_CLOSED`. */
   close(): Promise<void>
 }
 
-/** Bounds on what evaluation may take. Times are milliseconds of wall clock, sizes are mebibytes. */
+/** Limits of an evaluator. Times are milliseconds of wall-clock time, sizes mebibytes. */
 export interface EvaluatorOptions {
-  /** Threads that evaluate side by side; default: one fewer than the processors, from 1 to 4. */
+  /** Maximum number of threads; default: the number of processors minus one, from 1 to 4. */
   readonly threads?: number
-  /** After this an evaluation is stopped whatever it does; default 10,000. No budget that a network allows takes as long. */
+  /** Time limit of one evaluation; default 10,000. The budgets that networks allow take less. */
   readonly timeLimitMs?: number
-  /** Heap of one thread; default 256. */
+  /** Heap limit of one thread; default 256. */
   readonly memoryLimitMb?: number
-  /** Evaluations that may wait; more are refused with {@link EvaluatorBusyError}. Default 10,000. */
+  /** Maximum number of queued evaluations; more are refused with `EVALUATOR_BUSY`. Default 10,000. */
   readonly queueLimit?: number
-  /** Where the thread's program lies, for those who bundle this package into one file. */
+  /** URL of `engine-thread.js`, if this package is bundled into one file. Default: next to this module. */
   readonly threadProgram?: URL
 }

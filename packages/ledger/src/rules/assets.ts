@@ -1,10 +1,14 @@
 import type { Value } from '../transaction/types.js'
+import { splitUnit } from '../transaction/value.js'
 import type { Json } from './verdict.js'
 
-/** Sums of native assets; the key is the policy's hex (56 digits) followed by the asset name's hex. */
+/** Sums of native assets by unit: the policy id (56 hex digits) followed by the asset name in hex. */
 export type AssetQuantities = Map<string, bigint>
 
-/** Adds a value's assets, `sign` times each, and gives its lovelace, `sign` times. */
+/**
+ * Adds the assets of a value to the sums, multiplied by `sign`, and returns its lovelace multiplied by
+ * `sign`.
+ */
 export function addValue(sums: AssetQuantities, value: Value, sign: 1n | -1n): bigint {
   addAssets(sums, value.assets, sign)
   return sign * value.lovelace
@@ -19,15 +23,15 @@ export function addAssets(sums: AssetQuantities, assets: Value['assets'], sign: 
   }
 }
 
-/** `{ lovelace, "<policy>": { "<name>": "<quantity>" } }`, leaving out what is zero. */
+/** `{ lovelace, "<policy>": { "<name>": "<quantity>" } }` without the quantities that are zero. */
 export function valueToJson(lovelace: bigint, assets: AssetQuantities): Json {
   const policies: { [policy: string]: { [name: string]: string } } = {}
   for (const [key, quantity] of assets) {
     if (quantity === 0n) continue
-    const policy = key.slice(0, 56)
+    const { policy, name } = splitUnit(key)
     const names = policies[policy] ?? {}
     policies[policy] = names
-    names[key.slice(56)] = String(quantity)
+    names[name] = String(quantity)
   }
   return { lovelace: String(lovelace), ...policies }
 }

@@ -1,9 +1,8 @@
+import { CborWriter, toHex } from '@ratatosk/cbor'
 import { describe, expect, it } from 'vitest'
 import { bootstrapRoot } from '../address/byron-attributes.js'
 import { crc32 } from '../address/crc32.js'
 import { decodeAddress } from '../address/decode.js'
-import { toHex } from '../bytes.js'
-import { CborWriter } from '../cbor/writer.js'
 import {
   type Draft,
   encodeDraft,
@@ -59,7 +58,7 @@ const withdrawals = (
 }
 const paying = (lovelace: bigint): { 1: Uint8Array } => ({ 1: pay(toBob(10n * ADA - FEE + lovelace)) })
 
-describe('certificates and withdrawals enter the value', () => {
+describe('the balance of a transaction includes', () => {
   it.each<[string, Draft]>([
     [
       'a deposit',
@@ -76,11 +75,11 @@ describe('certificates and withdrawals enter the value', () => {
       }),
     ],
     [
-      'the key deposit, where none is stated',
+      'the key deposit, if the certificate states none',
       withFields(transfer, { ...paying(-2n * ADA), 4: encodeSet([certificate(0, keyCredential(bob.hash))]) }),
     ],
     [
-      'its refund',
+      'the refund of the key deposit',
       withFields(transfer, {
         ...paying(2n * ADA),
         4: encodeSet([certificate(1, keyCredential(alice.hash))]),
@@ -94,25 +93,25 @@ describe('certificates and withdrawals enter the value', () => {
   })
 })
 
-describe('certificates and withdrawals need witnesses', () => {
+describe('a witness is required', () => {
   it.each<[string, Draft, string]>([
     [
-      'of a key that withdraws',
+      'for a withdrawal by a key',
       withFields(transfer, { 5: withdrawals([0xe0, bob.hash, 0n]) }),
       'MissingVKeyWitnessesUTXOW',
     ],
     [
-      'of a script that withdraws',
+      'for a withdrawal by a script',
       withFields(transfer, { 5: withdrawals([0xf0, nativeHash, 0n]) }),
       'MissingScriptWitnessesUTXOW',
     ],
     [
-      'of a key that is unregistered',
+      'for the deregistration of a key',
       withFields(transfer, { ...paying(2n * ADA), 4: encodeSet([certificate(1, keyCredential(bob.hash))]) }),
       'MissingVKeyWitnessesUTXOW',
     ],
     [
-      'of a script that is registered with a deposit',
+      'for the registration of a script with a deposit',
       withFields(transfer, {
         ...paying(-3n * ADA),
         4: encodeSet([certificate(7, scriptCredential(nativeHash), 3n * ADA)]),
@@ -123,7 +122,7 @@ describe('certificates and withdrawals need witnesses', () => {
     expect(names(draft)).toEqual([missing])
   })
 
-  it('and take a native script', () => {
+  it('and can be a native script', () => {
     const draft = withFields(
       transfer,
       { 5: withdrawals([0xf0, nativeHash, 0n]) },
@@ -133,7 +132,7 @@ describe('certificates and withdrawals need witnesses', () => {
   })
 })
 
-describe('a Byron address is unlocked by a bootstrap witness', () => {
+describe('an output at a Byron address', () => {
   const chainCode = new Uint8Array(32).fill(5)
   const attributes = Uint8Array.of(0xa0)
   const root = bootstrapRoot({ publicKey: bob.publicKey, chainCode, attributes })
@@ -151,22 +150,26 @@ describe('a Byron address is unlocked by a bootstrap witness', () => {
     return withFields(draft, {}, { 2: encodeSet([bytes.toBytes()]) })
   }
 
-  it('whose root is the address', () => {
+  it('is spent with a bootstrap witness that has the root of the address', () => {
     expect(decodeAddress(address)).toMatchObject({ kind: 'byron', root })
     expect(names(witness(), outputs)).toEqual([])
   })
 
   it.each<[string, Draft, string]>([
-    ['not without one', draft, 'MissingVKeyWitnessesUTXOW'],
-    ['not by another root', witness(new Uint8Array(32)), 'MissingVKeyWitnessesUTXOW'],
-    ['not by a key alone', { ...draft, signers: [bob] }, 'MissingVKeyWitnessesUTXOW'],
-    ['not by a wrong signature', witness(chainCode, () => new Uint8Array(64)), 'InvalidWitnessesUTXOW'],
+    ['is not spent without a witness', draft, 'MissingVKeyWitnessesUTXOW'],
+    ['is not spent with another root', witness(new Uint8Array(32)), 'MissingVKeyWitnessesUTXOW'],
+    ['is not spent with a key witness', { ...draft, signers: [bob] }, 'MissingVKeyWitnessesUTXOW'],
+    [
+      'is not spent with a wrong signature',
+      witness(chainCode, () => new Uint8Array(64)),
+      'InvalidWitnessesUTXOW',
+    ],
   ])('%s', (_, odd, predicate) => {
     expect(names(odd, outputs)).toEqual([predicate])
   })
 })
 
-describe('a redeemer points by the order of the ledger', () => {
+describe('redeemer pointers follow the order of the ledger', () => {
   const needs = (draft: Draft): readonly (readonly [string, number, string])[] => {
     const transaction = decodeTransaction(encodeDraft(draft))
     return scriptUse(transaction, resolve(transaction, utxos)).needs.map(
@@ -175,14 +178,14 @@ describe('a redeemer points by the order of the ledger', () => {
   }
   const hash = (language: 1 | 2 | 3): string => toHex(plutusHash(language))
 
-  it('which sorts inputs, whatever order they were submitted in', () => {
+  it('sorts inputs', () => {
     expect(needs(withFields(transfer, { 0: spend(6, 0, 4) }))).toEqual([
       ['spend', 1, hash(1)],
       ['spend', 2, hash(3)],
     ])
   })
 
-  it('which sorts policies by their hash', () => {
+  it('sorts policies by hash', () => {
     const low = new Uint8Array(28).fill(1)
     const high = new Uint8Array(28).fill(2)
     const mint = new CborWriter().map(2).bytes(high).map(1).bytes(Uint8Array.of()).int(1)
@@ -193,7 +196,7 @@ describe('a redeemer points by the order of the ledger', () => {
     ])
   })
 
-  it('which sorts the accounts of scripts before those of keys', () => {
+  it('sorts script accounts before key accounts', () => {
     const high = new Uint8Array(28).fill(0xff)
     const draft = withFields(transfer, {
       5: withdrawals([0xe0, alice.hash, 0n], [0xf0, high, 0n], [0xf0, plutusHash(2), 0n]),
@@ -204,7 +207,7 @@ describe('a redeemer points by the order of the ledger', () => {
     ])
   })
 
-  it('which keeps certificates in theirs', () => {
+  it('keeps the submitted order of certificates', () => {
     const certificates = [
       certificate(1, keyCredential(alice.hash)),
       certificate(1, scriptCredential(plutusHash(3))),
@@ -213,7 +216,7 @@ describe('a redeemer points by the order of the ledger', () => {
     expect(needs(withFields(transfer, { 4: encodeSet(certificates) }))).toEqual([['cert', 1, hash(3)]])
   })
 
-  it('which sorts voters by role, then scripts before keys', () => {
+  it('sorts voters by role, then scripts before keys', () => {
     const votes = new CborWriter().map(3)
     const action = encodeInput(TX, 0)
     for (const [role, voter] of [
@@ -231,7 +234,7 @@ describe('a redeemer points by the order of the ledger', () => {
 })
 
 describe('the deposit of a pool', () => {
-  it('is paid or not, which only the state can tell', () => {
+  it('is optional, because only the ledger state shows whether the pool is new', () => {
     const pool = new CborWriter()
       .array(10)
       .uint(3)

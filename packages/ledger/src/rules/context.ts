@@ -1,20 +1,23 @@
 import type { ProtocolParameters } from '../parameters/types.js'
 import type { TransactionOutput } from '../transaction/types.js'
 
-/** What the rules are judged against, besides the transaction and the outputs that it names. */
+/** The state that the rules read, apart from the unspent outputs. */
 export interface RuleContext {
   readonly parameters: ProtocolParameters
-  /** 0 is every test network, 1 is mainnet. */
+  /** 0 for test networks, 1 for mainnet. */
   readonly networkId: number
-  /** The slot that the transaction is to be included in. */
+  /** The slot in which the transaction is to be included. */
   readonly slot: bigint
-  /** The last slot that can be turned into a time; without it every slot can, as on a layer without hard forks. */
+  /**
+   * The last slot that can be converted to a time. If absent, every slot can, as on a layer without hard
+   * forks.
+   */
   readonly forecastHorizon?: bigint
-  /** Lovelace in the treasury, where it is known: only then is a declared treasury value compared with it. */
+  /** Lovelace in the treasury. If absent, a declared treasury value is not checked. */
   readonly treasury?: bigint
 }
 
-/** The unspent outputs, by `outputReferenceKey`. A `Map` is one. */
+/** Looks up unspent outputs by `outputReferenceKey`. A `Map` is a `UtxoView`. */
 export interface UtxoView {
   get(key: string): TransactionOutput | undefined
 }

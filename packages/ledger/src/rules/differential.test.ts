@@ -1,9 +1,8 @@
 import * as cml from '@dcspark/cardano-multiplatform-lib-nodejs'
 import * as csl from '@emurgo/cardano-serialization-lib-nodejs'
+import { CborWriter, toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toHex } from '../bytes.js'
-import { CborWriter } from '../cbor/writer.js'
 import type { ProtocolParameters } from '../parameters/types.js'
 import { mutants } from '../test/mutants.js'
 import { decodeTransaction } from '../transaction/decode.js'
@@ -14,7 +13,7 @@ import { minimumLovelace } from './utxo/outputs.js'
 import { scriptIntegrityHash } from './utxow/script-integrity.js'
 import type { PredicateFailure } from './verdict.js'
 
-/** How many mutants: `RATATOSK_FUZZ=10000` for the long run. */
+/** Number of mutants; `RATATOSK_FUZZ=10000` is the long run. */
 const runs = Number(process.env.RATATOSK_FUZZ ?? 200)
 
 const model = (length: number, first: bigint): bigint[] =>
@@ -56,7 +55,7 @@ function encodeCostModels(): Uint8Array {
   return writer.toBytes()
 }
 
-/** Asserts the same of every mutant, given what each library makes of it. */
+/** Runs an assertion on every mutant, as decoded by this package and by CML. */
 function always(assertion: (ours: Transaction, theirs: cml.Transaction, bytes: Uint8Array) => void): void {
   fc.assert(
     fc.property(mutants, (bytes) => {
@@ -76,15 +75,15 @@ const judged = (transaction: Transaction, predicate: string): PredicateFailure |
     (one) => one.predicate === predicate,
   )
 
-describe(`other libraries judge ${runs} mutants the same`, { timeout: 600_000 }, () => {
-  it('by their transaction ids (CML and CSL)', () => {
+describe(`other libraries agree on ${runs} mutants`, { timeout: 600_000 }, () => {
+  it('about transaction ids (CML and CSL)', () => {
     always(({ id }, theirs, bytes) => {
       expect(toHex(id)).toBe(cml.hash_transaction(theirs.body()).to_hex())
       expect(toHex(id)).toBe(csl.FixedTransaction.from_bytes(bytes).transaction_hash().to_hex())
     })
   })
 
-  it('by the fee without reference scripts (CML, which counts the is_valid byte)', () => {
+  it('about the fee without reference scripts (CML, which counts the is_valid byte)', () => {
     always((ours, theirs) => {
       const required = cml.min_fee(theirs, linearFee, prices, 0n) - parameters.minFeeA
       expect(minimumFee(ours, parameters, 0)).toBe(required)
@@ -94,7 +93,7 @@ describe(`other libraries judge ${runs} mutants the same`, { timeout: 600_000 },
     })
   })
 
-  it('by the price of reference scripts (CSL; CML rounds up, the ledger down)', () => {
+  it('about the fee of reference scripts (CSL; CML rounds up, the ledger rounds down)', () => {
     const price = csl.UnitInterval.new(csl.BigNum.from_str('15'), csl.BigNum.from_str('1'))
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 204_800 }), (size) => {
@@ -105,7 +104,7 @@ describe(`other libraries judge ${runs} mutants the same`, { timeout: 600_000 },
     )
   })
 
-  it('by what outputs must hold (CML)', () => {
+  it('about the minimum lovelace of outputs (CML)', () => {
     always((ours, theirs) => {
       const outputs = theirs.body().outputs()
       const small = ours.body.outputs.flatMap((output, position) => {
@@ -118,7 +117,7 @@ describe(`other libraries judge ${runs} mutants the same`, { timeout: 600_000 },
     })
   })
 
-  it('by the script data hash (CSL, where it writes the same bytes; CML, for one language with datums)', () => {
+  it('about the script data hash (CSL, if it writes the same bytes; CML, for one language with datums)', () => {
     let compared = 0
     always((ours, theirs) => {
       const languages = new Set(ours.witnesses.scripts.map(({ language }) => language).filter(isPlutus))
@@ -137,7 +136,7 @@ describe(`other libraries judge ${runs} mutants the same`, { timeout: 600_000 },
     expect(compared).toBeGreaterThan(runs / 20)
   })
 
-  it('by the auxiliary data hash (CML)', () => {
+  it('about the auxiliary data hash (CML)', () => {
     always((ours, theirs) => {
       const auxiliaryData = theirs.auxiliary_data()
       const actual = auxiliaryData && cml.hash_auxiliary_data(auxiliaryData).to_hex()
@@ -154,7 +153,7 @@ describe(`other libraries judge ${runs} mutants the same`, { timeout: 600_000 },
     })
   })
 
-  it('by the signatures (CML)', () => {
+  it('about signatures (CML)', () => {
     always((ours, theirs) => {
       const id = ours.id
       const witnesses = theirs.witness_set().vkeywitnesses()
@@ -172,7 +171,10 @@ describe(`other libraries judge ${runs} mutants the same`, { timeout: 600_000 },
 /** The initial byte of a tag whose number follows in two bytes, as 258 does. */
 const TAG = 0xd9
 
-/** CSL's hash of the same redeemers and datums; undefined where it would write them, or their absence, otherwise. */
+/**
+ * CSL's hash of the same redeemers and datums; undefined if CSL would encode them, or their absence,
+ * differently.
+ */
 function cslScriptDataHash(
   { witnesses: { redeemersBytes, datumsBytes } }: Transaction,
   languages: ReadonlySet<PlutusLanguage>,
@@ -181,7 +183,7 @@ function cslScriptDataHash(
   const redeemers = csl.Redeemers.from_bytes(redeemersBytes)
   const datums = datumsBytes && csl.PlutusList.from_bytes(datumsBytes)
   if (!same(redeemers.to_bytes(), redeemersBytes)) return undefined
-  // It always hashes datums as a tagged set, however they came.
+  // It always hashes datums as a tagged set, whatever their submitted encoding.
   if (datumsBytes && (datumsBytes[0] !== TAG || !same(datums?.to_bytes() ?? datumsBytes, datumsBytes)))
     return undefined
   return csl.hash_script_data(redeemers, cslCostModels(languages), datums).to_hex()

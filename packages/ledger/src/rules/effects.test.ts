@@ -29,7 +29,7 @@ const draft: Draft = {
 }
 
 describe('including a transaction', () => {
-  it('spends its inputs and makes its outputs', () => {
+  it('spends its inputs and produces its outputs', () => {
     const transaction = decodeTransaction(encodeDraft(draft))
     const { spent, produced } = effects(transaction)
     expect(spent).toEqual([{ transactionId: id, index: 0 }])
@@ -39,7 +39,7 @@ describe('including a transaction', () => {
     ])
   })
 
-  it('takes the collateral of an invalid one and returns the rest behind the outputs', () => {
+  it('spends the collateral of an invalid one and produces its collateral return after the outputs', () => {
     const transaction = decodeTransaction(encodeDraft({ ...draft, isValid: false }))
     const { spent, produced } = effects(transaction)
     expect(spent).toEqual([{ transactionId: id, index: 1 }])

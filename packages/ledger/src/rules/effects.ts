@@ -1,14 +1,15 @@
 import type { OutputReference, Transaction, TransactionOutput } from '../transaction/types.js'
 
-/** What including a transaction does to the unspent outputs. */
+/** The changes that a transaction makes to the unspent outputs. */
 export interface Effects {
   readonly spent: readonly OutputReference[]
   readonly produced: readonly { readonly reference: OutputReference; readonly output: TransactionOutput }[]
 }
 
 /**
- * What including a transaction does: it spends its inputs and makes its outputs; or, where it says itself that its scripts
- * fail, it spends its collateral and makes the collateral return, whose index follows those of the outputs.
+ * Returns the outputs that a transaction spends and produces when it is included. A transaction marked
+ * invalid (`isValid` false) spends its collateral and produces its collateral return, whose index is the
+ * number of its regular outputs. The transaction is not validated.
  */
 export function effects({ id, body, isValid }: Transaction): Effects {
   if (isValid) {

@@ -1,7 +1,6 @@
+import { CborWriter, toHex } from '@ratatosk/cbor'
 import { describe, expect, it } from 'vitest'
-import { toHex } from '../bytes.js'
-import { CborWriter } from '../cbor/writer.js'
-import { blake2b256 } from '../crypto/blake2b.js'
+import { blake2b256 } from '#crypto'
 import type { ProtocolParameters } from '../parameters/types.js'
 import {
   addressOf,
@@ -51,20 +50,20 @@ const withParameters = (changes: Partial<ProtocolParameters>): Partial<RuleConte
   parameters: { ...parameters, ...changes },
 })
 
-describe('a transaction keeps the rules', () => {
+describe('accepts a transaction', () => {
   it.each<[string, Draft]>([
-    ['when it pays', transfer],
+    ['when it transfers ada', transfer],
     ['when it names its network', withFields(transfer, { 15: encodeUint(0) })],
     ['when its interval is open', withFields(transfer, { 8: encodeUint(1_000), 3: encodeUint(1_001) })],
     [
-      'when it passes assets on',
+      'when it transfers assets',
       withFields(transfer, {
         0: spend(2),
         1: pay(toBob(10n * ADA - FEE, { assets: [[nativeHash, 'c0ffee', 7n]] })),
       }),
     ],
     [
-      'when it mints under a native script',
+      'when it mints with a native script',
       withFields(
         transfer,
         {
@@ -86,14 +85,14 @@ describe('a transaction keeps the rules', () => {
       ),
     ],
     [
-      'when a native script is a witness',
+      'when a native script is in the witness set',
       withFields(transfer, { 0: spend(3) }, { 1: encodeSet([nativeBytes]) }),
     ],
-    ['when a native script is referred to', withFields(transfer, { 0: spend(3), 18: spend(8) })],
+    ['when a native script is in a reference input', withFields(transfer, { 0: spend(3), 18: spend(8) })],
     ['when it spends from Plutus V1 with a datum', plutusSpend(4, 1, { 4: encodeSet([datum]) })],
     ['when it spends from Plutus V2 with an inline datum', plutusSpend(5, 2)],
     ['when it spends from Plutus V3 without a datum', plutusSpend(6, 3)],
-    ['when it says what collateral it gives', withFields(plutusSpend(6, 3), { 17: encodeUint(ADA) })],
+    ['when it states its total collateral', withFields(plutusSpend(6, 3), { 17: encodeUint(ADA) })],
     [
       'when a datum belongs to an output',
       committed(
@@ -106,7 +105,7 @@ describe('a transaction keeps the rules', () => {
     ],
     ['when a required signer has signed', withFields(transfer, { 14: encodeSet([encodeBytes(alice.hash)]) })],
     [
-      'when it carries its auxiliary data',
+      'when it has auxiliary data',
       {
         ...withFields(transfer, { 7: encodeBytes(blake2b256(Uint8Array.of(0xa1, 1, 2))) }),
         auxiliaryData: Uint8Array.of(0xa1, 1, 2),
@@ -117,7 +116,7 @@ describe('a transaction keeps the rules', () => {
   })
 })
 
-describe('a transaction that breaks a rule is told which', () => {
+describe('reports the predicates that a transaction breaks', () => {
   const malformed = new CborWriter().tag(259).map(1).uint(4).array(1).bytes(Uint8Array.of(0x41, 1)).toBytes()
   const attributes = new CborWriter()
     .map(1)
@@ -244,7 +243,7 @@ describe('a transaction that breaks a rule is told which', () => {
 })
 
 describe('a verdict', () => {
-  it('names every rule that is broken, each once, in both halves and as a whole', () => {
+  it('reports every broken rule once, stateless, stateful and in judgePhaseOne', () => {
     const draft = {
       ...withFields(transfer, { 1: pay(toBob(1n)), 2: encodeUint(1), 15: encodeUint(1) }),
       signers: [],
@@ -269,7 +268,7 @@ describe('a verdict', () => {
     ])
   })
 
-  it('says which fee was given and which is required', () => {
+  it('states the declared and the required fee', () => {
     const draft = withFields(transfer, { 1: pay(toBob(10n * ADA - 1n)), 2: encodeUint(1) })
     const size = encodeDraft(draft).length - 1
     expect(judgeDraft(draft)[0]?.details).toEqual({
@@ -280,7 +279,7 @@ describe('a verdict', () => {
     })
   })
 
-  it('counts reference scripts into the fee, on spent and on referenced outputs, once each', () => {
+  it('charges reference scripts of spent and referenced outputs once each', () => {
     for (const fields of [{ 18: spend(8) }, { 0: spend(0, 8), 1: pay(toBob(20n * ADA - 1n)) }]) {
       const draft = { ...withFields(transfer, { 2: encodeUint(1), ...fields }), signers: [alice, bob] }
       const fee = judgeDraft(draft).find(({ predicate }) => predicate === 'FeeTooSmallUTxO')
@@ -290,14 +289,14 @@ describe('a verdict', () => {
     }
   })
 
-  it('counts execution units into the fee, rounded up', () => {
+  it('charges execution units, rounded up', () => {
     const draft = withFields(plutusSpend(6, 3), { 2: encodeUint(1) })
     const size = encodeDraft(draft).length - 1
     // 1,000 × 0.0577 + 1,000,000 × 0.0000721 = 129.8
     expect(judgeDraft(draft)[0]?.details.requiredFee).toBe(String(44 * size + 155_381 + 130))
   })
 
-  it('names the keys that are missing and the inputs that are unknown', () => {
+  it('lists missing keys and unknown inputs', () => {
     const verdict = judgeDraft({ ...withFields(transfer, { 0: spend(0, 1, 99) }), signers: [bob] })
     expect(verdict.map(({ predicate, details }) => ({ predicate, ...details }))).toEqual([
       { predicate: 'BadInputsUTxO', inputs: [`${toHex(TX)}#99`] },
@@ -305,7 +304,7 @@ describe('a verdict', () => {
     ])
   })
 
-  it('is of nothing but unknown inputs while they may decide the rest', () => {
+  it('contains only BadInputsUTxO while unknown inputs affect the other rules', () => {
     const draft = withFields(plutusSpend(6, 3, { 4: encodeSet([datum]), 1: encodeSet([nativeBytes]) }), {
       0: spend(0, 99),
     })
@@ -313,13 +312,13 @@ describe('a verdict', () => {
     expect(names(judgeDraft(withFields(draft, { 0: spend(0, 1) })))).not.toContain('BadInputsUTxO')
   })
 
-  it('finds a script among the witnesses that cannot be read', () => {
+  it('reports a malformed script in the witness set', () => {
     const bytes = Uint8Array.of(0x41, 1)
     const draft = withFields(transfer, {}, { 7: encodeSet([encodeBytes(bytes)]) })
     expect(names(judgeDraft(draft))).toEqual(['MalformedScriptWitnesses', 'ExtraneousScriptWitnessesUTXOW'])
   })
 
-  it('does not ask an invalid transaction for the size of its reference scripts', () => {
+  it('ignores the size of reference scripts if the transaction is marked invalid', () => {
     const draft = { ...withFields(transfer, { 18: spend(8) }), isValid: false }
     expect(judgeDraft(draft, withParameters({ maxReferenceScriptsSize: 1 }))).toEqual([])
   })

@@ -24,20 +24,30 @@ import { judgeNativeScripts } from './utxow/native-scripts.js'
 import { judgeRedeemers } from './utxow/redeemers.js'
 import { judgeScriptIntegrity } from './utxow/script-integrity.js'
 import { judgeScriptWitnesses } from './utxow/scripts.js'
-import { judgeSignatures } from './utxow/signatures.js'
+import { judgeWitnessSignatures } from './utxow/signatures.js'
 import { judgeWellFormedScripts } from './utxow/well-formed-scripts.js'
 import { Findings, type Verdict } from './verdict.js'
 
 /**
- * The rules that need no unspent outputs: sizes, limits, outputs, networks, auxiliary data, scripts that can be read,
- * signatures, and the fee without reference scripts, which is the least that it can be. They need no lock and can be
- * judged anywhere.
+ * Judges the rules that need no unspent outputs: sizes, limits, outputs, networks, auxiliary data,
+ * well-formed scripts, signatures, and the fee without reference scripts, which is a lower bound.
+ *
+ * @returns every broken rule, with the predicate names of the Haskell ledger; empty if there is none
  *
  * @example
  * const verdict = judgeStateless(decodeTransaction(bytes), { parameters, networkId: 0, slot: 0n })
  * for (const { predicate, message } of verdict) console.log(predicate, message)
  */
 export function judgeStateless(transaction: Transaction, context: RuleContext): Verdict {
+  return [...judgeUnsigned(transaction, context), ...judgeSignatures(transaction)]
+}
+
+/**
+ * Judges the rules of {@link judgeStateless} except the signatures, which cost more than all others.
+ *
+ * @returns every broken rule, with the predicate names of the Haskell ledger; empty if there is none
+ */
+export function judgeUnsigned(transaction: Transaction, context: RuleContext): Verdict {
   const findings = new Findings()
   judgeFee(transaction, context, 0, findings)
   judgeItself(transaction, context, findings)
@@ -45,11 +55,26 @@ export function judgeStateless(transaction: Transaction, context: RuleContext): 
 }
 
 /**
- * The rules of phase 1 that need the unspent outputs or the slot: known inputs, value, interval, key witnesses, scripts,
- * datums, redeemers, the script data hash, collateral, and the fee with reference scripts. While an input is unknown,
- * what depends on it is not judged, so that a verdict of nothing but `BadInputsUTxO` can change with time.
+ * Verifies every signature of a transaction. The ledger does not ask whether a signature is needed: one that is invalid makes the
+ * transaction invalid.
  *
- * @param utxos by `outputReferenceKey`
+ * @returns `InvalidWitnessesUTXOW` with the public keys of all invalid signatures; empty if there is none
+ */
+export function judgeSignatures(transaction: Transaction): Verdict {
+  const findings = new Findings()
+  judgeWitnessSignatures(transaction, findings)
+  return findings.failures
+}
+
+/**
+ * Judges the rules of phase 1 that need the unspent outputs or the slot: known inputs, value, validity
+ * interval, key witnesses, scripts, datums, redeemers, script data hash, collateral, and the fee with
+ * reference scripts. Rules that depend on an unknown input are not judged; a verdict with only
+ * `BadInputsUTxO` can therefore change with time.
+ *
+ * @param utxos unspent outputs by `outputReferenceKey`; others than those of the transaction may be among
+ *   them
+ * @returns every broken rule, with the predicate names of the Haskell ledger; empty if there is none
  */
 export function judgeStateful(transaction: Transaction, utxos: UtxoView, context: RuleContext): Verdict {
   const findings = new Findings()
@@ -57,19 +82,23 @@ export function judgeStateful(transaction: Transaction, utxos: UtxoView, context
   return findings.failures
 }
 
-/** Phase 1 as a whole: every rule of {@link judgeStateless} and {@link judgeStateful}, each named once. */
+/**
+ * Judges all of phase 1: the rules of {@link judgeStateless} and {@link judgeStateful}. Each broken rule is
+ * reported once.
+ */
 export function judgePhaseOne(transaction: Transaction, utxos: UtxoView, context: RuleContext): Verdict {
   const findings = new Findings()
   judgeItself(transaction, context, findings)
+  judgeWitnessSignatures(transaction, findings)
   judgeWithOutputs(transaction, utxos, context, findings)
   return findings.failures
 }
 
 /**
- * Both phases: the unrestricted rules of layer 1, as far as they need no stake or governance state. Phase 2 is only asked
- * about a transaction that keeps phase 1.
+ * Judges both phases: the rules of layer 1, except those that need stake or governance state. Phase 2 is
+ * judged only if phase 1 finds nothing.
  *
- * @throws {ScriptsNotJudgedError} (rejects) when scripts must run and could not
+ * @throws ScriptsNotJudgedError (rejects) if scripts have to run and cannot
  * @example
  * const verdict = await judge(transaction, utxos, context, { evaluator, slots })
  */
@@ -95,7 +124,6 @@ function judgeItself(transaction: Transaction, context: RuleContext, findings: F
   judgeTreasuryValue(transaction, context, findings)
   judgeAuxiliaryData(transaction, context, findings)
   judgeWellFormedScripts(transaction, outputs, context, findings)
-  judgeSignatures(transaction, findings)
 }
 
 function judgeWithOutputs(

@@ -1,5 +1,5 @@
+import { CborWriter, fromHex } from '@ratatosk/cbor'
 import { describe, expect, it } from 'vitest'
-import { CborWriter } from '../cbor/writer.js'
 import {
   addressOf,
   type Draft,
@@ -55,7 +55,7 @@ const names = (draft: Draft): string[] =>
 describe('the layer-2 profile', () => {
   it.each<[string, Draft]>([
     ['a transfer', transfer],
-    ['a script that withdraws nothing and so observes', withFields(transfer, { 5: withdrawal(0, 0xf0) })],
+    ['a withdrawal of zero by a script', withFields(transfer, { 5: withdrawal(0, 0xf0) })],
     [
       'collateral fields',
       withFields(transfer, {
@@ -66,7 +66,7 @@ describe('the layer-2 profile', () => {
     ],
     ['reference inputs', withFields(transfer, { 18: encodeSet([encodeInput(new Uint8Array(32), 1)]) })],
     ['a required signer', withFields(transfer, { 14: encodeSet([encodeBytes(hash)]) })],
-  ])('lets through %s', (_, draft) => {
+  ])('accepts %s', (_, draft) => {
     expect(names(draft)).toEqual([])
   })
 
@@ -80,11 +80,84 @@ describe('the layer-2 profile', () => {
     ['DonationsNotSupported', withFields(transfer, { 22: encodeUint(1) })],
     ['TreasuryValueNotSupported', withFields(transfer, { 21: encodeUint(0) })],
     ['InvalidTransactionsNotSupported', { ...transfer, isValid: false }],
-  ])('refuses by name: %s', (name, draft) => {
+  ])('reports %s', (name, draft) => {
     expect(names(draft)).toEqual([name])
   })
 
-  it('names every reason', () => {
+  const bodyOf = (fields: string): string => `a3${fields}`
+  const inputs = `0081825820${'aa'.repeat(32)}00`
+  const outputs = `018182581d60${'bb'.repeat(28)}1a001e8480`
+  const body = bodyOf(`${inputs}${outputs}0200`)
+  const named = (hex: string): unknown[] =>
+    judgeProfile(decodeTransaction(fromHex(hex))).map(({ predicate, details }) => [predicate, details.part])
+  const witnesses = `a10081825820${'cc'.repeat(32)}5840${'dd'.repeat(64)}`
+
+  it.each<[string, string, string, string?]>([
+    ['an indefinite transaction', 'IndefiniteTransactionNotSupported', `9f${body}a0f5f6ff`],
+    ['a transaction with a long head', 'IndefiniteTransactionNotSupported', `9804${body}a0f5f6`],
+    [
+      'an indefinite input',
+      'IndefiniteReferencesNotSupported',
+      `84${body.replace('825820', '9f5820').replace('00018182', '00ff018182')}a0f5f6`,
+    ],
+    [
+      'an indefinite reference input',
+      'IndefiniteReferencesNotSupported',
+      `84a4${inputs}${outputs}020012819f5820${'ab'.repeat(32)}00ffa0f5f6`,
+    ],
+    [
+      'a fee with a long head',
+      'LongHeadsNotSupported',
+      `84${bodyOf(`${inputs}${outputs}021800`)}a0f5f6`,
+      'body',
+    ],
+    [
+      'a fee in eight bytes',
+      'LongHeadsNotSupported',
+      `84${bodyOf(`${inputs}${outputs}021b00000000ffffffff`)}a0f5f6`,
+      'body',
+    ],
+    [
+      'a signature with a long head',
+      'LongHeadsNotSupported',
+      `84${body}${witnesses.replace('5840', '590040')}f5f6`,
+      'witness set',
+    ],
+    [
+      'an indefinite key witness',
+      'IndefiniteKeyWitnessesNotSupported',
+      `84${body}${witnesses.replace('81825820', '819f5820')}fff5f6`,
+    ],
+  ])('refuses %s', (_, name, hex, part) => {
+    expect(named(hex)).toEqual([[name, part]])
+  })
+
+  it('accepts indefinite lists and strings', () => {
+    const open = bodyOf(
+      `009f825820${'aa'.repeat(32)}00ff019f82581d60${'bb'.repeat(28)}1a001e8480ff021b0000000100000000`,
+    )
+    // A datum: a list of an indefinite byte string with two chunks.
+    expect(named(`84${open}a10481 9f5f4101 4102ff ff f5f6`.replaceAll(' ', ''))).toEqual([])
+  })
+
+  it('accepts 1,000 items in body and witness set, and no more', () => {
+    // Beside the numbers of the datum: two maps, keys, lists and heads of the rest.
+    const datums = (count: number) => `a1048199${count.toString(16).padStart(4, '0')}${'00'.repeat(count)}`
+    expect(named(`84${body}${datums(996)}f5f6`)).toEqual([])
+    expect(named(`84${body}${datums(997)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
+    const chunks = (count: number) => `a104815f${'4100'.repeat(count)}ff`
+    expect(named(`84${body}${chunks(996)}f5f6`)).toEqual([])
+    expect(named(`84${body}${chunks(997)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
+    const signers = (count: number) =>
+      Array.from({ length: count }, (_, n) => `581c${n.toString(16).padStart(56, '0')}`).join('')
+    const required = (count: number) =>
+      `84a4${inputs}${outputs}02000e99${count.toString(16).padStart(4, '0')}${signers(count)}a0f5f6`
+    // Map, four keys, three lists, a reference and its parts, an output and its parts, a fee.
+    expect(named(required(985))).toEqual([])
+    expect(named(required(986))).toEqual([['TooManyItems', 'body']])
+  })
+
+  it('reports every broken rule', () => {
     const draft = withFields(transfer, { 4: encodeSet([certificate]), 5: withdrawal(1) })
     expect(names({ ...draft, isValid: false })).toEqual([
       'CertificatesNotSupported',

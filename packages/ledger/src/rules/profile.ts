@@ -1,18 +1,23 @@
-import { toHex } from '../bytes.js'
+import { toHex } from '@ratatosk/cbor'
 import type { Transaction } from '../transaction/types.js'
+import { judgeEncoding } from './encoding.js'
 import { Findings, type Verdict } from './verdict.js'
 
 /**
- * What a layer 2 refuses of transactions that layer 1 would judge: whatever needs stake or governance state, and
- * scripts that are known to fail. These names are ours; all other rules are the ledger's, unchanged.
+ * Judges the layer-2 profile: refuses whatever needs stake or governance state, transactions marked invalid,
+ * and encodings that a validator on layer 1 could not read. The predicates of the profile are specific to this package; all other rules are those of the
+ * ledger, unchanged.
  *
- * A script may still withdraw nothing: that is how scripts observe a whole transaction. A key has no such use of it, and
- * whether it has an account that it could withdraw from is stake state.
+ * A script may withdraw zero lovelace, because scripts use this to observe the whole transaction. Withdrawals
+ * of keys are refused: they have no such use, and whether the account is registered is stake state.
+ *
+ * @returns every broken rule of the profile; empty if there is none
  */
-export function judgeProfile({ body, isValid }: Transaction): Verdict {
+export function judgeProfile(transaction: Transaction): Verdict {
+  const { body, isValid } = transaction
   const findings = new Findings()
   if (body.certificates.length > 0) {
-    findings.add('CertificatesNotSupported', 'This layer has no stake and no delegation', {
+    findings.add('CertificatesNotSupported', 'Layer 2 has no stake and no delegation', {
       certificates: body.certificates.map(({ kind }) => kind),
     })
   }
@@ -22,7 +27,7 @@ export function judgeProfile({ body, isValid }: Transaction): Verdict {
   if (withdrawals.length > 0) {
     findings.add(
       'WithdrawalsNotSupported',
-      'This layer has no rewards: only a script may withdraw, and only zero',
+      'Only a script may withdraw, and only zero, because layer 2 has no rewards',
       {
         withdrawals: withdrawals.map(({ account, lovelace }) => ({
           account: toHex(account.bytes),
@@ -32,25 +37,26 @@ export function judgeProfile({ body, isValid }: Transaction): Verdict {
     )
   }
   if (body.votingProcedures.length > 0) {
-    findings.add('VotesNotSupported', 'This layer has no governance', { votes: body.votingProcedures.length })
+    findings.add('VotesNotSupported', 'Layer 2 has no governance', { votes: body.votingProcedures.length })
   }
   if (body.proposalProcedures.length > 0) {
-    findings.add('ProposalsNotSupported', 'This layer has no governance', {
+    findings.add('ProposalsNotSupported', 'Layer 2 has no governance', {
       proposals: body.proposalProcedures.map(({ kind }) => kind),
     })
   }
   if (body.treasuryDonation > 0n) {
-    findings.add('DonationsNotSupported', 'This layer has no treasury', {
+    findings.add('DonationsNotSupported', 'Layer 2 has no treasury', {
       lovelace: String(body.treasuryDonation),
     })
   }
   if (body.currentTreasury !== undefined) {
-    findings.add('TreasuryValueNotSupported', 'This layer has no treasury', {
+    findings.add('TreasuryValueNotSupported', 'Layer 2 has no treasury', {
       lovelace: String(body.currentTreasury),
     })
   }
   if (!isValid) {
-    findings.add('InvalidTransactionsNotSupported', 'A transaction marked as failing is never included here')
+    findings.add('InvalidTransactionsNotSupported', 'Layer 2 includes no transaction that is marked invalid')
   }
+  judgeEncoding(transaction, findings)
   return findings.failures
 }

@@ -1,4 +1,4 @@
-import { compareBytes } from '../bytes.js'
+import { compareBytes } from '@ratatosk/cbor'
 import { outputReferenceKey } from '../transaction/output-reference.js'
 import type { OutputReference, Transaction, TransactionOutput } from '../transaction/types.js'
 import type { UtxoView } from './context.js'
@@ -10,14 +10,14 @@ export interface ResolvedInput {
 }
 
 /**
- * The outputs that a transaction names, in the order of the ledger's sets (transaction id, then index), which is the
- * order that redeemer pointers count in.
+ * The outputs that a transaction refers to, sorted as in the ledger's sets (by transaction id, then index).
+ * Redeemer pointers count in this order.
  */
 export interface Resolution {
   readonly inputs: readonly ResolvedInput[]
   readonly collateral: readonly ResolvedInput[]
   readonly referenceInputs: readonly ResolvedInput[]
-  /** Named, but not there; each once. */
+  /** The unknown outputs, each once. */
   readonly missing: readonly ResolvedInput[]
 }
 
@@ -35,7 +35,7 @@ export function resolve(transaction: Transaction, utxos: UtxoView): Resolution {
   return { inputs, collateral, referenceInputs, missing }
 }
 
-/** The outputs whose scripts a transaction may use: those it spends and those it refers to, each once. */
+/** The outputs whose scripts a transaction may use: those of its inputs and reference inputs, each once. */
 export function* scriptSources(resolution: Resolution): Generator<TransactionOutput> {
   for (const { output } of resolution.inputs) if (output !== undefined) yield output
   for (const { key, output } of resolution.referenceInputs) {

@@ -20,29 +20,29 @@ const never = failure('OutsideValidityIntervalUTxO', {
   invalidHereafter: '10',
 })
 
-describe('a verdict can change with time', () => {
+describe('isRetriable', () => {
   it.each([
-    ['an input is not known yet', [unknown], 5n],
-    ['the interval is not open yet', [early], 5n],
+    ['an input is unknown', [unknown], 5n],
+    ['the validity interval has not begun', [early], 5n],
     [
-      'it is not open yet and has no end',
+      'it has not begun and has no end',
       [failure('OutsideValidityIntervalUTxO', { invalidBefore: '10' })],
       5n,
     ],
     ['both', [unknown, early], 5n],
-    ['the time of the upper bound is not known yet', [failure('OutsideForecast')], 5n],
-  ])('where %s', (_, verdict, slot) => {
+    ['the time of its end is not known yet', [failure('OutsideForecast')], 5n],
+  ])('is true if %s', (_, verdict, slot) => {
     expect(isRetriable(verdict, slot)).toBe(true)
   })
 
   it.each([
-    ['there is nothing to change', [], 5n],
-    ['the interval has passed', [late], 20n],
-    ['it has passed since', [early], 20n],
-    ['it never opens', [never], 5n],
+    ['no rule is broken', [], 5n],
+    ['the validity interval has ended', [late], 20n],
+    ['it has ended since', [early], 20n],
+    ['it is empty', [never], 5n],
     ['another rule is broken', [failure('FeeTooSmallUTxO')], 5n],
-    ['another rule is broken besides', [unknown, failure('InvalidWitnessesUTXOW')], 5n],
-  ])('but not where %s', (_, verdict, slot) => {
+    ['another rule is broken as well', [unknown, failure('InvalidWitnessesUTXOW')], 5n],
+  ])('is false if %s', (_, verdict, slot) => {
     expect(isRetriable(verdict, slot)).toBe(false)
   })
 })

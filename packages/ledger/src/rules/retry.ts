@@ -1,10 +1,12 @@
 import type { PredicateFailure, Verdict } from './verdict.js'
 
 /**
- * Whether time alone can change a verdict: inputs that are not known yet, or a validity interval that has not begun
- * and has not passed. A transaction that also breaks any other rule can never become valid.
+ * Whether the transaction may become valid later: it fails only because of unknown inputs, a slot beyond the
+ * forecast horizon, or a validity interval that has not begun. A transaction that breaks another rule never
+ * becomes valid.
  *
- * @param slot the slot of now, which may be later than that of the verdict
+ * @param slot the current slot, which may be later than the slot of the verdict
+ * @returns false for an empty verdict
  * @example
  * const verdict = judgeStateful(transaction, utxos, context)
  * if (verdict.length > 0) isRetriable(verdict, context.slot) ? await retry() : await reject(verdict)

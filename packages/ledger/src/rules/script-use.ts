@@ -1,5 +1,5 @@
+import { compareBytes, toHex } from '@ratatosk/cbor'
 import type { Address, Credential } from '../address/types.js'
-import { compareBytes, toHex } from '../bytes.js'
 import type {
   PlutusLanguage,
   ProposalProcedure,
@@ -11,7 +11,7 @@ import type {
 } from '../transaction/types.js'
 import { type Resolution, scriptSources } from './resolution.js'
 
-/** Something that a script has to agree to, and where a redeemer would point to it. */
+/** A script that has to run, and the redeemer pointer that belongs to it. */
 export interface ScriptNeed {
   readonly purpose: RedeemerPurpose
   readonly index: number
@@ -19,7 +19,7 @@ export interface ScriptNeed {
   readonly scriptHash: string
 }
 
-/** Which scripts a transaction needs, and which it brings. Hashes are hex. */
+/** The scripts that a transaction needs and those that it provides. Hashes are hex. */
 export interface ScriptUse {
   readonly needs: readonly ScriptNeed[]
   readonly neededHashes: ReadonlySet<string>
@@ -27,9 +27,9 @@ export interface ScriptUse {
   readonly provided: ReadonlyMap<string, Script>
   readonly witnessed: ReadonlySet<string>
   readonly referenced: ReadonlySet<string>
-  /** Bytes of all reference scripts, each counted as often as it is there. */
+  /** Total size of all reference scripts in bytes; duplicates count each time. */
   readonly referenceScriptsSize: number
-  /** False where an input is unknown, so that more may be needed or provided than is seen here. */
+  /** False if an input is unknown: the transaction may then need or provide further scripts. */
   readonly complete: boolean
 }
 
@@ -115,7 +115,7 @@ function scriptOf(credential: Credential | undefined): Uint8Array | undefined {
   return credential?.kind === 'script' ? credential.hash : undefined
 }
 
-/** The ledger sorts script credentials before key credentials, unlike the bytes of the addresses. */
+/** The ledger sorts script credentials before key credentials, unlike the bytes of addresses. */
 function byCredential(a: Credential, b: Credential): number {
   if (a.kind !== b.kind) return a.kind === 'script' ? -1 : 1
   return compareBytes(a.hash, b.hash)

@@ -1,9 +1,10 @@
-/** What JSON can hold; amounts are decimal strings, hashes are hex. */
+/** A JSON value. Amounts are decimal strings, hashes hex. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * One rule that a transaction breaks. `predicate` is the Haskell ledger's constructor name where it has one
- * (`FeeTooSmallUTxO`), otherwise a name of the layer-2 profile; `details` has what a client needs to mend it.
+ * A rule that a transaction breaks. `predicate` is the name of the constructor in the Haskell ledger
+ * (`FeeTooSmallUTxO`) or a name of the layer-2 profile. `details` has what a client needs to correct the
+ * transaction.
  */
 export interface PredicateFailure {
   readonly predicate: string
@@ -11,10 +12,10 @@ export interface PredicateFailure {
   readonly details: { readonly [key: string]: Json }
 }
 
-/** Every predicate that could be judged by itself and failed; empty: the transaction keeps all rules. */
+/** Every rule that a transaction breaks; empty if it breaks none. */
 export type Verdict = readonly PredicateFailure[]
 
-/** Where a rule puts what it found broken. */
+/** Collects the failures of the rules. */
 export class Findings {
   readonly failures: PredicateFailure[] = []
 

@@ -1,8 +1,8 @@
 import * as csl from '@emurgo/cardano-serialization-lib-nodejs'
-import { toHex } from '../bytes.js'
+import { toHex } from '@ratatosk/cbor'
 import type { AssetPlan, Plan } from './transaction-plan.js'
 
-/** The transaction, and the hash that CSL gives it. */
+/** The transaction, and its hash according to CSL. */
 export function buildWithCsl(wanted: Plan): { bytes: Uint8Array; hash: string } {
   const number = (value: bigint): csl.BigNum => csl.BigNum.from_str(value.toString())
   const inputs = csl.TransactionInputs.new()

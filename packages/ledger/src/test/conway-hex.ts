@@ -1,10 +1,10 @@
+import { concatBytes, fromHex } from '@ratatosk/cbor'
 import { expect } from 'vitest'
-import { concatBytes, fromHex } from '../bytes.js'
 import { decodeTransaction, decodeTransactionBody } from '../transaction/decode.js'
 import type { Transaction, TransactionBody } from '../transaction/types.js'
 import { encodeFields } from './draft.js'
 
-// Items of a transaction in hex, as the tests of the decoder string them together.
+// Items of a transaction in hex, to be concatenated in tests of the decoder.
 const filled = (fill: number, size: number): string => fill.toString(16).padStart(2, '0').repeat(size)
 export const hash28 = (fill: number): string => `581c${filled(fill, 28)}`
 export const hash32 = (fill: number): string => `5820${filled(fill, 32)}`
@@ -16,7 +16,7 @@ export const script = (fill: number): string => `8201${hash28(fill)}`
 export const anchor = `826161${hash32(9)}`
 export const half = 'd81e820102'
 
-/** A body with fields put over the least that it needs; undefined takes one away. */
+/** A body with the required fields, and the given ones in addition or instead; undefined removes a field. */
 export function body(fields: { readonly [key: number]: string | undefined } = {}): Uint8Array {
   const all = { 0: `81${input(1)}`, 1: `8182${keyAddress}01`, 2: '02', ...fields }
   const encoded = new Map<number, Uint8Array>()
@@ -32,7 +32,7 @@ export function transaction(
   return concatBytes(fromHex('84'), parts.body ?? body(), fromHex(witnesses + isValid + auxiliaryData))
 }
 
-// Decoders of one part, to be called or expected to throw.
+// Functions that decode one part.
 export const inBody = (fields: { readonly [key: number]: string | undefined }) => (): TransactionBody =>
   decodeTransactionBody(body(fields))
 export const inWitnesses = (witnesses: string) => (): Transaction =>
@@ -40,7 +40,7 @@ export const inWitnesses = (witnesses: string) => (): Transaction =>
 export const inAuxiliaryData = (auxiliaryData: string) => (): Transaction =>
   decodeTransaction(transaction({ auxiliaryData }))
 
-/** What `toThrow` takes for a typed decoding error. */
+/** The argument of `toThrow` for a decoding error. */
 export function failure(code: string, path?: string): unknown {
   return expect.objectContaining({ code, ...(path === undefined ? {} : { path }) })
 }

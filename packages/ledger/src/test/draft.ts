@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
+import { CborWriter, fromHex } from '@ratatosk/cbor'
 import sodium from 'sodium-native'
-import { fromHex } from '../bytes.js'
-import { CborWriter } from '../cbor/writer.js'
-import { blake2b224, blake2b256 } from '../crypto/blake2b.js'
+import { blake2b224, blake2b256 } from '#crypto'
 
 /** A transaction under construction: encoded fields by their number in the CDDL. */
 export interface Draft {
@@ -67,7 +66,7 @@ export function encodeOutput(draft: OutputDraft): Uint8Array {
   return writer.toBytes()
 }
 
-/** One map entry a policy; each policy is expected once. */
+/** One map entry per policy; policies must not repeat. */
 export function encodeAssets(assets: NonNullable<OutputDraft['assets']>): Uint8Array {
   const writer = new CborWriter().map(assets.length)
   for (const [policy, name, quantity] of assets)
@@ -98,7 +97,7 @@ export function encodeBytes(value: Uint8Array): Uint8Array {
   return new CborWriter().bytes(value).toBytes()
 }
 
-/** The transaction's bytes, signed by the draft's signers over what its body turns out to be. */
+/** The transaction's bytes, signed by the draft's signers. */
 export function encodeDraft(draft: Draft): Uint8Array {
   const body = encodeFields(draft.body)
   const id = blake2b256(body)
@@ -123,7 +122,7 @@ export function encodeFields(fields: ReadonlyMap<number, Uint8Array>): Uint8Arra
   return writer.toBytes()
 }
 
-/** The draft with fields replaced, added, or (undefined) taken away. */
+/** The draft with fields replaced, added, or (if undefined) removed. */
 export function withFields(
   draft: Draft,
   body: { readonly [key: number]: Uint8Array | undefined },

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { concatBytes, fromHex, isDecodeError, isWellFormed } from '@ratatosk/cbor'
+import { vectorsFolder } from '@ratatosk/test-vectors'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { blake2b256 } from '#crypto'
 import { decodeBech32Address } from '../address/bech32.js'
 import { decodeAddress } from '../address/decode.js'
-import { concatBytes, fromHex } from '../bytes.js'
-import { isWellFormed } from '../cbor/well-formed.js'
-import { blake2b256 } from '../crypto/blake2b.js'
-import { isDecodeError } from '../errors.js'
 import { decodeTransaction, decodeTransactionBody, decodeTransactionOutput } from '../transaction/decode.js'
 import { decodeOutputReference } from '../transaction/output-reference.js'
 import {
@@ -22,11 +21,10 @@ import {
   keyAddress,
   transaction,
 } from './conway-hex.js'
-import { vectorsFolder } from './vectors.js'
 
-/** Inputs in all; RATATOSK_FUZZ=1000000 is the long run. */
+/** Total number of inputs; RATATOSK_FUZZ=1000000 is the long run. */
 const inputs = Number(process.env.RATATOSK_FUZZ ?? 20_000)
-/** The same inputs in every run, unless another seed is asked for. */
+/** Every run has the same inputs, unless another seed is given. */
 const seed = Number(process.env.RATATOSK_FUZZ_SEED ?? 0)
 const settings = (share: number) => ({ numRuns: Math.ceil(inputs * share), seed })
 const timeout = 60_000 + inputs
@@ -58,7 +56,7 @@ function realTransactions(): Uint8Array[] {
 }
 const transactions = [everything, ...realTransactions()]
 
-/** Heads that promise much, end things early or stand where they must not. */
+/** CBOR heads that claim long contents, end items early, or are out of place. */
 const heads = [
   'ff',
   '9f',
@@ -133,12 +131,12 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
       },
   ),
 )
-// The last mutation, of up to 16 kB, is rare enough to leave the others room.
+// The last mutation inserts up to 16 kB, so it is rare.
 const mutated = fc
   .tuple(fc.constantFrom(...transactions), fc.array(mutation, { minLength: 1, maxLength: 4 }))
   .map(([bytes, mutations]) => mutations.reduce((current, mutate) => mutate(current), bytes))
 
-/** The result, or undefined where the typed error was thrown; any other error fails the test. */
+/** The result, or undefined if the typed error was thrown; any other error fails the test. */
 function decoded<T>(decode: (bytes: Uint8Array) => T, bytes: Uint8Array): T | undefined {
   try {
     return decode(bytes)
@@ -150,7 +148,7 @@ function decoded<T>(decode: (bytes: Uint8Array) => T, bytes: Uint8Array): T | un
   }
 }
 
-describe(`whatever the bytes (${inputs} inputs)`, () => {
+describe(`decoders and hostile bytes (${inputs} inputs)`, () => {
   it(
     'a mutated transaction is refused with the typed error, or is well-formed and hashed over its own bytes',
     () => {
@@ -166,7 +164,7 @@ describe(`whatever the bytes (${inputs} inputs)`, () => {
         }),
         settings(0.6),
       )
-      // Both outcomes occur: the mutations are neither harmless nor hopeless.
+      // Both outcomes occur often enough for the test to mean something.
       expect(taken).toBeGreaterThan(inputs / 200)
       expect(taken).toBeLessThan(inputs / 2)
     },
@@ -209,7 +207,7 @@ describe(`whatever the bytes (${inputs} inputs)`, () => {
   )
 
   it(
-    '16 kB of the same few bytes cost neither stack nor memory',
+    '16 kB of a repeated pattern overflow no stack and use little memory',
     () => {
       const before = process.memoryUsage().rss
       const pattern = fc.uint8Array({ minLength: 1, maxLength: 4 })
@@ -228,7 +226,7 @@ describe(`whatever the bytes (${inputs} inputs)`, () => {
   )
 })
 
-it('the transaction that the mutations begin with is one', () => {
+it('the transaction that is mutated is valid and has something in almost every field', () => {
   const { body: parts, witnesses, auxiliaryData } = decodeTransaction(everything)
   expect(parts.certificates.map(({ kind }) => kind)).toEqual(['pool_registration', 'reg_drep_cert'])
   expect([

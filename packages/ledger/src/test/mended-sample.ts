@@ -1,13 +1,11 @@
-import { concatBytes, fromHex } from '../bytes.js'
-import { CborReader } from '../cbor/reader.js'
-import { type DecodeError, isDecodeError } from '../errors.js'
+import { CborReader, concatBytes, type DecodeError, fromHex, isDecodeError } from '@ratatosk/cbor'
 
 /**
- * Generated samples obey the CDDL, in which an address is any byte string, a fraction any two numbers, and a list of Plutus
- * scripts may have one twice. The ledger's decoder asks more of these. This puts good ones in the place of such, one by one, so
- * that the rest of a sample can be judged.
+ * The samples are generated from the CDDL, in which an address is any byte string, a fraction any two numbers,
+ * and Plutus scripts may repeat. The ledger's decoder is stricter. This function replaces such items one by one
+ * with valid ones, so that the rest of a sample can be checked.
  *
- * @returns what is wrong with the mended sample, if anything still is
+ * @returns the remaining error, if there is one
  */
 export function judgeMended(
   sample: Uint8Array,
@@ -29,12 +27,15 @@ export function judgeMended(
   }
 }
 
-/** A good item for the place of a bad address (each another one, as accounts must differ), fraction or script. */
+/**
+ * A valid item to replace an invalid address, fraction or repeated script. Addresses differ, because accounts
+ * must not repeat.
+ */
 function replacementFor(error: DecodeError, seed: number): Uint8Array | undefined {
   const isOutput = /(outputs\[\d+\]|collateralReturn)\.address$/.test(error.path)
-  const isAddress = error.name === 'AddressError' || error.code === 'unknown-type'
+  const isAddress = error.name === 'AddressError'
   if (isAddress) return fromHex(`581d${isOutput ? '60' : 'e0'}${seed.toString(16).padStart(56, '0')}`)
   if (error.message.includes('a fraction outside its interval')) return fromHex('d81e820102')
-  const isScript = error.code === 'duplicate' && /plutusV\dScripts\[\d+\]$/.test(error.path)
+  const isScript = error.code === 'CBOR_DUPLICATE' && /plutusV\dScripts\[\d+\]$/.test(error.path)
   return isScript ? fromHex(`44${seed.toString(16).padStart(8, '0')}`) : undefined
 }

@@ -1,6 +1,6 @@
+import { CborWriter } from '@ratatosk/cbor'
 import fc from 'fast-check'
-import { CborWriter } from '../cbor/writer.js'
-import { blake2b256 } from '../crypto/blake2b.js'
+import { blake2b256 } from '#crypto'
 import {
   addressOf,
   encodeAssets,
@@ -11,15 +11,15 @@ import {
   testKey,
 } from './draft.js'
 
-/** How the same content is written. */
+/** How content is encoded. */
 interface Style {
   readonly indefiniteBody: boolean
   readonly indefiniteLists: boolean
   readonly untaggedSets: boolean
   readonly redeemersAsList: boolean
-  /** Bytes after the initial one that the fee is written in; 0: as few as can be. */
+  /** Number of bytes of the fee after the initial byte; 0: as few as possible. */
   readonly feeWidth: 0 | 4 | 8
-  /** Weights that the fields of the body are sorted by. */
+  /** Weights by which the fields of the body are sorted. */
   readonly fieldOrder: readonly number[]
 }
 
@@ -35,7 +35,7 @@ const style: fc.Arbitrary<Style> = fc.record({
   ),
 })
 
-/** Around what outputs must hold, and anything else of four bytes. */
+/** Amounts around the minimum of an output, and any other amount of four bytes. */
 const lovelace = fc.oneof(fc.bigInt(66_000n, 4_000_000_000n), fc.bigInt(900_000n, 1_300_000n))
 const fee = fc.oneof(fc.bigInt(0n, 400_000n), fc.bigInt(160_000n, 190_000n))
 const slot = fc.bigInt(0n, 2n ** 40n)
@@ -74,13 +74,13 @@ const redeemer = fc.record({
 })
 type Redeemer = typeof redeemer extends fc.Arbitrary<infer T> ? T : never
 
-/** `(con unit ())` in Plutus Core 1.0.0, which every language can read. */
+/** `(con unit ())` in Plutus Core 1.0.0, which every language can decode. */
 const PROGRAM = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
 
-/** What became of the signatures. */
+/** How the signatures are changed. */
 const signing = fc.record({
   signers: fc.uniqueArray(fc.constantFrom('alice', 'bob', 'carol'), { maxLength: 3 }),
-  /** A bit of the signature, or of the key, that is turned over; −1: none. */
+  /** The bit of the signature or of the key that is flipped; −1: none. */
   flippedBit: fc.oneof(fc.constant(-1), fc.integer({ min: 0, max: 767 })),
 })
 
@@ -110,8 +110,8 @@ const content = fc.record({
 type Content = typeof content extends fc.Arbitrary<infer T> ? T : never
 
 /**
- * The bytes of transactions that need not be valid (odd amounts, signatures, intervals, redeemers), written in any of the ways
- * that CBOR allows.
+ * The bytes of transactions that need not be valid (unusual amounts, signatures, intervals, redeemers), in any
+ * encoding that CBOR allows.
  */
 export const mutants: fc.Arbitrary<Uint8Array> = fc.tuple(content, style).map(([of, how]) => encode(of, how))
 

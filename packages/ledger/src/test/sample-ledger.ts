@@ -1,6 +1,6 @@
+import { CborWriter } from '@ratatosk/cbor'
+import { blake2b224, blake2b256 } from '#crypto'
 import { crc32 } from '../address/crc32.js'
-import { CborWriter } from '../cbor/writer.js'
-import { blake2b224, blake2b256 } from '../crypto/blake2b.js'
 import type { ProtocolParameters } from '../parameters/types.js'
 import type { RuleContext } from '../rules/context.js'
 import { scriptIntegrityHash } from '../rules/utxow/script-integrity.js'
@@ -52,7 +52,7 @@ export const TX = new Uint8Array(32).fill(0xaa)
 export const FEE = 400_000n
 export const ADA = 1_000_000n
 
-/** `(con unit ())`, which takes whatever it is given: as bytes of a script it is only ever read here. */
+/** The program `(con unit ())`. These tests only decode it. */
 export const plutusBytes = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
 export const plutusHash = (language: 1 | 2 | 3): Uint8Array =>
   blake2b224(Uint8Array.of(language, ...plutusBytes))
@@ -67,7 +67,7 @@ export function byron(attributes: Uint8Array): Uint8Array {
   return new CborWriter().array(2).tag(24).bytes(payload).uint(crc32(payload)).toBytes()
 }
 
-/** The outputs that there are, by their index under the one transaction id. */
+/** The unspent outputs, by their index; all have the same transaction id. */
 const outputs: readonly OutputDraft[] = [
   /* 0 */ { address: addressOf(alice.hash), lovelace: 10n * ADA },
   /* 1 */ { address: addressOf(bob.hash), lovelace: 10n * ADA },
@@ -111,7 +111,7 @@ export const toBob = (lovelace: bigint, more: Partial<OutputDraft> = {}): Output
 })
 const units = (memory: bigint, steps: bigint): Uint8Array =>
   new CborWriter().array(2).uint(memory).uint(steps).toBytes()
-/** Conway's map of redeemers. */
+/** Redeemers in the map form of Conway. */
 export const redeemers = (...pointers: (readonly [tag: number, index: number])[]): Uint8Array => {
   const writer = new CborWriter().map(pointers.length)
   for (const [tag, index] of pointers) {
@@ -120,7 +120,7 @@ export const redeemers = (...pointers: (readonly [tag: number, index: number])[]
   return writer.toBytes()
 }
 
-/** One input of alice's, one output to bob. */
+/** A transfer from alice to bob with one input and one output. */
 export const transfer: Draft = {
   body: new Map([
     [0, spend(0)],
@@ -132,7 +132,7 @@ export const transfer: Draft = {
   isValid: true,
 }
 
-/** Spends an output that a Plutus script locks, with all that it takes. */
+/** Spends an output that is locked by a Plutus script, with everything that this requires. */
 export function plutusSpend(
   index: number,
   language: 1 | 2 | 3,
@@ -154,7 +154,7 @@ export function plutusSpend(
   return committed(draft, language)
 }
 
-/** The draft with the script data hash that its witnesses ask for. */
+/** The draft with the script data hash of its witnesses. */
 export function committed(draft: Draft, ...languages: (1 | 2 | 3)[]): Draft {
   const hash = scriptIntegrityHash(
     decodeTransaction(encodeDraft(draft)),

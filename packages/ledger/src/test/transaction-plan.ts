@@ -1,7 +1,7 @@
+import { toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
-import { toHex } from '../bytes.js'
 
-/** What both libraries build a transaction of. */
+/** The content of a transaction that both libraries build. */
 export interface Plan {
   readonly inputs: readonly (readonly [id: Uint8Array, index: number])[]
   readonly outputs: readonly OutputPlan[]

@@ -1,18 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  CborReader,
+  fromHex,
+  isDecodeError,
+  isWellFormed,
+  readList,
+  readMapOf,
+  readNullable,
+  readRecord,
+  toHex,
+} from '@ratatosk/cbor'
+import { vectorsFolder } from '@ratatosk/test-vectors'
 import { describe, expect, it } from 'vitest'
-import { fromHex, toHex } from '../bytes.js'
-import { CborReader } from '../cbor/reader.js'
-import { readList, readMapOf, readNullable, readRecord } from '../cbor/structure.js'
-import { isWellFormed } from '../cbor/well-formed.js'
-import { blake2b256 } from '../crypto/blake2b.js'
-import { isDecodeError } from '../errors.js'
+import { blake2b256 } from '#crypto'
 import { readAuxiliaryData } from '../transaction/auxiliary-data.js'
 import { readBody } from '../transaction/body.js'
 import { decodeTransaction, decodeTransactionBody } from '../transaction/decode.js'
 import { readWitnessSet } from '../transaction/witness-set.js'
 import { judgeMended } from './mended-sample.js'
-import { vectorsFolder } from './vectors.js'
 
 const samplesFolder = vectorsFolder('cbor-decode')
 
@@ -37,7 +43,7 @@ function samplesOf(kind: string): Sample[] {
     })
 }
 
-/** `[header body, signature]`: no part of this package, so its shape is known to this test only. */
+/** `[header body, signature]`: this package does not decode headers, so only this test knows their form. */
 function readHeader(header: CborReader): void {
   readRecord(header, 10, (body) => {
     body.readUint64() // block number
@@ -75,7 +81,7 @@ function decodeBlock(bytes: Uint8Array): void {
   reader.assertEnd()
 }
 
-/** Samples are named by their hash, real blocks by their header's. */
+/** Samples are named by their hash, real blocks by the hash of their header. */
 function hashesOf(kind: string, bytes: Uint8Array): string[] {
   const hashes = [toHex(blake2b256(bytes))]
   if (kind === 'block') {
@@ -94,7 +100,7 @@ describe.skipIf(samplesFolder === undefined)('samples of cbor-decode/ (needs RAT
   ] as const)('%s', (kind, decode) => {
     const samples = samplesOf(kind)
 
-    it('are there', () => {
+    it('exist', () => {
       expect(samples.length).toBeGreaterThan(0)
     })
 
@@ -114,7 +120,7 @@ describe.skipIf(chainsFolder === undefined)('transactions of midgard-txs/ (needs
   const files =
     chainsFolder === undefined ? [] : readdirSync(chainsFolder).filter((name) => name.endsWith('.json'))
 
-  it.each(files)('%s: each has the hash that its maker gave it', (file) => {
+  it.each(files)('%s: every transaction has the recorded id', (file) => {
     const transactions = JSON.parse(readFileSync(join(chainsFolder ?? '', file), 'utf8'))
     expect(transactions.length).toBeGreaterThan(0)
     for (const { cborHex, txId } of transactions)

@@ -1,13 +1,15 @@
-import { type CborReader, Major } from '../cbor/reader.js'
-import { expectTag, located, readList, readMapOf, readRecord } from '../cbor/structure.js'
+import { type CborReader, expectTag, located, Major, readList, readMapOf, readRecord } from '@ratatosk/cbor'
 import { readNative, readPlutus } from './script/script.js'
 import type { AuxiliaryData, Script } from './types.js'
 
 const AUXILIARY_DATA_TAG = 259
-/** The longest byte string or text in metadata, in bytes. */
+/** Maximum size of a byte string or text in metadata, in bytes. */
 const MAX_STRING_SIZE = 64
 
-/** Auxiliary data in any of its three forms: Shelley's map, Allegra's array, the tagged map since Alonzo. */
+/**
+ * Decodes auxiliary data in any of its three forms: Shelley's map, Allegra's array, the tagged map since
+ * Alonzo.
+ */
 export function readAuxiliaryData(reader: CborReader): AuxiliaryData {
   const start = reader.position
   const scripts: Script[] = []
@@ -41,8 +43,8 @@ function readFields(reader: CborReader, scripts: Script[]): void {
     const start = reader.position
     const key = reader.readUint()
     const field = fields.get(key)
-    if (field === undefined) throw reader.error('unknown-field', `the field ${key}`, start)
-    if (seen.has(key)) throw reader.error('duplicate', `the field ${key} twice`, start)
+    if (field === undefined) throw reader.error('CBOR_UNKNOWN_FIELD', `unknown field ${key}`, start)
+    if (seen.has(key)) throw reader.error('CBOR_DUPLICATE', `a repeated field ${key}`, start)
     seen.add(key)
     const [name, read] = field
     try {
@@ -53,20 +55,23 @@ function readFields(reader: CborReader, scripts: Script[]): void {
   }
 }
 
-/** Label → metadatum; a label occurs once. Holds no scripts. */
+/** Validates `label → metadatum`. Labels are unique. */
 function readMetadata(reader: CborReader): readonly [] {
   readMapOf(reader, (inner) => inner.readUint64(), readMetadatum)
   return []
 }
 
-/** One metadatum; `skip` bounds its depth, so that the recursion below is bounded too. */
+/** Validates one metadatum. `skip` checks its depth, which limits the recursion below. */
 function readMetadatum(reader: CborReader): void {
   const start = reader.position
   reader.skip()
   checkMetadatum(reader.within(start, reader.position))
 }
 
-/** Integers of 64 bits and a sign, byte strings and texts of up to 64 bytes, lists, maps (whose keys may repeat). */
+/**
+ * Accepts integers of 64 bits plus sign, byte strings and texts of up to 64 bytes, lists, maps (keys may
+ * repeat).
+ */
 function checkMetadatum(reader: CborReader): void {
   const major = reader.peekMajor()
   switch (major) {
@@ -96,11 +101,10 @@ function checkMetadatum(reader: CborReader): void {
   }
 }
 
-/** The length counts over all chunks; each chunk of a text is UTF-8 by itself. */
+/** The limit applies to the sum of all chunks. Each chunk of a text must be valid UTF-8. */
 function checkString(reader: CborReader, major: typeof Major.bytes | typeof Major.text): void {
   const start = reader.position
-  const readLength = (): number =>
-    major === Major.bytes ? reader.readBytes().length : Buffer.byteLength(reader.readText())
+  const readLength = (): number => (major === Major.bytes ? reader.readBytes() : reader.readUtf8()).length
   let length = 0
   if (reader.tryIndefinite(major)) {
     for (let i = 0; reader.hasNext(-1, i); i++) length += readLength()
@@ -108,6 +112,6 @@ function checkString(reader: CborReader, major: typeof Major.bytes | typeof Majo
     length = readLength()
   }
   if (length > MAX_STRING_SIZE) {
-    throw reader.error('out-of-range', `${length} bytes of metadata in one string, more than 64`, start)
+    throw reader.error('CBOR_OUT_OF_RANGE', `${length} bytes of metadata in one string, more than 64`, start)
   }
 }

@@ -1,8 +1,14 @@
+import {
+  type CborReader,
+  located,
+  nonEmpty,
+  normalForm,
+  readList,
+  readMapOf,
+  readSet,
+  toHex,
+} from '@ratatosk/cbor'
 import type { RewardAddress } from '../address/types.js'
-import { toHex } from '../bytes.js'
-import { normalForm } from '../cbor/normal-form.js'
-import type { CborReader } from '../cbor/reader.js'
-import { located, nonEmpty, readList, readMapOf, readSet } from '../cbor/structure.js'
 import { readCertificate } from './governance/certificate.js'
 import { readHash28, readRewardAddress } from './governance/primitives.js'
 import { readProposalProcedure } from './governance/proposal.js'
@@ -14,7 +20,7 @@ import { readMint } from './value.js'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The fields by their number in the CDDL; 6, the update of the eras before, is none of Conway's. */
+/** The fields by their number in the CDDL. Conway has removed number 6, the update of earlier eras. */
 const fieldNames = new Map([
   [0, 'inputs'],
   [1, 'outputs'],
@@ -40,10 +46,10 @@ const fieldNames = new Map([
 
 const noItems: readonly never[] = []
 const noInterval: ValidityInterval = {}
-/** Inputs, outputs and fee. */
+/** The required fields: inputs, outputs and fee. */
 const REQUIRED = 0b111
 
-/** A transaction body of the Conway era: a map from field numbers, each at most once, no other ones. */
+/** Decodes a transaction body of the Conway era: a map of known field numbers, each at most once. */
 export function readBody(reader: CborReader): TransactionBody {
   const start = reader.position
   const body: Mutable<TransactionBody> = {
@@ -68,8 +74,8 @@ export function readBody(reader: CborReader): TransactionBody {
     const keyStart = reader.position
     const key = reader.readUint()
     const name = fieldNames.get(key)
-    if (name === undefined) throw reader.error('unknown-field', `the field ${key}`, keyStart)
-    if ((seen & (1 << key)) !== 0) throw reader.error('duplicate', `the field ${key} twice`, keyStart)
+    if (name === undefined) throw reader.error('CBOR_UNKNOWN_FIELD', `unknown field ${key}`, keyStart)
+    if ((seen & (1 << key)) !== 0) throw reader.error('CBOR_DUPLICATE', `a repeated field ${key}`, keyStart)
     seen |= 1 << key
     try {
       readField(reader, key, body)
@@ -79,7 +85,7 @@ export function readBody(reader: CborReader): TransactionBody {
   }
   if ((seen & REQUIRED) !== REQUIRED) {
     const missing = [0, 1, 2].filter((key) => (seen & (1 << key)) === 0).map((key) => fieldNames.get(key))
-    throw reader.error('missing-field', `a body without ${missing.join(' and ')}`, start)
+    throw reader.error('CBOR_MISSING_FIELD', `a body without ${missing.join(' and ')}`, start)
   }
   body.bytes = reader.since(start)
   return body
@@ -147,7 +153,7 @@ function readField(reader: CborReader, key: number, body: Mutable<TransactionBod
       return
     case 22:
       body.treasuryDonation = reader.readUint64()
-      if (body.treasuryDonation === 0n) throw reader.error('empty', 'a donation of zero', start)
+      if (body.treasuryDonation === 0n) throw reader.error('CBOR_EMPTY', 'a donation of zero', start)
   }
 }
 

@@ -1,19 +1,22 @@
-import { CborReader } from '../cbor/reader.js'
-import { located, readNullable, readRecord } from '../cbor/structure.js'
-import { blake2b256 } from '../crypto/blake2b.js'
+import { CborReader, located, readNullable, readRecord } from '@ratatosk/cbor'
+import { blake2b256 } from '#crypto'
 import { readAuxiliaryData } from './auxiliary-data.js'
 import { readBody } from './body.js'
 import { readOutput } from './output.js'
-import type { Transaction, TransactionBody, TransactionOutput } from './types.js'
+import { readNative } from './script/script.js'
+import type { Script, Transaction, TransactionBody, TransactionOutput } from './types.js'
 import { readWitnessSet } from './witness-set.js'
 
 /**
- * Reads a transaction of the Conway era as cardano-node does at protocol version 10: `[body, witnesses, is valid, auxiliary
- * data or null]`. Hashes are taken over the submitted bytes; whether the transaction keeps the ledger's rules is another question.
+ * Decodes a transaction of the Conway era, `[body, witnesses, is_valid, auxiliary_data / null]`, and accepts
+ * what cardano-node accepts at protocol version 10. Hashes are computed over the submitted bytes. The rules
+ * of the ledger are not judged; see `judge`.
  *
- * @param bytes the CBOR of the transaction alone. The result keeps views of them: they must not be changed afterwards.
- * @throws DecodeError with `code`, `offset` and `path` (`body.outputs[2].value`); of its subclass CborError where the bytes are
- *   no well-formed CBOR. Nothing else is thrown, whatever the bytes.
+ * @param bytes the CBOR of the transaction. The result keeps views of it, so it must not be changed
+ *   afterwards.
+ * @throws DecodeError with `code`, `offset` and `path` (`body.outputs[2].value`), or one of its subclasses:
+ *   CborError if the bytes are not well-formed CBOR, AddressError for an invalid address. Throws nothing
+ *   else.
  * @example
  * const transaction = decodeTransaction(fromHex('84a300…'))
  * toHex(transaction.id) // the transaction's hash
@@ -27,9 +30,10 @@ export function decodeTransaction(bytes: Uint8Array): Transaction {
 }
 
 /**
- * Reads a transaction body alone.
+ * Decodes a transaction body.
  *
- * @throws DecodeError as {@link decodeTransaction}, with paths that begin inside the body
+ * @param bytes the CBOR of the body; the result keeps views of it
+ * @throws DecodeError like {@link decodeTransaction}; the path starts inside the body
  */
 export function decodeTransactionBody(bytes: Uint8Array): TransactionBody {
   const reader = new CborReader(bytes)
@@ -39,16 +43,29 @@ export function decodeTransactionBody(bytes: Uint8Array): TransactionBody {
 }
 
 /**
- * Reads one transaction output, in the array form of the first eras or the map form since Babbage.
+ * Decodes a transaction output, in the array form of the Shelley era or the map form since Babbage.
  *
- * @param bytes the CBOR of the output alone; the result keeps views of them
- * @throws DecodeError where the Conway ledger would not take it as an output
+ * @param bytes the CBOR of the output; the result keeps views of it
+ * @throws DecodeError if the Conway ledger does not accept the bytes as an output
  */
 export function decodeTransactionOutput(bytes: Uint8Array): TransactionOutput {
   const reader = new CborReader(bytes)
   const output = readOutput(reader)
   reader.assertEnd()
   return output
+}
+
+/**
+ * Decodes a native script, as a witness set holds it.
+ *
+ * @param bytes the CBOR of the script; the result keeps views of it
+ * @throws DecodeError if the Conway ledger does not accept the bytes as a native script
+ */
+export function decodeNativeScript(bytes: Uint8Array): Extract<Script, { language: 'native' }> {
+  const reader = new CborReader(bytes)
+  const script = readNative(reader)
+  reader.assertEnd()
+  return script
 }
 
 function readTransaction(reader: CborReader): Transaction {

@@ -1,21 +1,31 @@
-import { toHex } from '../bytes.js'
-import { CborReader } from '../cbor/reader.js'
-import { readRecord } from '../cbor/structure.js'
-import { CborWriter } from '../cbor/writer.js'
+import { CborReader, CborWriter, readRecord, toHex } from '@ratatosk/cbor'
 import type { OutputReference } from './types.js'
 
-/** Of the longest reference, and what the writer holds ready for a number: with less it would grow each time. */
+/**
+ * The size of the longest reference plus the room that the writer reserves for a number, so that it never
+ * grows.
+ */
 const capacity = 44
 
-/** The CBOR `[id, index]`, definite and in shortest form: what `/utxos` answers as `outref`. */
-export function encodeOutputReference(reference: OutputReference): Uint8Array {
-  return new CborWriter(capacity).array(2).bytes(reference.transactionId).uint(reference.index).toBytes()
+/** Encodes a reference as the CBOR `[id, index]`, definite and in shortest form: the `outref` of `/utxos`. */
+export function encodeOutputReference({ transactionId, index }: OutputReference): Uint8Array {
+  if (transactionId.length !== 32 || index > 0xff)
+    return new CborWriter(capacity).array(2).bytes(transactionId).uint(index).toBytes()
+  // Without a writer in three times the speed: blocks encode tens of thousands.
+  const bytes = new Uint8Array(index < 24 ? 36 : 37)
+  bytes[0] = 0x82
+  bytes[1] = 0x58
+  bytes[2] = 0x20
+  bytes.set(transactionId, 3)
+  if (index >= 24) bytes[35] = 0x18
+  bytes[bytes.length - 1] = index
+  return bytes
 }
 
 /**
- * The reverse of {@link encodeOutputReference}; takes every encoding of the pair that the ledger takes.
+ * Decodes the CBOR `[id, index]`, in every encoding that the ledger accepts.
  *
- * @throws DecodeError where the bytes are no such pair or more than it
+ * @throws DecodeError if the bytes are not such a pair, or bytes follow it
  */
 export function decodeOutputReference(bytes: Uint8Array): OutputReference {
   const reader = new CborReader(bytes)
@@ -33,7 +43,7 @@ function readPair(reader: CborReader): OutputReference {
 }
 
 /**
- * A key for maps and sets: equal exactly where the references are.
+ * Returns a key for maps and sets. Two keys are equal if and only if the references are.
  *
  * @returns `<64 hex digits>#<index>`
  */

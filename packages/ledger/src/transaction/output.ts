@@ -1,7 +1,7 @@
+import { type CborReader, isShortMap, located, readEncoded, readVariant, type Variants } from '@ratatosk/cbor'
 import { readAddress } from '../address/decode.js'
 import type { Address } from '../address/types.js'
-import type { CborReader } from '../cbor/reader.js'
-import { isShortMap, located, readEncoded, readVariant, type Variants } from '../cbor/structure.js'
+import { AddressError } from '../errors.js'
 import { readPlutusData } from './script/plutus-data.js'
 import { readTaggedScript } from './script/script.js'
 import type { OutputDatum, Script, TransactionOutput, Value } from './types.js'
@@ -9,7 +9,7 @@ import { readValue } from './value.js'
 
 const noDatum: OutputDatum = { kind: 'none' }
 
-/** One transaction output, in the array form of the first eras or the map form since Babbage. */
+/** Decodes a transaction output, in the array form of the Shelley era or the map form since Babbage. */
 export function readOutput(reader: CborReader): TransactionOutput {
   return isShortMap(reader) ? readMapOutput(reader) : readArrayOutput(reader)
 }
@@ -18,7 +18,7 @@ function readArrayOutput(reader: CborReader): TransactionOutput {
   const start = reader.position
   const count = reader.readArray()
   if (count >= 0 && count !== 2 && count !== 3) {
-    throw reader.error('unexpected-size', `an output of ${count} items`, start)
+    throw reader.error('CBOR_UNEXPECTED_SIZE', `an output of ${count} items`, start)
   }
   let field = 'address'
   try {
@@ -50,20 +50,20 @@ function readMapOutput(reader: CborReader): TransactionOutput {
     const keyStart = reader.position
     const key = reader.readUint()
     const name = fieldNames[key]
-    if (name === undefined) throw reader.error('unknown-field', `the field ${key}`, keyStart)
+    if (name === undefined) throw reader.error('CBOR_UNKNOWN_FIELD', `unknown field ${key}`, keyStart)
     try {
       if (key === 0 && address === undefined) address = readOutputAddress(reader)
       else if (key === 1 && value === undefined) value = readValue(reader)
       else if (key === 2 && datum === undefined) datum = readDatum(reader)
       else if (key === 3 && referenceScript === undefined) {
         referenceScript = readEncoded(reader, readTaggedScript)
-      } else throw reader.error('duplicate', 'the field twice', keyStart)
+      } else throw reader.error('CBOR_DUPLICATE', 'a repeated field', keyStart)
     } catch (error) {
       throw located(error, name)
     }
   }
-  if (address === undefined) throw reader.error('missing-field', 'an output without address', start)
-  if (value === undefined) throw reader.error('missing-field', 'an output without value', start)
+  if (address === undefined) throw reader.error('CBOR_MISSING_FIELD', 'an output without address', start)
+  if (value === undefined) throw reader.error('CBOR_MISSING_FIELD', 'an output without value', start)
   const bytes = reader.since(start)
   datum ??= noDatum
   return referenceScript === undefined
@@ -74,7 +74,9 @@ function readMapOutput(reader: CborReader): TransactionOutput {
 function readOutputAddress(reader: CborReader): Address {
   const start = reader.position
   const address = readAddress(reader.readBytes(), start)
-  if (address.kind === 'reward') throw reader.error('unknown-type', 'a reward address in an output', start)
+  if (address.kind === 'reward') {
+    throw new AddressError('ADDRESS_WRONG_KIND', start, 'a reward address instead of a payment address')
+  }
   return address
 }
 

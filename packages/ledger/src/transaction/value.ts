@@ -1,16 +1,16 @@
-import { toHex } from '../bytes.js'
-import { type CborReader, Major } from '../cbor/reader.js'
-import { readMapOf, readRecord } from '../cbor/structure.js'
+import { type CborReader, Major, readMapOf, readRecord, toHex } from '@ratatosk/cbor'
 import type { Assets, Value } from './types.js'
 
 const POLICY_SIZE = 28
 const MAX_NAME_SIZE = 32
-/** What the ledger's compact form of a value can address. */
+/** The largest size of a value in the ledger's compact representation, in bytes. */
 const MAX_COMPACT_SIZE = 65_535
 
 const noAssets: Assets = new Map()
 
-/** An output's value: lovelace, or `[lovelace, assets]`. Quantities are positive, none above 64 bits. */
+/**
+ * Decodes the value of an output: lovelace, or `[lovelace, assets]`. Quantities are positive and fit 64 bits.
+ */
 export function readValue(reader: CborReader): Value {
   if (reader.peekMajor() === Major.unsigned) return { lovelace: reader.readUint64(), assets: noAssets }
   return readRecord(reader, 2, readPair)
@@ -20,7 +20,7 @@ function readPair(reader: CborReader): Value {
   return { lovelace: reader.readUint64(), assets: readAssets(reader, (inner) => inner.readUint64()) }
 }
 
-/** What a transaction mints (positive) and burns (negative): signed integers of 64 bits, none zero. */
+/** Decodes the minted (positive) and burnt (negative) quantities: signed 64-bit integers other than zero. */
 export function readMint(reader: CborReader): Assets {
   return readAssets(reader, (inner) => inner.readInt64())
 }
@@ -33,16 +33,17 @@ function readAssets(reader: CborReader, readQuantity: (reader: CborReader) => bi
     const quantities = readMapOf(inner, readAssetName, (quantityReader) => {
       const quantityStart = quantityReader.position
       const quantity = readQuantity(quantityReader)
-      if (quantity === 0n) throw quantityReader.error('out-of-range', 'a quantity of zero', quantityStart)
+      if (quantity === 0n)
+        throw quantityReader.error('CBOR_OUT_OF_RANGE', 'a quantity of zero', quantityStart)
       return quantity
     })
-    if (quantities.size === 0) throw inner.error('empty', 'a policy without assets', namesStart)
+    if (quantities.size === 0) throw inner.error('CBOR_EMPTY', 'a policy without assets', namesStart)
     names += quantities.size
     return quantities
   })
-  // 12 bytes of numbers and at most 32 of name an asset, 28 a policy.
+  // Each asset takes 12 bytes of numbers and at most 32 of name, each policy 28.
   if (44 * names + 28 * assets.size > MAX_COMPACT_SIZE) {
-    throw reader.error('out-of-range', `${names} assets under ${assets.size} policies`, start)
+    throw reader.error('CBOR_OUT_OF_RANGE', `${names} assets under ${assets.size} policies`, start)
   }
   return assets
 }
@@ -55,7 +56,17 @@ function readAssetName(reader: CborReader): string {
   const start = reader.position
   const name = reader.readBytes()
   if (name.length > MAX_NAME_SIZE) {
-    throw reader.error('out-of-range', `an asset name of ${name.length} bytes`, start)
+    throw reader.error('CBOR_OUT_OF_RANGE', `an asset name of ${name.length} bytes`, start)
   }
   return toHex(name)
+}
+
+/**
+ * Splits a unit, which is the concatenation of policy id and asset name that APIs use to identify an asset.
+ *
+ * @param unit policy id (56 hex digits) and asset name (up to 64 hex digits); not validated
+ * @returns both in hex, as in the keys of {@link Value.assets}
+ */
+export function splitUnit(unit: string): { readonly policy: string; readonly name: string } {
+  return { policy: unit.slice(0, 56), name: unit.slice(56) }
 }

@@ -1,6 +1,5 @@
-import { toHex } from '../bytes.js'
-import type { CborReader } from '../cbor/reader.js'
 import {
+  type CborReader,
   isShortMap,
   located,
   nonEmpty,
@@ -8,8 +7,9 @@ import {
   readRecord,
   readSet,
   readTaggedList,
-} from '../cbor/structure.js'
-import { blake2b256 } from '../crypto/blake2b.js'
+  toHex,
+} from '@ratatosk/cbor'
+import { blake2b256 } from '#crypto'
 import { readExecutionUnits } from './governance/parameter-update.js'
 import { readPlutusData } from './script/plutus-data.js'
 import { readNative, readPlutus } from './script/script.js'
@@ -39,8 +39,9 @@ const fieldNames = [
 const purposes: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
 /**
- * A witness set of the Conway era. Each of its collections, where present, has a member; of key witnesses, native scripts,
- * datums and redeemers the ledger lets the same one occur twice (until protocol version 12), of Plutus scripts not.
+ * Decodes a witness set of the Conway era. Collections that are present must not be empty. Before protocol
+ * version 12, the ledger accepts duplicate key witnesses, native scripts, datums and redeemers, but not
+ * duplicate Plutus scripts.
  */
 export function readWitnessSet(reader: CborReader): WitnessSet {
   const start = reader.position
@@ -59,8 +60,8 @@ export function readWitnessSet(reader: CborReader): WitnessSet {
     const keyStart = reader.position
     const key = reader.readUint()
     const name = fieldNames[key]
-    if (name === undefined) throw reader.error('unknown-field', `the field ${key}`, keyStart)
-    if ((seen & (1 << key)) !== 0) throw reader.error('duplicate', `the field ${key} twice`, keyStart)
+    if (name === undefined) throw reader.error('CBOR_UNKNOWN_FIELD', `unknown field ${key}`, keyStart)
+    if ((seen & (1 << key)) !== 0) throw reader.error('CBOR_DUPLICATE', `a repeated field ${key}`, keyStart)
     seen |= 1 << key
     try {
       readField(reader, key, witnesses, scripts)
@@ -112,7 +113,9 @@ function readKeyWitness(reader: CborReader): KeyWitness {
   }))
 }
 
-/** The chain code may have any length until protocol version 12; with a wrong one no address's root comes out. */
+/**
+ * Before protocol version 12, the chain code may have any length. A wrong one yields the root of no address.
+ */
 function readBootstrapWitness(reader: CborReader): BootstrapWitness {
   return readRecord(reader, 4, (inner) => ({
     publicKey: inner.readBytesOf(32),
@@ -132,10 +135,13 @@ function readPlutusScripts(reader: CborReader, language: PlutusLanguage): Script
   return nonEmpty(reader, start, scripts)
 }
 
-/** A list of `[purpose, index, data, units]` or, since Conway, a map from `[purpose, index]` to `[data, units]`. */
+/**
+ * A list of `[purpose, index, data, units]`, or since Conway a map from `[purpose, index]` to `[data,
+ * units]`.
+ */
 function readRedeemers(reader: CborReader): Redeemer[] {
   const redeemers = isShortMap(reader) ? readRedeemerMap(reader) : readList(reader, readRedeemer)
-  // Of two redeemers for one purpose and index the last counts.
+  // If two redeemers have the same purpose and index, the last one counts.
   const byPointer = new Map(redeemers.map((redeemer) => [`${redeemer.purpose} ${redeemer.index}`, redeemer]))
   return byPointer.size === redeemers.length ? redeemers : [...byPointer.values()]
 }
@@ -151,9 +157,9 @@ function readRedeemerMap(reader: CborReader): Redeemer[] {
     while (reader.hasNext(count, redeemers.length)) {
       const pointer = readRecord(reader, 2, readPointer)
       const start = reader.position
-      // The ledger reads this pair as a tuple, whose length is definite.
+      // The ledger decodes this pair as a tuple, which must have a definite length.
       if (reader.readArray() !== 2)
-        throw reader.error('unexpected-size', 'no definite array of two items', start)
+        throw reader.error('CBOR_UNEXPECTED_SIZE', 'not a definite array of two items', start)
       redeemers.push({ ...pointer, ...readContent(reader) })
     }
   } catch (error) {
@@ -166,7 +172,7 @@ function readPointer(reader: CborReader): Pick<Redeemer, 'purpose' | 'index'> {
   const start = reader.position
   const tag = reader.readUint()
   const purpose = purposes[tag]
-  if (purpose === undefined) throw reader.error('unknown-variant', `a redeemer of purpose ${tag}`, start)
+  if (purpose === undefined) throw reader.error('CBOR_UNKNOWN_VARIANT', `a redeemer of purpose ${tag}`, start)
   return { purpose, index: reader.readUint(0xffff_ffff) }
 }
 

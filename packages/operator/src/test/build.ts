@@ -1,23 +1,15 @@
-import type { AddressInfo } from 'node:net'
-import { httpErrorOptions, httpErrors, type OperationResult } from '@ratatosk/http'
+import { httpErrorOptions, httpErrors } from '@ratatosk/http'
+import type { OperationDetails, OperationResult } from '@ratatosk/operations'
+import { listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import operator, { type BlockCount, type OperatorOperation, type OperatorOptions } from '../index.js'
-import { ask } from './ask.js'
-
-export interface LogLine {
-  level: number
-  msg: string
-  reqId?: string
-  globals?: unknown
-  err?: { message: string; code?: string }
-}
 
 export const transactionId = '11'.repeat(32)
 export const headerHash = 'ab'.repeat(28)
 export const rootUnit = `${'cd'.repeat(28)}00`
 
-/** A node whose answers are given; notes what it is asked. */
+/** A node with canned answers; records what it is asked. */
 export class Node {
   readonly asked: string[] = []
   results: Record<OperatorOperation, OperationResult> = {
@@ -25,6 +17,7 @@ export class Node {
     commit: { kind: 'committed', headerHash, transactionId, transactions: 3 },
     merge: { kind: 'merged', headerHash, transactionId },
     reset: { kind: 'reset' },
+    remove: { kind: 'removed', headerHash, transactionId, removed: [headerHash] },
   }
   blocks: readonly BlockCount[] = []
   globals: unknown = {}
@@ -32,15 +25,16 @@ export class Node {
 
   readonly ports = {
     operations: {
-      run: (operation: OperatorOperation) => this.#answer(operation, this.results[operation]),
+      run: (operation: OperatorOperation, { headerHash = '' }: OperationDetails = {}) =>
+        this.#answer(`${operation} ${headerHash}`.trim(), this.results[operation]),
     },
     blocks: { counts: (limit: number) => this.#answer(`blocks ${limit}`, this.blocks) },
     globals: { snapshot: () => this.#answer('globals', this.globals) },
   }
 
-  /** The same result for every operation. */
+  /** Makes every operation end with this result. */
   end(result: OperationResult): void {
-    this.results = { init: result, commit: result, merge: result, reset: result }
+    this.results = { init: result, commit: result, merge: result, reset: result, remove: result }
   }
 
   async #answer<T>(port: string, answer: T): Promise<T> {
@@ -50,29 +44,19 @@ export class Node {
   }
 }
 
-/** A listening server with the plugin over a node of its own; its log is kept, line by line. */
+/** A listening server with the plugin over a node of its own; its log is recorded. */
 export async function build(t: Test, options?: Partial<OperatorOptions>) {
   const node = new Node()
-  const lines: string[] = []
-  const server = fastify({
-    ...httpErrorOptions,
-    logger: { level: 'info', stream: { write: (line: string) => void lines.push(line) } },
-  })
+  const { stream, lines, records: log } = recordedLog()
+  const server = fastify({ ...httpErrorOptions, logger: { level: 'info', stream } })
   t.teardown(() => server.close())
   await server.register(httpErrors)
   await server.register(operator, { ...node.ports, ...options })
-  await server.listen({ host: '127.0.0.1', port: 0 })
-  const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`
-  const get = (path: string, headers: Record<string, string> = {}) => ask(url + path, { headers })
-  const head = (path: string) => ask(url + path, { method: 'HEAD' })
-  /** The log without what Fastify says of each request. */
-  const log = () =>
-    lines
-      .map((line): LogLine => JSON.parse(line))
-      .filter(({ msg }) => !/^(Server listening|incoming request|request completed)/.test(msg))
-  return { server, node, lines, log, url, get, head }
+  return { server, node, lines, log, ...(await listening(server)) }
 }
 
-export const operations = ['init', 'commit', 'merge', 'reset'] as const
+export const operations = ['init', 'commit', 'merge', 'reset', 'remove'] as const
+/** A request for each operation. */
+export const requests = ['/init', '/commit', '/merge', '/reset', `/remove?header_hash=${headerHash}`] as const
 export const logs = ['/logBlocksTxsDB', '/logGlobals'] as const
-export const paths = ['/init', '/commit', '/merge', '/reset', ...logs] as const
+export const paths = [...requests, ...logs] as const

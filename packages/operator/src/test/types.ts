@@ -1,6 +1,8 @@
-// Compiled, never run: what the types accept and what they refuse.
+// Compiled, never run: checks what the types accept and refuse.
+
+import type { OperationResult } from '@ratatosk/operations'
 import fastify from 'fastify'
-import operator, { type OperationResult, type OperatorOptions } from '../index.js'
+import operator, { type OperatorOptions } from '../index.js'
 
 const server = fastify()
 const operations = { run: async (): Promise<OperationResult> => ({ kind: 'nothing-to-commit' }) }
@@ -9,13 +11,16 @@ const blocks = { counts: async (limit: number) => [].slice(0, limit) }
 server.register(operator, { operations })
 server.register(operator, { operations, serve: ['commit'], prefix: '/l2', logLevel: 'warn' })
 server.register(operator, { operations, blocks, globals: { snapshot: () => 1 }, operatorToken: 'secret' })
+server.register(operator, { operations, allowedHosts: ['node.example'] })
 server.register(operator, { operations, globals: { snapshot: async () => ({}) } })
 server.register(operator, () => ({ operations }))
 
 // A runner fits by its shape, whatever else it can do.
 class Sequencer {
   readonly active = true
-  async run(operation: 'init' | 'commit' | 'merge' | 'reset' | 'repair'): Promise<OperationResult> {
+  async run(
+    operation: 'init' | 'commit' | 'merge' | 'reset' | 'repair' | 'remove',
+  ): Promise<OperationResult> {
     return this.active ? { kind: 'busy', operation } : { kind: 'timed-out', message: 'No sequencer' }
   }
 }
@@ -31,6 +36,8 @@ server.register(operator, { operations: { run: async () => ({ kind: 'done' }) } 
 server.register(operator, { operations: { run: async () => ({ kind: 'merged' }) } })
 // @ts-expect-error repair belongs to the state queue
 server.register(operator, { operations, serve: ['repair'] })
+// @ts-expect-error hosts are a list
+server.register(operator, { operations, allowedHosts: 'node.example' })
 // @ts-expect-error a token is text
 server.register(operator, { operations, operatorToken: 1 })
 // @ts-expect-error no such option

@@ -1,18 +1,11 @@
-import type { AddressInfo } from 'node:net'
-import { httpErrorOptions, httpErrors, type Operation, type OperationResult } from '@ratatosk/http'
+import { httpErrorOptions, httpErrors } from '@ratatosk/http'
+import type { Operation, OperationResult } from '@ratatosk/operations'
+import { listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import stateQueue, { type RootUnits, type StateQueueOptions, type StateQueueView } from '../index.js'
-import { ask } from './ask.js'
 
-export interface LogLine {
-  level: number
-  msg: string
-  reqId?: string
-  err?: { message: string; code?: string }
-}
-
-/** What a layer 1 has to say, by whatever port it is asked; notes each question. */
+/** A layer 1 with canned answers; records what it is asked. */
 export class Chain {
   readonly asked: string[] = []
   view: StateQueueView = { roots: [], blocks: [] }
@@ -40,27 +33,15 @@ export class Chain {
   }
 }
 
-/** A listening server with the plugin over a chain of its own; its log is kept, line by line. */
+/** A listening server with the plugin over a chain of its own; its log is recorded. */
 export async function build(t: Test, options?: Partial<StateQueueOptions>) {
   const chain = new Chain()
-  const lines: string[] = []
-  const server = fastify({
-    ...httpErrorOptions,
-    logger: { level: 'info', stream: { write: (line: string) => void lines.push(line) } },
-  })
+  const { stream, lines, records: log } = recordedLog()
+  const server = fastify({ ...httpErrorOptions, logger: { level: 'debug', stream } })
   t.teardown(() => server.close())
   await server.register(httpErrors)
   await server.register(stateQueue, { ...chain.ports, ...options })
-  await server.listen({ host: '127.0.0.1', port: 0 })
-  const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`
-  const get = (path: string, headers: Record<string, string> = {}) => ask(url + path, { headers })
-  const head = (path: string) => ask(url + path, { method: 'HEAD' })
-  /** The log without what Fastify says of each request. */
-  const log = () =>
-    lines
-      .map((line): LogLine => JSON.parse(line))
-      .filter(({ msg }) => !/^(Server listening|incoming request|request completed)/.test(msg))
-  return { server, chain, lines, log, url, get, head }
+  return { server, chain, lines, log, ...(await listening(server)) }
 }
 
 export const paths = [
@@ -70,7 +51,7 @@ export const paths = [
   '/commitment-wallet/balance',
 ] as const
 
-/** What changes nothing. */
+/** Routes that change nothing. */
 export const reads = [
   '/stateQueue',
   '/stateQueue/root-unit-diagnostics',

@@ -1,5 +1,6 @@
-// Compiled, never run: what the types accept and what they refuse.
-import type { OperationResult } from '@ratatosk/http'
+import type { OperationResult } from '@ratatosk/operations'
+// Compiled, never run: checks what the types accept and refuse.
+
 import fastify from 'fastify'
 import stateQueue, { type QueueRoot, type StateQueueOptions, type StateQueueView } from '../index.js'
 
@@ -9,7 +10,13 @@ const queue = { read: async (signal?: AbortSignal) => (signal?.aborted ? { ...vi
 const wallet = { lovelace: async () => 5n }
 
 server.register(stateQueue, { queue, wallet })
-server.register(stateQueue, { wallet, prefix: '/l2', logLevel: 'warn', operatorToken: 'secret' })
+server.register(stateQueue, {
+  wallet,
+  prefix: '/l2',
+  logLevel: 'warn',
+  operatorToken: 'secret',
+  allowedHosts: ['a'],
+})
 server.register(stateQueue, () => ({ wallet }))
 
 // A port fits by its shape, whatever else it can do.

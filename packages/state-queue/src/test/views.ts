@@ -7,7 +7,7 @@ const maturityWindow = 60_000
 
 export const outRef = (byte: number, index = 0) => `${Buffer.alloc(32, byte).toString('hex')}#${index}`
 
-/** A root whose confirmed block ended so many seconds ago; at genesis without. */
+/** A root whose confirmed block ended that many seconds ago; without a number, at genesis. */
 export function root(byte: number, secondsAgo?: number): QueueRoot {
   return {
     outRef: outRef(byte),
@@ -16,7 +16,7 @@ export function root(byte: number, secondsAgo?: number): QueueRoot {
   }
 }
 
-/** A block that ended so many seconds ago, mature a minute after that. */
+/** A block that ended that many seconds ago and matures a minute after its end. */
 export function block(byte: number, secondsAgo: number, height?: bigint): QueuedBlock {
   const endTime = now - secondsAgo * 1000
   return {

@@ -1,38 +1,59 @@
-import type { Connection, Database, Transaction } from '../drivers/connection.js'
-import type { Lease } from '../types.js'
-import { type BlockLife, openBlockLife } from './block-life.js'
-import { openBlockQueries } from './block-queries.js'
-import { fence } from './fence.js'
+import type { Database, Transaction } from '../database/connection.js'
+import { holdLease, type Lease } from '../leases.js'
+import { appendBlock } from './append-block.js'
+import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'
+import { forgetSpentOutputs } from './forget-spent-outputs.js'
+import { outputsAfterNewestBlock } from './outputs-after-newest-block.js'
+import { readBlocks } from './read-blocks.js'
+import { returnToMempool, reviveBlock } from './remove-blocks.js'
 import { reset } from './reset.js'
+import { setBlockState, setMergeTransaction } from './set-block-state.js'
 import type { Blocks } from './types.js'
-import { unspentOutputs } from './unspent-outputs.js'
+import { undoBlocks } from './undo-blocks.js'
 
-/** @param locked runs work in a transaction that holds the ledger's lock */
+/** @param withLedgerLock runs work in a transaction that holds the ledger's lock */
 export function openBlocks(
-  database: Connection & Pick<Database, 'transaction'>,
-  schema: string,
-  locked: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
+  database: Database,
+  withLedgerLock: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
 ): Blocks {
-  const change = <T>(lease: Lease, work: (life: BlockLife) => Promise<T>): Promise<T> =>
+  const underLease = <T>(lease: Lease, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
     database.transaction(async (transaction) => {
-      await fence(transaction, schema, lease)
-      return work(openBlockLife(transaction, schema))
+      await holdLease(transaction, lease)
+      return work(transaction)
     })
 
   return {
-    ...openBlockQueries(database, schema),
-    build: (block, lease) => change(lease, (life) => life.build(block)),
-    setState: (headerHashes, state, lease) => change(lease, (life) => life.setState(headerHashes, state)),
-    setMergeTransaction: (headerHash, transaction, lease) =>
-      change(lease, (life) => life.setMergeTransaction(headerHash, transaction)),
-    returnToMempool: (fromHeight, lease) => change(lease, (life) => life.returnToMempool(fromHeight)),
-    revive: (headerHash, lease) => change(lease, (life) => life.revive(headerHash)),
-    forgetSpent: (mergedBefore, lease) => change(lease, (life) => life.forgetSpent(mergedBefore)),
-    reset: (lease) =>
-      locked(async (transaction) => {
-        await fence(transaction, schema, lease)
-        await reset(transaction, schema)
+    ...readBlocks(database),
+    build: (block, lease) => underLease(lease, (transaction) => appendBlock(transaction, block)),
+    setState: (headerHashes, state, lease) =>
+      underLease(lease, (transaction) => setBlockState(transaction, headerHashes, state)),
+    setMergeTransaction: (headerHash, merge, lease) =>
+      underLease(lease, (transaction) => setMergeTransaction(transaction, headerHash, merge)),
+    returnToMempool: (fromHeight, lease) =>
+      underLease(lease, (transaction) => returnToMempool(transaction, fromHeight)),
+    undo: (fromHeight, lease) =>
+      withLedgerLock(async (transaction) => {
+        await holdLease(transaction, lease)
+        return undoBlocks(transaction, fromHeight)
       }),
-    utxosAfterNewest: () => unspentOutputs(database, schema),
+    async drop(first, follow, lease) {
+      // Most of the mempool is searched before validation has to wait for the lock.
+      const search = startDropSearch(first)
+      await continueDropSearch(database, search, follow)
+      return withLedgerLock(async (transaction) => {
+        await holdLease(transaction, lease)
+        await continueDropSearch(transaction, search, follow)
+        return dropFound(transaction, search)
+      })
+    },
+    revive: (headerHash, lease) => underLease(lease, (transaction) => reviveBlock(transaction, headerHash)),
+    forgetSpent: (mergedBefore, lease) =>
+      underLease(lease, (transaction) => forgetSpentOutputs(transaction, mergedBefore)),
+    reset: (lease) =>
+      withLedgerLock(async (transaction) => {
+        await holdLease(transaction, lease)
+        await reset(transaction)
+      }),
+    utxosAfterNewest: () => outputsAfterNewestBlock(database),
   }
 }

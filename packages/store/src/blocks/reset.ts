@@ -1,17 +1,22 @@
-import type { Connection } from '../drivers/connection.js'
+import type { Connection } from '../database/connection.js'
 
-/** Over a transaction that holds the ledger's lock. Rows are deleted, not truncated: nobody who reads waits for it. */
-export async function reset(transaction: Connection, schema: string): Promise<void> {
-  for (const table of [
-    'block_transactions',
-    'blocks',
-    'mempool_transactions',
-    'mempool_ledger',
-    'spent_outputs',
-    'address_history',
-    'rejections',
-    'genesis',
-  ]) {
-    await transaction.query(`DELETE FROM ${schema}.${table}`)
-  }
+const emptied = [
+  'block_transactions',
+  'blocks',
+  'mempool_transactions',
+  'mempool_ledger',
+  'spent_outputs',
+  'address_history',
+  'resubmissions',
+  'genesis',
+  'dropped_transactions',
+]
+
+/**
+ * Empties the tables of the ledger, in a transaction that holds its lock. DELETE, unlike TRUNCATE, blocks no reader.
+ * Dead letters stay: they are evidence, and have their own retention.
+ */
+export async function reset(transaction: Connection): Promise<void> {
+  for (const table of emptied) await transaction.execute(`DELETE FROM ratatosk.${table}`)
+  await transaction.execute('INSERT INTO ratatosk.dropped_transactions DEFAULT VALUES')
 }

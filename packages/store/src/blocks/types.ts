@@ -1,13 +1,21 @@
-import type { Lease } from '../types.js'
+import type { Json } from '@ratatosk/ledger'
+import type { Lease } from '../leases.js'
 
 /**
- * Where a block stands. `built`: its row and its layer-1 transaction are durable, nothing was sent. `submitted`: layer 1 has taken
- * the transaction. `committed`: it is in the state queue. `mature`: its window is over. `merged`: it is in the confirmed state.
- * `removed`: it is in the state queue no more; its transactions are in the mempool, in another block, or gone with a reset.
+ * The state of a block.
+ *
+ * | state | meaning |
+ * | --- | --- |
+ * | `built` | the block and its layer-1 transaction are durable; nothing was sent |
+ * | `submitted` | layer 1 has accepted the transaction |
+ * | `committed` | the block is in the state queue |
+ * | `mature` | its maturity window is over |
+ * | `merged` | it is in the confirmed state |
+ * | `removed` | it is no longer in the state queue; its transactions are in the mempool, resubmitted, in another block, or were reset |
  */
 export type BlockState = 'built' | 'submitted' | 'committed' | 'mature' | 'merged' | 'removed'
 
-/** A signed layer-1 transaction, kept before it is sent. */
+/** A signed layer-1 transaction, stored before it is sent. */
 export interface StoredTransaction {
   /** 32 bytes. */
   readonly id: Uint8Array
@@ -16,46 +24,60 @@ export interface StoredTransaction {
 
 /** A transaction of the mempool or of a block. */
 export interface OrderedTransaction {
-  /** Its place in the order of acceptance. */
+  /** Its position in the order of acceptance. */
   readonly sequence: bigint
   /** 32 bytes. */
   readonly id: Uint8Array
   readonly cbor: Uint8Array
 }
 
-/** What the store needs of a header; times are POSIX milliseconds. */
+/** What the store needs of a header. Times are POSIX milliseconds. */
 export interface BlockHeader {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
   /** Plutus data CBOR of the ten fields. */
   readonly header: Uint8Array
-  /** 28 bytes; of the first block, zeros. */
+  /** 28 bytes. Zeros for the first block. */
   readonly previousHeaderHash: Uint8Array
-  /** Of the ledger after the block, 32 bytes. */
+  /** Root of the ledger after the block, 32 bytes. */
   readonly utxosRoot: Uint8Array
   readonly startTime: bigint
   readonly endTime: bigint
 }
 
+/** Why a transaction leaves the mempool; see {@link NewRejection}. */
+export interface DropReason {
+  /** The name of a predicate, such as `OutsideValidityIntervalUTxO`. */
+  readonly code: string
+  /** One sentence. */
+  readonly message: string
+  readonly details: Json
+}
+
+/** A block to append, of the mempool's oldest transactions as {@link Blocks.oldest} returned them. */
 export interface NewBlock extends BlockHeader {
-  /** The oldest of the mempool, as {@link Blocks.oldest} gave them: first and last sequence, and how many. */
+  /** Sequence of its first transaction. */
   readonly firstSequence: bigint
+  /** Sequence of its last transaction. */
   readonly lastSequence: bigint
+  /** How many transactions it has, at least 1. */
   readonly transactions: number
   readonly commitTransaction: StoredTransaction
 }
 
+/** A block of the store. */
 export interface Block extends NewBlock {
-  /** The first block's is 1. */
+  /** 1 for the first block. */
   readonly height: bigint
   readonly state: BlockState
   readonly mergeTransaction?: StoredTransaction
   /** By the database's clock. */
   readonly builtAt: Date
+  /** By the database's clock. */
   readonly mergedAt?: Date
 }
 
-/** How many transactions a block has, for people. */
+/** How many transactions a block has. */
 export interface BlockCount {
   readonly height: bigint
   readonly state: BlockState
@@ -63,39 +85,54 @@ export interface BlockCount {
   readonly transactions: number
 }
 
-/** An unspent output without what it is found by. */
+/** What the removal of blocks took out of the ledger. */
+export interface Undone {
+  /** The removed blocks, oldest first. */
+  readonly blocks: readonly Block[]
+  /** How many transactions were taken out: those of the blocks and those of the mempool. */
+  readonly transactions: number
+}
+
+/** An unspent output without address. */
 export interface UnspentOutput {
   /** 32 bytes. */
   readonly transactionId: Uint8Array
   readonly index: number
+  /** CBOR of the transaction output. */
   readonly output: Uint8Array
 }
 
 /**
- * The life of blocks. What changes something takes the lease under which it happens and is one SQL transaction; it rejects with
- * StoreError `STORE_LEASE_LOST`, and changes nothing, where that lease has expired or was taken by another.
+ * The life of blocks. Each method that takes a lease is one SQL transaction; if the lease has expired or was taken, it
+ * rejects with StoreError `STORE_LEASE_LOST` and changes nothing.
  */
 export interface Blocks {
-  /** The oldest transactions of the mempool, in order; as many as asked for, or while their CBOR is no more than `maxBytes`, one at least. */
+  /**
+   * The oldest transactions of the mempool, in order: at most `limit`, and as many as have at most `maxBytes` of CBOR
+   * together, but always one.
+   */
   oldest(limit: number, maxBytes?: number): Promise<OrderedTransaction[]>
-  /** How many transactions wait in the mempool, counted up to `limit`. */
+  /** How many transactions are in the mempool, counted up to `limit`. */
   waiting(limit: number): Promise<number>
 
   /** The newest block that is not removed. */
   newest(): Promise<Block | undefined>
   /** The newest merged block. */
   confirmed(): Promise<Block | undefined>
-  /** Blocks that are neither merged nor removed, the oldest first. */
+  /** Blocks that are neither merged nor removed, oldest first. */
   unmerged(): Promise<Block[]>
-  /** Removed blocks are found too. */
+  /** A block in any state, including removed. */
   byHash(headerHash: Uint8Array): Promise<Block | undefined>
-  /** Removed blocks are not found. */
+  /** A block that is not removed. */
   byHeight(height: bigint): Promise<Block | undefined>
-  /** Headers of blocks that are not removed, by ascending height, `from` and `to` included. */
+  /** The block, not removed, that holds a transaction, and the transaction's position from 0. @param id 32 bytes */
+  ofTransaction(id: Uint8Array): Promise<{ readonly block: Block; readonly position: number } | undefined>
+  /** Blocks that are not removed, by ascending height, including `from` and `to`. */
   range(from: bigint, to: bigint): Promise<Block[]>
   /**
-   * CBOR of a block's transactions in its order; of a removed block, none. A page begins behind the first `after` of them (0 unless
-   * told) and has no more than `limit` (all unless told).
+   * CBOR of a block's transactions, in order. Empty for a removed block.
+   *
+   * @param page skips the first `after` transactions (default 0) and returns at most `limit` (default all)
    */
   transactionsOf(
     headerHash: Uint8Array,
@@ -105,38 +142,78 @@ export interface Blocks {
   counts(limit: number): Promise<BlockCount[]>
 
   /**
-   * Puts the oldest transactions of the mempool into a new block, state `built`. A removed block with the same header hash makes room.
+   * Appends a block of the mempool's oldest transactions, in state `built`. Replaces a removed block with the same
+   * header hash.
    *
-   * @throws StoreError `STORE_CONFLICT` where the newest block is not the one before it, or those transactions are not the oldest
+   * @throws StoreError `STORE_CONFLICT` if the block does not follow the newest one, or if its transactions are not the
+   *   oldest of the mempool
    */
   build(block: NewBlock, lease: Lease): Promise<Block>
-  /** Sets the state of blocks, forwards or backwards; for `removed` there are the methods below. Unknown blocks: `STORE_CONFLICT`. */
+  /**
+   * Sets the state of all given blocks, forwards or, after a rollback of layer 1, backwards.
+   *
+   * @throws StoreError `STORE_CONFLICT` if one of them is unknown or removed
+   */
   setState(
     headerHashes: readonly Uint8Array[],
     state: Exclude<BlockState, 'removed'>,
     lease: Lease,
   ): Promise<void>
-  /** Keeps the transaction that is to merge a block, before it is sent; in the place of an earlier one. */
+  /**
+   * Stores the transaction that merges a block, before it is sent. Replaces an earlier one.
+   *
+   * @throws StoreError `STORE_CONFLICT` if the block is unknown or removed
+   */
   setMergeTransaction(headerHash: Uint8Array, transaction: StoredTransaction, lease: Lease): Promise<void>
   /**
-   * Removes the unmerged blocks from a height on and puts their transactions back into the mempool, where they are the oldest again.
-   * The ledger stays as it is. Returns the blocks, the oldest first.
+   * Removes the unmerged blocks from a height on and returns their transactions to the mempool, where they are the
+   * oldest again. The ledger does not change. Returns the removed blocks, oldest first.
    */
   returnToMempool(fromHeight: bigint, lease: Lease): Promise<Block[]>
   /**
-   * Takes a removed block back, state `committed`: layer 1 has it after all. Only where the newest block is the one before it and the
-   * mempool begins with its transactions; otherwise `STORE_CONFLICT`.
+   * Removes the unmerged blocks from a height on, because layer 1 has removed them, and takes the ledger back to the state before them,
+   * row for row. Their transactions, and all that were accepted after them, become {@link Resubmissions}.
+   */
+  undo(fromHeight: bigint, lease: Lease): Promise<Undone>
+  /**
+   * Drops transactions from the mempool because no block can hold them, and all that follow from them. The ledger is
+   * as if they had never been accepted; each becomes a dead letter with the id `dropped-<transaction id in hex>`.
+   *
+   * @param first by the hex of their ids
+   * @param follow why a later transaction of the mempool must go too; `undefined` if it need not. Called in the order
+   *   of acceptance, for a transaction perhaps twice. It must name every transaction that spends or reads an output of
+   *   a dropped one.
+   * @returns how many were dropped
+   * @throws StoreError `STORE_CONFLICT` if one of `first` is not in the mempool, `STORE_INVALID_ARGUMENT` if `follow`
+   *   spares a transaction that spends an output of a dropped one; nothing is changed then
+   */
+  drop(
+    first: ReadonlyMap<string, DropReason>,
+    follow: (
+      transaction: OrderedTransaction,
+      dropped: ReadonlyMap<string, DropReason>,
+    ) => DropReason | undefined,
+    lease: Lease,
+  ): Promise<number>
+  /**
+   * Restores a removed block, in state `committed`, because layer 1 has it after all.
+   *
+   * @throws StoreError `STORE_CONFLICT` if it does not follow the newest block, or if its transactions are not the
+   *   oldest of the mempool
    */
   revive(headerHash: Uint8Array, lease: Lease): Promise<Block>
-  /** Forgets the spent outputs of blocks that were merged before a moment: nothing that removes a block asks for them again. */
+  /**
+   * Deletes the spent outputs of blocks that were merged before a time. Reads that started before then, and removals
+   * of unmerged blocks, no longer need them. Returns how many were deleted.
+   */
   forgetSpent(mergedBefore: Date, lease: Lease): Promise<number>
-  /** Empties blocks, mempool, ledger, history, dead letters and genesis. Everything else stays, the leases too. */
+  /** Empties blocks, mempool, ledger, address history and genesis. Everything else stays: dead letters, leases, claims. */
   reset(lease: Lease): Promise<void>
 
   /**
-   * The unspent outputs after the newest block, in no particular order: what the trie of outputs is rebuilt from. They are those of
-   * the moment at which the reading began, in pieces of some thousands. Nothing waits for the reader, however long it takes; let
-   * neither {@link Blocks.forgetSpent} nor {@link Blocks.reset} run before it has ended.
+   * The unspent outputs after the newest block at the time the read starts, in no particular order and in pages of up
+   * to 5,000: the trie of outputs is rebuilt from them. The read blocks nobody, however long it takes. Do not run
+   * {@link Blocks.forgetSpent}, {@link Blocks.undo}, {@link Blocks.drop} or {@link Blocks.reset} before it ends.
    */
   utxosAfterNewest(): AsyncIterable<readonly UnspentOutput[]>
 }

@@ -1,31 +1,30 @@
-import type { FaucetPayment, HeldFaucetClaim } from './types.js'
+import type { HeldClaim, Payment } from '@ratatosk/claims'
+import { type Row, selectList } from '../database/statement.js'
+import { faucetClaims } from '../schema/tables.js'
 
-export interface PaymentRow {
-  readonly paymentId: Uint8Array | null
-  readonly payment: Uint8Array | null
-  readonly paymentExpiresAt: Date | null
-}
+const { id, token, state, address, amount, nextEligibleAt, paymentId, payment, paymentExpiresAt } =
+  faucetClaims
 
-export interface HeldRow extends PaymentRow {
-  readonly id: string
-  readonly token: bigint
-  readonly state: HeldFaucetClaim['state']
-  readonly address: Uint8Array
-  readonly amount: bigint
-  readonly nextEligibleAt: Date
-}
+/** The columns of a payment. */
+export const paymentRow = { paymentId, payment, paymentExpiresAt }
 
-/** The columns of a {@link HeldRow}. */
-export const claimRow = `id, token, state, address, amount, next_eligible_at AS "nextEligibleAt", payment_id AS "paymentId",
-  payment, payment_expires_at AS "paymentExpiresAt"`
+/** The columns that a {@link HeldClaim} is made of. */
+export const claimRow = { id, token, state, address, amount, nextEligibleAt, ...paymentRow }
 
-export function toPayment({ paymentId, payment, paymentExpiresAt }: PaymentRow): FaucetPayment | undefined {
+/** The select list of a {@link claimRow}. */
+export const claimList = selectList(claimRow)
+
+export type ClaimRow = Row<typeof claimRow>
+
+/** The payment of a claim that has one. */
+export function toPayment(row: Row<typeof paymentRow>): Payment | undefined {
+  const { paymentId, payment, paymentExpiresAt } = row
   if (paymentId === null || payment === null || paymentExpiresAt === null) return undefined
   return { id: paymentId, cbor: payment, expiresAt: paymentExpiresAt }
 }
 
-/** @param state before the claim was taken */
-export function toHeldClaim(row: HeldRow, state: HeldFaucetClaim['state']): HeldFaucetClaim {
+/** @param state the claim's state before it was taken */
+export function toHeldClaim(row: ClaimRow, state: HeldClaim['state']): HeldClaim {
   const { id, token, address, amount, nextEligibleAt } = row
   const payment = toPayment(row)
   return { id, token, state, address, amount, nextEligibleAt, ...(payment && { payment }) }

@@ -1,10 +1,11 @@
-import { bytesColumn, rowsOf } from '../drivers/columns.js'
-import type { Database } from '../drivers/connection.js'
+import type { ClaimStore } from '@ratatosk/claims'
+import type { Database } from '../database/connection.js'
+import { bytesColumn, parameterRows } from '../database/parameters.js'
+import { bool, selectList, statement } from '../database/statement.js'
 import { StoreError } from '../errors.js'
-import { checkedTtl } from '../repositories/leases.js'
-import { claimRow, type HeldRow, toHeldClaim, toPayment } from './claim-row.js'
-import { reserveClaim } from './reserve.js'
-import type { FaucetClaims } from './types.js'
+import { checkedTtl, expiry } from '../leases.js'
+import { claimList, claimRow, paymentRow, toHeldClaim, toPayment } from './claim-row.js'
+import { reserveClaim } from './reserve-claim.js'
 
 const conclusions = {
   funded: { state: 'funded', frees: false },
@@ -13,87 +14,80 @@ const conclusions = {
   undecided: { state: null, frees: false },
 } as const
 
-/** Thrown within a transaction, so that it is rolled back. */
-const taken = new StoreError('STORE_CONFLICT', 'An output is spent by another payment of the faucet')
+/** Thrown within a transaction to roll it back. */
+const taken = new StoreError('STORE_CONFLICT', 'Another payment of the faucet spends one of the outputs')
 
-export function openFaucetClaims(
-  database: Pick<Database, 'query' | 'transaction'>,
-  schema: string,
-): FaucetClaims {
-  const claims = `${schema}.faucet_claims`
-  const inputs = `${schema}.faucet_inputs`
-  const leaseFrom = (ttl: string) => `clock_timestamp() + ${ttl}::bigint * interval '1 millisecond'`
-  const underWay = `payment_id IS NOT NULL AND settled_at IS NULL AND state <> 'failed'`
+const unsettled = `payment_id IS NOT NULL AND settled_at IS NULL AND state <> 'failed'`
 
-  const setPayment = `
-    UPDATE ${claims}
-    SET payment_id = $3, payment = $4, payment_expires_at = $5::timestamptz,
-      payment_sequence = nextval('${schema}.faucet_payment_sequence')
-    WHERE id = $1::uuid AND token = $2 AND state = 'reserved' AND held_until > clock_timestamp()
-    RETURNING id`
-  const freeInputs = `DELETE FROM ${inputs} WHERE claim_id = $1::uuid`
-  // Sorted, so that two payments of the same outputs wait for each other in one order.
-  const takeInputs = `
-    INSERT INTO ${inputs} (transaction_id, output_index, claim_id)
-    SELECT transaction_id, output_index, $1::uuid
-    FROM ${rowsOf({ transaction_id: 'bytea', output_index: 'integer' }, 2)} AS spent
-    ORDER BY transaction_id, output_index
-    ON CONFLICT DO NOTHING
-    RETURNING output_index`
-  const extend = `
-    UPDATE ${claims} AS claim SET held_until = ${leaseFrom('$3')}
-    FROM unnest($1::uuid[], $2::bigint[]) AS held (id, token)
-    WHERE claim.id = held.id AND claim.token = held.token AND claim.held_until > clock_timestamp()`
-  const conclude = `
-    WITH concluded AS (
-      UPDATE ${claims}
-      SET state = coalesce(nullif($3, '')::${schema}.faucet_claim_state, state),
-        settled_at = CASE WHEN $4 = 'settled' THEN clock_timestamp() ELSE settled_at END,
-        held_until = clock_timestamp()
-      WHERE id = $1::uuid AND token = $2
-      RETURNING id
-    ), freed AS (
-      DELETE FROM ${inputs} USING concluded WHERE claim_id = concluded.id AND $5::integer = 1
-    )
-    SELECT id FROM concluded`
-  const payments = `
-    SELECT payment_id AS "paymentId", payment, payment_expires_at AS "paymentExpiresAt", state = 'funded' AS accepted
-    FROM ${claims} WHERE ${underWay} ORDER BY payment_sequence`
-  const take = `
-    WITH free AS (
-      SELECT id, state FROM ${claims}
-      WHERE ${underWay} AND held_until <= clock_timestamp()
-      ORDER BY payment_sequence LIMIT $2::integer
-      FOR UPDATE SKIP LOCKED
-    ), held AS (
-      UPDATE ${claims} AS claim SET token = token + 1, held_until = ${leaseFrom('$1')}
-      FROM free WHERE claim.id = free.id
-      RETURNING claim.*
-    )
-    SELECT ${claimRow} FROM held ORDER BY payment_sequence`
+const setPayment = `
+  UPDATE ratatosk.faucet_claims
+  SET payment_id = $3, payment = $4, payment_expires_at = $5::timestamptz,
+    payment_sequence = nextval('ratatosk.faucet_payment_sequence')
+  WHERE id = $1::uuid AND token = $2 AND state = 'reserved' AND held_until > clock_timestamp()`
+const freeInputs = 'DELETE FROM ratatosk.faucet_inputs WHERE claim_id = $1::uuid'
+// Sorted, so that two payments of the same outputs lock them in the same order.
+const takeInputs = `
+  INSERT INTO ratatosk.faucet_inputs (transaction_id, output_index, claim_id)
+  SELECT transaction_id, output_index, $1::uuid
+  FROM ${parameterRows({ transaction_id: 'bytea', output_index: 'integer' }, 2)} AS spent
+  ORDER BY transaction_id, output_index
+  ON CONFLICT DO NOTHING`
+const extend = `
+  UPDATE ratatosk.faucet_claims AS claim SET held_until = ${expiry('$3')}
+  FROM unnest($1::uuid[], $2::bigint[]) AS held (id, token)
+  WHERE claim.id = held.id AND claim.token = held.token AND claim.held_until > clock_timestamp()`
+const conclude = statement(
+  { id: claimRow.id },
+  `WITH concluded AS (
+    UPDATE ratatosk.faucet_claims
+    SET state = coalesce(nullif($3, '')::ratatosk.faucet_claim_state, state),
+      settled_at = CASE WHEN $4 = 'settled' THEN clock_timestamp() ELSE settled_at END,
+      held_until = clock_timestamp()
+    WHERE id = $1::uuid AND token = $2
+    RETURNING id
+  ), freed AS (
+    DELETE FROM ratatosk.faucet_inputs USING concluded WHERE claim_id = concluded.id AND $5::integer = 1
+  )
+  SELECT id FROM concluded`,
+)
+const payments = statement(
+  { ...paymentRow, accepted: bool },
+  `SELECT ${selectList(paymentRow)}, state = 'funded' AS accepted
+  FROM ratatosk.faucet_claims WHERE ${unsettled} ORDER BY payment_sequence`,
+)
+const take = statement(
+  claimRow,
+  `WITH free AS (
+    SELECT id, state FROM ratatosk.faucet_claims
+    WHERE ${unsettled} AND held_until <= clock_timestamp()
+    ORDER BY payment_sequence LIMIT $2::integer
+    FOR UPDATE SKIP LOCKED
+  ), held AS (
+    UPDATE ratatosk.faucet_claims AS claim SET token = token + 1, held_until = ${expiry('$1')}
+    FROM free WHERE claim.id = free.id
+    RETURNING claim.*
+  )
+  SELECT ${claimList} FROM held ORDER BY payment_sequence`,
+)
 
+/** The {@link ClaimStore} of a schema. */
+export function openFaucetClaims(database: Database): ClaimStore {
   return {
-    reserve: (request) => reserveClaim(database, schema, request),
+    reserve: (request) => reserveClaim(database, request),
 
     async keep({ id, token }, payment, spends) {
       try {
         return await database.transaction(async (transaction) => {
           const { id: paymentId, cbor, expiresAt } = payment
-          const kept = await transaction.query(setPayment, [
-            id,
-            token,
-            paymentId,
-            cbor,
-            expiresAt.toISOString(),
-          ])
-          if (kept.length === 0) return 'lost'
-          await transaction.query(freeInputs, [id])
-          const held = await transaction.query(takeInputs, [
+          const claim = [id, token, paymentId, cbor, expiresAt.toISOString()]
+          if ((await transaction.execute(setPayment, claim)) === 0) return 'lost'
+          await transaction.execute(freeInputs, [id])
+          const held = await transaction.execute(takeInputs, [
             id,
             bytesColumn(spends.map(({ transactionId }) => transactionId)),
             spends.map(({ index }) => index),
           ])
-          if (held.length < spends.length) throw taken
+          if (held < spends.length) throw taken
           return 'kept'
         })
       } catch (error) {
@@ -104,7 +98,7 @@ export function openFaucetClaims(
 
     async extend(held, leaseMs) {
       if (held.length === 0) return
-      await database.query(extend, [
+      await database.execute(extend, [
         held.map(({ id }) => id),
         held.map(({ token }) => String(token)),
         checkedTtl(leaseMs),
@@ -118,7 +112,7 @@ export function openFaucetClaims(
     },
 
     async underWay() {
-      const rows = await database.query<HeldRow & { accepted: boolean }>(payments)
+      const rows = await database.query(payments)
       return rows.flatMap((row) => {
         const payment = toPayment(row)
         return payment === undefined ? [] : [{ payment, accepted: row.accepted }]
@@ -126,7 +120,7 @@ export function openFaucetClaims(
     },
 
     async take(leaseMs, limit) {
-      const rows = await database.query<HeldRow>(take, [checkedTtl(leaseMs), limit])
+      const rows = await database.query(take, [checkedTtl(leaseMs), limit])
       return rows.map((row) => toHeldClaim(row, row.state))
     },
   }

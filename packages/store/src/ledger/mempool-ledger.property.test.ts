@@ -1,8 +1,9 @@
+import type { OutputReference } from '@ratatosk/ledger'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { backends, type TestStore } from '../test/backends.js'
+import { expect, it } from 'vitest'
+import type { AcceptedTransaction, LedgerEntry, StoredOutput } from '../ledger/types.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { entry, idOf, outputOf, transaction, type Wallet, walletOf } from '../test/transactions.js'
-import type { AcceptedTransaction, LedgerEntry, OutputReference, StoredOutput } from '../types.js'
 
 const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 12)
 
@@ -73,27 +74,25 @@ class Model {
   }
 }
 
-describe.each(backends)('the mempool ledger on $name', (backend) => {
-  it.skipIf(backend.missing !== undefined)(
-    'agrees with a model over random batches, and can be undone to any point',
-    { timeout: 600_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(fc.array(plan, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 6 }),
-          async (plans) => {
-            const test = await backend.create()
-            try {
-              await compare(test, plans)
-            } finally {
-              await test.drop()
-            }
-          },
-        ),
-        { numRuns: runs },
-      )
-    },
-  )
+describeBackends('the mempool ledger', (backend) => {
+  it('agrees with a model over random batches and can be undone to any point', {
+    timeout: 600_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(plan, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 6 }),
+        async (plans) => {
+          const test = await backend.create()
+          try {
+            await compare(test, plans)
+          } finally {
+            await test.drop()
+          }
+        },
+      ),
+      { numRuns: runs },
+    )
+  })
 })
 
 async function compare(test: TestStore, plans: readonly (readonly Plan[])[]): Promise<void> {

@@ -1,4 +1,5 @@
-import { eq, sql } from 'drizzle-orm'
+import type { Json } from '@ratatosk/ledger'
+import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
@@ -14,18 +15,17 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { Json } from '../types.js'
 
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
 const moment = (name: string) => timestamp(name, { withTimezone: true })
 
-/** The migrations are generated under this name; `migrate` writes the name that was asked for in its place. */
+/** Migrations and statements use this name; `migrate` and each connection replace it with the configured schema. */
 export const ratatosk = pgSchema('ratatosk')
 
-/** Numbers transactions and genesis outputs in the order of their acceptance; gaps mean nothing. */
+/** Numbers transactions and genesis outputs in order of acceptance. Gaps have no meaning. */
 export const acceptSequence = ratatosk.sequence('accept_sequence')
 
-/** Accepted and not yet in a block. */
+/** Accepted transactions that are not in a block yet. */
 export const mempoolTransactions = ratatosk.table(
   'mempool_transactions',
   {
@@ -43,11 +43,11 @@ const output = {
   output: bytea('output').notNull(),
   address: bytea('address').notNull(),
   paymentCredential: bytea('payment_credential'),
-  /** Of the transaction that made the output. */
+  /** The accept sequence of the transaction that produced the output. */
   sequence: bigint('sequence', { mode: 'bigint' }).notNull(),
 }
 
-/** The unspent outputs, those of mempool transactions included. */
+/** The unspent outputs, including those produced by mempool transactions. */
 export const mempoolLedger = ratatosk.table('mempool_ledger', output, (table) => [
   primaryKey({ columns: [table.transactionId, table.outputIndex] }),
   index('mempool_ledger_address').on(table.address, table.sequence, table.outputIndex),
@@ -59,7 +59,7 @@ export const mempoolLedger = ratatosk.table('mempool_ledger', output, (table) =>
   check('mempool_ledger_credential_size', sql`octet_length(${table.paymentCredential}) = 28`),
 ])
 
-/** What transactions of the mempool and of unmerged blocks took out of the ledger: each row as it stood there. */
+/** Ledger rows that transactions of the mempool and of recent blocks spent, unchanged. */
 export const spentOutputs = ratatosk.table(
   'spent_outputs',
   {
@@ -79,7 +79,7 @@ export const blockState = ratatosk.enum('block_state', [
   'removed',
 ])
 
-/** Times of a header are POSIX milliseconds; the other times are this node's. */
+/** Header times are POSIX milliseconds; the other times are by the database's clock. */
 export const blocks = ratatosk.table(
   'blocks',
   {
@@ -87,20 +87,20 @@ export const blocks = ratatosk.table(
     height: bigint('height', { mode: 'bigint' }).notNull(),
     state: blockState('state').notNull(),
     headerHash: bytea('header_hash').notNull().unique(),
-    /** Plutus data CBOR of the ten fields; the columns after it repeat what the next block and the merge ask for. */
+    /** Plutus data CBOR of the ten fields. The next columns repeat the fields that the next block and the merge need. */
     header: bytea('header').notNull(),
     previousHeaderHash: bytea('previous_header_hash').notNull(),
     utxosRoot: bytea('utxos_root').notNull(),
     startTime: bigint('start_time', { mode: 'bigint' }).notNull(),
     endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
-    /** The mempool's oldest transactions went into the block: those from the first of these accept sequences to the last. */
+    /** The accept sequences of the block's first and last transaction. */
     firstSequence: bigint('first_sequence', { mode: 'bigint' }).notNull(),
     lastSequence: bigint('last_sequence', { mode: 'bigint' }).notNull(),
     transactions: integer('transactions').notNull(),
-    /** The layer-1 transaction that commits the block: its id, and the bytes to send again. */
+    /** The signed layer-1 transaction that commits the block. */
     commitTransactionId: bytea('commit_transaction_id').notNull(),
     commitTransaction: bytea('commit_transaction').notNull(),
-    /** The one that merges it, once there is one. */
+    /** The signed layer-1 transaction that merges the block. */
     mergeTransactionId: bytea('merge_transaction_id'),
     mergeTransaction: bytea('merge_transaction'),
     builtAt: moment('built_at').notNull().defaultNow(),
@@ -117,7 +117,7 @@ export const blocks = ratatosk.table(
   ],
 )
 
-/** Transactions leave the mempool for this table when a block is built, and stay for good, unless their block is removed. Positions count from 1. */
+/** Building a block moves transactions here from the mempool; removing it moves them back. Positions count from 1. */
 export const blockTransactions = ratatosk.table(
   'block_transactions',
   {
@@ -136,23 +136,57 @@ export const blockTransactions = ratatosk.table(
   ],
 )
 
-/** Merging makes a block's transactions immutable by its state alone, so that nothing is copied. */
-export const immutableTransactions = ratatosk.view('immutable_transactions').as((query) =>
-  query
-    .select({
-      sequence: blockTransactions.sequence,
-      transactionId: blockTransactions.transactionId,
-      cbor: blockTransactions.cbor,
-      acceptedAt: blockTransactions.acceptedAt,
-      blockId: blockTransactions.blockId,
-      position: blockTransactions.position,
-    })
-    .from(blockTransactions)
-    .innerJoin(blocks, eq(blocks.id, blockTransactions.blockId))
-    .where(eq(blocks.state, 'merged')),
+/**
+ * Transactions that the removal of a block took out of the ledger. A row keeps its CBOR until the queue has the transaction again;
+ * afterwards it says only that, and in which block, it was removed.
+ */
+export const resubmissions = ratatosk.table(
+  'resubmissions',
+  {
+    /** The accept sequence that it had. */
+    sequence: bigint('sequence', { mode: 'bigint' }).primaryKey(),
+    transactionId: bytea('transaction_id').notNull(),
+    /** NULL once the queue has it. */
+    cbor: bytea('cbor'),
+    /** The removed block that had it; NULL if it was accepted after that block and in no block yet. */
+    headerHash: bytea('header_hash'),
+    height: bigint('height', { mode: 'bigint' }),
+    removedAt: moment('removed_at').notNull().defaultNow(),
+    /** The submission that brought it back. */
+    submissionId: text('submission_id'),
+    queuedAt: moment('queued_at'),
+  },
+  (table) => [
+    index('resubmissions_transaction_id').on(table.transactionId, table.sequence),
+    index('resubmissions_waiting').on(table.sequence).where(sql`${table.cbor} IS NOT NULL`),
+    check('resubmissions_id_size', sql`octet_length(${table.transactionId}) = 32`),
+    check('resubmissions_queued', sql`(${table.cbor} IS NULL) = (${table.submissionId} IS NOT NULL)`),
+  ],
 )
 
-/** Which transactions spend from or pay to an address. The sequence finds them wherever they are. */
+/**
+ * Every state that a block has entered, in order. A trigger on `blocks` writes it; rows are never changed. The other columns
+ * repeat the block, which may be replaced or reset later.
+ */
+export const blockEvents = ratatosk.table(
+  'block_events',
+  {
+    sequence: bigint('sequence', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+    headerHash: bytea('header_hash').notNull(),
+    height: bigint('height', { mode: 'bigint' }).notNull(),
+    state: blockState('state').notNull(),
+    transactions: integer('transactions').notNull(),
+    firstSequence: bigint('first_sequence', { mode: 'bigint' }).notNull(),
+    lastSequence: bigint('last_sequence', { mode: 'bigint' }).notNull(),
+    endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
+    commitTransactionId: bytea('commit_transaction_id').notNull(),
+    mergeTransactionId: bytea('merge_transaction_id'),
+    at: moment('at').notNull(),
+  },
+  (table) => [index('block_events_header_hash').on(table.headerHash, table.sequence)],
+)
+
+/** Which transactions spend from or pay to an address, by accept sequence: in the mempool or in a block. */
 export const addressHistory = ratatosk.table(
   'address_history',
   {
@@ -162,22 +196,89 @@ export const addressHistory = ratatosk.table(
   (table) => [primaryKey({ columns: [table.address, table.sequence] })],
 )
 
-/** Dead letters. */
-export const rejections = ratatosk.table('rejections', {
-  sequence: bigint('sequence', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
-  submissionId: text('submission_id').notNull().unique(),
-  transactionId: bytea('transaction_id'),
-  cbor: bytea('cbor').notNull(),
-  attempts: integer('attempts').notNull(),
-  code: text('code').notNull(),
-  message: text('message').notNull(),
-  /** `json`, not `jsonb`: a script's trace may hold U+0000, which `jsonb` refuses. */
-  details: json('details').$type<Json>().notNull(),
-  submittedAt: moment('submitted_at').notNull(),
-  rejectedAt: moment('rejected_at').notNull().defaultNow(),
+/**
+ * Accepted transactions that the ledger has undone, in the order of the undoing, for what follows acceptance. A row without
+ * transaction: everything was undone. Whatever takes an accepted transaction out of the ledger adds a row, under the ledger's lock.
+ */
+export const droppedTransactions = ratatosk.table(
+  'dropped_transactions',
+  {
+    number: bigint('number', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+    /** Its accept sequence, which no other transaction ever gets. */
+    sequence: bigint('sequence', { mode: 'bigint' }),
+    transactionId: bytea('transaction_id'),
+  },
+  (table) => [
+    check(
+      'dropped_transactions_one_or_all',
+      sql`(${table.sequence} IS NULL) = (${table.transactionId} IS NULL)`,
+    ),
+  ],
+)
+
+/** Numbers rejections in order. Gaps have no meaning. */
+export const rejectionSequence = ratatosk.sequence('rejection_sequence')
+
+/** Dead letters: submissions that validation has rejected for good. One row for the same bytes, however often submitted. */
+export const rejections = ratatosk.table(
+  'rejections',
+  {
+    /** SHA-256 of the submitted bytes. */
+    digest: bytea('digest').primaryKey(),
+    /** Of the newest rejection of these bytes: its sequence, the submission's id, and so on. */
+    sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
+    submissionId: text('submission_id').notNull(),
+    transactionId: bytea('transaction_id'),
+    /** NULL after retention has dropped it. */
+    cbor: bytea('cbor'),
+    cborBytes: integer('cbor_bytes').notNull(),
+    /** What retention counts for the rest of the row. */
+    reasonBytes: integer('reason_bytes').notNull(),
+    attempts: integer('attempts').notNull(),
+    code: text('code').notNull(),
+    message: text('message').notNull(),
+    /** `json`, not `jsonb`: a script's trace may contain U+0000, which `jsonb` refuses. */
+    details: json('details').$type<Json>().notNull(),
+    submittedAt: moment('submitted_at').notNull(),
+    rejectedAt: moment('rejected_at').notNull(),
+    firstRejectedAt: moment('first_rejected_at').notNull(),
+    /** How many submissions of these bytes were rejected. */
+    count: integer('count').notNull(),
+    replayedAt: moment('replayed_at'),
+    /** The submission that replays these bytes. */
+    replayedAs: text('replayed_as'),
+  },
+  (table) => [
+    index('rejections_transaction_id')
+      .on(table.transactionId, table.sequence)
+      .where(sql`${table.transactionId} IS NOT NULL`),
+    // The order in which retention drops CBOR: what does not decode first.
+    index('rejections_cbor')
+      .on(sql`(${table.transactionId} IS NOT NULL)`, table.sequence)
+      .where(sql`${table.cbor} IS NOT NULL`),
+  ],
+)
+
+/** Which bytes each rejected submission had. */
+export const rejectedSubmissions = ratatosk.table('rejected_submissions', {
+  submissionId: text('submission_id').primaryKey(),
+  sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
+  digest: bytea('digest').notNull(),
+  rejectedAt: moment('rejected_at').notNull(),
 })
 
-/** A released lease keeps its row, so that its token never falls. */
+/** One row: the bytes that dead letters take, kept up to date by everything that writes them. */
+export const rejectionUsage = ratatosk.table(
+  'rejection_usage',
+  {
+    id: integer('id').primaryKey().default(1),
+    cborBytes: bigint('cbor_bytes', { mode: 'bigint' }).notNull(),
+    reasonBytes: bigint('reason_bytes', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [check('rejection_usage_once', sql`${table.id} = 1`)],
+)
+
+/** A released lease keeps its row, so that its fencing token never decreases. */
 export const leases = ratatosk.table('leases', {
   name: text('name').primaryKey(),
   holder: text('holder').notNull(),
@@ -185,12 +286,12 @@ export const leases = ratatosk.table('leases', {
   expiresAt: moment('expires_at').notNull(),
 })
 
-/** At most one row: which outputs the ledger began with. */
+/** At most one row: the genesis outputs that the ledger was started with. */
 export const genesis = ratatosk.table(
   'genesis',
   {
     id: integer('id').primaryKey().default(1),
-    /** SHA-256 over the outputs in the order of their references. */
+    /** SHA-256 of the outputs, ordered by reference. */
     digest: bytea('digest').notNull(),
     outputs: integer('outputs').notNull(),
     appliedAt: moment('applied_at').notNull().defaultNow(),
@@ -200,10 +301,10 @@ export const genesis = ratatosk.table(
 
 export const faucetClaimState = ratatosk.enum('faucet_claim_state', ['reserved', 'funded', 'failed'])
 
-/** Numbers the faucet's payments in the order in which they were kept; gaps mean nothing. */
+/** Numbers the faucet's payments in the order in which they were stored. Gaps have no meaning. */
 export const faucetPaymentSequence = ratatosk.sequence('faucet_payment_sequence')
 
-/** Claims at the faucet, by their idempotency keys. Whoever holds one alone may change it, until its lease ends. */
+/** Faucet claims, by idempotency key. Only the holder of a claim may change it, until `held_until`. */
 export const faucetClaims = ratatosk.table(
   'faucet_claims',
   {
@@ -213,22 +314,25 @@ export const faucetClaims = ratatosk.table(
     ipHash: text('ip_hash').notNull(),
     amount: bigint('amount', { mode: 'bigint' }).notNull(),
     state: faucetClaimState('state').notNull().default('reserved'),
-    /** By the clock of the process that reserved it, as is the next. */
+    /** This time and the next are by the clock of the process that reserved the claim. */
     reservedAt: moment('reserved_at').notNull(),
     nextEligibleAt: moment('next_eligible_at').notNull(),
-    /** The signed transaction that pays it: its id, and the bytes to send again. */
+    /** The signed transaction that pays the claim. */
     paymentId: bytea('payment_id'),
     payment: bytea('payment'),
     paymentSequence: bigint('payment_sequence', { mode: 'bigint' }),
-    /** What has not happened by then never will. */
+    /** After this time the payment can no longer happen. */
     paymentExpiresAt: moment('payment_expires_at'),
-    /** Of a funded claim: since when nothing can undo its payment. */
+    /** When the payment of a funded claim became final. */
     settledAt: moment('settled_at'),
     token: bigint('token', { mode: 'bigint' }).notNull().default(sql`1`),
     heldUntil: moment('held_until').notNull(),
   },
   (table) => [
-    index('faucet_claims_address').on(table.address, table.nextEligibleAt),
+    index('faucet_claims_payment_credential').on(
+      sql`substring(${table.address} FROM 2 FOR 28)`,
+      table.nextEligibleAt,
+    ),
     index('faucet_claims_ip_hash').on(table.ipHash, table.reservedAt),
     index('faucet_claims_under_way')
       .on(table.paymentSequence)
@@ -240,7 +344,7 @@ export const faucetClaims = ratatosk.table(
   ],
 )
 
-/** Outputs that payments under way spend: each by one of them. */
+/** Outputs that unsettled payments spend. The primary key lets only one payment spend each. */
 export const faucetInputs = ratatosk.table(
   'faucet_inputs',
   {
@@ -256,7 +360,7 @@ export const faucetInputs = ratatosk.table(
   ],
 )
 
-/** Blocks whose bodies this node keeps for others; heights are without a gap. */
+/** Blocks whose bodies an archivist serves. Heights have no gaps. */
 export const archivedBlocks = ratatosk.table(
   'archived_blocks',
   {
@@ -264,7 +368,7 @@ export const archivedBlocks = ratatosk.table(
     headerHash: bytea('header_hash').notNull().unique(),
     /** Plutus data CBOR of the ten fields. */
     header: bytea('header').notNull(),
-    /** Canonical CBOR. Its storage is EXTERNAL (the migration says so), so that a piece of it is read without the rest. */
+    /** Canonical CBOR. The migration sets its storage to EXTERNAL, so that part of it can be read without the rest. */
     body: bytea('body').notNull(),
     merged: boolean('merged').notNull(),
     archivedAt: moment('archived_at').notNull().defaultNow(),

@@ -1,38 +1,51 @@
 import { randomBytes } from 'node:crypto'
-import { PGlite } from '@electric-sql/pglite'
-import type { Database } from '../drivers/connection.js'
-import { openPGlite } from '../drivers/pglite.js'
-import { openPostgres } from '../drivers/postgres.js'
+import type { PGlite } from '@electric-sql/pglite'
+import { createPGlite } from '@ratatosk/test-kit'
+import { beforeAll, describe } from 'vitest'
+import type { Driver, Executor } from '../database/connection.js'
+import type { Parameter } from '../database/parameters.js'
+import { openPGlite } from '../database/pglite.js'
+import { openPostgres } from '../database/postgres.js'
 import { openStore } from '../open-store.js'
-import type { Store } from '../types.js'
+import type { RetentionOptions } from '../options.js'
+import type { Store } from '../store.js'
 
 export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 
-/** A store over a schema of its own. */
+/** Runs any SQL and trusts its rows. */
+export interface RawDatabase {
+  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]>
+  transaction<T>(work: (transaction: Pick<RawDatabase, 'query'>) => Promise<T>): Promise<T>
+}
+
+/** A store in its own schema. */
 export interface TestStore {
   readonly store: Store
   readonly schema: string
-  /** For looking behind the store. */
-  readonly database: Database
+  /** The database behind the store. */
+  readonly database: RawDatabase
+  readonly driver: Driver
   /** A second store over the same tables. */
-  another(): Promise<Store>
+  another(retention?: RetentionOptions): Promise<Store>
   drop(): Promise<void>
 }
 
 export interface Backend {
   readonly name: 'PostgreSQL' | 'PGlite'
-  /** Why its tests cannot run here. */
+  /** Why its tests cannot run. */
   readonly missing: string | undefined
+  /** Starts the database, which may take long. */
+  start(): Promise<unknown>
   create(): Promise<TestStore>
 }
 
 async function whyMissing(): Promise<string | undefined> {
   const database = openPostgres({ url: databaseUrl, connectTimeoutMs: 2_000, maxConnections: 1 })
   try {
-    await database.query('SELECT 1')
+    await database.run('SELECT 1', [])
     return undefined
   } catch {
-    const reason = `no PostgreSQL at TEST_DATABASE_URL or on 127.0.0.1:5432`
+    const reason = 'PostgreSQL is not reachable at TEST_DATABASE_URL or 127.0.0.1:5432'
     if (process.env.RATATOSK_REQUIRE_SERVICES === '1') throw new Error(reason)
     console.warn(`Skipped: ${reason}`)
     return reason
@@ -44,43 +57,87 @@ async function whyMissing(): Promise<string | undefined> {
 export const postgresql: Backend = {
   name: 'PostgreSQL',
   missing: await whyMissing(),
+  async start() {},
   async create() {
     const schema = randomSchema()
-    const open = () => openStore({ url: databaseUrl, schema, maxConnections: 4 })
+    const open = (retention?: RetentionOptions) =>
+      openStore({ url: databaseUrl, schema, maxConnections: 4, ...retention })
     return assemble(schema, openPostgres({ url: databaseUrl, maxConnections: 2 }), open)
   },
 }
 
+/** One for all tests of a vitest worker; it ends with the worker. */
 let shared: Promise<PGlite> | undefined
 
-export const embedded: Backend = {
+function sharedPGlite(): Promise<PGlite> {
+  shared ??= createPGlite()
+  return shared
+}
+
+const embedded: Backend = {
   name: 'PGlite',
   missing: undefined,
+  start: sharedPGlite,
   async create() {
     const schema = randomSchema()
-    shared ??= PGlite.create()
-    const pglite = await shared
-    return assemble(schema, openPGlite(pglite), () => openStore({ pglite, schema }))
+    const pglite = await sharedPGlite()
+    return assemble(schema, openPGlite(pglite), (retention) => openStore({ pglite, schema, ...retention }))
   },
 }
 
-export const backends: readonly Backend[] = [postgresql, embedded]
+/** Runs the same tests on PostgreSQL and on PGlite. */
+export const describeEveryBackend = (subject: string, tests: (backend: Backend) => void): void =>
+  describeOn([postgresql, embedded], subject, tests)
 
-async function assemble(schema: string, database: Database, open: () => Promise<Store>): Promise<TestStore> {
+/**
+ * Runs the same tests on PostgreSQL; on PGlite, which takes half a second of processor time to migrate each test's schema,
+ * if PostgreSQL is missing or `RATATOSK_STORES=all`.
+ */
+export const describeBackends = (subject: string, tests: (backend: Backend) => void): void =>
+  describeOn(everyBackend ? [postgresql, embedded] : [postgresql], subject, tests)
+
+const everyBackend = process.env.RATATOSK_STORES === 'all' || postgresql.missing !== undefined
+
+function describeOn(backends: readonly Backend[], subject: string, tests: (backend: Backend) => void): void {
+  for (const backend of backends) {
+    describe.skipIf(backend.missing !== undefined)(`${subject} on ${backend.name}`, () => {
+      beforeAll(() => backend.start(), 120_000)
+      tests(backend)
+    })
+  }
+}
+
+async function assemble(
+  schema: string,
+  driver: Driver,
+  open: (retention?: RetentionOptions) => Promise<Store>,
+): Promise<TestStore> {
   const stores = [await open()]
   return {
     store: stores[0]!,
     schema,
-    database,
-    async another() {
-      const store = await open()
+    driver,
+    database: {
+      ...raw(driver),
+      transaction: (work) => driver.transaction((transaction) => work(raw(transaction))),
+    },
+    async another(retention) {
+      const store = await open(retention)
       stores.push(store)
       return store
     },
     async drop() {
       await Promise.all(stores.map((store) => store.close()))
-      await database.query(`DROP SCHEMA "${schema}" CASCADE`)
-      await database.close()
+      await driver.run(`DROP SCHEMA "${schema}" CASCADE`, [])
+      await driver.close()
+    },
+  }
+}
+
+function raw(executor: Executor): Pick<RawDatabase, 'query'> {
+  return {
+    async query<Row>(text: string, parameters: readonly Parameter[] = []) {
+      return (await executor.run(text, parameters)).rows as Row[]
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Block, NewBlock } from '../blocks/types.js'
-import type { Lease, Store } from '../types.js'
+import type { Lease } from '../leases.js'
+import type { Store } from '../store.js'
 import { bytes, idOf } from './transactions.js'
 
 /** 28 bytes that differ for each name. */

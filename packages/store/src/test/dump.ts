@@ -7,6 +7,7 @@ const tables = [
   'blocks',
   'block_transactions',
   'address_history',
+  'resubmissions',
   'rejections',
   'genesis',
 ] as const

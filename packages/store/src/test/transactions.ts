@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { AcceptedTransaction, LedgerEntry, OutputReference } from '../types.js'
+import type { OutputReference } from '@ratatosk/ledger'
+import type { AcceptedTransaction, LedgerEntry } from '../ledger/types.js'
 
 /** 32 bytes that differ for each name. */
 export function idOf(name: string): Uint8Array {

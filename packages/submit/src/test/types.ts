@@ -1,15 +1,15 @@
-// Compiled, never run: what the types accept and what they refuse.
+// Compiled, never run: checks what the types accept and refuse.
 import fastify from 'fastify'
-import submit, { type SubmissionQueue, type SubmitOptions } from '../index.js'
+import submit, { type SubmitOptions, type TransactionQueue } from '../index.js'
 
 const server = fastify()
-const queue: SubmissionQueue = { add: async (cbor: Uint8Array) => String(cbor.byteLength) }
+const queue: TransactionQueue = { add: async (cbor: Uint8Array) => String(cbor.byteLength) }
 
 server.register(submit, { queue })
 server.register(submit, { queue, maxTransactionSize: 1000, prefix: '/l2', logLevel: 'warn' })
 server.register(submit, () => ({ queue }))
 
-// A queue fits by its shape, whatever else it can do.
+// A queue is accepted by its shape, whatever else it can do.
 class Entries {
   readonly entries: Uint8Array[] = []
   async add(cbor: Uint8Array, _priority = 0): Promise<string> {

@@ -1,5 +1,13 @@
-import { StoreCorrupt } from '../errors.js'
-import { asBuffer, HASH_LENGTH } from '../hash.js'
+import { storeCorrupt } from '../errors.js'
+import {
+  allocate,
+  copyOf,
+  HASH_LENGTH,
+  readUint16,
+  readUint48,
+  writeUint16,
+  writeUint48,
+} from '../hash/memory.js'
 import { extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
 import { type Branch, countChildren, createBranch, firstChild, type Leaf, type Node, RADIX } from './node.js'
 
@@ -7,19 +15,19 @@ import { type Branch, countChildren, createBranch, firstChild, type Leaf, type N
  * A node in a store:
  *
  *   leaf    ff │ path (32) │ hash of the value (32)
- *   branch  length of the prefix (1) │ mask (2) │ prefix (a nibble a byte) │ ids (6 each) │ hashes (32 each)
+ *   branch  length of the prefix (1) │ mask (2) │ prefix (a byte per nibble) │ ids (6 each) │ hashes (32 each)
  *
- * with an id and a hash for each child that is there, in nibble order. Numbers are big-endian.
+ * with an id and a hash for each child, in nibble order. Numbers are big-endian.
  */
 
 const LEAF = 0xff
 const LEAF_LENGTH = 1 + 2 * HASH_LENGTH
 const BRANCH_HEADER = 3
-/** An id takes six bytes: a store that never uses one twice does not run out of them. */
+/** An id takes six bytes: a store that never reuses ids does not run out of them. */
 const ID_LENGTH = 6
 const MAX_LENGTH = BRANCH_HEADER + PATH_LENGTH + RADIX * (ID_LENGTH + HASH_LENGTH)
 
-/** Encodes nodes, each into the same piece of memory. */
+/** Encodes nodes, each into the same memory. */
 export interface NodeEncoder {
   /** The bytes of a leaf, valid until the next call. */
   leaf(leaf: Leaf): Uint8Array
@@ -28,7 +36,7 @@ export interface NodeEncoder {
 }
 
 export function createNodeEncoder(): NodeEncoder {
-  const bytes = Buffer.alloc(MAX_LENGTH)
+  const bytes = allocate(MAX_LENGTH)
 
   return {
     leaf({ path, valueHash }) {
@@ -40,17 +48,19 @@ export function createNodeEncoder(): NodeEncoder {
 
     branch({ path, fork, mask, ids, hashes }, depth) {
       bytes[0] = fork - depth
-      bytes.writeUInt16BE(mask, 1)
+      writeUint16(bytes, 1, mask)
       let offset = BRANCH_HEADER
       for (let index = depth; index < fork; index += 1) {
         bytes[offset] = nibbleAt(path, index)
         offset += 1
       }
       for (let nibble = 0; nibble < RADIX; nibble += 1) {
-        if ((mask & (1 << nibble)) !== 0) offset = bytes.writeUIntBE(ids[nibble] ?? 0, offset, ID_LENGTH)
+        if ((mask & (1 << nibble)) === 0) continue
+        writeUint48(bytes, offset, ids[nibble] ?? 0)
+        offset += ID_LENGTH
       }
       forEachRun(mask, (first, length) => {
-        hashes.copy(bytes, offset, first * HASH_LENGTH, (first + length) * HASH_LENGTH)
+        bytes.set(hashes.subarray(first * HASH_LENGTH, (first + length) * HASH_LENGTH), offset)
         offset += length * HASH_LENGTH
       })
       return bytes.subarray(0, offset)
@@ -59,30 +69,29 @@ export function createNodeEncoder(): NodeEncoder {
 }
 
 /**
- * Decodes a node that the store keeps under `id`.
+ * Decodes the node that the store keeps under `id`.
  *
- * @param path its parent's path, of which the first `depth` nibbles are read
- * @param depth the index of the nibble with which its prefix begins
+ * @param path the path of its parent, of which the first `depth` nibbles are read
+ * @param depth index of the first nibble of its prefix
  */
 export function decodeNode(bytes: Uint8Array, id: number, path: Uint8Array, depth: number): Node {
-  const encoded = asBuffer(bytes)
-  const head = encoded[0]
-  if (head === LEAF && encoded.length === LEAF_LENGTH) {
+  const head = bytes[0]
+  if (head === LEAF && bytes.length === LEAF_LENGTH) {
     return {
       kind: 'leaf',
       id,
-      path: Buffer.from(encoded.subarray(1, 1 + HASH_LENGTH)),
-      valueHash: Buffer.from(encoded.subarray(1 + HASH_LENGTH)),
+      path: copyOf(bytes.subarray(1, 1 + HASH_LENGTH)),
+      valueHash: copyOf(bytes.subarray(1 + HASH_LENGTH)),
     }
   }
-  if (head === undefined || depth + head >= PATH_LENGTH || encoded.length < BRANCH_HEADER + head) {
-    throw new StoreCorrupt(`node ${id} has no known form`)
+  if (head === undefined || depth + head >= PATH_LENGTH || bytes.length < BRANCH_HEADER + head) {
+    throw storeCorrupt(`node ${id} is neither a leaf nor a branch`)
   }
-  return decodeBranch(encoded, id, path, depth, head)
+  return decodeBranch(bytes, id, path, depth, head)
 }
 
 function decodeBranch(
-  bytes: Buffer,
+  bytes: Uint8Array,
   id: number,
   path: Uint8Array,
   depth: number,
@@ -93,24 +102,24 @@ function decodeBranch(
     extendPath(path, depth, bytes.subarray(BRANCH_HEADER, offset)),
     depth + prefixLength,
   )
-  branch.mask = bytes.readUInt16BE(1)
+  branch.mask = readUint16(bytes, 1)
   if (bytes.length !== offset + countChildren(branch.mask) * (ID_LENGTH + HASH_LENGTH)) {
-    throw new StoreCorrupt(`node ${id} has a wrong length`)
+    throw storeCorrupt(`node ${id} has the wrong length`)
   }
   for (let nibble = 0; nibble < RADIX; nibble += 1) {
     if ((branch.mask & (1 << nibble)) !== 0) {
-      branch.ids[nibble] = bytes.readUIntBE(offset, ID_LENGTH)
+      branch.ids[nibble] = readUint48(bytes, offset)
       offset += ID_LENGTH
     }
   }
   forEachRun(branch.mask, (first, length) => {
-    bytes.copy(branch.hashes, first * HASH_LENGTH, offset, offset + length * HASH_LENGTH)
+    branch.hashes.set(bytes.subarray(offset, offset + length * HASH_LENGTH), first * HASH_LENGTH)
     offset += length * HASH_LENGTH
   })
   return branch
 }
 
-/** Calls `visit` for each unbroken run of children: one copy each instead of one for every hash. */
+/** Calls `visit` for each run of adjacent children, so that their hashes are copied at once. */
 function forEachRun(mask: number, visit: (first: number, length: number) => void): void {
   let nibble = 0
   while (mask >> nibble !== 0) {

@@ -1,29 +1,33 @@
-import { blake2b256Into, HASH_LENGTH } from '../hash.js'
+import { blake2b256Into } from '#hash'
+import { allocate, HASH_LENGTH } from '../hash/memory.js'
 import { nibbleAt, PATH_LENGTH } from '../path.js'
 import { createMerkleTree } from './merkle.js'
 
-/** Hashes nodes, and the parts of nodes that proofs name, with room of its own to work in. */
+/** Hashes nodes, and the parts of nodes that proofs contain, in its own working memory. */
 export interface NodeHasher {
   /** Writes to `output` the hash of a leaf whose remaining path begins at nibble `depth` (0–64) of `path`. */
-  leaf(output: Buffer, path: Uint8Array, depth: number, valueHash: Uint8Array): void
+  leaf(output: Uint8Array, path: Uint8Array, depth: number, valueHash: Uint8Array): void
   /**
-   * Writes to `output` the hash of a branch with the nibbles `depth` to `fork` of `path` as its prefix, over children
-   * whose Merkle root is `merkleRoot`.
+   * Writes to `output` the hash of a branch with the nibbles `depth` to `fork` of `path` as its prefix, over
+   * children whose Merkle root is `merkleRoot`.
    */
-  branch(output: Buffer, path: Uint8Array, depth: number, fork: number, merkleRoot: Uint8Array): void
-  /** The Merkle root (32 bytes, valid until the next call) of sixteen hashes, of which those in `mask` are there. */
-  merkleRoot(hashes: Uint8Array, mask: number): Buffer
-  /** The four siblings (128 bytes, a copy) of the child under `nibble`, from the half of eight downwards. */
+  branch(output: Uint8Array, path: Uint8Array, depth: number, fork: number, merkleRoot: Uint8Array): void
+  /**
+   * The Merkle root (32 bytes, valid until the next call) of sixteen hashes, of which `mask` says which are
+   * children.
+   */
+  merkleRoot(hashes: Uint8Array, mask: number): Uint8Array
+  /** The four siblings (128 bytes, a copy) of the child under `nibble`, from the half of eight down. */
   siblings(hashes: Uint8Array, mask: number, nibble: number): Uint8Array
 }
 
 export function createNodeHasher(): NodeHasher {
   const tree = createMerkleTree()
 
-  // Both inputs end at a fixed place and begin where their length wants it, so that each is filled without moving
-  // anything.
-  const leafInput = Buffer.alloc(2 + 2 * HASH_LENGTH)
-  const branchInput = Buffer.alloc(PATH_LENGTH + HASH_LENGTH)
+  // Both inputs end at a fixed offset and start where their length requires, so nothing is moved to fill
+  // them.
+  const leafInput = allocate(2 + 2 * HASH_LENGTH)
+  const branchInput = allocate(PATH_LENGTH + HASH_LENGTH)
   const leafInputs = tailsOf(leafInput)
   const branchInputs = tailsOf(branchInput)
 
@@ -31,7 +35,7 @@ export function createNodeHasher(): NodeHasher {
     leaf(output, path, depth, valueHash) {
       leafInput.set(path, 2)
       leafInput.set(valueHash, 2 + HASH_LENGTH)
-      // The byte in front of the first whole byte of the remaining path.
+      // The byte before the first whole byte of the remaining path.
       const front = 1 + ((depth + 1) >> 1)
       let start = front
       if (depth % 2 === 0) {
@@ -56,7 +60,7 @@ export function createNodeHasher(): NodeHasher {
   }
 }
 
-/** What follows each place of a buffer, made once: a view costs as much as a hash of it. */
-function tailsOf(buffer: Buffer): Buffer[] {
+/** The views of a buffer from each offset to its end, created once: a view costs as much as a hash of it. */
+function tailsOf(buffer: Uint8Array): Uint8Array[] {
   return Array.from(buffer, (_, start) => buffer.subarray(start))
 }

@@ -1,34 +1,36 @@
-import { blake2b256, blake2b256Into, HASH_LENGTH, NULL_HASH } from '../hash.js'
+import { concatBytes } from '@ratatosk/cbor'
+import { blake2b256, blake2b256Into } from '#hash'
+import { allocate, HASH_LENGTH, NULL_HASH } from '../hash/memory.js'
 import { RADIX } from './node.js'
 
 /** The binary Merkle tree over the sixteen children of a branch. */
 export interface MerkleTree {
   /**
    * @param hashes sixteen hashes of 32 bytes, zero where there is no child
-   * @param mask which of them are there
+   * @param mask bit n is set if there is a child under nibble n
    * @returns the root, valid until the next call
    */
-  root(hashes: Uint8Array, mask: number): Buffer
-  /** The four siblings (128 bytes, a copy) on the way from the root down to the child under `nibble`. */
+  root(hashes: Uint8Array, mask: number): Uint8Array
+  /** The four siblings (128 bytes, a copy) on the path from the root to the child under `nibble`. */
   siblings(hashes: Uint8Array, mask: number, nibble: number): Uint8Array
 }
 
 /** The nodes at one height of the tree above the children. */
 interface Level {
-  hashes: Buffer
-  nodes: { input: Buffer; output: Buffer }[]
+  hashes: Uint8Array
+  nodes: { input: Uint8Array; output: Uint8Array }[]
   /** The hash of a node without children below it. */
-  empty: Buffer
+  empty: Uint8Array
 }
 
-/** Makes a tree with room of its own to work in, so that hashing a branch allocates nothing. */
+/** Creates a tree with its own working memory, so that hashing a branch allocates nothing. */
 export function createMerkleTree(): MerkleTree {
-  const children = Buffer.alloc(RADIX * HASH_LENGTH)
+  const children = allocate(RADIX * HASH_LENGTH)
   const levels: Level[] = []
-  let top: Buffer = children
+  let top = children
   let empty = NULL_HASH
   while (top.length > HASH_LENGTH) {
-    empty = blake2b256(Buffer.concat([empty, empty]))
+    empty = blake2b256(concatBytes(empty, empty))
     const level = createLevel(top, empty)
     levels.push(level)
     top = level.hashes
@@ -67,13 +69,13 @@ export function createMerkleTree(): MerkleTree {
         const start = ((nibble >> height) ^ 1) * HASH_LENGTH
         return nodes.subarray(start, start + HASH_LENGTH)
       })
-      return Uint8Array.from(Buffer.concat(path.reverse()))
+      return concatBytes(...path.reverse())
     },
   }
 }
 
-function createLevel(below: Buffer, empty: Buffer): Level {
-  const hashes = Buffer.alloc(below.length / 2)
+function createLevel(below: Uint8Array, empty: Uint8Array): Level {
+  const hashes = allocate(below.length / 2)
   const nodes = Array.from({ length: hashes.length / HASH_LENGTH }, (_, i) => ({
     input: below.subarray(i * 2 * HASH_LENGTH, (i + 1) * 2 * HASH_LENGTH),
     output: hashes.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH),

@@ -1,37 +1,43 @@
-import { HASH_LENGTH } from '../hash.js'
+import { allocate, HASH_LENGTH } from '../hash/memory.js'
 
-/** A key with its value. `path` and `valueHash` are 32 bytes each; where the leaf hangs is not part of it. */
+/**
+ * A key with its value. `path` and `valueHash` are 32 bytes each; the position of the leaf is not part of it.
+ */
 export interface Leaf {
   kind: 'leaf'
-  /** Where the store keeps it; 0 as long as it does not. */
+  /** The store's id of the leaf; 0 until it is stored. */
   id: number
   path: Uint8Array
   valueHash: Uint8Array
 }
 
 /**
- * A node with at least two children, open for changes. It says where it forks, not where it begins: its prefix are
- * the nibbles of `path` between its parent's fork and its own, so that moving it up or down changes nothing here.
+ * A node with at least two children, open for changes. It records where it forks, not where it starts: its
+ * prefix is the nibbles of `path` between its parent's fork and its own, so moving it up or down changes
+ * nothing here.
  */
 export interface Branch {
   kind: 'branch'
-  /** A path whose first `fork` nibbles all its children share; the rest means nothing. */
+  /** A path whose first `fork` nibbles all its children share; the rest is unspecified. */
   path: Uint8Array
   /** Index of the nibble in which the children differ. */
   fork: number
-  /** Bit n is set where there is a child under nibble n. */
+  /** Bit n is set if there is a child under nibble n. */
   mask: number
-  /** Where the store keeps each child; 0 where there is none, or where it is in `changed`. */
+  /** The store's id of each child; 0 if there is none, or if it is in `changed`. */
   ids: number[]
-  /** Sixteen hashes of 32 bytes, in nibble order, zero where there is no child. Stale where `changed` has one. */
-  hashes: Buffer
-  /** Children that are not yet hashed and written. */
+  /**
+   * Sixteen hashes of 32 bytes, in nibble order, zero where there is no child. Stale for children in
+   * `changed`.
+   */
+  hashes: Uint8Array
+  /** Children that are not yet hashed and stored. */
   changed: (Node | undefined)[]
 }
 
 export type Node = Leaf | Branch
 
-/** The number of children under each nibble. */
+/** The maximum number of children of a branch: one for each nibble. */
 export const RADIX = 16
 
 export function createBranch(path: Uint8Array, fork: number): Branch {
@@ -41,12 +47,12 @@ export function createBranch(path: Uint8Array, fork: number): Branch {
     fork,
     mask: 0,
     ids: new Array<number>(RADIX).fill(0),
-    hashes: Buffer.allocUnsafe(RADIX * HASH_LENGTH).fill(0),
+    hashes: allocate(RADIX * HASH_LENGTH),
     changed: new Array<Node | undefined>(RADIX).fill(undefined),
   }
 }
 
-/** Puts a child that is still to be hashed under `nibble`, or, given none, removes the one that is there. */
+/** Sets the child under `nibble` to one that is not hashed yet, or removes it. */
 export function setChild(branch: Branch, nibble: number, child: Node | undefined): void {
   branch.changed[nibble] = child
   branch.ids[nibble] = 0
@@ -55,14 +61,14 @@ export function setChild(branch: Branch, nibble: number, child: Node | undefined
   else branch.mask |= 1 << nibble
 }
 
-/** How many bits of a branch's mask are set. */
+/** The number of bits that are set in a branch's mask. */
 export function countChildren(mask: number): number {
   let count = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1) count += 1
   return count
 }
 
-/** The nibble of the lowest bit that is set in `mask`. */
+/** The index of the lowest bit that is set in `mask`. */
 export function firstChild(mask: number): number {
   return 31 - Math.clz32(mask & -mask)
 }

@@ -30,7 +30,7 @@ describe('JSON', () => {
     { type: 'leaf', skip: 24, neighbor: { key: three, value: four } },
   ]
 
-  test('is written and read as in the reference implementation', () => {
+  test('is encoded and decoded as by the reference implementation', () => {
     expect(proofToJson(proof)).toStrictEqual(json)
     expect(proofFromJson(json)).toStrictEqual(proof)
     expect(proofFromJson(JSON.parse(JSON.stringify(json).toUpperCase().toLowerCase()))).toStrictEqual(proof)
@@ -46,7 +46,7 @@ describe('JSON', () => {
     ['no hex', [{ type: 'branch', skip: 0, neighbors: 'zz' }]],
     ['a leaf without its neighbor', [{ type: 'leaf', skip: 0 }]],
     ['a fork without a nibble', [{ type: 'fork', skip: 0, neighbor: { prefix: '', root: '' } }]],
-  ])('is refused: %s', (_, json) => {
+  ])('refuses %s', (_, json) => {
     expect(() => proofFromJson(json)).toThrow(malformed)
   })
 })
@@ -57,13 +57,13 @@ describe('Plutus data', () => {
     `d87a9f02d8799f0f4201025820${two}ffff` +
     `d87b9f18185820${three}5820${four}ffff`
 
-  test('is written and read as in the reference implementation', () => {
+  test('is encoded and decoded as by the reference implementation', () => {
     expect(hex(proofToCbor(proof))).toBe(cbor)
     expect(proofFromCbor(bytes(cbor))).toStrictEqual(proof)
     expect(hex(proofToCbor([]))).toBe('9fff')
   })
 
-  test('is read with definite lengths too', () => {
+  test('is decoded with definite lengths too', () => {
     const definite =
       `83d87982005880${half}${half}` +
       `d87a8202d879830f4201025820${two}` +
@@ -72,7 +72,7 @@ describe('Plutus data', () => {
     expect(proofFromCbor(bytes('80'))).toStrictEqual([])
   })
 
-  test('is refused wherever it is cut off', () => {
+  test('is refused if it is truncated anywhere', () => {
     for (let length = 0; length < cbor.length; length += 2) {
       expect(() => proofFromCbor(bytes(cbor.slice(0, length)))).toThrow(malformed)
     }
@@ -80,8 +80,8 @@ describe('Plutus data', () => {
 
   test.each([
     ['bytes after it', '9fff00'],
-    ['no list', '00'],
-    ['a step that is no constructor', '9f00ff'],
+    ['an item that is not a list', '00'],
+    ['a step that is not a constructor', '9f00ff'],
     ['an unknown constructor', '9fd87c9f0040ffff'],
     ['a map', '9fa0ff'],
     ['a negative integer', '9fd8799f2040ffff'],
@@ -89,8 +89,8 @@ describe('Plutus data', () => {
     ['a branch with three fields', '9fd8799f004040ffff'],
     ['a leaf with two fields', '9fd87b9f0040ffff'],
     ['a fork whose neighbour has two fields', '9fd87a9f00d8799f0040ffffff'],
-    ['a number where bytes belong', '9fd8799f0000ffff'],
-    ['bytes where a number belongs', '9fd8799f4040ffff'],
+    ['a number in place of bytes', '9fd8799f0000ffff'],
+    ['bytes in place of a number', '9fd8799f4040ffff'],
     ['a chunk that is a number', '9fd8799f005f00ffffff'],
     ['a chunk within a chunk', '9fd8799f005f5f40ffffffff'],
     ['a reserved length', '1c'],
@@ -98,7 +98,7 @@ describe('Plutus data', () => {
     ['an enormous length', '5bffffffffffffffff'],
     ['an enormous list', '9bffffffffffffffff'],
     ['endless nesting', '9f'.repeat(100_000)],
-  ])('is refused: %s', (_, cbor) => {
+  ])('refuses %s', (_, cbor) => {
     expect(() => proofFromCbor(bytes(cbor))).toThrow(malformed)
   })
 })

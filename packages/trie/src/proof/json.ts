@@ -1,8 +1,8 @@
-import { ProofMalformed } from '../errors.js'
-import { toHex } from '../hex.js'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { proofMalformed } from '../errors.js'
 import type { Proof, ProofStep } from './proof.js'
 
-/** A step as the JSON of Aiken's off-chain library has it: bytes in lower-case hex. */
+/** A step in the JSON of Aiken's off-chain library: bytes in lower-case hex. */
 export type ProofStepJson =
   | { type: 'branch'; skip: number; neighbors: string }
   | { type: 'fork'; skip: number; neighbor: { prefix: string; nibble: number; root: string } }
@@ -32,11 +32,11 @@ function stepToJson(step: ProofStep): ProofStepJson {
 /**
  * Reads a proof from the JSON format of Aiken's off-chain library.
  *
- * @param json what `JSON.parse` gave
- * @throws {ProofMalformed} when it has another shape
+ * @param json the result of `JSON.parse`
+ * @throws TrieError `TRIE_PROOF_MALFORMED` if it has another shape
  */
 export function proofFromJson(json: unknown): Proof {
-  if (!Array.isArray(json)) throw new ProofMalformed('it is no list')
+  if (!Array.isArray(json)) throw proofMalformed('not an array')
   return json.map(stepFromJson)
 }
 
@@ -63,21 +63,21 @@ function stepFromJson(json: unknown): ProofStep {
       neighbor: { key: toBytes(neighbor.key, 'key'), value: toBytes(neighbor.value, 'value') },
     }
   }
-  throw new ProofMalformed('a step is a branch, a fork or a leaf')
+  throw proofMalformed('a step is not a branch, a fork or a leaf')
 }
 
 function toRecord(json: unknown, name: string): Record<string, unknown> {
-  if (typeof json !== 'object' || json === null) throw new ProofMalformed(`${name} is no object`)
+  if (typeof json !== 'object' || json === null) throw proofMalformed(`${name} is not an object`)
   return { ...json }
 }
 
 function toNumber(json: unknown, name: string): number {
-  if (typeof json !== 'number') throw new ProofMalformed(`${name} is no number`)
+  if (typeof json !== 'number') throw proofMalformed(`${name} is not a number`)
   return json
 }
 
 function toBytes(json: unknown, name: string): Uint8Array {
   if (typeof json !== 'string' || !/^(?:[0-9a-f]{2})*$/i.test(json))
-    throw new ProofMalformed(`${name} is no hex`)
-  return Uint8Array.from(Buffer.from(json, 'hex'))
+    throw proofMalformed(`${name} is not hex`)
+  return fromHex(json)
 }

@@ -23,7 +23,7 @@ const proofOf = (trie: Trie, key: string): Proof =>
   trie.has(bytes(key)) ? trie.prove(bytes(key)) : trie.proveAbsence(bytes(key))
 
 describe('any proof', () => {
-  test('gives the root with the key and the root without it', () => {
+  test('determines the root with the key and without it', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(crowdedKeys), fc.constantFrom(...crowdedKeys), (keys, key) => {
         const trie = trieOf(keys)
@@ -38,7 +38,7 @@ describe('any proof', () => {
     )
   })
 
-  test('comes back from JSON and from Plutus data', () => {
+  test('survives encoding as JSON and as Plutus data', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(crowdedKeys), fc.constantFrom(...crowdedKeys), (keys, key) => {
         const proof = proofOf(trieOf(keys), key)
@@ -48,7 +48,7 @@ describe('any proof', () => {
     )
   })
 
-  test('serves no other root, key or value', () => {
+  test('is not valid for another root, key or value', () => {
     const trie = trieOf(crowdedKeys)
     const [key = '', other = ''] = crowdedKeys
     const proof = trie.prove(bytes(key))
@@ -98,7 +98,7 @@ describe('the steps of a proof', () => {
 
   const one = (prefix: string): string => keysUnder([prefix], 1)[0]!
 
-  test('there are none in the empty map, and none for the only key', () => {
+  test('are empty for the empty map and for the only key', () => {
     expect(stepsOf([], one('a'))).toStrictEqual([])
     expect(stepsOf([one('a')], one('a'))).toStrictEqual([])
   })
@@ -122,7 +122,7 @@ describe('the steps of a proof', () => {
     expect(stepsOf([one('b4'), ...deep], one('b4'))).toStrictEqual(['fork 1 3 '])
   })
 
-  test('the proof goes on past a leaf and past a fork', () => {
+  test('continue past a leaf and past a fork', () => {
     const keys = [one('a'), one('b31'), one('b32'), one('b4')]
     expect(stepsOf(keys, one('b31'))).toStrictEqual(['leaf 0', 'leaf 0', 'leaf 0'])
     expect(stepsOf([...keys, one('a2')], one('b31'))).toHaveLength(3)
@@ -132,23 +132,23 @@ describe('the steps of a proof', () => {
     ])
   })
 
-  test('of an absent key: beside a leaf that is the whole map', () => {
+  test('for an absent key beside a leaf that is the whole map', () => {
     expect(stepsOf([one('a')], one('b'))).toStrictEqual(['leaf 0'])
     expect(stepsOf([one('a1b')], one('a1c'))).toStrictEqual(['leaf 2'])
   })
 
-  test('of an absent key: where a branch has no child', () => {
+  test('for an absent key where a branch has no child', () => {
     expect(stepsOf([one('a'), one('b')], one('c'))).toStrictEqual(['branch 0'])
   })
 
-  test('of an absent key: off the prefix of a branch', () => {
+  test('for an absent key that leaves the prefix of a branch', () => {
     const keys = [one('a1b'), one('a1c')]
     expect(stepsOf(keys, one('b'))).toStrictEqual(['fork 0 a 01'])
     expect(stepsOf(keys, one('a2'))).toStrictEqual(['fork 1 1 '])
   })
 })
 
-describe('a proof is refused', () => {
+describe('verification refuses a proof', () => {
   const key = keysUnder(['a1'], 1)[0]!
   const root = new Uint8Array(32)
   const leaf = (changes: object): Proof => [
@@ -183,7 +183,7 @@ describe('a proof is refused', () => {
     expect(verifyExclusion(root, bytes(key), proof)).toBe(false)
   })
 
-  test('that calls the key its own neighbour', () => {
+  test('that names the key as its own neighbour', () => {
     const trie = trieOf([key])
     const proof: Proof = [
       { type: 'leaf', skip: 0, neighbor: { key: bytes(pathOf(key)), value: trie.valueHash(bytes(key))! } },

@@ -4,13 +4,13 @@ import { divergence, extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
 import type { LoadNode } from '../update/edit.js'
 import type { ForkStep, LeafStep, ProofStep } from './proof.js'
 
-/** The steps towards a path, and its leaf where it has one. */
+/** The steps towards a path, and its leaf if it has one. */
 export interface Walk {
   steps: ProofStep[]
   leaf: Leaf | undefined
 }
 
-/** The leaf of a path; none where the map has no such key. */
+/** The leaf of a path; undefined if the map has no such key. */
 export function findLeaf(root: number, path: Uint8Array, load: LoadNode): Leaf | undefined {
   for (const { node, end } of descend(root, path, load)) {
     if (node.kind === 'leaf' && end === PATH_LENGTH) return node
@@ -18,7 +18,7 @@ export function findLeaf(root: number, path: Uint8Array, load: LoadNode): Leaf |
   return undefined
 }
 
-/** Walks towards a path, noting what stands beside the way. */
+/** Walks towards a path and collects the neighbours. */
 export function walk(root: number, path: Uint8Array, load: LoadNode, hasher: NodeHasher): Walk {
   const steps: ProofStep[] = []
   for (const { node, depth, end } of descend(root, path, load)) {
@@ -35,8 +35,9 @@ export function walk(root: number, path: Uint8Array, load: LoadNode, hasher: Nod
 }
 
 /**
- * The nodes from the root (0: there is none) towards a path, down to its leaf or to where it leaves the trie.
- * The prefix of each, or what remains of its path, begins at nibble `depth` and has left the path at nibble `end`.
+ * The nodes from the root (0 if there is none) towards a path, down to its leaf or to where the path leaves
+ * the trie. The prefix of each, or its remaining path, starts at nibble `depth` and differs from the path at
+ * nibble `end`.
  */
 function* descend(
   root: number,
@@ -55,7 +56,7 @@ function* descend(
   }
 }
 
-/** The step past a branch, from which the path goes on under `nibble`. */
+/** The step past a branch whose child under `nibble` is on the path. */
 function besideChild(
   branch: Branch,
   nibble: number,
@@ -77,7 +78,7 @@ function leafStep({ path, valueHash }: Leaf, skip: number): LeafStep {
   return { type: 'leaf', skip, neighbor: { key: Uint8Array.from(path), value: Uint8Array.from(valueHash) } }
 }
 
-/** The step past a branch that stands under the nibble `index` of its path. */
+/** The step beside a branch that hangs under the nibble `index` of its path. */
 function forkStep(neighbor: Branch, index: number, skip: number, hasher: NodeHasher): ForkStep {
   const start = index + 1
   return {

@@ -1,18 +1,20 @@
-import { ProofMalformed } from '../errors.js'
-import { asBuffer, blake2b256, HASH_LENGTH, NULL_HASH } from '../hash.js'
+import { concatBytes, equalBytes } from '@ratatosk/cbor'
+import { blake2b256 } from '#hash'
+import { isTrieError, proofMalformed } from '../errors.js'
+import { allocate, HASH_LENGTH } from '../hash/memory.js'
 import { createNodeHasher } from '../node/hasher.js'
 import { RADIX } from '../node/node.js'
 import { divergence, extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
 import type { ForkStep, LeafStep, Proof, ProofStep } from './proof.js'
 
 /**
- * The root of the map in which `key` has `value`, as the proof has it.
+ * The root of the map in which `key` has `value`, according to the proof.
  *
- * With the proof of an absent key this is the root after its insertion, with that of a present key and another value
- * the root after the replacement.
+ * With the proof of an absent key, this is the root after its insertion; with the proof of a present key and
+ * another value, the root after the replacement.
  *
  * @returns 32 bytes
- * @throws {ProofMalformed} when no map has nodes as the proof says
+ * @throws TrieError `TRIE_PROOF_MALFORMED` if no map can have the nodes that the proof claims
  * @example
  * const after = rootIncluding(key, value, trie.proveAbsence(key))
  */
@@ -21,18 +23,19 @@ export function rootIncluding(key: Uint8Array, value: Uint8Array, proof: Proof):
 }
 
 /**
- * The root of the map without `key`, as the proof has it. With the proof of a present key this is the root after its
- * deletion.
+ * The root of the map without `key`, according to the proof. With the proof of a present key, this is the
+ * root after its deletion.
  *
  * @returns 32 bytes
- * @throws {ProofMalformed} when no map has nodes as the proof says
+ * @throws TrieError `TRIE_PROOF_MALFORMED` if no map can have the nodes that the proof claims
  */
 export function rootExcluding(key: Uint8Array, proof: Proof): Uint8Array {
   return foldProof(blake2b256(key), undefined, proof)
 }
 
 /**
- * Whether the map with this root gives `key` this value. False is no proof of absence: the value may be another one.
+ * Whether the proof shows that `key` has `value` in the map with this root. False does not prove absence: the
+ * value may be another one. Never throws for a malformed proof.
  *
  * @example
  * verifyInclusion(trie.root, key, value, trie.prove(key)) // true
@@ -42,7 +45,7 @@ export function verifyInclusion(root: Uint8Array, key: Uint8Array, value: Uint8A
 }
 
 /**
- * Whether the map with this root lacks `key`.
+ * Whether the proof shows that `key` is not in the map with this root. Never throws for a malformed proof.
  *
  * @example
  * verifyExclusion(trie.root, key, trie.proveAbsence(key)) // true
@@ -53,31 +56,34 @@ export function verifyExclusion(root: Uint8Array, key: Uint8Array, proof: Proof)
 
 function isRoot(root: Uint8Array, compute: () => Uint8Array): boolean {
   try {
-    return asBuffer(root).equals(compute())
+    return equalBytes(root, compute())
   } catch (error) {
-    if (error instanceof ProofMalformed) return false
+    if (isTrieError(error)) return false
     throw error
   }
 }
 
-/** A step with the place of its branch: the prefix begins at nibble `depth`, the children differ in nibble `fork`. */
+/**
+ * A step with the position of its branch: the prefix starts at nibble `depth`, the children differ in nibble
+ * `fork`.
+ */
 interface PlacedStep {
   step: ProofStep
   depth: number
   fork: number
 }
 
-// Room to work in; nothing of one call is left for the next.
+// Working memory only: no call depends on an earlier one.
 const hasher = createNodeHasher()
 
-function foldProof(path: Buffer, valueHash: Buffer | undefined, proof: Proof): Uint8Array {
+function foldProof(path: Uint8Array, valueHash: Uint8Array | undefined, proof: Proof): Uint8Array {
   const steps = placeSteps(path, proof)
-  const hash = Buffer.from(NULL_HASH)
+  const hash = allocate(HASH_LENGTH)
   const last = steps.at(-1)
   if (valueHash !== undefined) {
     hasher.leaf(hash, path, last === undefined ? 0 : last.fork + 1, valueHash)
   } else if (last !== undefined && last.step.type !== 'branch') {
-    // Without the key the neighbour is alone, and takes the place of the branch.
+    // Without the key, the neighbour is the only child and replaces the branch.
     hashNeighbor(hash, last.step, path, last.fork, last.depth)
     steps.pop()
   }
@@ -98,7 +104,7 @@ function placeSteps(path: Uint8Array, proof: Proof): PlacedStep[] {
     const { skip } = step
     const fork = depth + skip
     if (!Number.isInteger(skip) || skip < 0 || fork >= PATH_LENGTH)
-      throw new ProofMalformed('a skip leaves the path')
+      throw proofMalformed('a skip exceeds the path')
     const placed = { step, depth, fork }
     checkStep(placed, path)
     depth = fork + 1
@@ -106,29 +112,32 @@ function placeSteps(path: Uint8Array, proof: Proof): PlacedStep[] {
   })
 }
 
-/** What the hashes do not tell: that the neighbour stands beside the path, and that every part has its length. */
+/**
+ * Checks what the hashes do not prove: that the neighbour is beside the path, and that every part has its
+ * length.
+ */
 function checkStep({ step, fork }: PlacedStep, path: Uint8Array): void {
   if (step.type === 'branch') {
     if (step.neighbors.length !== LEVELS * HASH_LENGTH)
-      throw new ProofMalformed('a branch needs four neighbors')
+      throw proofMalformed('a branch does not have four neighbors')
   } else if (step.type === 'leaf') {
     const { key, value } = step.neighbor
     if (key.length !== HASH_LENGTH || value.length !== HASH_LENGTH)
-      throw new ProofMalformed('a leaf has two hashes')
-    if (divergence(path, key, 0) !== fork) throw new ProofMalformed('a leaf does not stand beside the path')
+      throw proofMalformed('a leaf does not have two hashes')
+    if (divergence(path, key, 0) !== fork) throw proofMalformed('a leaf is not beside the path')
   } else {
     const { nibble, prefix, root } = step.neighbor
     const isNibble = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < RADIX
-    if (root.length !== HASH_LENGTH) throw new ProofMalformed('the root of a fork has 32 bytes')
-    if (![nibble, ...prefix].every(isNibble)) throw new ProofMalformed('a nibble is from 0 to 15')
-    if (nibble === nibbleAt(path, fork)) throw new ProofMalformed('a fork does not stand beside the path')
-    if (fork + 1 + prefix.length >= PATH_LENGTH) throw new ProofMalformed('a prefix leaves the path')
+    if (root.length !== HASH_LENGTH) throw proofMalformed('the root of a fork does not have 32 bytes')
+    if (![nibble, ...prefix].every(isNibble)) throw proofMalformed('a nibble is not from 0 to 15')
+    if (nibble === nibbleAt(path, fork)) throw proofMalformed('a fork is not beside the path')
+    if (fork + 1 + prefix.length >= PATH_LENGTH) throw proofMalformed('a prefix exceeds the path')
   }
 }
 
-/** The hash of a neighbour whose prefix, or remaining path, begins at nibble `depth`. */
+/** Writes the hash of a neighbour whose prefix, or remaining path, starts at nibble `depth`. */
 function hashNeighbor(
-  output: Buffer,
+  output: Uint8Array,
   step: ForkStep | LeafStep,
   path: Uint8Array,
   fork: number,
@@ -146,13 +155,13 @@ function hashNeighbor(
 /** Levels of the Merkle tree over the sixteen children of a branch. */
 const LEVELS = 4
 
-function merkleRootAbove(child: Uint8Array, nibble: number, neighbors: Uint8Array): Buffer {
-  let hash = asBuffer(child)
+function merkleRootAbove(child: Uint8Array, nibble: number, neighbors: Uint8Array): Uint8Array {
+  let hash = child
   for (let level = 0; level < LEVELS; level += 1) {
     const start = (LEVELS - 1 - level) * HASH_LENGTH
     const sibling = neighbors.subarray(start, start + HASH_LENGTH)
     const isRight = ((nibble >> level) & 1) === 1
-    hash = blake2b256(Buffer.concat(isRight ? [sibling, hash] : [hash, sibling]))
+    hash = blake2b256(isRight ? concatBytes(sibling, hash) : concatBytes(hash, sibling))
   }
   return hash
 }
@@ -163,10 +172,10 @@ function merkleRootOfTwo(
   step: ForkStep | LeafStep,
   path: Uint8Array,
   fork: number,
-): Buffer {
+): Uint8Array {
   const neighbor = step.type === 'leaf' ? nibbleAt(step.neighbor.key, fork) : step.neighbor.nibble
-  const hashes = Buffer.alloc(RADIX * HASH_LENGTH)
-  const slot = (index: number): Buffer => hashes.subarray(index * HASH_LENGTH, (index + 1) * HASH_LENGTH)
+  const hashes = allocate(RADIX * HASH_LENGTH)
+  const slot = (index: number): Uint8Array => hashes.subarray(index * HASH_LENGTH, (index + 1) * HASH_LENGTH)
   slot(nibble).set(child)
   hashNeighbor(slot(neighbor), step, path, fork, fork + 1)
   return hasher.merkleRoot(hashes, (1 << nibble) | (1 << neighbor))

@@ -1,8 +1,8 @@
-import { StoreCorrupt } from '../errors.js'
-import { HASH_LENGTH } from '../hash.js'
+import { storeCorrupt } from '../errors.js'
+import { HASH_LENGTH } from '../hash/memory.js'
 import type { Version } from './store.js'
 
-/** A version with the range of ids that its nodes took; where it ends, the next version's begins. */
+/** A version with the range of its nodes' ids: `nextNode` is the first id of the next version. */
 export interface StoredVersion extends Version {
   readonly firstNode: number
   readonly nextNode: number
@@ -16,7 +16,7 @@ export function encodeVersion({ root, node, size, firstNode, nextNode }: StoredV
 }
 
 export function decodeVersion(sequence: number, row: Buffer): StoredVersion {
-  if (row.length !== VERSION_LENGTH) throw new StoreCorrupt(`version ${sequence} has a wrong length`)
+  if (row.length !== VERSION_LENGTH) throw storeCorrupt(`version ${sequence} has the wrong length`)
   const number = (index: number): number => row.readUIntBE(HASH_LENGTH + index * NUMBER_LENGTH, NUMBER_LENGTH)
   return {
     sequence,
@@ -34,7 +34,7 @@ export function encodeIds(ids: readonly number[]): Buffer {
   return row
 }
 
-/** The ids in a row; none where there is no row. */
+/** The ids in a row; none if there is no row. */
 export function* decodeIds(row: Buffer | undefined): Generator<number> {
   for (let offset = 0; row !== undefined && offset < row.length; offset += NUMBER_LENGTH) {
     yield row.readUIntBE(offset, NUMBER_LENGTH)

@@ -19,7 +19,7 @@ function openTrie(path: string): Trie {
   return trie
 }
 
-test('a trie that is opened again is as it was, with its history', async () => {
+test('reopens a trie with its history', async () => {
   const path = await temporaryFolder()
   const first = openTrie(path)
   for (let block = 0; block < 9; block += 1) first.update(blockOperations(block))
@@ -38,13 +38,13 @@ test('a trie that is opened again is as it was, with its history', async () => {
   expect(third.roots).toStrictEqual(roots)
 })
 
-test('the folder is made where it is missing', async () => {
+test('creates the folder', async () => {
   const path = `${await temporaryFolder()}/deep.er/trie`
   openTrie(path).insert(utf8('a'), utf8('a'))
   expect(existsSync(`${path}/data.mdb`)).toBe(true)
 })
 
-test('of two that have it open, the one that comes late is refused', async () => {
+test('refuses the second of two writers that opened the folder', async () => {
   const path = await temporaryFolder()
   const conflict = expect.objectContaining({ code: 'TRIE_STORE_CONFLICT' })
   const first = openTrie(path)
@@ -58,7 +58,7 @@ test('of two that have it open, the one that comes late is refused', async () =>
   expect(openTrie(path).root).toStrictEqual(first.root)
 })
 
-test('what is not understood is refused', async () => {
+test('refuses a folder that it does not understand', async () => {
   const corrupt = expect.objectContaining({ code: 'TRIE_STORE_CORRUPT' })
   const path = await temporaryFolder()
   const trie = openTrie(path)
@@ -82,7 +82,7 @@ test('what is not understood is refused', async () => {
   expect(() => openLmdbStore({ path })).toThrow(corrupt)
 })
 
-test('a process that is killed leaves the trie at the end of a block', { timeout: 60_000 }, async () => {
+test('is at the end of a block after its process was killed', { timeout: 60_000 }, async () => {
   const path = await temporaryFolder()
   const program = fileURLToPath(new URL('../../dist/test/write-blocks.js', import.meta.url))
   expect(existsSync(program), 'the package is built').toBe(true)

@@ -1,28 +1,29 @@
 import { open } from 'lmdb'
-import { StoreConflict, StoreCorrupt } from '../errors.js'
-import { asBuffer, NULL_HASH } from '../hash.js'
+import { storeCorrupt, TrieError } from '../errors.js'
+import { emptyRoot } from '../hash/memory.js'
 import { decodeIds, decodeVersion, encodeIds, encodeVersion, type StoredVersion } from './lmdb-rows.js'
 import type { Outcome, TrieStore, WriteNode } from './store.js'
 
+/** Options of {@link openLmdbStore}. */
 export interface LmdbStoreOptions {
-  /** A folder for this trie alone; made where it is missing. */
+  /** A folder for this trie only; created if it does not exist. */
   path: string
 }
 
-/** The layout of the rows, and of the nodes among them. */
+/** The version of the layout of rows and nodes. */
 const FORMAT = 1
 
-const GENESIS: StoredVersion = { sequence: 0, root: NULL_HASH, node: 0, size: 0, firstNode: 1, nextNode: 1 }
+const GENESIS: StoredVersion = { sequence: 0, root: emptyRoot(), node: 0, size: 0, firstNode: 1, nextNode: 1 }
 
 /**
- * Keeps a trie in an LMDB folder. Each update is one transaction, on disk when the call returns: a process that is
- * killed leaves the trie as it was before an update or after it, never between.
+ * Opens a store that keeps a trie in an LMDB folder. Each update is one transaction, on disk when the call
+ * returns: a process that is killed leaves the trie as it was before or after an update, never in between.
  *
- * Nodes are numbered in the order in which they are written, not kept under their hashes or their places in the trie.
- * So an update goes to the end of the table in one piece, a node never belongs to two histories, and undoing an update
- * is to delete a range.
+ * Nodes are numbered in the order in which they are written; their keys are neither their hashes nor their
+ * positions in the trie. So an update is appended to the table in one piece, a node never belongs to two
+ * histories, and undoing an update deletes a range.
  *
- * @throws {StoreCorrupt} when the folder holds something else
+ * @throws TrieError `TRIE_STORE_CORRUPT` if the folder holds something else
  * @example
  * const trie = createTrie({ store: openLmdbStore({ path: '.ratatosk/utxos' }) })
  */
@@ -31,7 +32,7 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
     path,
     noSubdir: false,
     maxDbs: 4,
-    // With it, a transaction would count as committed before it is on disk.
+    // If true, a transaction would count as committed before it is on disk.
     overlappingSync: false,
   })
   const nodes = root.openDB<Buffer, number>({ name: 'nodes', encoding: 'binary' })
@@ -50,7 +51,7 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
       meta.putSync('revision', 0)
       putVersion(GENESIS)
     } else if (format !== FORMAT) {
-      throw new StoreCorrupt(`its format is ${format}, not ${FORMAT}`)
+      throw storeCorrupt(`its format is ${format}, not ${FORMAT}`)
     }
     revision = meta.get('revision') ?? 0
     adopt(Array.from(rows.getRange(), ({ key, value }) => decodeVersion(key, value)))
@@ -58,17 +59,19 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
 
   function adopt(kept: readonly StoredVersion[]): void {
     const newest = kept.at(-1)
-    if (newest === undefined) throw new StoreCorrupt('it has no version')
+    if (newest === undefined) throw storeCorrupt('it has no version')
     versions = kept
     head = newest
   }
 
-  /** Runs `change`, which answers the versions that are then kept, as one transaction. */
+  /** Runs `change` as one transaction; it returns the versions that are kept afterwards. */
   function transact(change: (revision: number) => readonly StoredVersion[]): void {
     const next = revision + 1
     const kept = root.transactionSync(() => {
-      // What we know of the newest version, and the next free id, hold only as long as nobody else writes.
-      if (meta.get('revision') !== revision) throw new StoreConflict()
+      // The newest version and the next free id in memory are right only if nobody else has written.
+      if (meta.get('revision') !== revision) {
+        throw new TrieError('TRIE_STORE_CONFLICT', 'Another writer has changed the trie since it was opened')
+      }
       meta.putSync('revision', next)
       return change(next)
     })
@@ -95,7 +98,7 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
   function forgetOldest(kept: readonly StoredVersion[], keep: number): readonly StoredVersion[] {
     const cut = Math.max(0, kept.length - keep)
     for (const { sequence } of kept.slice(0, cut)) rows.removeSync(sequence)
-    // What a version superseded was used by those before it only.
+    // Only the versions before it used what a version superseded.
     for (const { sequence } of kept.slice(1, cut + 1)) {
       for (const id of decodeIds(obsolete.getBinary(sequence))) nodes.removeSync(id)
       obsolete.removeSync(sequence)
@@ -121,7 +124,7 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
 
     read(id) {
       const bytes = nodes.getBinaryFast(id)
-      if (bytes === undefined) throw new StoreCorrupt(`node ${id} is missing`)
+      if (bytes === undefined) throw storeCorrupt(`node ${id} is missing`)
       return bytes
     },
 
@@ -157,4 +160,9 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
 
     close: () => root.close(),
   }
+}
+
+/** The same bytes as a Buffer, without copying. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

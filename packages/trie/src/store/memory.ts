@@ -1,26 +1,26 @@
-import { NULL_HASH } from '../hash.js'
+import { emptyRoot } from '../hash/memory.js'
 import { createSlab } from './slab.js'
 import type { TrieStore, Version } from './store.js'
 
-/** A store in memory, and what it takes of it. */
+/** A store in memory. */
 export interface MemoryStore extends TrieStore {
-  /** Bytes that the nodes of all kept versions take, with the room that waits for new ones. */
+  /** Bytes allocated for the nodes of all kept versions, including free space. */
   readonly bytes: number
 }
 
 interface KeptVersion {
   version: Version
-  /** Nodes that came with this version, freed when it is undone. */
+  /** Nodes that this version added, freed when it is undone. */
   created: Float64Array
-  /** Nodes that only older versions use, freed when the one before is forgotten. */
+  /** Nodes that only older versions use, freed when the previous one is forgotten. */
   superseded: Float64Array
 }
 
 const NONE = new Float64Array()
 
 /**
- * Keeps a trie in memory, packed into a few large buffers: there is no object for a node, so that a million keys cost
- * the garbage collector nothing.
+ * Creates a store that keeps a trie in memory. Nodes are packed into a few large buffers, without an object
+ * for each, so a million keys cost the garbage collector nothing.
  *
  * @example
  * const trie = createTrie({ store: createMemoryStore() })
@@ -28,7 +28,7 @@ const NONE = new Float64Array()
 export function createMemoryStore(): MemoryStore {
   let slab = createSlab()
   let sequence = 0
-  let head: Version = { sequence, root: NULL_HASH, node: 0, size: 0 }
+  let head: Version = { sequence, root: emptyRoot(), node: 0, size: 0 }
   let kept: KeptVersion[] = [{ version: head, created: NONE, superseded: NONE }]
 
   function free(ids: Iterable<number>): void {

@@ -11,7 +11,10 @@ import type { TrieStore } from './store.js'
 
 const keys = keysUnder(['1', '2a', '2b', '3cc'], 400)
 
-/** Deletes every key that is there and inserts every other one, of a window of keys that moves with each round. */
+/**
+ * Deletes every key that is there and inserts every other one, of a window of keys that moves with each
+ * round.
+ */
 function turnOver(trie: Trie, round: number): void {
   const window = Array.from({ length: 60 }, (_, i) => keys[(round * 37 + i) % keys.length]!)
   trie.update(
@@ -37,7 +40,7 @@ function reachable(store: TrieStore): Set<number> {
   return found
 }
 
-test('LMDB keeps the nodes of the kept versions, and no other', async () => {
+test('LMDB keeps exactly the nodes of the kept versions', async () => {
   const path = await temporaryFolder()
   const store = openLmdbStore({ path })
   const nodes = open({ path, noSubdir: false, overlappingSync: false }).openDB<Buffer, number>({
@@ -61,7 +64,7 @@ test('LMDB keeps the nodes of the kept versions, and no other', async () => {
   expectNoOther()
 })
 
-test('memory gives the room of old nodes to new ones', () => {
+test('memory reuses the space of old nodes', () => {
   const store = createMemoryStore()
   const trie = createTrie({ store, history: 3 })
   for (let round = 0; round < 300; round += 1) {

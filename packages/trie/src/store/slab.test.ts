@@ -4,7 +4,7 @@ import { createSlab } from './slab.js'
 
 const MEGABYTE = 2 ** 20
 
-test('every byte string stays where it is until it is removed', () => {
+test('keeps every byte string until it is removed', () => {
   const anyStep = fc.oneof(
     fc.uint8Array({ maxLength: 700 }),
     fc.nat().map((pick) => ({ remove: pick })),
@@ -31,14 +31,14 @@ test('every byte string stays where it is until it is removed', () => {
   )
 })
 
-test('more than a chunk of byte strings', () => {
+test('keeps more than a chunk of byte strings', () => {
   const slab = createSlab()
   const ids = Array.from({ length: 5000 }, (_, i) => slab.add(Buffer.alloc(674, i)))
   expect(slab.capacity).toBe(4 * MEGABYTE)
   for (const [i, id] of ids.entries()) expect(Buffer.alloc(674, i).equals(slab.get(id))).toBe(true)
 })
 
-test('what is removed makes room', () => {
+test('reuses freed space', () => {
   const slab = createSlab()
   for (let round = 0; round < 20; round += 1) {
     const ids = Array.from({ length: 1000 }, (_, i) => slab.add(Buffer.alloc(i % 674)))
@@ -47,6 +47,6 @@ test('what is removed makes room', () => {
   expect(slab.capacity).toBe(MEGABYTE)
 })
 
-test('a place that was never given is refused', () => {
+test('refuses an id that it never returned', () => {
   expect(() => createSlab().get(1)).toThrow(RangeError)
 })

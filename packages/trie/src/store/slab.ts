@@ -1,33 +1,35 @@
+import { readUint16, writeUint16 } from '../hash/memory.js'
+
 /** Memory for byte strings of a few hundred bytes, without an object for each. */
 export interface Slab {
-  /** Copies `bytes` and answers where to find them: a positive integer. */
+  /** Stores a copy of `bytes` and returns its id, a positive integer. */
   add(bytes: Uint8Array): number
   /** A view of the bytes at `id`. */
   get(id: number): Uint8Array
-  /** Gives the room of `id` to those who come later. */
+  /** Frees the memory of `id` for later byte strings. */
   remove(id: number): void
-  /** Bytes that are taken from the system. */
+  /** Bytes allocated. */
   readonly capacity: number
 }
 
 const UNIT = 4
 const CHUNK_UNITS = 2 ** 18
-/** In front of each byte string: its length. */
+/** Each byte string is preceded by its length. */
 const HEADER = 2
 
 /**
- * An id is a place, counted in units of four bytes. Chunks of a megabyte are filled from the front; what is removed
- * waits in a list for a byte string that takes the same number of units.
+ * An id is an offset, counted in units of four bytes. Chunks of a megabyte are filled from the start; freed
+ * units are reused by byte strings that take the same number of them.
  */
 export function createSlab(): Slab {
-  const chunks: Buffer[] = []
+  const chunks: Uint8Array[] = []
   const vacant = new Map<number, number[]>()
-  // The first unit stays empty, so that no id is 0.
+  // The first unit stays empty, because 0 is not an id.
   let next = 1
 
-  function chunkOf(id: number): Buffer {
+  function chunkOf(id: number): Uint8Array {
     const chunk = chunks[Math.floor(id / CHUNK_UNITS)]
-    if (chunk === undefined) throw new RangeError(`Nothing is kept at ${id}`)
+    if (chunk === undefined) throw new RangeError(`The slab has nothing at ${id}`)
     return chunk
   }
 
@@ -41,8 +43,7 @@ export function createSlab(): Slab {
     if ((next % CHUNK_UNITS) + units > CHUNK_UNITS) next = Math.ceil(next / CHUNK_UNITS) * CHUNK_UNITS
     const id = next
     next += units
-    if (Math.floor(id / CHUNK_UNITS) === chunks.length)
-      chunks.push(Buffer.allocUnsafeSlow(CHUNK_UNITS * UNIT))
+    if (Math.floor(id / CHUNK_UNITS) === chunks.length) chunks.push(new Uint8Array(CHUNK_UNITS * UNIT))
     return id
   }
 
@@ -51,7 +52,7 @@ export function createSlab(): Slab {
       const id = take(unitsFor(bytes.length))
       const chunk = chunkOf(id)
       const offset = (id % CHUNK_UNITS) * UNIT
-      chunk.writeUInt16BE(bytes.length, offset)
+      writeUint16(chunk, offset, bytes.length)
       chunk.set(bytes, offset + HEADER)
       return id
     },
@@ -59,11 +60,11 @@ export function createSlab(): Slab {
     get(id) {
       const chunk = chunkOf(id)
       const offset = (id % CHUNK_UNITS) * UNIT
-      return chunk.subarray(offset + HEADER, offset + HEADER + chunk.readUInt16BE(offset))
+      return chunk.subarray(offset + HEADER, offset + HEADER + readUint16(chunk, offset))
     },
 
     remove(id) {
-      const units = unitsFor(chunkOf(id).readUInt16BE((id % CHUNK_UNITS) * UNIT))
+      const units = unitsFor(readUint16(chunkOf(id), (id % CHUNK_UNITS) * UNIT))
       const places = vacant.get(units)
       if (places === undefined) vacant.set(units, [id])
       else places.push(id)

@@ -1,46 +1,46 @@
-/** A state of the map that can be gone back to. */
+/** A version of the map, which can be read and reverted to. */
 export interface Version {
-  /** Grows with each update and is never given twice, not even after an undo. */
+  /** Increases with each update and is never reused, not even after an undo. */
   readonly sequence: number
   /** The root hash, 32 bytes. */
   readonly root: Uint8Array
-  /** Where the root node is; 0 for the empty map. */
+  /** The id of the root node; 0 for the empty map. */
   readonly node: number
-  /** How many keys the map holds. */
+  /** The number of keys. */
   readonly size: number
 }
 
-/** The state of the map that an update leads to. */
+/** The version that an update creates. */
 export type Outcome = Omit<Version, 'sequence'>
 
-/** Takes the bytes of a node (they are copied) and answers its id, a positive integer below 2^48. */
+/** Stores a copy of a node's bytes and returns its id, a positive integer below 2^48. */
 export type WriteNode = (bytes: Uint8Array) => number
 
 /**
- * Keeps the nodes of a trie and the line of versions that they belong to. Nodes never change: an update adds nodes
- * and names those that it no longer uses, which live on as long as an older version is kept.
+ * Keeps the nodes of a trie and its versions. Nodes never change: an update adds nodes and names those that
+ * it no longer uses, which are kept as long as an older version is.
  *
- * Whatever a method does, it does as a whole or not at all.
+ * Every method is atomic.
  */
 export interface TrieStore {
-  /** The newest version. There always is one: at first the empty map. */
+  /** The newest version. A new store has one, the empty map. */
   readonly head: Version
-  /** The versions that are kept, oldest first, `head` last. */
+  /** The kept versions, oldest first, `head` last. */
   readonly versions: readonly Version[]
   /** The bytes of a node, valid until the next call of any method. */
   read(id: number): Uint8Array
   /**
-   * Adds a version, then forgets the oldest until at most `keep` (1 or more) are left.
+   * Adds a version, then forgets the oldest until at most `keep` (1 or more) remain.
    *
-   * @param superseded nodes of the version before that the new one does not use
+   * @param superseded nodes of the previous version that the new one does not use
    */
   commit(superseded: readonly number[], keep: number, write: (write: WriteNode) => Outcome): void
-  /** Adds a version and forgets every version and node from before. */
+  /** Adds a version and forgets every earlier version and node. */
   replace(write: (write: WriteNode) => Outcome): void
-  /** Removes the newest versions until the one with this sequence number, which must be kept, is `head`. */
+  /** Removes the newest versions until the kept one with this sequence number is `head`. */
   undo(sequence: number): void
-  /** Forgets the oldest versions until at most `keep` (1 or more) are left. */
+  /** Forgets the oldest versions until at most `keep` (1 or more) remain. */
   prune(keep: number): void
-  /** Frees what the store holds. Nothing may be called afterwards. */
+  /** Frees the store's resources. It must not be used afterwards. */
   close(): Promise<void>
 }

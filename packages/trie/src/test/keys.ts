@@ -1,7 +1,7 @@
-import { blake2b256 } from '../hash.js'
-import { toHex } from '../hex.js'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '#hash'
 
-export const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'))
+export const bytes = fromHex
 export const hex = toHex
 export const utf8 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text))
 
@@ -20,8 +20,8 @@ export function keysUnder(prefixes: readonly string[], count: number): string[] 
 }
 
 /**
- * Keys for a small trie with a bit of everything: branches with long prefixes and with two children, at the root and
- * below, which random keys would give only among millions.
+ * Keys for a small trie with a bit of everything: branches with long prefixes and with two children, at the
+ * root and below, which random keys would give only among millions.
  */
 export const crowdedKeys = [
   ...keysUnder(['a1b'], 6),

@@ -1,13 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { vectorsFolder } from '@ratatosk/test-vectors'
 import type { ProofStepJson } from '../proof/json.js'
 
-/** The repository's root, on which a relative folder of vectors is based. */
-const root = new URL('../../../../', import.meta.url)
-const folder = new URL(`${process.env.RATATOSK_VECTORS ?? '../shared/vectors'}/mpf/`, root)
+const folder = vectorsFolder('mpf')
 
-export const vectorsAreMissing = !existsSync(folder)
-if (vectorsAreMissing && process.env.CI) throw new Error(`The vectors are missing: ${fileURLToPath(folder)}`)
+export const vectorsAreMissing = folder === undefined
 
 /** A run of the reference implementation. */
 export interface ReferenceRun {
@@ -32,11 +30,12 @@ export interface PublishedMap {
   entries: { key: string; value: string }[]
 }
 
-const files = vectorsAreMissing
-  ? []
-  : readdirSync(folder)
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => ({ name, content: JSON.parse(readFileSync(new URL(name, folder), 'utf8')) }))
+const files =
+  folder === undefined
+    ? []
+    : readdirSync(folder)
+        .filter((name) => name.endsWith('.json'))
+        .map((name) => ({ name, content: JSON.parse(readFileSync(join(folder, name), 'utf8')) }))
 
 export const referenceRuns: [name: string, run: ReferenceRun][] = files
   .filter(({ content }) => 'steps' in content)

@@ -1,4 +1,5 @@
-import { KeyExists, KeyMissing } from '../errors.js'
+import { compareBytes, equalBytes } from '@ratatosk/cbor'
+import { keyExists, keyMissing } from '../errors.js'
 import {
   type Branch,
   countChildren,
@@ -15,26 +16,25 @@ import type { KeyChange } from './operations.js'
 export type LoadNode = (id: number, path: Uint8Array, depth: number) => Node
 
 export interface Edit {
-  /** The root of the map after the changes, with the nodes on the way to them open; none where the map is empty. */
+  /** The root after the changes, with the nodes on the way to them open; undefined if the map is empty. */
   root: Node | undefined
-  /** Nodes that the map no longer uses, or that it uses in another form. */
+  /** Nodes that the map no longer uses, or uses in another form. */
   superseded: number[]
 }
 
 /**
- * Works out the shape of a map after changes. Nothing is hashed or written here, so that a change which the map
- * contradicts is found before there is anything to take back, and each node is hashed once, however many of the
- * changes lie below it.
+ * Computes the shape of a map after changes. It hashes and writes nothing, so that a change that contradicts
+ * the map is found before anything would have to be reverted, and each node is hashed once, however many
+ * changes are below it.
  *
  * @param root id of the root before; 0 for the empty map
- * @param changes one a path at most, sorted by path
- * @throws {KeyExists}
- * @throws {KeyMissing}
+ * @param changes at most one for each path, sorted by path
+ * @throws TrieError `TRIE_KEY_EXISTS`, `TRIE_KEY_MISSING`
  */
 export function editTrie(root: number, changes: readonly KeyChange[], load: LoadNode): Edit {
   const superseded: number[] = []
 
-  /** Opens a node for changes. A branch is written anew even if only its place changes; a leaf is not. */
+  /** Opens a node for changes. A branch is rewritten even if only its position changes; a leaf is not. */
   function open(id: number, path: Uint8Array, depth: number): Node {
     const node = load(id, path, depth)
     if (node.kind === 'branch') superseded.push(id)
@@ -54,17 +54,18 @@ export function editTrie(root: number, changes: readonly KeyChange[], load: Load
   }
 
   function editLeaf(leaf: Leaf, own: readonly KeyChange[]): Leaf[] {
-    const target = own.find((change) => Buffer.compare(change.path, leaf.path) === 0)
+    const target = own.find((change) => equalBytes(change.path, leaf.path))
     if (target === undefined) return [...insertedLeaves(own), leaf].sort(byPath)
-    if (!target.present) throw new KeyExists(target.key)
+    if (!target.present) throw keyExists(target.key)
     superseded.push(leaf.id)
+    target.before = leaf.valueHash
     return insertedLeaves(own.map((change) => (change === target ? { ...change, present: false } : change)))
   }
 
   function editBranch(branch: Branch, own: readonly KeyChange[], depth: number): Node | undefined {
     const isBelow = (change: KeyChange | undefined): boolean =>
       change !== undefined && divergence(change.path, branch.path, depth) >= branch.fork
-    // Sorted: where the first and the last are, all are.
+    // They are sorted: if the first and the last are below the branch, all are.
     if (isBelow(own[0]) && isBelow(own.at(-1))) return editChildren(branch, own)
     const below = own.filter(isBelow)
     const node = below.length === 0 ? branch : editChildren(branch, below)
@@ -89,13 +90,13 @@ export function editTrie(root: number, changes: readonly KeyChange[], load: Load
 function insertedLeaves(changes: readonly KeyChange[]): Leaf[] {
   const leaves: Leaf[] = []
   for (const { path, key, present, valueHash } of changes) {
-    if (present) throw new KeyMissing(key)
+    if (present) throw keyMissing(key)
     if (valueHash !== undefined) leaves.push({ kind: 'leaf', id: 0, path, valueHash })
   }
   return leaves
 }
 
-/** Makes one node of several that stand side by side, sorted by path, no one of them above another. */
+/** Joins sibling nodes, sorted by path and none an ancestor of another, into one. */
 function join(nodes: readonly Node[], depth: number): Node | undefined {
   const [first] = nodes
   const last = nodes.at(-1)
@@ -109,7 +110,7 @@ function join(nodes: readonly Node[], depth: number): Node | undefined {
 
 interface Group<T> {
   nibble: number
-  /** The path of the first item: up to the nibble, that of all. */
+  /** The path of the first item; all items share it up to the nibble. */
   path: Uint8Array
   items: T[]
 }
@@ -130,5 +131,5 @@ function groupByNibble<T extends { path: Uint8Array }>(sorted: readonly T[], ind
 }
 
 function byPath(a: Node, b: Node): number {
-  return Buffer.compare(a.path, b.path)
+  return compareBytes(a.path, b.path)
 }

@@ -1,37 +1,48 @@
-import { KeyExists, KeyMissing } from '../errors.js'
-import { asBuffer, blake2b256 } from '../hash.js'
+import { compareBytes, equalBytes } from '@ratatosk/cbor'
+import { blake2b256 } from '#hash'
+import { keyExists, keyMissing } from '../errors.js'
+import { readUint48 } from '../hash/memory.js'
 
-/** One step of a batch. To give a key another value, delete it and insert it again. */
-export type Operation =
-  | { type: 'insert'; key: Uint8Array; value: Uint8Array }
-  | { type: 'delete'; key: Uint8Array }
+/**
+ * One step of a batch. To change the value of a key, delete it and insert it again. Instead of a value, its
+ * Blake2b-256 can be inserted.
+ */
+export type Operation = { key: Uint8Array } & KnownPath &
+  ({ type: 'insert'; value: Uint8Array } | { type: 'insert'; valueHash: Uint8Array } | { type: 'delete' })
 
-/** What a batch does to one key, all its operations taken together. */
+/** A hash that the caller has already; it is not computed again, and not checked. */
+export interface KnownPath {
+  /** Blake2b-256 of the key. */
+  path?: Uint8Array
+}
+
+/** The net effect of a batch on one key. */
 export interface KeyChange {
   path: Uint8Array
   /** The key, for errors. */
   key: Uint8Array
-  /** Whether the map must hold the key before the batch. */
+  /** Whether the map must have the key before the batch. */
   present: boolean
-  /** The hash of the value that the key has afterwards; none where it is gone. */
+  /** The hash of the key's value before the batch, once the edit has found it. */
+  before?: Uint8Array
+  /** The hash of the key's value after the batch; undefined if the key is gone. */
   valueHash: Uint8Array | undefined
 }
 
 /**
- * Reduces a batch to one change a key, sorted by path. The operations on one key take effect in their order, so that
- * what is inserted may be deleted again within the batch, and the other way round.
+ * Reduces a batch to one change for each key, sorted by path. Operations on the same key take effect in their
+ * order, so a batch may delete a key that it inserts, and the reverse.
  *
- * @throws {KeyExists} when a key is inserted twice
- * @throws {KeyMissing} when a key is deleted twice
+ * @throws TrieError `TRIE_KEY_EXISTS` if a key is inserted twice, `TRIE_KEY_MISSING` if one is deleted twice
  */
 export function reduceOperations(operations: Iterable<Operation>): KeyChange[] {
   const sorted = sortByPath(Array.from(operations, toChange))
   const changes: KeyChange[] = []
   let last: KeyChange | undefined
   for (const change of sorted) {
-    if (last !== undefined && asBuffer(last.path).equals(change.path)) {
+    if (last !== undefined && equalBytes(last.path, change.path)) {
       const exists = last.valueHash !== undefined
-      if (change.present !== exists) throw exists ? new KeyExists(change.key) : new KeyMissing(change.key)
+      if (change.present !== exists) throw exists ? keyExists(change.key) : keyMissing(change.key)
       last.valueHash = change.valueHash
     } else {
       last = change
@@ -42,22 +53,16 @@ export function reduceOperations(operations: Iterable<Operation>): KeyChange[] {
 }
 
 function toChange(operation: Operation): KeyChange {
-  const { key } = operation
-  const insert = operation.type === 'insert'
-  return {
-    path: blake2b256(key),
-    key,
-    present: !insert,
-    valueHash: insert ? blake2b256(operation.value) : undefined,
-  }
+  const { key, path = blake2b256(key) } = operation
+  if (operation.type === 'delete') return { path, key, present: true, valueHash: undefined }
+  const valueHash = 'value' in operation ? blake2b256(operation.value) : operation.valueHash
+  return { path, key, present: false, valueHash }
 }
 
-/** Six bytes of a path decide nearly always, and are compared as numbers. */
-const ORDER_LENGTH = 6
-
+/** The first six bytes of a path nearly always decide, and compare faster as a number. */
 function sortByPath(changes: KeyChange[]): KeyChange[] {
   return changes
-    .map((change) => ({ change, order: asBuffer(change.path).readUIntBE(0, ORDER_LENGTH) }))
-    .sort((a, b) => a.order - b.order || Buffer.compare(a.change.path, b.change.path))
+    .map((change) => ({ change, order: readUint48(change.path, 0) }))
+    .sort((a, b) => a.order - b.order || compareBytes(a.change.path, b.change.path))
     .map(({ change }) => change)
 }

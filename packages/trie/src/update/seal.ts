@@ -1,27 +1,27 @@
-import { HASH_LENGTH } from '../hash.js'
+import { HASH_LENGTH } from '../hash/memory.js'
 import { createNodeEncoder } from '../node/codec.js'
 import type { NodeHasher } from '../node/hasher.js'
 import { type Branch, type Node, RADIX } from '../node/node.js'
 import type { WriteNode } from '../store/store.js'
 
-/** Hashes and writes nodes, each after those below it. */
+/** Hashes and writes nodes, each after its descendants. */
 export interface NodeSealer {
   /**
-   * Seals a node with all that is open below it.
+   * Seals a node and everything that is open below it.
    *
-   * @param depth the index of the nibble with which its prefix, or its remaining path, begins
+   * @param depth index of the first nibble of its prefix or, for a leaf, of its remaining path
    * @param hash receives its hash (32 bytes)
    * @returns its id
    */
-  seal(node: Node, depth: number, hash: Buffer, write: WriteNode): number
-  /** Seals what is open below a branch, but not the branch. */
+  seal(node: Node, depth: number, hash: Uint8Array, write: WriteNode): number
+  /** Seals everything that is open below a branch, but not the branch. */
   sealChildren(branch: Branch, write: WriteNode): void
 }
 
 export function createNodeSealer(hasher: NodeHasher): NodeSealer {
   const encoder = createNodeEncoder()
 
-  function seal(node: Node, depth: number, hash: Buffer, write: WriteNode): number {
+  function seal(node: Node, depth: number, hash: Uint8Array, write: WriteNode): number {
     if (node.kind === 'leaf') {
       hasher.leaf(hash, node.path, depth, node.valueHash)
       return node.id === 0 ? write(encoder.leaf(node)) : node.id

@@ -15,7 +15,7 @@ export function encode(prefix: string, bytes: Uint8Array): string {
 
 const pointer = Buffer.from('81021a05', 'hex')
 
-/** Bytes of addresses of every type with a payment key credential. */
+/** Addresses of every type with a payment key credential, as bytes. */
 export const keyAddresses = (networkId: number): Record<string, Buffer> => ({
   'base, key and key': addressBytes(0, networkId, keyHash, otherHash),
   'base, key and script': addressBytes(2, networkId, keyHash, otherHash),
@@ -23,7 +23,7 @@ export const keyAddresses = (networkId: number): Record<string, Buffer> => ({
   enterprise: addressBytes(6, networkId, keyHash),
 })
 
-/** What decodes as an address but has no payment key credential. */
+/** Addresses without a payment key credential. */
 export const keylessAddresses: Record<string, string> = {
   'base, script and key': encode('addr_test', addressBytes(1, 0, keyHash, otherHash)),
   'base, script and script': encode('addr_test', addressBytes(3, 0, keyHash, otherHash)),
@@ -38,7 +38,7 @@ export const keylessAddresses: Record<string, string> = {
 const enterprise = encode('addr_test', addressBytes(6, 0, keyHash))
 const words = bech32.toWords(addressBytes(6, 0, keyHash))
 
-/** What is no bech32 at all. */
+/** Texts that are not bech32. */
 export const undecodable: Record<string, string> = {
   empty: '',
   'no separator': 'hello',
@@ -61,7 +61,7 @@ export const undecodable: Record<string, string> = {
   hex: addressBytes(6, 0, keyHash).toString('hex'),
 }
 
-/** What is bech32 but no address of a test network. */
+/** Bech32 that is not an address of a test network. */
 export const foreign: Record<string, string> = {
   'address of mainnet': encode('addr', addressBytes(6, 1, keyHash)),
   'prefix of mainnet, id of a test network': encode('addr', addressBytes(6, 0, keyHash)),

@@ -1,23 +1,23 @@
-import fastify from 'fastify'
+import { recordedLog } from '@ratatosk/test-kit/http'
+import fastify, { type FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import txQuery, { type TxQueryOptions } from '../index.js'
 import { MemoryLedger } from './memory-ledger.js'
 
-export interface LogLine {
-  level: number
-  msg: string
-  reqId?: string
-  err?: { message: string }
-}
-
-/** A server with nothing but the plugin, over a ledger in memory unless the options name another. */
-export async function build(t: Test, options: Partial<TxQueryOptions> = {}) {
+/**
+ * A server with nothing but the plugin, over an in-memory ledger unless the options name another; `prepare`
+ * adds hooks first.
+ */
+export async function build(
+  t: Test,
+  options: Partial<TxQueryOptions> = {},
+  prepare: (server: FastifyInstance) => void = () => undefined,
+) {
   const ledger = new MemoryLedger()
-  const log: LogLine[] = []
-  const server = fastify({
-    logger: { level: 'info', stream: { write: (line: string) => void log.push(JSON.parse(line)) } },
-  })
+  const log = recordedLog()
+  const server = fastify({ logger: { level: 'info', stream: log.stream } })
   t.teardown(() => server.close())
+  prepare(server)
   await server.register(txQuery, { ledger, network: 'testnet', ...options })
   const get = async (url: string) => {
     const response = await server.inject(url)

@@ -2,7 +2,7 @@ import type { LedgerView, Page, Utxo } from '../index.js'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** A ledger in memory, that remembers what it was asked. */
+/** An in-memory ledger that records what it is asked. */
 export class MemoryLedger implements LedgerView {
   readonly transactions = new Map<string, Uint8Array>()
   readonly histories = new Map<string, Uint8Array[]>()

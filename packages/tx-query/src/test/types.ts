@@ -1,4 +1,4 @@
-// Compiled, never run: what the types accept and what they refuse.
+// Compiled, never run: checks what the types accept and refuse.
 import fastify from 'fastify'
 import txQuery, { type LedgerView, type TxQueryOptions } from '../index.js'
 
@@ -13,9 +13,22 @@ const ledger: LedgerView = {
 server.register(txQuery, { ledger, network: 'testnet' })
 server.register(txQuery, { ledger, network: 'mainnet', prefix: '/l2', logLevel: 'warn' })
 
-// A ledger fits by its shape, whatever else it can do.
+// A ledger is accepted by its shape, whatever else it can do.
 const store = { ...ledger, close: async () => undefined }
 server.register(txQuery, { ledger: store, network: 'testnet' } satisfies TxQueryOptions)
+
+// Rows may come in batches.
+server.register(txQuery, {
+  ledger: {
+    ...ledger,
+    async *utxosAt(address, signal) {
+      if (!signal.aborted) yield [{ reference: { transactionId: address, index: 0 }, output: address }]
+    },
+  },
+  network: 'testnet',
+  maxLargeReads: 4,
+  stallTimeoutMs: 1000,
+})
 
 // @ts-expect-error a ledger is required
 server.register(txQuery, { network: 'testnet' })
@@ -25,7 +38,7 @@ server.register(txQuery, { ledger })
 server.register(txQuery, { ledger, network: 'preprod' })
 // @ts-expect-error transactions are bytes
 server.register(txQuery, { ledger: { ...ledger, transaction: async () => 'f6' }, network: 'testnet' })
-// @ts-expect-error answers are promised
+// @ts-expect-error rows are promised or iterated asynchronously
 server.register(txQuery, { ledger: { ...ledger, utxosAt: () => [] }, network: 'testnet' })
-// @ts-expect-error every question has to be answered
+// @ts-expect-error every method is required
 server.register(txQuery, { ledger: { transaction: ledger.transaction }, network: 'testnet' })

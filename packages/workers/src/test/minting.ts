@@ -1,37 +1,38 @@
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
-  CborWriter,
   decodeTransaction,
-  fromHex,
   type OutputReference,
   type ProtocolParameters,
   scriptHash,
   scriptIntegrityHash,
-  toHex,
 } from '@ratatosk/ledger'
-import type { SignedTransaction } from './midgard.js'
-import type { TestKey } from './transfers.js'
+import type { SignedTransaction, TestKey } from '@ratatosk/test-kit'
 
-/** Plutus V3 that always succeeds: `(program 1.1.0 (lam context (con unit ())))`, in its byte string. */
+/** A Plutus V3 script that always succeeds: `(program 1.1.0 (lam context (con unit ())))`, as a CBOR byte string. */
 const policy = fromHex('450101002499')
 
-/** Any cost model does where no engine counts. */
+/** Any cost model will do, because no engine runs. */
 export function withCostModel(parameters: ProtocolParameters): ProtocolParameters {
   return { ...parameters, costModels: { PlutusV3: Array.from({ length: 297 }, () => 1n) } }
 }
 
 export interface Minting {
   readonly input: OutputReference
-  /** What the input holds; one ADA of it is the fee. */
+  /** Lovelace of the input; 1 ada of it is the fee. */
   readonly lovelace: bigint
   readonly tokens: number
   readonly collateral: OutputReference
+  /** Lovelace; transactions with different fees have different ids. @defaultValue 1,000,000 */
+  readonly fee?: bigint
+  /** Declared by the redeemer. @defaultValue 1000 */
+  readonly steps?: number
 }
 
-/** A transaction that mints one token under a Plutus policy and pays all to the key itself. */
+/** A transaction that mints one token under a Plutus policy and pays everything to the key itself. */
 export function minting(
   key: TestKey,
-  { input, lovelace, tokens, collateral }: Minting,
+  { input, lovelace, tokens, collateral, fee = 1_000_000n, steps = 1000 }: Minting,
   parameters: ProtocolParameters,
 ): SignedTransaction {
   const policyId = scriptHash('PlutusV3', policy)
@@ -41,17 +42,17 @@ export function minting(
   outputs
     .uint(1)
     .array(2)
-    .uint(lovelace - 1_000_000n)
+    .uint(lovelace - fee)
     .raw(assets(tokens + 1))
   // { [mint, 0]: [unit, [1000 memory, 1000 steps]] }
   const redeemers = new CborWriter().map(1).array(2).uint(1).uint(0).array(2).raw(fromHex('d87980'))
-  redeemers.array(2).uint(1000).uint(1000)
+  redeemers.array(2).uint(1000).uint(steps)
 
   const assemble = (integrity: Uint8Array) => {
     const body = new CborWriter().map(6).uint(0).raw(references(input)).uint(1).raw(outputs.toBytes())
     body
       .uint(2)
-      .uint(1_000_000)
+      .uint(fee)
       .uint(9)
       .raw(assets(1))
       .uint(11)

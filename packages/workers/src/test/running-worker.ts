@@ -1,15 +1,15 @@
 import { createSubmissionQueue, type SubmissionQueue } from '@ratatosk/queue'
 import type { Rejection, Store } from '@ratatosk/store'
+import { freeOfCharge, slots } from '@ratatosk/test-kit'
 import { expect, onTestFinished } from 'vitest'
 import { createValidationWorker, type ValidationWorker, type ValidationWorkerOptions } from '../index.js'
-import { freeOfCharge, slots } from './parameters.js'
 import type { Services } from './services.js'
 
 export interface RunningWorker extends Services {
   readonly worker: ValidationWorker
   readonly submissions: SubmissionQueue
   submit(transactions: readonly { readonly cbor: Uint8Array }[]): Promise<string[]>
-  /** Until the queue holds nothing any more. */
+  /** Resolves when the queue is empty. */
   drained(): Promise<void>
 }
 
@@ -44,6 +44,14 @@ export async function drained(submissions: SubmissionQueue, timeout = 25_000): P
     .toBe(0)
 }
 
+/** How many transactions the jobs in this state hold. */
+export async function transactionsIn(
+  { jobs }: SubmissionQueue,
+  state: 'waiting' | 'active' | 'delayed',
+): Promise<number> {
+  return (await jobs.getJobs([state])).reduce((sum, { data }) => sum + data.length, 0)
+}
+
 export async function isAccepted(store: Store, { id }: { readonly id: string }): Promise<boolean> {
   return (await store.transaction(Buffer.from(id, 'hex'))) !== undefined
 }
@@ -57,7 +65,7 @@ export async function countAccepted(
   return count
 }
 
-/** Every transaction of an address, oldest first: one that was applied twice would be there twice. */
+/** Every transaction of an address, oldest first. A transaction that was applied twice would appear twice. */
 export async function historyOf(store: Store, address: Uint8Array): Promise<Uint8Array[]> {
   return store.history(address, { limit: 100_000, offset: 0 })
 }
@@ -76,7 +84,7 @@ export function shuffled<T>(items: readonly T[], seed = 1): T[] {
   const result = [...items]
   let state = seed
   for (let last = result.length - 1; last > 0; last--) {
-    // A linear congruential generator: the same order in every run.
+    // A linear congruential generator, so that every run has the same order.
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
     const other = state % (last + 1)
     const swapped = result[last] as T

@@ -1,10 +1,9 @@
 import { openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
-import { databaseUrl, redisUrl } from '@ratatosk/test-services'
+import { databaseUrl, freeOfCharge, redisUrl, slots } from '@ratatosk/test-kit'
 import { createValidationWorker } from '../index.js'
-import { freeOfCharge, slots } from './parameters.js'
 
-// A validation worker in a process of its own, for tests that kill it.
+// A validation worker in its own process, for tests that kill it.
 const [, , name = ''] = process.argv
 const store = await openStore({ url: databaseUrl, schema: name, maxConnections: 2 })
 const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })

@@ -1,7 +1,8 @@
-import { blake2b256, concatBytes } from '@ratatosk/ledger'
+import { concatBytes } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
 
 /*
- * Hashes of the Merkle Patricia Forestry by the letter of its description, to forge proofs with.
+ * Hashes of the Merkle Patricia Forestry, written straight from its description, to forge proofs with.
  */
 
 export const nibbleOf = (path: Uint8Array, index: number): number =>

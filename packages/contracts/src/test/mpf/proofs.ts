@@ -1,4 +1,5 @@
-import { CborWriter, scriptHash } from '@ratatosk/ledger'
+import { CborWriter } from '@ratatosk/cbor'
+import { scriptHash } from '@ratatosk/ledger'
 import { type Proof, proofToCbor } from '@ratatosk/trie'
 import { compileProofCheck } from '../../validators/compile.js'
 import { Claim } from '../../validators/mpf/check.js'

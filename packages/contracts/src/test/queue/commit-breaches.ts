@@ -1,11 +1,12 @@
+import { type Header, headerHash } from '@ratatosk/block'
 import { blake2b224 } from '@ratatosk/ledger'
-import { type Header, headerHash } from '../../datum/header.js'
-import { encodePlutusData } from '../../datum/plutus-data.js'
+import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { blockTokenName, encodeBlockDatum, encodeRootDatum } from '../../datum/state-queue.js'
 import { type Breach, breach } from '../breach.js'
 import { dataAt, withConstructor, withField } from '../data-edit.js'
 import { timeOf } from '../evaluate.js'
 import { adaBreach, outputBreaches } from '../output-breaches.js'
+import { entry, registryOf, running } from '../registry/scenarios.js'
 import type { TestOutput, TestTransaction } from '../transaction.js'
 import {
   ada,
@@ -23,6 +24,7 @@ import {
 } from '../world.js'
 import { otherHash, rider, signedBy, withDatumHash, withRider } from './edits.js'
 import {
+  blockOutput,
   blockToken,
   commitFirst,
   commitSecond,
@@ -33,11 +35,11 @@ import {
   spend,
 } from './scenarios.js'
 
-/** A block that would be right but for some fields of its header. */
+/** A commit whose header differs in some fields. */
 const commitWith = (change: Partial<Header>) => (world: World) =>
   commitSecond(world, { ...secondHeader, ...change })
 
-/** The same for what the type of headers cannot say: the hash is taken of what is written. */
+/** A commit whose header is not of type `Header`; the token has the hash of the edited header. */
 const commitWithData = (edit: (datum: Uint8Array) => Uint8Array) => (world: World) => {
   const datum = edit(encodeBlockDatum({ header: secondHeader }))
   const hash = blake2b224(encodePlutusData(dataAt(datum, [0])))
@@ -55,153 +57,192 @@ const commitWithData = (edit: (datum: Uint8Array) => Uint8Array) => (world: Worl
 }
 
 export const commitBreaches: readonly Breach[] = [
-  breach('commit-token-is-header-hash', 'the token has the hash of another header', (world) => {
+  breach('commit-token-name', 'the token names another header', (world) => {
     const token = { ...blockToken(world, secondHeader), name: blockTokenName(otherHash) }
     return { ...changeOutput(commitSecond(world), 1, { tokens: [token] }), mint: [token] }
   }),
-  breach('commit-token-is-header-hash', 'the token has another prefix', (world) => {
+  breach('commit-token-name', 'the token has another prefix', (world) => {
     const token = blockToken(world, secondHeader)
     const renamed = { ...token, name: Uint8Array.of(0x4e, ...token.name.subarray(1)) }
     return { ...changeOutput(commitSecond(world), 1, { tokens: [renamed] }), mint: [renamed] }
   }),
-  breach('commit-mints-one-token', 'two tokens are minted and paid to the block', (world) => {
+  breach('commit-mints-block-only', 'two tokens of the block are minted', (world) => {
     const tokens = [blockToken(world, secondHeader, 2n)]
     return { ...changeOutput(commitSecond(world), 1, { tokens }), mint: tokens }
   }),
-  breach('commit-mints-one-token', 'a second block is minted and paid to the block', (world) => {
+  breach('commit-mints-block-only', 'a token with another name is minted as well', (world) => {
     const token = blockToken(world, secondHeader)
     const tokens = [token, { ...token, name: Uint8Array.of(0xff, ...token.name.subarray(1)) }]
     return { ...changeOutput(commitSecond(world), 1, { tokens }), mint: tokens }
   }),
-  breach('commit-spends-one-element', 'another block is carried off', (world) =>
+  breach('commit-spends-one-element', 'another block leaves the queue in the same transaction', (world) =>
     withRider(commitSecond(world), world, rider),
   ),
-  breach('commit-spends-one-element', 'an output without a token is swept up', (world) => {
+  breach('commit-spends-one-element', 'an output without a token is spent as well', (world) => {
     const transaction = commitSecond(world)
     const garbage = spend(9, { address: world.queue.address, lovelace: ada(2) })
     return { ...transaction, inputs: [...transaction.inputs, garbage] }
   }),
-  breach('commit-spends-a-real-element', 'a forged root under a foreign policy is extended', (world) => {
+  breach('commit-spends-genuine-element', 'the spent root has a token of a foreign policy', (world) => {
     const tokens = [foreign(rootName)]
     return changeOutput(changeInput(commitFirst(world), 2, { tokens }), 0, { tokens })
   }),
-  breach('commit-spends-a-real-element', 'a forged block under a foreign policy is extended', (world) => {
+  breach('commit-spends-genuine-element', 'the spent block has a token of a foreign policy', (world) => {
     const tokens = [foreign(blockToken(world, firstHeader).name)]
     return changeOutput(changeInput(commitSecond(world), 2, { tokens }), 0, { tokens })
   }),
-  breach('commit-at-the-tail', 'a block that has a next one is extended', (world) =>
+  breach('commit-extends-last-element', 'the spent block links to another block already', (world) =>
     changeInput(commitSecond(world), 2, {
       datum: encodeBlockDatum({ header: firstHeader, link: otherHash }),
     }),
   ),
-  breach('commit-at-the-tail', 'a root that has a next one is extended', (world) =>
+  breach('commit-extends-last-element', 'the spent root links to a block already', (world) =>
     changeInput(commitFirst(world), 2, { datum: encodeRootDatum({ state: genesis, link: otherHash }) }),
   ),
-  breach('header-prev-header-hash', 'it follows another block', commitWith({ prevHeaderHash: otherHash })),
-  breach('header-prev-header-hash', 'it does not follow the confirmed state', (world) =>
-    commitFirst(world, { ...firstHeader, prevHeaderHash: otherHash }),
+  breach(
+    'commit-prev-header-hash',
+    'the header names another block as its predecessor',
+    commitWith({ prevHeaderHash: otherHash }),
   ),
   breach(
-    'header-prev-utxos-root',
-    'it begins with another root than the block before',
+    'commit-prev-header-hash',
+    'the header does not name the confirmed state as its predecessor',
+    (world) => commitFirst(world, { ...firstHeader, prevHeaderHash: otherHash }),
+  ),
+  breach(
+    'commit-prev-utxos-root',
+    'the block starts from another root than its predecessor ends with',
     commitWith({ prevUtxosRoot: root(99) }),
   ),
-  breach('header-prev-utxos-root', 'it begins with another root than the confirmed state', (world) =>
+  breach('commit-prev-utxos-root', 'the block starts from another root than the confirmed state', (world) =>
     commitFirst(world, { ...firstHeader, prevUtxosRoot: root(99) }),
   ),
   breach(
-    'header-start-time',
-    'it starts after the end of the block before',
+    'commit-start-time',
+    'the block starts after its predecessor ends',
     commitWith({ startTime: secondHeader.startTime + 1n }),
   ),
-  breach('header-start-time', 'it starts before the end of the confirmed state', (world) =>
+  breach('commit-start-time', 'the block starts before the confirmed state ends', (world) =>
     commitFirst(world, { ...firstHeader, startTime: genesis.endTime - 1n }),
   ),
   ...([1n, -1n] as const).map((shift) =>
-    breach('header-end-time', `it ends ${shift} ms from the end of the transaction's validity`, (world) => ({
-      ...commitSecond(world, { ...secondHeader, endTime: secondHeader.endTime + shift }),
-      validTo: 80n,
-    })),
+    breach(
+      'commit-end-time',
+      `the block ends ${shift} ms from the transaction's upper validity bound`,
+      (world) => ({
+        ...commitSecond(world, { ...secondHeader, endTime: secondHeader.endTime + shift }),
+        validTo: 80n,
+      }),
+    ),
   ),
-  breach('header-not-empty', 'it ends when it starts', (world) =>
+  breach('commit-positive-duration', 'the block ends when it starts', (world) =>
     commitSecond(world, { ...secondHeader, endTime: firstHeader.endTime }),
   ),
-  breach('header-not-empty', 'it ends before it starts', (world) =>
+  breach('commit-positive-duration', 'the state ends before it starts', (world) =>
     commitSecond(world, { ...secondHeader, endTime: firstHeader.endTime - 1000n }),
   ),
   breach(
-    'header-shape',
-    'it has an eleventh field',
+    'commit-header-shape',
+    'the header has an eleventh field',
     commitWithData((datum) => withField(datum, [0, 10], 0n)),
   ),
   breach(
-    'header-shape',
-    'it is another constructor',
+    'commit-header-shape',
+    'the content is constructor 1',
     commitWithData((datum) => withConstructor(datum, [0], 1)),
   ),
-  ...(['utxosRoot', 'transactionsRoot', 'depositsRoot', 'withdrawalsRoot'] as const).flatMap((name) =>
+  ...(['utxosRoot', 'transactionsRoot'] as const).flatMap((name) =>
     [31, 33].map((length) =>
-      breach('header-roots', `${name} has ${length} bytes`, commitWith({ [name]: new Uint8Array(length) })),
+      breach(
+        'commit-root-lengths',
+        `${name} has ${length} bytes`,
+        commitWith({ [name]: new Uint8Array(length) }),
+      ),
     ),
   ),
-  breach('header-protocol-version', 'it is 2^32', commitWith({ protocolVersion: 2n ** 32n })),
-  breach('header-protocol-version', 'it is negative', commitWith({ protocolVersion: -1n })),
-  breach('commit-signed', 'another operator signs', (world) =>
+  ...(['depositsRoot', 'withdrawalsRoot'] as const).map((name) =>
+    breach('commit-no-events', `${name} is not the empty root`, commitWith({ [name]: root(1) })),
+  ),
+  breach('commit-protocol-version', "the version is not the script's", commitWith({ protocolVersion: 2n })),
+  breach('commit-protocol-version', "the version is the predecessor's and not the script's", (world) => {
+    const old = { ...firstHeader, protocolVersion: 2n }
+    const header = { ...secondHeader, prevHeaderHash: headerHash(old), protocolVersion: 2n }
+    return {
+      ...changeInput(commitSecond(world, header), 2, blockOutput(world, old)),
+      outputs: [blockOutput(world, old, header), ...commitSecond(world, header).outputs.slice(1)],
+    }
+  }),
+  breach('commit-signed-by-operator', 'another operator signs', (world) =>
     signedBy(commitSecond(world), otherOperator.hash),
   ),
-  breach('commit-signed', 'nobody signs', (world) => ({ ...commitSecond(world), signatories: [] })),
-  breach('commit-in-turn', 'it is the other operator’s turn', (world) =>
+  breach('commit-signed-by-operator', 'nobody signs', (world) => ({
+    ...commitSecond(world),
+    signatories: [],
+  })),
+  breach('commit-in-turn', 'another operator is in turn', (world) =>
     withRegistry(commitSecond(world), registryOutput(world, [otherOperator.hash, operator.hash])),
   ),
-  breach('commit-in-turn', 'the operator is not in the registry', (world) =>
+  breach('commit-in-turn', 'the operator is not registered', (world) =>
     withRegistry(commitSecond(world), registryOutput(world, [otherOperator.hash, stranger.hash])),
   ),
-  breach('commit-in-turn', 'nobody is in the registry', (world) =>
+  breach('commit-in-turn', 'the operator does not count before a later turn', (world) =>
+    withRegistry(
+      commitSecond(world),
+      registryOf(world, running(world, entry(operator, { activeFrom: timeOf(100n) }), entry(otherOperator))),
+    ),
+  ),
+  breach('commit-in-turn', 'the operator counts no longer', (world) =>
+    withRegistry(
+      commitSecond(world),
+      registryOf(world, running(world, entry(operator, { activeUntil: timeOf(40n) }), entry(otherOperator))),
+    ),
+  ),
+  breach('commit-in-turn', 'the registry is empty', (world) =>
     withRegistry(commitSecond(world), registryOutput(world, [])),
   ),
-  breach('commit-in-turn', 'the registry is forged under a foreign policy', (world) =>
+  breach('commit-in-turn', "the registry's token is of a foreign policy", (world) =>
     withRegistry(commitSecond(world), { ...registryOutput(world), tokens: [foreign(rootName)] }),
   ),
-  breach('commit-in-turn', 'no registry is referred to', (world) => ({
+  breach('commit-in-turn', 'no reference input is the registry', (world) => ({
     ...commitSecond(world),
     referenceInputs: [scriptReference(world.queue)],
   })),
-  breach('commit-within-one-turn', 'it reaches into the next turn', (world) =>
+  breach('commit-within-one-turn', 'the validity interval reaches into the next turn', (world) =>
     commitSecond(world, { ...secondHeader, endTime: timeOf(101n) }),
   ),
-  ...outputBreaches('commit-carries', commitSecond, 0, 'queue'),
-  ...outputBreaches('commit-carries', commitFirst, 0, 'queue'),
-  adaBreach('commit-carries', commitSecond, 0),
-  breach('commit-carries-datum', 'it links to another block', (world) =>
+  ...outputBreaches('commit-continues', commitSecond, 0, 'queue'),
+  ...outputBreaches('commit-continues', commitFirst, 0, 'queue'),
+  adaBreach('commit-continues', commitSecond, 0),
+  breach('commit-continues-datum', 'the predecessor links to another block', (world) =>
     changeOutput(commitSecond(world), 0, {
       datum: encodeBlockDatum({ header: firstHeader, link: otherHash }),
     }),
   ),
-  breach('commit-carries-datum', 'the block before is altered', (world) =>
+  breach('commit-continues-datum', "the predecessor's header changes", (world) =>
     changeOutput(commitSecond(world), 0, {
       datum: encodeBlockDatum({ header: rider, link: headerHash(secondHeader) }),
     }),
   ),
-  breach('commit-carries-datum', 'the confirmed state is altered', (world) =>
+  breach('commit-continues-datum', 'the confirmed state changes', (world) =>
     changeOutput(commitFirst(world), 0, {
       datum: encodeRootDatum({ state: { ...genesis, utxoRoot: root(66) }, link: headerHash(firstHeader) }),
     }),
   ),
-  breach('commit-carries-datum', 'there is but the hash of one', (world) =>
+  breach('commit-continues-datum', 'the datum is a hash instead of inline', (world) =>
     withDatumHash(commitSecond(world), 0),
   ),
-  ...outputBreaches('commit-adds', commitSecond, 1, 'queue'),
-  breach('commit-adds-datum', 'it links to a next block already', (world) =>
+  ...outputBreaches('commit-appends', commitSecond, 1, 'queue'),
+  breach('commit-appends-datum', 'the new block links to a next block', (world) =>
     changeOutput(commitSecond(world), 1, {
       datum: encodeBlockDatum({ header: secondHeader, link: otherHash }),
     }),
   ),
-  breach('commit-adds-datum', 'it has a third field', (world) =>
+  breach('commit-appends-datum', 'the datum has a third field', (world) =>
     changeOutput(commitSecond(world), 1, {
       datum: withField(encodeBlockDatum({ header: secondHeader }), [2], 0n),
     }),
   ),
-  breach('commit-adds-tokens', 'the token goes to a wallet', (world) => ({
+  breach('commit-appends-tokens', 'the token is paid to a wallet', (world) => ({
     ...changeOutput(commitSecond(world), 1, { tokens: [] }),
     outputs: [
       ...changeOutput(commitSecond(world), 1, { tokens: [] }).outputs.slice(0, 2),

@@ -1,5 +1,5 @@
+import type { Header } from '@ratatosk/block'
 import { blake2b256 } from '@ratatosk/ledger'
-import type { Header } from '../../datum/header.js'
 import type { TestTransaction } from '../transaction.js'
 import { ada, root, type World, wallet } from '../world.js'
 import { blockOutput, blockToken, firstHeader, spend } from './scenarios.js'
@@ -10,7 +10,7 @@ export const signedBy = (transaction: TestTransaction, hash: Uint8Array): TestTr
   signatories: [hash],
 })
 
-/** Adds an element that is spent at the script and goes on to a wallet. */
+/** Spends another element of the queue and pays its token to a wallet. */
 export const withRider = (
   transaction: TestTransaction,
   world: World,

@@ -1,60 +1,34 @@
-import { headerHash } from '../../datum/header.js'
+import { headerHash } from '@ratatosk/block'
 import { encodeRefundDatum, encodeRootDatum } from '../../datum/state-queue.js'
 import { type Breach, breach } from '../breach.js'
 import { adaBreach, outputBreaches } from '../output-breaches.js'
 import { ada, changeInput, changeOutput, foreign, otherOperator, root, rootName, wallet } from '../world.js'
 import { otherHash, rider, withDatumHash, withRider } from './edits.js'
-import {
-  blockOutput,
-  blockToken,
-  firstHeader,
-  genesis,
-  merge,
-  merged,
-  secondHeader,
-  spend,
-} from './scenarios.js'
+import { blockToken, firstHeader, genesis, merge, merged, secondHeader } from './scenarios.js'
 
 export const mergeBreaches: readonly Breach[] = [
-  breach('merge-spends-two-elements', 'another block is carried off', (world) =>
+  breach('merge-spends-two-elements', 'another block leaves the queue in the same transaction', (world) =>
     withRider(merge(world), world, rider),
   ),
-  breach('merge-spends-the-root', 'a forged root under a foreign policy takes the state', (world) => {
+  breach('merge-spends-genuine-root', 'the spent root has a token of a foreign policy', (world) => {
     const tokens = [foreign(rootName)]
     return changeOutput(changeInput(merge(world), 2, { tokens }), 0, { tokens })
   }),
-  breach('merge-spends-the-root', 'the block before takes the state', (world) => ({
-    ...merge(world),
-    inputs: [
-      spend(2, blockOutput(world, secondHeader)),
-      spend(3, blockOutput(world, firstHeader, secondHeader)),
-    ],
-    outputs: [
-      {
-        ...blockOutput(world, firstHeader),
-        datum: encodeRootDatum({
-          state: {
-            ...merged,
-            headerHash: headerHash(secondHeader),
-            prevHeaderHash: secondHeader.prevHeaderHash,
-            utxoRoot: secondHeader.utxosRoot,
-            startTime: secondHeader.startTime,
-            endTime: secondHeader.endTime,
-          },
-        }),
-      },
-      { ...merge(world).outputs[1]!, datum: encodeRefundDatum(headerHash(secondHeader)) },
-    ],
-    mint: [blockToken(world, secondHeader, -1n)],
-    validFrom: 110n,
-  })),
-  breach('merge-the-oldest', 'a later block is merged', (world) =>
+  breach('merge-oldest-block', 'the root links to another block', (world) =>
     changeInput(merge(world), 2, { datum: encodeRootDatum({ state: genesis, link: otherHash }) }),
   ),
-  breach('merge-the-oldest', 'the root links to nothing', (world) =>
+  breach('merge-oldest-block', 'the root links to no block', (world) =>
     changeInput(merge(world), 2, { datum: encodeRootDatum({ state: genesis }) }),
   ),
-  breach('merge-burns-its-block', 'the token goes to a wallet and another is minted', (world) => ({
+  breach('merge-follows-confirmed-state', 'a block before it was removed', (world) =>
+    changeInput(merge(world), 2, {
+      datum: encodeRootDatum({
+        state: { ...genesis, headerHash: otherHash },
+        link: headerHash(firstHeader),
+      }),
+    }),
+  ),
+  breach('merge-burns-block-only', 'the token is kept in a wallet and another is minted', (world) => ({
     ...merge(world),
     outputs: [
       ...merge(world).outputs.slice(0, 2),
@@ -62,18 +36,21 @@ export const mergeBreaches: readonly Breach[] = [
     ],
     mint: [blockToken(world, rider)],
   })),
-  breach('merge-burns-its-block', 'another token is minted beside the burning', (world) => ({
+  breach('merge-burns-block-only', 'another token is minted as well', (world) => ({
     ...merge(world),
     outputs: [...merge(world).outputs.slice(0, 2), wallet(ada(99), [blockToken(world, rider)])],
     mint: [blockToken(world, rider), blockToken(world, firstHeader, -1n)],
   })),
-  breach('merge-mature', 'the window is one slot short', (world) => ({ ...merge(world), validFrom: 89n })),
-  breach('merge-mature', 'nothing says that the window has passed', (world) => {
+  breach('merge-mature', 'the maturity window ends one slot later', (world) => ({
+    ...merge(world),
+    validFrom: 89n,
+  })),
+  breach('merge-mature', 'the transaction has no lower validity bound', (world) => {
     const { validFrom: _, ...rest } = merge(world)
     return rest
   }),
-  ...outputBreaches('merge-carries', merge, 0, 'queue'),
-  adaBreach('merge-carries', merge, 0),
+  ...outputBreaches('merge-continues', merge, 0, 'queue'),
+  adaBreach('merge-continues', merge, 0),
   ...(
     [
       ['header hash', { headerHash: otherHash }],
@@ -84,25 +61,27 @@ export const mergeBreaches: readonly Breach[] = [
       ['protocol version', { protocolVersion: 2n }],
     ] as const
   ).map(([what, change]) =>
-    breach('merge-carries-datum', `the ${what} is another`, (world) =>
+    breach('merge-continues-datum', `the state has another ${what}`, (world) =>
       changeOutput(merge(world), 0, {
         datum: encodeRootDatum({ state: { ...merged, ...change }, link: headerHash(secondHeader) }),
       }),
     ),
   ),
-  breach('merge-carries-datum', 'the rest of the queue is cut off', (world) =>
+  breach('merge-continues-datum', 'the root no longer links to the next block', (world) =>
     changeOutput(merge(world), 0, { datum: encodeRootDatum({ state: merged }) }),
   ),
-  breach('merge-carries-datum', 'there is but the hash of one', (world) => withDatumHash(merge(world), 0)),
+  breach('merge-continues-datum', 'the datum is a hash instead of inline', (world) =>
+    withDatumHash(merge(world), 0),
+  ),
   ...outputBreaches('merge-refunds', merge, 1, 'queue'),
   adaBreach('merge-refunds', merge, 1),
-  breach('merge-refunds-address', 'another operator gets it', (world) =>
+  breach('merge-refunds-address', 'the refund goes to another operator', (world) =>
     changeOutput(merge(world), 1, { address: Uint8Array.of(0x60, ...otherOperator.hash) }),
   ),
-  breach('merge-refunds-datum', 'it is marked as another contract’s payment', (world) =>
+  breach('merge-refunds-datum', 'the refund names another block', (world) =>
     changeOutput(merge(world), 1, { datum: encodeRefundDatum(otherHash) }),
   ),
-  breach('merge-refunds-datum', 'it is not marked', (world) => {
+  breach('merge-refunds-datum', 'the refund has no datum', (world) => {
     const transaction = merge(world)
     const { datum: _, ...unmarked } = transaction.outputs[1]!
     return { ...transaction, outputs: [transaction.outputs[0]!, unmarked, ...transaction.outputs.slice(2)] }

@@ -1,5 +1,4 @@
-import { genesisHeaderHash, type Header, headerHash } from '../../datum/header.js'
-import { encodeRegistryDatum } from '../../datum/registry.js'
+import { genesisHeaderHash, type Header, headerHash } from '@ratatosk/block'
 import {
   blockTokenName,
   type ConfirmedState,
@@ -11,14 +10,20 @@ import {
   type QueueAction,
 } from '../../datum/state-queue.js'
 import { timeOf } from '../evaluate.js'
+import {
+  entry,
+  init as initRegistry,
+  registryOf,
+  running,
+  spendRegistry,
+  stopped,
+} from '../registry/scenarios.js'
 import type { TestInput, TestOutput, TestTransaction, Token } from '../transaction.js'
 import {
   ada,
   administrator,
-  bond,
   operator,
   otherOperator,
-  registryName,
   root,
   rootName,
   scriptReference,
@@ -28,7 +33,7 @@ import {
 } from '../world.js'
 
 /*
- * Transactions that keep every rule of the state queue. Slots 40 to 99 are the turn of `operator`.
+ * Transactions that the state queue accepts. `operator` is in turn in slots 40 to 99.
  */
 
 export const genesis: ConfirmedState = {
@@ -89,20 +94,16 @@ export const blockOutput = (world: World, header: Header, next?: Header): TestOu
   datum: encodeBlockDatum({ header, ...linked(next) }),
 })
 
+/** The registry beside the queue, with operators who all count in every turn. */
 export const registryOutput = (
   world: World,
   vkeys: readonly Uint8Array[] = [operator.hash, otherOperator.hash],
-): TestOutput => ({
-  address: world.registry.address,
-  lovelace: ada(5) + bond * BigInt(vkeys.length),
-  tokens: [{ policy: world.registry.policy, name: registryName, quantity: 1n }],
-  datum: encodeRegistryDatum({ active: vkeys.map((vkey) => ({ vkey, bond })), retired: [] }),
-})
+): TestOutput => registryOf(world, running(world, ...vkeys.map((hash) => entry({ hash }))))
 
-export const spend = (id: number, output: TestOutput): TestInput => ({
+export const spend = (id: number, output: TestOutput, leastIndex = 0): TestInput => ({
   id,
   output,
-  redeemer: encodeQueueSpend(),
+  redeemer: encodeQueueSpend(leastIndex),
 })
 
 export const minting = (world: World, action: QueueAction, ...mint: Token[]) => ({
@@ -110,43 +111,111 @@ export const minting = (world: World, action: QueueAction, ...mint: Token[]) => 
   mintRedeemers: [{ policy: world.queue.policy, redeemer: encodeQueueAction(action) }],
 })
 
+export const references = (world: World): TestInput[] => [
+  scriptReference(world.queue),
+  scriptReference(world.registry, 251),
+]
+
 export const init = (world: World): TestTransaction => ({
-  inputs: [{ id: 1, output: wallet(ada(100)) }],
-  referenceInputs: [scriptReference(world.queue)],
-  outputs: [rootOutput(world, genesis), wallet(ada(96))],
+  inputs: [
+    { id: 1, output: wallet(ada(100)) },
+    spendRegistry(world, 2, stopped(world, entry(operator)), { kind: 'set-queue', running: true }),
+  ],
+  referenceInputs: references(world),
+  outputs: [registryOf(world, running(world, entry(operator))), rootOutput(world, genesis), wallet(ada(96))],
   ...minting(world, { kind: 'init' }, rootToken(world)),
   signatories: [administrator.hash],
 })
 
-/** Also takes away what somebody has left at the address. */
+/** Starts registry and queue at once, where the administrator is renounced. */
+export const deploy = (world: World): TestTransaction => {
+  const registry = initRegistry(world)
+  const queue = minting(world, { kind: 'init' }, rootToken(world))
+  return {
+    ...registry,
+    referenceInputs: references(world),
+    outputs: [registryOf(world, running(world)), rootOutput(world, genesis), wallet(ada(102))],
+    mint: [...registry.mint, ...queue.mint],
+    mintRedeemers: [...registry.mintRedeemers, ...queue.mintRedeemers],
+    signatories: [],
+  }
+}
+
+/** Burns a root and a block, and sweeps up an output that a stranger left at the address. */
 export const deinit = (world: World): TestTransaction => ({
   inputs: [
     { id: 1, output: wallet(ada(100)) },
     spend(2, rootOutput(world, genesis, firstHeader)),
     spend(3, blockOutput(world, firstHeader)),
     spend(4, { address: world.queue.address, lovelace: ada(2) }),
+    spendRegistry(world, 5, running(world, entry(operator)), { kind: 'set-queue', running: false }),
   ],
-  referenceInputs: [scriptReference(world.queue)],
-  outputs: [wallet(ada(108))],
+  referenceInputs: references(world),
+  outputs: [registryOf(world, stopped(world, entry(operator))), wallet(ada(108))],
   ...minting(world, { kind: 'deinit' }, rootToken(world, -1n), blockToken(world, firstHeader, -1n)),
   signatories: [administrator.hash],
 })
 
-const commit = (world: World, last: TestOutput, carried: TestOutput, header: Header): TestTransaction => ({
+/** Burns blocks and leaves the root. */
+export const deinitBlocks = (world: World, ...headers: Header[]): TestTransaction => ({
+  inputs: [
+    { id: 1, output: wallet(ada(100)) },
+    ...headers.map((header, place) => spend(2 + place, blockOutput(world, header), place)),
+  ],
+  referenceInputs: [scriptReference(world.queue)],
+  outputs: [wallet(ada(100 + 4 * headers.length))],
+  ...minting(world, { kind: 'deinit' }, ...headers.map((header) => blockToken(world, header, -1n))),
+  signatories: [administrator.hash],
+})
+
+/** The administrator removes the first of two blocks: the root then links to the second. */
+export const remove = (world: World): TestTransaction => ({
+  inputs: [
+    { id: 1, output: wallet(ada(100)) },
+    spend(2, rootOutput(world, genesis, firstHeader)),
+    spend(3, blockOutput(world, firstHeader, secondHeader)),
+  ],
+  referenceInputs: [scriptReference(world.queue)],
+  outputs: [rootOutput(world, genesis, secondHeader), wallet(ada(104))],
+  ...minting(
+    world,
+    { kind: 'remove', headerHash: headerHash(firstHeader), approach: 'by-administrator' },
+    blockToken(world, firstHeader, -1n),
+  ),
+  signatories: [administrator.hash],
+})
+
+/** The administrator removes the last of two blocks: the first then links to none. */
+export const removeLast = (world: World): TestTransaction => ({
+  ...remove(world),
+  inputs: [
+    { id: 1, output: wallet(ada(100)) },
+    spend(2, blockOutput(world, firstHeader, secondHeader)),
+    spend(3, blockOutput(world, secondHeader)),
+  ],
+  outputs: [blockOutput(world, firstHeader), wallet(ada(104))],
+  ...minting(
+    world,
+    { kind: 'remove', headerHash: headerHash(secondHeader), approach: 'by-administrator' },
+    blockToken(world, secondHeader, -1n),
+  ),
+})
+
+const commit = (world: World, last: TestOutput, linked: TestOutput, header: Header): TestTransaction => ({
   inputs: [{ id: 1, output: wallet(ada(100)) }, spend(2, last)],
   referenceInputs: [{ id: 200, output: registryOutput(world) }, scriptReference(world.queue)],
-  outputs: [carried, blockOutput(world, header), wallet(ada(95))],
+  outputs: [linked, blockOutput(world, header), wallet(ada(95))],
   ...minting(world, { kind: 'commit' }, blockToken(world, header)),
   signatories: [operator.hash],
   validFrom: 50n,
   validTo: (header.endTime - timeOf(0n)) / 1000n,
 })
 
-/** The block that follows the confirmed state; `header` may be another one than the right one. */
+/** Commits a block after the root. */
 export const commitFirst = (world: World, header = firstHeader): TestTransaction =>
   commit(world, rootOutput(world, genesis), rootOutput(world, genesis, header), header)
 
-/** The block that follows a block. */
+/** Commits a block after a block. */
 export const commitSecond = (world: World, header = secondHeader): TestTransaction =>
   commit(world, blockOutput(world, firstHeader), blockOutput(world, firstHeader, header), header)
 
@@ -159,7 +228,7 @@ export const merged: ConfirmedState = {
   protocolVersion: firstHeader.protocolVersion,
 }
 
-/** In the first slot in which the block is mature. */
+/** Merges a block in the first slot in which it is mature. */
 export const merge = (world: World): TestTransaction => ({
   inputs: [
     { id: 1, output: wallet(ada(100)) },

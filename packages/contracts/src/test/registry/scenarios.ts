@@ -1,26 +1,29 @@
 import {
   encodeRegistryAction,
   encodeRegistryDatum,
+  type RegisteredOperator,
   type RegistryAction,
   type RegistryDatum,
 } from '../../datum/registry.js'
 import { timeOf } from '../evaluate.js'
-import type { TestOutput, TestTransaction, Token } from '../transaction.js'
+import type { TestKey } from '../keys.js'
+import type { TestInput, TestOutput, TestTransaction, Token } from '../transaction.js'
 import {
   ada,
   administrator,
   bond,
+  deploymentInput,
   operator,
   otherOperator,
   registryName,
-  releaseDelay,
   scriptReference,
   type World,
   wallet,
 } from '../world.js'
 
 /*
- * Transactions that keep every rule of the operator registry.
+ * Transactions that the operator registry accepts. Turns start at slots 40, 100, 160, …; changes happen in slots 50 to 59, and so
+ * take effect in slot 160 while the queue runs.
  */
 
 export const registryToken = ({ registry }: World, quantity = 1n): Token => ({
@@ -29,27 +32,41 @@ export const registryToken = ({ registry }: World, quantity = 1n): Token => ({
   quantity,
 })
 
-export const nobody: RegistryDatum = { active: [], retired: [] }
-export const one: RegistryDatum = { active: [{ vkey: operator.hash, bond }], retired: [] }
-export const both: RegistryDatum = {
-  active: [{ vkey: otherOperator.hash, bond }, ...one.active],
-  retired: [],
-}
-/** In the validity of `retire`. */
-const releaseTime = timeOf(60n) + releaseDelay
-export const oneRetired: RegistryDatum = {
-  active: [{ vkey: otherOperator.hash, bond }],
-  retired: [{ vkey: operator.hash, bond, releaseTime }],
-}
-export const oneReleased: RegistryDatum = { active: oneRetired.active, retired: [] }
+/** An operator who counts since long ago, unless `times` say otherwise. */
+export const entry = (
+  { hash }: Pick<TestKey, 'hash'>,
+  times: Partial<Pick<RegisteredOperator, 'activeFrom' | 'activeUntil'>> = {},
+): RegisteredOperator => ({ vkey: hash, bond, activeFrom: timeOf(-1000n), ...times })
 
-/** Holds five ada, and all bonds. */
+/** The registry's datum while the queue runs. */
+export const running = ({ queue }: World, ...operators: RegisteredOperator[]): RegistryDatum => ({
+  operators,
+  queue: queue.policy,
+  running: true,
+})
+/** The registry's datum while it does not. */
+export const stopped = (world: World, ...operators: RegisteredOperator[]): RegistryDatum => ({
+  ...running(world, ...operators),
+  running: false,
+})
+
+export const retired = entry(operator, { activeUntil: timeOf(160n) })
+export const newcomer = entry(otherOperator, { activeFrom: timeOf(160n) })
+
+/** The registry's output: five ada and all bonds. */
 export const registryOf = (world: World, datum: RegistryDatum): TestOutput => ({
   address: world.registry.address,
-  lovelace: ada(5) + bond * BigInt(datum.active.length + datum.retired.length),
+  lovelace: ada(5) + bond * BigInt(datum.operators.length),
   tokens: [registryToken(world)],
   datum: encodeRegistryDatum(datum),
 })
+
+export const spendRegistry = (
+  world: World,
+  id: number,
+  datum: RegistryDatum,
+  action: RegistryAction,
+): TestInput => ({ id, output: registryOf(world, datum), redeemer: encodeRegistryAction(action) })
 
 const minting = (world: World, action: RegistryAction, ...mint: Token[]) => ({
   mint,
@@ -57,18 +74,18 @@ const minting = (world: World, action: RegistryAction, ...mint: Token[]) => ({
 })
 
 export const init = (world: World): TestTransaction => ({
-  inputs: [{ id: 1, output: wallet(ada(100)) }],
+  inputs: [
+    { id: 1, output: wallet(ada(100)) },
+    { id: deploymentInput, output: wallet(ada(10)) },
+  ],
   referenceInputs: [scriptReference(world.registry)],
-  outputs: [registryOf(world, nobody), wallet(ada(95))],
+  outputs: [registryOf(world, stopped(world)), wallet(ada(105))],
   ...minting(world, { kind: 'init' }, registryToken(world)),
   signatories: [administrator.hash],
 })
 
 export const deinit = (world: World): TestTransaction => ({
-  inputs: [
-    { id: 1, output: wallet(ada(100)) },
-    { id: 2, output: registryOf(world, nobody), redeemer: encodeRegistryAction({ kind: 'deinit' }) },
-  ],
+  inputs: [{ id: 1, output: wallet(ada(100)) }, spendRegistry(world, 2, stopped(world), { kind: 'deinit' })],
   referenceInputs: [scriptReference(world.registry)],
   outputs: [wallet(ada(105))],
   ...minting(world, { kind: 'deinit' }, registryToken(world, -1n)),
@@ -81,34 +98,63 @@ export const change = (
   before: RegistryDatum,
   after: RegistryDatum,
 ): TestTransaction => ({
-  inputs: [
-    { id: 1, output: wallet(ada(2000)) },
-    { id: 2, output: registryOf(world, before), redeemer: encodeRegistryAction(action) },
-  ],
+  inputs: [{ id: 1, output: wallet(ada(2000)) }, spendRegistry(world, 2, before, action)],
   referenceInputs: [scriptReference(world.registry)],
   outputs: [registryOf(world, after), wallet(ada(1500))],
   mint: [],
   mintRedeemers: [],
-  signatories: [otherOperator.hash],
-})
-
-export const registerFirst = (world: World): TestTransaction => ({
-  ...change(world, { kind: 'register', operator: operator.hash }, nobody, one),
-  signatories: [operator.hash],
-})
-
-export const registerSecond = (world: World): TestTransaction =>
-  change(world, { kind: 'register', operator: otherOperator.hash }, one, both)
-
-export const retire = (world: World): TestTransaction => ({
-  ...change(world, { kind: 'retire', operator: operator.hash }, both, oneRetired),
-  signatories: [operator.hash],
+  signatories: [administrator.hash],
+  validFrom: 50n,
   validTo: 60n,
 })
 
-/** In the first slot in which it may be. */
-export const release = (world: World): TestTransaction => ({
-  ...change(world, { kind: 'release', operator: operator.hash }, oneRetired, oneReleased),
+/** Registers before there is a queue: the operator counts from the turn in progress on. */
+export const registerFirst = (world: World): TestTransaction => ({
+  ...change(
+    world,
+    { kind: 'register', operator: operator.hash },
+    stopped(world),
+    stopped(world, entry(operator, { activeFrom: timeOf(40n) })),
+  ),
+  signatories: [operator.hash, administrator.hash],
+})
+
+/** Registers while the queue exists: the operator counts from the turn after next on. */
+export const registerSecond = (world: World): TestTransaction => ({
+  ...change(
+    world,
+    { kind: 'register', operator: otherOperator.hash },
+    running(world, entry(operator)),
+    running(world, newcomer, entry(operator)),
+  ),
+  signatories: [otherOperator.hash, administrator.hash],
+})
+
+export const retire = (world: World): TestTransaction => ({
+  ...change(
+    world,
+    { kind: 'retire', operator: operator.hash },
+    running(world, entry(otherOperator), entry(operator)),
+    running(world, entry(otherOperator), retired),
+  ),
   signatories: [operator.hash],
-  validFrom: 180n,
+})
+
+/** The administrator retires an operator. */
+export const evict = (world: World): TestTransaction => ({
+  ...retire(world),
+  signatories: [administrator.hash],
+})
+
+/** Releases a bond in the first slot in which that is allowed. */
+export const release = (world: World): TestTransaction => ({
+  ...change(
+    world,
+    { kind: 'release', operator: operator.hash },
+    running(world, entry(otherOperator), retired),
+    running(world, entry(otherOperator)),
+  ),
+  signatories: [operator.hash],
+  validFrom: 280n,
+  validTo: 290n,
 })

@@ -28,7 +28,7 @@ import {
 } from './term.js'
 
 /*
- * The builtin functions by their names in Plutus Core, each with the types that it has there.
+ * Builtin functions under their Plutus Core names, with their Plutus Core types.
  */
 
 export const unConstrData = (value: Data): Constr => call(IRNative.unConstrData, value)
@@ -59,6 +59,7 @@ export const nullList = <T extends PData | PPair<PData, PData>>(items: Term<PLis
 
 export const addInteger = (a: Int, b: Int): Int => call(IRNative.addInteger, a, b)
 export const subtractInteger = (a: Int, b: Int): Int => call(IRNative.subtractInteger, a, b)
+export const multiplyInteger = (a: Int, b: Int): Int => call(IRNative.multiplyInteger, a, b)
 export const divideInteger = (a: Int, b: Int): Int => call(IRNative.divideInteger, a, b)
 export const modInteger = (a: Int, b: Int): Int => call(IRNative.modInteger, a, b)
 export const equalsInteger = (a: Int, b: Int): Bool => call(IRNative.equalsInteger, a, b)
@@ -72,8 +73,19 @@ export const sliceByteString = (start: Int, length: Int, bytes: Bytes): Bytes =>
   call(IRNative.sliceByteString, start, length, bytes)
 export const lengthOfByteString = (bytes: Bytes): Int => call(IRNative.lengthOfByteString, bytes)
 export const equalsByteString = (a: Bytes, b: Bytes): Bool => call(IRNative.equalsByteString, a, b)
+/** Whether bytes come before others in lexicographic order. */
+export const lessThanByteString = (a: Bytes, b: Bytes): Bool => call(IRNative.lessThanByteString, a, b)
+/** Whether an Ed25519 signature is valid; fails for a key or signature of another length. */
+export const verifyEd25519Signature = (publicKey: Bytes, message: Bytes, signature: Bytes): Bool =>
+  call(IRNative.verifyEd25519Signature, publicKey, message, signature)
 export const blake2b224 = (bytes: Bytes): Bytes => call(IRNative.blake2b_224, bytes)
 export const blake2b256 = (bytes: Bytes): Bytes => call(IRNative.blake2b_256, bytes)
+/** A number from its big-endian bytes. */
+export const byteStringToInteger = (bytes: Bytes): Int =>
+  call(IRNative.byteStringToInteger, boolean(true), bytes)
+/** A number as big-endian bytes, filled up to `length`; fails if they do not hold it, or if it is negative. */
+export const integerToByteString = (length: number, value: Int): Bytes =>
+  call(IRNative.integerToByteString, boolean(true), integer(length), value)
 
 export const integer = (value: number | bigint): Int => pInt(value)
 export const bytes = (value: Uint8Array): Bytes => pByteString(value)

@@ -1,4 +1,4 @@
-import type { PData, PList, PPair } from '@harmoniclabs/plu-ts'
+import type { PBool, PData, PList, PPair } from '@harmoniclabs/plu-ts'
 import {
   bData,
   equalsData,
@@ -22,21 +22,25 @@ import { any, at, constr, fieldsOf, find } from './data.js'
 import {
   type Bool,
   type Bytes,
+  bind,
   choose,
   type Data,
   define,
+  defineOf,
   type Entries,
   type Entry,
   type Int,
-  keep,
   type List,
-  naming,
   recursive,
+  scope,
 } from './term.js'
 
 /*
- * The parts of Plutus V3's script context (plutus-ledger-api's `PlutusLedgerApi.V3`) that the validators read.
+ * The parts of the Plutus V3 script context (plutus-ledger-api, `PlutusLedgerApi.V3`) that the validators read.
  */
+
+/** Constructors of `ScriptInfo`. Every other purpose fails. */
+export const Purpose = { minting: 0, spending: 1 } as const
 
 /** The fields of `TxInfo`. */
 export const transactionOf = (context: Data): List => fieldsOf(at(fieldsOf(context), 0))
@@ -47,9 +51,11 @@ export const inputsOf = (transaction: List): List => unListData(at(transaction, 
 export const referenceInputsOf = (transaction: List): List => unListData(at(transaction, 1))
 export const outputsOf = (transaction: List): List => unListData(at(transaction, 2))
 export const mintOf = (transaction: List): Entries => unMapData(at(transaction, 4))
+/** The redeemers by what each is for: a `ScriptPurpose`, which numbers minting and spending as {@link Purpose} does. */
+export const redeemersOf = (transaction: List): Entries => unMapData(at(transaction, 9))
 export const signatoriesOf = (transaction: List): List => unListData(at(transaction, 8))
 
-/** A bound of the validity interval, in POSIX milliseconds; fails where there is none. The ledger's are `[from, to)`. */
+/** A bound of the validity interval in POSIX milliseconds; fails if it is infinite. The interval is `[from, to)`. */
 const boundOf = (transaction: List, bound: 0 | 1): Int =>
   unIData(headList(fieldsOf(at(fieldsOf(at(fieldsOf(at(transaction, 7)), bound)), 0))))
 export const validFromOf = (transaction: List): Int => boundOf(transaction, 0)
@@ -64,47 +70,47 @@ export const datumFieldOf = (output: Data): Data => at(fieldsOf(output), 2)
 export const scriptFieldOf = (output: Data): Data => at(fieldsOf(output), 3)
 
 export const inlineDatum = (datum: Data): Data => constr(2, datum)
-/** The datum of an output that has it inline; where it has but a hash, what reads the datum fails. */
+/** The inline datum of an output. For an output with a datum hash this is the hash, and reading its fields fails. */
 export const datumOf = define((output: Data): Data => headList(fieldsOf(datumFieldOf(output))))
 
 export const paymentCredentialOf = define((output: Data): Data => at(fieldsOf(addressOf(output)), 0))
 export const scriptCredential = (hash: Data): Data => constr(1, hash)
 export const keyCredential = (hash: Data): Data => constr(0, hash)
 
-/** In an output the ada comes first, by the order of policies. */
+/** Ada comes first in an output's value: policies are sorted, and its policy is empty. */
 export const lovelaceOf = define(
   (output: Data): Int =>
     unIData(sndPair(headList(unMapData(sndPair(headList(unMapData(valueFieldOf(output)))))))),
 )
-/** All but the ada, as a value. */
+/** The value without ada. */
 export const tokensOf = define((output: Data): Data => mapData(tailList(unMapData(valueFieldOf(output)))))
-/** The policy of the first token of an output; fails where it has none. */
+/** The policy of an output's first token; fails if it has none. */
 export const policyOf = define((output: Data): Data => fstPair(firstToken(output)))
-/** The name of the first token of an output; fails where it has none. */
+/** The name of an output's first token; fails if it has none. */
 export const tokenNameOf = define(
   (output: Data): Bytes => unBData(fstPair(headList(unMapData(sndPair(firstToken(output)))))),
 )
 const firstToken = (output: Data): Entry => headList(tailList(unMapData(valueFieldOf(output))))
 
-/** A value of nothing but ada, without the ada. */
+/** The value of an output with ada only, without ada. */
 export const noTokens = (): Data => mapData(noEntries())
-/** A value of one token, and nothing else but ada. */
+/** The value of an output with one token, without ada. */
 export const oneToken = (policy: Data, name: Bytes, quantity: Int): Data =>
   mapOf(policy, mapOf(bData(name), iData(quantity)))
 
-/** The first name in what is minted under one policy. */
+/** The first asset name minted or burned under one policy. */
 export const mintedName = (minted: Data): Bytes =>
   unBData(fstPair(headList(unMapData(sndPair(headList(unMapData(minted)))))))
 
-/** The outputs that the inputs spend at a payment credential. */
+/** The spent outputs with this payment credential. */
 export const spentAt = (inputs: List, credential: Data): List =>
   recursive<PList<PData>, PList<PData>>((self, rest) =>
     choose(
       nullList(rest),
       listOf(),
-      naming(function* () {
-        const output = yield* keep(resolvedOf(headList(rest)))
-        const others = yield* keep(self(tailList(rest)))
+      scope(function* () {
+        const output = yield* bind(resolvedOf(headList(rest)))
+        const others = yield* bind(self(tailList(rest)))
         return choose(equalsData(paymentCredentialOf(output), credential), prepend(output, others), others)
       }),
     ),
@@ -114,19 +120,49 @@ export const spentAt = (inputs: List, credential: Data): List =>
 export const holds = (output: Data, policy: Data): Bool =>
   hasKey(tailList(unMapData(valueFieldOf(output))), policy)
 
-export const hasKey = (entries: Entries, key: Data): Bool =>
-  any(entries, (entry) => equalsData(fstPair(entry), key))
+export const hasKey = defineOf<[PList<PPair<PData, PData>>, PData], PBool>(
+  2,
+  (entries: Entries, key: Data): Bool => any(entries, (entry) => equalsData(fstPair(entry), key)),
+)
 
-/** The value at a key of a map; fails where there is none. */
-export const lookUp = (entries: Entries, key: Data): Data =>
-  recursive<PList<PPair<PData, PData>>, PData>((self, rest) =>
-    choose(equalsData(fstPair(headList(rest)), key), sndPair(headList(rest)), self(tailList(rest))),
-  )(entries)
+/** The first input of a list that holds a token of a policy; fails if none does. */
+export const inputHolding = defineOf<[PList<PData>, PData], PData>(
+  2,
+  (inputs: List, policy: Data): Data => find(inputs, (input) => holds(resolvedOf(input), policy)),
+)
+/** The first output of a list that holds a token of a policy; fails if none does. */
+export const outputHolding = defineOf<[PList<PData>, PData], PData>(
+  2,
+  (outputs: List, policy: Data): Data => find(outputs, (output) => holds(output, policy)),
+)
+/** Whether an output of a list holds a token of a policy. */
+export const anyHolds = defineOf<[PList<PData>, PData], PBool>(
+  2,
+  (outputs: List, policy: Data): Bool => any(outputs, (output) => holds(output, policy)),
+)
+
+/** The value at a key of a map; fails if the key is missing. */
+export const lookUp = defineOf<[PList<PPair<PData, PData>>, PData], PData>(
+  2,
+  (entries: Entries, key: Data): Data =>
+    recursive<PList<PPair<PData, PData>>, PData>((self, rest) =>
+      choose(equalsData(fstPair(headList(rest)), key), sndPair(headList(rest)), self(tailList(rest))),
+    )(entries),
+)
+
+/** The quantity of a token that is minted or burned; fails if there is none. */
+export const mintedQuantity = (transaction: List, policy: Data, name: Data): Int =>
+  unIData(lookUp(unMapData(lookUp(mintOf(transaction), policy)), name))
 
 /** The output that an input spends, by its reference. */
 export const spentBy = (inputs: List, reference: Data): Data =>
-  resolvedOf(find(inputs, (input) => equalsData(referenceOf(input), reference)))
+  recursive<PList<PData>, PData>((self, rest) =>
+    scope(function* () {
+      const input = yield* bind(fieldsOf(headList(rest)))
+      return choose(equalsData(headList(input), reference), at(input, 1), self(tailList(rest)))
+    }),
+  )(inputs)
 
-/** Whether the policy of the script that guards an output mints or burns. */
+/** Whether the policy with the hash of an output's payment credential mints or burns. */
 export const mintsUnderGuardOf = (transaction: List, output: Data): Bool =>
   hasKey(mintOf(transaction), headList(fieldsOf(paymentCredentialOf(output))))

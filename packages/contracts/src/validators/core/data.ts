@@ -1,4 +1,4 @@
-import type { PBool, PData, PInt, PLam, PList, PPair, Term } from '@harmoniclabs/plu-ts'
+import type { PBool, PData, PInt, PLam, PList, PPair, PType, Term } from '@harmoniclabs/plu-ts'
 import {
   addInteger,
   boolean,
@@ -14,6 +14,7 @@ import {
   lessThanEqualsInteger,
   lessThanInteger,
   listOf,
+  modInteger,
   nullList,
   sndPair,
   subtractInteger,
@@ -24,23 +25,24 @@ import {
 } from './builtins.js'
 import {
   type Bool,
+  bind,
   call,
   choose,
   type Data,
   define,
+  defineOf,
   type Int,
-  keep,
   type List,
   lambda,
-  naming,
   recursive,
+  scope,
 } from './term.js'
 
-/** The fields of a constructor, whichever it is. */
+/** The fields of any constructor. */
 export const fieldsOf = define((value: Data): List => sndPair(unConstrData(value)))
 export const constructorOf = define((value: Data): Int => fstPair(unConstrData(value)))
 
-/** The item at a place known when the script is compiled. */
+/** The item at an index known at compile time. */
 export function at(items: List, index: number): Data {
   let rest = items
   for (let i = 0; i < index; i++) rest = tailList(rest)
@@ -48,6 +50,7 @@ export function at(items: List, index: number): Data {
 }
 
 export const not = (condition: Bool): Bool => choose(condition, boolean(false), boolean(true))
+export const either = (a: Bool, b: Bool): Bool => choose(a, boolean(true), b)
 export const both = (a: Bool, b: Bool): Bool => choose(a, b, boolean(false))
 export const every = (...conditions: readonly Bool[]): Bool =>
   conditions.reduceRight((rest, each) => both(each, rest))
@@ -57,8 +60,15 @@ export const constr = (index: number, ...fields: readonly Data[]): Data =>
 
 export const some = (value: Data): Data => constr(0, value)
 export const none = (): Data => emptyConstr(1)
+export const isNone = (option: Data): Bool => equalsInteger(constructorOf(option), integer(1))
+/** The value in an option; fails for `none`. */
+export const valueIn = (option: Data): Data => headList(fieldsOf(option))
+/** A Plutus `Bool`, as data. */
+export const boolData = (value: boolean): Data => emptyConstr(value ? 1 : 0)
+/** Whether data is the Plutus `Bool` true. */
+export const isTrue = (value: Data): Bool => equalsInteger(constructorOf(value), integer(1))
 
-/** Whether a constructor is the one of this index and has this many fields. */
+/** Whether data is the constructor of this index with this many fields. */
 export const hasShape = (value: Data, index: number, size: number): Bool =>
   both(
     equalsInteger(constructorOf(value), integer(index)),
@@ -68,20 +78,22 @@ export const hasShape = (value: Data, index: number, size: number): Bool =>
 export const isBytesOf = (value: Data, length: number): Bool =>
   equalsInteger(lengthOfByteString(unBData(value)), integer(length))
 
-/** A natural number below 2^32: what a datum holds must not grow beyond what later transactions can carry. */
+/** A number from 0 to 2^32 − 1. Bounded, because a datum must not outgrow later transactions. */
 export const isSmall = define(
   (value: Data): Bool =>
-    naming(function* () {
-      const number = yield* keep(unIData(value))
+    scope(function* () {
+      const number = yield* bind(unIData(value))
       return both(lessThanEqualsInteger(integer(0), number), lessThanInteger(number, integer(2n ** 32n)))
     }),
 )
 
-export const lengthOf = recursive<PList<PData>, PInt>((self, items) =>
-  choose(nullList(items), integer(0), addInteger(integer(1), self(tailList(items)))),
+export const lengthOf = define(
+  recursive<PList<PData>, PInt>((self, items) =>
+    choose(nullList(items), integer(0), addInteger(integer(1), self(tailList(items)))),
+  ),
 )
 
-/** Whether a condition holds for an item of a list, or of a map. */
+/** Whether an item of a list or map satisfies a condition. */
 export const any = <T extends PData | PPair<PData, PData>>(
   items: Term<PList<T>>,
   condition: (item: Term<T>) => Bool,
@@ -94,22 +106,25 @@ export const any = <T extends PData | PPair<PData, PData>>(
     ),
   )(items)
 
-export const includes = (items: List, item: Data): Bool => any(items, (each) => equalsData(each, item))
+export const includes = defineOf<[PList<PData>, PData], PBool>(
+  2,
+  (items: List, item: Data): Bool => any(items, (each) => equalsData(each, item)),
+)
 
-/** The first item that a condition holds for; fails where there is none. */
+/** The first item that satisfies a condition; fails if none does. */
 export const find = (items: List, condition: (item: Data) => Bool): Data =>
   recursive<PList<PData>, PData>((self, rest) =>
     choose(
       nullList(rest),
       fail(),
-      naming(function* () {
-        const item = yield* keep(headList(rest))
+      scope(function* () {
+        const item = yield* bind(headList(rest))
         return choose(condition(item), item, self(tailList(rest)))
       }),
     ),
   )(items)
 
-/** The item at a place that the script works out; fails beyond the end. */
+/** The item at a computed index; fails past the end. */
 export const itemAt = (items: List, index: Int): Data =>
   call(
     recursive<PInt, PLam<PList<PData>, PData>>((self, left) =>
@@ -123,3 +138,40 @@ export const itemAt = (items: List, index: Int): Data =>
     )(index),
     items,
   )
+
+/** `switch`: the branch with this index; fails if there is none. */
+export const branch = <T extends PType>(
+  index: Int,
+  ...branches: readonly (readonly [index: number, term: Term<T>])[]
+): Term<T> =>
+  branches.reduceRight(
+    (rest: Term<T>, [own, term]) => choose(equalsInteger(index, integer(own)), term, rest),
+    fail<T>(),
+  )
+
+const stride = 8
+
+/** The items behind the first `count`, rounded down to a multiple of eight; fails past the end. */
+export const skipAbout = (items: List, count: Int): List =>
+  call(
+    recursive<PInt, PLam<PList<PData>, PList<PData>>>((self, left) =>
+      lambda((rest) =>
+        choose(
+          lessThanInteger(left, integer(stride)),
+          rest,
+          call(
+            self(subtractInteger(left, integer(stride))),
+            Array.from({ length: stride }).reduce<List>((list) => tailList(list), rest),
+          ),
+        ),
+      ),
+    )(count),
+    items,
+  )
+
+/** The item at a computed index of a long list, eight steps at a time; fails past the end. */
+export const farItemAt = (items: List, index: Int): Data =>
+  scope(function* () {
+    const place = yield* bind(index)
+    return itemAt(skipAbout(items, place), modInteger(place, integer(stride)))
+  })

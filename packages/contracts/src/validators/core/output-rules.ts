@@ -4,15 +4,15 @@ import { none } from './data.js'
 import type { Rules } from './rules.js'
 import type { Data, Int } from './term.js'
 
-/** What an output must be that holds one of the protocol's tokens, or a refund. */
+/** What an output of the protocol must be. */
 export interface ExpectedOutput {
   readonly address: Data
-  /** All but the ada. */
+  /** Every asset but ada. */
   readonly tokens: Data
   readonly datum: Data
 }
 
-/** The rules on such an output, by names that begin alike. */
+/** The rules that pin an output down, named `<name>-address` and so on. */
 export const outputRules = (name: string, output: Data, expected: ExpectedOutput): Rules => ({
   [`${name}-address`]: equalsData(addressOf(output), expected.address),
   [`${name}-tokens`]: equalsData(tokensOf(output), expected.tokens),
@@ -21,11 +21,12 @@ export const outputRules = (name: string, output: Data, expected: ExpectedOutput
 })
 
 /**
- * The same for an output that carries on a spent one, with another datum.
+ * The rules of a continuing output: a spent one paid back with a new datum.
  *
- * @param leastAda lovelace that it must hold; what the spent one held, where it is not given. More is welcome
+ * @param leastAda the least lovelace it holds; by default, as much as the spent one held. More is allowed, because a longer
+ *   datum needs more
  */
-export const carriedRules = (
+export const continuingOutputRules = (
   name: string,
   output: Data,
   spent: Data,

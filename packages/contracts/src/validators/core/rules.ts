@@ -1,27 +1,47 @@
-import { fail, unitValue } from './builtins.js'
-import { type Bool, choose, type Unit } from './term.js'
+import type { PType, Term } from '@harmoniclabs/plu-ts'
+import { equalsInteger, fail, integer, unitValue } from './builtins.js'
+import { either } from './data.js'
+import { type Bool, choose, type Int, traced, type Unit } from './term.js'
 
-/** Conditions by the names of the rules that they enforce; in the order in which they are looked at. */
+/** Conditions, keyed by the name of the rule that each enforces, in the order of evaluation. */
 export type Rules = { readonly [name: string]: Bool }
 
-/** Collects the conditions of a validator while it is being built. */
+/** Collects the rules of a validator while its term is built. */
 export interface RuleBook {
-  /** Succeeds if all conditions hold, fails otherwise. */
+  /** Succeeds if every condition holds and fails otherwise. */
   enforce(rules: Rules): Unit
-  /** The names of all rules enforced so far. */
+  /** The term if every condition holds; fails otherwise. */
+  guard<T extends PType>(rules: Rules, term: Term<T>): Term<T>
+  /** The names of all rules so far. */
   readonly names: ReadonlySet<string>
 }
 
-/** @param without the name of a rule to leave out, which only the check of the tests does */
-export function createRuleBook(without?: string): RuleBook {
-  const names = new Set<string>()
-  return {
-    names,
-    enforce(rules) {
-      for (const name of Object.keys(rules)) names.add(name)
-      return Object.entries(rules)
-        .filter(([name]) => name !== without)
-        .reduceRight((rest: Unit, [, condition]) => choose(condition, rest, fail()), unitValue())
-    },
+/** The rule book of the published scripts. */
+export const createRuleBook = (): RuleBook => ruleBook(new Set(), (_name, _place, condition) => condition)
+
+/**
+ * A rule book for tests. The script traces the name of each rule before it evaluates the condition, so that the last trace of
+ * a failed run names the rule that refused; and it skips one rule, so that one compilation serves the mutants of every rule.
+ *
+ * @param skipped a parameter of the script: the place of the rule to skip, in the order of {@link RuleBook.names}; −1 for none
+ * @param names where the names are collected
+ */
+export const createInstrumentedRuleBook = (skipped: Int, names: Set<string>): RuleBook =>
+  ruleBook(names, (name, place, condition) =>
+    either(equalsInteger(skipped, integer(place)), traced(name, condition)),
+  )
+
+function ruleBook(
+  names: Set<string>,
+  enforced: (name: string, place: number, condition: Bool) => Bool,
+): RuleBook {
+  const guard = <T extends PType>(rules: Rules, term: Term<T>): Term<T> => {
+    for (const name of Object.keys(rules)) names.add(name)
+    const places = [...names]
+    return Object.entries(rules).reduceRight(
+      (rest, [name, condition]) => choose(enforced(name, places.indexOf(name), condition), rest, fail<T>()),
+      term,
+    )
   }
+  return { names, guard, enforce: (rules) => guard(rules, unitValue()) }
 }

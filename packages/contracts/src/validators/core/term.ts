@@ -19,16 +19,18 @@ import {
   type PType,
   type PUnit,
   precursive,
+  pStr,
   Term,
 } from '@harmoniclabs/plu-ts'
 
 /*
- * The part of plu-ts that the validators are written in: its terms, its recursion and its compiler, over Plutus data.
- * Not its dot notation: that binds each field with `plet`, and the compiler shares what was bound across branches by its
- * looks, so that a branch not taken may be evaluated and fail; and it takes the parts of a constructor for data in need
- * of unwrapping, which they are not. Here a value is evaluated where `keep` stands, and nowhere else.
+ * The part of plu-ts that the validators use: terms, recursion and the compiler, over untyped Plutus data.
  *
- * TypeScript checks the types of terms; plu-ts is told `data` for each, as it needs them for its own notation only.
+ * plu-ts's dot notation is not used, for two reasons. It binds each field with `plet`, and the compiler hoists equal
+ * `plet`s out of branches, so that a branch not taken may be evaluated and fail. And it treats the parts of a constructor
+ * as data still to be unwrapped, which they are not. Here a value is evaluated where `bind` is written and nowhere else.
+ *
+ * TypeScript checks the types of terms. plu-ts is told `data` for every term: it needs types for its dot notation only.
  */
 
 export type Bool = Term<PBool>
@@ -67,57 +69,131 @@ export function lambda<A extends PType, B extends PType>(
 }
 
 /**
- * A term that begins by naming values. Each `yield* keep(value)` evaluates the value there, once, for all that follows.
+ * A sequence of bindings that ends in a term. Each `yield* bind(value)` is a strict `let`: it evaluates the value once, at
+ * that point, for everything below it.
  *
  * @example
- * const doubled = naming(function* () {
- *   const head = yield* keep(unIData(headList(items)))
+ * const doubled = scope(function* () {
+ *   const head = yield* bind(unIData(headList(items)))
  *   return addInteger(head, head)
  * })
  */
-export function naming<B extends PType>(steps: () => Generator<Term<PType>, Term<B>, Term<PType>>): Term<B> {
+export function scope<B extends PType>(steps: () => Generator<Term<PType>, Term<B>, Term<PType>>): Term<B> {
   return new Term<B>(data, (config, start) => {
     const running = steps()
-    const next = (depth: bigint, ...named: [] | [Term<PType>]): ReturnType<Term<B>['toIR']> => {
-      const step = running.next(...(named as [Term<PType>]))
+    const next = (depth: bigint, ...bound: [] | [Term<PType>]): ReturnType<Term<B>['toIR']> => {
+      const step = running.next(...(bound as [Term<PType>]))
       if (step.done === true) return step.value.toIR(config, depth)
       const own = depth + 1n
       const value = step.value.toIR(config, depth)
-      const name = new Term<PType>(data, (_config, at) => new IRVar(at - own))
-      return new IRApp(new IRFunc(1, next(own, name)), value)
+      const variable = new Term<PType>(data, (_config, at) => new IRVar(at - own))
+      return new IRApp(new IRFunc(1, next(own, variable)), value)
     }
     return next(start)
   })
 }
 
-export function* keep<A extends PType>(value: Term<A>): Generator<Term<PType>, Term<A>, Term<PType>> {
+/** Binds a value inside a {@link scope}. */
+export function* bind<A extends PType>(value: Term<A>): Generator<Term<PType>, Term<A>, Term<PType>> {
   return (yield value) as Term<A>
 }
 
-/** A function whose code stands in the script once, however often it is called. It may use nothing but its argument. */
+/** A term whose code is in the script once, however often it is used. It must be closed. */
+export const hoisted = <A extends PType>(closed: Term<A>): Term<A> =>
+  new Term<A>(
+    data,
+    (config, depth) => linker?.(closed, config, depth) ?? new IRHoisted(closed.toIR(config, 0n)),
+  )
+
+type Ir = ReturnType<Term<PType>['toIR']>
+type Config = Parameters<Term<PType>['toIR']>[0]
+
+/** While a {@link linked} term is translated: the variable that a hoisted term is bound to. */
+let linker: ((closed: Term<PType>, config: Config, depth: bigint) => Ir) | undefined
+
+/**
+ * Terms keep what they translate to, by depth. Variables count from where they are used, so that a closed term may be
+ * translated at any depth; at one that no other translation uses, nothing kept from it is taken up.
+ */
+let unusedDepth = 0n
+const depthOfItsOwn = (): bigint => {
+  unusedDepth += 2n ** 32n
+  return unusedDepth
+}
+
+/**
+ * Binds every {@link hoisted} term that a closed script uses at its start, each behind those it uses. plu-ts's own hoisting
+ * repeats hoisted terms that are used inside others; a large script doubles by it.
+ */
+export function linked<A extends PType>(script: Term<A>): Term<A> {
+  return new Term<A>(data, (config) => {
+    const order: Term<PType>[] = []
+    const start = depthOfItsOwn()
+    const depthOf = (place: number): bigint => start + BigInt(place)
+    const outer = linker
+    try {
+      linker = (closed) => {
+        if (!order.includes(closed)) {
+          closed.toIR(config, depthOfItsOwn())
+          order.push(closed)
+        }
+        return new IRVar(0n)
+      }
+      script.toIR(config, depthOfItsOwn())
+      linker = (closed, _config, depth) => new IRVar(depth - depthOf(order.indexOf(closed) + 1))
+      return order.reduceRight(
+        (rest: Ir, closed, place) => new IRApp(new IRFunc(1, rest), closed.toIR(config, depthOf(place))),
+        script.toIR(config, depthOf(order.length)),
+      )
+    } finally {
+      linker = outer
+    }
+  })
+}
+
+/** A function whose code is in the script once, however often it is called. It must be closed: it uses its argument only. */
 export function define<A extends PType, B extends PType>(
   body: (input: Term<A>) => Term<B>,
 ): (input: Term<A>) => Term<B> {
-  const closed = lambda(body)
-  const hoisted = new Term<PLam<A, B>>(lam(data, data), (config) => new IRHoisted(closed.toIR(config, 0n)))
-  return (input) => call(hoisted, input)
+  const closed = hoisted(lambda(body))
+  return (input) => call(closed, input)
+}
+
+/** {@link define} for functions of several arguments, which are passed one after the other. */
+export function defineOf<Inputs extends readonly PType[], B extends PType>(
+  arity: Inputs['length'],
+  body: (...inputs: { readonly [I in keyof Inputs]: Term<Inputs[I]> }) => Term<B>,
+): (...inputs: { readonly [I in keyof Inputs]: Term<Inputs[I]> }) => Term<B> {
+  const take = (taken: readonly Term<PType>[]): Term<PType> =>
+    taken.length === arity
+      ? (body as (...inputs: readonly Term<PType>[]) => Term<B>)(...taken)
+      : lambda((input: Term<PType>) => take([...taken, input]))
+  const closed = hoisted(take([]))
+  return (...inputs) => call(closed, ...inputs)
 }
 
 /** A function that may call itself. */
 export function recursive<A extends PType, B extends PType>(
   body: (self: (input: Term<A>) => Term<B>, input: Term<A>) => Term<B>,
 ): (input: Term<A>) => Term<B> {
+  const looped = fixed(body)
+  return (input) => call(looped, input)
+}
+
+/** {@link recursive} as a term, which can be bound once and called often. */
+export function fixed<A extends PType, B extends PType>(
+  body: (self: (input: Term<A>) => Term<B>, input: Term<A>) => Term<B>,
+): Term<PLam<A, B>> {
   const step = new Term<PLam<PLam<A, B>, PLam<A, B>>>(fn([lam(data, data), data], data), (config, depth) =>
     lambda<PLam<A, B>, PLam<A, B>>((self) => lambda((input) => body((next) => call(self, next), input))).toIR(
       config,
       depth,
     ),
   )
-  const looped = precursive(step)
-  return (input) => call(looped, input)
+  return precursive(step) as Term<PType> as Term<PLam<A, B>>
 }
 
-/** Evaluates only the branch that is taken. */
+/** `if`: evaluates only the branch that is taken. */
 export function choose<A extends PType>(condition: Bool, yes: Term<A>, no: Term<A>): Term<A> {
   return new Term<A>(
     data,
@@ -131,3 +207,16 @@ export function choose<A extends PType>(condition: Bool, yes: Term<A>, no: Term<
       ),
   )
 }
+
+/** Logs a message, then evaluates the term. */
+export const traced = <A extends PType>(message: string, term: Term<A>): Term<A> =>
+  new Term<A>(
+    data,
+    (config, depth) =>
+      new IRForced(
+        [pStr(message).toIR(config, depth), new IRDelayed(term.toIR(config, depth))].reduce(
+          (applied: IRNative | IRApp, arg) => new IRApp(applied, arg),
+          IRNative.trace,
+        ) as IRApp,
+      ),
+  )

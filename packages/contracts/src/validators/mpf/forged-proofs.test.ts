@@ -7,7 +7,7 @@ import { type ClaimOfProof, checkOnChain } from '../../test/mpf/proofs.js'
 
 const text = (value: string) => new TextEncoder().encode(value)
 
-/** The first nibble in which two paths differ. */
+/** The index of the first nibble in which two paths differ. */
 function divergence(a: Uint8Array, b: Uint8Array): number {
   let index = 0
   while (nibbleOf(a, index) === nibbleOf(b, index)) index++
@@ -32,7 +32,7 @@ function rootOf(...keys: Uint8Array[]): Uint8Array {
   return trie.update(keys.map((each) => ({ type: 'insert', key: each, value: each })))
 }
 
-describe.each(Object.entries(engines))('forged proofs, judged by %s', (_name, evaluate) => {
+describe.each(Object.entries(engines))('forged proofs, checked by %s', (_name, evaluate) => {
   const shows = (claim: ClaimOfProof) => checkOnChain(claim, evaluate).ok
 
   it('do not show that a key is absent by making it its own neighbour', () => {
@@ -70,7 +70,7 @@ describe.each(Object.entries(engines))('forged proofs, judged by %s', (_name, ev
   it('do not insert a key at a place where its neighbour is lost', () => {
     const other = neighborWith(false)
     const otherPath = blake2b256(other)
-    // Past the nibble in which they differ, at one in which they differ again.
+    // The paths differ at nibble 0; this is the next nibble at which they differ.
     let fork = 1
     while (nibbleOf(path, fork) === nibbleOf(otherPath, fork)) fork++
     const proof: Proof = [

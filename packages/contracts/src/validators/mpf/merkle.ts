@@ -1,6 +1,7 @@
+import type { PByteString, PInt } from '@harmoniclabs/plu-ts'
 import { blake2b256 as hashOf } from '@ratatosk/ledger'
 import { bytes, divideInteger, equalsInteger, fail, integer, sliceByteString } from '../core/builtins.js'
-import { type Bytes, choose, type Int, keep, naming } from '../core/term.js'
+import { type Bytes, bind, choose, defineOf, type Int, scope } from '../core/term.js'
 import { combine, isEven } from './nibbles.js'
 
 /*
@@ -30,47 +31,57 @@ const parent = (place: Int, node: Bytes, sibling: Bytes): Bytes =>
   choose(isEven(place), combine(node, sibling), combine(sibling, node))
 
 /** The root over a child, from its siblings: those of the highest level come first. */
-export function rootAbove(place: Int, child: Bytes, siblings: Bytes, level = 0): Bytes {
+export const rootAbove = defineOf<[PInt, PByteString, PByteString], PByteString>(
+  3,
+  (place, child, siblings) => rootAboveFrom(place, child, siblings, 0),
+)
+
+function rootAboveFrom(place: Int, child: Bytes, siblings: Bytes, level: number): Bytes {
   if (level === levels) return child
   const sibling = sliceByteString(integer((levels - 1 - level) * hashBytes), integer(hashBytes), siblings)
-  return naming(function* () {
-    const here = yield* keep(parent(place, child, sibling))
-    const above = yield* keep(half(place))
-    return rootAbove(above, here, siblings, level + 1)
+  return scope(function* () {
+    const here = yield* bind(parent(place, child, sibling))
+    const above = yield* bind(half(place))
+    return rootAboveFrom(above, here, siblings, level + 1)
   })
 }
 
 /** The root over a node that has no children beside it, from its level upwards. */
 function rootAlone(place: Int, node: Bytes, level: number): Bytes {
   if (level === levels) return node
-  return naming(function* () {
-    const here = yield* keep(parent(place, node, emptySubtree(level)))
-    const above = yield* keep(half(place))
+  return scope(function* () {
+    const here = yield* bind(parent(place, node, emptySubtree(level)))
+    const above = yield* bind(half(place))
     return rootAlone(above, here, level + 1)
   })
 }
 
 /** The root over two children; fails where both have one place. */
-export function rootOfTwo(place: Int, child: Bytes, otherPlace: Int, other: Bytes, level = 0): Bytes {
+export const rootOfTwo = defineOf<[PInt, PByteString, PInt, PByteString], PByteString>(
+  4,
+  (place, child, otherPlace, other) => rootOfTwoFrom(place, child, otherPlace, other, 0),
+)
+
+function rootOfTwoFrom(place: Int, child: Bytes, otherPlace: Int, other: Bytes, level: number): Bytes {
   if (level === levels) return fail()
-  return naming(function* () {
-    const above = yield* keep(half(place))
-    const otherAbove = yield* keep(half(otherPlace))
+  return scope(function* () {
+    const above = yield* bind(half(place))
+    const otherAbove = yield* bind(half(otherPlace))
     const empty = emptySubtree(level)
     return choose(
       equalsInteger(above, otherAbove),
       choose(
         equalsInteger(place, otherPlace),
         fail(),
-        naming(function* () {
-          const joined = yield* keep(parent(place, child, other))
+        scope(function* () {
+          const joined = yield* bind(parent(place, child, other))
           return rootAlone(above, joined, level + 1)
         }),
       ),
-      naming(function* () {
-        const here = yield* keep(parent(place, child, empty))
-        const there = yield* keep(parent(otherPlace, other, empty))
-        return rootOfTwo(above, here, otherAbove, there, level + 1)
+      scope(function* () {
+        const here = yield* bind(parent(place, child, empty))
+        const there = yield* bind(parent(otherPlace, other, empty))
+        return rootOfTwoFrom(above, here, otherAbove, there, level + 1)
       }),
     )
   })

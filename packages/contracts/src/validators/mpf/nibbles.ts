@@ -13,7 +13,7 @@ import {
   modInteger,
   sliceByteString,
 } from '../core/builtins.js'
-import { type Bool, type Bytes, choose, type Int, recursive } from '../core/term.js'
+import { type Bool, type Bytes, choose, defineOf, type Int, recursive } from '../core/term.js'
 
 /*
  * Paths of the Merkle Patricia Forestry: the 64 nibbles of a Blake2b-256, the high one of each byte first.
@@ -25,25 +25,31 @@ export const isEven = (value: Int): Bool => equalsInteger(modInteger(value, inte
 const half = (value: Int): Int => divideInteger(value, integer(2))
 
 /** Fails beyond the end of the path. */
-export const nibble = (path: Bytes, index: Int): Int =>
+export const nibble = defineOf<[PByteString, PInt], PInt>(2, (path, index) =>
   choose(
     isEven(index),
     divideInteger(indexByteString(path, half(index)), integer(16)),
     modInteger(indexByteString(path, half(index)), integer(16)),
-  )
+  ),
+)
 
 /** The nibbles from one place up to another, a byte each. */
-export const nibbles = (path: Bytes, from: Int, to: Int): Bytes =>
-  recursive<PInt, PByteString>((self, index) =>
-    choose(
-      lessThanInteger(index, to),
-      consByteString(nibble(path, index), self(addInteger(index, integer(1)))),
-      bytes(new Uint8Array()),
-    ),
-  )(from)
+export const nibbles = defineOf<[PByteString, PInt, PInt], PByteString>(3, (path, from, to) =>
+  choose(
+    equalsInteger(from, to),
+    bytes(new Uint8Array()),
+    recursive<PInt, PByteString>((self, index) =>
+      choose(
+        lessThanInteger(index, to),
+        consByteString(nibble(path, index), self(addInteger(index, integer(1)))),
+        bytes(new Uint8Array()),
+      ),
+    )(from),
+  ),
+)
 
 /** The rest of a path as a leaf's hash has it: packed, behind a byte that says whether it begins within a byte. */
-export const suffix = (path: Bytes, from: Int): Bytes =>
+export const suffix = defineOf<[PByteString, PInt], PByteString>(2, (path, from) =>
   choose(
     isEven(from),
     consByteString(integer(0xff), bytesFrom(path, half(from))),
@@ -51,7 +57,8 @@ export const suffix = (path: Bytes, from: Int): Bytes =>
       integer(0),
       consByteString(nibble(path, from), bytesFrom(path, half(addInteger(from, integer(1))))),
     ),
-  )
+  ),
+)
 
 const bytesFrom = (path: Bytes, start: Int): Bytes => sliceByteString(start, integer(pathBytes), path)
 

@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { fromHex } from '@ratatosk/ledger'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fromHex } from '@ratatosk/cbor'
+import { vectorsFolder } from '@ratatosk/test-vectors'
 import {
   createMemoryStore,
   createTrie,
   type Proof,
+  proofFromCbor,
   proofToCbor,
   type Trie,
   verifyExclusion,
@@ -14,11 +16,7 @@ import { describe, expect, it } from 'vitest'
 import { engines } from '../../test/evaluate.js'
 import { type ClaimOfProof, checkOnChain } from '../../test/mpf/proofs.js'
 
-/** The repository's root, on which a relative folder of vectors is based. */
-const repository = new URL('../../../../../', import.meta.url)
-const folder = new URL(`${process.env.RATATOSK_VECTORS ?? '../shared/vectors'}/mpf/`, repository)
-const absent = !existsSync(folder)
-if (absent && process.env.CI) throw new Error(`The vectors are missing: ${fileURLToPath(folder)}`)
+const folder = vectorsFolder('mpf')
 
 interface Reference {
   readonly root: string
@@ -34,11 +32,15 @@ interface Published {
   readonly entries: readonly { key: string; value: string }[]
 }
 
-const files: (Reference | Published)[] = absent
-  ? []
-  : readdirSync(folder).map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')))
+const files: (Reference | Published)[] =
+  folder === undefined
+    ? []
+    : readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')))
 const references = files.filter((file): file is Reference => 'proofs' in file)
 const published = files.filter((file): file is Published => !('proofs' in file))
+
+/** Proofs on each engine; `RATATOSK_PROOFS=10000` is the long run. */
+const randomProofs = Number(process.env.RATATOSK_PROOFS ?? 30)
 
 const text = (value: string) => new TextEncoder().encode(value)
 const number = (value: number) => text(`entry ${value}`)
@@ -50,12 +52,20 @@ function trieOf(entries: Iterable<readonly [key: Uint8Array, value: Uint8Array]>
 }
 
 describe.each(Object.entries(engines))(
-  'proofs on chain, judged by %s',
+  'on-chain proofs, checked by %s',
   { timeout: 120_000 },
   (_name, evaluate) => {
     const shows = (claim: ClaimOfProof) => checkOnChain(claim, evaluate).ok
+    /** False also for bytes that are no Plutus data: no transaction can carry them. */
+    const showsAnything = (claim: ClaimOfProof) => {
+      try {
+        return shows(claim)
+      } catch {
+        return false
+      }
+    }
 
-    it.skipIf(absent)('shows what the reference implementation proves', () => {
+    it.skipIf(folder === undefined)('accepts the proofs of the reference implementation', () => {
       expect(references).not.toEqual([])
       for (const { root, proofs } of references) {
         for (const { kind, key, value, cbor } of proofs) {
@@ -73,25 +83,28 @@ describe.each(Object.entries(engines))(
       }
     })
 
-    it.skipIf(absent)('follows the published map through an insertion and a deletion of each entry', () => {
-      expect(published).not.toEqual([])
-      for (const { root, entries } of published) {
-        const trie = trieOf(entries.map(({ key, value }) => [text(key), text(value)]))
-        expect(trie.root).toEqual(fromHex(root))
-        for (const entry of entries) {
-          const [key, value] = [text(entry.key), text(entry.value)]
-          const proof = trie.prove(key)
-          trie.delete(key)
-          const [without, within] = [trie.root, fromHex(root)]
-          expect(shows({ kind: 'deletes', root: within, key, value, proof, next: without })).toBe(true)
-          expect(shows({ kind: 'inserts', root: without, key, value, proof, next: within })).toBe(true)
-          expect(shows({ kind: 'inserts', root: without, key, value, proof, next: without })).toBe(false)
-          trie.insert(key, value)
+    it.skipIf(folder === undefined)(
+      'accepts an insertion and a deletion of each entry of the published map',
+      () => {
+        expect(published).not.toEqual([])
+        for (const { root, entries } of published) {
+          const trie = trieOf(entries.map(({ key, value }) => [text(key), text(value)]))
+          expect(trie.root).toEqual(fromHex(root))
+          for (const entry of entries) {
+            const [key, value] = [text(entry.key), text(entry.value)]
+            const proof = trie.prove(key)
+            trie.delete(key)
+            const [without, within] = [trie.root, fromHex(root)]
+            expect(shows({ kind: 'deletes', root: within, key, value, proof, next: without })).toBe(true)
+            expect(shows({ kind: 'inserts', root: without, key, value, proof, next: within })).toBe(true)
+            expect(shows({ kind: 'inserts', root: without, key, value, proof, next: without })).toBe(false)
+            trie.insert(key, value)
+          }
         }
-      }
-    })
+      },
+    )
 
-    it('begins with the empty map', () => {
+    it('accepts an insertion into the empty map', () => {
       const trie = createTrie({ store: createMemoryStore() })
       const [key, value] = [text('key'), text('value')]
       const empty = trie.root
@@ -101,7 +114,28 @@ describe.each(Object.entries(engines))(
       expect(shows({ kind: 'deletes', root: trie.root, key, value, proof, next: empty })).toBe(true)
     })
 
-    it('says the same as the trie of proofs that somebody has altered', () => {
+    it(`accepts ${randomProofs} random proofs of presence and absence, and none with a flipped bit`, () => {
+      const keys = Array.from({ length: 3000 }, (_, i) => number(i))
+      const trie = trieOf(keys.map((key) => [key, key]))
+      let refused = 0
+      for (let n = 0; n < randomProofs; n++) {
+        const key = number(Math.floor(Math.random() * 6000))
+        const isThere = trie.has(key)
+        const proof = proofToCbor(isThere ? trie.prove(key) : trie.proveAbsence(key))
+        const claim = { root: trie.root, key, ...(isThere && { value: key }) }
+        const kind = isThere ? 'has' : 'misses'
+        expect(shows({ ...claim, kind, proof })).toBe(true)
+        const flipped = Uint8Array.from(proof)
+        const at = Math.floor(Math.random() * flipped.length)
+        flipped[at] = (flipped[at] ?? 0) ^ (1 << Math.floor(Math.random() * 8))
+        if (meansTheSame(flipped, proof)) continue
+        expect(showsAnything({ ...claim, kind, proof: flipped })).toBe(false)
+        refused++
+      }
+      expect(refused).toBeGreaterThan(randomProofs / 2)
+    }, 3_600_000)
+
+    it('agrees with @ratatosk/trie on altered proofs', () => {
       const keys = Array.from({ length: 40 }, (_, i) => number(i))
       const trie = trieOf(keys.map((key) => [key, key]))
       let refused = 0
@@ -120,6 +154,15 @@ describe.each(Object.entries(engines))(
     })
   },
 )
+
+/** Whether the bytes are another encoding of the same proof. */
+function meansTheSame(one: Uint8Array, other: Uint8Array): boolean {
+  try {
+    return Buffer.compare(proofToCbor(proofFromCbor(one)), proofToCbor(proofFromCbor(other))) === 0
+  } catch {
+    return false
+  }
+}
 
 /** One alteration of each kind at each step. */
 function* altered(proof: Proof): Generator<Proof> {

@@ -4,6 +4,7 @@ import {
   appendByteString,
   blake2b256,
   boolean,
+  bytes,
   consByteString,
   equalsByteString,
   equalsInteger,
@@ -23,21 +24,22 @@ import { at, both, constructorOf, every, fieldsOf, not } from '../core/data.js'
 import {
   type Bool,
   type Bytes,
+  bind,
   call,
   choose,
+  defineOf,
   type Int,
-  keep,
   type List,
   lambda,
-  naming,
   recursive,
+  scope,
 } from '../core/term.js'
 import { emptyHash, rootAbove, rootOfTwo } from './merkle.js'
 import { combine, nibble, nibbles, suffix } from './nibbles.js'
 
 /*
- * Proofs of the Merkle Patricia Forestry on chain, in the data that Aiken's library and `@ratatosk/trie` write. A proof
- * that no map has fails, or gives a root that no map has.
+ * On-chain verification of Merkle Patricia Forestry proofs, in the encoding of Aiken's library and `@ratatosk/trie`. A forged
+ * proof fails, or gives a root that belongs to no map.
  */
 
 const pathLength = 64
@@ -46,38 +48,53 @@ const Step = { branch: 0, fork: 1 } as const
 
 /** The root of the map in which `key` has `value`. With the proof of an absent key: the root after its insertion. */
 export const rootIncluding = (key: Bytes, value: Bytes, proof: List): Bytes =>
-  naming(function* () {
-    const path = yield* keep(blake2b256(key))
-    const valueHash = yield* keep(blake2b256(value))
-    return fold(path, proof, (cursor) => combine(suffix(path, cursor), valueHash), false)
-  })
+  rootAt(blake2b256(key), blake2b256(value), proof)
 
 /** The root of the map without `key`. With the proof of a present key: the root after its deletion. */
-export const rootExcluding = (key: Bytes, proof: List): Bytes =>
-  naming(function* () {
-    const path = yield* keep(blake2b256(key))
-    return fold(path, proof, emptyHash, true)
-  })
+export const rootExcluding = (key: Bytes, proof: List): Bytes => rootAt(blake2b256(key), noValue(), proof)
+
+/** Takes the place of a value's hash where the map lacks the key. */
+export const noValue = (): Bytes => bytes(new Uint8Array())
+
+/**
+ * The root of a map, from one path.
+ *
+ * @param path the hash of a key
+ * @param valueHash the hash of its value, 32 bytes; {@link noValue} for the map without the key
+ */
+export const rootAt = defineOf<[PByteString, PByteString, PList<PData>], PByteString>(
+  3,
+  (path, valueHash, proof) =>
+    scope(function* () {
+      const excluding = yield* bind(equalsInteger(lengthOfByteString(valueHash), integer(0)))
+      return fold(
+        path,
+        proof,
+        (cursor) => choose(excluding, emptyHash(), combine(suffix(path, cursor), valueHash)),
+        excluding,
+      )
+    }),
+)
 
 /**
  * @param end the hash below the last step
- * @param collapses whether a neighbour that is left alone at the end takes the place of its branch
+ * @param collapses whether a neighbour that is the only one left replaces its branch
  */
-function fold(path: Bytes, proof: List, end: (cursor: Int) => Bytes, collapses: boolean): Bytes {
+function fold(path: Bytes, proof: List, end: (cursor: Int) => Bytes, collapses: Bool): Bytes {
   const below = recursive<PList<PData>, PLam<PInt, PByteString>>((self, steps) =>
     lambda((cursor) =>
       choose(
         nullList(steps),
         end(cursor),
-        naming(function* () {
-          const step = yield* keep(headList(steps))
-          const fields = yield* keep(fieldsOf(step))
-          const kind = yield* keep(constructorOf(step))
-          const fork = yield* keep(addInteger(cursor, natural(unIData(headList(fields)))))
-          const next = yield* keep(addInteger(fork, integer(1)))
+        scope(function* () {
+          const step = yield* bind(headList(steps))
+          const fields = yield* bind(fieldsOf(step))
+          const kind = yield* bind(constructorOf(step))
+          const fork = yield* bind(addInteger(cursor, natural(unIData(headList(fields)))))
+          const next = yield* bind(addInteger(fork, integer(1)))
           const child = call<PByteString>(self(tailList(steps)), next)
           const around: Place = { path, cursor, fork }
-          const alone = collapses ? nullList(tailList(steps)) : boolean(false)
+          const alone = both(collapses, nullList(tailList(steps)))
           return choose(
             equalsInteger(kind, integer(Step.branch)),
             branch(around, child, ofLength(unBData(at(fields, 1)), 4 * hashBytes)),
@@ -94,7 +111,7 @@ function fold(path: Bytes, proof: List, end: (cursor: Int) => Bytes, collapses: 
   return call(below(proof), integer(0))
 }
 
-/** Where a step stands: its prefix begins at nibble `cursor`, its children differ in nibble `fork`. */
+/** The position of a step: its prefix begins at nibble `cursor`, its children differ in nibble `fork`. */
 interface Place {
   readonly path: Bytes
   readonly cursor: Int
@@ -109,11 +126,11 @@ const pairOf = ({ path, cursor, fork }: Place, child: Bytes, place: Int, neighbo
 
 /** The only neighbour is a branch. */
 const forked = (around: Place, child: Bytes, neighbor: List, alone: Bool): Bytes =>
-  naming(function* () {
+  scope(function* () {
     const { path, cursor, fork } = around
-    const place = yield* keep(unIData(at(neighbor, 0)))
-    const prefix = yield* keep(unBData(at(neighbor, 1)))
-    const root = yield* keep(ofLength(unBData(at(neighbor, 2)), hashBytes))
+    const place = yield* bind(unIData(at(neighbor, 0)))
+    const prefix = yield* bind(unBData(at(neighbor, 1)))
+    const root = yield* bind(ofLength(unBData(at(neighbor, 2)), hashBytes))
     const stands = every(
       areNibbles(consByteString(place, prefix)),
       not(equalsInteger(place, nibble(path, fork))),
@@ -127,13 +144,13 @@ const forked = (around: Place, child: Bytes, neighbor: List, alone: Bool): Bytes
     )
   })
 
-/** The only neighbour is a leaf, named by its whole path. */
+/** The only neighbour is a leaf, given by its full path. */
 const leaf = (around: Place, child: Bytes, fields: List, alone: Bool): Bytes =>
-  naming(function* () {
+  scope(function* () {
     const { path, cursor, fork } = around
-    const key = yield* keep(ofLength(unBData(at(fields, 1)), hashBytes))
-    const value = yield* keep(ofLength(unBData(at(fields, 2)), hashBytes))
-    const place = yield* keep(nibble(key, fork))
+    const key = yield* bind(ofLength(unBData(at(fields, 1)), hashBytes))
+    const value = yield* bind(ofLength(unBData(at(fields, 2)), hashBytes))
+    const place = yield* bind(nibble(key, fork))
     const stands = both(
       equalsByteString(nibbles(key, integer(0), fork), nibbles(path, integer(0), fork)),
       not(equalsInteger(place, nibble(path, fork))),
@@ -150,20 +167,20 @@ const leaf = (around: Place, child: Bytes, fields: List, alone: Bool): Bytes =>
   })
 
 const natural = (value: Int): Int =>
-  naming(function* () {
-    const number = yield* keep(value)
+  scope(function* () {
+    const number = yield* bind(value)
     return choose(lessThanEqualsInteger(integer(0), number), number, fail())
   })
 
 const ofLength = (value: Bytes, length: number): Bytes =>
-  naming(function* () {
-    const held = yield* keep(value)
+  scope(function* () {
+    const held = yield* bind(value)
     return choose(equalsInteger(lengthOfByteString(held), integer(length)), held, fail())
   })
 
 const areNibbles = (held: Bytes): Bool =>
-  naming(function* () {
-    const whole = yield* keep(held)
+  scope(function* () {
+    const whole = yield* bind(held)
     const from = recursive<PInt, PBool>((self, index) =>
       choose(
         equalsInteger(index, lengthOfByteString(whole)),

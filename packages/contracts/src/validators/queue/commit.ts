@@ -1,18 +1,16 @@
-import { ActiveOperator, ConfirmedState, Header, Registry, rootLength } from '../../layout.js'
+import { headerFieldIndex as Header, headerFieldCount, rootLength } from '@ratatosk/block'
+import { ConfirmedState, Registry } from '../../layout.js'
 import {
   bData,
   blake2b224,
-  divideInteger,
   equalsByteString,
   equalsData,
   equalsInteger,
   headList,
   integer,
   lessThanInteger,
-  modInteger,
   nullList,
   serialiseData,
-  subtractInteger,
   tailList,
   unIData,
   unListData,
@@ -20,7 +18,7 @@ import {
 import {
   addressOf,
   datumOf,
-  holds,
+  inputHolding,
   mintedName,
   oneToken,
   outputsOf,
@@ -32,43 +30,32 @@ import {
   validFromOf,
   validToOf,
 } from '../core/context.js'
-import {
-  at,
-  every,
-  fieldsOf,
-  find,
-  hasShape,
-  includes,
-  isBytesOf,
-  isSmall,
-  itemAt,
-  lengthOf,
-  none,
-  some,
-} from '../core/data.js'
-import { carriedRules, outputRules } from '../core/output-rules.js'
+import { at, both, fieldsOf, hasShape, includes, isBytesOf, none, some } from '../core/data.js'
+import { continuingOutputRules, outputRules } from '../core/output-rules.js'
 import type { RuleBook, Rules } from '../core/rules.js'
-import { choose, type Data, keep, naming, type Unit } from '../core/term.js'
+import { lastTurnOf, operatorInTurn, turnOf } from '../core/schedule.js'
+import { bind, choose, type Data, scope, type Unit } from '../core/term.js'
+import { emptyHash } from '../mpf/merkle.js'
+import type { QueueContext } from './context.js'
 import { blockName, contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
-import type { Step } from './state-queue.js'
 
 /**
- * Appends a block: spends the last element and pays it back as output 0, linked to the new block, which is output 1.
+ * Appends a block: spends the last element and pays it back as output 0, now linked to the new block, which is output 1.
  */
-export const commit = (book: RuleBook, step: Step): Unit =>
-  naming(function* () {
-    const { transaction, policy, minted, spent, parameters } = step
-    const last = yield* keep(headList(spent))
-    const content = yield* keep(contentOf(last))
-    const outputs = yield* keep(outputsOf(transaction))
-    const added = yield* keep(at(outputs, 1))
-    const header = yield* keep(contentOf(added))
-    const fields = yield* keep(fieldsOf(header))
-    const hash = yield* keep(blake2b224(serialiseData(header)))
-    const name = yield* keep(mintedName(minted))
+export const commit = (book: RuleBook, context: QueueContext): Unit =>
+  scope(function* () {
+    const { transaction, policy, minted, spent, parameters } = context
+    const last = yield* bind(headList(spent))
+    const content = yield* bind(contentOf(last))
+    const outputs = yield* bind(outputsOf(transaction))
+    const added = yield* bind(at(outputs, 1))
+    const header = yield* bind(contentOf(added))
+    const fields = yield* bind(fieldsOf(header))
+    const hash = yield* bind(blake2b224(serialiseData(header)))
+    const name = yield* bind(mintedName(minted))
 
-    const before = yield* keep(fieldsOf(content))
-    const onRoot = yield* keep(isRoot(last, parameters.rootName))
+    const before = yield* bind(fieldsOf(content))
+    const onRoot = yield* bind(isRoot(last, parameters.rootName))
     const hashBefore = choose(
       onRoot,
       at(before, ConfirmedState.headerHash),
@@ -80,27 +67,35 @@ export const commit = (book: RuleBook, step: Step): Unit =>
     const endTime = at(fields, Header.endTime)
 
     return book.enforce({
-      'commit-token-is-header-hash': equalsByteString(name, blockName(hash)),
-      'commit-mints-one-token': equalsData(minted, oneToken(policy, name, integer(1))),
+      'commit-token-name': equalsByteString(name, blockName(hash)),
+      'commit-mints-block-only': equalsData(minted, oneToken(policy, name, integer(1))),
       'commit-spends-one-element': nullList(tailList(spent)),
-      'commit-spends-a-real-element': equalsData(policyOf(last), policy),
-      'commit-at-the-tail': equalsData(linkOf(last), none()),
-      'header-prev-header-hash': equalsData(at(fields, Header.prevHeaderHash), hashBefore),
-      'header-prev-utxos-root': equalsData(at(fields, Header.prevUtxosRoot), rootBefore),
-      'header-start-time': equalsData(startTime, endBefore),
-      'header-end-time': equalsInteger(unIData(endTime), validToOf(transaction)),
-      'header-not-empty': lessThanInteger(unIData(startTime), unIData(endTime)),
-      'header-shape': hasShape(header, 0, Header.size),
-      'header-roots': every(
-        ...[Header.utxosRoot, Header.transactionsRoot, Header.depositsRoot, Header.withdrawalsRoot].map(
-          (root) => isBytesOf(at(fields, root), rootLength),
-        ),
+      'commit-spends-genuine-element': equalsData(policyOf(last), policy),
+      'commit-extends-last-element': equalsData(linkOf(last), none()),
+      'commit-prev-header-hash': equalsData(at(fields, Header.prevHeaderHash), hashBefore),
+      'commit-prev-utxos-root': equalsData(at(fields, Header.prevUtxosRoot), rootBefore),
+      'commit-start-time': equalsData(startTime, endBefore),
+      'commit-end-time': equalsInteger(unIData(endTime), validToOf(transaction)),
+      'commit-positive-duration': lessThanInteger(unIData(startTime), unIData(endTime)),
+      'commit-header-shape': hasShape(header, 0, headerFieldCount),
+      'commit-root-lengths': both(
+        isBytesOf(at(fields, Header.utxosRoot), rootLength),
+        isBytesOf(at(fields, Header.transactionsRoot), rootLength),
       ),
-      'header-protocol-version': isSmall(at(fields, Header.protocolVersion)),
-      'commit-signed': includes(signatoriesOf(transaction), at(fields, Header.operatorVkey)),
-      ...scheduleRules(at(fields, Header.operatorVkey), step),
-      ...carriedRules('commit-carries', headList(outputs), last, elementDatum(content, some(bData(hash)))),
-      ...outputRules('commit-adds', added, {
+      'commit-no-events': both(
+        equalsData(at(fields, Header.depositsRoot), bData(emptyHash())),
+        equalsData(at(fields, Header.withdrawalsRoot), bData(emptyHash())),
+      ),
+      'commit-protocol-version': equalsData(at(fields, Header.protocolVersion), parameters.protocolVersion),
+      'commit-signed-by-operator': includes(signatoriesOf(transaction), at(fields, Header.operatorVkey)),
+      ...scheduleRules(at(fields, Header.operatorVkey), context),
+      ...continuingOutputRules(
+        'commit-continues',
+        headList(outputs),
+        last,
+        elementDatum(content, some(bData(hash))),
+      ),
+      ...outputRules('commit-appends', added, {
         address: addressOf(last),
         tokens: minted,
         datum: elementDatum(header, none()),
@@ -108,24 +103,14 @@ export const commit = (book: RuleBook, step: Step): Unit =>
     })
   })
 
-/**
- * Active operators take turns of equal length, counted from the beginning of POSIX time, in the order of the registry.
- * The whole validity interval lies in one turn, so the current slot does; and so no block can end far in the future.
- */
-function scheduleRules(operator: Data, { transaction, parameters }: Step): Rules {
+/** The validity interval lies in one turn, and so does the slot that includes the transaction. */
+function scheduleRules(operator: Data, { transaction, parameters }: QueueContext): Rules {
   const turnLength = unIData(parameters.turnLength)
-  const turn = divideInteger(validFromOf(transaction), turnLength)
-  const lastTurn = divideInteger(subtractInteger(validToOf(transaction), integer(1)), turnLength)
-  const scheduled = naming(function* () {
-    const registry = find(referenceInputsOf(transaction), (input) =>
-      holds(resolvedOf(input), parameters.registryPolicy),
-    )
-    const active = yield* keep(unListData(at(fieldsOf(datumOf(resolvedOf(registry))), Registry.active)))
-    const place = modInteger(turn, lengthOf(active))
-    return at(fieldsOf(itemAt(active, place)), ActiveOperator.vkey)
-  })
+  const turn = turnOf(validFromOf(transaction), turnLength)
+  const registry = inputHolding(referenceInputsOf(transaction), parameters.registryPolicy)
+  const operators = unListData(at(fieldsOf(datumOf(resolvedOf(registry))), Registry.operators))
   return {
-    'commit-in-turn': equalsData(scheduled, operator),
-    'commit-within-one-turn': equalsInteger(turn, lastTurn),
+    'commit-in-turn': equalsData(operatorInTurn(turn, turnLength, operators), operator),
+    'commit-within-one-turn': equalsInteger(turn, lastTurnOf(transaction, turnLength)),
   }
 }

@@ -1,4 +1,5 @@
-import { blockPrefix, Element, hashLength } from '../../layout.js'
+import { hashLength } from '@ratatosk/block'
+import { blockPrefix, Element } from '../../layout.js'
 import {
   appendByteString,
   bytes,
@@ -13,7 +14,7 @@ import type { Bool, Bytes, Data } from '../core/term.js'
 
 export const blockName = (headerHash: Bytes): Bytes => appendByteString(bytes(blockPrefix), headerHash)
 
-/** The hash in the name of a block's token. */
+/** The header hash in the name of a block's token. */
 export const hashInName = (name: Bytes): Bytes =>
   sliceByteString(integer(blockPrefix.length), integer(hashLength), name)
 

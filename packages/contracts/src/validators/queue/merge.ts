@@ -1,4 +1,5 @@
-import { Header } from '../../layout.js'
+import { headerFieldIndex as Header } from '@ratatosk/block'
+import { ConfirmedState } from '../../layout.js'
 import {
   addInteger,
   bData,
@@ -23,28 +24,31 @@ import {
   validFromOf,
 } from '../core/context.js'
 import { at, both, constr, fieldsOf, none, some } from '../core/data.js'
-import { carriedRules, outputRules } from '../core/output-rules.js'
+import { continuingOutputRules, outputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
-import { choose, keep, naming, type Unit } from '../core/term.js'
+import { bind, choose, scope, type Unit } from '../core/term.js'
+import type { QueueContext } from './context.js'
 import { contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
-import type { Step } from './state-queue.js'
 
 /**
  * Merges the oldest block: spends the root and the block, burns the block's token, pays the root back as output 0 with the
- * block's state, and the block's ada to its operator as output 1.
+ * block's state, and returns the block's ada to its operator as output 1.
  */
-export const merge = (book: RuleBook, { transaction, policy, minted, spent, parameters }: Step): Unit =>
-  naming(function* () {
-    const first = yield* keep(headList(spent))
-    const second = yield* keep(at(spent, 1))
-    const rootFirst = yield* keep(isRoot(first, parameters.rootName))
-    const root = yield* keep(choose(rootFirst, first, second))
-    const block = yield* keep(choose(rootFirst, second, first))
-    const name = yield* keep(tokenNameOf(block))
-    const hash = yield* keep(bData(hashInName(name)))
-    const fields = yield* keep(fieldsOf(contentOf(block)))
-    const outputs = yield* keep(outputsOf(transaction))
-    const refund = yield* keep(at(outputs, 1))
+export const merge = (
+  book: RuleBook,
+  { transaction, policy, minted, spent, parameters }: QueueContext,
+): Unit =>
+  scope(function* () {
+    const first = yield* bind(headList(spent))
+    const second = yield* bind(at(spent, 1))
+    const rootFirst = yield* bind(isRoot(first, parameters.rootName))
+    const root = yield* bind(choose(rootFirst, first, second))
+    const block = yield* bind(choose(rootFirst, second, first))
+    const name = yield* bind(tokenNameOf(block))
+    const hash = yield* bind(bData(hashInName(name)))
+    const fields = yield* bind(fieldsOf(contentOf(block)))
+    const outputs = yield* bind(outputsOf(transaction))
+    const refund = yield* bind(at(outputs, 1))
     const state = constr(
       0,
       hash,
@@ -56,21 +60,30 @@ export const merge = (book: RuleBook, { transaction, policy, minted, spent, para
     )
     return book.enforce({
       'merge-spends-two-elements': nullList(tailList(tailList(spent))),
-      'merge-spends-the-root': both(
+      'merge-spends-genuine-root': both(
         equalsData(policyOf(root), policy),
         equalsByteString(tokenNameOf(root), unBData(parameters.rootName)),
       ),
-      'merge-the-oldest': equalsData(linkOf(root), some(hash)),
-      'merge-burns-its-block': equalsData(minted, oneToken(policy, name, integer(-1))),
+      'merge-follows-confirmed-state': equalsData(
+        at(fields, Header.prevHeaderHash),
+        at(fieldsOf(contentOf(root)), ConfirmedState.headerHash),
+      ),
+      'merge-oldest-block': equalsData(linkOf(root), some(hash)),
+      'merge-burns-block-only': equalsData(minted, oneToken(policy, name, integer(-1))),
       'merge-mature': lessThanEqualsInteger(
         addInteger(unIData(at(fields, Header.endTime)), unIData(parameters.maturityWindow)),
         validFromOf(transaction),
       ),
-      ...carriedRules('merge-carries', headList(outputs), root, elementDatum(state, linkOf(block))),
+      ...continuingOutputRules(
+        'merge-continues',
+        headList(outputs),
+        root,
+        elementDatum(state, linkOf(block)),
+      ),
       ...outputRules('merge-refunds', refund, {
         address: constr(0, keyCredential(at(fields, Header.operatorVkey)), none()),
         tokens: noTokens(),
-        // Marked, so that no other contract takes this payment for one that is due to it.
+        // Names the block, so that no other contract can count this payment as its own.
         datum: hash,
       }),
       'merge-refunds-ada': lessThanEqualsInteger(lovelaceOf(block), lovelaceOf(refund)),

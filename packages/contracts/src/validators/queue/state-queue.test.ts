@@ -1,22 +1,45 @@
-import { describe, expect, it } from 'vitest'
-import { engines } from '../../test/evaluate.js'
+import { judgeRules } from '../../test/judge-rules.js'
 import { queueBreaches } from '../../test/queue/breaches.js'
-import { commitFirst, commitSecond, deinit, init, merge } from '../../test/queue/scenarios.js'
-import { createWorld } from '../../test/world.js'
-import { compileStateQueue } from '../compile.js'
+import {
+  prune,
+  pruneBehindBlock,
+  removeActive,
+  removeAlreadySlashed,
+  removeByHeldVerdict,
+  removeRetired,
+} from '../../test/queue/removals.js'
+import {
+  commitFirst,
+  commitSecond,
+  deinit,
+  deinitBlocks,
+  firstHeader,
+  init,
+  merge,
+  remove,
+  removeLast,
+} from '../../test/queue/scenarios.js'
+import type { World } from '../../test/world.js'
 
-const world = createWorld()
+const deinitOneBlock = (world: World) => deinitBlocks(world, firstHeader)
 
-it('names a breach for every rule', () => {
-  expect(new Set(queueBreaches.map(({ rule }) => rule))).toEqual(new Set(compileStateQueue().rules))
-})
-
-describe.each(Object.entries(engines))('the state queue, judged by %s', (_name, evaluate) => {
-  it.each(Object.entries({ init, deinit, commitFirst, commitSecond, merge }))('takes %s', (_, scenario) => {
-    expect(evaluate(scenario(world))).toMatchObject({ ok: true })
-  })
-
-  it.each(queueBreaches)('refuses by $rule: $what', ({ transaction }) => {
-    expect(evaluate(transaction(world))).toMatchObject({ ok: false })
-  })
-})
+judgeRules(
+  'state_queue',
+  {
+    init,
+    deinit,
+    deinitOneBlock,
+    commitFirst,
+    commitSecond,
+    merge,
+    remove,
+    removeLast,
+    removeActive,
+    removeRetired,
+    removeAlreadySlashed,
+    removeByHeldVerdict,
+    prune,
+    pruneBehindBlock,
+  },
+  queueBreaches,
+)

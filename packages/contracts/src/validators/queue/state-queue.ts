@@ -1,10 +1,11 @@
 import { QueueAction } from '../../layout.js'
-import { equalsInteger, fail, integer, mapOf } from '../core/builtins.js'
+import { mapOf, unIData } from '../core/builtins.js'
 import {
   inputsOf,
   lookUp,
   mintOf,
   mintsUnderGuardOf,
+  Purpose,
   redeemerOf,
   scriptCredential,
   scriptInfoOf,
@@ -12,54 +13,31 @@ import {
   spentBy,
   transactionOf,
 } from '../core/context.js'
-import { at, constructorOf, fieldsOf } from '../core/data.js'
+import { at, branch, constructorOf, fieldsOf, skipAbout } from '../core/data.js'
 import type { RuleBook } from '../core/rules.js'
-import { choose, type Data, keep, type List, naming, type Unit } from '../core/term.js'
+import { bind, type Data, type List, scope, type Unit } from '../core/term.js'
 import { commit } from './commit.js'
-import { deinit, init } from './life.js'
+import type { QueueContext, QueueParameters } from './context.js'
+import { deinit, init } from './init-deinit.js'
 import { merge } from './merge.js'
-
-/** What the state queue's script is applied to before it is a script: data, as the blueprint says. */
-export interface QueueParameters {
-  /** Bytes: the asset name of the root. */
-  readonly rootName: Data
-  /** Bytes: the hash of the administrator's verification key. */
-  readonly administrator: Data
-  /** Integer: milliseconds from a block's end to its merging. */
-  readonly maturityWindow: Data
-  /** Bytes: the policy of the operator registry. */
-  readonly registryPolicy: Data
-  /** Integer: milliseconds of an operator's turn. */
-  readonly turnLength: Data
-}
-
-/** What each action is judged by. */
-export interface Step {
-  readonly parameters: QueueParameters
-  readonly transaction: List
-  /** Bytes: the script's own hash. */
-  readonly policy: Data
-  /** What is minted and burned under the own policy, as a value of that policy alone. */
-  readonly minted: Data
-  /** The outputs that are spent at the script, whatever their staking part. */
-  readonly spent: List
-}
+import { prune } from './prune.js'
+import { remove } from './remove.js'
 
 /**
- * The state queue: one script that is policy and validator, so that each knows the other's hash.
+ * The state queue: one script that is both minting policy and spending validator, so that each knows the other's hash.
  *
- * Its tokens are at its address from their minting to their burning. To spend there at all, a transaction must mint or burn
- * under the policy; so all rules are the policy's, run once a transaction.
+ * A token of the policy stays at the script's address from mint to burn. A transaction that spends there must also mint or burn
+ * under the policy, so the policy's rules judge the whole transaction, once, however many elements it spends.
  */
 export const stateQueue = (book: RuleBook, parameters: QueueParameters, context: Data): Unit =>
-  naming(function* () {
-    const transaction = yield* keep(transactionOf(context))
-    const info = yield* keep(scriptInfoOf(context))
-    const purpose = yield* keep(constructorOf(info))
-    return choose(
-      equalsInteger(purpose, integer(0)),
-      mint(book, parameters, transaction, at(fieldsOf(info), 0), redeemerOf(context)),
-      choose(equalsInteger(purpose, integer(1)), spend(book, transaction, at(fieldsOf(info), 0)), fail()),
+  scope(function* () {
+    const transaction = yield* bind(transactionOf(context))
+    const info = yield* bind(scriptInfoOf(context))
+    const purpose = yield* bind(constructorOf(info))
+    return branch(
+      purpose,
+      [Purpose.minting, mint(book, parameters, transaction, at(fieldsOf(info), 0), redeemerOf(context))],
+      [Purpose.spending, spend(book, transaction, at(fieldsOf(info), 0), redeemerOf(context))],
     )
   })
 
@@ -70,29 +48,28 @@ const mint = (
   own: Data,
   redeemer: Data,
 ): Unit =>
-  naming(function* () {
-    const policy = yield* keep(own)
-    const minted = yield* keep(mapOf(policy, lookUp(mintOf(transaction), policy)))
-    const spent = yield* keep(spentAt(inputsOf(transaction), scriptCredential(policy)))
-    const action = yield* keep(constructorOf(redeemer))
-    const step: Step = { parameters, transaction, policy, minted, spent }
-    return choose(
-      equalsInteger(action, integer(QueueAction.commit)),
-      commit(book, step),
-      choose(
-        equalsInteger(action, integer(QueueAction.merge)),
-        merge(book, step),
-        choose(
-          equalsInteger(action, integer(QueueAction.init)),
-          init(book, step),
-          // Removal comes with fraud proofs; until then its place is kept, and it fails like what does not exist.
-          choose(equalsInteger(action, integer(QueueAction.deinit)), deinit(book, step), fail()),
-        ),
-      ),
+  scope(function* () {
+    const policy = yield* bind(own)
+    const minted = yield* bind(mapOf(policy, lookUp(mintOf(transaction), policy)))
+    const spent = yield* bind(spentAt(inputsOf(transaction), scriptCredential(policy)))
+    const action = yield* bind(constructorOf(redeemer))
+    const context: QueueContext = { parameters, transaction, policy, minted, spent }
+    return branch(
+      action,
+      [QueueAction.commit, commit(book, context)],
+      [QueueAction.merge, merge(book, context)],
+      [QueueAction.init, init(book, context)],
+      [QueueAction.deinit, deinit(book, context)],
+      [QueueAction.remove, remove(book, context, redeemer)],
+      [QueueAction.prune, prune(book, context, redeemer)],
     )
   })
 
-const spend = (book: RuleBook, transaction: List, reference: Data): Unit =>
-  book.enforce({
-    'spend-by-policy': mintsUnderGuardOf(transaction, spentBy(inputsOf(transaction), reference)),
+/** @param redeemer Integer: a lower bound on the input's index, which spares a long search where many elements are spent */
+const spend = (book: RuleBook, transaction: List, reference: Data, redeemer: Data): Unit =>
+  scope(function* () {
+    const inputs = yield* bind(skipAbout(inputsOf(transaction), unIData(redeemer)))
+    return book.enforce({
+      'spend-under-policy': mintsUnderGuardOf(transaction, spentBy(inputs, reference)),
+    })
   })

@@ -1,10 +1,11 @@
-import type { PData, PList } from '@harmoniclabs/plu-ts'
-import { ActiveOperator, Registry, RetiredOperator } from '../../layout.js'
+import type { PData, PInt, PList } from '@harmoniclabs/plu-ts'
+import { Operator } from '../../layout.js'
+import { authorises } from '../core/authority.js'
 import {
   addInteger,
-  equalsData,
   headList,
   iData,
+  integer,
   lessThanEqualsInteger,
   lessThanInteger,
   listOf,
@@ -13,139 +14,148 @@ import {
   subtractInteger,
   tailList,
   unIData,
-  unListData,
 } from '../core/builtins.js'
+import { lovelaceOf, signatoriesOf, validFromOf, validToOf } from '../core/context.js'
 import {
-  datumOf,
-  inputsOf,
-  lovelaceOf,
-  outputsOf,
-  paymentCredentialOf,
-  signatoriesOf,
-  spentAt,
-  validFromOf,
-  validToOf,
-} from '../core/context.js'
-import { any, at, constr, fieldsOf, find, lengthOf, not } from '../core/data.js'
-import { carriedRules } from '../core/output-rules.js'
-import type { RuleBook, Rules } from '../core/rules.js'
-import {
-  type Bool,
-  choose,
-  type Data,
-  type Int,
-  keep,
-  type List,
-  naming,
-  recursive,
-  type Unit,
-} from '../core/term.js'
-import { type ChangeStep, registryDatum } from './registry.js'
+  any,
+  at,
+  both,
+  constr,
+  either,
+  fieldsOf,
+  find,
+  includes,
+  isNone,
+  isTrue,
+  lengthOf,
+  none,
+  not,
+  some,
+  valueIn,
+} from '../core/data.js'
+import type { RuleBook } from '../core/rules.js'
+import { effectiveTime, isOf } from '../core/schedule.js'
+import { bind, choose, type Data, type Int, type List, recursive, scope, type Unit } from '../core/term.js'
+import { type ChangeContext, continues, fieldsOfRegistry, registryDatum } from './context.js'
 
-/** Adds an operator, who leaves the bond with the registry. */
-export const register = (book: RuleBook, step: ChangeStep): Unit =>
-  naming(function* () {
-    const { parameters, registry, operator } = step
-    const { active, retired } = yield* operatorsOf(registry)
-    const bond = unIData(parameters.bond)
+/** Adds an operator, who deposits the bond. */
+export const register = (book: RuleBook, context: ChangeContext): Unit =>
+  scope(function* () {
+    const { parameters, transaction, registry, argument: operator } = context
+    const { operators, queue, running } = yield* fieldsOfRegistry(registry)
+    const { permissioned, administrator, bond, turnLength } = parameters
+    const maximum = yield* bind(unIData(parameters.maxOperators))
+    const activeFrom = effectiveTime(running, transaction, unIData(turnLength))
     return book.enforce({
-      ...changeRules('register', step),
-      'register-unknown': not(any(active, isOf(operator))),
-      'register-not-retired': not(any(retired, isOf(operator))),
-      'register-room': lessThanInteger(
-        addInteger(lengthOf(active), lengthOf(retired)),
-        unIData(parameters.maxOperators),
-      ),
-      ...carried(
+      'register-signed-by-operator': includes(signatoriesOf(transaction), operator),
+      'register-by-administrator': either(not(isTrue(permissioned)), authorises(administrator, transaction)),
+      'register-once': not(any(operators, isOf(operator))),
+      'register-below-maximum': lessThanInteger(unretired(operators), maximum),
+      'register-datum-bounded': lessThanInteger(lengthOf(operators), addInteger(maximum, maximum)),
+      ...continues(
         'register',
-        step,
-        prepend(constr(0, operator, parameters.bond), active),
-        retired,
-        addInteger(lovelaceOf(registry), bond),
+        context,
+        registryDatum(
+          prepend(constr(0, operator, bond, iData(activeFrom), none()), operators),
+          queue,
+          running,
+        ),
+        addInteger(lovelaceOf(registry), unIData(bond)),
       ),
     })
   })
 
-/** Takes an operator out of the turns; the bond stays until no block of theirs can be in the queue. */
-export const retire = (book: RuleBook, step: ChangeStep): Unit =>
-  naming(function* () {
-    const { parameters, transaction, registry, operator } = step
-    const { active, retired } = yield* operatorsOf(registry)
-    const bond = at(fieldsOf(find(active, isOf(operator))), ActiveOperator.bond)
-    const releaseTime = addInteger(validToOf(transaction), unIData(parameters.releaseDelay))
+/** Ends an operator's turns. The bond stays locked until no block of the operator can be in the queue. */
+export const retire = (book: RuleBook, context: ChangeContext): Unit =>
+  scope(function* () {
+    const { parameters, transaction, registry, argument: operator } = context
+    const { operators, queue, running } = yield* fieldsOfRegistry(registry)
+    const { permissioned, administrator } = parameters
+    const turnLength = yield* bind(unIData(parameters.turnLength))
+    const entry = yield* bind(fieldsOf(find(operators, isOf(operator))))
+    const activeUntil = effectiveTime(running, transaction, turnLength)
+    const retired = constr(
+      0,
+      operator,
+      at(entry, Operator.bond),
+      at(entry, Operator.activeFrom),
+      some(iData(activeUntil)),
+    )
     return book.enforce({
-      ...changeRules('retire', step),
-      ...carried(
+      'retire-by-operator-or-administrator': either(
+        includes(signatoriesOf(transaction), operator),
+        both(isTrue(permissioned), authorises(administrator, transaction)),
+      ),
+      'retire-once': isNone(at(entry, Operator.activeUntil)),
+      'retire-soon': lessThanEqualsInteger(
+        subtractInteger(validToOf(transaction), validFromOf(transaction)),
+        turnLength,
+      ),
+      ...continues(
         'retire',
-        step,
-        without(active, operator),
-        prepend(constr(0, operator, bond, iData(releaseTime)), retired),
+        context,
+        registryDatum(
+          changed(operators, operator, (rest) => prepend(retired, rest)),
+          queue,
+          running,
+        ),
         lovelaceOf(registry),
       ),
     })
   })
 
-/** Gives a retired operator the bond back. */
-export const release = (book: RuleBook, step: ChangeStep): Unit =>
-  naming(function* () {
-    const { transaction, registry, operator } = step
-    const { active, retired } = yield* operatorsOf(registry)
-    const entry = yield* keep(fieldsOf(find(retired, isOf(operator))))
+/** Returns the bond of a retired operator. */
+export const release = (book: RuleBook, context: ChangeContext): Unit =>
+  scope(function* () {
+    const { parameters, transaction, registry, argument: operator } = context
+    const { operators, queue, running } = yield* fieldsOfRegistry(registry)
+    const entry = yield* bind(fieldsOf(find(operators, isOf(operator))))
     return book.enforce({
-      ...changeRules('release', step),
-      'release-time': lessThanEqualsInteger(
-        unIData(at(entry, RetiredOperator.releaseTime)),
+      'release-signed-by-operator': includes(signatoriesOf(transaction), operator),
+      'release-not-early': lessThanEqualsInteger(
+        addInteger(unIData(valueIn(at(entry, Operator.activeUntil))), unIData(parameters.releaseDelay)),
         validFromOf(transaction),
       ),
-      ...carried(
+      ...continues(
         'release',
-        step,
-        active,
-        without(retired, operator),
-        subtractInteger(lovelaceOf(registry), unIData(at(entry, RetiredOperator.bond))),
+        context,
+        registryDatum(
+          changed(operators, operator, (rest) => rest),
+          queue,
+          running,
+        ),
+        subtractInteger(lovelaceOf(registry), unIData(at(entry, Operator.bond))),
       ),
     })
   })
 
-function* operatorsOf(registry: Data) {
-  const fields = yield* keep(fieldsOf(datumOf(registry)))
-  const active = yield* keep(unListData(at(fields, Registry.active)))
-  const retired = yield* keep(unListData(at(fields, Registry.retired)))
-  return { active, retired }
-}
+/** How many operators have not retired. */
+const unretired = (operators: List): Int =>
+  recursive<PList<PData>, PInt>((self, rest) =>
+    choose(
+      nullList(rest),
+      integer(0),
+      scope(function* () {
+        const others = yield* bind(self(tailList(rest)))
+        return choose(
+          isNone(at(fieldsOf(headList(rest)), Operator.activeUntil)),
+          addInteger(integer(1), others),
+          others,
+        )
+      }),
+    ),
+  )(operators)
 
-/** Whether an entry, active or retired, is the operator's: the key comes first in both. */
-const isOf =
-  (operator: Data) =>
-  (entry: Data): Bool =>
-    equalsData(at(fieldsOf(entry), ActiveOperator.vkey), operator)
-
-const without = (entries: List, operator: Data): List =>
+/** The operators with the entry of one of them replaced: `replace` takes the entries behind it. */
+export const changed = (operators: List, operator: Data, replace: (behind: List) => List): List =>
   recursive<PList<PData>, PList<PData>>((self, rest) =>
     choose(
       nullList(rest),
       listOf(),
-      choose(isOf(operator)(headList(rest)), tailList(rest), prepend(headList(rest), self(tailList(rest)))),
+      choose(
+        isOf(operator)(headList(rest)),
+        replace(tailList(rest)),
+        prepend(headList(rest), self(tailList(rest))),
+      ),
     ),
-  )(entries)
-
-/** What holds of every change: one registry, and the operator's own will. */
-const changeRules = (name: string, { transaction, registry, operator }: ChangeStep): Rules => ({
-  [`${name}-spends-one`]: nullList(tailList(spentAt(inputsOf(transaction), paymentCredentialOf(registry)))),
-  [`${name}-signed`]: any(signatoriesOf(transaction), (key) => equalsData(key, operator)),
-})
-
-const carried = (
-  name: string,
-  { transaction, registry }: ChangeStep,
-  active: List,
-  retired: List,
-  leastAda: Int,
-): Rules =>
-  carriedRules(
-    `${name}-carries`,
-    headList(outputsOf(transaction)),
-    registry,
-    registryDatum(active, retired),
-    leastAda,
-  )
+  )(operators)

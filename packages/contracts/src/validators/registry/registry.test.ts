@@ -1,32 +1,31 @@
-import { describe, expect, it } from 'vitest'
-import { engines } from '../../test/evaluate.js'
+import { judgeRules } from '../../test/judge-rules.js'
+import { removeActive, removeRetired } from '../../test/queue/removals.js'
+import { deinit as endQueue, init as startQueue } from '../../test/queue/scenarios.js'
 import { registryBreaches } from '../../test/registry/breaches.js'
 import {
   deinit,
+  evict,
   init,
   registerFirst,
   registerSecond,
   release,
   retire,
 } from '../../test/registry/scenarios.js'
-import { createWorld } from '../../test/world.js'
-import { compileOperatorRegistry } from '../compile.js'
 
-const world = createWorld()
-
-it('names a breach for every rule', () => {
-  expect(new Set(registryBreaches.map(({ rule }) => rule))).toEqual(new Set(compileOperatorRegistry().rules))
-})
-
-describe.each(Object.entries(engines))('the operator registry, judged by %s', (_name, evaluate) => {
-  it.each(Object.entries({ init, deinit, registerFirst, registerSecond, retire, release }))(
-    'takes %s',
-    (_, scenario) => {
-      expect(evaluate(scenario(world))).toMatchObject({ ok: true })
-    },
-  )
-
-  it.each(registryBreaches)('refuses by $rule: $what', ({ transaction }) => {
-    expect(evaluate(transaction(world))).toMatchObject({ ok: false })
-  })
-})
+judgeRules(
+  'operator_registry',
+  {
+    init,
+    deinit,
+    registerFirst,
+    registerSecond,
+    retire,
+    evict,
+    release,
+    startQueue,
+    endQueue,
+    removeActive,
+    removeRetired,
+  },
+  registryBreaches,
+)

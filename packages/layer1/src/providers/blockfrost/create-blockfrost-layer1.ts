@@ -1,4 +1,11 @@
-import { outputReferenceKey, type ProtocolParameters, parseProtocolParameters, toHex } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import {
+  outputReferenceKey,
+  type ProtocolParameters,
+  parseProtocolParameters,
+  type Utxo,
+} from '@ratatosk/ledger'
+import pLimit from 'p-limit'
 import { Layer1Error } from '../../errors.js'
 import { createHttpClient, type HttpAnswer } from '../../http/http-client.js'
 import {
@@ -13,37 +20,33 @@ import {
   textOf,
 } from '../../http/json.js'
 import { readLimits } from '../../http/retry.js'
-import type { Layer1, Layer1Limits, Tip, TransactionStatus, Utxo } from '../../types.js'
-import { mapConcurrently } from '../concurrency.js'
+import type { Layer1, Layer1Limits, Tip, TransactionStatus } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
 import { createBriefMemo, createMemo } from '../memo.js'
 import type { Provider } from '../provider.js'
 import { cleanReason } from '../reason.js'
 import { readEvaluation } from './evaluation.js'
+import { createLists, WIDTH } from './lists.js'
 import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
+import { createPolicyOutputs } from './policy-outputs.js'
 
 export interface BlockfrostOptions extends Layer1Limits {
   /** With its `/api/v0`: `https://cardano-preprod.blockfrost.io/api/v0`. */
   readonly url: string
-  /** Sent as `project_id`; none for a server that asks for none. */
+  /** Sent as `project_id`; omit it for servers that need none. */
   readonly projectId?: string
-  /** The network that it must serve: mainnet 764824073, preprod 1, preview 2. */
+  /** The network that the server must serve: mainnet 764824073, preprod 1, preview 2. */
   readonly networkMagic: number
 }
 
 const NAME = 'blockfrost'
 const MAINNET_MAGIC = 764824073
-const PAGE = 100
-/** How often a list of several pages is read until no block comes in between. */
-const MAX_READS = 4
-/** Requests under way at once. */
-const WIDTH = 5
 const PARAMETERS_FOR_MS = 60_000
 
 /**
- * Layer 1 by Blockfrost's HTTP API, or any server that speaks it.
+ * Layer 1 over the HTTP API of Blockfrost or a compatible server.
  *
- * @throws TypeError on options that cannot work
+ * @throws TypeError on invalid options
  * @example
  * const layer1 = createBlockfrostLayer1({
  *   url: 'https://cardano-preprod.blockfrost.io/api/v0',
@@ -62,7 +65,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
   })
   const rememberParameters = createBriefMemo<ProtocolParameters>(PARAMETERS_FOR_MS)
 
-  /** The body, or undefined where Blockfrost knows nothing of the thing. */
+  /** The body, or undefined when Blockfrost answers 404. */
   async function find(path: string, signal: AbortSignal): Promise<unknown> {
     const answer = await http.read({ method: 'GET', path }, signal)
     if (answer.status === 404) return undefined
@@ -72,7 +75,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
   async function get(path: string, signal: AbortSignal): Promise<unknown> {
     const body = await find(path, signal)
     if (body === undefined)
-      throw new Layer1Error('invalid answer', 'Blockfrost knows nothing of what must be there')
+      throw new Layer1Error('invalid answer', 'Blockfrost answered 404 for a resource that must exist')
     return body
   }
 
@@ -82,43 +85,32 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     if (/network token mismatch|invalid address for this network/i.test(words)) {
       throw new Layer1Error('wrong network', 'Blockfrost serves another network')
     }
-    if (answer.status === 403)
-      throw new Layer1Error('unauthorized', 'Blockfrost does not take the project id')
+    if (answer.status === 403) throw new Layer1Error('unauthorized', 'Blockfrost rejects the project id')
     throw new Layer1Error('provider error', `Blockfrost answered ${answer.status}`)
   }
 
-  async function page(path: string, number: number, signal: AbortSignal): Promise<readonly unknown[]> {
-    const body = await find(`${path}?count=${PAGE}&page=${number}&order=asc`, signal)
-    return body === undefined ? [] : reading('Blockfrost', 'a page', () => arrayOf(body))
-  }
-
-  async function allPages(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
-    const items: unknown[] = []
-    for (let number = 1; ; number++) {
-      const found = await page(path, number, signal)
-      items.push(...found)
-      if (found.length < PAGE) return items
-    }
-  }
-
-  /** A whole list as of one block: what is spent between two pages moves the rest, and an item would be missed. */
-  async function pages(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
-    const first = await page(path, 1, signal)
-    if (first.length < PAGE) return first
-    for (let reads = 0; reads < MAX_READS; reads++) {
-      const before = await tip(signal)
-      const items = await allPages(path, signal)
-      if ((await tip(signal)).hash === before.hash) return items
-    }
-    throw new Layer1Error('invalid answer', 'Blockfrost made blocks faster than its list could be read')
-  }
-
+  const tipHash = async (signal: AbortSignal) => (await tip(signal)).hash
+  const lists = createLists(find, tipHash)
   const scripts = createScripts(get, createMemo(200))
 
   async function utxosUnder(path: string, signal: AbortSignal): Promise<Utxo[]> {
-    const items = await pages(path, signal)
-    return readUtxos(items, scripts, signal)
+    return readUtxos(await lists.whole(path, signal), scripts, signal)
   }
+
+  async function holders(unit: string, signal: AbortSignal): Promise<readonly string[]> {
+    const items = await lists.whole(`/assets/${unit}/addresses`, signal)
+    return reading('Blockfrost', 'holders of an asset', () =>
+      items.map((item) => encodeURIComponent(textOf(objectOf(item).address))),
+    )
+  }
+
+  const policyOutputs = createPolicyOutputs({
+    lists,
+    tipHash,
+    holders,
+    outputsOf: (unit, holder, signal) => lists.whole(`/addresses/${holder}/utxos/${unit}`, signal),
+    readUtxos: (items, signal) => readUtxos(items, scripts, signal),
+  })
 
   async function unspentOutputs(transactionId: string, signal: AbortSignal): Promise<Utxo[]> {
     const body = await find(`/txs/${transactionId}/utxos`, signal)
@@ -126,7 +118,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     const outputs = reading<JsonObject[]>('Blockfrost', 'the outputs of a transaction', () =>
       arrayOf(objectOf(body).outputs).map((output) => ({ ...objectOf(output), tx_hash: transactionId })),
     )
-    // A collateral return is an output of a failed transaction, and then the only one.
+    // A collateral return is an output of a failed transaction, and its only one.
     const failed =
       outputs.some(({ collateral }) => collateral === true) && !(await isValid(transactionId, signal))
     const unspent = outputs.filter(
@@ -155,19 +147,16 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     pollMs,
     utxosAt: (address, signal) => utxosUnder(`/addresses/${address}/utxos`, signal),
     async utxosByUnit(unit, signal) {
-      const holders = await pages(`/assets/${unit}/addresses`, signal)
-      const addresses = reading('Blockfrost', 'holders of an asset', () =>
-        holders.map((holder) => encodeURIComponent(textOf(objectOf(holder).address))),
-      )
-      const found = await mapConcurrently(addresses, WIDTH, (address) =>
+      const found = await pLimit(WIDTH).map(await holders(unit, signal), (address) =>
         utxosUnder(`/addresses/${address}/utxos/${unit}`, signal),
       )
       return found.flat()
     },
+    utxosByPolicy: policyOutputs,
     async utxosByReferences(references, signal) {
       const wanted = new Set(references.map(outputReferenceKey))
       const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
-      const found = await mapConcurrently(transactions, WIDTH, (id) => unspentOutputs(id, signal))
+      const found = await pLimit(WIDTH).map(transactions, (id) => unspentOutputs(id, signal))
       return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
     },
     parameters: (signal) =>
@@ -208,7 +197,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     async status(transactionId, signal) {
       const body = await find(`/txs/${transactionId}`, signal)
       if (body === undefined) {
-        // Servers that show no mempool answer 400 or 404.
+        // Servers without a mempool endpoint answer 400 or 404.
         const waiting = await http.read({ method: 'GET', path: `/mempool/${transactionId}` }, signal)
         return { kind: waiting.status === 200 ? 'pending' : 'unknown' }
       }
@@ -242,7 +231,7 @@ async function readUtxos(
   scripts: ScriptByHash,
   signal: AbortSignal,
 ): Promise<Utxo[]> {
-  return mapConcurrently(items, WIDTH, (item) => readUtxo(item, scripts, signal))
+  return pLimit(WIDTH).map(items, (item) => readUtxo(item, scripts, signal))
 }
 
 function wordsOf({ body }: HttpAnswer): string {

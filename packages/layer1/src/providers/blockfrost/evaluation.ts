@@ -4,7 +4,7 @@ import type { EvaluatedRedeemer } from '../../types.js'
 import { purposeOf } from '../purposes.js'
 import { cleanReason } from '../reason.js'
 
-/** Reads an evaluation in the envelope of Ogmios 5, which Blockfrost kept. */
+/** Reads an evaluation in Ogmios 5's envelope, which Blockfrost still uses. */
 export function readEvaluation(body: unknown): readonly EvaluatedRedeemer[] {
   const result = reading('Blockfrost', 'an evaluation', () => objectOf(objectOf(body).result))
   const { EvaluationResult: units, EvaluationFailure: failure } = result

@@ -1,4 +1,6 @@
-import { fromHex, type OutputDatum, type Script } from '@ratatosk/ledger'
+import { fromHex } from '@ratatosk/cbor'
+import type { OutputDatum, Script, Utxo } from '@ratatosk/ledger'
+import { type ScriptContent, toOutput } from '@ratatosk/transaction'
 import {
   arrayOf,
   countOf,
@@ -10,8 +12,6 @@ import {
   reading,
   textOf,
 } from '../../http/json.js'
-import { type ScriptContent, toOutput } from '../../transaction/encode-output.js'
-import type { Utxo } from '../../types.js'
 import { addressBytes, nativeScriptBytes, scriptOf, valueOfUnits } from '../output-content.js'
 
 export type ScriptByHash = (hash: string, signal: AbortSignal) => Promise<ScriptContent>
@@ -23,7 +23,7 @@ const languages: Readonly<Record<string, Script['language']>> = {
   plutusV3: 'PlutusV3',
 }
 
-/** Fetches reference scripts, of which Blockfrost's outputs tell only the hash. */
+/** Fetches reference scripts; Blockfrost's outputs contain only their hashes. */
 export function createScripts(
   get: (path: string, signal: AbortSignal) => Promise<unknown>,
   remember: (key: string, load: () => Promise<ScriptContent>) => Promise<ScriptContent>,
@@ -42,7 +42,7 @@ export function createScripts(
     })
 }
 
-/** An output as Blockfrost lists it. */
+/** Reads an output of a Blockfrost list. */
 export async function readUtxo(item: unknown, scripts: ScriptByHash, signal: AbortSignal): Promise<Utxo> {
   const scriptHash = reading('Blockfrost', 'an output', () => {
     const hash = optionalText(objectOf(item).reference_script_hash)
@@ -75,7 +75,7 @@ function readAmount(json: unknown) {
   return valueOfUnits(lovelace, quantities)
 }
 
-/** Of an inline datum the hash is told too. */
+/** Blockfrost gives the hash of inline datums too. */
 function readDatum(json: JsonObject): OutputDatum {
   const inline = optionalText(json.inline_datum)
   if (inline !== undefined) return { kind: 'inline', data: fromHex(inline) }

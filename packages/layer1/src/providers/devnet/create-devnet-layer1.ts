@@ -1,16 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { fromHex, outputReferenceKey } from '@ratatosk/ledger'
+import { fromHex } from '@ratatosk/cbor'
+import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { Layer1Error } from '../../errors.js'
 import { readLimits, retrying } from '../../http/retry.js'
-import type { EvaluatedRedeemer, Layer1, Layer1Limits, Utxo } from '../../types.js'
+import type { EvaluatedRedeemer, Layer1, Layer1Limits } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
 import type { Provider } from '../provider.js'
 import { cleanReason } from '../reason.js'
 import type { DevnetFault, DevnetOperation, DevnetPort } from './devnet-port.js'
 
 /**
- * Layer 1 in the same process. Faults that were injected into the devnet for `client`, or for every face, are met here as they
- * would be over a network.
+ * Layer 1 in the same process. Faults injected into the devnet for `client`, or for every target, have the same effect here as
+ * over a network.
  *
  * @example
  * const devnet = await createDevnet()
@@ -24,7 +25,7 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
     signal: AbortSignal,
     run: () => T | Promise<T>,
   ): Promise<T> {
-    const fault = devnet.faults?.meet('client', operation)
+    const fault = devnet.faults?.take('client', operation)
     if (fault === undefined) return run()
     if (fault.kind === 'delay') await delayed(fault, limits.requestTimeoutMs, signal)
     else if (fault.kind !== 'lost-answer') throw await failureOf(fault, limits.requestTimeoutMs, signal)
@@ -50,6 +51,7 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
     pollMs: options.pollMs ?? 100,
     utxosAt: (address, signal) => utxos({ address }, signal),
     utxosByUnit: (unit, signal) => utxos({ unit }, signal),
+    utxosByPolicy: (policy, signal) => utxos({ policy }, signal),
     utxosByReferences: (references, signal) =>
       utxos({ references: references.map(outputReferenceKey) }, signal),
     parameters: (signal) => read('parameters', signal, () => devnet.parameters),
@@ -60,7 +62,7 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
       }),
     slots: async () => devnet.slots,
     currentSlot: async () => devnet.currentSlot(),
-    // The caller has chosen this very chain.
+    // The caller chose this chain.
     checkNetwork: async () => {},
     send: (cbor, signal) =>
       once('submit', signal, async () => {

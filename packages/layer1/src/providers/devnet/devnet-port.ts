@@ -6,8 +6,7 @@ interface Block {
 }
 
 /**
- * A layer 1 in the same process, as far as it is used here: `createDevnet` of `@ratatosk/devnet` makes one, and anything else of
- * this shape will do.
+ * A layer 1 in the same process, such as `createDevnet` of `@ratatosk/devnet`.
  */
 export interface DevnetPort {
   readonly networkId: 0
@@ -18,6 +17,7 @@ export interface DevnetPort {
   utxos(query: {
     readonly address?: string
     readonly unit?: string
+    readonly policy?: string
     readonly references?: readonly string[]
   }): readonly {
     readonly transactionHash: string
@@ -33,9 +33,9 @@ export interface DevnetPort {
       }
   submit(cbor: Uint8Array): Promise<DevnetSubmission>
   evaluate(cbor: Uint8Array): Promise<DevnetEvaluation>
-  /** Faults on demand, met under the name `client`. */
+  /** Injected faults; this provider's target is `client`. */
   readonly faults?: {
-    meet(face: 'client', operation: DevnetOperation): DevnetFault | undefined
+    take(target: 'client', operation: DevnetOperation): DevnetFault | undefined
   }
 }
 

@@ -6,10 +6,10 @@ import { createDevnetLayer1 } from './create-devnet-layer1.js'
 afterAll(() => evaluator.close())
 
 describe('devnet in process', () => {
-  const suite = providerSuite(() =>
-    openHarness(async (devnet, limits) => ({
+  const suite = providerSuite((options) =>
+    openHarness(options, async (devnet, limits) => ({
       layer1: createDevnetLayer1(devnet, limits),
-      face: 'client',
+      target: 'client',
       close: async () => {},
     })),
   )

@@ -1,9 +1,11 @@
-import { outputReferenceKey, type ProtocolParameters, toHex } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import { outputReferenceKey, type ProtocolParameters, splitUnit } from '@ratatosk/ledger'
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import { Layer1Error } from '../../errors.js'
 import { createHttpClient } from '../../http/http-client.js'
 import { readLimits } from '../../http/retry.js'
 import type { Layer1, Layer1Limits } from '../../types.js'
-import { mapConcurrently } from '../concurrency.js'
 import { createLayer1 } from '../create-layer1.js'
 import { createBriefMemo } from '../memo.js'
 import type { Provider } from '../provider.js'
@@ -15,27 +17,26 @@ export interface KupmiosOptions extends Layer1Limits {
   readonly kupoUrl: string
   /** `http://127.0.0.1:1337`; Ogmios 6, by HTTP. */
   readonly ogmiosUrl: string
-  /** The network that they must serve: mainnet 764824073, preprod 1, preview 2. */
+  /** The network that the servers must serve: mainnet 764824073, preprod 1, preview 2. */
   readonly networkMagic: number
-  /** Sent to both, such as a hoster's key. */
+  /** Sent to both, such as a hosting provider's API key. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 const MAINNET_MAGIC = 764824073
-/** Requests under way at once. */
+/** Concurrent requests. */
 const WIDTH = 5
 const PARAMETERS_FOR_MS = 60_000
-/** Blocks whose heights are remembered. */
+/** Maximum number of remembered block heights. */
 const HEIGHTS = 1000
 
 /**
- * Layer 1 by one's own node: outputs from Kupo, everything else from Ogmios. Kupo must index what is asked for (`--match '*'`, or
- * at least the wallets' and scripts' addresses), with `--since` before their first outputs.
+ * Layer 1 over your own node: outputs from Kupo, everything else from Ogmios. Kupo must index the addresses that are read
+ * (`--match '*'`, or at least those of the wallets and scripts), with `--since` before their first outputs.
  *
- * Kupo tells slots and not heights, so `confirmations` are counted from when a transaction is first looked at: there may be
- * more, never fewer.
+ * Kupo reports slots, not heights, so `confirmations` count from the first poll: the true number may be higher, never lower.
  *
- * @throws TypeError on options that cannot work
+ * @throws TypeError on invalid options
  * @example
  * const layer1 = createKupmiosLayer1({
  *   kupoUrl: 'http://127.0.0.1:1442',
@@ -49,14 +50,12 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
   const kupo = createKupo(createHttpClient({ provider: 'Kupo', url: kupoUrl, headers, limits }))
   const ogmios = createOgmios(createHttpClient({ provider: 'Ogmios', url: ogmiosUrl, headers, limits }))
   const rememberParameters = createBriefMemo<ProtocolParameters>(PARAMETERS_FOR_MS)
-  /** By block hash, a height that is no less than the block's. */
-  const heights = new Map<string, number>()
+  /** By block hash, an upper bound of the block's height. */
+  const heights = new LRUCache<string, number>({ max: HEIGHTS })
 
   function heightOf(blockHash: string, tipHeight: number): number {
     const known = heights.get(blockHash)
     if (known !== undefined) return known
-    const oldest = heights.keys().next()
-    if (heights.size >= HEIGHTS && !oldest.done) heights.delete(oldest.value)
     heights.set(blockHash, tipHeight)
     return tipHeight
   }
@@ -67,16 +66,16 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
     pollMs,
     utxosAt: (address, signal) => kupo.unspent(address, signal),
     async utxosByUnit(unit, signal) {
-      const policy = unit.slice(0, 56)
-      const name = unit.slice(56)
-      // The pattern of an empty name is not among Kupo's.
+      const { policy, name } = splitUnit(unit)
+      // Kupo has no pattern for an empty asset name.
       const found = await kupo.unspent(`${policy}.${name === '' ? '*' : name}`, signal)
       return found.filter(({ output }) => output.value.assets.get(policy)?.has(name) === true)
     },
+    utxosByPolicy: (policy, signal) => kupo.unspent(`${policy}.*`, signal),
     async utxosByReferences(references, signal) {
       const wanted = new Set(references.map(outputReferenceKey))
       const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
-      const found = await mapConcurrently(transactions, WIDTH, (id) => kupo.unspent(`*@${id}`, signal))
+      const found = await pLimit(WIDTH).map(transactions, (id) => kupo.unspent(`*@${id}`, signal))
       return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
     },
     parameters: (signal) => rememberParameters(() => ogmios.parameters(signal)),
@@ -92,7 +91,7 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
       const block = await kupo.blockOf(transactionId, signal)
       if (block === undefined) return { kind: 'unknown' }
       const tip = await ogmios.tip(signal)
-      // A node that is behind Kupo's says nothing of the block's depth.
+      // A node behind Kupo's cannot tell the block's depth.
       const confirmations = tip.slot < block.slot ? 0 : tip.height - heightOf(block.hash, tip.height)
       return {
         kind: 'confirmed',

@@ -1,17 +1,17 @@
 import { afterAll, describe, it } from 'vitest'
 import { providerSuite } from '../../provider-suite/index.js'
-import { serveFaces } from '../../test/devnet-faces.js'
+import { serveApis } from '../../test/devnet-apis.js'
 import { evaluator, openHarness } from '../../test/devnet-harness.js'
 import { createKupmiosLayer1 } from './create-kupmios-layer1.js'
 
 afterAll(() => evaluator.close())
 
 describe('Kupo and Ogmios', () => {
-  const suite = providerSuite(() =>
-    openHarness(async (devnet, limits) => {
-      const { kupo, ogmios, close } = await serveFaces(devnet)
+  const suite = providerSuite((options) =>
+    openHarness(options, async (devnet, limits) => {
+      const { kupo, ogmios, close } = await serveApis(devnet)
       const layer1 = createKupmiosLayer1({ ...limits, kupoUrl: kupo, ogmiosUrl: ogmios, networkMagic: 42 })
-      return { layer1, face: 'kupmios', close }
+      return { layer1, target: 'kupmios', close }
     }),
   )
   it.each(suite)('$name', ({ run }) => run())

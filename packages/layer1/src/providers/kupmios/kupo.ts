@@ -1,4 +1,7 @@
-import { fromHex, type OutputDatum, type Script } from '@ratatosk/ledger'
+import { fromHex } from '@ratatosk/cbor'
+import type { OutputDatum, Script, Utxo } from '@ratatosk/ledger'
+import { type ScriptContent, toOutput } from '@ratatosk/transaction'
+import pLimit from 'p-limit'
 import { Layer1Error } from '../../errors.js'
 import type { HttpClient } from '../../http/http-client.js'
 import {
@@ -12,14 +15,11 @@ import {
   reading,
   textOf,
 } from '../../http/json.js'
-import { type ScriptContent, toOutput } from '../../transaction/encode-output.js'
-import type { Utxo } from '../../types.js'
-import { mapConcurrently } from '../concurrency.js'
 import { createMemo } from '../memo.js'
 import { addressBytes, scriptOf, valueOfUnits } from '../output-content.js'
 
 const NAME = 'Kupo'
-/** Requests under way at once. */
+/** Concurrent requests. */
 const WIDTH = 5
 const NO_BYTES = new Uint8Array()
 
@@ -34,7 +34,7 @@ const languages: Readonly<Record<string, Script['language']>> = {
 export interface Kupo {
   /** Unspent outputs of one of Kupo's patterns. */
   unspent(pattern: string, signal: AbortSignal): Promise<Utxo[]>
-  /** The block of a transaction, found by any of its outputs, spent ones too. */
+  /** The block of a transaction, found by any of its outputs, spent or not. */
   blockOf(
     transactionId: string,
     signal: AbortSignal,
@@ -95,7 +95,7 @@ export function createKupo(http: HttpClient): Kupo {
   return {
     async unspent(pattern, signal) {
       const found = await matches(`/matches/${pattern}?unspent`, signal)
-      return mapConcurrently(found, WIDTH, (match) => readMatch(match, signal))
+      return pLimit(WIDTH).map(found, (match) => readMatch(match, signal))
     },
     async blockOf(transactionId, signal) {
       const [match] = await matches(`/matches/*@${transactionId}`, signal)
@@ -123,7 +123,7 @@ function datumOf(hash: string | undefined, inline: boolean, data: Uint8Array): O
   return inline ? { kind: 'inline', data } : { kind: 'hash', hash: fromHex(hash) }
 }
 
-/** `{ coins, assets: { "policy.name": quantity } }`, the dot left out where the name is empty. */
+/** `{ coins, assets: { "policy.name": quantity } }`, without the dot when the name is empty. */
 function readValue(json: unknown) {
   const { coins, assets } = objectOf(json)
   const quantities = Object.entries(objectOf(assets ?? {})).map(

@@ -1,4 +1,5 @@
-import { type ProtocolParameters, parseProtocolParameters, type SlotConfig, toHex } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import { type ProtocolParameters, parseProtocolParameters, type SlotConfig } from '@ratatosk/ledger'
 import { Layer1Error } from '../../errors.js'
 import type { HttpAnswer, HttpClient } from '../../http/http-client.js'
 import {
@@ -18,7 +19,7 @@ import { cleanReason } from '../reason.js'
 
 const NAME = 'Ogmios'
 
-/** Ogmios 6 by JSON-RPC over HTTP: what the node itself knows. */
+/** Ogmios 6 by JSON-RPC over HTTP: the node's own state. */
 export interface Ogmios {
   parameters(signal: AbortSignal): Promise<ProtocolParameters>
   tip(signal: AbortSignal): Promise<Tip>
@@ -46,7 +47,7 @@ export function createOgmios(http: HttpClient): Ogmios {
         query('queryLedgerState/tip', signal),
       ])
       return reading(NAME, 'the tip', () => {
-        // Before the first block there is nothing but genesis, which has neither slot nor hash.
+        // Before the first block the tip is genesis, which has neither slot nor hash.
         if (tip === 'origin') return { slot: 0n, hash: '00'.repeat(32), height: 0 }
         const { slot, id } = objectOf(tip)
         return {
@@ -117,7 +118,7 @@ interface RpcFailure {
   readonly data: unknown
 }
 
-/** A JSON-RPC answer, which has an HTTP status of its own for errors. */
+/** A JSON-RPC answer; Ogmios gives errors an HTTP status too. */
 function read({ status, body }: HttpAnswer): { readonly result: unknown } | RpcFailure {
   if (!isObject(body)) throw new Layer1Error('provider error', `${NAME} answered ${status}`)
   if ('result' in body) return { result: body.result }
@@ -127,7 +128,7 @@ function read({ status, body }: HttpAnswer): { readonly result: unknown } | RpcF
   })
 }
 
-/** The ledger's refusals (3000 to 3999), and parameters that are no transaction (−32602). */
+/** Ledger rejections (3000 to 3999) and parameters that are not a transaction (−32602). */
 function isRefusal(code: number): boolean {
   return (code >= 3000 && code < 4000) || code === -32_602
 }

@@ -1,14 +1,17 @@
-/** A script fails: `error`, a builtin outside its domain, a value of a wrong type. Never leaves this folder. */
+/**
+ * A script fails: `error`, a builtin outside its domain, or a value of the wrong type. Internal to this
+ * folder.
+ */
 export class EvaluationFailure extends Error {
   override readonly name = 'EvaluationFailure'
 }
 
-/** A script needs more than it may use. Never leaves this folder. */
+/** A script exceeds its budget. Internal to this folder. */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent'
 }
 
-// Traces of JavaScript's stack cost more than most scripts.
+// Capturing a stack trace takes longer than most scripts.
 export function fail(message: string): never {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0

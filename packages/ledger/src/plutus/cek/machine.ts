@@ -4,33 +4,24 @@ import type { CostTable } from './costs/cost-table.js'
 import { fail } from './failures.js'
 import type { Meter } from './meter.js'
 import { type Term, TermKind } from './program/term.js'
+import { Constant, type Content, ValueKind } from './values/constant.js'
 import { TypeTag } from './values/constant-type.js'
 import type { Pair } from './values/data.js'
 import type { List } from './values/list.js'
-import {
-  Builtin,
-  Constant,
-  Constructed,
-  type Content,
-  Delayed,
-  Environment,
-  Lambda,
-  type Value,
-  ValueKind,
-} from './values/value.js'
+import { Builtin, Constructed, Delayed, Environment, Lambda, type Value } from './values/value.js'
 
-/** What is to be done with a value once it is there. */
+/** The continuation frames: what the machine does with the next value. */
 const FrameKind = {
-  /** It is a function: evaluate its argument. */
+  /** The value is a function: evaluate its argument. */
   argument: 0,
-  /** It is the argument of a function. */
+  /** The value is the argument of a function. */
   function: 1,
-  /** It is a function of an argument that is there. */
+  /** The value is a function whose argument is evaluated. */
   applied: 2,
   force: 3,
-  /** It is one of the fields of a `constr`. */
+  /** The value is a field of a `constr`. */
   field: 4,
-  /** It decides which branch of a `case` to take. */
+  /** The value selects the branch of a `case`. */
   branch: 5,
 } as const
 
@@ -51,16 +42,16 @@ export interface MachineOptions {
   readonly costs: CostTable
   readonly meter: Meter
   readonly semantics: Semantics
-  /** Whether `case` takes constants, as it does since protocol version 11. */
+  /** Whether `case` accepts constants, as it does since protocol version 11. */
   readonly casesOnConstants: boolean
 }
 
 /**
- * The CEK machine: evaluates a term with what it finds on a stack of its own, so neither depth nor length of an
- * evaluation touches the stack of JavaScript. Every step and every builtin is paid for before it is done.
+ * The CEK machine: evaluates a term with an explicit stack, so no evaluation overflows the call stack of
+ * JavaScript. Every step and every builtin is charged before it runs.
  *
- * @throws {EvaluationFailure} where the term fails
- * @throws {BudgetSpent} where the meter runs out
+ * @throws EvaluationFailure if the term fails
+ * @throws BudgetSpent if the budget is exceeded
  */
 export function evaluate(program: Term, options: MachineOptions): Value {
   const { costs, meter, semantics, casesOnConstants } = options
@@ -73,7 +64,7 @@ export function evaluate(program: Term, options: MachineOptions): Value {
 
   meter.spend(costs.machine.startup.steps, costs.machine.startup.memory)
   for (;;) {
-    // From a term to a value: what is on the way goes onto the stack.
+    // Reduces a term to a value and pushes frames for its parts.
     down: for (;;) {
       const { kind } = term
       const cost = stepCosts[kind] as { readonly steps: number; readonly memory: number }
@@ -124,7 +115,7 @@ export function evaluate(program: Term, options: MachineOptions): Value {
           return fail('The script evaluated an error')
       }
     }
-    // From a value to the next term: the stack says what to do with it.
+    // Returns the value to the frame on top of the stack, which yields the next term.
     up: for (;;) {
       if (frame === null) return value
       const top: Frame = frame
@@ -152,7 +143,7 @@ export function evaluate(program: Term, options: MachineOptions): Value {
             break up
           }
           if (value.kind !== ValueKind.builtin || value.forces === 0) {
-            return fail('Something was forced that is not delayed')
+            return fail('A value that is not delayed was forced')
           }
           value = new Builtin(value.index, value.forces - 1, value.args)
           continue
@@ -179,7 +170,7 @@ export function evaluate(program: Term, options: MachineOptions): Value {
             term = terms[at] ?? fail('A case has no branch for this constant')
             frame = applyTo(fields, frame)
           } else {
-            return fail('A case was given something that it cannot distinguish')
+            return fail('A case cannot match this kind of value')
           }
           environment = top.environment
           break up
@@ -191,7 +182,7 @@ export function evaluate(program: Term, options: MachineOptions): Value {
         break
       }
       if (callee.kind !== ValueKind.builtin || callee.forces > 0) {
-        return fail('Something was applied that is no function')
+        return fail('A value that is not a function was applied')
       }
       const args: readonly Value[] = callee.args.length === 0 ? [argument] : [...callee.args, argument]
       const fn = builtins[callee.index] ?? fail('An unknown builtin')
@@ -214,10 +205,10 @@ function stepCostsByKind({ machine }: CostTable): readonly { steps: number; memo
 function lookUp(environment: Environment | null, index: number): Value {
   let at = environment
   for (let left = index; left > 1 && at !== null; left--) at = at.outer
-  return at === null || index < 1 ? fail('A variable is free') : at.value
+  return at === null || index < 1 ? fail('The script has a free variable') : at.value
 }
 
-/** The fields of what a case looked at become the arguments of its branch, the first one on top. */
+/** Pushes the fields of the scrutinee as arguments of the branch, the first one on top. */
 function applyTo(fields: readonly Value[], below: Frame | null): Frame | null {
   let frame = below
   for (let i = fields.length - 1; i >= 0; i--) {
@@ -226,7 +217,7 @@ function applyTo(fields: readonly Value[], below: Frame | null): Frame | null {
   return frame
 }
 
-/** Which branch a constant takes, and what it gives to it. */
+/** The branch that a constant selects, and the arguments for it. */
 function branchOf({ type, content }: Constant, count: number): readonly [number, readonly Value[]] {
   switch (type.tag) {
     case TypeTag.unit:

@@ -1,16 +1,16 @@
 import type { ExecutionUnits } from '../types.js'
 import { BudgetSpent } from './failures.js'
 
-/** Counters are signed integers of 64 bits that stay at their end. */
+/** Counters are saturating signed 64-bit integers. */
 const mostUnits = 2n ** 63n - 1n
-/** So much is taken from the reserve at once: sums of it and any exact cost are still exact. */
+/** The amount that is taken from the reserve at once. Its sum with any exact cost is exact. */
 const portion = 2n ** 51n
-/** Under which a cost is counted exactly in floating point. */
+/** Costs up to this are exact in floating point. */
 export const mostExact = 2 ** 52
 
-/** Counts what a script uses, and stops it where it has used up what it may. */
+/** Counts the units that a script uses, and stops it when it exceeds its budget. */
 export class Meter {
-  /** What is left at hand; the machine takes from it itself and calls `refill` where it falls below zero. */
+  /** The units at hand. The machine subtracts from them and calls `refill` when they fall below zero. */
   steps = 0
   memory = 0
   readonly #limit: ExecutionUnits
@@ -18,7 +18,7 @@ export class Meter {
   #memoryReserve: bigint
 
   constructor(limit: ExecutionUnits) {
-    // What may use as much as a counter can count may use anything.
+    // A budget of the maximum of a counter is unlimited.
     this.#limit = {
       steps: limit.steps >= mostUnits ? mostUnits * mostUnits : limit.steps,
       memory: limit.memory >= mostUnits ? mostUnits * mostUnits : limit.memory,
@@ -28,7 +28,7 @@ export class Meter {
     this.refill()
   }
 
-  /** Takes what a builtin costs, each no more than `mostExact`. */
+  /** Charges a builtin. Neither cost may exceed `mostExact`. */
   spend(steps: number, memory: number): void {
     this.steps -= steps
     this.memory -= memory
@@ -41,7 +41,7 @@ export class Meter {
     this.refill()
   }
 
-  /** Takes from the reserves what is missing. */
+  /** Refills the units at hand from the reserves. */
   refill(): void {
     if (this.steps < 0 || this.#stepsReserve < 0n || this.steps === 0) {
       const whole = this.#stepsReserve + BigInt(this.steps)
@@ -65,7 +65,7 @@ export class Meter {
     return { memory: memory > mostUnits ? mostUnits : memory, steps: steps > mostUnits ? mostUnits : steps }
   }
 
-  /** How many steps are left, as far as floating point tells. */
+  /** The remaining steps, rounded to floating point. */
   stepsLeft(): number {
     return this.steps + Number(this.#stepsReserve)
   }

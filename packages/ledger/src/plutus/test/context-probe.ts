@@ -49,10 +49,10 @@ function byteAt(place: Term): Term {
 }
 
 /**
- * A script that traces the hash of its last argument, the script context, and fails: so an engine that says no more than what a
- * script traced still tells exactly what it showed it.
+ * A script that traces the hash of its last argument, the script context, and fails. So the script context of an
+ * engine can be compared even if the engine returns only traces.
  *
- * @param before how many arguments come before the context
+ * @param before number of arguments before the context
  */
 export function contextProbe(before: number): Uint8Array {
   const hash = call('blake2b_256', call('serialiseData', 'context'))

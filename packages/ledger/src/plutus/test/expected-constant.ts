@@ -1,8 +1,8 @@
-import { CborWriter } from '../../cbor/writer.js'
+import { CborWriter } from '@ratatosk/cbor'
 
 /**
- * The constants that a conformance case may expect, read from the textual form of its result. Programs are never read from
- * text: the suite has them in flat.
+ * The constants that a conformance case may expect, parsed from the text of its result. Programs are not parsed
+ * from text: the suite has them in flat.
  */
 export type ExpectedConstant =
   | { readonly type: 'integer'; readonly value: bigint }
@@ -13,7 +13,9 @@ export type ExpectedConstant =
   | { readonly type: 'list'; readonly items: readonly ExpectedConstant[] }
   | { readonly type: 'pair'; readonly first: ExpectedConstant; readonly second: ExpectedConstant }
 
-/** The constant that a whole program consists of; undefined where it is no constant, or one of another type. */
+/**
+ * The constant that a whole program consists of; undefined if it is not a constant, or one of another type.
+ */
 export function expectedConstant(program: string): ExpectedConstant | undefined {
   const tokens = tokenize(program)
   for (const expected of ['(', 'program', undefined, '(', 'con']) {

@@ -1,6 +1,6 @@
-import { CborWriter } from '../../cbor/writer.js'
+import { CborWriter } from '@ratatosk/cbor'
 
-/** Terms of Untyped Plutus Core by name, to write test programs with. */
+/** Terms of Untyped Plutus Core with named variables, for test programs. */
 export type Term =
   | string
   | readonly ['lam', name: string, body: Term]
@@ -9,7 +9,9 @@ export type Term =
   | readonly ['error']
   | readonly ['builtin', Builtin]
   | readonly ['con', Constant]
-  /** A closed term that ends the program, as its flat bytes with the padding behind it. It must begin at a byte. */
+  /**
+   * A closed term at the end of the program, as flat bytes with padding. It must begin at a byte boundary.
+   */
   | readonly ['rest', Uint8Array]
 
 export type Constant =
@@ -21,7 +23,7 @@ export type Constant =
 
 export type Builtin = keyof typeof builtins
 
-/** Those that tests use, by their flat tags. */
+/** The builtins that tests use, with their flat tags. */
 export const builtins = {
   addInteger: 0,
   multiplyInteger: 2,
@@ -65,7 +67,10 @@ export function flatProgram(term: Term, version: readonly [number, number, numbe
   return bits.toBytes()
 }
 
-/** Where a term ends, in bits, that begins at a bit. Byte strings within it begin at bytes, so its length depends on that. */
+/**
+ * The position, in bits, of the end of a term. Byte strings are aligned to bytes, so the length of a term depends
+ * on where it begins.
+ */
 export function endOf(term: Term, start: number): number {
   const bits = new Bits()
   bits.put(0, start)
@@ -73,7 +78,7 @@ export function endOf(term: Term, start: number): number {
   return bits.length
 }
 
-/** A program as a script's bytes: in a CBOR byte string. */
+/** The bytes of a script: its program in a CBOR byte string. */
 export function scriptBytes(flat: Uint8Array): Uint8Array {
   return new CborWriter(flat.length + 5).bytes(flat).toBytes()
 }
@@ -98,7 +103,7 @@ class Bits {
     if (rest > 0n) this.natural(rest)
   }
 
-  /** Zeros and a one, up to a byte's end: at least the one. */
+  /** Padding up to a byte boundary: zeros, then a one. */
   pad(): void {
     const zeros = 7 - (this.length % 8)
     this.put(0, zeros)
@@ -119,7 +124,7 @@ class Bits {
     for (const byte of bytes) this.put(byte, 8)
   }
 
-  /** Ends the program with bytes that are padded already. */
+  /** Ends the program with bytes that include their padding. */
   end(bytes: Uint8Array): void {
     this.raw(bytes)
     this.#ended = true

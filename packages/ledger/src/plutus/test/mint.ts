@@ -1,5 +1,5 @@
-import { CborWriter } from '../../cbor/writer.js'
-import { blake2b224 } from '../../crypto/blake2b.js'
+import { CborWriter } from '@ratatosk/cbor'
+import { blake2b224 } from '#crypto'
 import type { ProtocolParameters } from '../../parameters/types.js'
 import { decodeTransaction } from '../../transaction/decode.js'
 import { outputReferenceKey } from '../../transaction/output-reference.js'
@@ -23,7 +23,9 @@ export interface Mint {
   readonly indefinite?: boolean
 }
 
-/** A transaction that mints one token under a script, with the output that it spends: as an author of test cases makes it. */
+/**
+ * A transaction that mints one token with a script as its policy, and the output that it spends.
+ */
 export function mintTransaction(mint: Mint): {
   transaction: Transaction
   utxos: Map<string, TransactionOutput>
@@ -69,7 +71,7 @@ export function mintTransaction(mint: Mint): {
 /** A key hash's address on a test network. */
 const testAddress = Uint8Array.of(0x60, ...new Uint8Array(28).fill(7))
 
-/** What becomes of such a transaction, where a slot is a second. */
+/** Evaluates such a transaction; a slot lasts a second. */
 export function evaluateMint(
   evaluator: Evaluator,
   mint: Mint,

@@ -12,7 +12,7 @@ interface ScenarioParameters {
 const none = { numerator: 0n, denominator: 1n }
 
 /**
- * What evaluation reads of the parameters that a network has had.
+ * The parameters of a network, as far as evaluation reads them.
  *
  * @param folder of the ledger scenarios
  * @param name `preprod-conway-v10`, or `preprod-287` for cost models with protocol version 11's builtins

@@ -7,7 +7,7 @@ function policy(body: Term): Uint8Array {
   return flatProgram(['lam', 'context', body])
 }
 
-/** `f` applied to itself and `start`, where it is a function of itself and `x`. */
+/** Recursion: applies `f`, a function of itself and `x`, to itself and `start`. */
 function recursive(body: Term, start: Term): Term {
   return ['apply', ['lam', 'f', ['apply', 'f', ['f', start]]], [['lam', 'f', ['lam', 'x', body]]]]
 }
@@ -29,18 +29,18 @@ function trace(message: string, then: Term): Term {
 }
 
 export const succeeding = policy(unit)
-/** For Plutus V1 and V2, which give redeemer and context to a policy and do not look at what it returns. */
+/** For Plutus V1 and V2, which pass redeemer and context to a policy and ignore its result. */
 export const returningFalseOfTwo = policy(['lam', 'second', ['con', { type: 'bool', value: false }]])
 export const failing = policy(['error'])
 export const returningFalse = policy(['con', { type: 'bool', value: false }])
 export const openTerm = policy('free')
-/** Traces before it fails; arguments are evaluated, so the traces come one after the other. */
+/** Traces before it fails. Arguments are evaluated first, so the traces are in order. */
 export const tracing = policy([
   'apply',
   ['lam', 'first', ['apply', ['lam', 'second', ['error']], [trace('second line', unit)]]],
   [trace('first line', unit)],
 ])
-/** `expModInteger` came with protocol version 11. */
+/** `expModInteger` exists since protocol version 11. */
 export const ofProtocolVersion11 = policy(['apply', ['lam', 'builtin', unit], [['builtin', 'expModInteger']]])
 
 /** A Plutus V3 policy that succeeds after counting down from its redeemer. */
@@ -68,7 +68,7 @@ function redeemerIs42(): Term {
   return ['apply', ['builtin', 'equalsInteger'], [integer(42n), redeemer()]]
 }
 
-/** Only the branch that is taken is evaluated. */
+/** Only the selected branch is evaluated. */
 function ifThenElse(condition: Term, yes: Term, no: Term): Term {
   const branches: Term[] = [condition, ['delay', yes], ['delay', no]]
   return ['force', ['apply', ['force', ['builtin', 'ifThenElse']], branches]]
@@ -89,7 +89,7 @@ function bomb(endless: Term): Uint8Array {
   return policy(ifThenElse(redeemerIs42(), unit, endless))
 }
 
-/** Plutus V3 policies that never end, each greedy of something else, unless the redeemer is 42. */
+/** Plutus V3 policies that exhaust one resource each, unless the redeemer is 42. */
 export const bombs = {
   steps: bomb(['apply', ['lam', 'x', ['apply', 'x', ['x']]], [['lam', 'x', ['apply', 'x', ['x']]]]]),
   bytes: bomb(

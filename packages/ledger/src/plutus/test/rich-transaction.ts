@@ -1,6 +1,5 @@
-import { toHex } from '../../bytes.js'
-import { CborWriter } from '../../cbor/writer.js'
-import { blake2b224, blake2b256 } from '../../crypto/blake2b.js'
+import { CborWriter, toHex } from '@ratatosk/cbor'
+import { blake2b224, blake2b256 } from '#crypto'
 import { decodeTransaction, decodeTransactionOutput } from '../../transaction/decode.js'
 import type { RedeemerPurpose, Transaction, TransactionOutput } from '../../transaction/types.js'
 import { bytesData, constructorData, integerData, listData, mapData } from '../cek/values/data.js'
@@ -15,7 +14,7 @@ interface Tagged {
   readonly content: Cbor
 }
 
-/** Encoded already. */
+/** Encoded items. */
 interface Raw {
   readonly raw: Uint8Array
 }
@@ -54,7 +53,7 @@ const units: Cbor = [14_000_000, 10_000_000_000]
 const languages = { PlutusV2: { number: 2, witness: 6 }, PlutusV3: { number: 3, witness: 7 } }
 export const purposes: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
-// As scripts serialize it: Aiken keeps the encoding of what it is given.
+// In the encoding in which scripts serialize data, because Aiken keeps the submitted encoding.
 const datum = encodeData(
   constructorData(0, [
     integerData(1),
@@ -67,11 +66,12 @@ const redeemer = encodeData(constructorData(1, [integerData(5)]))
 export type Shown = 'PlutusV2' | 'PlutusV3'
 
 /**
- * A transaction that has nearly everything a language can be shown, in which the probe is asked for one purpose. What engines
- * are known to show otherwise than plutus-ledger-api says is left out: stake pointers, constitutions, fractions that are not in
- * lowest terms (scalus), credentials of both kinds in one map (both).
+ * A transaction with nearly everything that a script context of the language can represent; the probe runs for
+ * one purpose. It lacks what engines are known to represent differently from plutus-ledger-api: stake pointers,
+ * constitutions, fractions that are not in lowest terms (scalus), and credentials of both kinds in one map (both).
  *
- * @param options `asAikenTakes`: without what Aiken's build breaks on (proposals) or shows as protocol version 9 did (deposits)
+ * @param options `asAikenTakes`: without proposals, on which Aiken's build fails, and deposits, which it
+ *   represents as in protocol version 9
  */
 export function richTransaction(
   language: Shown,
@@ -161,7 +161,7 @@ export function richTransaction(
     [4, certificates],
     [
       5,
-      // Where credentials of both kinds are there, engines differ in their order.
+      // Engines differ in the order of credentials of both kinds.
       purpose === 'reward'
         ? new Map<Cbor, Cbor>([[address(0xf0, probeHash), 0]])
         : new Map<Cbor, Cbor>([

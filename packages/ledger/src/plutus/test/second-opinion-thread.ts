@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Engine, EngineRequest } from '../engine.js'
 
-/** The program of a thread with one of the engines that only tests ask. */
+/** The program of a thread with a third-party engine, for comparison in tests. */
 
 export type SecondOpinion = 'scalus' | 'aiken'
 

@@ -1,6 +1,6 @@
 import type { UplcCase, UplcOutcome } from './uplc-suite.js'
 
-/** Why evaluation deviates from the suite: what a program must contain, and what then goes wrong. */
+/** A reason why evaluation deviates from the suite, and which cases it explains. */
 export interface Cause {
   readonly id: string
   readonly reason: string
@@ -11,9 +11,8 @@ export const causes: readonly Cause[] = [
   {
     id: 'open-term',
     reason:
-      'The ledger reads a term with a free variable, and fails it when it is to be run; the suite calls it unreadable',
+      'The ledger decodes a term with a free variable and fails it at evaluation; the suite expects a decoding error',
     explains: ({ expected }, { message }) =>
-      expected.kind === 'unreadable' &&
-      message === 'ScriptFailure: The script has a variable that stands for nothing',
+      expected.kind === 'unreadable' && message === 'ScriptFailure: The script has a free variable',
   },
 ]

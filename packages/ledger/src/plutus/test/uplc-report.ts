@@ -6,7 +6,7 @@ import { createUplcRunner, readUplcCases, type UplcOutcome } from './uplc-suite.
 
 export interface Deviation {
   readonly outcome: UplcOutcome
-  /** Undefined: nothing known explains it. */
+  /** Undefined if no known cause explains it. */
   readonly cause: Cause | undefined
 }
 
@@ -18,7 +18,8 @@ export interface UplcReport {
 }
 
 /**
- * The whole suite through one evaluator, under the cost models of protocol version 11, for which the suite is.
+ * Runs the whole suite through one evaluator, with the cost models of protocol version 11, which the suite is
+ * for.
  *
  * @param suite the folder of plutus-conformance's cases for untyped programs
  * @param scenarios the folder of ledger scenarios, for the cost models

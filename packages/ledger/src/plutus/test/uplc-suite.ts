@@ -7,13 +7,13 @@ import { flatProgram } from './flat.js'
 import { evaluateMint } from './mint.js'
 import { asScript, succeed, succeedIfEqual } from './wrap.js'
 
-/** A case of plutus-conformance: a program, what it evaluates to, and what that costs. */
+/** A case of plutus-conformance: a program, its result and its cost. */
 export interface UplcCase {
-  /** The case's folder, below the suite's. */
+  /** Folder of the case, relative to the suite. */
   readonly name: string
-  /** The program in text, to find out what it is about; it is never parsed. */
+  /** The text of the program, to look for names in it; it is never parsed. */
   readonly source: string
-  /** Absent where the case is about the textual parser alone. */
+  /** Absent if the case is only about the textual parser. */
   readonly flat?: Uint8Array
   readonly expected:
     | { readonly kind: 'unreadable' }
@@ -21,14 +21,14 @@ export interface UplcCase {
     | { readonly kind: 'success'; readonly constant?: ExpectedConstant; readonly budget?: ExecutionUnits }
 }
 
-/** How far a result could be looked at: a script can compare constants, but not functions. */
+/** What was compared: a script can compare constants, but not functions. */
 export type Compared = 'value' | 'success' | 'failure' | 'unreadable'
 
 export interface UplcOutcome {
   readonly name: string
   readonly compared: Compared
   readonly right: boolean
-  /** Absent where the suite gives no budget or the result is not right. */
+  /** Absent if the suite has no budget or the result is wrong. */
   readonly exact?: boolean
   readonly message: string
 }
@@ -76,18 +76,18 @@ function expectation(text: string, budgetText: string | undefined): UplcCase['ex
   }
 }
 
-/** Counters are 64 bits wide and stay at their end. */
+/** Counters are saturating 64-bit integers. */
 const mostUnits = 2n ** 63n - 1n
 const declared: ExecutionUnits = { memory: mostUnits, steps: mostUnits }
 
-/** What `(con unit ())` costs: to start, and one step of the machine. */
+/** The cost of `(con unit ())`: the start and one step of the machine. */
 const unitCost: ExecutionUnits = { memory: 200n, steps: 16_100n }
 
 export type UplcRunner = (subject: UplcCase & { readonly flat: Uint8Array }) => Promise<UplcOutcome>
 
 /**
- * Runs cases through an evaluator, each as the Plutus V3 policy of a transaction: once for its budget, from which the policy's
- * own part is taken, and where its result is a constant once more to compare it.
+ * Runs cases through an evaluator, each as the Plutus V3 policy of a transaction: once for its budget, minus the
+ * cost of the policy around it, and once more to compare its result if that is a constant.
  */
 export async function createUplcRunner(
   evaluator: Evaluator,

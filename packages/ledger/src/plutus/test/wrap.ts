@@ -6,21 +6,22 @@ const yes: Term = ['con', { type: 'bool', value: true }]
 const no: Term = ['con', { type: 'bool', value: false }]
 
 /**
- * A program as a Plutus V3 script, which is given a context and must return unit: the program is evaluated first, then `then`
- * decides, where its result is called `result`.
+ * Wraps a program into a Plutus V3 script, which gets a context and must return unit. The program is evaluated
+ * first; `then` decides on its result, the variable `result`.
  */
 export function asScript(flat: Uint8Array, then: Term): Uint8Array {
   const { version, rest } = splitProgram(flat)
   const program: Term = ['rest', rest]
   for (let fillers = 0; fillers < 8; fillers++) {
     const decide: Term = ['lam', 'result', ['lam', 'context', filled(then, fillers)]]
-    // The program's own bytes keep their alignment only if they begin at a byte, after the four bits of `apply`.
+    // The program's own bytes keep their alignment only if they begin at a byte boundary after the four bits of
+    // `apply`.
     if (endOf(decide, 4) % 8 === 0) return flatProgram(['apply', decide, [program]], version)
   }
   throw new RangeError('No filler brings the program to a byte')
 }
 
-/** The term behind arguments that nobody looks at, each of an odd number of bits. */
+/** The term after unused arguments, each of an odd number of bits. */
 function filled(term: Term, fillers: number): Term {
   let inner = term
   for (let i = 0; i < fillers; i++) inner = ['lam', 'filler', inner]
@@ -40,7 +41,7 @@ function splitProgram(flat: Uint8Array): { version: [number, number, number]; re
   return { version, rest: flat.subarray(offset) }
 }
 
-/** Succeeds whatever the result is. */
+/** Succeeds with any result. */
 export const succeed: Term = unit
 
 /** Succeeds only if the result is the constant. */

@@ -1,4 +1,4 @@
-import { toHex } from '../../bytes.js'
+import { toHex } from '@ratatosk/cbor'
 import type { Transaction } from '../../transaction/types.js'
 import { type AssetQuantities, addValue, valueToJson } from '../assets.js'
 import type { RuleContext } from '../context.js'
@@ -6,9 +6,10 @@ import type { Resolution } from '../resolution.js'
 import type { Findings } from '../verdict.js'
 
 /**
- * UTXO, the collateral part of `feesOK`: ScriptsNotPaidUTxO, CollateralContainsNonADA, InsufficientCollateral,
- * IncorrectTotalCollateralField, NoCollateralInputs. Asked of every transaction with redeemers, whatever its
- * `is_valid` says. Where a collateral input is unknown, only what does not depend on it is judged.
+ * UTXO, the collateral part of `feesOK`: ScriptsNotPaidUTxO, CollateralContainsNonADA,
+ * InsufficientCollateral, IncorrectTotalCollateralField, NoCollateralInputs. Applies to every transaction
+ * with redeemers, for both values of `is_valid`. If a collateral input is unknown, only the rules that do not
+ * depend on it are judged.
  */
 export function judgeCollateral(
   transaction: Transaction,
@@ -63,7 +64,7 @@ export function judgeCollateral(
   if (body.totalCollateral !== undefined && body.totalCollateral !== balance) {
     findings.add(
       'IncorrectTotalCollateralField',
-      `The collateral is ${balance} lovelace, the transaction says ${body.totalCollateral}`,
+      `The collateral is ${balance} lovelace, but the transaction states ${body.totalCollateral}`,
       { collateral: String(balance), totalCollateral: String(body.totalCollateral) },
     )
   }

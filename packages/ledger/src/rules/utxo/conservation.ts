@@ -5,11 +5,12 @@ import type { Resolution } from '../resolution.js'
 import type { Findings } from '../verdict.js'
 
 /**
- * UTXO: ValueNotConservedUTxO. Consumed are inputs, what is minted, withdrawals and refunds; produced are outputs, what
- * is burnt, fee, deposits and the donation.
+ * UTXO: ValueNotConservedUTxO. A transaction consumes inputs, minted assets, withdrawals and refunds; it
+ * produces outputs, burnt assets, the fee, deposits and the donation.
  *
- * A certificate that does not state its deposit takes today's key deposit; the registration of a pool pays the pool
- * deposit only when the pool is new, which the transaction does not say, so there both sums are allowed.
+ * A certificate that does not state its deposit pays the current key deposit. A pool registration pays the
+ * pool deposit only if the pool is new. The transaction does not say whether it is, so both sums are
+ * accepted.
  */
 export function judgeConservation(
   { body }: Transaction,
@@ -46,7 +47,7 @@ export function judgeConservation(
   })
 }
 
-/** Whether what is missing is the deposit of some of the pools that are registered. */
+/** Whether the difference equals the deposits of some of the registered pools. */
 function paysForPools(missing: bigint, pools: number, poolDeposit: bigint): boolean {
   if (pools === 0 || missing < 0n || poolDeposit === 0n) return false
   return missing % poolDeposit === 0n && missing / poolDeposit <= BigInt(pools)

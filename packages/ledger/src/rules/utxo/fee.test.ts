@@ -21,7 +21,7 @@ describe('the price of reference scripts', () => {
     expect(referenceScriptsFee(size, fifteen)).toBe(fee)
   })
 
-  it('takes fractions of lovelace exactly', () => {
+  it('calculates with exact fractions of lovelace', () => {
     expect(referenceScriptsFee(3, { numerator: 1n, denominator: 3n })).toBe(1n)
     expect(referenceScriptsFee(2, { numerator: 1n, denominator: 3n })).toBe(0n)
   })

@@ -3,16 +3,17 @@ import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../verdict.js'
 
-/** Reference scripts are priced in tiers of this many bytes … */
+/** Size of a price tier of reference scripts in bytes, fixed by the Conway ledger. */
 const TIER_SIZE = 25_600
-/** … each dearer than the one before by this factor. Both are fixed by the Conway ledger. */
+/** The factor from the price of a tier to that of the next, fixed by the Conway ledger. */
 const TIER_FACTOR: Rational = { numerator: 6n, denominator: 5n }
-/** Conway's bound on the reference scripts that one transaction touches, in bytes. */
+/** Conway's limit on the total size of the reference scripts that a transaction uses, in bytes. */
 export const DEFAULT_MAX_REFERENCE_SCRIPTS_SIZE = 204_800
 
 /**
- * The size that fees and the size limit count, in bytes: the transaction as submitted without its `is_valid` flag.
- * (The ledger adds up body, witnesses and auxiliary data behind a list header of one byte.)
+ * Returns the size that determines the fee and is subject to the size limit, in bytes: the size of the
+ * transaction as submitted, without its `is_valid` flag. (The ledger adds body, witnesses, auxiliary data and
+ * one byte for the list header.)
  */
 export function transactionSize(transaction: Transaction): number {
   const auxiliaryData = transaction.auxiliaryData?.bytes.length ?? 1
@@ -20,11 +21,11 @@ export function transactionSize(transaction: Transaction): number {
 }
 
 /**
- * The least fee in lovelace: `minFeeA × size + minFeeB`, the execution units that the redeemers declare at their
- * prices (rounded up), and the reference scripts that are touched (tiered, rounded down).
+ * Returns the minimum fee in lovelace: `minFeeA × size + minFeeB`, plus the price of the declared execution
+ * units (rounded up), plus the price of the reference scripts (see {@link referenceScriptsFee}).
  *
- * @param referenceScriptsSize bytes of all reference scripts on spent and referenced outputs; a script that is there
- *   twice counts twice
+ * @param referenceScriptsSize total size in bytes of the reference scripts on spent and referenced outputs;
+ *   duplicates count each time
  */
 export function minimumFee(
   transaction: Transaction,
@@ -40,12 +41,17 @@ export function minimumFee(
   )
 }
 
-/** Lovelace for reference scripts of `size` bytes in all: each tier of 25,600 bytes costs 1.2 times the one before. */
+/**
+ * Returns the price in lovelace of reference scripts with a total size of `size` bytes, rounded down. Each
+ * tier of 25,600 bytes costs 1.2 times as much per byte as the one before.
+ *
+ * @param costPerByte lovelace per byte in the first tier
+ */
 export function referenceScriptsFee(size: number, costPerByte: Rational): bigint {
   let { numerator: price, denominator } = costPerByte
   let sum = 0n
   let left = size
-  // Everything is kept over one common denominator, so that only the end is rounded.
+  // All terms share one denominator, so that only the result is rounded.
   while (left >= TIER_SIZE) {
     sum = (sum + BigInt(TIER_SIZE) * price) * TIER_FACTOR.denominator
     price *= TIER_FACTOR.numerator
@@ -55,7 +61,7 @@ export function referenceScriptsFee(size: number, costPerByte: Rational): bigint
   return (sum + BigInt(left) * price) / denominator
 }
 
-/** Execution units that all redeemers declare together. */
+/** The sum of the execution units that the redeemers declare. */
 export function totalExecutionUnits(transaction: Transaction): { memory: bigint; steps: bigint } {
   let memory = 0n
   let steps = 0n
@@ -75,7 +81,7 @@ function executionUnitsFee(transaction: Transaction, { executionPrices }: Protoc
   return (numerator + denominator - 1n) / denominator
 }
 
-/** UTXO: FeeTooSmallUTxO. Without the outputs that are spent, `referenceScriptsSize` 0 gives a lower bound. */
+/** UTXO: FeeTooSmallUTxO. If the spent outputs are unknown, `referenceScriptsSize` 0 yields a lower bound. */
 export function judgeFee(
   transaction: Transaction,
   { parameters }: RuleContext,

@@ -10,7 +10,7 @@ export function judgeInputsPresent({ body }: Transaction, findings: Findings): v
   findings.add('InputSetEmptyUTxO', 'The transaction spends nothing, so it could be repeated at will')
 }
 
-/** UTXO: BabbageNonDisjointRefInputs. Asked in protocol versions 9 and 10; from 11 on only Plutus V3 minds. */
+/** UTXO: BabbageNonDisjointRefInputs, in protocol versions 9 and 10. Since 11, see `judgeScriptContexts`. */
 export function judgeDisjointInputs(
   { body }: Transaction,
   { parameters }: RuleContext,

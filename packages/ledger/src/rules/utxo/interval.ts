@@ -17,7 +17,9 @@ export function judgeInterval({ body }: Transaction, { slot }: RuleContext, find
   findings.add('OutsideValidityIntervalUTxO', message, details)
 }
 
-/** UTXO: OutsideForecast. Scripts see times, so the upper bound must have one; without redeemers nobody asks. */
+/**
+ * UTXO: OutsideForecast. Scripts see times, so with redeemers the upper bound must be convertible to a time.
+ */
 export function judgeForecast(transaction: Transaction, context: RuleContext, findings: Findings): void {
   const { invalidHereafter } = transaction.body.validityInterval
   const horizon = context.forecastHorizon
@@ -25,7 +27,7 @@ export function judgeForecast(transaction: Transaction, context: RuleContext, fi
   if (transaction.witnesses.redeemers.length === 0 || invalidHereafter <= horizon) return
   findings.add(
     'OutsideForecast',
-    `The time of slot ${invalidHereafter} is not known yet, it is up to slot ${horizon}`,
+    `The time of slot ${invalidHereafter} is not known yet, because the forecast ends at slot ${horizon}`,
     { slot: String(invalidHereafter), horizon: String(horizon) },
   )
 }

@@ -34,7 +34,7 @@ export function judgeExecutionUnits(
   )
 }
 
-/** UTXO: TooManyCollateralInputs. It holds for every transaction, with scripts or without. */
+/** UTXO: TooManyCollateralInputs. Applies to every transaction, with or without scripts. */
 export function judgeCollateralCount(
   transaction: Transaction,
   { parameters }: RuleContext,
@@ -53,7 +53,7 @@ export function judgeCollateralCount(
   )
 }
 
-/** LEDGER: ConwayTxRefScriptsSizeTooBig. It is asked of valid transactions only. */
+/** LEDGER: ConwayTxRefScriptsSizeTooBig. Applies only to transactions that are marked valid. */
 export function judgeReferenceScriptsSize(
   transaction: Transaction,
   { parameters }: RuleContext,

@@ -1,4 +1,4 @@
-import { toHex } from '../../bytes.js'
+import { toHex } from '@ratatosk/cbor'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../verdict.js'
@@ -27,7 +27,7 @@ export function judgeNetworks(
   if (body.networkId !== undefined && body.networkId !== networkId) {
     findings.add(
       'WrongNetworkInTxBody',
-      `The transaction is for network ${body.networkId}, this is ${networkId}`,
+      `The transaction is for network ${body.networkId}, but this is network ${networkId}`,
       {
         networkId,
         transactionNetworkId: body.networkId,

@@ -4,17 +4,20 @@ import type { Transaction, TransactionOutput, Value } from '../../transaction/ty
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../verdict.js'
 
-/** What an entry of the UTxO set costs beside the output itself, in bytes. */
+/** Overhead of an entry in the UTxO set, in bytes, added to the size of the output. */
 const ENTRY_OVERHEAD = 160
-/** Bytes of attributes that an output to a Byron address may have. */
+/** Maximum size of the attributes of a Byron address in an output, in bytes. */
 const MAX_BOOTSTRAP_ATTRIBUTES = 64
 
-/** The least lovelace that an output must hold: its own serialized size plus 160 bytes, at `coinsPerUtxoByte`. */
+/**
+ * Returns the minimum lovelace that an output must hold: the size of `output.bytes` plus 160 bytes, times
+ * `coinsPerUtxoByte`. Changing the lovelace can change the size, so a builder must repeat the calculation.
+ */
 export function minimumLovelace(output: TransactionOutput, parameters: ProtocolParameters): bigint {
   return BigInt(ENTRY_OVERHEAD + output.bytes.length) * parameters.coinsPerUtxoByte
 }
 
-/** Every output that the rules ask after: those of the body, and what is returned of the collateral. */
+/** The outputs of the body and the collateral return. */
 export function allOutputs({ body }: Transaction): readonly TransactionOutput[] {
   return body.collateralReturn ? [...body.outputs, body.collateralReturn] : body.outputs
 }
@@ -34,7 +37,7 @@ export function judgeOutputs(
     if (lovelace < required) {
       small.push({ output: position, lovelace: String(lovelace), requiredLovelace: String(required) })
     }
-    // A value cannot be larger than the output that it is in, so most need no measuring.
+    // A value is smaller than its output, so most values need not be measured.
     if (output.bytes.length > parameters.maxValueSize) {
       const size = valueSize(output.value)
       if (size > parameters.maxValueSize)
@@ -61,7 +64,10 @@ export function judgeOutputs(
   }
 }
 
-/** The bytes of a value as the ledger writes it, which is what `maxValueSize` bounds, however it was submitted. */
+/**
+ * The size of a value in the ledger's own encoding, which `maxValueSize` limits whatever the submitted
+ * encoding.
+ */
 export function valueSize({ lovelace, assets }: Value): number {
   const coin = headSize(lovelace)
   if (assets.size === 0) return coin
@@ -77,7 +83,7 @@ export function valueSize({ lovelace, assets }: Value): number {
   return size
 }
 
-/** The bytes of a CBOR head with this argument, in its shortest form. */
+/** The size in bytes of a CBOR head with this argument, in its shortest form. */
 function headSize(argument: bigint): number {
   if (argument < 24n) return 1
   if (argument < 0x100n) return 2

@@ -2,7 +2,9 @@ import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../verdict.js'
 
-/** LEDGER: ConwayTreasuryValueMismatch, where the treasury is known. Asked of valid transactions only. */
+/**
+ * LEDGER: ConwayTreasuryValueMismatch, if the treasury is known. Applies only to transactions marked valid.
+ */
 export function judgeTreasuryValue(
   { body, isValid }: Transaction,
   { treasury }: RuleContext,

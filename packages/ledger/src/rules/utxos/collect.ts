@@ -4,7 +4,7 @@ import type { Resolution, ResolvedInput } from '../resolution.js'
 import { languagesUsed, type ScriptUse } from '../script-use.js'
 import type { Findings, Json } from '../verdict.js'
 
-/** Certificates that Plutus V1 and V2 have a form for; the others came with Conway. */
+/** The certificates that Plutus V1 and V2 can represent; Conway introduced the others. */
 const CERTIFICATES_OF_V1 = new Set([
   'stake_registration',
   'stake_deregistration',
@@ -16,8 +16,8 @@ const CERTIFICATES_OF_V1 = new Set([
 ])
 
 /**
- * UTXOS: CollectErrors, where a transaction with Plutus scripts cannot be shown to them: a language without a cost
- * model, or something in the transaction that the language's script context has no form for (BadTranslation).
+ * UTXOS: CollectErrors. A Plutus script cannot run on the transaction: its language has no cost model, or its
+ * script context cannot represent a part of the transaction (BadTranslation).
  */
 export function judgeScriptContexts(
   transaction: Transaction,
@@ -43,7 +43,7 @@ export function judgeScriptContexts(
 
 type Translate = (reason: string, items?: Json) => void
 
-/** No language has a form for Byron addresses, the first none for inline datums. */
+/** No language can represent Byron addresses, and Plutus V1 cannot represent inline datums. */
 function judgeOutputs(
   { body }: Transaction,
   { inputs, referenceInputs }: Resolution,
@@ -73,7 +73,7 @@ function judgeOutputs(
     )
 }
 
-/** Protocol version 11 allows an output to be both spent and referred to, but not before Plutus V3. */
+/** Since protocol version 11, an output may be both spent and referenced, unless a Plutus V3 script runs. */
 function judgeOverlap({ inputs, referenceInputs }: Resolution, major: number, translate: Translate): void {
   if (major < 11 || referenceInputs.length === 0) return
   const spent = new Set(inputs.map(({ key }) => key))

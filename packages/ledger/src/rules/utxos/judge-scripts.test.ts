@@ -1,24 +1,23 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { CborWriter } from '@ratatosk/cbor'
+import { afterAll, expect, it } from 'vitest'
 import { crc32 } from '../../address/crc32.js'
 import { decodeAddress } from '../../address/decode.js'
-import { CborWriter } from '../../cbor/writer.js'
+import { ScriptsNotJudgedError } from '../../errors.js'
 import { createEvaluator } from '../../plutus/evaluator.js'
 import { type Mint, mintTransaction } from '../../plutus/test/mint.js'
 import { scenarioParameters } from '../../plutus/test/parameters.js'
 import { failing, succeeding, tracing } from '../../plutus/test/programs.js'
 import { threadProgram } from '../../plutus/test/thread-program.js'
-import { vectorsFolder } from '../../test/vectors.js'
+import { describeVectors } from '../../test/describe-vectors.js'
 import type { Transaction, TransactionBody } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import { ScriptsNotJudgedError } from '../errors.js'
 import type { Verdict } from '../verdict.js'
 import { judgeScripts } from './judge-scripts.js'
 
-const scenarios = vectorsFolder('ledger-scenarios')
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 
-describe.skipIf(scenarios === undefined)('phase 2 (needs the cost models of ledger-scenarios)', () => {
-  const parameters = scenarioParameters(scenarios ?? '', 'preprod-conway-v10', 10)
+describeVectors(['ledger-scenarios'], 'phase 2 (needs the cost models of ledger-scenarios)', (scenarios) => {
+  const parameters = scenarioParameters(scenarios, 'preprod-conway-v10', 10)
   const context: RuleContext = { parameters, networkId: 0, slot: 0n }
   const evaluator = createEvaluator({ threads: 1, threadProgram })
   afterAll(() => evaluator.close())
@@ -36,15 +35,15 @@ describe.skipIf(scenarios === undefined)('phase 2 (needs the cost models of ledg
     (transaction: Transaction): Transaction => ({ ...transaction, body: { ...transaction.body, ...changes } })
   const marked = (transaction: Transaction): Transaction => ({ ...transaction, isValid: false })
 
-  it('takes a transaction whose scripts succeed', async () => {
+  it('accepts a transaction whose scripts succeed', async () => {
     expect(await judgeMint({ flat: succeeding })).toEqual([])
   })
 
-  it('takes a transaction that says itself that a script fails', async () => {
+  it('accepts a transaction that is marked invalid and whose script fails', async () => {
     expect(await judgeMint({ flat: failing }, marked)).toEqual([])
   })
 
-  it('says which script failed, and what it traced', async () => {
+  it('reports the failed script and its traces', async () => {
     const [failure, ...others] = await judgeMint({ flat: tracing })
     expect(others).toEqual([])
     expect(failure).toMatchObject({
@@ -58,7 +57,7 @@ describe.skipIf(scenarios === undefined)('phase 2 (needs the cost models of ledg
     expect(JSON.parse(JSON.stringify(failure))).toEqual(failure)
   })
 
-  it('says what a script used beyond what it declared', async () => {
+  it('reports the units of a script that exceeds its budget', async () => {
     const [failure] = await judgeMint({ flat: succeeding, declared: { memory: 1n, steps: 1n } })
     expect(failure?.details.failures).toMatchObject([
       { purpose: 'mint', index: 0, kind: 'BudgetExceeded', declared: { memory: '1', steps: '1' } },
@@ -79,7 +78,7 @@ describe.skipIf(scenarios === undefined)('phase 2 (needs the cost models of ledg
     ])
   })
 
-  it('says nothing of a transaction where nobody can run its scripts', async () => {
+  it('rejects with ScriptsNotJudgedError if scripts cannot run', async () => {
     const { transaction, utxos } = mintTransaction({ flat: succeeding })
     await expect(judgeScripts(transaction, utxos, context)).rejects.toThrow(ScriptsNotJudgedError)
   })
@@ -109,7 +108,7 @@ describe.skipIf(scenarios === undefined)('phase 2 (needs the cost models of ledg
     ['CurrentTreasuryFieldNotSupported', 'PlutusV1', withBody({ currentTreasury: 1n })],
     ['CertificateNotSupported', 'PlutusV2', certificate('vote_deleg_cert')],
     ['ReferenceInputsNotDisjointFromInputs', 'PlutusV3', overlap, version11],
-  ])('refuses what a script cannot be shown: %s in %s', async (reason, language, change, of) => {
+  ])('refuses what a script context cannot represent: %s in %s', async (reason, language, change, of) => {
     expect(await judgeMint({ flat: succeeding, language: language ?? 'PlutusV3' }, change, of)).toMatchObject(
       [{ predicate: 'CollectErrors', details: { errors: [{ error: 'BadTranslation', language, reason }] } }],
     )
@@ -120,9 +119,9 @@ describe.skipIf(scenarios === undefined)('phase 2 (needs the cost models of ledg
     ['a registration in V1', 'PlutusV1', certificate('reg_cert')],
     ['a donation in V3', 'PlutusV3', withBody({ treasuryDonation: 1n })],
     ['an overlap in V2', 'PlutusV2', overlap, version11],
-  ])('finds no fault with %s', async (_, language, change, of) => {
+  ])('accepts %s', async (_, language, change, of) => {
     const { transaction, utxos } = mintTransaction({ flat: succeeding, language: language ?? 'PlutusV3' })
-    // The script contexts are in order: what is left to ask is the evaluator.
+    // The script contexts are valid, so only the evaluator remains, and there is none.
     await expect(judgeScripts(change(transaction), utxos, of ?? context)).rejects.toThrow(
       ScriptsNotJudgedError,
     )

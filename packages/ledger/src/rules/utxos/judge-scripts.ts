@@ -1,24 +1,29 @@
+import { ScriptsNotJudgedError } from '../../errors.js'
 import type { SlotConfig } from '../../parameters/types.js'
 import type { EvaluationResult, Evaluator } from '../../plutus/types.js'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import type { RuleContext, UtxoView } from '../context.js'
-import { ScriptsNotJudgedError } from '../errors.js'
 import { resolve } from '../resolution.js'
 import { languagesUsed, scriptUse } from '../script-use.js'
 import { Findings, type Json, type Verdict } from '../verdict.js'
 import { judgeScriptContexts } from './collect.js'
 
-/** What phase 2 needs beside the rules: something that runs scripts, and how slots stand in time. */
+/**
+ * What phase 2 needs in addition to {@link RuleContext}: an evaluator of scripts, and the mapping of slots to
+ * time.
+ */
 export interface PhaseTwo {
   readonly evaluator: Pick<Evaluator, 'evaluate'>
   readonly slots: SlotConfig
 }
 
 /**
- * Phase 2, of a transaction that keeps phase 1: CollectErrors and ValidationTagMismatch. A transaction marked invalid
- * must have a script that fails; any other must have none.
+ * Judges phase 2 of a transaction that passes phase 1: CollectErrors and ValidationTagMismatch. If the
+ * transaction is marked invalid, at least one script must fail; otherwise every script must succeed.
  *
- * @throws {ScriptsNotJudgedError} (rejects) when scripts must run and could not
+ * @param utxos the outputs of the inputs and reference inputs, by `outputReferenceKey`
+ * @returns every broken rule; empty if there is none
+ * @throws ScriptsNotJudgedError (rejects) if scripts have to run and cannot
  */
 export async function judgeScripts(
   transaction: Transaction,
@@ -60,7 +65,7 @@ function judgeTag(
   )
 }
 
-/** What failed, for whoever wrote the script; throws where the failure says nothing of the transaction. */
+/** Describes the failure for the author of the script. Throws if the scripts were not judged. */
 function failuresOf({ ok, failure, redeemers }: EvaluationResult): readonly Json[] {
   if (ok) return []
   const failures: Json[] = []

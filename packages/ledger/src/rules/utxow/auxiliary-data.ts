@@ -1,5 +1,5 @@
-import { toHex } from '../../bytes.js'
-import { blake2b256 } from '../../crypto/blake2b.js'
+import { toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '#crypto'
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../verdict.js'
@@ -26,7 +26,7 @@ export function judgeAuxiliaryData(
   if (declared !== actual) {
     findings.add('ConflictingMetadataHash', 'The body names other auxiliary data', { declared, actual })
   }
-  // The sizes of metadata's strings are a matter of decoding; what is left of this rule is the scripts.
+  // The decoder limits the size of metadata strings; only the scripts remain to be checked.
   const { major } = parameters.protocolVersion
   const malformed = auxiliaryData.scripts.filter((script) => !isWellFormedScript(script, major))
   if (malformed.length > 0) {

@@ -1,4 +1,4 @@
-import { toHex } from '../../bytes.js'
+import { toHex } from '@ratatosk/cbor'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import type { Resolution } from '../resolution.js'
 import type { ScriptUse } from '../script-use.js'
@@ -8,9 +8,9 @@ import type { Findings } from '../verdict.js'
 /**
  * UTXOW: UnspendableUTxONoDatumHash, MissingRequiredDatums, NotAllowedSupplementalDatums.
  *
- * An output locked by a Plutus V1 or V2 script must have a datum; one locked by V3 need not (CIP-69), but a datum hash
- * that is there must be resolved. Datums beyond that are allowed for the outputs of the transaction, its collateral
- * return and its reference inputs.
+ * An output locked by a Plutus V1 or V2 script must have a datum. With V3 the datum is optional (CIP-69), but
+ * a datum hash must be resolved by a datum among the witnesses. Supplemental datums are allowed if their hash
+ * is in an output of the transaction, its collateral return or a reference input.
  */
 export function judgeDatums(
   transaction: Transaction,

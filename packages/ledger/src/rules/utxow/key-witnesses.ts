@@ -1,12 +1,12 @@
+import { toHex } from '@ratatosk/cbor'
+import { blake2b224 } from '#crypto'
 import { bootstrapRoot } from '../../address/byron-attributes.js'
 import type { Address, Credential } from '../../address/types.js'
-import { toHex } from '../../bytes.js'
-import { blake2b224 } from '../../crypto/blake2b.js'
 import type { Transaction } from '../../transaction/types.js'
 import type { Resolution, ResolvedInput } from '../resolution.js'
 import type { Findings } from '../verdict.js'
 
-/** The hashes of the keys that have signed, in hex. Native scripts see these and no bootstrap witnesses. */
+/** The hashes of the keys that have signed, in hex. Bootstrap witnesses do not count for native scripts. */
 export function signatories({ witnesses }: Transaction): Set<string> {
   const hashes = new Set<string>()
   for (const { publicKey } of witnesses.keyWitnesses) hashes.add(toHex(blake2b224(publicKey)))
@@ -14,8 +14,9 @@ export function signatories({ witnesses }: Transaction): Set<string> {
 }
 
 /**
- * UTXOW: MissingVKeyWitnessesUTXOW. Keys are needed for spent and collateral inputs (a Byron address asks for its
- * root), withdrawals, certificates (and the owners of a pool), required signers and voters.
+ * UTXOW: MissingVKeyWitnessesUTXOW. Signatures are required for spent and collateral inputs (a Byron address
+ * needs a bootstrap witness with its root), withdrawals, certificates, pool owners, required signers and
+ * voters.
  */
 export function judgeKeyWitnesses(
   transaction: Transaction,

@@ -16,28 +16,28 @@ describe('native scripts', () => {
   it.each<[string, NativeScript, boolean]>([
     ['a key that has signed', key(1), true],
     ['a key that has not', key(3), false],
-    ['all of none', { kind: 'all', scripts: [] }, true],
-    ['all, one missing', { kind: 'all', scripts: [key(1), key(3)] }, false],
-    ['any of none', { kind: 'any', scripts: [] }, false],
-    ['any, one there', { kind: 'any', scripts: [key(3), key(2)] }, true],
+    ['all of an empty list', { kind: 'all', scripts: [] }, true],
+    ['all with one missing', { kind: 'all', scripts: [key(1), key(3)] }, false],
+    ['any of an empty list', { kind: 'any', scripts: [] }, false],
+    ['any with one present', { kind: 'any', scripts: [key(3), key(2)] }, true],
     ['two of three', atLeast(2n, key(1), key(3), key(2)), true],
-    ['three of three, one missing', atLeast(3n, key(1), key(3), key(2)), false],
-    ['one of none', atLeast(1n), false],
-    ['none of none', atLeast(0n), true],
-    ['fewer than none', atLeast(-2n, key(3)), true],
-    ['the same key twice', atLeast(2n, key(1), key(1)), true],
+    ['three of three with one missing', atLeast(3n, key(1), key(3), key(2)), false],
+    ['one of an empty list', atLeast(1n), false],
+    ['zero of an empty list', atLeast(0n), true],
+    ['a negative number', atLeast(-2n, key(3)), true],
+    ['a repeated key', atLeast(2n, key(1), key(1)), true],
   ])('%s', (_, script, expected) => {
     expect(satisfies(script, signed, {})).toBe(expected)
   })
 
   it.each<[string, NativeScript, ValidityInterval, boolean]>([
-    ['begins when it may', from, { invalidBefore: 10n }, true],
+    ['begins at the bound', from, { invalidBefore: 10n }, true],
     ['begins too early', from, { invalidBefore: 9n }, false],
     ['has no beginning', from, { invalidHereafter: 30n }, false],
-    ['ends when it must', until, { invalidHereafter: 20n }, true],
+    ['ends at the bound', until, { invalidHereafter: 20n }, true],
     ['ends too late', until, { invalidHereafter: 21n }, false],
     ['has no end', until, { invalidBefore: 0n }, false],
-  ])('hold a time lock against an interval that %s', (_, script, interval, expected) => {
+  ])('compare a time lock with an interval that %s', (_, script, interval, expected) => {
     expect(satisfies(script, signed, interval)).toBe(expected)
   })
 })

@@ -1,13 +1,13 @@
-import { toHex } from '../../bytes.js'
+import { toHex } from '@ratatosk/cbor'
 import type { NativeScript, Transaction, ValidityInterval } from '../../transaction/types.js'
 import type { ScriptUse } from '../script-use.js'
 import type { Findings } from '../verdict.js'
 
 /**
- * Whether a native script is satisfied. Time locks are held against the transaction's validity interval, not against a
- * slot: a bound that the transaction leaves open satisfies none.
+ * Whether a native script is satisfied. Time locks are compared with the validity interval of the
+ * transaction, not with the slot: an open bound satisfies no time lock.
  *
- * @param signed hashes of the keys that have signed, in hex
+ * @param signed the hashes of the keys that have signed, in hex
  */
 export function satisfies(
   script: NativeScript,
@@ -36,7 +36,7 @@ export function satisfies(
   }
 }
 
-/** UTXOW: ScriptWitnessNotValidatingUTXOW. Only scripts that something needs are asked. */
+/** UTXOW: ScriptWitnessNotValidatingUTXOW. Only the scripts that the transaction needs are evaluated. */
 export function judgeNativeScripts(
   { body }: Transaction,
   signed: ReadonlySet<string>,

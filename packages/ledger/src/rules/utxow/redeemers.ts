@@ -2,7 +2,7 @@ import type { Transaction } from '../../transaction/types.js'
 import type { ScriptUse } from '../script-use.js'
 import type { Findings, Json } from '../verdict.js'
 
-/** UTXOW: MissingRedeemers, ExtraRedeemers. Each Plutus script that is needed and provided has exactly one. */
+/** UTXOW: MissingRedeemers, ExtraRedeemers. Each use of a Plutus script needs exactly one redeemer. */
 export function judgeRedeemers({ witnesses }: Transaction, use: ScriptUse, findings: Findings): void {
   const pointers = new Set(witnesses.redeemers.map(({ purpose, index }) => `${purpose}:${index}`))
   const needed = new Set<string>()
@@ -14,7 +14,7 @@ export function judgeRedeemers({ witnesses }: Transaction, use: ScriptUse, findi
     needed.add(pointer)
     if (!pointers.has(pointer)) missing.push({ purpose, index, scriptHash })
   }
-  // The place of an input among the others is known even while it is not known itself.
+  // The index of an input does not depend on its output, so it is known even if the output is not.
   if (missing.length > 0) {
     findings.add('MissingRedeemers', `${missing.length} of the redeemers that are needed are missing`, {
       redeemers: missing,

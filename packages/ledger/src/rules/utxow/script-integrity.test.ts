@@ -1,6 +1,6 @@
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { describe, expect, it } from 'vitest'
-import { fromHex, toHex } from '../../bytes.js'
-import { blake2b256 } from '../../crypto/blake2b.js'
+import { blake2b256 } from '#crypto'
 import {
   addressOf,
   type Draft,
@@ -33,19 +33,19 @@ const views = (...languages: PlutusLanguage[]): string => toHex(languageViews(ne
 const hash = (draft: Draft, ...languages: PlutusLanguage[]): Uint8Array | undefined =>
   scriptIntegrityHash(decodeTransaction(encodeDraft(draft)), new Set(languages), parameters)
 
-describe('the cost models, as the script data hash sees them', () => {
+describe('the cost models in the preimage of the script data hash', () => {
   it.each<[string, PlutusLanguage[]]>([
     ['a0', []],
     ['a1018119012c', ['PlutusV2']],
     ['a102811b0000010000000000', ['PlutusV3']],
-    // Plutus V1: CBOR in byte strings, the model an indefinite list.
+    // Plutus V1: byte strings that contain CBOR; the model is an indefinite list.
     ['a14100449f0121ff', ['PlutusV1']],
     ['a3018119012c02811b00000100000000004100449f0121ff', ['PlutusV1', 'PlutusV3', 'PlutusV2']],
   ])('are %s', (expected, languages) => {
     expect(views(...languages)).toBe(expected)
   })
 
-  it('are null where there is none', () => {
+  it('are null for a language without a cost model', () => {
     const languages = new Set<PlutusLanguage>(['PlutusV1', 'PlutusV3'])
     expect(toHex(languageViews(languages, { costModels: {} }))).toBe('a202f6410041f6')
   })
@@ -56,7 +56,7 @@ describe('the script data hash', () => {
   const asList = fromHex('8184000000821903e81a000f4240')
   const asMap = fromHex('a18200008200821903e81a000f4240')
 
-  it('is absent where there is nothing to commit to', () => {
+  it('is absent without redeemers, datums and languages', () => {
     expect(hash(none)).toBeUndefined()
   })
 
@@ -75,7 +75,7 @@ describe('the script data hash', () => {
       ['PlutusV3'],
       'a18200008200821903e81a000f4240 d9010281182a a102811b0000010000000000',
     ],
-  ])('is over the bytes as submitted: %s', (_, draft, languages, preimage) => {
+  ])('hashes the submitted bytes: %s', (_, draft, languages, preimage) => {
     expect(toHex(hash(draft, ...languages)!)).toBe(toHex(blake2b256(fromHex(preimage.replaceAll(' ', '')))))
   })
 })

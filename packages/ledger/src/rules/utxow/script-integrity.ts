@@ -1,6 +1,5 @@
-import { toHex } from '../../bytes.js'
-import { CborWriter } from '../../cbor/writer.js'
-import { blake2b256 } from '../../crypto/blake2b.js'
+import { CborWriter, toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '#crypto'
 import type { ProtocolParameters } from '../../parameters/types.js'
 import type { PlutusLanguage, Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
@@ -9,12 +8,16 @@ import type { Findings } from '../verdict.js'
 
 type CostModels = Pick<ProtocolParameters, 'costModels'>
 
-/** What stands for redeemers that are absent: Conway's empty map. */
+/** Conway's empty map, hashed in place of absent redeemers. */
 const NO_REDEEMERS = Uint8Array.of(0xa0)
 
 /**
- * The hash that commits a transaction to its redeemers, its datums (both as submitted) and the cost models of the
- * languages that it uses; undefined where it has none of them.
+ * Returns the script data hash (Blake2b-256, 32 bytes), which commits a transaction to its redeemers and
+ * datums (both as submitted) and to the cost models of the languages that it uses.
+ *
+ * @param languages the languages of the Plutus scripts that the transaction runs
+ * @returns undefined if there are no redeemers, datums and languages: the body must then have no script data
+ *   hash
  */
 export function scriptIntegrityHash(
   { witnesses }: Transaction,
@@ -29,8 +32,9 @@ export function scriptIntegrityHash(
 }
 
 /**
- * The cost models as the hash sees them: a canonical CBOR map, shorter keys first. Plutus V1 keeps a mistake of its
- * time: key and model are CBOR inside byte strings, the model an indefinite list.
+ * The cost models as they are hashed: a canonical CBOR map, shorter keys first. For compatibility with a
+ * mistake in Alonzo, the key and the model of Plutus V1 are CBOR inside byte strings, and the model is an
+ * indefinite list.
  */
 export function languageViews(
   languages: ReadonlySet<PlutusLanguage>,
@@ -62,14 +66,14 @@ export function languageViews(
   return views.toBytes()
 }
 
-/** UTXOW: PPViewHashesDontMatch, which protocol version 11 calls ScriptIntegrityHashMismatch. */
+/** UTXOW: PPViewHashesDontMatch, called ScriptIntegrityHashMismatch since protocol version 11. */
 export function judgeScriptIntegrity(
   transaction: Transaction,
   { parameters }: RuleContext,
   use: ScriptUse,
   findings: Findings,
 ): void {
-  // An unknown input may bring a script of another language.
+  // An unknown input may have a script of another language.
   if (!use.complete) return
   const expected = scriptIntegrityHash(transaction, languagesUsed(use), parameters)
   const supplied = transaction.body.scriptDataHash
@@ -78,7 +82,7 @@ export function judgeScriptIntegrity(
   if (expectedHex === suppliedHex) return
   findings.add(
     parameters.protocolVersion.major < 11 ? 'PPViewHashesDontMatch' : 'ScriptIntegrityHashMismatch',
-    'The script data hash is not that of the redeemers, datums and cost models',
+    'The script data hash does not match the redeemers, datums and cost models',
     { supplied: suppliedHex, expected: expectedHex },
   )
 }

@@ -2,15 +2,16 @@ import type { ScriptUse } from '../script-use.js'
 import type { Findings } from '../verdict.js'
 
 /**
- * UTXOW: MissingScriptWitnessesUTXOW, ExtraneousScriptWitnessesUTXOW. A script that is there as a reference script must
- * not be a witness too.
+ * UTXOW: MissingScriptWitnessesUTXOW, ExtraneousScriptWitnessesUTXOW. A script that is there as a reference
+ * script must not be a witness too.
  */
 export function judgeScriptWitnesses(
   { neededHashes, witnessed, referenced, complete }: ScriptUse,
   findings: Findings,
 ): void {
   const missing = [...neededHashes].filter((hash) => !referenced.has(hash) && !witnessed.has(hash))
-  // While an input is unknown, its reference script might be the one, and its address might need the one too many.
+  // While an input is unknown, its reference script might be the one, and its address might need the one too
+  // many.
   if (missing.length > 0 && complete) {
     findings.add(
       'MissingScriptWitnessesUTXOW',

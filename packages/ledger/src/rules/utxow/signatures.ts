@@ -1,10 +1,10 @@
-import { toHex } from '../../bytes.js'
-import { verifySignature } from '../../crypto/ed25519.js'
+import { toHex } from '@ratatosk/cbor'
+import { verifySignature } from '#crypto'
 import type { Transaction } from '../../transaction/types.js'
 import type { Findings } from '../verdict.js'
 
-/** UTXOW: InvalidWitnessesUTXOW. Every signature is checked over the transaction id, needed or not. */
-export function judgeSignatures({ id, witnesses }: Transaction, findings: Findings): void {
+/** UTXOW: InvalidWitnessesUTXOW. Every signature is verified, including those that are not required. */
+export function judgeWitnessSignatures({ id, witnesses }: Transaction, findings: Findings): void {
   const invalid: string[] = []
   for (const { publicKey, signature } of witnesses.keyWitnesses) {
     if (!verifySignature(signature, id, publicKey)) invalid.push(toHex(publicKey))

@@ -1,15 +1,15 @@
-import { toHex } from '../../bytes.js'
+import { toHex } from '@ratatosk/cbor'
+import { isPlutusScript } from '../../plutus/flat/program.js'
 import type { Script, Transaction, TransactionOutput } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import { isPlutusScript } from '../flat/program.js'
 import type { Findings } from '../verdict.js'
 
-/** Whether a script can be read at all at a protocol version. Native scripts have been read already. */
+/** Whether a script decodes at a protocol version. Native scripts are decoded with the transaction. */
 export function isWellFormedScript(script: Script, protocolMajor: number): boolean {
   return script.language === 'native' || isPlutusScript(script.bytes, script.language, protocolMajor)
 }
 
-/** UTXOW: MalformedScriptWitnesses, MalformedReferenceScripts (of the outputs that the transaction makes). */
+/** UTXOW: MalformedScriptWitnesses, MalformedReferenceScripts (in the outputs of the transaction). */
 export function judgeWellFormedScripts(
   { witnesses }: Transaction,
   outputs: readonly TransactionOutput[],

@@ -1,7 +1,7 @@
+import { vectorsFolder } from '@ratatosk/test-vectors'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createEvaluator } from '../../plutus/evaluator.js'
 import { threadProgram } from '../../plutus/test/thread-program.js'
-import { vectorsFolder } from '../vectors.js'
 import { knownDeviations } from './known-deviations.js'
 import { runLedgerEvents } from './ledger-events.js'
 import { type Outcome, table, unexplained } from './outcome.js'
@@ -12,7 +12,7 @@ const runs = vectorsFolder('ledger-rules')
 const evaluator = createEvaluator({ threads: 1, threadProgram })
 afterAll(() => evaluator.close())
 
-/** Every case is in one of the counts; a deviation without a reason is shown with the whole table. */
+/** Every case is counted once; a deviation without a reason is reported with the whole table. */
 function assess(name: string, outcomes: readonly Outcome[]): readonly Outcome[] {
   expect(unexplained(outcomes), table(name, outcomes)).toEqual([])
   const plain = outcomes.filter(({ kind }) => kind === 'plain')
@@ -32,7 +32,7 @@ describe('the rules agree with the Haskell ledger', () => {
     'on every transaction of its recorded runs (needs ledger-rules)',
     async () => {
       const outcomes = assess('ledger-rules', await runLedgerEvents(runs ?? '', evaluator))
-      // Whatever the ledger has accepted keeps these rules too, certificates, votes and proposals or not.
+      // Whatever the ledger has accepted keeps these rules too, with or without certificates, votes and proposals.
       const accepted = outcomes.filter(
         ({ name, expected }) => expected === 'Pass' && !knownDeviations.has(name),
       )

@@ -1,8 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { toHex } from '../../bytes.js'
-import { CborReader } from '../../cbor/reader.js'
-import { isDecodeError } from '../../errors.js'
+import { CborReader, isDecodeError, toHex } from '@ratatosk/cbor'
 import type { ProtocolParameters } from '../../parameters/types.js'
 import type { Evaluator } from '../../plutus/types.js'
 import type { RuleContext } from '../../rules/context.js'
@@ -33,10 +31,12 @@ type RunEvent =
     }
   | { readonly kind: 'epochs' }
 
-/** The Imp tests' network: slot 0 at this POSIX time in milliseconds, one slot a second. */
+/** The network of the Imp tests: slot 0 is at this POSIX time in milliseconds, and a slot lasts a second. */
 const SLOTS = { zeroTime: 1_506_203_091_000n, zeroSlot: 0n, slotLength: 1000 }
 
-/** Judges every transaction of every run by its own flag, carrying the unspent outputs from one to the next. */
+/**
+ * Judges every transaction of every run with its own flag, and applies each to the unspent outputs of the next.
+ */
 export async function runLedgerEvents(
   folder: string,
   evaluator: Pick<Evaluator, 'evaluate'>,
@@ -63,8 +63,8 @@ async function judgeRun(
   evaluator: Pick<Evaluator, 'evaluate'>,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  // Parameters change at epoch boundaries. Where a run ends with others than it began with, the boundary at which they
-  // changed is not recorded: from the first one on either may hold, and an event must agree under one of them.
+  // Parameters change at epoch boundaries. If a run ends with other parameters than it began with, the boundary
+  // at which they changed is not recorded. From the first boundary on, an event must agree under one of both.
   const before = find(parameters, run.parametersBefore)
   const after = find(parameters, run.parametersAfter)
   let candidates = [before]
@@ -118,7 +118,10 @@ async function judgeEvent(
   return { transaction, outcome: { ...base, kind, found, result: undecided ? 'undecided' : 'deviation' } }
 }
 
-/** The tests' Plutus V3 cost model costs nothing and is shorter than any that a network has had; engines need a known length. */
+/**
+ * The tests' Plutus V3 cost model is all zeros and shorter than that of any network; engines need a known
+ * length.
+ */
 function padding(evaluator: Pick<Evaluator, 'evaluate'>): Pick<Evaluator, 'evaluate'> {
   return {
     evaluate(transaction, utxos, parameters, slots) {
@@ -166,7 +169,7 @@ function readEvent(reader: CborReader): RunEvent[] {
   return [{ kind: 'transaction', bytes, accepted, slot }]
 }
 
-/** The unspent outputs lie at `state[3][1][1][0]`, the hash of the parameters at `state[3][1][1][3][3]`. */
+/** The unspent outputs are at `state[3][1][1][0]`, the hash of the parameters at `state[3][1][1][3][3]`. */
 function readState(reader: CborReader): { utxos: Map<string, TransactionOutput>; parameters: string } {
   const start = reader.position
   reader.skip()

@@ -1,9 +1,11 @@
-import { CborReader } from '../../cbor/reader.js'
+import { CborReader } from '@ratatosk/cbor'
 import type { ProtocolParameters, Rational } from '../../parameters/types.js'
 
 const LANGUAGES = ['PlutusV1', 'PlutusV2', 'PlutusV3'] as const
 
-/** Conway's protocol parameters as cardano-ledger keeps them in its state: an array of 31 fields in a fixed order. */
+/**
+ * Conway's protocol parameters as in the state of cardano-ledger: an array of 31 fields in a fixed order.
+ */
 export function readLedgerParameters(bytes: Uint8Array): ProtocolParameters {
   const reader = new CborReader(bytes)
   reader.readArray()

@@ -1,20 +1,20 @@
-import { ScriptsNotJudgedError } from '../../rules/errors.js'
+import { ScriptsNotJudgedError } from '../../errors.js'
 import type { PredicateFailure, Verdict } from '../../rules/verdict.js'
 import { knownDeviations } from './known-deviations.js'
 
-/** What one case of a collection came to. */
+/** The outcome of one case of a collection. */
 export interface Outcome {
   readonly name: string
-  /** Which rules were asked: the ledger's as they are, or those and the layer-2 profile. */
+  /** The rules that judged: those of the ledger, or those and the layer-2 profile. */
   readonly rules: 'unrestricted' | 'layer 2'
   readonly kind: 'plain' | 'stake or governance'
   readonly expected: string
   readonly found: string
-  /** `undecided`: the case turns on stake or governance state, and nothing that these rules see is wrong. */
+  /** `undecided`: the case depends on stake or governance state, and these rules find nothing wrong. */
   readonly result: 'agreed' | 'undecided' | 'deviation'
 }
 
-/** The verdict, or one failure of no rule where the scripts could not be judged. */
+/** The verdict, or a failure that names no rule if the scripts could not be judged. */
 export async function orNotJudged(verdict: Promise<Verdict>): Promise<Verdict> {
   try {
     return await verdict
@@ -25,7 +25,7 @@ export async function orNotJudged(verdict: Promise<Verdict>): Promise<Verdict> {
   }
 }
 
-/** Deviations for which nobody has given a reason. */
+/** Deviations without a known reason. */
 export function unexplained(outcomes: readonly Outcome[]): readonly Outcome[] {
   return outcomes.filter(({ result, name }) => result === 'deviation' && !knownDeviations.has(name))
 }
@@ -34,7 +34,7 @@ export function named(verdict: Verdict): string {
   return verdict.length === 0 ? 'Pass' : verdict.map(({ predicate }) => predicate).join(', ')
 }
 
-/** Counts by rules and kind of transaction, then every deviation by its name. */
+/** Counts by rules and kind of transaction, then the name of every deviation. */
 export function table(title: string, outcomes: readonly Outcome[]): string {
   const lines = [
     title,

@@ -1,4 +1,7 @@
-/** The predicates that these rules can find. A case that names another one turns on state that they do not have. */
+/**
+ * The predicates that these rules can report. A case that expects another one depends on state that they do not
+ * have.
+ */
 export const ourPredicates: ReadonlySet<string> = new Set([
   'BabbageNonDisjointRefInputs',
   'BabbageOutputTooSmallUTxO',

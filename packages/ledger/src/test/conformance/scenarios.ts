@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fromHex } from '../../bytes.js'
-import { isDecodeError } from '../../errors.js'
+import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import type { ProtocolParameters, Rational, SlotConfig } from '../../parameters/types.js'
 import type { Evaluator } from '../../plutus/types.js'
 import type { RuleContext } from '../../rules/context.js'
@@ -13,7 +12,7 @@ import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import { named, type Outcome, orNotJudged } from './outcome.js'
 import { ourPredicates } from './predicates.js'
 
-/** One file of `ledger-scenarios/scenarios`, with what it refers to. */
+/** One file of `ledger-scenarios/scenarios`, with its references resolved. */
 interface Scenario {
   readonly network: string
   readonly eraHistory: EraHistory
@@ -67,7 +66,7 @@ interface ScenarioParameters {
   readonly version: { readonly major: number; readonly minor: number }
 }
 
-/** Judges every scenario twice: by the ledger's rules as they are, and by those under the layer-2 profile. */
+/** Judges every scenario twice: by the ledger's rules, and by those and the layer-2 profile. */
 export async function runScenarios(
   folder: string,
   evaluator: Pick<Evaluator, 'evaluate'>,
@@ -152,7 +151,9 @@ export function isPlain({ body }: Transaction): boolean {
   )
 }
 
-/** Whether the layer-2 profile has a reason to refuse: a script that withdraws nothing alone is let through. */
+/**
+ * Whether the layer-2 profile must refuse: of these parts, only a withdrawal of zero by a script is accepted.
+ */
 function reasonDue(transaction: Transaction): boolean {
   const { body, isValid } = transaction
   const observers = body.withdrawals.every(
@@ -197,7 +198,9 @@ function contextOf({ network, point, eraHistory, protocolParameters, initialStat
   }
 }
 
-/** An era without an end is foreseen up to the epoch boundary that follows the stability window after the tip. */
+/**
+ * The forecast of an era without an end reaches the epoch boundary after the stability window of the tip.
+ */
 function horizonOf({ stabilityWindow, eras }: EraHistory, tip: number): bigint {
   const era = eras.at(-1)
   if (!era) throw new Error('an era history without eras')
@@ -209,7 +212,7 @@ function horizonOf({ stabilityWindow, eras }: EraHistory, tip: number): bigint {
   return BigInt(era.start.slot + epochs * epochSizeSlots)
 }
 
-/** Preprod's system start, from which era histories count. */
+/** Preprod's system start, where era histories begin. */
 const SYSTEM_START = 1_654_041_600_000
 
 function slotsOf({ eras }: EraHistory): SlotConfig {

@@ -1,11 +1,10 @@
+import { type CborReader, readNullable, readVariant, type Variants } from '@ratatosk/cbor'
 import type { Credential } from '../../address/types.js'
-import type { CborReader } from '../../cbor/reader.js'
-import { readNullable, readVariant, type Variants } from '../../cbor/structure.js'
 import type { Certificate } from '../types.js'
 import { readPoolParameters } from './pool.js'
 import { readAnchor, readCredential, readDrep, readHash28 } from './primitives.js'
 
-/** `witness`: a credential that must sign; `credential`: one that need not. */
+/** `witness` is a credential that must authorize the certificate; `credential` is any other. */
 type Item =
   | 'witness'
   | 'credential'
@@ -19,7 +18,9 @@ type Item =
 
 type Fields = Omit<Certificate, 'bytes'>
 
-/** The CDDL's names, and what follows the number. 5 and 6, for genesis keys, ended with Babbage. */
+/**
+ * The names in the CDDL, and the items that follow the number. Conway has removed 5 and 6, for genesis keys.
+ */
 const variants: Variants<Fields> = [
   layout('stake_registration', 'credential'),
   layout('stake_deregistration', 'witness'),
@@ -42,7 +43,7 @@ const variants: Variants<Fields> = [
   layout('update_drep_cert', 'witness', 'anchor'),
 ]
 
-/** A certificate of the Conway era. */
+/** Decodes a certificate of the Conway era. */
 export function readCertificate(reader: CborReader): Certificate {
   const start = reader.position
   const fields = readVariant(reader, 'a certificate', variants)

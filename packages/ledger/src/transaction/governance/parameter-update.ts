@@ -1,5 +1,4 @@
-import type { CborReader } from '../../cbor/reader.js'
-import { located, readList, readMapOf, readRecord } from '../../cbor/structure.js'
+import { type CborReader, located, readList, readMapOf, readRecord } from '@ratatosk/cbor'
 import { readNonNegativeInterval, readUnitInterval } from './primitives.js'
 
 const MAX_INT64 = 2n ** 63n - 1n
@@ -38,7 +37,7 @@ const fields = new Map<number, (reader: CborReader) => unknown>([
   [33, readNonNegativeInterval], // min_fee_ref_script_cost_per_byte
 ])
 
-/** Checks the shape of a parameter update; whether it makes sense is judged by the GOV rule. */
+/** Validates the structure of a parameter update. The GOV rule judges its content. */
 export function readParameterUpdate(reader: CborReader): void {
   const count = reader.readMap()
   const seen = new Set<number>()
@@ -46,8 +45,8 @@ export function readParameterUpdate(reader: CborReader): void {
     const start = reader.position
     const key = reader.readUint()
     const readField = fields.get(key)
-    if (readField === undefined) throw reader.error('unknown-field', `the parameter ${key}`, start)
-    if (seen.has(key)) throw reader.error('duplicate', `the parameter ${key} twice`, start)
+    if (readField === undefined) throw reader.error('CBOR_UNKNOWN_FIELD', `unknown parameter ${key}`, start)
+    if (seen.has(key)) throw reader.error('CBOR_DUPLICATE', `a repeated parameter ${key}`, start)
     seen.add(key)
     try {
       readField(reader)
@@ -57,7 +56,7 @@ export function readParameterUpdate(reader: CborReader): void {
   }
 }
 
-/** Memory and steps; each a number that fits a signed integer of 64 bits. */
+/** Decodes `[memory, steps]`. Each must fit a signed 64-bit integer. */
 export function readExecutionUnits(reader: CborReader): { readonly memory: bigint; readonly steps: bigint } {
   return readRecord(reader, 2, (inner) => ({ memory: readUnits(inner), steps: readUnits(inner) }))
 }
@@ -65,11 +64,13 @@ export function readExecutionUnits(reader: CborReader): { readonly memory: bigin
 function readUnits(reader: CborReader): bigint {
   const start = reader.position
   const units = reader.readUint64()
-  if (units > MAX_INT64) throw reader.error('out-of-range', 'more execution units than 63 bits hold', start)
+  if (units > MAX_INT64) throw reader.error('CBOR_OUT_OF_RANGE', 'execution units over 63 bits', start)
   return units
 }
 
-/** Language number → list of signed integers of 64 bits; known languages are judged when the models are used. */
+/**
+ * Language number → list of signed 64-bit integers. The models of known languages are validated when used.
+ */
 function readCostModels(reader: CborReader): void {
   readMapOf(
     reader,

@@ -1,16 +1,16 @@
-import { toHex } from '../../bytes.js'
-import type { CborReader } from '../../cbor/reader.js'
 import {
+  type CborReader,
   readList,
   readNullable,
   readRecord,
   readSet,
   readVariant,
+  toHex,
   type Variants,
-} from '../../cbor/structure.js'
+} from '@ratatosk/cbor'
 import { readHash28, readRewardAddress, readShortText, readUnitInterval } from './primitives.js'
 
-/** The nine items of a pool's parameters, as they stand in its registration. */
+/** Decodes the nine items of pool parameters in a pool registration. */
 export function readPoolParameters(reader: CborReader): {
   readonly operator: Uint8Array
   readonly owners: readonly Uint8Array[]
@@ -54,7 +54,7 @@ function readPort(reader: CborReader): number {
   return reader.readUint(0xffff)
 }
 
-/** The length of the hash is a matter of the POOL rule, not of decoding. */
+/** The POOL rule, not the decoder, checks the length of the hash. */
 function readPoolMetadata(reader: CborReader): void {
   readRecord(reader, 2, (inner) => {
     readShortText(inner)

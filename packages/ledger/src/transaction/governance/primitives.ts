@@ -1,13 +1,12 @@
+import { type CborReader, expectTag, readRecord, readVariant, toHex, type Variants } from '@ratatosk/cbor'
 import { readAddress } from '../../address/decode.js'
 import type { Credential, RewardAddress } from '../../address/types.js'
-import { toHex } from '../../bytes.js'
-import type { CborReader } from '../../cbor/reader.js'
-import { expectTag, readRecord, readVariant, type Variants } from '../../cbor/structure.js'
+import { AddressError } from '../../errors.js'
 
 const MAX_UINT64 = 2n ** 64n - 1n
-/** Fractions with longer parts than this are refused before they are reduced. */
+/** Fractions with larger parts are refused before they are reduced. */
 const MAX_FRACTION_BITS = 2n ** 512n
-/** Bytes of a URL or DNS name. */
+/** Maximum size of a URL or DNS name, in bytes. */
 const MAX_TEXT_SIZE = 128
 
 export function readHash28(reader: CborReader): Uint8Array {
@@ -23,7 +22,7 @@ export function readCredential(reader: CborReader): Credential {
   return readVariant(reader, 'a credential', credentialVariants)
 }
 
-/** Equal exactly where two credentials are. */
+/** A key that is equal if and only if the credentials are. */
 export function credentialKey(credential: Credential): string {
   return `${credential.kind} ${toHex(credential.hash)}`
 }
@@ -35,7 +34,7 @@ const drepVariants: Variants<unknown> = [
   [1, () => undefined], // has no confidence
 ]
 
-/** Whom votes are delegated to. */
+/** Validates the target of a vote delegation. */
 export function readDrep(reader: CborReader): void {
   readVariant(reader, 'a representative', drepVariants)
 }
@@ -43,19 +42,21 @@ export function readDrep(reader: CborReader): void {
 export function readRewardAddress(reader: CborReader): RewardAddress {
   const start = reader.position
   const address = readAddress(reader.readBytes(), start)
-  if (address.kind !== 'reward') throw reader.error('unknown-type', 'no reward address', start)
+  if (address.kind !== 'reward') {
+    throw new AddressError('ADDRESS_WRONG_KIND', start, 'a payment address instead of a reward address')
+  }
   return address
 }
 
 /** A text of at most 128 bytes: a URL or a DNS name. */
 export function readShortText(reader: CborReader): void {
   const start = reader.position
-  if (Buffer.byteLength(reader.readText()) > MAX_TEXT_SIZE) {
-    throw reader.error('out-of-range', `a text of more than ${MAX_TEXT_SIZE} bytes`, start)
+  if (reader.readUtf8().length > MAX_TEXT_SIZE) {
+    throw reader.error('CBOR_OUT_OF_RANGE', `a text of more than ${MAX_TEXT_SIZE} bytes`, start)
   }
 }
 
-/** `[url, hash of what is there]`. */
+/** `[url, hash of the document]`. */
 export function readAnchor(reader: CborReader): void {
   readRecord(reader, 2, (inner) => {
     readShortText(inner)
@@ -63,7 +64,7 @@ export function readAnchor(reader: CborReader): void {
   })
 }
 
-/** `[transaction id, index]`; equal texts exactly where two ids are. */
+/** Decodes `[transaction id, index]` to a key that is equal if and only if the ids are. */
 export function readGovernanceActionId(reader: CborReader): string {
   return readRecord(reader, 2, (inner) => `${toHex(inner.readBytesOf(32))}#${inner.readUint(0xffff)}`)
 }
@@ -73,12 +74,12 @@ export function readUnitInterval(reader: CborReader): void {
   readFraction(reader, 1n)
 }
 
-/** A fraction from 0 (tag 30). */
+/** A non-negative fraction (tag 30). */
 export function readNonNegativeInterval(reader: CborReader): void {
   readFraction(reader, MAX_UINT64)
 }
 
-/** A fraction under tag 30, which in lowest terms has parts of 64 bits and is at most `maximum`. */
+/** A fraction with tag 30 of at most `maximum`. Its parts must fit 64 bits in lowest terms. */
 function readFraction(reader: CborReader, maximum: bigint): void {
   const start = reader.position
   expectTag(reader, 30)
@@ -97,7 +98,7 @@ function readFraction(reader: CborReader, maximum: bigint): void {
       denominator < MAX_FRACTION_BITS
     const divisor = inRange ? greatestCommonDivisor(numerator, denominator) : 1n
     if (!inRange || numerator / divisor > MAX_UINT64 || denominator / divisor > MAX_UINT64) {
-      throw inner.error('out-of-range', 'a fraction outside its interval', start)
+      throw inner.error('CBOR_OUT_OF_RANGE', 'a fraction outside its interval', start)
     }
   })
 }

@@ -1,13 +1,13 @@
-import { toHex } from '../../bytes.js'
-import type { CborReader } from '../../cbor/reader.js'
 import {
+  type CborReader,
   readMapOf,
   readNullable,
   readRecord,
   readSet,
   readVariant,
+  toHex,
   type Variants,
-} from '../../cbor/structure.js'
+} from '@ratatosk/cbor'
 import type { ProposalProcedure } from '../types.js'
 import { readParameterUpdate } from './parameter-update.js'
 import {
@@ -20,10 +20,10 @@ import {
   readUnitInterval,
 } from './primitives.js'
 
-/** The last protocol version that a hard fork may ask for, as far as this decoder knows. */
+/** The highest major protocol version that this decoder accepts in a hard fork proposal. */
 const MAX_MAJOR_VERSION = 12
 
-/** `[deposit, return account, action, anchor]`. The kind is the CDDL's name of the action. */
+/** Decodes `[deposit, return account, action, anchor]`. The kind is the name of the action in the CDDL. */
 export function readProposalProcedure(reader: CborReader): ProposalProcedure {
   const start = reader.position
   const fields = readRecord(reader, 4, (inner) => {
@@ -73,8 +73,8 @@ const actionVariants: Variants<Action> = [
     5,
     (reader) => {
       readNullable(reader, readGovernanceActionId)
-      readSet(reader, readCredential, credentialKey) // members that go
-      readMapOf(reader, readMemberKey, (epoch) => epoch.readUint64()) // members that come, and until when
+      readSet(reader, readCredential, credentialKey) // removed members
+      readMapOf(reader, readMemberKey, (epoch) => epoch.readUint64()) // added members and their last epochs
       readUnitInterval(reader) // quorum
       return { kind: 'update_committee' }
     },

@@ -1,12 +1,12 @@
-import type { CborReader } from '../../cbor/reader.js'
 import {
+  type CborReader,
   nonEmpty,
   readMapOf,
   readNullable,
   readRecord,
   readVariant,
   type Variants,
-} from '../../cbor/structure.js'
+} from '@ratatosk/cbor'
 import type { VotingProcedure } from '../types.js'
 import { credentialKey, readAnchor, readGovernanceActionId, readHash28 } from './primitives.js'
 
@@ -20,7 +20,10 @@ const voterVariants: Variants<Voter> = [
   [2, (reader) => ({ role: 'pool', credential: { kind: 'key', hash: readHash28(reader) } })],
 ]
 
-/** The votes of each voter: a map of maps, neither of them empty. `bytes` of a result are the inner map. */
+/**
+ * Decodes the votes of each voter: a map of maps that must not be empty. `bytes` of a result is the inner
+ * map.
+ */
 export function readVotingProcedures(reader: CborReader): VotingProcedure[] {
   let voter: Voter
   const procedures = readMapOf(
@@ -38,7 +41,7 @@ export function readVotingProcedures(reader: CborReader): VotingProcedure[] {
   return [...procedures.values()]
 }
 
-/** `[no, yes or abstain, anchor or null]`. */
+/** `[vote, anchor / null]`, where 0 is no, 1 is yes and 2 is abstain. */
 function readVote(reader: CborReader): void {
   readRecord(reader, 2, (inner) => {
     inner.readUint(2)

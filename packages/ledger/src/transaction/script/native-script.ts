@@ -1,8 +1,9 @@
-import type { CborReader } from '../../cbor/reader.js'
-import { readList, readVariant, type Variants } from '../../cbor/structure.js'
+import { type CborReader, readList, readVariant, type Variants } from '@ratatosk/cbor'
 import type { NativeScript } from '../types.js'
 
-/** A native script (the ledger's timelock). Its depth is bounded by the reader's limits, so its recursion is too. */
+/**
+ * Decodes a native script (the ledger's timelock). The reader limits its depth, and the recursion.
+ */
 export function readNativeScript(reader: CborReader): { script: NativeScript; bytes: Uint8Array } {
   const start = reader.position
   reader.skip()
@@ -10,7 +11,7 @@ export function readNativeScript(reader: CborReader): { script: NativeScript; by
   return { script, bytes: reader.since(start) }
 }
 
-// The number that at-least requires may be negative: such a script always holds.
+// The number that at-least requires may be negative; such a script is always satisfied.
 const variants: Variants<NativeScript> = [
   [2, (reader) => ({ kind: 'signature', keyHash: reader.readBytesOf(28) })],
   [2, (reader) => ({ kind: 'all', scripts: readList(reader, readNested) })],

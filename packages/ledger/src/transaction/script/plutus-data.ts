@@ -1,17 +1,18 @@
-import { type CborReader, Major } from '../../cbor/reader.js'
+import { type CborReader, Major } from '@ratatosk/cbor'
 
-/** The longest byte string, or chunk of one, in Plutus data. */
+/** Maximum size of a byte string, or of a chunk of one, in Plutus data. */
 const MAX_CHUNK = 64
 
 /**
- * Passes over one item of Plutus data, by the rules of plutus-core's decoder: integers (bignums in chunks too), byte strings
- * with at most 64 bytes a chunk, lists, maps (keys may repeat), constructors under tags 121–127, 1280–1400 and 102.
+ * Validates and skips one item of Plutus data, by the rules of plutus-core's decoder: integers (also bignums
+ * in chunks), byte strings with at most 64 bytes per chunk, lists, maps (keys may repeat), constructors with
+ * the tags 121–127, 1280–1400 and 102.
  *
  * @returns the item as submitted: a view
  */
 export function readPlutusData(reader: CborReader): Uint8Array {
   const start = reader.position
-  // Bounds the depth first, so that the recursion below is bounded too.
+  // Checks the depth first, which limits the recursion below.
   reader.skip()
   checkData(reader.within(start, reader.position))
   return reader.since(start)
@@ -61,7 +62,7 @@ function checkTagged(reader: CborReader): void {
     checkList(reader)
     reader.leaveArray(count, 2, arrayStart)
   } else {
-    throw reader.error('unexpected-tag', `tag ${tag} in Plutus data`, start)
+    throw reader.error('CBOR_UNEXPECTED_TAG', `tag ${tag} in Plutus data`, start)
   }
 }
 
@@ -82,5 +83,5 @@ function checkChunk(reader: CborReader): void {
   const start = reader.position
   const length = reader.readBytes().length
   if (length > MAX_CHUNK)
-    throw reader.error('out-of-range', `${length} bytes in one chunk, more than 64`, start)
+    throw reader.error('CBOR_OUT_OF_RANGE', `${length} bytes in one chunk, more than 64`, start)
 }

@@ -1,16 +1,16 @@
-import type { CborReader } from '../../cbor/reader.js'
-import { readVariant, type Variants } from '../../cbor/structure.js'
-import { blake2b224 } from '../../crypto/blake2b.js'
+import { type CborReader, readVariant, type Variants } from '@ratatosk/cbor'
+import { blake2b224 } from '#crypto'
 import type { PlutusLanguage, Script } from '../types.js'
 import { readNativeScript } from './native-script.js'
 
-/** The byte that is hashed before a script; also the variant of a script reference. */
+/** The byte that precedes a script in the preimage of its hash; also the variant of a script reference. */
 const languageTags = { native: 0, PlutusV1: 1, PlutusV2: 2, PlutusV3: 3 } as const
 
 /**
- * The hash that addresses and policies name a script by: Blake2b-224 of the language's byte and the script.
+ * Returns the hash that identifies a script in addresses and policy ids: Blake2b-224 of the byte of the
+ * language followed by the script.
  *
- * @param bytes of a native script its CBOR, of a Plutus script the content of its byte string
+ * @param bytes the CBOR of a native script, or the content of a Plutus script's byte string
  * @returns 28 bytes
  */
 export function scriptHash(language: Script['language'], bytes: Uint8Array): Uint8Array {
@@ -20,13 +20,13 @@ export function scriptHash(language: Script['language'], bytes: Uint8Array): Uin
   return blake2b224(preimage)
 }
 
-/** A native script as it stands in a witness set. */
-export function readNative(reader: CborReader): Script {
+/** Decodes a native script of a witness set. */
+export function readNative(reader: CborReader): Extract<Script, { language: 'native' }> {
   const { script, bytes } = readNativeScript(reader)
   return { language: 'native', hash: scriptHash('native', bytes), bytes, script }
 }
 
-/** A Plutus script as it stands in a witness set: its bytes are judged by the rules, not here. */
+/** Decodes a Plutus script of a witness set. The rules, not the decoder, check that it is well-formed. */
 export function readPlutus(reader: CborReader, language: PlutusLanguage): Script {
   const bytes = reader.readBytes()
   return { language, hash: scriptHash(language, bytes), bytes }
@@ -39,7 +39,7 @@ const variants: Variants<Script> = [
   [2, (reader) => readPlutus(reader, 'PlutusV3')],
 ]
 
-/** A script with its language before it, as outputs carry it. */
+/** Decodes `[language, script]`, the content of a script reference. */
 export function readTaggedScript(reader: CborReader): Script {
   return readVariant(reader, 'a script', variants)
 }

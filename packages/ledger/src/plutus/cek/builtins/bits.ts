@@ -1,7 +1,7 @@
 import { fail } from '../failures.js'
+import { boolConstant, bytesConstant, integerConstant } from '../values/constant.js'
 import { integerListType } from '../values/constant-type.js'
 import { itemsOf, type List } from '../values/list.js'
-import { boolConstant, bytesConstant, integerConstant } from '../values/value.js'
 import {
   type BuiltinFunction,
   boolAt,
@@ -14,16 +14,16 @@ import {
 } from './builtin.js'
 import { maxMadeSize } from './byte-strings.js'
 
-/** The longest byte string that `writeBits` takes since protocol version 11. */
+/** Maximum size of the byte string of `writeBits` since protocol version 11. */
 const maxWrittenSize = 4096
 
-/** Bits are counted from the last one of the last byte (CIP-122, CIP-123). */
+/** Bit 0 is the least significant bit of the last byte (CIP-122, CIP-123). */
 function place(bytes: Uint8Array, bit: number): { readonly byte: number; readonly mask: number } {
   if (bit < 0 || bit >= bytes.length * 8) fail('A bit is out of bounds')
   return { byte: bytes.length - 1 - Math.floor(bit / 8), mask: 1 << (bit % 8) }
 }
 
-/** Of two byte strings beginning together; what only the longer one has is kept or cut off. */
+/** Combines two byte strings, aligned at their start. The rest of the longer one is kept or truncated. */
 function combination(combine: (a: number, b: number) => number): BuiltinFunction {
   return builtin(0, 3, (args) => {
     const [a, b] = [bytesAt(args, 1), bytesAt(args, 2)]
@@ -44,7 +44,7 @@ function writeBits(bytes: Uint8Array, bits: List<bigint>, value: boolean): Uint8
   return written
 }
 
-/** Each bit goes `by` places to the left; what leaves is lost, zeros follow. */
+/** Shifts bits to the left by `by` places and fills with zeros. */
 function shift(bytes: Uint8Array, by: number): Uint8Array {
   const result = new Uint8Array(bytes.length)
   if (Math.abs(by) >= bytes.length * 8) return result
@@ -58,7 +58,7 @@ function shift(bytes: Uint8Array, by: number): Uint8Array {
   return result
 }
 
-/** Each bit goes `by` places to the left; what leaves comes in at the other end. */
+/** Rotates bits to the left by `by` places. */
 function rotate(bytes: Uint8Array, by: bigint): Uint8Array {
   const size = bytes.length
   if (size === 0) return bytes
@@ -81,7 +81,7 @@ function countSetBits(bytes: Uint8Array): number {
   return count
 }
 
-/** The lowest bit that is set, or −1. */
+/** The index of the lowest bit that is set, or −1. */
 function findFirstSetBit(bytes: Uint8Array): number {
   for (let i = bytes.length - 1; i >= 0; i--) {
     const byte = bytes[i] as number

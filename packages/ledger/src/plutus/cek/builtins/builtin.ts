@@ -1,20 +1,21 @@
 import { fail } from '../failures.js'
+import { type Coins, type Constant, type Content, ValueKind } from '../values/constant.js'
 import { type ConstantType, sameType, TypeTag } from '../values/constant-type.js'
 import type { Data, Pair } from '../values/data.js'
 import type { List } from '../values/list.js'
-import { type Coins, type Constant, type Content, type Value, ValueKind } from '../values/value.js'
+import type { Value } from '../values/value.js'
 
-/** What of a language and a protocol version the functions themselves depend on. */
+/** How the builtins depend on the language and the protocol version. */
 export interface Semantics {
-  /** Whether `consByteString` takes bytes only; otherwise it takes the lowest byte of any integer. */
+  /** Whether `consByteString` accepts only bytes; otherwise it uses the lowest byte of any integer. */
   readonly bytesAreChecked: boolean
-  /** Whether the bounds that came with protocol version 11 hold. */
+  /** Whether the limits of protocol version 11 apply. */
   readonly bounded: boolean
   trace(line: string): void
 }
 
 export interface BuiltinFunction {
-  /** How often it must be forced before it takes arguments. */
+  /** How often the builtin must be forced before it accepts arguments. */
   readonly forces: number
   readonly arity: number
   run(args: readonly Value[], semantics: Semantics): Value
@@ -31,13 +32,14 @@ const maxInt64 = 2n ** 63n - 1n
 /** An argument that is a constant. */
 export function constantAt(args: readonly Value[], at: number): Constant {
   const value = args[at]
-  if (value === undefined || value.kind !== ValueKind.constant) return fail('A builtin was given no constant')
+  if (value === undefined || value.kind !== ValueKind.constant)
+    return fail('An argument of a builtin is not a constant')
   return value
 }
 
 function contentAt(args: readonly Value[], at: number, tag: number): Content {
   const { type, content } = constantAt(args, at)
-  if (type.tag !== tag) fail('A builtin was given a value of a wrong type')
+  if (type.tag !== tag) fail('An argument of a builtin has the wrong type')
   return content
 }
 
@@ -45,7 +47,9 @@ export function integerAt(args: readonly Value[], at: number): bigint {
   return contentAt(args, at, TypeTag.integer) as bigint
 }
 
-/** An integer where the function takes one of 64 bits, signed. It may be inexact beyond 2^53, where nothing is as large. */
+/**
+ * A signed 64-bit integer argument. The number may be inexact above 2^53, which exceeds every size.
+ */
 export function intAt(args: readonly Value[], at: number): number {
   const value = integerAt(args, at)
   if (value > maxInt64 || value < -maxInt64 - 1n) fail('An integer is not within 64 bits')
@@ -55,7 +59,7 @@ export function intAt(args: readonly Value[], at: number): number {
 /** An integer from 0 to 255. */
 export function byteAt(args: readonly Value[], at: number): number {
   const value = integerAt(args, at)
-  if (value < 0n || value > 255n) fail('An integer is no byte')
+  if (value < 0n || value > 255n) fail('An integer is not a byte')
   return Number(value)
 }
 
@@ -91,14 +95,14 @@ export function listAt(args: readonly Value[], at: number): List<Content> {
   return contentAt(args, at, TypeTag.list) as List<Content>
 }
 
-/** Content of exactly one type, also where nothing is in it. */
+/** The content of a constant of exactly this type, even if it is empty. */
 export function contentOf(args: readonly Value[], at: number, type: ConstantType): Content {
   const constant = constantAt(args, at)
-  if (!sameType(constant.type, type)) fail('A builtin was given a value of a wrong type')
+  if (!sameType(constant.type, type)) fail('An argument of a builtin has the wrong type')
   return constant.content
 }
 
-/** An argument that is handed on as it is. */
+/** An argument that is passed on unchanged. */
 export function anyAt(args: readonly Value[], at: number): Value {
   return args[at] ?? fail('A builtin lacks an argument')
 }

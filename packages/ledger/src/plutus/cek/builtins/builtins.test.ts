@@ -1,12 +1,10 @@
 import { createHash, generateKeyPairSync, sign as signWith } from 'node:crypto'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
+import { toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { toHex } from '../../../bytes.js'
 import { EvaluationFailure } from '../failures.js'
-import { boolType, g1ListType, g1Type, g2Type, integerListType, valueType } from '../values/constant-type.js'
-import { listOf } from '../values/list.js'
 import {
   boolConstant,
   bytesConstant,
@@ -14,8 +12,10 @@ import {
   Constant,
   type Content,
   integerConstant,
-  type Value,
-} from '../values/value.js'
+} from '../values/constant.js'
+import { boolType, g1ListType, g1Type, g2Type, integerListType, valueType } from '../values/constant-type.js'
+import { listOf } from '../values/list.js'
+import type { Value } from '../values/value.js'
 import type { Semantics } from './builtin.js'
 import { type BuiltinName, builtinNames } from './names.js'
 import { builtins } from './table.js'
@@ -36,7 +36,7 @@ const bytes = bytesConstant
 const bytesOf = fc.uint8Array({ maxLength: 40 })
 const bigIntegers = fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n })
 
-/** The bits of a byte string as a number, and back. */
+/** The bits of a byte string as a number. */
 const numberOf = (value: Uint8Array): bigint => BigInt(`0x0${toHex(value)}`)
 const ones = (value: Uint8Array): bigint => (1n << BigInt(value.length * 8)) - 1n
 function bytesOfNumber(value: bigint, size: number): string {
@@ -62,7 +62,7 @@ describe('integers', () => {
     )
   })
 
-  test('modular powers are those of repeated multiplication, negative ones their inverses', () => {
+  test('expModInteger equals repeated multiplication, and inverts for negative exponents', () => {
     fc.assert(
       fc.property(
         bigIntegers,
@@ -83,7 +83,7 @@ describe('integers', () => {
     failing('expModInteger', int(2n ** 8191n), int(1n), int(5n))
   })
 
-  test('have no more bits than protocol version 11 allows', () => {
+  test('are limited in size since protocol version 11', () => {
     const most = 2n ** 262_143n - 1n
     expect(run('addInteger', int(most), int(0n))).toBe(most)
     failing('addInteger', int(most), int(1n))
@@ -93,7 +93,7 @@ describe('integers', () => {
 })
 
 describe('byte strings', () => {
-  test('become integers and come back, in both orders', () => {
+  test('convert to integers and back, in both byte orders', () => {
     fc.assert(
       fc.property(bytesOf, fc.boolean(), (value, bigEndian) => {
         const number = run('byteStringToInteger', boolConstant(bigEndian), bytes(value)) as bigint
@@ -107,7 +107,7 @@ describe('byte strings', () => {
     failing('integerToByteString', boolConstant(true), int(0n), int(-1n))
   })
 
-  test('are cut like arrays', () => {
+  test('are sliced like arrays', () => {
     const place = fc.integer({ min: -50, max: 50 })
     fc.assert(
       fc.property(bytesOf, place, place, (value, start, count) => {
@@ -123,7 +123,7 @@ describe('byte strings', () => {
 })
 
 describe('bits', () => {
-  test('shift and rotate as those of one large number', () => {
+  test('are shifted and rotated like those of one large number', () => {
     fc.assert(
       fc.property(bytesOf, fc.integer({ min: -400, max: 400 }), (value, by) => {
         const places = BigInt(by)
@@ -143,7 +143,7 @@ describe('bits', () => {
     )
   })
 
-  test('are read, written, counted and found where a large number has them', () => {
+  test('are read, written, counted and found like those of one large number', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1, maxLength: 20 }),
@@ -172,7 +172,7 @@ describe('bits', () => {
     failing('writeBits', bytes(new Uint8Array(4097)), new Constant(integerListType, null), boolConstant(true))
   })
 
-  test('of two byte strings combine from the left, cut off or padded', () => {
+  test('of two byte strings are combined from the left, truncated or padded', () => {
     fc.assert(
       fc.property(bytesOf, bytesOf, (a, b) => {
         const size = Math.min(a.length, b.length)
@@ -196,7 +196,7 @@ describe('signatures', () => {
   const message = new Uint8Array(createHash('sha256').update('message').digest())
   const secret = new Uint8Array(32).fill(7)
 
-  test('Ed25519 as OpenSSL makes them', () => {
+  test('Ed25519: verifies signatures of OpenSSL', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const key = new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }).subarray(-32))
     const signature = new Uint8Array(signWith(null, message, privateKey))
@@ -205,7 +205,7 @@ describe('signatures', () => {
     failing('verifyEd25519Signature', bytes(key.slice(1)), bytes(message), bytes(signature))
   })
 
-  test('ECDSA: what cannot be parsed fails, what is only wrong is false', () => {
+  test('ECDSA: fails on invalid encodings, and returns false for a wrong signature', () => {
     const key = secp256k1.getPublicKey(secret)
     const signature = secp256k1.sign(message, secret, { prehash: false })
     const verify = (k: Uint8Array, m: Uint8Array, s: Uint8Array) =>
@@ -229,7 +229,7 @@ describe('signatures', () => {
     expect(() => verify(key, message.slice(1), signature)).toThrow(EvaluationFailure)
   })
 
-  test('Schnorr, of messages of any length', () => {
+  test('Schnorr: verifies messages of any length', () => {
     const key = schnorr.getPublicKey(secret)
     const long = new Uint8Array(100).fill(3)
     const verify = (k: Uint8Array, s: Uint8Array) =>
@@ -241,7 +241,7 @@ describe('signatures', () => {
 })
 
 describe('curves', () => {
-  test('hash to both groups as Noble does where it takes the tag', () => {
+  test('hash to both groups as Noble does', () => {
     const tag = new Uint8Array(Buffer.from('a tag'))
     for (const message of [new Uint8Array(), new Uint8Array(100).fill(5)]) {
       for (const [name, group] of [
@@ -270,7 +270,7 @@ describe('curves', () => {
     )
   })
 
-  test('an empty list of the points of one group is none of the other', () => {
+  test('an empty list of points of one group is not accepted for the other', () => {
     const scalars = new Constant(integerListType, null)
     failing('bls12_381_G2_multiScalarMul', scalars, new Constant(g1ListType, null))
   })
@@ -285,7 +285,7 @@ describe('values', () => {
   })
   const value = (content: Coins) => new Constant(valueType, content)
 
-  test('go through data and come back; add, take away, contain', () => {
+  test('convert to data and back, are added and subtracted, and contain each other', () => {
     fc.assert(
       fc.property(coins, coins, (a, b) => {
         const data = builtins[builtinNames.indexOf('valueData')]!.run([value(a)], semantics)
@@ -299,7 +299,7 @@ describe('values', () => {
     )
   })
 
-  test('what is no value of that type is refused', () => {
+  test('other constants are refused', () => {
     failing('valueContains', new Constant(boolType, true), value(new Map()))
   })
 })

@@ -1,7 +1,7 @@
-import { compareBytes, concatBytes, equalBytes } from '../../../bytes.js'
-import { bigintOf } from '../../../cbor/reader.js'
+import { bigintOf, compareBytes, concatBytes, equalBytes, fromHex } from '@ratatosk/cbor'
 import { fail } from '../failures.js'
-import { boolConstant, bytesConstant, integerConstant, type Value } from '../values/value.js'
+import { boolConstant, bytesConstant, integerConstant } from '../values/constant.js'
+import type { Value } from '../values/value.js'
 import {
   type BuiltinFunction,
   boolAt,
@@ -14,7 +14,7 @@ import {
 } from './builtin.js'
 
 const maxByteStringSize = 65_536
-/** `integerToByteString` and `replicateByte` make nothing longer. */
+/** Maximum size of the results of `integerToByteString` and `replicateByte`. */
 export const maxMadeSize = 8192
 
 function comparison(compare: (a: Uint8Array, b: Uint8Array) => boolean): BuiltinFunction {
@@ -30,7 +30,7 @@ function firstByte(value: bigint): number {
   return Number(value & 255n)
 }
 
-/** The bytes from `start` on, at most `count`; whatever reaches beyond the ends is cut off. */
+/** Up to `count` bytes from `start`, truncated at both ends of the byte string. */
 function slice(bytes: Uint8Array, start: number, count: number): Uint8Array {
   const from = Math.min(Math.max(start, 0), bytes.length)
   return bytes.subarray(from, Math.min(bytes.length, from + Math.max(count, 0)))
@@ -44,7 +44,7 @@ function integerToBytes(bigEndian: boolean, width: bigint, value: bigint): Uint8
   if (size > maxMadeSize) fail('integerToByteString: the integer is too large')
   if (width > 0n && size > Number(width)) fail('integerToByteString: the integer does not fit')
   const bytes = new Uint8Array(width > 0n ? Number(width) : size)
-  bytes.set(Buffer.from(digits.padStart(size * 2, '0'), 'hex'), bytes.length - size)
+  bytes.set(fromHex(digits.padStart(size * 2, '0')), bytes.length - size)
   return bigEndian ? bytes : bytes.reverse()
 }
 

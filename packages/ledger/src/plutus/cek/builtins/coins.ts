@@ -1,15 +1,15 @@
-import { fromHex, toHex } from '../../../bytes.js'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { quantityCount } from '../costs/measures.js'
 import { fail } from '../failures.js'
+import { boolConstant, type Coins, Constant, dataConstant, integerConstant } from '../values/constant.js'
 import { valueType } from '../values/constant-type.js'
 import { bytesData, type Data, integerData, mapData, type Pair } from '../values/data.js'
 import type { List } from '../values/list.js'
-import { boolConstant, type Coins, Constant, dataConstant, integerConstant } from '../values/value.js'
 import { builtin, bytesAt, coinsAt, dataAt, integerAt } from './builtin.js'
 
 const maxKeySize = 32
 const maxQuantity = 2n ** 127n - 1n
-/** The most quantities that `valueData` takes. */
+/** Maximum number of quantities in the argument of `valueData`. */
 const maxTranslated = 40_000
 
 function made(coins: Coins): Constant {
@@ -26,7 +26,7 @@ function checkedKey(bytes: Uint8Array): string {
   return toHex(bytes)
 }
 
-/** The same quantities with one of them replaced; zero takes it out. */
+/** A copy of the quantities with one of them replaced; zero removes it. */
 function replaced(coins: Coins, policy: string, name: string, amount: bigint): Coins {
   const names = new Map(coins.get(policy))
   if (amount === 0n) names.delete(name)
@@ -37,7 +37,7 @@ function replaced(coins: Coins, policy: string, name: string, amount: bigint): C
   return sorted(all)
 }
 
-/** Hex sorts as bytes do. */
+/** Hex sorts like bytes. */
 function sorted<Item>(map: ReadonlyMap<string, Item>): Map<string, Item> {
   return new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -89,11 +89,11 @@ function toData(coins: Coins): Data {
   )
 }
 
-/** Only what `valueData` writes: keys that rise, no empty maps, no zeros. */
+/** Accepts only what `valueData` returns: ascending keys, no empty maps, no zeros. */
 function fromData(data: Data): Coins {
   return readMap(data, (names) => {
     const read = readMap(names, (amount) => {
-      if (amount.kind !== 'integer' || amount.value === 0n) return fail('unValueData: no quantity')
+      if (amount.kind !== 'integer' || amount.value === 0n) return fail('unValueData: not a quantity')
       return quantity(amount.value)
     })
     return read.size === 0 ? fail('unValueData: a policy without quantities') : read
@@ -101,12 +101,12 @@ function fromData(data: Data): Coins {
 }
 
 function readMap<Item>(data: Data, read: (data: Data) => Item): Map<string, Item> {
-  if (data.kind !== 'map') return fail('unValueData: no map')
+  if (data.kind !== 'map') return fail('unValueData: not a map')
   const map = new Map<string, Item>()
   let last: string | undefined
   for (let cell: List<Pair<Data, Data>> = data.entries; cell !== null; cell = cell.tail) {
     const { first, second } = cell.head
-    if (first.kind !== 'bytes') return fail('unValueData: a key is no byte string')
+    if (first.kind !== 'bytes') return fail('unValueData: a key is not a byte string')
     const key = checkedKey(first.value)
     if (last !== undefined && last >= key) fail('unValueData: keys are out of order')
     map.set(key, read(second))
@@ -115,13 +115,13 @@ function readMap<Item>(data: Data, read: (data: Data) => Item): Map<string, Item
   return map
 }
 
-/** The values of protocol version 11: quantities by policy and name. */
+/** The builtins on values of protocol version 11: quantities by policy and name. */
 export const coins = {
   insertCoin: builtin(0, 4, (args) => {
     const [policy, name] = [bytesAt(args, 0), bytesAt(args, 1)]
     const amount = integerAt(args, 2)
     const all = coinsAt(args, 3)
-    // No key that is too long is there to be taken out, so that is no failure.
+    // A value has no key that is too long, so removing one is not a failure.
     if (amount === 0n) return made(replaced(all, toHex(policy), toHex(name), 0n))
     return made(replaced(all, checkedKey(policy), checkedKey(name), quantity(amount)))
   }),

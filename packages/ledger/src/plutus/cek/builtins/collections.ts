@@ -1,20 +1,21 @@
 import { fail } from '../failures.js'
+import { boolConstant, Constant, type Content, integerConstant } from '../values/constant.js'
 import { arrayType, type ConstantType, sameType, TypeTag } from '../values/constant-type.js'
 import { arrayOf, cons, type List, lengthOf } from '../values/list.js'
-import { boolConstant, Constant, type Content, integerConstant, type Value } from '../values/value.js'
+import type { Value } from '../values/value.js'
 import { anyAt, boolAt, builtin, constantAt, intAt, integerAt, listAt, pairAt, unitAt } from './builtin.js'
 
 function elementType(args: readonly Value[], at: number): ConstantType {
-  return constantAt(args, at).type.first ?? fail('A builtin was given a value of a wrong type')
+  return constantAt(args, at).type.first ?? fail('An argument of a builtin has the wrong type')
 }
 
 function secondType(args: readonly Value[], at: number): ConstantType {
-  return constantAt(args, at).type.second ?? fail('A builtin was given a value of a wrong type')
+  return constantAt(args, at).type.second ?? fail('An argument of a builtin has the wrong type')
 }
 
 function arrayAt(args: readonly Value[], at: number): readonly Content[] {
   const { type, content } = constantAt(args, at)
-  if (type.tag !== TypeTag.array) fail('A builtin was given a value of a wrong type')
+  if (type.tag !== TypeTag.array) fail('An argument of a builtin has the wrong type')
   return content as readonly Content[]
 }
 
@@ -25,7 +26,7 @@ function drop(list: List<Content>, count: bigint): List<Content> {
   return rest
 }
 
-/** Pairs, lists, arrays, and what only chooses between its arguments. */
+/** Pairs, lists, arrays, and the builtins that choose between their arguments. */
 export const collections = {
   ifThenElse: builtin(1, 3, (args) => anyAt(args, boolAt(args, 0) ? 1 : 2)),
   chooseUnit: builtin(1, 2, (args) => {

@@ -1,8 +1,15 @@
-import { createHash } from 'node:crypto'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { concatBytes, equalBytes } from '../../../bytes.js'
-import { bigintOf } from '../../../cbor/reader.js'
+import { bigintOf, concatBytes, equalBytes } from '@ratatosk/cbor'
+import { sha256 } from '#crypto'
 import { fail } from '../failures.js'
+import {
+  boolConstant,
+  bytesConstant,
+  Constant,
+  type G1,
+  type G2,
+  type MillerLoopResult,
+} from '../values/constant.js'
 import {
   type ConstantType,
   g1ListType,
@@ -13,14 +20,6 @@ import {
   millerLoopResultType,
 } from '../values/constant-type.js'
 import type { List } from '../values/list.js'
-import {
-  boolConstant,
-  bytesConstant,
-  Constant,
-  type G1,
-  type G2,
-  type MillerLoopResult,
-} from '../values/value.js'
 import { type BuiltinFunction, builtin, bytesAt, contentOf, integerAt } from './builtin.js'
 
 const { G1: g1, G2: g2, fields, pairing } = bls12_381
@@ -28,7 +27,7 @@ const order = fields.Fr.ORDER
 const maxTagSize = 255
 const boundOfScalars = 2n ** 4095n
 
-/** What a group's functions need of its points; of both groups they are alike. */
+/** The operations on the points of a group. The builtins of both groups are built from them. */
 interface Point<P> {
   add(other: P): P
   negate(): P
@@ -43,9 +42,9 @@ interface Group<P> {
   readonly zero: P
   readonly compressedSize: number
   fromBytes(bytes: Uint8Array): P
-  /** The elements of both coordinates, the most significant first. */
+  /** The field elements of both coordinates, most significant first. */
   coordinates(point: P): { readonly x: readonly bigint[]; readonly y: readonly bigint[] }
-  /** A point of the subgroup for as many field elements as a coordinate has. */
+  /** Maps the field elements of one coordinate to a point of the subgroup. */
   map(elements: bigint[]): P
   readonly elementsOfCoordinate: number
 }
@@ -86,7 +85,7 @@ function times<P extends Point<P>>(point: P, scalar: bigint): P {
   return point.multiplyUnsafe(((scalar % order) + order) % order)
 }
 
-/** Zero, which Noble does not encode: compressed, at infinity. */
+/** The encoding of zero, which Noble does not encode: flags for compressed and infinity. */
 function encodedZero({ compressedSize }: Group<unknown>): Uint8Array {
   const bytes = new Uint8Array(compressedSize)
   bytes[0] = 0xc0
@@ -94,8 +93,8 @@ function encodedZero({ compressedSize }: Group<unknown>): Uint8Array {
 }
 
 /**
- * By hand: Noble checks the subgroup before it encodes a point, which takes forty times as long. The first bits say that the
- * point is compressed, and whether its y is the greater one of two.
+ * Compresses a point without Noble, whose encoder checks the subgroup first and takes forty times as long.
+ * The first bits state that the point is compressed, and whether its y is the greater of the two.
  */
 function compress<P extends Point<P>>(group: Group<P>, point: P): Uint8Array {
   if (point.equals(group.zero)) return encodedZero(group)
@@ -109,7 +108,7 @@ function compress<P extends Point<P>>(group: Group<P>, point: P): Uint8Array {
   return bytes
 }
 
-/** Only compressed points of the subgroup, each in its one encoding. */
+/** Accepts only compressed points of the subgroup in their canonical encoding. */
 function uncompress<P extends Point<P>>(group: Group<P>, bytes: Uint8Array): P {
   if (equalBytes(bytes, encodedZero(group))) return group.zero
   let point: P | undefined
@@ -120,11 +119,11 @@ function uncompress<P extends Point<P>>(group: Group<P>, bytes: Uint8Array): P {
       point = undefined
     }
   }
-  if (point === undefined || !point.isTorsionFree()) return fail('No compressed point of the group')
+  if (point === undefined || !point.isTorsionFree()) return fail('Not a compressed point of the group')
   return point
 }
 
-/** RFC 9380: two elements of the field, each mapped to the curve, and their sum. */
+/** `hash_to_curve` of RFC 9380: maps two field elements to the curve and adds the points. */
 function hashToGroup<P extends Point<P>>(group: Group<P>, message: Uint8Array, tag: Uint8Array): P {
   if (tag.length > maxTagSize) fail('The domain separation tag is too long')
   const size = 64
@@ -136,27 +135,22 @@ function hashToGroup<P extends Point<P>>(group: Group<P>, message: Uint8Array, t
   return group.map(elements.slice(0, count)).add(group.map(elements.slice(count)))
 }
 
-/** `expand_message_xmd` with SHA-256. Noble's own takes no empty tag, which Plutus does. */
+/** `expand_message_xmd` with SHA-256. Plutus accepts an empty tag; Noble does not. */
 function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Uint8Array {
   const suffix = concatBytes(tag, Uint8Array.of(tag.length))
-  const first = sha256(new Uint8Array(64), message, Uint8Array.of(length >> 8, length & 255, 0), suffix)
+  const sizes = Uint8Array.of(length >> 8, length & 255, 0)
+  const first = sha256(concatBytes(new Uint8Array(64), message, sizes, suffix))
   const blocks: Uint8Array[] = []
   let last: Uint8Array = new Uint8Array(32)
   for (let i = 1; i <= Math.ceil(length / 32); i++) {
     const mixed = first.map((byte, at) => byte ^ (last[at] as number))
-    last = sha256(i === 1 ? first : mixed, Uint8Array.of(i), suffix)
+    last = sha256(concatBytes(i === 1 ? first : mixed, Uint8Array.of(i), suffix))
     blocks.push(last)
   }
   return concatBytes(...blocks).subarray(0, length)
 }
 
-function sha256(...parts: readonly Uint8Array[]): Uint8Array {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return new Uint8Array(hash.digest())
-}
-
-// Against its type, Noble's function for G1 takes its one element bare.
+// Contrary to its type, Noble's function for G1 takes its single element directly.
 const mapToG1 = g1.mapToCurve as (element: bigint | bigint[]) => ReturnType<typeof g1.mapToCurve>
 
 const ofG1 = functionsOf<G1>({

@@ -1,9 +1,9 @@
 import { fail } from '../failures.js'
+import { boolConstant, bytesConstant, Constant, dataConstant, integerConstant } from '../values/constant.js'
 import { constructorPairType, dataListType, dataPairListType, dataPairType } from '../values/constant-type.js'
 import { type Data, equalData, type Pair } from '../values/data.js'
 import { encodeData } from '../values/data-cbor.js'
 import type { List } from '../values/list.js'
-import { boolConstant, bytesConstant, Constant, dataConstant, integerConstant } from '../values/value.js'
 import { anyAt, builtin, bytesAt, contentOf, dataAt, integerAt, unitAt } from './builtin.js'
 
 const maxIndex = 2n ** 64n - 1n
@@ -18,7 +18,7 @@ const branches: { readonly [kind in Data['kind']]: number } = {
 }
 
 function wrong(wanted: string): never {
-  return fail(`Data is no ${wanted}`)
+  return fail(`The data is not ${wanted}`)
 }
 
 export const dataBuiltins = {
@@ -39,24 +39,24 @@ export const dataBuiltins = {
   bData: builtin(0, 1, (args) => dataConstant({ kind: 'bytes', value: bytesAt(args, 0) })),
   unConstrData: builtin(0, 1, (args) => {
     const data = dataAt(args, 0)
-    if (data.kind !== 'constructor') return wrong('constructor')
+    if (data.kind !== 'constructor') return wrong('a constructor')
     return new Constant(constructorPairType, { first: data.index, second: data.fields })
   }),
   unMapData: builtin(0, 1, (args) => {
     const data = dataAt(args, 0)
-    return data.kind === 'map' ? new Constant(dataPairListType, data.entries) : wrong('map')
+    return data.kind === 'map' ? new Constant(dataPairListType, data.entries) : wrong('a map')
   }),
   unListData: builtin(0, 1, (args) => {
     const data = dataAt(args, 0)
-    return data.kind === 'list' ? new Constant(dataListType, data.items) : wrong('list')
+    return data.kind === 'list' ? new Constant(dataListType, data.items) : wrong('a list')
   }),
   unIData: builtin(0, 1, (args) => {
     const data = dataAt(args, 0)
-    return data.kind === 'integer' ? integerConstant(data.value) : wrong('integer')
+    return data.kind === 'integer' ? integerConstant(data.value) : wrong('an integer')
   }),
   unBData: builtin(0, 1, (args) => {
     const data = dataAt(args, 0)
-    return data.kind === 'bytes' ? bytesConstant(data.value) : wrong('byte string')
+    return data.kind === 'bytes' ? bytesConstant(data.value) : wrong('a byte string')
   }),
   equalsData: builtin(0, 2, (args) => boolConstant(equalData(dataAt(args, 0), dataAt(args, 1)))),
   mkPairData: builtin(

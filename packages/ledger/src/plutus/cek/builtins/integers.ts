@@ -1,5 +1,6 @@
 import { fail } from '../failures.js'
-import { boolConstant, integerConstant, type Value } from '../values/value.js'
+import { boolConstant, integerConstant } from '../values/constant.js'
+import type { Value } from '../values/value.js'
 import { type BuiltinFunction, builtin, integerAt, type Semantics } from './builtin.js'
 
 const boundOfIntegers = 2n ** 262_143n
@@ -28,13 +29,13 @@ function divide(a: bigint, b: bigint): bigint {
   return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient
 }
 
-/** Has the sign of the divisor. */
+/** The result has the sign of the divisor. */
 function modulo(a: bigint, b: bigint): bigint {
   const remainder = a % nonZero(b)
   return remainder !== 0n && remainder < 0n !== b < 0n ? remainder + b : remainder
 }
 
-/** `base` to the power of `exponent`, modulo `modulus`; a negative exponent asks for the inverse. */
+/** `base` to the power of `exponent`, modulo `modulus`. A negative exponent uses the modular inverse. */
 function modularPower(base: bigint, exponent: bigint, modulus: bigint): bigint {
   if (modulus <= 0n || modulus >= boundOfModularPowers) fail('expModInteger: the modulus is out of bounds')
   if (modulus === 1n) return 0n
@@ -52,7 +53,7 @@ function modularPower(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return power
 }
 
-/** By the extended Euclidean algorithm. */
+/** Uses the extended Euclidean algorithm. */
 function inverse(value: bigint, modulus: bigint): bigint {
   let [greater, lesser] = [modulus, value]
   let [before, now] = [0n, 1n]

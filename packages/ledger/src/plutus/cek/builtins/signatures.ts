@@ -1,8 +1,9 @@
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
-import { bigintOf } from '../../../cbor/reader.js'
-import { verifySignature } from '../../../crypto/ed25519.js'
+import { bigintOf } from '@ratatosk/cbor'
+import { verifySignature } from '#crypto'
 import { fail } from '../failures.js'
-import { boolConstant, type Value } from '../values/value.js'
+import { boolConstant } from '../values/constant.js'
+import type { Value } from '../values/value.js'
 import { builtin, bytesAt } from './builtin.js'
 
 function sized(args: readonly Value[], at: number, size: number, what: string): Uint8Array {
@@ -10,7 +11,10 @@ function sized(args: readonly Value[], at: number, size: number, what: string): 
   return bytes.length === size ? bytes : fail(`A ${what} has ${bytes.length} bytes instead of ${size}`)
 }
 
-/** As libsecp256k1 verifies: a key or a signature that cannot be parsed fails, a high S is false. */
+/**
+ * Verifies like libsecp256k1: an invalid encoding of key or signature fails the script; a high S yields
+ * false.
+ */
 function verifyEcdsa(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const order = secp256k1.Point.Fn.ORDER
   const r = bigintOf(signature.subarray(0, 32))
@@ -25,7 +29,7 @@ function verifyEcdsa(key: Uint8Array, message: Uint8Array, signature: Uint8Array
   return secp256k1.verify(signature, message, key, { prehash: false, lowS: true })
 }
 
-/** A key that is no point fails; any signature can be parsed. */
+/** A key that is not a point fails the script. Every signature has a valid encoding. */
 function verifySchnorr(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   try {
     schnorr.utils.lift_x(bigintOf(key))

@@ -1,13 +1,13 @@
-import { toHex } from '../../../bytes.js'
+import { toHex } from '@ratatosk/cbor'
 import type { PlutusLanguage, Redeemer, Transaction, TransactionOutput } from '../../../transaction/types.js'
-import { readData } from '../program/decode-constant.js'
+import { readData } from '../../flat/constant.js'
 import { constructorData, type Data } from '../values/data.js'
 import { maybe } from './parts.js'
 import { type OrderedTransaction, purposeData } from './purpose.js'
 
 /**
- * What a script is applied to: before Plutus V3 the datum, where there is one, the redeemer and the context; since then one
- * context that holds them all.
+ * Returns the arguments of a script: before Plutus V3 the datum (if there is one), the redeemer and the
+ * context; since V3 a single context that contains all three.
  *
  * @param info the transaction as scripts of the language see it
  */
@@ -30,13 +30,13 @@ export function scriptArguments(
   return [constructorData(0, [info, given, scriptInfo(redeemer, purpose, datum)])]
 }
 
-/** Like the purpose, but where something is spent also its datum. */
+/** `ScriptInfo`: the purpose, and for a spent output its datum. */
 function scriptInfo({ purpose }: Redeemer, data: Data, datum: Data | undefined): Data {
   if (purpose !== 'spend' || data.kind !== 'constructor' || data.fields === null) return data
   return constructorData(1, [data.fields.head, maybe(datum)])
 }
 
-/** The datum of an output: in it, or under its hash among the witnesses. */
+/** The datum of an output: inline, or the witness with its hash. */
 function datumOf(output: TransactionOutput | undefined, { witnesses }: Transaction): Data | undefined {
   if (output === undefined || output.datum.kind === 'none') return undefined
   if (output.datum.kind === 'inline') return readData(output.datum.data)

@@ -1,4 +1,4 @@
-import { CborReader } from '../../../cbor/reader.js'
+import { CborReader } from '@ratatosk/cbor'
 import type { Certificate } from '../../../transaction/types.js'
 import { bytesData, constructorData, type Data, integerData } from '../values/data.js'
 import { bytesOf, type Item, integerOf, itemsIn, readItem } from './item.js'
@@ -29,7 +29,9 @@ function integer(item: Item | undefined): Data {
   return integerData(integerOf(item))
 }
 
-/** As scripts of Plutus V1 and V2 see it, whose `DCert` has no form for what came with Conway. */
+/**
+ * A certificate for Plutus V1 and V2, whose `DCert` cannot represent the certificates that Conway introduced.
+ */
 export function certificateDataV1(certificate: Certificate): Data {
   const { number, fields } = fieldsOf(certificate)
   const [first, second] = fields
@@ -47,11 +49,11 @@ export function certificateDataV1(certificate: Certificate): Data {
     case 4:
       return constructorData(4, [hash(first), integer(second)])
     default:
-      throw new UntranslatableError(`Plutus V1 and V2 have no form for ${certificate.kind}`)
+      throw new UntranslatableError(`Plutus V1 and V2 cannot represent ${certificate.kind}`)
   }
 }
 
-/** `[0 | 1, hash]`, or 2 for who abstains, 3 for who has no confidence. */
+/** `[0 | 1, hash]`, or 2 for abstain, 3 for no confidence. */
 function representative(item: Item | undefined): Data {
   const [kind] = itemsIn(item)
   const number = Number(integerOf(kind))
@@ -70,7 +72,7 @@ function delegationOfBoth(pool: Item | undefined, drep: Item | undefined): Data 
   return constructorData(2, [hash(pool), representative(drep)])
 }
 
-/** As scripts of Plutus V3 see it. Protocol version 9 leaves deposits out where they are declared. */
+/** A certificate for Plutus V3. Protocol version 9 omits declared deposits. */
 export function certificateDataV3(certificate: Certificate, protocolMajor: number): Data {
   const { number, fields } = fieldsOf(certificate)
   const [first, second, third, fourth] = fields
@@ -111,6 +113,6 @@ export function certificateDataV3(certificate: Certificate, protocolMajor: numbe
     case 18:
       return constructorData(5, [credential(first)])
     default:
-      throw new UntranslatableError(`Plutus V3 has no form for ${certificate.kind}`)
+      throw new UntranslatableError(`Plutus V3 cannot represent ${certificate.kind}`)
   }
 }

@@ -1,7 +1,6 @@
+import { CborReader, compareBytes } from '@ratatosk/cbor'
 import { readAddress } from '../../../address/decode.js'
 import type { Credential, RewardAddress } from '../../../address/types.js'
-import { compareBytes } from '../../../bytes.js'
-import { CborReader } from '../../../cbor/reader.js'
 import type { ProposalProcedure, VotingProcedure } from '../../../transaction/types.js'
 import { bytesData, constructorData, type Data, integerData, listData, mapData } from '../values/data.js'
 import { bytesOf, entriesIn, type Item, integerOf, isList, isTagged, itemsIn, readItem } from './item.js'
@@ -12,7 +11,7 @@ export function voterData({ role, credential }: VotingProcedure['voter']): Data 
   return constructorData(role === 'committee' ? 0 : 1, [credentialData(credential)])
 }
 
-/** The votes of one voter: actions in the order of their ids; no is 0, yes 1, abstain 2. */
+/** The votes of one voter, sorted by action id; 0 is no, 1 is yes, 2 is abstain. */
 export function votesData({ bytes }: VotingProcedure): Data {
   const votes = entriesIn(readItem(new CborReader(bytes))).map(([action, procedure]) => {
     const [transactionId, index] = itemsIn(action)
@@ -61,13 +60,13 @@ function actionData([number, ...fields]: readonly Item[]): Data {
     case 6:
       return constructorData(6)
     default:
-      throw new UntranslatableError(`Plutus V3 has no form for governance action ${integerOf(number)}`)
+      throw new UntranslatableError(`Plutus V3 cannot represent governance action ${integerOf(number)}`)
   }
 }
 
 function accountOf(item: Item | undefined): RewardAddress {
   const address = readAddress(bytesOf(item), 0)
-  if (address.kind !== 'reward') throw new UntranslatableError('An account that is no reward address')
+  if (address.kind !== 'reward') throw new UntranslatableError('An account is not a reward address')
   return address
 }
 
@@ -91,7 +90,7 @@ function treasuryWithdrawals(item: Item | undefined): Data {
   )
 }
 
-/** By network, then by credential. */
+/** Sorts by network, then by credential. */
 export function compareAccounts(a: RewardAddress, b: RewardAddress): number {
   return a.networkId - b.networkId || compareLedgerCredentials(a.stake, b.stake)
 }
@@ -118,7 +117,7 @@ function ratio(item: Item | undefined): Data {
   return constructorData(0, fraction(item).map(integerData))
 }
 
-/** In lowest terms, as the ledger keeps it. */
+/** A fraction in lowest terms, as in the ledger. */
 function fraction(item: Item | undefined): readonly [bigint, bigint] {
   const [first, second] = itemsIn(item)
   const [numerator, denominator] = [integerOf(first), integerOf(second)]
@@ -129,7 +128,7 @@ function fraction(item: Item | undefined): readonly [bigint, bigint] {
 
 const costModels = 18n
 
-/** Changed parameters by their number: integers, fractions and units as lists, cost models by language. */
+/** Changed parameters by number: integers, fractions and units as lists, cost models by language. */
 function parametersData(item: Item | undefined): Data {
   const parameters = [...entriesIn(item)].sort(([a], [b]) => Number(integerOf(a) - integerOf(b)))
   return mapData(

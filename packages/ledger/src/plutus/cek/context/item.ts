@@ -1,6 +1,6 @@
-import { type CborReader, Major } from '../../../cbor/reader.js'
+import { type CborReader, Major } from '@ratatosk/cbor'
 
-/** CBOR of a part that was decoded and found in order before, where only its structure is of interest now. */
+/** The CBOR of a part that was validated before. Only its structure is needed here. */
 export type Item = bigint | Uint8Array | string | null | boolean | readonly Item[] | MapItem | TaggedItem
 
 export interface MapItem {
@@ -43,24 +43,27 @@ export function readItem(reader: CborReader): Item {
   }
 }
 
-/** Thrown where a part is not what its decoder made sure of: a defect here, never a matter of a transaction. */
+/**
+ * Thrown if a part does not have the structure that its decoder ensures. This is a defect of this package,
+ * never of a transaction.
+ */
 function unexpected(wanted: string): never {
-  throw new TypeError(`A decoded part holds no ${wanted}`)
+  throw new TypeError(`A decoded part is not ${wanted}`)
 }
 
 export function integerOf(item: Item | undefined): bigint {
-  return typeof item === 'bigint' ? item : unexpected('integer')
+  return typeof item === 'bigint' ? item : unexpected('an integer')
 }
 
 export function bytesOf(item: Item | undefined): Uint8Array {
-  return item instanceof Uint8Array ? item : unexpected('byte string')
+  return item instanceof Uint8Array ? item : unexpected('a byte string')
 }
 
-/** A list, or a set behind its tag. */
+/** A list, or a set with its tag. */
 export function itemsIn(item: Item | undefined): readonly Item[] {
   if (isList(item)) return item
   if (isTagged(item)) return itemsIn(item.content)
-  return unexpected('list')
+  return unexpected('a list')
 }
 
 export function entriesIn(item: Item | undefined): MapItem['entries'] {
@@ -70,7 +73,7 @@ export function entriesIn(item: Item | undefined): MapItem['entries'] {
     !isList(item) &&
     !(item instanceof Uint8Array)
     ? item.entries
-    : unexpected('map')
+    : unexpected('a map')
 }
 
 export function isList(item: Item | undefined): item is readonly Item[] {

@@ -1,11 +1,11 @@
+import { compareBytes, fromHex } from '@ratatosk/cbor'
 import type { Address, Credential } from '../../../address/types.js'
-import { compareBytes, fromHex } from '../../../bytes.js'
 import { slotToTime } from '../../../parameters/slots.js'
 import type { SlotConfig } from '../../../parameters/types.js'
 import type { Assets, ValidityInterval, Value } from '../../../transaction/types.js'
 import { bytesData, constructorData, type Data, integerData, mapData } from '../values/data.js'
 
-/** What the script contexts of all languages have alike (plutus-ledger-api V1). */
+/** The parts that the script contexts of all languages share (plutus-ledger-api V1). */
 
 export function just(data: Data): Data {
   return constructorData(0, [data])
@@ -29,19 +29,21 @@ export function credentialData({ kind, hash }: Credential): Data {
   return constructorData(kind === 'key' ? 0 : 1, [bytesData(hash)])
 }
 
-/** A credential where a stake pointer could stand too. */
+/** `StakingCredential`: a credential where a stake pointer is also possible. */
 export function stakingCredentialData(credential: Credential): Data {
   return constructorData(0, [credentialData(credential)])
 }
 
-/** Thrown where phase 1 should have found that a script cannot be shown this transaction. */
+/**
+ * Thrown if a script context cannot represent the transaction, which phase 2 checks before it runs scripts.
+ */
 export class UntranslatableError extends Error {
   override readonly name = 'UntranslatableError'
 }
 
 export function addressData(address: Address): Data {
   if (address.kind === 'byron' || address.kind === 'reward') {
-    throw new UntranslatableError('A script context has no form for a Byron address')
+    throw new UntranslatableError('A script context cannot represent a Byron address')
   }
   const { payment, stake, pointer } = address
   let staking: Data | undefined
@@ -55,7 +57,7 @@ export function addressData(address: Address): Data {
 
 const none = bytesData(new Uint8Array())
 
-/** Lovelace comes first, under empty names, also where there is none of it. */
+/** Lovelace is the first entry, with empty names, even if it is zero. */
 export function lovelaceEntry(lovelace: bigint): readonly [Data, Data] {
   return [none, mapData([[none, integerData(lovelace)]])]
 }
@@ -73,7 +75,7 @@ export function valueData({ lovelace, assets }: Value): Data {
   return mapData([lovelaceEntry(lovelace), ...assetEntries(assets)])
 }
 
-/** Hex sorts as bytes do. */
+/** Hex sorts like bytes. */
 export function sortedByHex<Item>(map: ReadonlyMap<string, Item>): [string, Item][] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 }
@@ -85,7 +87,7 @@ function finite(time: bigint): Data {
   return constructorData(1, [integerData(time)])
 }
 
-/** In POSIX milliseconds; infinite ends are closed, the lower one is closed, the upper one open. */
+/** An interval in POSIX milliseconds. Infinite and lower bounds are closed, upper bounds open. */
 export function intervalData({ invalidBefore, invalidHereafter }: ValidityInterval, slots: SlotConfig): Data {
   const lower = invalidBefore === undefined ? negativeInfinity : finite(slotToTime(slots, invalidBefore))
   const upper =
@@ -96,7 +98,7 @@ export function intervalData({ invalidBefore, invalidHereafter }: ValidityInterv
   ])
 }
 
-/** The ledger sorts script credentials first, plutus-ledger-api key credentials. */
+/** The order of the ledger: script credentials first. plutus-ledger-api sorts key credentials first. */
 export function compareLedgerCredentials(a: Credential, b: Credential): number {
   if (a.kind !== b.kind) return a.kind === 'script' ? -1 : 1
   return compareBytes(a.hash, b.hash)

@@ -1,5 +1,5 @@
+import { fromHex } from '@ratatosk/cbor'
 import type { RewardAddress } from '../../../address/types.js'
-import { fromHex } from '../../../bytes.js'
 import type { ResolvedInput } from '../../../rules/resolution.js'
 import type {
   OutputReference,
@@ -19,7 +19,7 @@ import {
   UntranslatableError,
 } from './parts.js'
 
-/** A transaction with its things in the order that redeemer pointers count in. */
+/** A transaction with its items in the order in which redeemer pointers count. */
 export interface OrderedTransaction {
   readonly transaction: Transaction
   readonly inputs: readonly ResolvedInput[]
@@ -51,7 +51,7 @@ export function orderTransaction(
   return { transaction, inputs, referenceInputs, policies, withdrawals, votes, protocolMajor }
 }
 
-/** A transaction id is a constructor of its own before Plutus V3. */
+/** Before Plutus V3, a transaction id is wrapped in a constructor. */
 export function transactionIdData(id: Uint8Array, language: PlutusLanguage): Data {
   return language === 'PlutusV3' ? bytesData(id) : constructorData(0, [bytesData(id)])
 }
@@ -60,7 +60,7 @@ export function referenceData({ transactionId, index }: OutputReference, languag
   return constructorData(0, [transactionIdData(transactionId, language), integerData(index)])
 }
 
-/** `ScriptPurpose`: what a redeemer is for. */
+/** `ScriptPurpose`: the purpose of a redeemer. */
 export function purposeData(
   { purpose, index }: RedeemerPointer,
   ordered: OrderedTransaction,
@@ -83,10 +83,10 @@ export function purposeData(
       return constructorData(3, [integerData(index), certificateDataV3(certificate, ordered.protocolMajor)])
     }
     case 'vote':
-      if (!third) throw new UntranslatableError('Plutus V1 and V2 have no form for votes')
+      if (!third) throw new UntranslatableError('Plutus V1 and V2 cannot represent votes')
       return constructorData(4, [voterData(found(ordered.votes[index]).voter)])
     case 'propose':
-      if (!third) throw new UntranslatableError('Plutus V1 and V2 have no form for proposals')
+      if (!third) throw new UntranslatableError('Plutus V1 and V2 cannot represent proposals')
       return constructorData(5, [integerData(index), proposalData(found(body.proposalProcedures[index]))])
   }
 }

@@ -1,4 +1,4 @@
-import { compareBytes, fromHex } from '../../../bytes.js'
+import { compareBytes, fromHex } from '@ratatosk/cbor'
 import type { SlotConfig } from '../../../parameters/types.js'
 import type { ResolvedInput } from '../../../rules/resolution.js'
 import type {
@@ -7,7 +7,7 @@ import type {
   RedeemerPurpose,
   TransactionOutput,
 } from '../../../transaction/types.js'
-import { readData } from '../program/decode-constant.js'
+import { readData } from '../../flat/constant.js'
 import { bytesData, constructorData, type Data, integerData, listData, mapData } from '../values/data.js'
 import { certificateDataV1, certificateDataV3 } from './certificates.js'
 import { proposalData, voterData, votesData } from './governance.js'
@@ -27,7 +27,7 @@ import {
 } from './parts.js'
 import { type OrderedTransaction, purposeData, referenceData, transactionIdData } from './purpose.js'
 
-/** `TxInfo` of a language: the transaction as its scripts see it. */
+/** `TxInfo` of a language: the transaction as scripts see it. */
 export function transactionInfo(
   ordered: OrderedTransaction,
   language: PlutusLanguage,
@@ -74,7 +74,7 @@ export function transactionInfo(
   }
 
   const fee = mapData([lovelaceEntry(body.fee)])
-  // An entry of no lovelace is in what is minted, though none can be.
+  // The minted value has an entry of zero lovelace, although lovelace cannot be minted.
   const mint = mapData([lovelaceEntry(0n), ...assetEntries(body.mint)])
   const certificates = listData(body.certificates.map(certificateDataV1))
   const withdrawals = [...ordered.withdrawals]
@@ -131,7 +131,7 @@ function outputData(
   return constructorData(0, [...common, shown, maybe(script)])
 }
 
-/** The ledger's order of purposes, which is not that of the constructors. */
+/** The ledger's order of purposes, which differs from that of the constructors. */
 const order: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
 function redeemersData(ordered: OrderedTransaction, language: PlutusLanguage): Data {

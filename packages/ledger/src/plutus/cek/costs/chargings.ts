@@ -3,12 +3,12 @@ import type { BuiltinName } from '../builtins/names.js'
 import type { Measure } from './measures.js'
 import type { Shape } from './shapes.js'
 
-/** How a builtin is charged: steps, memory, and in what each of its arguments is measured. */
+/** How a builtin is charged: steps, memory, and how each argument is measured. */
 export type Charging = readonly [steps: Shape, memory: Shape, measures: readonly Measure[]]
 
 /**
- * The charging of every builtin. It differs between languages and protocol versions only where integers are divided:
- * plutus-core's semantics variants B (V1 and V2 up to protocol version 10), C (V3), D and E (from 11 on).
+ * The charging of every builtin. Languages and protocol versions differ only in integer division: the
+ * semantics variants of plutus-core are B (V1 and V2 up to protocol version 10), C (V3), D and E (since 11).
  */
 export function chargings(
   language: PlutusLanguage,

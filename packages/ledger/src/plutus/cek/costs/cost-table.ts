@@ -7,7 +7,9 @@ import { measuring, reach } from './measures.js'
 import { type Costed, costOrder, type MachineStep, machineSteps } from './order.js'
 import { exactCost, parameterCounts, quickCost, type Shape } from './shapes.js'
 
-/** Takes what a builtin costs with its arguments; throws where they have no such size or it cannot be paid. */
+/**
+ * Charges a builtin call. Throws if an argument cannot be measured or the budget is exceeded.
+ */
 export type Charge = (args: readonly Value[], meter: Meter) => void
 
 export interface StepCost {
@@ -17,11 +19,11 @@ export interface StepCost {
 
 export interface CostTable {
   readonly machine: { readonly [step in MachineStep]: StepCost }
-  /** By the builtins' numbers in flat. */
+  /** By the number of the builtin in flat. */
   readonly charges: readonly Charge[]
 }
 
-/** Beyond every budget: what costs of which the network's model says nothing. */
+/** Exceeds every budget; the cost of builtins that the network's model does not cover. */
 const unaffordable = 10_000_000_000_000
 
 interface Parameters {
@@ -29,7 +31,10 @@ interface Parameters {
   readonly memory: readonly number[]
 }
 
-/** Reads a language's cost model. Costs are exact as numbers: beyond 2^53 they are beyond every budget too. */
+/**
+ * Builds the cost table of a language from its cost model. Costs are numbers: one above 2^53 exceeds every
+ * budget anyway.
+ */
 export function costTable(language: PlutusLanguage, protocolMajor: number, model: BigInt64Array): CostTable {
   const charging = chargings(language, protocolMajor)
   const parameters = new Map<Costed, Parameters>()

@@ -7,7 +7,7 @@ import { exactCost, parameterCounts, quickCost, type Shape } from './shapes.js'
 const shapes = Object.keys(parameterCounts) as Shape[]
 const size = fc.nat(2000)
 
-test.each(shapes)('%s costs the same in both ways of counting', (shape) => {
+test.each(shapes)('%s costs the same in exact and in quick arithmetic', (shape) => {
   const parameters = fc.array(fc.integer({ min: -900, max: 100_000 }), {
     minLength: parameterCounts[shape],
     maxLength: parameterCounts[shape],
@@ -16,7 +16,7 @@ test.each(shapes)('%s costs the same in both ways of counting', (shape) => {
     fc.property(parameters, size, size, size, size, (given, x, y, z, u) => {
       const exact = exactCost(shape, given)(BigInt(x), BigInt(y), BigInt(z), BigInt(u))
       const quick = quickCost(shape, given)(x, y, z, u)
-      // Halves of negative costs round otherwise; no model has them.
+      // Halves of negative costs are rounded differently; no model has them.
       if (shape === 'expMod' && quick < 0) return
       expect(BigInt(quick)).toBe(exact)
     }),
@@ -27,7 +27,7 @@ test.each([
   ['PlutusV1', [166, 332]],
   ['PlutusV2', [175, 185, 332]],
   ['PlutusV3', [251, 297, 350]],
-] as const)('the parameters of %s end where networks have ended its model', (language, lengths) => {
+] as const)('the parameters of %s have the lengths of its cost models on networks', (language, lengths) => {
   const ends = new Set<number>()
   let position = 0
   for (const major of [10, 11]) {

@@ -1,13 +1,14 @@
 import { fail } from '../failures.js'
 import type { Meter } from '../meter.js'
+import { type Coins, type Content, ValueKind } from '../values/constant.js'
 import { TypeTag } from '../values/constant-type.js'
 import type { Data } from '../values/data.js'
 import { dataNodes, dataSize, lesserDataSize } from '../values/data-size.js'
 import { type List, lengthOf } from '../values/list.js'
-import { bytesSize, characterCount, integerSize } from '../values/sizes.js'
-import { type Coins, type Content, type Value, ValueKind } from '../values/value.js'
+import { bytesSize, characterCount, integerSize, utf8Length } from '../values/sizes.js'
+import type { Value } from '../values/value.js'
 
-/** In what an argument is measured. */
+/** How the size of an argument is measured. */
 export type Measure =
   | 'ignored'
   | 'integer'
@@ -16,25 +17,30 @@ export type Measure =
   | 'list'
   | 'data'
   | 'dataNodes'
-  /** Of two arguments, the lesser of their sizes for both. */
+  /** The smaller size of two arguments, used for both. */
   | 'lesserData'
-  /** An integer by its absolute value. */
+  /** The absolute value of an integer. */
   | 'literal'
-  /** An integer that is a number of bytes, in words. */
+  /** An integer that is a number of bytes, converted to words. */
   | 'wordsOfBytes'
-  /** The quantities of a value. */
+  /** The number of quantities of a value. */
   | 'coins'
   /** The depth of a value's two maps as binary trees. */
   | 'coinsDepth'
 
-/** Sizes are numbers of floating point up to this: as large as a counter, and in the exact way of counting as well. */
+/**
+ * The maximum of sizes, which are floating-point numbers: the maximum of a counter. The exact computation
+ * uses it too.
+ */
 const largest = 2 ** 63
 
-/** Since protocol version 11 no integer of more bits and no byte string of more bytes goes into a builtin. */
+/**
+ * Since protocol version 11, builtins fail on larger integers (in 64-bit words) and byte strings (in bytes).
+ */
 const maxIntegerWords = 4096
 const maxByteStringSize = 65_536
 
-/** An argument's size; walking data, no further than `limit`. */
+/** The size of an argument. Data is traversed no further than `limit`. */
 export type Measuring = (args: readonly Value[], at: number, limit: number) => number
 
 /** @param protocolMajor decides how text is measured and what is too large */
@@ -57,7 +63,7 @@ export function measuring(measure: Measure, protocolMajor: number): Measuring {
       }
     case 'text':
       if (later) {
-        return (args, at) => Math.floor(Buffer.byteLength(content(args, at, TypeTag.string) as string) / 4)
+        return (args, at) => Math.floor(utf8Length(content(args, at, TypeTag.string) as string) / 4)
       }
       return (args, at) => characterCount(content(args, at, TypeTag.string) as string)
     case 'list':
@@ -80,18 +86,18 @@ export function measuring(measure: Measure, protocolMajor: number): Measuring {
   }
 }
 
-/** How far data may be walked: to where its cost is over what is left. */
+/** The limit for traversing data: where its cost exceeds the remaining budget. */
 export function reach(meter: Meter, slope: number): number {
   return slope > 0 ? Math.ceil(meter.stepsLeft() / slope) : mostNodes
 }
 
-/** Where data costs nothing to walk: as many nodes as any script could need. */
+/** The limit if traversing data is free: more nodes than any script needs. */
 const mostNodes = 10_000_000
 
 function content(args: readonly Value[], at: number, tag: number): Content {
   const value = args[at]
   if (value === undefined || value.kind !== ValueKind.constant || value.type.tag !== tag) {
-    return fail('A builtin was given a value of a wrong type')
+    return fail('An argument of a builtin has the wrong type')
   }
   return value.content
 }

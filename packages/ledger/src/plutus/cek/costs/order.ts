@@ -1,7 +1,7 @@
 import type { PlutusLanguage } from '../../../transaction/types.js'
 import type { BuiltinName } from '../builtins/names.js'
 
-/** The machine's own steps, and what it takes to start it. */
+/** The steps of the machine, and its startup cost. */
 export const machineSteps = [
   'var',
   'delay',
@@ -17,10 +17,10 @@ export const machineSteps = [
 
 export type MachineStep = (typeof machineSteps)[number]
 
-/** What a cost model has parameters for: the machine's steps are marked. */
+/** The items that have parameters in a cost model. The steps of the machine are marked. */
 export type Costed = BuiltinName | `@${MachineStep}`
 
-/** Of Plutus V2 and V3 at their beginning, in alphabetical order: steps before memory. */
+/** The first parameters of Plutus V2 and V3, in alphabetical order: steps before memory. */
 const original: readonly Costed[] = [
   'addInteger',
   'appendByteString',
@@ -86,7 +86,7 @@ const original: readonly Costed[] = [
   'verifySchnorrSecp256k1Signature',
 ]
 
-/** What Plutus V1 did not have then. */
+/** Those that Plutus V1 did not have. */
 const afterV1: readonly Costed[] = [
   'serialiseData',
   'verifyEcdsaSecp256k1Signature',
@@ -146,7 +146,10 @@ const protocolVersion11: readonly Costed[] = [
   'scaleValue',
 ]
 
-/** The order of a language's cost model (plutus-ledger-api's `ParamName`). A network's may end earlier. */
+/**
+ * The order of a language's cost model (`ParamName` in plutus-ledger-api). The model of a network may be
+ * shorter.
+ */
 export const costOrder: { readonly [language in PlutusLanguage]: readonly Costed[] } = {
   PlutusV1: [
     ...original.filter((name) => !afterV1.includes(name)),

@@ -1,6 +1,6 @@
 /**
- * The shapes of costing functions, with what they take from a cost model, in its order (plutus-core's
- * `CostingFun.Core`). Arguments are sizes: x, y, z and u of the first to the fourth argument.
+ * The shapes of costing functions and their parameters, in the order of the cost model (`CostingFun.Core` in
+ * plutus-core). x, y, z and u are the sizes of the first to the fourth argument.
  */
 export type Shape =
   | 'constant'
@@ -57,7 +57,7 @@ export const parameterCounts: { readonly [shape in Shape]: number } = {
   linearInYPastMinimum: 3,
 }
 
-/** A kind of number that costs are computed in: exact ones of any size, or quick ones. */
+/** The arithmetic for computing costs: exact integers of any size, or fast floating point. */
 interface Arithmetic<N> {
   of(value: number): N
   plus(a: N, b: N): N
@@ -84,9 +84,9 @@ const exact: Arithmetic<bigint> = {
 
 export type Cost<N> = (x: N, y: N, z: N, u: N) => N
 
-/** In floating point; exact as long as the result is within 2^52. */
+/** Floating-point arithmetic; exact if the result is at most 2^52. */
 export function quickCost(shape: Shape, parameters: readonly number[]): Cost<number> {
-  // What most builtins have, without the detour.
+  // A shortcut for the most frequent shapes.
   const [a = 0, b = 0] = parameters
   switch (shape) {
     case 'constant':
@@ -118,7 +118,7 @@ function costOf<N>(n: Arithmetic<N>, shape: Shape, parameters: readonly number[]
   const min = (a: N, b: N): N => (n.less(b, a) ? b : a)
   const linear = (size: N): N => sum(p(0), product(p(1), size))
   const quadratic = (size: N): N => sum(p(0), product(p(1), size), product(p(2), size, size))
-  /** c00, c01, c02, c10, c11, c20 and a minimum, behind a constant. */
+  /** A constant, then c00, c01, c02, c10, c11, c20 and a minimum. */
   const quadraticInTwo = (x: N, y: N): N =>
     max(
       p(7),
@@ -154,7 +154,7 @@ function costOf<N>(n: Arithmetic<N>, shape: Shape, parameters: readonly number[]
       // intercept, minimum, slope
       return (x, y) => sum(p(0), product(p(2), max(p(1), n.plus(x, n.times(n.of(-1), y)))))
     case 'linearInYPastMinimum':
-      // The same three, of which the minimum has lost its meaning.
+      // The same three; the minimum is no longer used.
       return (_, y) => sum(p(0), product(p(2), y))
     case 'linearOnDiagonal':
       // constant, intercept, slope

@@ -1,12 +1,12 @@
-import { decodeProgram, type Program } from './decode-program.js'
+import { decodeProgram, type Program } from '../../flat/program.js'
 
-/** Bytes of scripts of which the terms are kept; these take up to some hundred times as much. */
+/** Total size of the cached scripts in bytes. Their terms take up to a few hundred times as much. */
 const keptBytes = 512 * 1024
 
-/** Decodes a script, unless it is remembered by its hash. */
+/** Decodes a script, unless it is cached by its hash. */
 export type ScriptCache = (hash: string, bytes: Uint8Array) => Program
 
-/** Keeps the programs of the scripts that were used last. */
+/** Caches the programs of the most recently used scripts. */
 export function createScriptCache(): ScriptCache {
   const programs = new Map<string, { readonly program: Program; readonly size: number }>()
   let kept = 0

@@ -1,4 +1,4 @@
-import type { Constant } from '../values/value.js'
+import type { Constant } from '../values/constant.js'
 
 export const TermKind = {
   variable: 0,
@@ -14,7 +14,7 @@ export const TermKind = {
 } as const
 
 /**
- * A term of Untyped Plutus Core. One class for all kinds, so that the machine's loop always sees objects of one shape:
+ * A term of Untyped Plutus Core. One class serves all kinds, so that the machine sees objects of one shape:
  *
  * | kind | `index` | `first` | `second` | `terms` | `constant` |
  * | - | - | - | - | - | - |

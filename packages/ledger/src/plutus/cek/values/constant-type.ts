@@ -1,4 +1,7 @@
-/** The types of the default universe, by their tags in flat. A type operator that lacks an argument is no type of values. */
+/**
+ * The types of the default universe, by their tags in flat. A type operator without all its arguments is not
+ * the type of a value.
+ */
 export const TypeTag = {
   integer: 0,
   byteString: 1,
@@ -26,7 +29,7 @@ function type(tag: number, first?: ConstantType, second?: ConstantType): Constan
   return { tag, first, second }
 }
 
-// Most types are compared with these, so mostly by identity.
+// Most comparisons involve these objects and succeed by identity.
 export const integerType = type(TypeTag.integer)
 export const byteStringType = type(TypeTag.byteString)
 export const stringType = type(TypeTag.string)
@@ -43,7 +46,7 @@ export const dataPairListType = type(TypeTag.list, dataPairType)
 export const integerListType = type(TypeTag.list, integerType)
 export const g1ListType = type(TypeTag.list, g1Type)
 export const g2ListType = type(TypeTag.list, g2Type)
-/** What `unConstrData` returns. */
+/** The result type of `unConstrData`. */
 export const constructorPairType = type(TypeTag.pair, integerType, dataListType)
 
 const simple = new Map(
@@ -61,7 +64,7 @@ const simple = new Map(
   ].map((each) => [each.tag, each]),
 )
 
-/** A type without arguments; undefined where a tag is none. */
+/** A type without arguments; undefined if the tag has arguments or is unknown. */
 export function simpleType(tag: number): ConstantType | undefined {
   return simple.get(tag)
 }
@@ -80,7 +83,7 @@ export function pairType(first: ConstantType, second: ConstantType): ConstantTyp
   return first === dataType && second === dataType ? dataPairType : type(TypeTag.pair, first, second)
 }
 
-/** Types nest no deeper than the decoder lets them. */
+/** The decoder limits the depth of types, and this recursion. */
 export function sameType(a: ConstantType | undefined, b: ConstantType | undefined): boolean {
   if (a === b) return true
   return (

@@ -1,11 +1,9 @@
-import { concatBytes } from '../../../bytes.js'
-import { bigintOf, type CborReader, Major } from '../../../cbor/reader.js'
-import { CborWriter } from '../../../cbor/writer.js'
+import { bigintOf, type CborReader, CborWriter, concatBytes, Major } from '@ratatosk/cbor'
 import { bytesData, type Data, type Pair } from './data.js'
 import { type List, listOf } from './list.js'
 
 /**
- * Reads Plutus data that `readPlutusData` has found in order (its nesting is bounded by that).
+ * Decodes Plutus data that `readPlutusData` has validated (it limits the depth).
  *
  * Compact constructor tags: 121–127 are 0–6, 1280–1400 are 7–127, 102 holds any other.
  */
@@ -61,12 +59,12 @@ function readChunks(reader: CborReader): Uint8Array {
   return concatBytes(...chunks)
 }
 
-/** Written after what lies open before it: a closed list or map of indefinite length. */
+/** Marks on the stack the end of a list of indefinite length. */
 const end = Symbol('break')
 
 /**
- * Data as `serialiseData` writes it: lists and fields of indefinite length unless they are empty, maps of definite length,
- * byte strings over 64 bytes in chunks of that.
+ * Encodes data as `serialiseData` does: lists and fields of indefinite length unless empty, maps of definite
+ * length, byte strings of more than 64 bytes in chunks of 64.
  */
 export function encodeData(data: Data): Uint8Array {
   const writer = new CborWriter()

@@ -1,10 +1,10 @@
 import type { Data } from './data.js'
 import { bytesSize, integerSize } from './sizes.js'
 
-/** How a node of data counts: `charge` gives what it counts by itself. */
+/** How the nodes of data are counted: `charge` returns the share of one node. */
 type Charge = (data: Data) => number
 
-/** Four words a node, and what integers and byte strings hold (plutus-core's `ExMemoryUsage Data`). */
+/** Four words per node, plus the size of integers and byte strings (`ExMemoryUsage Data` in plutus-core). */
 const memoryCharge: Charge = (data) => {
   if (data.kind === 'integer') return 4 + integerSize(data.value)
   return data.kind === 'bytes' ? 4 + bytesSize(data.value) : 4
@@ -13,19 +13,19 @@ const memoryCharge: Charge = (data) => {
 const nodeCharge: Charge = () => 1
 
 /**
- * The size of data in words, or something over `limit` where it is over that. Data that shares parts can be exponentially
- * larger than what it takes to build it, so nobody may walk further than what can be paid for.
+ * Returns the size of data in words, or a number above `limit` if the size exceeds it. Data with shared parts
+ * can be exponentially larger than the work of building it, so the traversal must stop where the budget ends.
  */
 export function dataSize(data: Data, limit: number): number {
   return walk(data, limit, memoryCharge)
 }
 
-/** How many nodes data has, or more than `limit`. */
+/** Returns the number of nodes of data, or a number above `limit`. */
 export function dataNodes(data: Data, limit: number): number {
   return walk(data, limit, nodeCharge)
 }
 
-/** The lesser of two sizes, found without walking more than a few times as much. */
+/** Returns the smaller of two sizes. The work is proportional to that size. */
 export function lesserDataSize(a: Data, b: Data, limit: number): number {
   for (let reach = 256; ; reach *= 4) {
     const bound = Math.min(reach, limit)
@@ -43,7 +43,7 @@ function walk(data: Data, limit: number, charge: Charge): number {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     size += charge(next)
     if (size > limit) return size
-    // Every child counts at least one: those that lie open already may not be more than can be paid for.
+    // Every child counts at least one, so the pending children must not exceed the limit.
     if (next.kind === 'map') {
       if (size + (next.entries?.length ?? 0) > limit) return size + (next.entries?.length ?? 0)
       for (let cell = next.entries; cell !== null; cell = cell.tail)

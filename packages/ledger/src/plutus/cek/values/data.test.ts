@@ -1,6 +1,6 @@
+import { CborReader } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CborReader } from '../../../cbor/reader.js'
 import { readPlutusData } from '../../../transaction/script/plutus-data.js'
 import { type Data, equalData } from './data.js'
 import { decodeData, encodeData } from './data-cbor.js'
@@ -32,7 +32,7 @@ function decode(bytes: Uint8Array): Data {
   return decodeData(new CborReader(bytes))
 }
 
-test('is written in a form that the ledger reads, and read as the same', () => {
+test('data survives encoding and decoding, and the ledger accepts the encoding', () => {
   fc.assert(
     fc.property(data, (value) => {
       const bytes = encodeData(value)
@@ -43,7 +43,7 @@ test('is written in a form that the ledger reads, and read as the same', () => {
   )
 })
 
-test('is equal to another exactly where both are written alike', () => {
+test('data is equal if and only if its encoding is', () => {
   fc.assert(
     fc.property(data, data, (a, b) => {
       expect(equalData(a, b)).toBe(Buffer.compare(encodeData(a), encodeData(b)) === 0)
@@ -51,7 +51,7 @@ test('is equal to another exactly where both are written alike', () => {
   )
 })
 
-test('has a size that a bound does not change, and the lesser of two is the lesser', () => {
+test('the size of data does not depend on the limit, and lesserDataSize is the minimum', () => {
   fc.assert(
     fc.property(data, data, fc.nat(500), (a, b, limit) => {
       const [first, second] = [dataSize(a, Number.MAX_SAFE_INTEGER), dataSize(b, Number.MAX_SAFE_INTEGER)]
@@ -71,13 +71,13 @@ function shared(): Data {
   return value
 }
 
-test('that shares its parts is walked no further than can be paid for', () => {
+test('data with shared parts is measured only up to the limit', () => {
   expect(dataSize(shared(), 10_000)).toBeGreaterThan(10_000)
   expect(lesserDataSize(shared(), shared(), 10_000)).toBeGreaterThan(10_000)
   expect(lesserDataSize(shared(), { kind: 'integer', value: 5n }, 10_000)).toBe(5)
 })
 
-test('nests as deep as a script can make it', () => {
+test('data may be nested as deep as a script can build it', () => {
   let value: Data = { kind: 'integer', value: 1n }
   for (let i = 0; i < 200_000; i++) value = { kind: 'list', items: cons(value, null) }
   let other: Data = { kind: 'integer', value: 2n }

@@ -1,4 +1,4 @@
-import { equalBytes } from '../../../bytes.js'
+import { equalBytes } from '@ratatosk/cbor'
 import { cons, type List, listOf } from './list.js'
 
 export interface Pair<First, Second> {
@@ -6,7 +6,7 @@ export interface Pair<First, Second> {
   readonly second: Second
 }
 
-/** Plutus data. It can be nested deeper than a stack reaches, so what walks it keeps a stack of its own. */
+/** Plutus data. Its depth can exceed the call stack, so functions that traverse it use an explicit stack. */
 export type Data =
   | { readonly kind: 'constructor'; readonly index: bigint; readonly fields: List<Data> }
   | { readonly kind: 'map'; readonly entries: List<Pair<Data, Data>> }
@@ -34,7 +34,7 @@ export function bytesData(value: Uint8Array): Data {
   return { kind: 'bytes', value }
 }
 
-/** One node of each being the same object is enough: data never changes. */
+/** Nodes that are the same object are equal, because data is immutable. */
 export function equalData(left: Data, right: Data): boolean {
   let open: List<Pair<Data, Data>> = cons({ first: left, second: right }, null)
   while (open !== null) {

@@ -1,4 +1,4 @@
-/** A list that shares its tail: `mkCons`, `tailList` and the length take the same time however long it is. */
+/** A linked list that shares its tail: `mkCons`, `tailList` and the length take constant time. */
 export type List<Item> = Cell<Item> | null
 
 export interface Cell<Item> {

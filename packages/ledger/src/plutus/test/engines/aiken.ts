@@ -1,12 +1,11 @@
 import { createRequire } from 'node:module'
-import { CborReader } from '../../../cbor/reader.js'
-import { CborWriter } from '../../../cbor/writer.js'
+import { CborReader, CborWriter } from '@ratatosk/cbor'
 import type { RedeemerPurpose } from '../../../transaction/types.js'
 import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from '../../engine.js'
 import type { RedeemerPointer } from '../../types.js'
 import { limitMemory } from './wasm-memory.js'
 
-/** Longer models misprice the newer builtins: this build knows none that protocol version 11 brings. */
+/** Longer models misprice newer builtins: this build has none of protocol version 11. */
 const modelLengths = [166, 185, 297] as const
 
 const purposes: { readonly [tag: string]: RedeemerPurpose } = {
@@ -21,14 +20,14 @@ const purposes: { readonly [tag: string]: RedeemerPurpose } = {
 /** In the order of the ledger's redeemer tags. */
 const redeemerPurposes: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
-/** More than any transaction may use: budgets are not what it is asked about. */
+/** More than any transaction may use, so that budgets do not matter. */
 const ample = { steps: 1_000_000_000_000n, memory: 1_000_000_000n }
 
 const pagesPerMb = 16
 
 /**
- * Aiken's machine in WebAssembly. It stops at the budget it is given, but accepts a Plutus V3 script whatever it returns,
- * knows no builtin of protocol version 11, and may not be used again after a trap: it throws then.
+ * Aiken's machine in WebAssembly. It stops at its budget, but it accepts any result of a Plutus V3 script and has
+ * no builtins of protocol version 11. It throws after a trap, and must not be used again then.
  */
 export function createAikenEngine(memoryLimitMb: number): Engine {
   const uplc = load(memoryLimitMb)
@@ -54,12 +53,14 @@ export function createAikenEngine(memoryLimitMb: number): Engine {
   }
 }
 
-/** What this program needs of WebAssembly's names, which the language's library leaves to browsers' types. */
+/** The declarations of WebAssembly that this program needs; TypeScript has them only in its browser types. */
 interface WithWebAssembly {
   readonly WebAssembly: { Module: new (bytes: Uint8Array) => object }
 }
 
-/** The package compiles and instantiates itself when it is loaded, so its memory is bounded in what it compiles. */
+/**
+ * The package compiles and instantiates its module when it is loaded, so the limit is added to what it compiles.
+ */
 function load(memoryLimitMb: number): typeof import('@lucid-evolution/uplc') {
   const { WebAssembly: names } = globalThis as typeof globalThis & WithWebAssembly
   const { Module } = names

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { CborWriter } from '../../../cbor/writer.js'
+import { CborWriter } from '@ratatosk/cbor'
 import type { RedeemerPurpose } from '../../../transaction/types.js'
 import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from '../../engine.js'
 
@@ -12,12 +12,12 @@ const purposes: { readonly [tag: string]: RedeemerPurpose } = {
   Proposing: 'propose',
 }
 
-/** Bounds of JavaScript that a greedy script comes to: they say nothing of its budget. */
+/** Limits of JavaScript that a script can reach; they do not depend on its budget. */
 const exhausted = /RangeError|StackOverflow|OutOfMemory|Maximum call stack/
 
 /**
- * Scalus: exact for Plutus V1 to V3 at protocol version 10. It counts without a limit, so whoever calls it must be ready to
- * end its thread; and it knows protocol version 11's builtins whatever the parameters say.
+ * Scalus: exact for Plutus V1 to V3 at protocol version 10. It does not stop at the budget, so the caller must be
+ * able to terminate its thread. It has the builtins of protocol version 11 at every version.
  */
 export function createScalusEngine(memoryLimitMb: number): Engine {
   const byteStrings: ByteStringLimit = { largest: (memoryLimitMb / 2) * 1024 * 1024, reached: false }
@@ -41,8 +41,8 @@ interface ByteStringLimit {
 }
 
 /**
- * A thread's memory limit does not count the content of typed arrays, in which scalus keeps byte strings: so within its
- * thread, before it is loaded, their size is bounded where they are made.
+ * The memory limit of a thread does not count the content of typed arrays, in which scalus keeps byte strings.
+ * Their size is therefore limited where they are allocated, before scalus is loaded.
  */
 function load(limit: ByteStringLimit): Scalus {
   globalThis.Int8Array = new Proxy(Int8Array, {
@@ -79,7 +79,7 @@ function evaluate(scalus: Scalus, request: EngineRequest): EngineAnswer {
   }
 }
 
-/** Its errors are no instances of `Error`; the one of a script that failed has `logs`. */
+/** Its errors are not instances of `Error`; the error of a failed script has `logs`. */
 function explain(error: unknown): EngineAnswer {
   const thrown: { readonly message?: unknown; readonly logs?: unknown } =
     typeof error === 'object' && error !== null ? error : {}
@@ -93,7 +93,7 @@ function explain(error: unknown): EngineAnswer {
   }
 }
 
-/** What follows the first line are places and figures of the evaluation, which the answer has by itself. */
+/** The lines after the first have details of the evaluation that the answer contains anyway. */
 function firstLine(message: string): string {
   return message.split('\n', 1)[0] ?? message
 }

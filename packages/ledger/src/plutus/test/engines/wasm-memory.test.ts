@@ -6,12 +6,12 @@ import { limitMemory } from './wasm-memory.js'
 
 const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]
 
-test('gives a memory without a maximum one, in front of what follows', () => {
+test('adds a maximum to a memory without one, and keeps the following sections', () => {
   const module = Uint8Array.of(...header, 5, 3, 1, 0, 17, 10, 1, 0)
   expect([...limitMemory(module, 4096)]).toEqual([...header, 5, 5, 1, 1, 17, 0x80, 0x20, 10, 1, 0])
 })
 
-test('replaces a maximum, and never goes below what the module begins with', () => {
+test('replaces a maximum, but never goes below the initial size', () => {
   const module = Uint8Array.of(...header, 1, 1, 0, 5, 4, 1, 1, 17, 20)
   expect([...limitMemory(module, 2)]).toEqual([...header, 1, 1, 0, 5, 4, 1, 1, 17, 17])
 })

@@ -1,8 +1,8 @@
 const memorySection = 5
 
 /**
- * A WebAssembly module with a maximum for its memory, in pages of 64 KiB, where it declares none: growth beyond it fails
- * within the module, so it traps and nothing else suffers. (WebAssembly core specification, 5.5.8 memory section.)
+ * Adds a maximum, in pages of 64 KiB, to the memory of a WebAssembly module. Growth beyond it fails inside the
+ * module, which then traps without affecting anything else (WebAssembly core specification, 5.5.8 memory section).
  */
 export function limitMemory(module: Uint8Array, pages: number): Uint8Array {
   let offset = 8

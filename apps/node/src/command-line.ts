@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+
+/** What a command line asks for instead of a node: text to print, and the exit code. */
+export interface CommandLineAnswer {
+  readonly text: string
+  readonly exitCode: 0 | 2
+}
+
+const usage = `Usage: ratatosk-node [--help | --version]
+
+Starts a Ratatosk node. Settings are environment variables, such as
+  PORT=3000 NODE_ROLE=all NETWORK=devnet DATA_DIR=.ratatosk
+All settings: https://github.com/ratatosk-l2/ratatosk/blob/main/docs/settings.md
+
+  -h, --help      print this text
+  -v, --version   print the version
+`
+
+/** The answer to command-line arguments; undefined without any, which starts the node. */
+export function answerCommandLine(args: readonly string[]): CommandLineAnswer | undefined {
+  if (args.length === 0) return undefined
+  const unknown = args.find((arg) => !['-h', '--help', '-v', '--version'].includes(arg))
+  if (unknown !== undefined) {
+    return { text: `Unknown argument: ${unknown}\n\n${usage}`, exitCode: 2 }
+  }
+  if (args.includes('-h') || args.includes('--help')) return { text: usage, exitCode: 0 }
+  return { text: `${nodeVersion()}\n`, exitCode: 0 }
+}
+
+/** The version of this package. */
+export function nodeVersion(): string {
+  const manifest = new URL('../package.json', import.meta.url)
+  const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'))
+  return version
+}

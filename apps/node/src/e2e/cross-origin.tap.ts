@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ask } from '@ratatosk/test-kit/http'
+import { chromium } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { embedded, temporaryDirectory } from '../test/backends.js'
+import { runNode } from '../test/node.js'
+
+// Embedded databases start slowly if many tests share the processor.
+t.setTimeout(600_000)
+
+const wallet = 'https://wallet.example'
+const evil = 'https://evil.example'
+const hash = 'ab'.repeat(28)
+
+const open = ['/health/live', '/health/ready', '/tx', '/txs', '/utxos', '/block', '/stateQueue', '/submit']
+open.push('/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance')
+open.push(`/archivist/block/${hash}`, '/archivist/block/1/body', '/archivist/blocks?from=1&to=2')
+const closed = ['/', '/nothing', '/init', '/commit', '/merge', '/reset', '/stateQueue/repair-root-units']
+closed.push('/logBlocksTxsDB', '/logGlobals', '/deadLetters', '/deadLetters/1', '/deadLetters/1/replay')
+closed.push('/faucet/claims')
+const posts = ['/submit', '/faucet/claims', '/deadLetters/1/replay']
+
+const method = (path: string) => (posts.includes(path) ? 'POST' : 'GET')
+
+/** What a browser sends before a request that is not simple. */
+function preflight(url: string, path: string, origin: string, more: Record<string, string> = {}) {
+  const headers = { origin, 'access-control-request-method': method(path), ...more }
+  return ask(url + path, { method: 'OPTIONS', headers })
+}
+
+const cors = /^access-control-/
+
+function corsHeaders({ headers }: { headers: object }): string[] {
+  return Object.keys(headers).filter((name) => cors.test(name))
+}
+
+async function start(t: Test, environment: Record<string, string>) {
+  const data = { ...(await embedded(t)), FAUCET_TOKEN: 'open sesame' }
+  return (await runNode(t, { ...data, ...environment })).url
+}
+
+t.test('without CORS_ORIGIN, no page of another origin reads anything', async (t) => {
+  const url = await start(t, {})
+  for (const path of [...open, ...closed]) {
+    const answer = await ask(url + path, { method: method(path), headers: { origin: wallet } })
+    t.same(corsHeaders(answer), [], path)
+    t.notMatch(answer.headers.vary, /origin/i, path)
+    t.match(await preflight(url, path, wallet), { status: 404 }, path)
+  }
+})
+
+const url = await start(t, { CORS_ORIGIN: `${wallet}, http://127.0.0.1:5173` })
+
+t.test('pages of the origins in CORS_ORIGIN read public endpoints, and only those', async (t) => {
+  const get = (path: string, origin: string) =>
+    ask(url + path, { method: method(path), headers: { origin, 'sec-fetch-site': 'cross-site' } })
+
+  for (const path of open) {
+    for (const origin of [wallet, 'http://127.0.0.1:5173']) {
+      const { headers } = await get(path, origin)
+      t.equal(headers['access-control-allow-origin'], origin, path)
+      t.match(headers['access-control-expose-headers'], /Retry-After/)
+      t.match(headers.vary, /\borigin\b/i, `${path}: caches keep the answers of origins apart`)
+      t.notOk('access-control-allow-credentials' in headers)
+    }
+    for (const origin of [evil, `${wallet}.evil.example`, 'http://wallet.example', 'null']) {
+      const answer = await get(path, origin)
+      t.same(corsHeaders(answer), [], `${path} for ${origin}`)
+      t.match(answer.headers.vary, /\borigin\b/i)
+    }
+    t.same(corsHeaders(await ask(url + path, { method: method(path) })), [], `${path} without origin`)
+  }
+  t.match((await get('/archivist/blocks?from=1&to=2', wallet)).headers.vary, /\baccept\b/i)
+  for (const path of closed) t.same(corsHeaders(await get(path, wallet)), [], path)
+  for (const path of ['/commit', '/reset', '/logGlobals']) {
+    t.equal((await get(path, wallet)).status, 403, `${path} is an operator's`)
+  }
+})
+
+t.test('preflight requests are answered for these origins and endpoints only', async (t) => {
+  const unknown = '{"error":"Not Found","code":"DISABLED"}'
+  for (const path of open) {
+    const allowed = await preflight(url, path, wallet, { 'access-control-request-headers': 'if-none-match' })
+    t.match(allowed, { status: 204, body: '' }, path)
+    t.match(allowed.headers, {
+      'access-control-allow-origin': wallet,
+      'access-control-allow-methods': /GET.*POST/,
+      'access-control-allow-headers': /If-None-Match/,
+      'access-control-max-age': '600',
+      vary: /\borigin\b/i,
+    })
+    t.notOk('access-control-allow-private-network' in allowed.headers)
+    t.match(await preflight(url, path, evil), { status: 404, body: unknown }, path)
+    const incomplete = await ask(url + path, { method: 'OPTIONS', headers: { origin: wallet } })
+    t.match(incomplete, { status: 404, body: unknown }, `${path} without the method asked for`)
+  }
+  for (const path of closed) {
+    const refused = await preflight(url, path, wallet)
+    t.match(refused, { status: 404, body: unknown }, path)
+    t.same(corsHeaders(refused), [], path)
+  }
+  const network = { 'access-control-request-private-network': 'true' }
+  const asked = await preflight(url, '/submit', wallet, network)
+  t.equal(asked.headers['access-control-allow-private-network'], 'true')
+  t.same(corsHeaders(await preflight(url, '/submit', evil, network)), [])
+  t.same(corsHeaders(await preflight(url, '/reset', wallet, network)), [])
+})
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const skip = !existsSync(executablePath) && process.env.RATATOSK_REQUIRE_SERVICES !== '1'
+
+t.test('in Chromium, CORS_ORIGIN=* lets any page read and submit, and reset nothing', { skip }, async (t) => {
+  const url = await start(t, { CORS_ORIGIN: '*' })
+  const page = createServer((_request, response) => response.setHeader('content-type', 'text/html').end())
+  await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => page.close())
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    env: { ...process.env, HOME: await temporaryDirectory(t) } as Record<string, string>,
+  })
+  t.teardown(() => browser.close())
+  const tab = await browser.newPage()
+  await tab.goto(`http://127.0.0.1:${(page.address() as AddressInfo).port}/`)
+  const results = await tab.evaluate(async (node) => {
+    const read = async (path: string, init: RequestInit = {}) => {
+      try {
+        const response = await fetch(node + path, init)
+        return [response.status, await response.text()]
+      } catch (error) {
+        return String(error)
+      }
+    }
+    return {
+      tx: await read('/tx'),
+      live: await read('/health/live'),
+      unchanged: await read('/archivist/blocks?from=1&to=2', { headers: { 'If-None-Match': '"x"' } }),
+      submit: await read('/submit', { method: 'POST', body: '84a0a0f5f6' }),
+      reset: await read('/reset'),
+      globals: await read('/logGlobals', { headers: { authorization: 'Bearer x' } }),
+      unknown: await read('/nothing'),
+    }
+  }, url)
+  t.match(results, {
+    tx: [400, '{"error":"Invalid transaction hash: undefined"}'],
+    live: [200, '{"status":"ok"}'],
+    unchanged: [200, '{"blocks":[]}'],
+    submit: [200, /^\{"message":"Successfully added the transaction to the queue","id":/],
+    reset: 'TypeError: Failed to fetch',
+    globals: 'TypeError: Failed to fetch',
+    unknown: 'TypeError: Failed to fetch',
+  })
+})

@@ -1,0 +1,56 @@
+import { breakableProxy, databaseUrl, redisUrl } from '@ratatosk/test-kit'
+import { ask, until } from '@ratatosk/test-kit/http'
+import t from 'tap'
+import { backends, bothBackends, servicesMissing } from '../test/backends.js'
+import { askExact, runNode } from '../test/node.js'
+
+// Embedded databases start slowly if many tests share the processor.
+t.setTimeout(600_000)
+
+for (const backend of await backends()) {
+  t.test(`/health/* on ${backend.name}`, { skip: backend.skip }, async (t) => {
+    const { url } = await runNode(t, await backend.place(t))
+
+    t.match(await ask(`${url}/health/live`), { status: 200, body: '{"status":"ok"}' })
+    t.match(await ask(`${url}/health/ready`), { status: 200, body: '{"status":"ready"}' })
+    for (const path of ['/health/live', '/health/ready']) {
+      const get = await askExact(`${url}${path}`)
+      t.same(await askExact(`${url}${path}`, { method: 'HEAD' }), { ...get, body: '' }, `HEAD ${path}`)
+      t.match(get.headers, { 'content-type': 'application/json; charset=utf-8' })
+    }
+  })
+}
+
+t.test(
+  'readiness names the failing subsystems, and only those',
+  { skip: await servicesMissing() },
+  async (t) => {
+    const [, services] = await bothBackends()
+    const placement = await services.place(t)
+    const database = await breakableProxy(databaseUrl)
+    const queue = await breakableProxy(redisUrl)
+    for (const proxy of [database, queue]) t.teardown(() => proxy.close())
+    const { url } = await runNode(t, {
+      ...placement,
+      DATABASE_URL: database.url,
+      REDIS_URL: queue.url,
+      HEALTH_PROBE_TIMEOUT_MS: '1000',
+    })
+    const ready = () => ask(`${url}/health/ready`)
+    const failing = (...names: string[]) => ({
+      status: 503,
+      body: JSON.stringify({ status: 'not_ready', failing: names }),
+    })
+
+    t.match(await ready(), { status: 200 })
+    await queue.break()
+    t.match(await ready(), failing('queue'))
+    await database.break()
+    t.match(await ready(), failing('database', 'queue'))
+    t.match(await ask(`${url}/health/live`), { status: 200, body: '{"status":"ok"}' })
+    await queue.mend()
+    await until(async () => (await ready()).body === failing('database').body)
+    await database.mend()
+    await until(async () => (await ready()).status === 200)
+  },
+)

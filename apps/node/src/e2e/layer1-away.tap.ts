@@ -1,0 +1,90 @@
+import { type Answer, ask, until } from '@ratatosk/test-kit/http'
+import t from 'tap'
+import { bothBackends } from '../test/backends.js'
+import { devnetServer } from '../test/devnet-server.js'
+import { initialised, runNode } from '../test/node.js'
+
+// Embedded databases start slowly if many tests share the processor.
+t.setTimeout(600_000)
+
+const reads = ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']
+const json = ({ status, body }: Answer) => ({ status, body: JSON.parse(body) })
+const [embedded, services] = await bothBackends()
+
+t.test(
+  'while the layer-1 provider fails, reads report the cause, readiness names it, and nothing is lost',
+  async (t) => {
+    const layer1 = await devnetServer(t)
+    const node = await runNode(t, {
+      ...(await embedded.place(t)),
+      ...layer1.settings,
+      BLOCK_VALIDITY_MS: '10000',
+      HEALTH_PROBE_TIMEOUT_MS: '1000',
+    })
+    const get = async (path: string) => json(await ask(`${node.url}${path}`))
+    await initialised(node.url)
+
+    layer1.devnet.faults.inject({ kind: 'failure', target: 'blockfrost', times: Number.POSITIVE_INFINITY })
+    for (const path of reads) {
+      // Reads are shared for some seconds.
+      await until(async () => (await get(path)).status === 503, { what: `${path} fails` })
+      t.match(
+        await get(path),
+        { status: 503, body: { status: 'error', error: String, cause: 'provider error' } },
+        path,
+      )
+    }
+    t.match(await get('/commit'), { status: 503, body: { status: 'error', cause: 'provider error' } })
+    await until(async () => (await get('/health/ready')).status === 503)
+    t.same(await get('/health/ready'), { status: 503, body: { status: 'not_ready', failing: ['layer1'] } })
+    t.equal((await get('/health/live')).status, 200)
+
+    layer1.devnet.faults.clear()
+    for (const path of reads) {
+      await until(async () => (await get(path)).status === 200, { what: `${path} works again` })
+    }
+    await until(async () => (await get('/health/ready')).status === 200)
+    await until(async () => (await get('/commit')).status === 200)
+  },
+)
+
+t.test('an api node reports in time that no sequencer runs', { skip: services.skip }, async (t) => {
+  const layer1 = await devnetServer(t)
+  const placement = await services.place(t)
+  const run = (environment: Record<string, string>) =>
+    runNode(t, { ...placement, ...layer1.settings, ...environment })
+  const api = await run({ NODE_ROLE: 'api', OPERATION_TIMEOUT_MS: '1000' })
+  const late = json(await ask(`${api.url}/commit`))
+  t.equal(late.status, 504)
+  t.type(late.body.error, 'string')
+
+  const sequencer = await run({ NODE_ROLE: 'sequencer', BLOCK_VALIDITY_MS: '10000' })
+  const patient = await run({ NODE_ROLE: 'api' })
+  await initialised(patient.url)
+  t.same(json(await ask(`${patient.url}/commit`)), {
+    status: 200,
+    body: { message: 'Nothing to commit', transactions: 0 },
+  })
+  t.equal(await sequencer.store.blocks.newest(), undefined, 'what came too late did not run')
+})
+
+t.test(
+  'a devnet that no process hosts is reported as unreachable, not as an internal error',
+  { skip: services.skip },
+  async (t) => {
+    const placement = await services.place(t)
+    const api = await runNode(t, { ...placement, NODE_ROLE: 'api', HEALTH_PROBE_TIMEOUT_MS: '500' })
+    t.match(await ask(`${api.url}/health/ready`), {
+      status: 503,
+      body: '{"status":"not_ready","failing":["layer1"]}',
+    })
+    t.match(json(await ask(`${api.url}/commitment-wallet/balance`)), {
+      status: 503,
+      body: { status: 'error', cause: 'unreachable' },
+    })
+    await runNode(t, { ...placement, NODE_ROLE: 'sequencer' })
+    await until(async () => (await ask(`${api.url}/health/ready`)).status === 200)
+    // The failed read of the balance is shared for a moment, like any other read.
+    await until(async () => (await ask(`${api.url}/commitment-wallet/balance`)).status === 200)
+  },
+)

@@ -1,0 +1,220 @@
+import { request } from 'node:http'
+import { createRequire } from 'node:module'
+import { testWallets } from '@ratatosk/devnet'
+import { ask, until } from '@ratatosk/test-kit/http'
+import t, { type Test } from 'tap'
+import { bothBackends } from '../test/backends.js'
+import { devnetServer } from '../test/devnet-server.js'
+import { askExact, runNode } from '../test/node.js'
+import { transferFrom } from '../test/transfers.js'
+
+// Embedded databases start slowly if many tests share the processor.
+t.setTimeout(600_000)
+
+// Loaded as CommonJS: the ES modules of its libsodium lack a file.
+const { Blockfrost, Lucid, SLOT_CONFIG_NETWORK } = createRequire(import.meta.url)(
+  '@lucid-evolution/lucid',
+) as typeof import('@lucid-evolution/lucid')
+
+const cbor = { 'content-type': 'application/cbor' }
+const paths = ['/blockfrost/api/v0/health', '/kupo/health', '/ogmios/health']
+const all = ['/l2', '/l2/committed', '/l2/merged'].flatMap((prefix) => paths.map((path) => prefix + path))
+
+const [, onServices] = await bothBackends()
+
+t.test('layer 2 is served with three finalities', { skip: onServices.skip }, async (t) => {
+  const layer1 = await devnetServer(t)
+  const node = await runNode(t, {
+    ...(await onServices.place(t)),
+    ...layer1.settings,
+    AUTO_INIT: 'false',
+    AUTO_COMMIT: 'false',
+    AUTO_MERGE: 'false',
+    MATURITY_WINDOW_MS: '500',
+    BLOCK_VALIDITY_MS: '10000',
+  })
+  const get = async (path: string) => {
+    const { status, body } = await ask(`${node.url}${path}`)
+    return { status, body: JSON.parse(body) }
+  }
+  /** Whether a transaction is on the chain of each finality. */
+  const onChain = async (hash: string) => {
+    const found: boolean[] = []
+    for (const prefix of ['/l2', '/l2/committed', '/l2/merged']) {
+      const { status } = await get(`${prefix}/blockfrost/api/v0/txs/${hash}`)
+      found.push(status === 200)
+    }
+    return found
+  }
+
+  await t.test('GET /network says where and how', async (t) => {
+    const { status, body } = await get('/network')
+    t.equal(status, 200)
+    t.match(body, {
+      network: 'devnet',
+      networkId: 0,
+      networkMagic: 42,
+      slotClock: { zeroTime: Date.UTC(2025, 0, 1), zeroSlot: 0, slotLength: 1000 },
+      protocolParameters: { min_fee_a: 44, min_fee_b: 155_381, coins_per_utxo_size: '4310' },
+      maturityWindow: 500,
+      versions: { node: /^\d+\.\d+\.\d+/, protocol: 2 },
+    })
+    for (const api of Object.values<Record<string, string>>(body.apis)) {
+      for (const path of Object.values(api))
+        t.equal((await ask(`${node.url}${path}/health`)).status, 200, path)
+    }
+  })
+
+  const { transfer, receiver } = await transferFrom(3, 0)
+  const bytes = Buffer.from(transfer.cborHex, 'hex')
+  const submit = (path: string, body: Buffer) =>
+    ask(`${node.url}${path}/blockfrost/api/v0/tx/submit`, { method: 'POST', headers: cbor, body })
+
+  await t.test('a submission answers with the id once the transaction is accepted', async (t) => {
+    t.same(JSON.parse((await submit('/l2', bytes)).body), transfer.hash)
+    t.equal((await ask(`${node.url}/tx?tx_hash=${transfer.hash}`)).status, 200, 'found at once')
+    t.same(await onChain(transfer.hash), [true, false, false])
+    const { body } = await get(`/l2/blockfrost/api/v0/addresses/${receiver}/utxos`)
+    t.match(body, [{ tx_hash: transfer.hash, amount: [{ unit: 'lovelace', quantity: '5000000' }] }])
+    t.same((await get('/l2/committed/blockfrost/api/v0/mempool')).body, [{ tx_hash: transfer.hash }])
+    t.equal((await submit('/l2', bytes)).status, 200, 'again, without a second effect')
+    t.equal((await ask(`${node.url}/l2//blockfrost/api/v0//health`)).status, 200, 'duplicate slashes')
+    t.equal((await askExact(`${node.url}//tx`)).status, 404, 'but only below /l2')
+  })
+
+  await t.test('and 400 with the failed predicate', async (t) => {
+    const { status, body } = await submit('/l2', Buffer.from(withOtherOutput(transfer.cborHex), 'hex'))
+    t.equal(status, 400)
+    t.match(JSON.parse(body).message, /TxValidationErrorInCardanoMode/)
+    t.match(JSON.parse(body).message, /InvalidWitnessesUTXOW/)
+    t.equal((await submit('/l2', Buffer.from('80', 'hex'))).status, 400)
+  })
+
+  await t.test(
+    'pages of other origins cannot open a WebSocket, which no preflight request protects',
+    async (t) => {
+      const { host } = new URL(node.url)
+      t.equal(await socketStatus(node.url), 101, 'no browser')
+      t.equal(await socketStatus(node.url, `http://${host}`), 101, 'a page of the node itself')
+      t.equal(
+        await socketStatus(`${node.url}/health/live?`),
+        200,
+        'any other route answers as ever, and closes',
+      )
+      for (const origin of ['https://elsewhere.example', 'null', `https://${host}.example`]) {
+        t.equal(await socketStatus(node.url, origin), 403, origin)
+      }
+    },
+  )
+
+  const commit = async (hash: string) =>
+    until(
+      async () => {
+        await get('/commit')
+        return (await onChain(hash))[1] === true
+      },
+      { what: 'committed' },
+    )
+
+  await t.test('commit and merge reach the other finalities', async (t) => {
+    t.equal((await get('/init')).status, 200)
+    await commit(transfer.hash)
+    t.equal((await get(`/l2/committed/kupo/matches/*@${transfer.hash}`)).body.length, 2)
+    await until(
+      async () => {
+        await get('/merge')
+        return (await onChain(transfer.hash))[2] === true
+      },
+      { what: 'merged' },
+    )
+    t.equal((await get(`/l2/merged/kupo/matches/*@${transfer.hash}`)).body.length, 2)
+  })
+
+  await t.test('a roll-back of layer 1 takes a commit back', async (t) => {
+    const { transfer: next } = await transferFrom(3, 1)
+    t.equal((await submit('/l2', Buffer.from(next.cborHex, 'hex'))).status, 200)
+    const { height } = layer1.devnet.tip()
+    await commit(next.hash)
+    t.same(await onChain(next.hash), [true, true, false])
+    await layer1.devnet.rollBack(layer1.devnet.tip().height - height)
+    await until(async () => (await onChain(next.hash))[1] === false, { what: 'no longer committed' })
+    t.same(await onChain(next.hash), [true, false, false], 'still accepted')
+    t.match((await get('/l2/committed/blockfrost/api/v0/mempool')).body, [{ tx_hash: next.hash }])
+    t.same(await onChain(transfer.hash), [true, true, true], 'what is merged stays')
+  })
+
+  await t.test('the same payment by Lucid Evolution on both layers, one URL apart', async (t) => {
+    const ledgers = {
+      'layer 1': { url: layer1.settings.BLOCKFROST_URL ?? '', slots: layer1.devnet.slots },
+      'layer 2': { url: `${node.url}/l2/blockfrost/api/v0`, slots: (await get('/network')).body.slotClock },
+    }
+    for (const [name, { url, slots }] of Object.entries(ledgers)) {
+      const { zeroTime, zeroSlot, slotLength } = slots
+      SLOT_CONFIG_NETWORK.Custom = { zeroTime: Number(zeroTime), zeroSlot: Number(zeroSlot), slotLength }
+      const { hash, received } = await pay(url)
+      t.match(hash, /^[0-9a-f]{64}$/, name)
+      t.same(received, [hash], `${name}: the payment is found at its address`)
+    }
+  })
+})
+
+t.test(
+  'what is switched off or not of the role answers as an unknown path does',
+  { skip: onServices.skip },
+  async (t) => {
+    const off = await runNode(t, { ...(await onServices.place(t)), LAYER2_APIS: 'false' })
+    await answersUniform404(t, off.url)
+    const api = await runNode(t, { ...(await onServices.place(t)), NODE_ROLE: 'api' })
+    await answersUniform404(t, api.url)
+  },
+)
+
+async function answersUniform404(t: Test, url: string): Promise<void> {
+  const unknown = await askExact(`${url}/nothing`)
+  t.equal(unknown.status, 404)
+  for (const path of ['/network', '/l2', ...all]) t.same(await askExact(`${url}${path}`), unknown, path)
+}
+
+/** The scenario: nothing but the URL tells the ledgers apart. */
+async function pay(url: string): Promise<{ hash: string; received: string[] }> {
+  const lucid = await Lucid(new Blockfrost(url), 'Custom')
+  lucid.selectWallet.fromSeed(testWallets.mnemonic, { accountIndex: 5 })
+  const to = testWallets.wallets[6]?.address ?? ''
+  const before = new Set((await lucid.utxosAt(to)).map(({ txHash }) => txHash))
+  const builder = lucid.newTx().pay.ToAddress(to, { lovelace: 5_000_000n })
+  const signed = await (await builder.complete()).sign.withWallet().complete()
+  const hash = await signed.submit()
+  await lucid.awaitTx(hash, 200)
+  const received = (await lucid.utxosAt(to)).map(({ txHash }) => txHash)
+  return { hash, received: received.filter((each) => !before.has(each)) }
+}
+
+/** The status of a request to open a WebSocket: 101 if it is opened. */
+async function socketStatus(url: string, origin?: string): Promise<number | undefined> {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+    ...(origin !== undefined && { origin }),
+  }
+  return new Promise((resolve, reject) => {
+    const attempt = request(`${url}/l2/ogmios`, { headers, agent: false })
+    attempt.on('upgrade', ({ statusCode }, socket) => {
+      socket.destroy()
+      resolve(statusCode)
+    })
+    attempt.on('response', (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    attempt.on('error', reject)
+    attempt.end()
+  })
+}
+
+/** Another body under the same signature. */
+function withOtherOutput(cborHex: string): string {
+  // 5 ada in the output, as CBOR.
+  return cborHex.replace('1a004c4b40', '1a004c4b3f')
+}

@@ -1,0 +1,152 @@
+import { ask, until } from '@ratatosk/test-kit/http'
+import { alice, aliceGenesis, bob, draft, first } from '@ratatosk/test-kit/ledger-apis'
+import t from 'tap'
+import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import { manyTransfers } from '../test/many-transfers.js'
+import { runNode } from '../test/node.js'
+import { spawnNode } from '../test/node-process.js'
+import { serveLayer2Alone } from '../test/served-layer2.js'
+
+// Several processes on two cores are slow.
+t.setTimeout(600_000)
+
+/** How many valid and how many invalid transactions are submitted at once. */
+const crowd = Number(process.env.RATATOSK_LAYER2_CROWD ?? 100)
+const [, services] = await bothBackends()
+
+async function post(url: string, cborHex: string) {
+  const { status, body, headers } = await ask(`${url}/l2/blockfrost/api/v0/tx/submit`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/cbor' },
+    body: Buffer.from(cborHex, 'hex'),
+  })
+  return { status, answer: JSON.parse(body), headers }
+}
+
+/** What a client does: repeats until there is a verdict. */
+async function verdict(url: string, cborHex: string) {
+  let answer = await post(url, cborHex)
+  await until(
+    async () => {
+      if (answer.status === 503) answer = await post(url, cborHex)
+      return answer.status !== 503
+    },
+    { what: 'there is a verdict' },
+  )
+  return answer
+}
+
+/** Signed transactions, each with the predicate that it breaks. */
+function invalid(count: number): { cborHex: string; predicate: string }[] {
+  const base = {
+    inputs: [first],
+    outputs: [{ address: bob.addressBytes, lovelace: 99_800_000n }],
+    fee: 200_000n,
+    signers: [alice],
+  }
+  return Array.from({ length: count }, (_, n) => {
+    const other = BigInt(n)
+    const [predicate, transaction] = (
+      [
+        ['BadInputsUTxO', { ...base, inputs: [`${'22'.repeat(32)}#${n}`] }],
+        ['FeeTooSmallUTxO', { ...base, fee: other }],
+        [
+          'ValueNotConservedUTxO',
+          { ...base, outputs: [{ address: bob.addressBytes, lovelace: 1_000_000n + other }] },
+        ],
+        ['MissingVKeyWitnessesUTXOW', { ...base, fee: 200_000n + other, signers: [bob] }],
+      ] as const
+    )[n % 4]!
+    return { predicate, cborHex: Buffer.from(draft(transaction).cbor).toString('hex') }
+  })
+}
+
+t.test(
+  `${crowd} valid and ${crowd} invalid submissions at once: each gets its verdict`,
+  { skip: services.skip },
+  async (t) => {
+    const { genesisFile, transfers } = await manyTransfers(t, crowd, aliceGenesis.utxos)
+    const node = await runNode(t, {
+      ...(await services.place(t)),
+      GENESIS_FILE: genesisFile,
+      AUTO_COMMIT: 'false',
+    })
+    const wrong = invalid(crowd)
+    let found = 0
+    let named = 0
+    await Promise.all([
+      ...transfers.map(async ({ hash, cborHex }) => {
+        const { status, answer } = await verdict(node.url, cborHex)
+        if (status !== 200 || answer !== hash) t.fail(`${hash}: ${status} ${JSON.stringify(answer)}`)
+        const { status: lookup } = await ask(`${node.url}/tx?tx_hash=${hash}`)
+        if (lookup === 200) found++
+      }),
+      ...wrong.map(async ({ cborHex, predicate }) => {
+        const { status, answer } = await verdict(node.url, cborHex)
+        if (status === 400 && String(answer.message).includes(predicate)) named++
+        else t.fail(`${predicate}: ${status} ${JSON.stringify(answer)}`)
+      }),
+    ])
+    t.equal(found, crowd, 'each id that was answered is found by GET /tx at once')
+    t.equal(named, crowd, 'each 400 names its predicate')
+    const { transactions } = await node.store.chain.countAfter(0n, 10 * crowd)
+    t.equal(transactions, crowd, 'nothing else is in the ledger')
+  },
+)
+
+t.test(
+  'the validating process is killed meanwhile: 503, and whoever repeats gets one effect',
+  { skip: services.skip },
+  async (t) => {
+    const placement = await services.place(t)
+    const { genesisFile, transfers } = await manyTransfers(t, crowd)
+    const validator = async () =>
+      spawnNode(t, {
+        ...placement,
+        NODE_ROLE: 'tx-processor',
+        DATA_DIR: await temporaryDirectory(t),
+        GENESIS_FILE: genesisFile,
+      })
+    const victim = await validator()
+    const { url, store, close } = await serveLayer2Alone({
+      name: placement.DATABASE_SCHEMA ?? '',
+      validates: false,
+      timeoutMs: 2_000,
+    })
+    t.teardown(close)
+    const half = transfers.length / 2
+    let killed: Promise<unknown> | undefined
+    const overtaken = await Promise.all(
+      transfers.slice(0, half).map(async ({ cborHex }) => {
+        const { status } = await post(url, cborHex)
+        killed ??= victim.stop('SIGKILL')
+        return status
+      }),
+    )
+    await killed
+    t.ok(
+      overtaken.every((status) => status === 200 || status === 503),
+      `while it dies: ${overtaken.filter((status) => status === 200).length} accepted of ${half}, the others undecided`,
+    )
+    const refused = await Promise.all(transfers.slice(half).map(({ cborHex }) => post(url, cborHex)))
+    t.same([...new Set(refused.map(({ status }) => status))], [503], 'after it died')
+    t.ok(refused.every(({ headers }) => Number(headers['retry-after']) > 0))
+    t.match(refused[0]?.answer, { status_code: 503, message: /Submit it again: it takes effect once/ })
+
+    await validator()
+    await Promise.all(
+      transfers.map(async ({ hash, cborHex }) => {
+        await until(
+          async () => {
+            const { status, answer } = await post(url, cborHex)
+            if (status === 200) t.equal(answer, hash)
+            return status === 200
+          },
+          { what: 'the transaction is accepted', timeoutMs: 60_000 },
+        )
+      }),
+    )
+    const { transactions } = await store.chain.countAfter(0n, 10 * crowd)
+    t.equal(transactions, crowd, 'each took effect once')
+  },
+)

@@ -1,0 +1,101 @@
+import { until } from '@ratatosk/test-kit/http'
+import t from 'tap'
+import { backends } from '../test/backends.js'
+import { devnetFunds } from '../test/devnet-funds.js'
+import { keepAliveClient } from '../test/keep-alive-client.js'
+import { runNode } from '../test/node.js'
+import {
+  endless,
+  type LockedOutput,
+  lock,
+  scriptConfig,
+  unlock,
+  wants42,
+} from '../test/script-transactions.js'
+import { transferFrom } from '../test/transfers.js'
+
+// Embedded databases start slowly if many tests share the processor.
+t.setTimeout(600_000)
+
+const enough = { memory: 1_000_000n, steps: 1_000_000_000n }
+const most = { memory: 14_000_000n, steps: 10_000_000_000n }
+
+for (const backend of await backends()) {
+  t.test(`Plutus V3 on ${backend.name}`, { skip: backend.skip }, async (t) => {
+    const node = await runNode(t, await backend.place(t))
+    const client = keepAliveClient(t, node.url)
+    const config = await scriptConfig()
+    const collateral = devnetFunds(4, 0)
+    const arrived = async (hash: string) => (await client.get(`/tx?tx_hash=${hash}`)).status === 200
+    let place = 0
+
+    /** A new output of 50 ADA at the script's address, in the mempool ledger. */
+    async function locked(script: string): Promise<LockedOutput> {
+      const { transfer, locked } = lock(config, devnetFunds(3, place++), script, 50_000_000n)
+      await client.submit(transfer.cborHex)
+      await until(() => arrived(transfer.hash))
+      return locked
+    }
+
+    async function deadLetter(id: string) {
+      await until(async () => (await node.store.rejections.find(id)) !== undefined)
+      return node.store.rejections.find(id)
+    }
+
+    await t.test('the right redeemer unlocks funds of a script', async (t) => {
+      const output = await locked(wants42)
+      const { hash, cborHex } = unlock(config, output, 42n, enough, collateral)
+      await client.submit(cborHex)
+      await until(() => arrived(hash))
+      const { body } = await client.get(`/utxos?address=${collateral.wallet.bech32}`)
+      t.match(body, `825820${hash}00`)
+    })
+
+    await t.test(
+      "a wrong redeemer makes a dead letter with the script's trace and leaves the funds locked",
+      async (t) => {
+        const output = await locked(wants42)
+        const wrong = unlock(config, output, 7n, enough, collateral)
+        const letter = await deadLetter(await client.submit(wrong.cborHex))
+        t.match(letter, {
+          code: 'ValidationTagMismatch',
+          attempts: 1,
+          details: [{ details: { failures: [{ logs: ['the redeemer must be 42'] }] } }],
+        })
+        t.notOk(await arrived(wrong.hash))
+        const right = unlock(config, output, 42n, enough, collateral)
+        await client.submit(right.cborHex)
+        await until(() => arrived(right.hash))
+      },
+    )
+
+    await t.test(
+      'an endless script stops at its budget, and other transactions do not wait for it',
+      async (t) => {
+        const outputs = await Promise.all(Array.from({ length: 18 }, () => locked(endless)))
+        const bombs = outputs.map((output) => unlock(config, output, 7n, most, collateral))
+        const others = await Promise.all([0, 1, 2].map((at) => transferFrom(5, at)))
+
+        const bombIds = await Promise.all(bombs.map(({ cborHex }) => client.submit(cborHex)))
+        for (const { transfer } of others) await client.submit(transfer.cborHex)
+        await until(async () =>
+          (await Promise.all(others.map(({ transfer }) => arrived(transfer.hash)))).every(Boolean),
+        )
+        const arrivedAt = Date.now()
+
+        const rejectedAt: number[] = []
+        for (const id of bombIds) {
+          const letter = await deadLetter(id)
+          t.match(letter, {
+            code: 'ValidationTagMismatch',
+            attempts: 1,
+            details: [{ details: { failures: [{ kind: 'BudgetExceeded' }] } }],
+          })
+          rejectedAt.push(letter!.rejectedAt.getTime())
+        }
+        t.ok(arrivedAt < Math.max(...rejectedAt), 'the others are in the ledger before the last bomb ends')
+        t.notOk(await arrived(bombs[0]!.hash))
+      },
+    )
+  })
+}

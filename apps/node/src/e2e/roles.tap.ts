@@ -1,0 +1,154 @@
+import { ask, until } from '@ratatosk/test-kit/http'
+import t, { type Test } from 'tap'
+import { readSettings } from '../index.js'
+import { backends } from '../test/backends.js'
+import { askExact, runNode, submit } from '../test/node.js'
+import { transferFrom } from '../test/transfers.js'
+
+// Embedded databases start slowly if many tests share the processor.
+t.setTimeout(600_000)
+
+const health = ['/health/live', '/health/ready']
+const forApi = [
+  '/submit',
+  '/faucet/claims',
+  '/commit',
+  '/stateQueue/root-unit-diagnostics',
+  '/commitment-wallet/balance',
+  '/tx/status',
+  '/submission',
+  '/events',
+]
+const forAll = [
+  '/tx',
+  '/txs',
+  '/utxos',
+  '/block',
+  '/stateQueue',
+  '/stateQueue/repair-root-units',
+  '/init',
+  '/merge',
+  '/reset',
+  '/remove',
+  '/logBlocksTxsDB',
+  '/logGlobals',
+]
+const forArchivists = ['/archivist/blocks']
+const every = [...health, ...forApi, ...forAll, ...forArchivists]
+
+/** The paths that a node does not answer with its 404. The requests come from another site, so none has a side effect. */
+async function servedPaths(url: string): Promise<string[]> {
+  const headers = { 'sec-fetch-site': 'cross-site' }
+  const answers = await Promise.all(
+    every.map((path) => {
+      // A stream would not end.
+      const method =
+        path === '/events' ? 'HEAD' : path === '/submit' || path === '/faucet/claims' ? 'POST' : 'GET'
+      return ask(`${url}${path}`, { method, headers })
+    }),
+  )
+  return every.filter((_path, index) => answers[index]?.status !== 404)
+}
+
+const services = (await backends()).slice(1)
+
+for (const backend of services) {
+  t.test(`roles on ${backend.name}`, { skip: backend.skip }, async (t) => {
+    const placement = await backend.place(t)
+    const run = (t: Test, role: string) =>
+      runNode(t, { ...placement, NODE_ROLE: role, FAUCET_TOKEN: 'open sesame' })
+
+    await t.test('all serves every endpoint', async (t) => {
+      t.same(await servedPaths((await run(t, 'all')).url), every)
+    })
+
+    await t.test(
+      'api serves the endpoints that the specification gives it, and the same 404 for all others',
+      async (t) => {
+        const { url } = await run(t, 'api')
+        t.same(await servedPaths(url), [...health, ...forApi])
+        const document = JSON.parse((await ask(`${url}/openapi.json`)).body)
+        t.same(Object.keys(document.paths).sort(), [...health, ...forApi].sort(), 'and documents them')
+        const unknown = await askExact(`${url}/nothing`)
+        t.match(unknown, { status: 404, body: '{"error":"Not Found","code":"DISABLED"}' })
+        for (const path of [
+          `/tx?tx_hash=${'ab'.repeat(32)}`,
+          '/tx',
+          '/txs',
+          '/utxos?address=x',
+          `/block?header_hash=${'ab'.repeat(28)}`,
+          '/stateQueue',
+          '/stateQueue/repair-root-units',
+          '/init',
+          '/merge',
+          '/reset',
+          '/remove',
+        ]) {
+          t.same(await askExact(`${url}${path}`), unknown, path)
+        }
+      },
+    )
+
+    await t.test('tx-processor serves only health', async (t) => {
+      t.same(await servedPaths((await run(t, 'tx-processor')).url), health)
+    })
+
+    await t.test('sequencer serves health, and its blocks to archivists', async (t) => {
+      t.same(await servedPaths((await run(t, 'sequencer')).url), [...health, ...forArchivists])
+    })
+
+    await t.test('an api node only queues transactions; a tx-processor validates them', async (t) => {
+      const api = await run(t, 'api')
+      const transfers = await Promise.all([0, 1, 2, 3].map((place) => transferFrom(2, place)))
+      for (const { transfer } of transfers) t.equal((await submit(api.url, transfer.cborHex)).status, 200)
+      const found = () =>
+        Promise.all(
+          transfers.map(async ({ transfer }) => {
+            const cbor = await api.store.transaction(Buffer.from(transfer.hash, 'hex'))
+            return cbor !== undefined && Buffer.from(cbor).toString('hex') === transfer.cborHex
+          }),
+        )
+      t.same(await found(), [false, false, false, false], 'nobody validates yet')
+      await run(t, 'tx-processor')
+      await run(t, 'tx-processor')
+      await until(async () => (await found()).every(Boolean))
+
+      const reader = await run(t, 'all')
+      for (const { transfer } of transfers) {
+        const answer = await ask(`${reader.url}/tx?tx_hash=${transfer.hash}`)
+        t.equal(answer.body, `{"tx":"${transfer.cborHex}"}`)
+      }
+    })
+  })
+}
+
+t.test('OPERATOR_TOKEN guards operator endpoints, and only those', async (t) => {
+  const [embedded] = await backends()
+  if (embedded === undefined) throw new Error('There is always an embedded store')
+  const { url } = await runNode(t, { ...(await embedded.place(t)), OPERATOR_TOKEN: 'open sesame' })
+  for (const path of [
+    '/init',
+    '/commit',
+    '/merge',
+    '/reset',
+    '/remove',
+    '/stateQueue/repair-root-units',
+    '/logBlocksTxsDB',
+    '/logGlobals',
+  ]) {
+    const refused = await ask(`${url}${path}`)
+    t.match(refused, { status: 401, body: '{"error":"Unauthorized"}' }, path)
+    t.match(refused.headers['www-authenticate'], /^Bearer/)
+  }
+  const authorized = await ask(`${url}/logGlobals`, { headers: { authorization: 'Bearer open sesame' } })
+  t.equal(authorized.status, 200)
+  for (const path of ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']) {
+    t.equal((await ask(`${url}${path}`)).status, 200, path)
+  }
+})
+
+t.test('a node does not start in a role that its settings do not allow', async (t) => {
+  for (const role of ['api', 'tx-processor', 'sequencer']) {
+    t.throws(() => readSettings({ NODE_ROLE: role }), { message: /^NODE_ROLE is .* DATABASE_URL is not set/ })
+  }
+})

@@ -1,0 +1,70 @@
+import { fromHex } from '@ratatosk/cbor'
+import { testGenesis } from '@ratatosk/devnet'
+import { type Layer1, type SharedReads, shareReads } from '@ratatosk/layer1'
+import type { OutputReference } from '@ratatosk/ledger'
+import { type Contracts, openContracts } from '@ratatosk/protocol'
+import type { NodeContext } from '../context.js'
+import type { Settings } from '../settings/schema.js'
+import type { Storage } from '../storage/open-storage.js'
+import { openLayer1 } from './open-layer1.js'
+
+/** Layer 1 and the rollup's contracts on it. */
+export interface Settlement {
+  readonly layer1: Layer1
+  /** Reads for HTTP clients, who share them so that they cannot spend the provider's quota. */
+  readonly reads: SharedReads
+  readonly contracts: Contracts
+  /** Where layer 1 is, for people; without credentials. */
+  readonly place: string
+}
+
+/** The registry's capacity; a parameter of the contracts. */
+const maxOperators = 100n
+
+/**
+ * Connects to layer 1 and derives the contracts from the settings.
+ *
+ * @throws StartError if a devnet cannot be opened
+ */
+export async function openSettlement(context: NodeContext, storage: Storage): Promise<Settlement> {
+  const { settings, log } = context
+  if (settings.NETWORK === 'mainnet' && settings.LAYER1_PROVIDER === 'devnet') {
+    log.warn('NETWORK is "mainnet" but LAYER1_PROVIDER is "devnet": blocks are committed to a devnet only')
+  }
+  const contracts = contractsOf(context)
+  const { layer1, place } = await openLayer1(context, storage)
+  // The devnet is in this process or beside it and has no quota.
+  const sharing = settings.LAYER1_PROVIDER === 'devnet' ? { freshForMs: 250, callsPerSecond: 50 } : {}
+  return { layer1, reads: shareReads(layer1, sharing), contracts, place }
+}
+
+/** DEPLOYMENT_OUTPUT; on the devnet, the first output of its genesis, which the default administrator owns. */
+function deploymentOutputOf({ DEPLOYMENT_OUTPUT }: Settings): OutputReference {
+  const [transactionId = '', index] = (DEPLOYMENT_OUTPUT ?? testGenesis().utxos[0]?.outref ?? '').split('#')
+  return { transactionId: fromHex(transactionId), index: Number(index) }
+}
+
+/** The contracts that the settings describe. Other settings give other contracts, at other addresses. */
+export function contractsOf({ settings, network, keys }: NodeContext): Contracts {
+  const administrator = keys.administrator?.credential
+  if (administrator === undefined) throw new TypeError(`${settings.NODE_ROLE} does not reach layer 1`)
+  const maturityWindow = BigInt(settings.MATURITY_WINDOW_MS)
+  const turnLength = BigInt(settings.OPERATOR_TURN_MS)
+  return openContracts(
+    {
+      protocol: settings.PROTOCOL,
+      administrator,
+      deploymentOutput: deploymentOutputOf(settings),
+      // Until deployments name verdict policies, nothing but the administrator keeps a dishonest operator out.
+      permissioned: true,
+      maturityWindow,
+      turnLength,
+      bond: BigInt(settings.OPERATOR_BOND),
+      slashPenalty: BigInt(settings.SLASH_PENALTY),
+      // The minimum that the contracts accept: blocks of a retired operator can be challenged until then.
+      releaseDelay: maturityWindow + turnLength,
+      maxOperators,
+    },
+    network.layer1.id,
+  )
+}

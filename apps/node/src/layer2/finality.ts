@@ -1,0 +1,62 @@
+import type { Tip } from '@ratatosk/apis'
+import { toHex } from '@ratatosk/cbor'
+import { blake2b224, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
+import type { BlockPosition, ChainBlock, ChainQueries } from '@ratatosk/store'
+
+/**
+ * Which part of the ledger a view shows.
+ *
+ * - `accepted`: everything that validation has accepted.
+ * - `committed`: the blocks in the state queue on layer 1. A roll-back of layer 1 can take a block back.
+ * - `merged`: the blocks in the confirmed state.
+ */
+export type Finality = 'accepted' | 'committed' | 'merged'
+
+export const finalities = ['accepted', 'committed', 'merged'] as const satisfies readonly Finality[]
+
+/** Where the APIs of a finality are. */
+export const prefixes: Readonly<Record<Finality, string>> = {
+  accepted: '/l2',
+  committed: '/l2/committed',
+  merged: '/l2/merged',
+}
+
+const states = {
+  accepted: undefined,
+  committed: ['committed', 'mature', 'merged'],
+  merged: ['merged'],
+} as const
+
+/** The newest block of a finality. */
+export interface Head {
+  /** Genesis if there is no block. */
+  readonly tip: Tip
+  /** Accept sequence of its last transaction; 0 for genesis. */
+  readonly lastSequence: bigint
+  /** The block; undefined for genesis. */
+  readonly block: ChainBlock | undefined
+}
+
+/** Stands for the block before the first one, as in its header. */
+export const genesisHash = '00'.repeat(28)
+export const genesisTip: Tip = { height: 0, slot: 0n, hash: genesisHash }
+
+export async function readHead(
+  chain: Pick<ChainQueries, 'newest'>,
+  finality: Finality,
+  slots: SlotConfig,
+): Promise<Head> {
+  const block = await chain.newest(states[finality])
+  if (block === undefined) return { tip: genesisTip, lastSequence: 0n, block }
+  return { tip: tipOf(block, slots), lastSequence: block.lastSequence, block }
+}
+
+/** A block's slot is the one in which it ends. */
+export function tipOf({ height, headerHash, endTime }: BlockPosition, slots: SlotConfig): Tip {
+  return { height: Number(height), slot: timeToSlot(slots, endTime), hash: toHex(headerHash) }
+}
+
+/** Names the open block that follows a block. @param previous hash of that block */
+export function openHash(previous: string): string {
+  return toHex(blake2b224(Buffer.from(`ratatosk open block ${previous}`)))
+}

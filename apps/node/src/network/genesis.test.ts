@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { BaseAddress, Bip32PrivateKey, Credential } from '@dcspark/cardano-multiplatform-lib-nodejs'
+import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
+import { expect, test } from 'vitest'
+import { loadGenesis } from './genesis.js'
+import { networkOf } from './network.js'
+
+const file = new URL('../../genesis/devnet-wallets.json', import.meta.url)
+const { mnemonic, wallets }: { mnemonic: string; wallets: { address: string; signingKey: string }[] } =
+  JSON.parse(readFileSync(file, 'utf8'))
+
+/** The mnemonic's entropy (BIP-39): word 1788 ("test") 23 times, then word 1532 ("sauce"), whose last 8 bits are the checksum. */
+function entropy(): Buffer {
+  const bits = [...Array.from({ length: 23 }, () => 1788), 1532]
+    .map((word) => word.toString(2).padStart(11, '0'))
+    .join('')
+  return Buffer.from(
+    Array.from({ length: 32 }, (_, at) => Number.parseInt(bits.slice(8 * at, 8 * at + 8), 2)),
+  )
+}
+
+const hardened = (index: number) => (index | 0x8000_0000) >>> 0
+
+test('derives the devnet wallets from the public mnemonic by CIP-1852', () => {
+  expect(mnemonic).toBe(`${'test '.repeat(23)}sauce`)
+  const root = Bip32PrivateKey.from_bip39_entropy(entropy(), new Uint8Array())
+  for (const [account, wallet] of wallets.entries()) {
+    const keys = root.derive(hardened(1852)).derive(hardened(1815)).derive(hardened(account))
+    const [payment, stake] = [keys.derive(0).derive(0), keys.derive(2).derive(0)].map((key) =>
+      key.to_raw_key(),
+    )
+    const credential = (key: typeof payment) => Credential.new_pub_key(key!.to_public().hash())
+    const address = BaseAddress.new(0, credential(payment), credential(stake)).to_address()
+    expect(wallet).toEqual({ account, address: address.to_bech32(), signingKey: payment!.to_bech32() })
+  }
+})
+
+const LAYER1_PROVIDER = 'blockfrost'
+
+test('gives each devnet wallet twenty genesis outputs', async () => {
+  const genesis = await loadGenesis({}, networkOf({ NETWORK: 'devnet', LAYER1_PROVIDER }))
+  const owners = genesis!.outputs.map(({ address }) => {
+    const decoded = decodeAddress(address)
+    return decoded.kind === 'byron' ? '' : encodeBech32Address(decoded)
+  })
+  for (const { address } of wallets) {
+    expect(
+      owners.filter((owner) => owner === address),
+      address,
+    ).toHaveLength(20)
+  }
+  expect(owners).toHaveLength(20 * wallets.length)
+})
+
+test.each(['preview', 'preprod', 'mainnet'] as const)('%s has no default genesis', async (NETWORK) => {
+  expect(await loadGenesis({}, networkOf({ NETWORK, LAYER1_PROVIDER }))).toBeUndefined()
+})

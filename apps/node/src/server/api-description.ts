@@ -1,0 +1,33 @@
+import { createRequire } from 'node:module'
+import type { DocsOptions } from '@ratatosk/docs'
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+
+/** What the OpenAPI document says about the node as a whole. */
+export const description: DocsOptions = {
+  title: 'Ratatosk node',
+  version,
+  description: [
+    'HTTP API of a node of an optimistic rollup on Cardano.',
+    'It is RPC over HTTP: some GET requests change state, and these are served without HEAD.',
+    'Every error body is JSON with the field `error`; a path that this node does not serve gets',
+    '404 `{"error":"Not Found","code":"DISABLED"}`.',
+    'Hex is accepted in either case and answered in lower case; amounts are decimal digits in strings.',
+  ].join(' '),
+  contact: { name: 'The Ratatosk authors', url: 'https://github.com/ratatosk-l2/ratatosk' },
+  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  tags: [
+    { name: 'health', description: 'Whether the node is up and ready' },
+    { name: 'transactions', description: 'Submit transactions and learn what became of them' },
+    { name: 'ledger', description: 'Transactions, addresses, unspent outputs and blocks of layer 2' },
+    { name: 'proofs', description: 'Merkle proofs against the roots that layer 1 holds' },
+    { name: 'state queue', description: 'Committed blocks and wallets on layer 1' },
+    { name: 'faucet', description: 'Testnet ada' },
+    { name: 'archivist', description: 'Block headers and bodies' },
+    { name: 'operator', description: 'Operations that only the operator of the node may run' },
+  ],
+  tokens: {
+    operatorToken: { description: 'The `OPERATOR_TOKEN` of the node' },
+    faucetToken: { description: 'The `FAUCET_TOKEN` of the node, for server-to-server use' },
+  },
+}

@@ -1,0 +1,92 @@
+import cors from '@fastify/cors'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Settings } from '../settings/schema.js'
+
+/** Request headers of SDKs: Blockfrost's project id, and the version of Lucid Evolution. The APIs of layer 2 ignore them. */
+const sdkHeaders = ['project_id', 'lucid']
+
+/** Of what a page may send and read beyond what every page may (Fetch standard, section 4.10). */
+const requestHeaders = ['Content-Type', 'If-None-Match', 'Last-Event-ID', ...sdkHeaders]
+const responseHeaders = ['ETag', 'Retry-After', 'X-Request-Id']
+
+/** How long a browser may remember the answer to a preflight request, in seconds. */
+const preflightMaxAge = 600
+
+/**
+ * Lets pages of the origins in CORS_ORIGIN call the routes that are registered afterwards, except those with the config
+ * `cors: false`: the operator's and the faucet's. Without the setting, adds nothing.
+ */
+export async function allowOrigins(
+  server: FastifyInstance,
+  { CORS_ORIGIN: origins }: Pick<Settings, 'CORS_ORIGIN'>,
+): Promise<void> {
+  if (origins === undefined) return
+  const isAllowed = (origin: string) => origins.includes('*') || origins.includes(origin)
+
+  /** The value of `Access-Control-Allow-Origin`; false if the response must not have one. */
+  function allowedOrigin({ headers, is404, method, routeOptions }: FastifyRequest): string | false {
+    if (headers.origin === undefined || !isAllowed(headers.origin)) return false
+    // The plugin's own preflight route, which matches every path.
+    if (is404 || routeOptions.url === '*') return false
+    if (method === 'OPTIONS' && headers['access-control-request-method'] === undefined) return false
+    return origins?.includes('*') ? '*' : headers.origin
+  }
+
+  await server.register(cors, {
+    delegator: (request, done) =>
+      done(null, {
+        origin: allowedOrigin(request),
+        allowedHeaders: requestHeaders,
+        exposedHeaders: responseHeaders,
+        maxAge: preflightMaxAge,
+        preflightContinue: true,
+      }),
+  })
+
+  const urls = new Set<string>()
+  server.addHook('onRoute', ({ method, url, config }) => {
+    const isClosed = config !== undefined && 'cors' in config && config.cors === false
+    if (isClosed || urls.has(url) || !['GET', 'POST'].includes(String(method))) return
+    urls.add(url)
+    server.options(url, answerPreflight)
+  })
+}
+
+/**
+ * Closes the connection of a request to upgrade that was answered like any other. Beside a WebSocket server, Node leaves it to the
+ * routes, and it would stay open until the client closes it. Register it before any route.
+ */
+export function closeAnsweredUpgrades(server: FastifyInstance): void {
+  server.addHook('onResponse', async ({ headers, raw }) => {
+    if (headers.upgrade !== undefined) raw.socket.destroySoon()
+  })
+}
+
+/**
+ * Refuses WebSockets of pages whose origin CORS_ORIGIN does not list: browsers send no preflight request for a WebSocket and let
+ * every page read it. Clients that are no browsers send no `Origin`.
+ */
+export function refuseForeignSockets(
+  server: FastifyInstance,
+  { CORS_ORIGIN: origins = [] }: Pick<Settings, 'CORS_ORIGIN'>,
+): void {
+  server.addHook('onRequest', async ({ headers: { origin, host, upgrade } }, reply) => {
+    if (upgrade?.toLowerCase() !== 'websocket') return
+    if (origin === undefined || origins.includes('*') || origins.includes(origin)) return
+    if (URL.canParse(origin) && new URL(origin).host === host) return
+    return reply.code(403).send({ error: 'CORS_ORIGIN of this node does not list the origin of this page' })
+  })
+}
+
+/** Answers a preflight request whose headers the plugin has set; any other OPTIONS like an unknown path. */
+function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!reply.hasHeader('access-control-allow-origin')) {
+    reply.callNotFound()
+    return reply
+  }
+  // A page of a public site may call a node on this machine or network, if its browser asks first (Private Network Access).
+  if (request.headers['access-control-request-private-network'] === 'true') {
+    reply.header('access-control-allow-private-network', 'true')
+  }
+  return reply.code(204).header('content-length', '0').send()
+}

@@ -1,0 +1,17 @@
+import { type SubmissionQueue, transactionOfSubmission } from '@ratatosk/queue'
+import type { QueuedSubmissions } from '@ratatosk/tx-status'
+
+/** Finds submissions in the queue, and the transaction of those that have left it. */
+export function queuedSubmissionsOf(submissions: Pick<SubmissionQueue, 'find'>): QueuedSubmissions {
+  return {
+    async find(submissionId) {
+      const found = await submissions.find(submissionId)
+      if (found === undefined) return undefined
+      const transactionId = transactionOfSubmission(submissionId)
+      const named = transactionId && { transactionId }
+      if (found === 'gone') return { state: 'left', ...named }
+      const { state, submittedAt, attempts } = found
+      return { state, submittedAt, attempts, ...named }
+    },
+  }
+}

@@ -1,0 +1,230 @@
+import { Type } from '@sinclair/typebox'
+import {
+  flag,
+  oneOf,
+  optional,
+  optionalList,
+  optionalNumber,
+  optionalUrl,
+  seedPhrase,
+  wholeNumber,
+} from './kinds.js'
+
+const maxLovelace = 1_000_000_000_000_000
+const yearMs = 31_536_000_000
+const hourMs = 3_600_000
+
+/** How to reach layer 1, and the keys to use there. */
+export const layer1Settings = {
+  LAYER1_PROVIDER: oneOf(['devnet', 'blockfrost', 'kupmios'], {
+    default: 'devnet',
+    description: 'How layer 1 is reached; `devnet` is an embedded layer 1 for development',
+  }),
+  BLOCKFROST_URL: optionalUrl({
+    example: 'https://cardano-preprod.blockfrost.io/api/v0',
+    description: 'Base URL of Blockfrost or a compatible API',
+  }),
+  BLOCKFROST_PROJECT_ID: optional({ secret: true, description: 'Project id for Blockfrost' }),
+  KUPO_URL: optionalUrl({
+    example: 'http://127.0.0.1:1442',
+    description: 'Base URL of Kupo, for the provider `kupmios`',
+  }),
+  OGMIOS_URL: optionalUrl({
+    example: 'http://127.0.0.1:1337',
+    description: 'Base URL of Ogmios, for the provider `kupmios`',
+  }),
+  DEVNET_PORT: optionalNumber({
+    minimum: 0,
+    maximum: 65_535,
+    defaultNote: 'not served; a free port if other processes share the devnet',
+    description: "Port on HOST for the devnet's Blockfrost, Kupo and Ogmios APIs; `0` takes a free port",
+  }),
+  OPERATOR_SEED_PHRASE: seedPhrase(
+    "The operator's wallet: signs headers, pays for commitments and merges. Required off the devnet",
+  ),
+  OPERATOR_ADDRESS: optional({
+    defaultNote: 'from `OPERATOR_SEED_PHRASE`',
+    description: "The operator's bech32 address, for the role `api`, which only reads its balance",
+  }),
+  ADMIN_SEED_PHRASE: seedPhrase(
+    "The administrator's wallet: signs init, repair, reset and removals; for `ADMIN_SCRIPT`, phrases of enough of its keys, separated by commas. Commits and merges need only `ADMIN_KEY_HASH` or `ADMIN_SCRIPT`",
+    { several: true },
+  ),
+  ADMIN_KEY_HASH: optional({
+    pattern: '^[0-9a-fA-F]{56}$',
+    allowed: '56 hex digits',
+    defaultNote: 'from `ADMIN_SEED_PHRASE`',
+    description:
+      "Hash of the administrator's key, for nodes without the key: they refuse what the administrator has to sign",
+  }),
+  ADMIN_SCRIPT: optional({
+    pattern: '^\\s*(\\{[^]*\\}|([0-9a-fA-F]{2})+)\\s*$',
+    allowed: "a native script as hex of its CBOR or as cardano-cli's JSON, or its hash of 56 hex digits",
+    description:
+      "Native script that is the administrator in place of a key: hex of its CBOR, cardano-cli's JSON, or its hash; by the script itself, a node signs if its phrases, the operator's included, satisfy it",
+  }),
+}
+
+/** Parameters of the contracts: other values are another deployment, at other addresses. */
+export const contractSettings = {
+  PROTOCOL: Type.String({
+    default: 'RATATOSK',
+    pattern: '^(?!MBLC)[A-Z0-9_]{1,16}$',
+    allowed: 'up to 16 of A-Z, 0-9 and _, not starting with MBLC',
+    description: 'Name of the deployment: its root unit is `<PROTOCOL>_CONFIRMED_STATE`',
+  }),
+  DEPLOYMENT_OUTPUT: optional({
+    pattern: '^[0-9a-fA-F]{64}#(0|[1-9][0-9]{0,4})$',
+    allowed: 'an output reference such as <64 hex digits>#0',
+    defaultNote: "required; devnet: the first output of the devnet's genesis",
+    description:
+      "Unspent output of the administrator that the first `/init` spends. It makes the deployment's contracts unique; do not spend it before",
+  }),
+  MATURITY_WINDOW_MS: optionalNumber({
+    minimum: 0,
+    maximum: yearMs,
+    defaultNote: '`604800000` (7 days); devnet: `30000`',
+    description: "Maturity window: time from a block's end until it may be merged, in milliseconds",
+  }),
+  OPERATOR_TURN_MS: wholeNumber({
+    default: hourMs,
+    minimum: 10_000,
+    maximum: yearMs,
+    description: "Length of an operator's turn, in milliseconds",
+  }),
+  OPERATOR_BOND: wholeNumber({
+    default: 500_000_000,
+    minimum: 1_000_000,
+    maximum: maxLovelace,
+    description: "An operator's bond, in lovelace",
+  }),
+  SLASH_PENALTY: wholeNumber({
+    default: 0,
+    minimum: 0,
+    maximum: maxLovelace,
+    description:
+      'Lovelace of the bond of a slashed operator that nobody gets; the prover of the fraud gets the rest. At `0`, operators who prove their own frauds first lose nothing',
+  }),
+}
+
+/** When blocks are committed and merged. */
+export const sequencerSettings = {
+  AUTO_INIT: Type.Optional(
+    Type.Boolean({
+      defaultNote: '`false`; devnet: `true`',
+      description:
+        'Initialise the state queue automatically if it does not exist and the ledger has no block',
+    }),
+  ),
+  AUTO_COMMIT: flag({
+    default: true,
+    description: 'Commit blocks automatically; if off, only `/commit` does',
+  }),
+  AUTO_MERGE: flag({
+    default: true,
+    description: 'Merge mature blocks automatically; if off, only `/merge` does',
+  }),
+  COMMIT_INTERVAL_MS: optionalNumber({
+    minimum: 100,
+    maximum: hourMs,
+    defaultNote: '`300000`; devnet: `1000`',
+    description:
+      'Minimum time between two commitments, in milliseconds; full blocks follow each other at once',
+  }),
+  COMMIT_BUDGET_PER_HOUR: optionalNumber({
+    minimum: 0,
+    maximum: maxLovelace,
+    defaultNote: '`20000000`; devnet: `0`',
+    description:
+      'Lovelace that commits and merges may cost in an hour; at 80 % commits slow down; `0`: no limit',
+  }),
+  MERGE_INTERVAL_MS: wholeNumber({
+    default: 10_000,
+    minimum: 100,
+    maximum: hourMs,
+    description: 'Time between two attempts to merge the oldest block, in milliseconds',
+  }),
+  BLOCK_MAX_TRANSACTIONS: wholeNumber({
+    default: 10_000,
+    minimum: 1,
+    maximum: 100_000,
+    description: 'Maximum number of transactions in a block',
+  }),
+  BLOCK_VALIDITY_MS: optionalNumber({
+    minimum: 1000,
+    maximum: hourMs,
+    defaultNote: '`120000`; devnet: `10000`',
+    description: 'Validity interval of a commitment on layer 1, in milliseconds; the block ends with it',
+  }),
+  SEQUENCER_LEASE_MS: wholeNumber({
+    default: 10_000,
+    minimum: 1000,
+    maximum: 600_000,
+    description:
+      'Time after which another sequencer takes over from one that stopped responding, in milliseconds',
+  }),
+  OPERATION_INTERVAL_MS: optionalNumber({
+    minimum: 0,
+    maximum: 60_000,
+    defaultNote: '`10000`; devnet: `50`',
+    description:
+      'Least time between two runs of the same operator operation, in milliseconds; requests that come earlier wait for the next run and share its answer',
+  }),
+  OPERATION_TIMEOUT_MS: wholeNumber({
+    default: 180_000,
+    minimum: 1000,
+    maximum: hourMs,
+    description: 'Time that an operator endpoint waits for the sequencer and for layer 1, in milliseconds',
+  }),
+}
+
+/** Who may claim how much from the faucet. */
+export const faucetSettings = {
+  FAUCET_TOKEN: optional({
+    secret: true,
+    description: 'Bearer token for `/faucet/claims`; without it the faucet is off',
+  }),
+  FAUCET_ENABLED: flag({ default: true, description: '`false` turns the faucet off even with a token' }),
+  FAUCET_SEED_PHRASE: seedPhrase("The faucet's wallet. Required for a faucet off the devnet"),
+  FAUCET_LAYER: oneOf(['1', '2'], { default: '1', description: 'Layer on which the faucet pays' }),
+  FAUCET_AMOUNT: wholeNumber({
+    default: 100_000_000,
+    minimum: 1_000_000,
+    maximum: maxLovelace,
+    description: 'Lovelace per claim',
+  }),
+  FAUCET_COOLDOWN_SECONDS: wholeNumber({
+    default: 86_400,
+    minimum: 0,
+    maximum: 31_536_000,
+    description: 'Minimum time between two claims of one address, in seconds',
+  }),
+  FAUCET_DAILY_IP_LIMIT: wholeNumber({
+    default: 5,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Maximum number of claims with one `ipHash` in 24 hours',
+  }),
+  FAUCET_MIN_BALANCE: wholeNumber({
+    default: 100_000_000,
+    minimum: 0,
+    maximum: maxLovelace,
+    description: 'Balance that the faucet keeps in its wallet, in lovelace',
+  }),
+}
+
+export const archivistSettings = {
+  ARCHIVIST_PEERS: optionalList({
+    pattern: '^https?://[^\\s,]+$',
+    allowed: 'URLs such as http://sequencer:3000/archivist, separated by commas',
+    description:
+      'Base URLs that serve block bodies to the role `archivist`: `/archivist` on nodes and sequencers, `/` on archivists',
+  }),
+  EVIDENCE_MAX_BYTES: wholeNumber({
+    default: 1024 ** 3,
+    minimum: 0,
+    maximum: 2 ** 50,
+    description:
+      'Bytes of invalid blocks that an archivist keeps on disk and serves at `/invalid-blocks`, the newest first; `0`: none, and no such route',
+  }),
+}

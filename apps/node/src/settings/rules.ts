@@ -1,0 +1,184 @@
+import { BlockList, isIP } from 'node:net'
+import { networkOf } from '../network/network.js'
+import { duties, hasFaucet } from '../roles.js'
+import type { Settings } from './schema.js'
+
+/** Rules that involve several settings: one message for each rule that is broken. */
+export function brokenRules(settings: Settings): string[] {
+  return [
+    ...ruleOfStorage(settings),
+    ...rulesOfMainnet(settings),
+    ...rulesOfArchivist(settings),
+    ...rulesOfProvider(settings),
+    ...rulesOfKeys(settings),
+    ...ruleOfAdministrator(settings),
+    ...ruleOfOperatorAccess(settings),
+    ...rulesOfPublicHosts(settings),
+    ...rulesOfOrigins(settings),
+    ...rulesOfContracts(settings),
+    ...ruleOfDeployment(settings),
+  ]
+}
+
+function ruleOfStorage({ NODE_ROLE, DATABASE_URL }: Settings): string[] {
+  if (duties[NODE_ROLE].embeds || DATABASE_URL !== undefined) return []
+  return [
+    `NODE_ROLE is "${NODE_ROLE}" but DATABASE_URL is not set: only the roles "all" and "archivist" can use the embedded store, which belongs to one process.`,
+  ]
+}
+
+function rulesOfMainnet(settings: Settings): string[] {
+  if (settings.NETWORK !== 'mainnet') return []
+  const problems: string[] = []
+  if (settings.GENESIS_FILE !== undefined) {
+    problems.push('GENESIS_FILE is set but NETWORK is "mainnet": a mainnet ledger starts empty.')
+  }
+  if (settings.FAUCET_TOKEN !== undefined && settings.FAUCET_ENABLED) {
+    problems.push('FAUCET_TOKEN is set but NETWORK is "mainnet": the faucet runs on test networks only.')
+  }
+  return problems
+}
+
+function rulesOfArchivist({ NODE_ROLE, ARCHIVIST_PEERS, LAYER1_PROVIDER }: Settings): string[] {
+  if (NODE_ROLE !== 'archivist') return []
+  const problems: string[] = []
+  if (ARCHIVIST_PEERS === undefined) {
+    problems.push(
+      'NODE_ROLE is "archivist" but ARCHIVIST_PEERS is not set: it names the peers that serve block bodies, such as http://127.0.0.1:3000/archivist.',
+    )
+  }
+  if (LAYER1_PROVIDER === 'devnet') {
+    problems.push(
+      'NODE_ROLE is "archivist" and LAYER1_PROVIDER is "devnet": an archivist has its own store, so it cannot find a shared devnet. Start the node with DEVNET_PORT=1337, and the archivist with LAYER1_PROVIDER=blockfrost and BLOCKFROST_URL=http://127.0.0.1:1337/blockfrost/api/v0.',
+    )
+  }
+  return problems
+}
+
+function rulesOfProvider(settings: Settings): string[] {
+  const { LAYER1_PROVIDER, NODE_ROLE } = settings
+  if (!duties[NODE_ROLE].reachesLayer1) return []
+  const needed = { devnet: [], blockfrost: ['BLOCKFROST_URL'], kupmios: ['KUPO_URL', 'OGMIOS_URL'] } as const
+  return needed[LAYER1_PROVIDER]
+    .filter((name) => settings[name] === undefined)
+    .map((name) => `LAYER1_PROVIDER is "${LAYER1_PROVIDER}" but ${name} is not set.`)
+}
+
+function ruleOfDeployment(settings: Settings): string[] {
+  const { NETWORK, NODE_ROLE, DEPLOYMENT_OUTPUT } = settings
+  if (!duties[NODE_ROLE].reachesLayer1 || networkOf(settings).layer1.isDevnet) return []
+  if (DEPLOYMENT_OUTPUT !== undefined) return []
+  return [
+    `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but DEPLOYMENT_OUTPUT is not set: name an unspent output of the administrator for a new deployment, or the output that an existing deployment names.`,
+  ]
+}
+
+/** The keys of the devnet's test wallets are public, so they are defaults on a devnet only. */
+function rulesOfKeys(settings: Settings): string[] {
+  const { NETWORK, NODE_ROLE } = settings
+  if (networkOf(settings).layer1.isDevnet) return []
+  const problems: string[] = []
+  const require = (...names: readonly (keyof Settings)[]) => {
+    if (names.some((name) => settings[name] !== undefined)) return
+    const subject = names.length === 1 ? `${names[0]} is not set` : `neither ${names.join(' nor ')} is set`
+    problems.push(
+      `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but ${subject}: the default keys are public and only work on a devnet.`,
+    )
+  }
+  if (duties[NODE_ROLE].sequences) {
+    require('OPERATOR_SEED_PHRASE')
+  }
+  if (hasFaucet(settings)) require('FAUCET_SEED_PHRASE')
+  if (NODE_ROLE === 'api') require('OPERATOR_ADDRESS', 'OPERATOR_SEED_PHRASE')
+  if (duties[NODE_ROLE].reachesLayer1) require('ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE')
+  return problems
+}
+
+function ruleOfAdministrator({ ADMIN_KEY_HASH, ADMIN_SCRIPT }: Settings): string[] {
+  if (ADMIN_KEY_HASH === undefined || ADMIN_SCRIPT === undefined) return []
+  return ['ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.']
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8)
+loopback.addAddress('::1', 'ipv6')
+
+function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true
+  const version = isIP(host)
+  return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** Operator endpoints that others can reach, or that spend real money, need a token. */
+function ruleOfOperatorAccess(settings: Settings): string[] {
+  const { NODE_ROLE, NETWORK, HOST, OPERATOR_TOKEN, OPERATOR_OPEN } = settings
+  if (duties[NODE_ROLE].serves === 'nothing' || OPERATOR_TOKEN !== undefined || OPERATOR_OPEN) return []
+  const reason = !isLoopback(HOST)
+    ? `HOST is "${HOST}"`
+    : networkOf(settings).layer1.isDevnet
+      ? undefined
+      : `NETWORK is "${NETWORK}"`
+  if (reason === undefined) return []
+  return [
+    `${reason} but OPERATOR_TOKEN is not set: anyone who reaches the node could use the operator endpoints. Set OPERATOR_TOKEN, or OPERATOR_OPEN=true if a proxy guards them.`,
+  ]
+}
+
+/** The guard of operator endpoints compares host names only, whatever the port. */
+function rulesOfPublicHosts({ PUBLIC_HOSTS = [] }: Settings): string[] {
+  return PUBLIC_HOSTS.filter((host) => !isHostName(host)).map(
+    (host) => `PUBLIC_HOSTS names "${host}": it must be a host name or an IP address without port.`,
+  )
+}
+
+function isHostName(host: string): boolean {
+  return isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 || /^[\w.-]+$/.test(host)
+}
+
+function rulesOfOrigins(settings: Settings): string[] {
+  const { NETWORK, CORS_ORIGIN = [] } = settings
+  const problems = CORS_ORIGIN.filter((origin) => origin !== '*' && !isOrigin(origin)).map(
+    (origin) => `CORS_ORIGIN names "${origin}": browsers send origins in lower case, without a default port.`,
+  )
+  if (!CORS_ORIGIN.includes('*')) return problems
+  if (CORS_ORIGIN.length > 1) problems.push('CORS_ORIGIN names * and others: * alone allows them all.')
+  if (!networkOf(settings).layer1.isDevnet) {
+    problems.push(`CORS_ORIGIN is * but NETWORK is "${NETWORK}": name the origins, except on the devnet.`)
+  }
+  return problems
+}
+
+/** Whether a browser would send this text as an origin (RFC 6454, section 6.2). */
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, host, origin } = new URL(text)
+  // URL knows no origins of other schemes, such as that of an extension.
+  return (origin === 'null' ? `${protocol}//${host}` : origin) === text
+}
+
+const minimumWindowMs = 3_600_000
+const minimumBond = 100_000_000
+
+/** Off the devnet, too short a window or too small a bond would leave no time and no stake to challenge a block. */
+function rulesOfContracts(settings: Settings): string[] {
+  const { NODE_ROLE, NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND, SLASH_PENALTY } = settings
+  if (!duties[NODE_ROLE].reachesLayer1) return []
+  const problems: string[] = []
+  if (SLASH_PENALTY > OPERATOR_BOND) {
+    problems.push(
+      `SLASH_PENALTY is ${SLASH_PENALTY} but OPERATOR_BOND is ${OPERATOR_BOND}: it must be at most the bond.`,
+    )
+  }
+  if (networkOf(settings).layer1.isDevnet) return problems
+  if (MATURITY_WINDOW_MS < minimumWindowMs) {
+    problems.push(
+      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but NETWORK is "${NETWORK}": it must be at least ${minimumWindowMs} (1 hour) off the devnet.`,
+    )
+  }
+  if (OPERATOR_BOND < minimumBond) {
+    problems.push(
+      `OPERATOR_BOND is ${OPERATOR_BOND} but NETWORK is "${NETWORK}": it must be at least ${minimumBond} (100 ada) off the devnet.`,
+    )
+  }
+  return problems
+}

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { parseStatus, takeDataDirectory } from './data-directory.js'
+
+async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'ratatosk-data-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+test('has one holder at a time, until it releases the directory', async () => {
+  const path = join(await temporaryDirectory(), 'a', 'b')
+  const first = await takeDataDirectory(path)
+  expect(first.path).toBe(path)
+  await expect(takeDataDirectory(path, { waitMs: 0 })).rejects.toMatchObject({
+    code: 'NODE_DATA_DIR',
+    message: `DATA_DIR is "${path}": the process ${process.pid} uses it. Stop that one, or choose another directory.`,
+  })
+  await first.release()
+  const second = await takeDataDirectory(path)
+  await second.release()
+  expect(await readdir(path)).toEqual([])
+})
+
+test('removes the lock of a process that is gone', async () => {
+  const path = await temporaryDirectory()
+  for (const name of [
+    `lock.${2 ** 22 + 1}.unknown.abc`,
+    // The same process id, started at another time.
+    `lock.${process.pid}.another-boot-42.abc`,
+    'lock.1.another-boot-1.abc',
+    'lock.what',
+    'lock',
+  ]) {
+    await writeFile(join(path, name), '')
+  }
+  const { release } = await takeDataDirectory(path)
+  expect(await readdir(path)).toEqual([expect.stringMatching(new RegExp(`^lock\\.${process.pid}\\.`))])
+  await release()
+  expect(await readdir(path)).toEqual([])
+})
+
+test('gives the directory to at most one of several that start at the same moment', async () => {
+  const path = await temporaryDirectory()
+  for (let round = 0; round < 10; round++) {
+    await writeFile(join(path, 'lock.1.another-boot-1.abc'), '')
+    const takers = await Promise.allSettled(
+      Array.from({ length: 4 }, () => takeDataDirectory(path, { waitMs: 500 })),
+    )
+    const taken = takers.flatMap((taker) => (taker.status === 'fulfilled' ? [taker.value] : []))
+    expect(taken.length).toBeLessThanOrEqual(1)
+    for (const { release } of taken) await release()
+  }
+  const { release } = await takeDataDirectory(path)
+  await release()
+})
+
+test('waits for a running holder to leave', async () => {
+  const path = await temporaryDirectory()
+  const first = await takeDataDirectory(path)
+  const second = takeDataDirectory(path)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  await first.release()
+  await (await second).release()
+})
+
+test('makes the directory accessible to its owner only, at each start', async () => {
+  const path = await temporaryDirectory()
+  await chmod(path, 0o755)
+  const { release } = await takeDataDirectory(path)
+  expect((await stat(path)).mode & 0o777).toBe(0o700)
+  await release()
+})
+
+/**
+ * A child that has exited but whose parent has not waited for it stays a zombie. The child outlives the shell, which would wait
+ * for it.
+ */
+const zombieParent = `
+const { spawn } = require('node:child_process')
+const shell = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'inherit', 'ignore'] })
+process.on('SIGTERM', () => { shell.kill('SIGKILL'); process.exit() })
+setInterval(() => undefined, 1000)
+`
+
+test.skipIf(process.platform !== 'linux')('does not count a zombie as a holder', async () => {
+  const path = await temporaryDirectory()
+  const parent = spawn(process.execPath, ['-e', zombieParent], { stdio: ['ignore', 'pipe', 'ignore'] })
+  onTestFinished(() => void parent.kill('SIGTERM'))
+  const [chunk] = await once(parent.stdout, 'data')
+  const pid = Number(String(chunk))
+  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')
+  const status = async () => parseStatus(boot, await readFile(`/proc/${pid}/stat`, 'utf8'))
+  await expect.poll(async () => (await status()).ending, { timeout: 20_000 }).toBe(true)
+  await writeFile(join(path, `lock.${pid}.${(await status()).start}.abc`), '')
+  const { release } = await takeDataDirectory(path, { waitMs: 0 })
+  await release()
+})
+
+test.each([
+  ['R', 4194304, false],
+  ['S', 1077936128, false],
+  ['Z', 4194304, true],
+  ['X', 4194304, true],
+  ['D', 4194308, true],
+])('reads state %s with flags %i as ending: %s', (state, flags, ending) => {
+  const stat = `12 (a) b) ${state} 1 1 1 0 -1 ${flags} ${Array.from({ length: 12 }, () => 0).join(' ')} 777 0`
+  expect(parseStatus('boot\n', stat)).toEqual({ start: 'boot-777', ending })
+})

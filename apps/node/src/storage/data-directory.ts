@@ -1,0 +1,118 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StartError } from '../errors.js'
+
+/** A directory that is locked for this process until it is released. */
+export interface DataDirectory {
+  readonly path: string
+  release(): Promise<void>
+}
+
+/** How long a start waits for another process to leave the directory. */
+const defaultWaitMs = 5000
+/** Two processes that start at the same moment both back off, for a random time up to `pauseMs`, and retry. */
+const pauseMs = 200
+/** The directory contains the ledger and the queue: only its owner may read it. */
+const ownerOnly = 0o700
+/** Flag of proc(5) for a process that the kernel is tearing down (`PF_EXITING` of Linux's sched.h). */
+const exitingFlag = 0x4
+
+/**
+ * Locks the data directory for this process, creates it if needed, and makes it accessible to its owner only. Locks of
+ * processes that are gone or being torn down are removed; a running process is given `waitMs` to leave.
+ *
+ * Each process first writes a lock file whose name identifies it, then looks for others. Of any two processes, at least
+ * one sees the other's lock, so at most one keeps the directory.
+ *
+ * @throws StartError `NODE_DATA_DIR` if another process holds the directory, or it cannot be written to
+ */
+export async function takeDataDirectory(
+  directory: string,
+  { waitMs = defaultWaitMs }: { readonly waitMs?: number } = {},
+): Promise<DataDirectory> {
+  const path = resolve(directory)
+  const name = `lock.${process.pid}.${await startOf(process.pid)}.${randomBytes(6).toString('hex')}`
+  const lock = join(path, name)
+  const release = () => rm(lock, { force: true })
+  let holder: string | undefined
+  try {
+    await mkdir(path, { recursive: true, mode: ownerOnly })
+    await chmod(path, ownerOnly)
+    const deadline = performance.now() + waitMs
+    do {
+      await writeFile(lock, '')
+      holder = await otherHolder(path, name)
+      if (holder === undefined) return { path, release }
+      await release()
+      await sleep(randomInt(1, pauseMs))
+    } while (performance.now() < deadline)
+  } catch (cause) {
+    const reason = `it cannot be written to (${codeOf(cause)})`
+    throw new StartError('NODE_DATA_DIR', `DATA_DIR is "${directory}": ${reason}.`, { cause })
+  }
+  throw new StartError(
+    'NODE_DATA_DIR',
+    `DATA_DIR is "${path}": the process ${holder} uses it. Stop that one, or choose another directory.`,
+  )
+}
+
+/** The id of another process that holds a lock here. Removes the locks of processes that are gone. */
+async function otherHolder(path: string, own: string): Promise<string | undefined> {
+  for (const name of await readdir(path)) {
+    const [prefix, pid = '', start = ''] = name.split('.')
+    if (prefix !== 'lock' || name === own) continue
+    if (await isAlive(Number(pid), start)) return pid
+    await rm(join(path, name), { force: true })
+  }
+  return undefined
+}
+
+async function isAlive(pid: number, start: string): Promise<boolean> {
+  if (!Number.isSafeInteger(pid) || pid < 1) return false
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // EPERM: the process exists, but belongs to another user.
+    if (codeOf(error) !== 'EPERM') return false
+  }
+  const status = await statusOf(pid)
+  if (status === undefined) return start === 'unknown'
+  // In a container every start has the same process id; only its start time tells two of them apart.
+  return status.start === start && !status.ending
+}
+
+/** A process's start time, unique across boots; `unknown` if the system does not report it. */
+async function startOf(pid: number): Promise<string> {
+  return (await statusOf(pid))?.start ?? 'unknown'
+}
+
+/** What the system reports of a process; undefined without /proc, or if the process is gone. */
+async function statusOf(pid: number): Promise<{ start: string; ending: boolean } | undefined> {
+  try {
+    const [boot, stat] = await Promise.all([
+      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+    ])
+    return parseStatus(boot, stat)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads proc(5)'s `stat`. Its second field may contain spaces and ends with the last parenthesis; after it come the state
+ * (field 3), the flags (field 9) and the start time in ticks (field 22).
+ */
+export function parseStatus(boot: string, stat: string): { start: string; ending: boolean } {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [state = '', flags, ticks] = [fields[0], fields[6], fields[19]]
+  // Z: a zombie; X: dead.
+  const ending = /^[ZXx]$/.test(state) || (Number(flags) & exitingFlag) !== 0
+  return { start: `${boot.trim()}-${ticks}`, ending }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

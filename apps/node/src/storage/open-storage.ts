@@ -1,0 +1,143 @@
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
+import { openStore, type Store } from '@ratatosk/store'
+import type { Logger } from 'pino'
+import type { NodeContext } from '../context.js'
+import { StartError } from '../errors.js'
+import { maskedUrl } from '../settings/read.js'
+import type { Settings } from '../settings/schema.js'
+import { takeDataDirectory } from './data-directory.js'
+import { checkProtocolVersion } from './protocol-version.js'
+
+/** The store and the queue of a node. */
+export interface Storage {
+  readonly store: Store
+  readonly queue: QueueBackend
+  /** Set if the store is embedded: its database, and the data directory that this process has locked. */
+  readonly embedded?: { readonly pglite: PGlite; readonly directory: string }
+  /** Where both are, for people; without credentials. */
+  readonly places: { readonly store: string; readonly queue: string }
+}
+
+/**
+ * Opens the store, in PostgreSQL or an embedded PGlite, and the queue, in Redis or in the store's database.
+ *
+ * @throws StartError `NODE_DATA_DIR`, `NODE_DATABASE` or `NODE_QUEUE`
+ */
+export async function openStorage(context: NodeContext): Promise<Storage> {
+  const { settings, log, closing } = context
+  const { DATABASE_URL, REDIS_URL } = settings
+  const embedded = DATABASE_URL === undefined ? await openEmbedded(context) : undefined
+
+  const store = await openStoreAt(settings, embedded?.pglite)
+  closing.defer(() => store.close())
+  await checkProtocolVersion(store)
+
+  const queue = await openQueueAt(settings, embedded?.pglite, log)
+  closing.defer(() => queue.close(settings.SHUTDOWN_TIMEOUT_MS))
+  for (const { code, message } of queue.warnings()) log.warn({ code }, message)
+
+  const places = {
+    store:
+      DATABASE_URL === undefined
+        ? `embedded PostgreSQL in ${settings.DATA_DIR}`
+        : `${maskedUrl(DATABASE_URL)}, schema ${settings.DATABASE_SCHEMA}`,
+    queue:
+      REDIS_URL === undefined
+        ? "in the store's database"
+        : `${maskedUrl(REDIS_URL)}, prefix ${settings.QUEUE_PREFIX}`,
+  }
+  return { store, queue, ...(embedded && { embedded }), places }
+}
+
+/**
+ * The data directory, locked for this process. Undefined if another process has locked it: beside PostgreSQL, it only
+ * holds what can be rebuilt.
+ */
+export async function cacheDirectory(
+  { settings, log, closing }: NodeContext,
+  { embedded }: Storage,
+): Promise<string | undefined> {
+  if (embedded !== undefined) return embedded.directory
+  try {
+    const { path, release } = await takeDataDirectory(settings.DATA_DIR)
+    closing.defer(release)
+    return path
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    log.info({ reason: error.message }, 'The output trie is kept in memory and rebuilt at each start')
+    return undefined
+  }
+}
+
+async function openEmbedded({
+  settings,
+  log,
+  closing,
+}: NodeContext): Promise<NonNullable<Storage['embedded']>> {
+  const { path, release } = await takeDataDirectory(settings.DATA_DIR)
+  closing.defer(release)
+  try {
+    const pglite = await openPGlite(join(path, 'store'), log)
+    closing.defer(() => pglite.close())
+    return { pglite, directory: path }
+  } catch (cause) {
+    throw new StartError('NODE_DATA_DIR', `The embedded PostgreSQL in "${path}" cannot be opened.`, { cause })
+  }
+}
+
+/** Creates a new database under another name first, so that a process killed meanwhile leaves no partial database. */
+async function openPGlite(path: string, log: Logger): Promise<PGlite> {
+  if (!(await exists(path))) {
+    log.info('Creating the embedded PostgreSQL: this takes a few seconds on the first start')
+    const temporary = `${path}.new`
+    await rm(temporary, { recursive: true, force: true })
+    await mkdir(temporary)
+    await (await PGlite.create(temporary)).close()
+    await rename(temporary, path)
+  }
+  return PGlite.create(path)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function openStoreAt(settings: Settings, pglite: PGlite | undefined): Promise<Store> {
+  const { DATABASE_URL: url, DATABASE_SCHEMA: schema, DATABASE_POOL_SIZE: maxConnections } = settings
+  const { DEAD_LETTER_MAX_BYTES: maxRejectionBytes } = settings
+  try {
+    if (pglite !== undefined) return await openStore({ pglite, schema, maxRejectionBytes })
+    return await openStore({ url: url ?? '', schema, maxConnections, maxRejectionBytes })
+  } catch (cause) {
+    throw new StartError('NODE_DATABASE', `The store cannot be opened: ${messageOf(cause)}`, { cause })
+  }
+}
+
+async function openQueueAt(
+  settings: Settings,
+  pglite: PGlite | undefined,
+  log: Logger,
+): Promise<QueueBackend> {
+  const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX: prefix, DATABASE_SCHEMA } = settings
+  const schema = `${DATABASE_SCHEMA}_queue`
+  const onError = (err: Error) => log.warn({ err }, 'The queue reported an error')
+  try {
+    if (REDIS_URL !== undefined) {
+      return await openQueueBackend({ kind: 'redis', url: REDIS_URL, prefix, onError })
+    }
+    if (pglite !== undefined) return await openQueueBackend({ kind: 'pglite', pglite, schema, onError })
+    return await openQueueBackend({ kind: 'postgres', url: DATABASE_URL ?? '', schema, onError })
+  } catch (cause) {
+    throw new StartError('NODE_QUEUE', `The queue cannot be opened: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

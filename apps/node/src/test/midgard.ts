@@ -1,0 +1,62 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { toHex } from '@ratatosk/cbor'
+import { outputReferenceKey } from '@ratatosk/ledger'
+import { genesisOf, midgardMissing, midgardTransactions } from '@ratatosk/test-kit'
+import type { Test } from 'tap'
+import type { RunningNode } from '../index.js'
+import { temporaryDirectory } from './backends.js'
+import { runNode } from './node.js'
+
+/** A signed layer-2 transaction of the Midgard demo. */
+export interface MidgardTransaction {
+  readonly cborHex: string
+  readonly txId: string
+}
+
+/** Why tests on Midgard's transactions must be skipped; false if their files are available. */
+export const skipMidgard: string | false = midgardMissing ?? false
+
+/** A chain of 1,000 transactions, which starts with the only genesis output; both chains spend the same output. */
+export function midgardChain(file: 'txs_0' | 'txs_1'): MidgardTransaction[] {
+  return midgardTransactions(`${file}.json`).map(({ id, cbor }) => ({ txId: id, cborHex: toHex(cbor) }))
+}
+
+/**
+ * How many transactions of a chain a test submits. An embedded node, its database and its client share one process, so it
+ * gets a part of the chain by default; RATATOSK_MIDGARD_CHAIN sets the number.
+ */
+export function midgardLength(backend: string): number {
+  return Number(process.env.RATATOSK_MIDGARD_CHAIN ?? (backend === 'embedded' ? 60 : 120))
+}
+
+/** The key address that all of them spend from and pay to. */
+export const midgardAddressHex = '60d4832761852f9e2755a42a3aee078e55961153f592a0be9fd7688b93'
+
+/** The files that the Midgard chains need: their genesis, and parameters without a fee. */
+export async function midgardFiles(t: Test): Promise<{ genesis: string; freeOfCharge: string }> {
+  const directory = await temporaryDirectory(t)
+  const genesis = join(directory, 'genesis.json')
+  const { reference, output } = genesisOf(midgardTransactions('txs_0.json'))
+  const utxos = [{ outref: outputReferenceKey(reference), output: toHex(output) }]
+  await writeFile(genesis, JSON.stringify({ utxos }))
+  const parameters = JSON.parse(
+    await readFile(new URL('../../parameters/devnet.json', import.meta.url), 'utf8'),
+  )
+  const freeOfCharge = join(directory, 'parameters.json')
+  await writeFile(freeOfCharge, JSON.stringify({ ...parameters, min_fee_a: 0, min_fee_b: 0 }))
+  return { genesis, freeOfCharge }
+}
+
+/** Starts a node that accepts the Midgard chains without a fee. */
+export async function runMidgardNode(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+): Promise<RunningNode> {
+  const { genesis, freeOfCharge } = await midgardFiles(t)
+  return runNode(t, {
+    GENESIS_FILE: genesis,
+    PROTOCOL_PARAMETERS_FILE: freeOfCharge,
+    ...environment,
+  })
+}

@@ -1,0 +1,66 @@
+import websocket from '@fastify/websocket'
+import type { FastifyInstance } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { blockfrostApi } from './blockfrost/blockfrost-api.js'
+import type { FaultSource } from './faults.js'
+import { kupoApi } from './kupo/kupo-api.js'
+import { ogmiosApi } from './ogmios/ogmios-api.js'
+import type { ChainView } from './view/chain-view.js'
+
+/** Options of the {@link apis} plugin. */
+export interface ApisOptions {
+  /** The chain to serve. Its owner closes it, after the server. */
+  readonly chain: ChainView
+  /** Prefix of all paths. Default none. */
+  readonly prefix?: string
+  /** Path of each API below the prefix; `false` disables the API. */
+  readonly paths?: {
+    /** Default `/blockfrost/api/v0`. */
+    readonly blockfrost?: string | false
+    /** Default `/kupo`. */
+    readonly kupo?: string | false
+    /** Ogmios by WebSocket and by POST. Default `/ogmios`. */
+    readonly ogmios?: string | false
+  }
+  /** The most outputs that a response without pages may be made of; more are refused. Default 10,000. */
+  readonly maxOutputs?: number
+  /** Makes requests fail, for tests of clients. Default none. */
+  readonly faults?: FaultSource
+}
+
+/** Larger than any transaction with additional outputs. */
+const maxPayload = 4 * 1024 * 1024
+
+async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<void> {
+  const { chain, prefix = '', paths = {}, maxOutputs = 10_000, faults } = options
+  if (typeof chain?.submit !== 'function') {
+    throw new TypeError('@ratatosk/apis: the option chain must satisfy ChainView')
+  }
+  if (!(maxOutputs >= 1)) throw new TypeError('@ratatosk/apis: maxOutputs must be at least 1')
+  const { blockfrost = '/blockfrost/api/v0', kupo = '/kupo', ogmios = '/ogmios' } = paths
+  const api = { chain, faults, maxOutputs }
+  if (blockfrost !== false) await fastify.register(blockfrostApi, { ...api, prefix: prefix + blockfrost })
+  if (kupo !== false) await fastify.register(kupoApi, { ...api, prefix: prefix + kupo })
+  if (ogmios !== false) {
+    // One WebSocket server per HTTP server, however many chains it serves.
+    if (!fastify.hasDecorator('websocketServer')) {
+      await fastify.register(websocket, { options: { maxPayload } })
+    }
+    await fastify.register(ogmiosApi, { ...api, prefix: prefix + ogmios })
+  }
+}
+
+/**
+ * Fastify plugin that serves a chain through the APIs that wallets and SDKs use: Blockfrost, Kupo and Ogmios. Each API
+ * is encapsulated, and needs no option of the server.
+ *
+ * @throws {TypeError} (at registration) for options that cannot work
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(apis, { chain, prefix: '/l2' })
+ * ```
+ */
+export const apis = fp(plugin, { name: '@ratatosk/apis', fastify: '5.x' })
+
+export default apis

@@ -1,0 +1,179 @@
+import { isDecodeError, toHex } from '@ratatosk/cbor'
+import { type Address, slotToTime, splitUnit } from '@ratatosk/ledger'
+import { bech32 } from 'bech32'
+import type { FastifyInstance } from 'fastify'
+import { allOutputs } from '../limited-outputs.js'
+import { readStakeCredential, stakeAddress } from '../stake-credential.js'
+import { addressText, readAddressText } from '../view/address-text.js'
+import type { ChainView, OutputQuery } from '../view/chain-view.js'
+import { seconds } from './chain-routes.js'
+import { BlockfrostError, invalidPath, notFound } from './errors.js'
+import { totalJson, utxoJson } from './output-json.js'
+import { type Paging, page, readPaging } from './paging.js'
+
+const credentialPrefixes = new Set(['addr_vkh', 'addr_shared_vkh', 'script'])
+
+interface ByPath {
+  Params: { '*': string }
+  Querystring: Paging
+}
+
+/**
+ * Routes for addresses, payment credentials and assets. They are wildcards because Fastify limits parameters
+ * to 100 characters by default (`maxParamLength`), and addresses are longer.
+ */
+export function addAddressRoutes(fastify: FastifyInstance, chain: ChainView, maxOutputs: number): void {
+  const utxos = { config: { operation: 'utxos' as const } }
+
+  fastify.get<ByPath>('/addresses/*', utxos, async ({ params, query }) => {
+    const [text = '', list, asset, ...rest] = params['*'].split('/')
+    if (rest.length > 0 || (asset !== undefined && list !== 'utxos')) throw invalidPath()
+    const holder = readHolder(chain, text)
+    if (list === undefined) return holderJson(chain, text, holder, maxOutputs)
+    if (list === 'utxos') return utxosOf(chain, holder, query, asset)
+    if (list === 'transactions') return transactionsOf(chain, holder, query)
+    throw invalidPath()
+  })
+
+  fastify.get<ByPath>('/assets/*', utxos, async ({ params, query }) => {
+    const [asset = '', list, ...rest] = params['*'].split('/')
+    if (asset === 'policy' && list !== undefined && rest.length === 0) {
+      return mintedUnder(chain, list.toLowerCase(), query)
+    }
+    if (list !== 'addresses' || rest.length > 0) throw invalidPath()
+    return page(await holders(chain, asset.toLowerCase(), maxOutputs), query)
+  })
+
+  fastify.get<{ Params: { stake: string } }>('/accounts/:stake', async ({ params }) =>
+    accountJson(chain, params.stake, maxOutputs),
+  )
+}
+
+/** An address, or the hash of a payment key or script in hex. */
+type Holder = Address | string
+
+function queryOf(holder: Holder): OutputQuery {
+  if (typeof holder === 'string') return { paymentCredential: holder, spent: false }
+  return { address: toHex(holder.bytes), spent: false }
+}
+
+async function holderJson(chain: ChainView, text: string, holder: Holder, maxOutputs: number) {
+  const outputs = await allOutputs(chain, queryOf(holder), maxOutputs)
+  await requireKnown(chain, holder, outputs)
+  const address = typeof holder === 'string' ? undefined : holder
+  const stake = address !== undefined && 'stake' in address ? address.stake : undefined
+  return {
+    address: text,
+    amount: totalJson(outputs),
+    stake_address:
+      address === undefined || stake === undefined ? null : stakeAddress(address.networkId, stake),
+    type: address?.kind === 'byron' ? 'byron' : 'shelley',
+    script:
+      address === undefined
+        ? text.startsWith('script')
+        : 'payment' in address && address.payment.kind === 'script',
+  }
+}
+
+async function utxosOf(chain: ChainView, holder: Holder, query: Paging, unit?: string) {
+  const outputs = await chain.outputs(
+    { ...queryOf(holder), ...(unit !== undefined && { unit: unit.toLowerCase() }) },
+    readPaging(query),
+  )
+  await requireKnown(chain, holder, outputs)
+  return outputs.map(utxoJson)
+}
+
+/** 404 for an address that never received an output, as in Blockfrost. */
+async function requireKnown(chain: ChainView, holder: Holder, found: readonly unknown[]): Promise<void> {
+  if (found.length > 0 || typeof holder === 'string') return
+  if (!(await chain.knowsAddress(toHex(holder.bytes)))) throw notFound()
+}
+
+/** All transactions that pay to an address or spend from it. */
+async function transactionsOf(chain: ChainView, holder: Holder, query: Paging) {
+  const part = readPaging(query)
+  if (typeof holder === 'string') throw invalidAddress()
+  const transactions = await chain.history(toHex(holder.bytes), part)
+  await requireKnown(chain, holder, transactions)
+  return transactions.map(({ hash, place: { block, position } }) => ({
+    tx_hash: hash,
+    tx_index: position,
+    block_height: block.height,
+    block_time: seconds(slotToTime(chain.slots, block.slot)),
+  }))
+}
+
+/** A registered account. The chain has no delegation and no rewards. */
+async function accountJson(chain: ChainView, text: string, maxOutputs: number) {
+  const credential = readStakeCredential(text, 'key')
+  if (credential === undefined) throw new BlockfrostError(400, 'Invalid or malformed stake address format.')
+  if ((await chain.stakeDeposit(credential)) === undefined) throw notFound()
+  const query = { stakeCredential: toHex(credential.hash), spent: false }
+  const controlled = await allOutputs(chain, query, maxOutputs)
+  return {
+    stake_address: stakeAddress(chain.networkId, credential),
+    active: false,
+    active_epoch: null,
+    registered: true,
+    controlled_amount: String(controlled.reduce((sum, { output }) => sum + output.value.lovelace, 0n)),
+    rewards_sum: '0',
+    withdrawals_sum: '0',
+    reserves_sum: '0',
+    treasury_sum: '0',
+    withdrawable_amount: '0',
+    pool_id: null,
+    drep_id: null,
+  }
+}
+
+/** The addresses that hold an asset, with their quantities. */
+async function holders(
+  chain: ChainView,
+  unit: string,
+  maxOutputs: number,
+): Promise<{ address: string; quantity: string }[]> {
+  if (!/^[0-9a-f]{56,120}$/.test(unit)) throw new BlockfrostError(400, 'Invalid or malformed asset format.')
+  const { policy, name } = splitUnit(unit)
+  const quantities = new Map<string, bigint>()
+  for (const { output } of await allOutputs(chain, { unit, spent: false }, maxOutputs)) {
+    const address = addressText(output.address)
+    const quantity = output.value.assets.get(policy)?.get(name) ?? 0n
+    quantities.set(address, (quantities.get(address) ?? 0n) + quantity)
+  }
+  if (quantities.size === 0) throw notFound()
+  return Array.from(quantities, ([address, quantity]) => ({ address, quantity: String(quantity) }))
+}
+
+/** The assets ever minted under a policy in order of their first mint, with what is left of them: `0` once burned. */
+async function mintedUnder(chain: ChainView, policy: string, query: Paging) {
+  if (!/^[0-9a-f]{56}$/.test(policy)) throw new BlockfrostError(400, 'Invalid or malformed policy format.')
+  const part = readPaging(query)
+  const assets = await chain.assets(policy, part)
+  if (assets.length === 0 && part.offset === 0) throw notFound()
+  return assets.map(({ unit, quantity }) => ({ asset: unit, quantity: String(quantity) }))
+}
+
+/** @throws {BlockfrostError} 400 if the text is neither an address of this network nor a payment credential */
+function readHolder(chain: ChainView, text: string): Holder {
+  const credential = paymentCredential(text)
+  if (credential !== undefined) return credential
+  try {
+    const address = readAddressText(text)
+    if (address.networkId === chain.networkId) return address
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+  }
+  throw invalidAddress()
+}
+
+function invalidAddress(): BlockfrostError {
+  return new BlockfrostError(400, 'Invalid address for this network or malformed address format.')
+}
+
+function paymentCredential(text: string): string | undefined {
+  const decoded = bech32.decodeUnsafe(text, 128)
+  if (decoded === undefined || !credentialPrefixes.has(decoded.prefix)) return undefined
+  const bytes = Uint8Array.from(bech32.fromWords(decoded.words))
+  return bytes.length === 28 ? toHex(bytes) : undefined
+}

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { type ApiOptions, addFaultHook } from '../fault-hook.js'
+import { addAddressRoutes } from './address-routes.js'
+import { addChainRoutes } from './chain-routes.js'
+import { blockfrostErrorBody, handleError, invalidPath } from './errors.js'
+import { addEvaluateRoutes } from './evaluate-routes.js'
+import { addScriptRoutes } from './script-routes.js'
+import { addSubmitRoute } from './submit-route.js'
+import { addTransactionRoutes } from './transaction-routes.js'
+
+/** Larger than any transaction with additional outputs, in hex or base64. */
+const bodyLimit = 1024 * 1024
+
+/** The part of the Blockfrost API that wallets and SDKs use. */
+export async function blockfrostApi(
+  fastify: FastifyInstance,
+  { chain, faults, maxOutputs }: ApiOptions,
+): Promise<void> {
+  fastify.setErrorHandler(handleError)
+  fastify.setNotFoundHandler((_request, reply) => {
+    const { statusCode, message } = invalidPath()
+    return reply.code(statusCode).send(blockfrostErrorBody(statusCode, message))
+  })
+  addFaultHook(fastify, { faults, target: 'blockfrost', errorBody: blockfrostErrorBody })
+  fastify.addContentTypeParser(
+    ['application/cbor', 'application/octet-stream', 'text/plain'],
+    { parseAs: 'buffer', bodyLimit },
+    (_request, body, done) => done(null, body),
+  )
+  addChainRoutes(fastify, chain)
+  addAddressRoutes(fastify, chain, maxOutputs)
+  addTransactionRoutes(fastify, chain)
+  addScriptRoutes(fastify, chain)
+  addSubmitRoute(fastify, chain)
+  addEvaluateRoutes(fastify, chain, bodyLimit)
+}

@@ -1,0 +1,47 @@
+import { toHex } from '@ratatosk/cbor'
+import { blake2b256, type TransactionOutput, type Value } from '@ratatosk/ledger'
+import { addressText } from '../view/address-text.js'
+import type { ChainOutput } from '../view/chain-view.js'
+
+export function amountJson({ lovelace, assets }: Value): { unit: string; quantity: string }[] {
+  const amount = [{ unit: 'lovelace', quantity: String(lovelace) }]
+  for (const [policy, names] of assets) {
+    for (const [name, quantity] of names) amount.push({ unit: policy + name, quantity: String(quantity) })
+  }
+  return amount
+}
+
+/** The fields that an output has in every response. */
+export function outputJson({ address, value, datum, referenceScript }: TransactionOutput) {
+  const inline = datum.kind === 'inline' ? datum.data : undefined
+  const hash = datum.kind === 'hash' ? datum.hash : inline && blake2b256(inline)
+  return {
+    address: addressText(address),
+    amount: amountJson(value),
+    data_hash: hash === undefined ? null : toHex(hash),
+    inline_datum: inline === undefined ? null : toHex(inline),
+    reference_script_hash: referenceScript === undefined ? null : toHex(referenceScript.hash),
+  }
+}
+
+/** An unspent output in a list. */
+export function utxoJson({ transactionHash, index, output, created }: ChainOutput) {
+  return {
+    ...outputJson(output),
+    tx_hash: transactionHash,
+    tx_index: index,
+    output_index: index,
+    block: created.block.hash,
+  }
+}
+
+/** The total of several outputs, lovelace first. */
+export function totalJson(outputs: readonly ChainOutput[]): { unit: string; quantity: string }[] {
+  const total = new Map<string, bigint>([['lovelace', 0n]])
+  for (const { output } of outputs) {
+    for (const { unit, quantity } of amountJson(output.value)) {
+      total.set(unit, (total.get(unit) ?? 0n) + BigInt(quantity))
+    }
+  }
+  return Array.from(total, ([unit, quantity]) => ({ unit, quantity: String(quantity) }))
+}

@@ -1,0 +1,172 @@
+import { toHex } from '@ratatosk/cbor'
+import { type OutputReference, outputReferenceKey, slotToTime, type Transaction } from '@ratatosk/ledger'
+import type { FastifyInstance } from 'fastify'
+import { metadataLabels } from '../metadata.js'
+import { stakeAddress } from '../stake-credential.js'
+import { addressText } from '../view/address-text.js'
+import { deposits, registers, stakeCredentialOf } from '../view/certificates.js'
+import type { ChainOutput, ChainView, Place } from '../view/chain-view.js'
+import { seconds } from './chain-routes.js'
+import { notFound } from './errors.js'
+import { amountJson, outputJson, totalJson } from './output-json.js'
+import { type Paging, readPaging } from './paging.js'
+
+type ByHash = { Params: { hash: string } }
+
+/** Routes for transactions and the mempool. */
+export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView): void {
+  const config = { config: { operation: 'transaction' as const } }
+
+  async function confirmed(hash: string): Promise<{ transaction: Transaction; place: Place }> {
+    const found = await chain.transaction(hash.toLowerCase())
+    if (found?.place === undefined) throw notFound()
+    return { transaction: found.transaction.transaction, place: found.place }
+  }
+
+  fastify.get<ByHash>('/txs/:hash', config, async ({ params }) => {
+    const hash = params.hash.toLowerCase()
+    const found = await chain.transaction(hash)
+    if (found?.place !== undefined) return transactionJson(chain, found.transaction.transaction, found.place)
+    const outputs = found === undefined ? await outputsOf(chain, hash) : []
+    if (outputs.length === 0) throw notFound()
+    return genesisJson(chain, outputs)
+  })
+
+  fastify.get<ByHash>('/txs/:hash/utxos', config, async ({ params }) => {
+    const hash = params.hash.toLowerCase()
+    const [found, outputs] = await Promise.all([chain.transaction(hash), outputsOf(chain, hash)])
+    if (found?.place === undefined && outputs.length === 0) throw notFound()
+    return {
+      hash,
+      inputs: found === undefined ? [] : await inputsJson(chain, found.transaction.transaction),
+      outputs: outputs.map(createdJson),
+    }
+  })
+
+  fastify.get<ByHash>('/txs/:hash/cbor', config, async ({ params }) => ({
+    cbor: toHex((await confirmed(params.hash)).transaction.bytes),
+  }))
+
+  fastify.get<ByHash>('/txs/:hash/metadata/cbor', config, async ({ params }) => {
+    const { auxiliaryData } = (await confirmed(params.hash)).transaction
+    const labels = auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)
+    return labels.map(({ label, cbor }) => ({ label, cbor_metadata: `\\x${cbor}`, metadata: cbor }))
+  })
+
+  fastify.get<ByHash>('/txs/:hash/stakes', config, async ({ params }) =>
+    (await confirmed(params.hash)).transaction.body.certificates.map((certificate, index) => ({
+      cert_index: index,
+      address: stakeAddress(chain.networkId, stakeCredentialOf(certificate)),
+      registration: registers(certificate),
+    })),
+  )
+  fastify.get<ByHash>('/txs/:hash/withdrawals', config, async ({ params }) =>
+    (await confirmed(params.hash)).transaction.body.withdrawals.map(({ account, lovelace }) => ({
+      address: addressText(account),
+      amount: String(lovelace),
+    })),
+  )
+
+  fastify.get<{ Querystring: Paging }>('/mempool', config, async ({ query }) =>
+    (await chain.mempool(readPaging(query))).map(({ hash }) => ({ tx_hash: hash })),
+  )
+}
+
+function outputsOf(chain: ChainView, transaction: string) {
+  return chain.outputs({ transaction }, { offset: 0, limit: Number.POSITIVE_INFINITY })
+}
+
+/** The genesis outputs, shown as the outputs of a transaction. */
+function genesisJson(chain: ChainView, outputs: readonly ChainOutput[]) {
+  return {
+    ...unsupportedCounts,
+    hash: outputs[0]?.transactionHash,
+    block: chain.genesisHash,
+    block_height: 0,
+    block_time: seconds(slotToTime(chain.slots, 0n)),
+    slot: 0,
+    index: 0,
+    output_amount: totalJson(outputs),
+    fees: '0',
+    deposit: '0',
+    size: 0,
+    invalid_before: null,
+    invalid_hereafter: null,
+    utxo_count: outputs.length,
+    withdrawal_count: 0,
+    stake_cert_count: 0,
+    asset_mint_or_burn_count: 0,
+    redeemer_count: 0,
+    valid_contract: true,
+    treasury_donation: '0',
+  }
+}
+
+/** Certificates that the chain does not support. */
+const unsupportedCounts = {
+  mir_cert_count: 0,
+  delegation_count: 0,
+  pool_update_count: 0,
+  pool_retire_count: 0,
+}
+
+function transactionJson(chain: ChainView, transaction: Transaction, { block, position }: Place) {
+  const { body, witnesses, bytes, isValid } = transaction
+  const { invalidBefore, invalidHereafter } = body.validityInterval
+  const { paid, refunded } = deposits(body, chain.parameters.keyDeposit)
+  const outputs = body.outputs.flatMap(({ value }) => amountJson(value))
+  const total = new Map<string, bigint>()
+  for (const { unit, quantity } of outputs) total.set(unit, (total.get(unit) ?? 0n) + BigInt(quantity))
+  return {
+    ...unsupportedCounts,
+    hash: toHex(transaction.id),
+    block: block.hash,
+    block_height: block.height,
+    block_time: seconds(slotToTime(chain.slots, block.slot)),
+    slot: Number(block.slot),
+    index: position,
+    output_amount: Array.from(total, ([unit, quantity]) => ({ unit, quantity: String(quantity) })),
+    fees: String(body.fee),
+    deposit: String(paid - refunded),
+    size: bytes.length,
+    invalid_before: invalidBefore === undefined ? null : String(invalidBefore),
+    invalid_hereafter: invalidHereafter === undefined ? null : String(invalidHereafter),
+    utxo_count: body.inputs.length + body.outputs.length,
+    withdrawal_count: body.withdrawals.length,
+    stake_cert_count: body.certificates.length,
+    asset_mint_or_burn_count: [...body.mint.values()].reduce((sum, names) => sum + names.size, 0),
+    redeemer_count: witnesses.redeemers.length,
+    valid_contract: isValid,
+    treasury_donation: String(body.treasuryDonation),
+  }
+}
+
+async function inputsJson(chain: ChainView, { body }: Transaction) {
+  const references = [...body.inputs, ...body.collateralInputs, ...body.referenceInputs].map(
+    outputReferenceKey,
+  )
+  const part = { offset: 0, limit: Number.POSITIVE_INFINITY }
+  const outputs = await chain.outputs({ references: [...new Set(references)] }, part)
+  const byKey = new Map(outputs.map((output) => [output.key, output]))
+  const inputJson = (inputs: readonly OutputReference[], kind: { collateral: boolean; reference: boolean }) =>
+    inputs.flatMap((reference) => {
+      const found = byKey.get(outputReferenceKey(reference))
+      if (found === undefined) return []
+      const { transactionHash, index, output } = found
+      return [{ ...outputJson(output), tx_hash: transactionHash, output_index: index, ...kind }]
+    })
+  return [
+    ...inputJson(body.inputs, { collateral: false, reference: false }),
+    ...inputJson(body.collateralInputs, { collateral: true, reference: false }),
+    ...inputJson(body.referenceInputs, { collateral: false, reference: true }),
+  ]
+}
+
+function createdJson({ output, index, spent, collateralReturn }: ChainOutput) {
+  return {
+    ...outputJson(output),
+    output_index: index,
+    collateral: collateralReturn,
+    consumed_by_tx: spent?.transactionHash ?? null,
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * The chain cannot answer now, and the request may be repeated: status 503. A chain throws it, or any error with its `name` and
+ * a message for the client.
+ */
+export class ChainUnavailableError extends Error {
+  override readonly name = 'ChainUnavailableError'
+  readonly statusCode = 503
+}
+
+/** True for a {@link ChainUnavailableError}, also one thrown by another copy of this package. */
+export function isChainUnavailable(value: unknown): value is ChainUnavailableError {
+  return value instanceof Error && value.name === 'ChainUnavailableError'
+}

@@ -1,0 +1,17 @@
+export { type ApisOptions, apis, apis as default } from './apis.js'
+export { protocolParametersJson } from './blockfrost/parameters-json.js'
+export { ChainUnavailableError, isChainUnavailable } from './errors.js'
+export { evaluateTransaction } from './evaluation.js'
+export { garbage } from './fault-hook.js'
+export type * from './faults.js'
+export { addressText, readAddressText } from './view/address-text.js'
+export { deposits, isStakeCertificate, registers, stakeCredentialOf } from './view/certificates.js'
+export type * from './view/chain-view.js'
+export {
+  comparePlaces,
+  holdsFor,
+  partOf,
+  paymentCredential,
+  stakeCredential,
+  units,
+} from './view/outputs.js'

@@ -1,0 +1,151 @@
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import { isChainUnavailable } from '../errors.js'
+import { type ApiOptions, addFaultHook } from '../fault-hook.js'
+import { encodeJson } from '../json.js'
+import { allOutputs } from '../limited-outputs.js'
+import type { ChainOutput } from '../view/chain-view.js'
+import { matchesJson, pointJson, scriptJson } from './match-json.js'
+import { type Filters, readFilters, readPattern } from './pattern.js'
+
+interface MatchesQuery extends Filters {
+  readonly spent?: string
+  readonly unspent?: string
+  readonly order?: string
+  readonly resolve_hashes?: string
+}
+
+/** The part of the Kupo API that wallets and SDKs use: matches, datums, scripts, health and checkpoints. */
+export async function kupoApi(
+  fastify: FastifyInstance,
+  { chain, faults, maxOutputs }: ApiOptions,
+): Promise<void> {
+  fastify.setErrorHandler((error: FastifyError, request, reply) => {
+    const status = error.statusCode ?? 500
+    const isExpected = status < 500 || isChainUnavailable(error)
+    if (!isExpected) request.log.error(error)
+    return reply.code(status).send(hint(isExpected ? error.message : 'Unexpected server error.'))
+  })
+  fastify.setNotFoundHandler((_request, reply) =>
+    reply
+      .code(404)
+      .send(
+        hint(
+          'Endpoint not found. Make sure to double-check the documentation at: https://cardanosolutions.github.io/kupo!',
+        ),
+      ),
+  )
+  addFaultHook(fastify, {
+    faults,
+    target: 'kupo',
+    errorBody: (_status, message) => hint(message),
+  })
+  fastify.addHook('onSend', async (_request, reply, payload) => {
+    const { slot, hash } = await chain.tip()
+    reply.header('x-most-recent-checkpoint', String(slot)).header('etag', hash)
+    return payload
+  })
+
+  /** The matching outputs, or what is wrong with the request. */
+  async function matches(text: string, query: MatchesQuery): Promise<readonly ChainOutput[] | string> {
+    const pattern = readPattern(text)
+    if (pattern === undefined) {
+      return 'Invalid pattern! Fetching matches from a pattern must be done using a valid pattern.'
+    }
+    const filters = readFilters(query)
+    if (typeof filters === 'string') return filters
+    const order = query.order ?? 'most_recent_first'
+    if (order !== 'most_recent_first' && order !== 'oldest_first') {
+      return 'order must be most_recent_first or oldest_first'
+    }
+    const onlySpent = query.spent !== undefined
+    const onlyUnspent = query.unspent !== undefined
+    if (onlySpent && onlyUnspent) return 'spent and unspent are mutually exclusive'
+    const selected = {
+      ...filters.query,
+      ...pattern.query,
+      ...(onlySpent && { spent: true }),
+      ...(onlyUnspent && { spent: false }),
+    }
+    const found = await allOutputs(
+      chain,
+      selected,
+      maxOutputs,
+      order === 'oldest_first' ? 'oldest-first' : 'newest-first',
+    )
+    return found.filter((output) => pattern.matches(output) && filters.matches(output))
+  }
+
+  const utxos = { config: { operation: 'utxos' as const } }
+  fastify.get<{ Params: { '*': string }; Querystring: MatchesQuery }>(
+    '/matches/*',
+    utxos,
+    async ({ params, query }, reply) => sendMatches(reply, await matches(params['*'], query), query),
+  )
+  fastify.get<{ Querystring: MatchesQuery }>('/matches', utxos, async ({ query }, reply) =>
+    sendMatches(reply, await matches('*', query), query),
+  )
+
+  async function sendMatches(
+    reply: FastifyReply,
+    found: readonly ChainOutput[] | string,
+    query: MatchesQuery,
+  ): Promise<FastifyReply> {
+    if (typeof found === 'string') return reply.code(400).send(hint(found))
+    return json(reply, await matchesJson(chain, found, query.resolve_hashes !== undefined))
+  }
+
+  const hash = /^[0-9a-f]+$/
+  fastify.get<{ Params: { hash: string } }>(
+    '/datums/:hash',
+    { config: { operation: 'datum' } },
+    async ({ params }, reply) => {
+      if (params.hash.length !== 64 || !hash.test(params.hash)) {
+        return reply.code(400).send(hint('Invalid datum hash: expected 64 lower-case hex digits.'))
+      }
+      const datum = await chain.datum(params.hash)
+      return json(reply, datum === undefined ? null : { datum: Buffer.from(datum).toString('hex') })
+    },
+  )
+  fastify.get<{ Params: { hash: string } }>(
+    '/scripts/:hash',
+    { config: { operation: 'script' } },
+    async ({ params }, reply) => {
+      if (params.hash.length !== 56 || !hash.test(params.hash)) {
+        return reply.code(400).send(hint('Invalid script hash: expected 56 lower-case hex digits.'))
+      }
+      const script = await chain.script(params.hash)
+      return json(reply, script === undefined ? null : scriptJson(script))
+    },
+  )
+
+  const tip = { config: { operation: 'tip' as const } }
+  fastify.get('/health', tip, async (_request, reply) => {
+    const { slot } = await chain.tip()
+    return json(reply, {
+      connection_status: 'connected',
+      most_recent_checkpoint: slot,
+      most_recent_node_tip: slot,
+      seconds_since_last_block: ((chain.currentSlot() - slot) * BigInt(chain.slots.slotLength)) / 1000n,
+      network_synchronization: 1,
+      configuration: { indexes: 'installed' },
+      version: 'v2.11.0',
+    })
+  })
+  fastify.get('/checkpoints', tip, async (_request, reply) => {
+    const points = []
+    for (let { height } = await chain.tip(), back = 1; height > 0; height -= back, back *= 2) {
+      const block = await chain.block(height)
+      if (block !== undefined && block.open !== true) points.push(pointJson(block))
+    }
+    return json(reply, points)
+  })
+  fastify.get('/patterns', async () => ['*'])
+}
+
+function json(reply: FastifyReply, body: unknown): FastifyReply {
+  return reply.type('application/json;charset=utf-8').send(encodeJson(body))
+}
+
+function hint(text: string): { hint: string } {
+  return { hint: text }
+}

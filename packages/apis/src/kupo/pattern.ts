@@ -1,0 +1,116 @@
+import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import { decodeAddress } from '@ratatosk/ledger'
+import { readAddressText } from '../view/address-text.js'
+import type { ChainOutput, OutputQuery } from '../view/chain-view.js'
+import { paymentCredential, stakeCredential, units } from '../view/outputs.js'
+
+/** The outputs that a request selects. */
+export interface Pattern {
+  /** Narrows the search to what the chain has indexed. `matches` repeats its conditions. */
+  readonly query: OutputQuery
+  matches(output: ChainOutput): boolean
+}
+
+const hash28 = /^[0-9a-f]{56}$/
+const hash32 = /^[0-9a-f]{64}$/
+
+/**
+ * Parses a Kupo pattern: `*`, an address (bech32, base58 or hex), `payment/delegation` credentials,
+ * `policy.name` or `index@transaction`. `*` stands for any credential, name or index.
+ *
+ * @returns undefined if the text is not a pattern
+ */
+export function readPattern(text: string): Pattern | undefined {
+  if (text === '*' || text === '*/*') return { query: {}, matches: () => true }
+  return readReference(text) ?? readAsset(text) ?? readCredentials(text) ?? readAddress(text)
+}
+
+function readReference(text: string): Pattern | undefined {
+  const match = /^(\*|\d{1,5})@([0-9a-f]{64})$/.exec(text)
+  if (match === null) return undefined
+  const [, index, transaction] = match
+  if (transaction === undefined) return undefined
+  if (index === '*')
+    return { query: { transaction }, matches: (output) => output.transactionHash === transaction }
+  const key = `${transaction}#${Number(index)}`
+  return { query: { references: [key] }, matches: (output) => output.key === key }
+}
+
+function readAsset(text: string): Pattern | undefined {
+  const match = /^([0-9a-f]{56})\.(\*|(?:[0-9a-f]{2}){0,32})$/.exec(text)
+  const [, policy, name] = match ?? []
+  if (policy === undefined || name === undefined) return undefined
+  if (name !== '*') return { query: { unit: policy + name }, matches: holds(policy + name) }
+  return { query: { policy }, matches: ({ output }) => output.value.assets.has(policy) }
+}
+
+function readCredentials(text: string): Pattern | undefined {
+  const parts = text.split('/')
+  const [payment, stake] = parts
+  if (parts.length !== 2 || !isCredential(payment) || !isCredential(stake)) return undefined
+  return {
+    query: {
+      ...(payment !== '*' && { paymentCredential: payment }),
+      ...(stake !== '*' && { stakeCredential: stake }),
+    },
+    matches: ({ output }) =>
+      (payment === '*' || paymentCredential(output) === payment) &&
+      (stake === '*' || stakeCredential(output) === stake),
+  }
+}
+
+function readAddress(text: string): Pattern | undefined {
+  try {
+    const address = /^([0-9a-f]{2}){29,}$/.test(text) ? decodeAddress(fromHex(text)) : readAddressText(text)
+    if (address.kind === 'reward') {
+      const stake = toHex(address.stake.hash)
+      return { query: { stakeCredential: stake }, matches: ({ output }) => stakeCredential(output) === stake }
+    }
+    const bytes = toHex(address.bytes)
+    return {
+      query: { address: bytes },
+      matches: ({ output }) => toHex(output.address.bytes) === bytes,
+    }
+  } catch (error) {
+    if (isDecodeError(error)) return undefined
+    throw error
+  }
+}
+
+/** The filters of a query string. */
+export interface Filters {
+  readonly policy_id?: string
+  readonly asset_name?: string
+  readonly transaction_id?: string
+  readonly output_index?: string
+}
+
+/** @returns what the filters select, or what is wrong with them */
+export function readFilters(filters: Filters): string | Pattern {
+  const { policy_id: policy, asset_name: name, transaction_id: transaction, output_index: index } = filters
+  if (policy !== undefined && !hash28.test(policy)) return 'policy_id must be 56 lower-case hex digits'
+  if (name !== undefined && policy === undefined) return 'asset_name requires policy_id'
+  if (transaction !== undefined && !hash32.test(transaction)) {
+    return 'transaction_id must be 64 lower-case hex digits'
+  }
+  if (index !== undefined && transaction === undefined) return 'output_index requires transaction_id'
+  return {
+    query: {
+      ...(policy !== undefined && (name === undefined ? { policy } : { unit: policy + name })),
+      ...(transaction !== undefined && { transaction }),
+    },
+    matches: (output) =>
+      (policy === undefined || name !== undefined || output.output.value.assets.has(policy)) &&
+      (policy === undefined || name === undefined || holds(policy + name)(output)) &&
+      (transaction === undefined || output.transactionHash === transaction) &&
+      (index === undefined || output.index === Number(index)),
+  }
+}
+
+function holds(unit: string): (output: ChainOutput) => boolean {
+  return ({ output }) => [...units(output)].includes(unit)
+}
+
+function isCredential(text: string | undefined): text is string {
+  return text !== undefined && (text === '*' || hash28.test(text))
+}

@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { WebSocket } from '@fastify/websocket'
+import { slotToTime } from '@ratatosk/ledger'
+import { Mutex } from 'async-mutex'
+import type { FastifyInstance } from 'fastify'
+import { type ApiOptions, addFaultHook, garbage } from '../fault-hook.js'
+import { encodeJson } from '../json.js'
+import { epochLength, epochOf } from '../mainnet-values.js'
+import { networkName, tipJson, utcTime } from './queries.js'
+import { failure, RpcError, type RpcRequest, type RpcResponse, readRequest, unavailable } from './rpc.js'
+import { createSession, operationOf, type Session } from './session.js'
+
+const json = 'application/json; charset=utf-8'
+
+/** Bytes of requests of one connection that wait for their responses; beyond it, the connection is closed. */
+const maxPending = 8 * 1024 * 1024
+/** What a waiting request takes beside its text, in bytes. */
+const requestOverhead = 512
+
+/** Methods that may wait for the chain to change. They delay each other, but no other method. */
+const waitingMethods = new Set(['findIntersection', 'nextBlock', 'acquireMempool'])
+
+/**
+ * The part of the Ogmios API that wallets and SDKs use, by WebSocket and by POST: JSON-RPC 2.0 with the
+ * messages of `@cardano-ogmios/schema`.
+ */
+export async function ogmiosApi(
+  fastify: FastifyInstance,
+  { chain, faults, maxOutputs }: ApiOptions,
+): Promise<void> {
+  let connections = 0
+
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+  addFaultHook(fastify, {
+    faults,
+    target: 'ogmios',
+    operationOf: ({ body, routeOptions, ws }) => {
+      // On a WebSocket, faults apply to the messages, not to the upgrade request.
+      if (ws) return undefined
+      if (typeof body !== 'string') return routeOptions.config.operation ?? 'other'
+      try {
+        return operationOf(readRequest(body).method)
+      } catch {
+        return 'other'
+      }
+    },
+    errorBody: (_status, message) => failure(undefined, { code: -32_000, message }),
+  })
+
+  fastify.get('/health', { config: { operation: 'tip' } }, async (_request, reply) => {
+    const tip = await chain.tip()
+    return reply.type(json).send(
+      encodeJson({
+        startTime: utcTime(slotToTime(chain.slots, 0n)),
+        lastKnownTip: tipJson(tip),
+        lastTipUpdate: new Date().toISOString(),
+        networkSynchronization: 1,
+        currentEra: 'conway',
+        metrics: { activeConnections: connections },
+        connectionStatus: 'connected',
+        currentEpoch: epochOf(tip.slot),
+        slotInEpoch: tip.slot % epochLength,
+        version: 'v6.14.0',
+        network: networkName(chain),
+      }),
+    )
+  })
+
+  fastify.post<{ Body: unknown }>('/', async (request, reply) => {
+    const session = createSession(chain, maxOutputs, (error) => request.log.error(error))
+    try {
+      const response = await session.answer(readRequest(String(request.body ?? '')))
+      return reply.code(statusOf(response)).type(json).send(encodeJson(response))
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      return reply
+        .code(400)
+        .type(json)
+        .send(encodeJson(failure(undefined, error)))
+    } finally {
+      session.close()
+    }
+  })
+
+  fastify.get('/', { websocket: true }, (socket, request) => {
+    connections++
+    const session = createSession(chain, maxOutputs, (error) => request.log.error(error))
+    // Responses come in the order of the requests, except that waiting methods have an order of their own.
+    const waiting = new Mutex()
+    const prompt = new Mutex()
+    let pending = 0
+    socket.on('message', (message) => {
+      const text = String(message)
+      const size = text.length + requestOverhead
+      if (pending + size > maxPending) return socket.close(1013, 'Too many requests are pending')
+      pending += size
+      const parsed = parse(text)
+      const queue = parsed instanceof RpcError || !waitingMethods.has(parsed.method) ? prompt : waiting
+      queue
+        .runExclusive(() =>
+          parsed instanceof RpcError
+            ? send(socket, encodeJson(failure(undefined, parsed)))
+            : respond(socket, session, parsed),
+        )
+        .catch((error) => {
+          request.log.error(error)
+          socket.terminate()
+        })
+        .finally(() => {
+          pending -= size
+        })
+    })
+    socket.on('error', (error) => request.log.info(error))
+    socket.on('close', () => {
+      connections--
+      session.close()
+    })
+  })
+
+  async function respond(socket: WebSocket, session: Session, request: RpcRequest): Promise<void> {
+    const fault = faults?.take('ogmios', operationOf(request.method))
+    switch (fault?.kind) {
+      case 'time-out':
+        return
+      case 'refusal':
+        return socket.terminate()
+      case 'rate-limit':
+        return send(socket, encodeJson(failure(request, { code: -32_000, message: 'Usage is over limit.' })))
+      case 'failure':
+        return send(socket, encodeJson(failure(request, { code: -32_603, message: 'Internal error.' })))
+      case 'garbage':
+        return send(socket, garbage)
+      case 'delay':
+        await delay(fault.delayMs ?? 1000)
+    }
+    const response = await session.answer(request)
+    if (fault?.kind === 'lost-answer') return socket.terminate()
+    await send(socket, encodeJson(response))
+  }
+}
+
+/** Ogmios answers errors by POST with 400; 503 invites clients and proxies to repeat the request. */
+function statusOf({ error }: RpcResponse): number {
+  if (error === undefined) return 200
+  return error.code === unavailable ? 503 : 400
+}
+
+function parse(message: string): RpcRequest | RpcError {
+  try {
+    return readRequest(message)
+  } catch (error) {
+    if (error instanceof RpcError) return error
+    throw error
+  }
+}
+
+/** Resolves when the client's connection has taken the message, so that who does not read gets no further responses. */
+async function send(socket: WebSocket, text: string): Promise<void> {
+  if (socket.readyState !== socket.OPEN) return
+  // An error means that the connection is closed, which ends the session.
+  await new Promise<void>((resolve) => socket.send(text, () => resolve()))
+}

@@ -1,0 +1,178 @@
+import { isDecodeError, toHex } from '@ratatosk/cbor'
+import { type Credential, slotToTime } from '@ratatosk/ledger'
+import { isObject } from '../json.js'
+import { allOutputs } from '../limited-outputs.js'
+import { epochLength, epochOf } from '../mainnet-values.js'
+import { readStakeCredential } from '../stake-credential.js'
+import { readAddressText } from '../view/address-text.js'
+import type { ChainOutput, ChainView, Point, Tip } from '../view/chain-view.js'
+import { lovelaceJson, outputJson, referenceJson } from './output-json.js'
+import { parametersJson } from './parameters-json.js'
+import { invalidParams, RpcError, type RpcRequest } from './rpc.js'
+
+type Query = (chain: ChainView, params: RpcRequest['params'], maxOutputs: number) => unknown
+
+/** The supported queries of ledger state and network. */
+export const queries: Readonly<Record<string, Query>> = {
+  'queryLedgerState/tip': async (chain) => pointJson(await chain.tip()),
+  'queryLedgerState/epoch': async (chain) => epochOf((await chain.tip()).slot),
+  'queryLedgerState/eraStart': () => eraStart,
+  'queryLedgerState/eraSummaries': ({ slots, securityParameter }) => [
+    {
+      start: eraStart,
+      parameters: {
+        epochLength,
+        slotLength: { milliseconds: slots.slotLength },
+        safeZone: 3 * securityParameter,
+      },
+    },
+  ],
+  'queryLedgerState/protocolParameters': (chain) => parametersJson(chain),
+  'queryLedgerState/utxo': async (chain, params, maxOutputs) =>
+    (await utxosBy(chain, params, maxOutputs)).map(utxoJson),
+  'queryLedgerState/rewardAccountSummaries': rewardAccounts,
+  'queryLedgerState/treasuryAndReserves': () => ({ treasury: lovelaceJson(0n), reserves: lovelaceJson(0n) }),
+  'queryNetwork/tip': async (chain) => pointJson(await chain.tip()),
+  'queryNetwork/blockHeight': async (chain) => {
+    const { height } = await chain.tip()
+    return height === 0 ? 'origin' : height
+  },
+  'queryNetwork/startTime': ({ slots }) => utcTime(slotToTime(slots, 0n)),
+  'queryNetwork/genesisConfiguration': genesisConfiguration,
+}
+
+const eraStart = { time: { seconds: 0 }, slot: 0, epoch: 0 }
+
+export function pointJson({ height, slot, hash }: Tip): 'origin' | { slot: bigint; id: string } {
+  return height === 0 ? 'origin' : { slot, id: hash }
+}
+
+export function tipJson({
+  height,
+  slot,
+  hash,
+}: Tip): 'origin' | { slot: bigint; id: string; height: number } {
+  return height === 0 ? 'origin' : { slot, id: hash, height }
+}
+
+/** @throws {RpcError} -32602 */
+export function readPoint(point: unknown): 'origin' | Point {
+  if (point === 'origin') return point
+  if (!isObject(point) || typeof point.id !== 'string' || !Number.isSafeInteger(point.slot)) {
+    throw invalidParams('A point is "origin" or { "slot", "id" }.')
+  }
+  return { slot: BigInt(Number(point.slot)), hash: point.id }
+}
+
+export function utxoJson({ key, output }: ChainOutput) {
+  return { ...referenceJson(key), ...outputJson(output) }
+}
+
+export function utcTime(milliseconds: bigint): string {
+  return new Date(Number(milliseconds)).toISOString().replace(/\.000Z$/, 'Z')
+}
+
+async function utxosBy(
+  chain: ChainView,
+  { outputReferences, addresses }: RpcRequest['params'],
+  maxOutputs: number,
+): Promise<readonly ChainOutput[]> {
+  if (outputReferences !== undefined) {
+    const references = readReferences(outputReferences)
+    return allOutputs(chain, { references, spent: false }, maxOutputs)
+  }
+  if (addresses === undefined) return allOutputs(chain, { spent: false }, maxOutputs)
+  if (!Array.isArray(addresses)) throw invalidParams('"addresses" must be an array.')
+  const found: ChainOutput[] = []
+  for (const address of addresses) {
+    const query = { address: addressBytes(String(address)), spent: false }
+    found.push(...(await allOutputs(chain, query, maxOutputs - found.length)))
+  }
+  return found
+}
+
+/** Bytes of an address in hex. */
+function addressBytes(text: string): string {
+  try {
+    return toHex(readAddressText(text).bytes)
+  } catch (error) {
+    if (isDecodeError(error)) throw invalidParams(`Not an address: ${error.message}`)
+    throw error
+  }
+}
+
+/** The network that Ogmios would name. */
+export function networkName({ networkId }: Pick<ChainView, 'networkId'>): 'mainnet' | 'testnet' {
+  return networkId === 1 ? 'mainnet' : 'testnet'
+}
+
+/** The registered accounts. The chain has no rewards. */
+async function rewardAccounts(
+  chain: ChainView,
+  { keys = [], scripts = [] }: RpcRequest['params'],
+): Promise<unknown> {
+  if (!Array.isArray(keys) || !Array.isArray(scripts))
+    throw invalidParams('"keys" and "scripts" must be arrays.')
+  const read = (text: unknown, kind: Credential['kind']): Credential => {
+    const credential = readStakeCredential(String(text), kind)
+    if (credential === undefined) throw invalidParams(`Not a stake credential: ${String(text).slice(0, 120)}`)
+    return credential
+  }
+  const credentials = [
+    ...keys.map((key) => read(key, 'key')),
+    ...scripts.map((script) => read(script, 'script')),
+  ]
+  const accounts = await Promise.all(
+    credentials.map(async (credential) => {
+      const deposit = await chain.stakeDeposit(credential)
+      if (deposit === undefined) return []
+      return {
+        from: credential.kind === 'key' ? 'verificationKey' : 'script',
+        credential: toHex(credential.hash),
+        rewards: lovelaceJson(0n),
+        deposit: lovelaceJson(deposit),
+      }
+    }),
+  )
+  return accounts.flat()
+}
+
+function readReferences(references: unknown): string[] {
+  if (!Array.isArray(references)) throw invalidParams('"outputReferences" must be an array.')
+  return references.map((reference: unknown) => {
+    const { transaction, index } = isObject(reference) ? reference : {}
+    const id = isObject(transaction) ? transaction.id : undefined
+    if (typeof id !== 'string' || !Number.isSafeInteger(index)) {
+      throw invalidParams('An output reference is { "transaction": { "id" }, "index" }.')
+    }
+    return `${id.toLowerCase()}#${index}`
+  })
+}
+
+function genesisConfiguration(chain: ChainView, { era }: RpcRequest['params']): unknown {
+  if (era !== 'shelley') {
+    throw new RpcError(
+      2004,
+      'The chain starts in the Conway era: only "shelley" has a genesis configuration.',
+      String(era),
+    )
+  }
+  return {
+    era,
+    startTime: utcTime(slotToTime(chain.slots, 0n)),
+    networkMagic: chain.networkMagic,
+    network: networkName(chain),
+    activeSlotsCoefficient: '1/1',
+    securityParameter: chain.securityParameter,
+    epochLength,
+    slotsPerKesPeriod: 129_600,
+    maxKesEvolutions: 62,
+    slotLength: { milliseconds: chain.slots.slotLength },
+    updateQuorum: 5,
+    maxLovelaceSupply: 45_000_000_000_000_000n,
+    initialParameters: parametersJson(chain),
+    initialDelegates: [],
+    initialFunds: {},
+    initialStakePools: { stakePools: {}, delegators: {} },
+  }
+}

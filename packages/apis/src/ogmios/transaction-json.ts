@@ -1,0 +1,99 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Transaction } from '@ratatosk/ledger'
+import { metadataLabels } from '../metadata.js'
+import { addressText } from '../view/address-text.js'
+import type { ChainBlock, ChainView } from '../view/chain-view.js'
+import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, scriptJson } from './output-json.js'
+import { intervalJson } from './submit-failure.js'
+
+/** Placeholder for the keys of the block producer: the chain has none. */
+const noKey = '00'.repeat(32)
+
+/** Undefined if the block left the chain while it was read. */
+export async function blockJson(chain: ChainView, block: ChainBlock) {
+  const { height, slot, hash, previous, size, transactionCount } = block
+  const all = { offset: 0, limit: Number.POSITIVE_INFINITY }
+  const transactions = transactionCount === 0 ? [] : await chain.blockTransactions(hash, all)
+  if (transactions.length !== transactionCount) return undefined
+  return {
+    type: 'praos',
+    era: 'conway',
+    id: hash,
+    ancestor: height === 1 ? 'genesis' : previous,
+    height,
+    size: { bytes: size },
+    slot,
+    transactions: transactions.map(({ transaction }) => transactionJson(transaction)),
+    protocol: { version: chain.parameters.protocolVersion },
+    issuer: {
+      verificationKey: noKey,
+      vrfVerificationKey: noKey,
+      operationalCertificate: { count: 0, kes: { period: 0, verificationKey: noKey } },
+      leaderValue: {},
+    },
+  }
+}
+
+export function transactionJson(transaction: Transaction) {
+  const { body, witnesses, auxiliaryData, isValid } = transaction
+  return {
+    id: toHex(transaction.id),
+    spends: isValid ? 'inputs' : 'collaterals',
+    inputs: body.inputs.map(referenceJson),
+    references: nonEmpty(body.referenceInputs.map(referenceJson)),
+    collaterals: nonEmpty(body.collateralInputs.map(referenceJson)),
+    totalCollateral: body.totalCollateral === undefined ? undefined : lovelaceJson(body.totalCollateral),
+    collateralReturn: body.collateralReturn && outputJson(body.collateralReturn),
+    outputs: body.outputs.map(outputJson),
+    withdrawals:
+      body.withdrawals.length === 0
+        ? undefined
+        : Object.fromEntries(
+            body.withdrawals.map(({ account, lovelace }) => [addressText(account), lovelaceJson(lovelace)]),
+          ),
+    fee: lovelaceJson(body.fee),
+    validityInterval: intervalJson(transaction),
+    mint: body.mint.size === 0 ? undefined : assetsJson(body.mint),
+    network: body.networkId === undefined ? undefined : body.networkId === 1 ? 'mainnet' : 'testnet',
+    scriptIntegrityHash: body.scriptDataHash && toHex(body.scriptDataHash),
+    requiredExtraSignatories: nonEmpty(body.requiredSigners.map(toHex)),
+    metadata: body.auxiliaryDataHash &&
+      auxiliaryData && {
+        hash: toHex(body.auxiliaryDataHash),
+        labels: Object.fromEntries(metadataLabels(auxiliaryData).map(({ label, cbor }) => [label, { cbor }])),
+      },
+    signatories: [
+      ...witnesses.keyWitnesses.map(({ publicKey, signature }) => ({
+        key: toHex(publicKey),
+        signature: toHex(signature),
+      })),
+      ...witnesses.bootstrapWitnesses.map(({ publicKey, signature, chainCode, attributes }) => ({
+        key: toHex(publicKey),
+        signature: toHex(signature),
+        chainCode: toHex(chainCode),
+        addressAttributes: toHex(attributes),
+      })),
+    ],
+    scripts:
+      witnesses.scripts.length === 0
+        ? undefined
+        : Object.fromEntries(witnesses.scripts.map((script) => [toHex(script.hash), scriptJson(script)])),
+    datums:
+      witnesses.datums.size === 0
+        ? undefined
+        : Object.fromEntries(Array.from(witnesses.datums, ([hash, datum]) => [hash, toHex(datum)])),
+    redeemers: nonEmpty(
+      witnesses.redeemers.map(({ purpose, index, data, executionUnits }) => ({
+        redeemer: toHex(data),
+        executionUnits: { memory: executionUnits.memory, cpu: executionUnits.steps },
+        validator: { purpose: purposes[purpose], index },
+      })),
+    ),
+    cbor: toHex(transaction.bytes),
+  }
+}
+
+/** Undefined for an empty list: Ogmios omits empty optional fields. */
+function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
+  return items.length === 0 ? undefined : items
+}

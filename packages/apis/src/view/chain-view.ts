@@ -1,0 +1,230 @@
+import type {
+  Credential,
+  ProtocolParameters,
+  Script,
+  SlotConfig,
+  Transaction,
+  TransactionOutput,
+  UtxoView,
+  Verdict,
+} from '@ratatosk/ledger'
+import type { EvaluationResult } from '@ratatosk/ledger/plutus'
+
+// The port between a chain and the HTTP APIs that serve it, and the values that cross it. Hashes are lower-case hex;
+// output references are `<64 hex digits>#<index>`, as `outputReferenceKey` of `@ratatosk/ledger` writes them.
+
+/** A value, or a promise of it: a chain may answer from memory or from a database. */
+export type Awaitable<T> = T | Promise<T>
+
+/** A position on the chain. */
+export interface Point {
+  readonly slot: bigint
+  /** Block hash: 64 hex digits on layer 1, 56 (the header hash) on layer 2. */
+  readonly hash: string
+}
+
+/** The position of a block that also has a height. */
+export interface Tip extends Point {
+  /** Number of blocks up to this one: 1 for the first block, 0 for genesis. */
+  readonly height: number
+}
+
+/** A transaction that the chain or its mempool accepted. */
+export interface ChainTransaction {
+  /** Transaction id: Blake2b-256 of the body, 64 hex digits. */
+  readonly hash: string
+  readonly transaction: Transaction
+}
+
+/** A block without its transactions. */
+export interface ChainBlock extends Tip {
+  /** Hash of the previous block; for the first block, the genesis hash. */
+  readonly previous: string
+  /** Start of the block's slot, in POSIX milliseconds. */
+  readonly time: bigint
+  /** Total size of the transactions, in bytes. */
+  readonly size: number
+  /** How many transactions it has. */
+  readonly transactionCount: number
+  /** Sums over its transactions, in lovelace; absent if the chain does not keep them. */
+  readonly totals?: { readonly output: bigint; readonly fees: bigint }
+  /** True for a block that may still get transactions. Chain synchronization delivers it only once it is closed. */
+  readonly open?: boolean
+}
+
+/** Where a transaction is on the chain. */
+export interface Place {
+  readonly block: Tip
+  /** Index of the transaction in the block. */
+  readonly position: number
+}
+
+/** An output created by a block or by genesis. */
+export interface ChainOutput {
+  /** Output reference, `<64 hex digits>#<index>`. */
+  readonly key: string
+  readonly transactionHash: string
+  readonly index: number
+  readonly output: TransactionOutput
+  readonly created: Place
+  /** True for the collateral return of a transaction whose scripts failed. */
+  readonly collateralReturn: boolean
+  /** The transaction that spent the output, and where; absent while the output is unspent. */
+  readonly spent?: Place & { readonly transactionHash: string; readonly by: 'inputs' | 'collateral' }
+}
+
+/** Selects outputs. An output must match every field given; an empty query matches all of them. */
+export interface OutputQuery {
+  /** Bytes of the address (CIP-19) in hex. */
+  readonly address?: string
+  /** Hash of the payment key or script, 56 hex digits. */
+  readonly paymentCredential?: string
+  /** Hash of the stake key or script, 56 hex digits. */
+  readonly stakeCredential?: string
+  /** Policy id, 56 hex digits: the output holds an asset under it. */
+  readonly policy?: string
+  /** Policy id followed by the asset name, in hex: an asset that the output holds. */
+  readonly unit?: string
+  /** Output references, `<64 hex digits>#<index>`. */
+  readonly references?: readonly string[]
+  /** Id of the transaction that created the outputs. */
+  readonly transaction?: string
+  /** True: only spent outputs; false: only unspent ones. Default: both. */
+  readonly spent?: boolean
+}
+
+/** A part of a list. */
+export interface ListPart {
+  /** How many entries to skip. */
+  readonly offset: number
+  /** The most entries to return; may be `Infinity`. */
+  readonly limit: number
+  /** Ages are those of blocks and positions, then of the index of an output. Default `oldest-first`. */
+  readonly order?: 'oldest-first' | 'newest-first'
+}
+
+/** A transaction of an address. */
+export interface AddressTransaction {
+  readonly hash: string
+  readonly place: Place
+}
+
+/**
+ * What became of a submitted transaction. A rejection is a result, not an error.
+ *
+ * - `accepted`: the transaction is in the mempool.
+ * - `malformed`: the bytes do not decode as a Conway transaction; `message` says where decoding stopped.
+ * - `rejected`: the transaction violates the ledger rules in `failures`, at least one.
+ * - `undecided`: there is no verdict yet. The transaction may still be accepted; submitting it again is safe.
+ */
+export type SubmitResult =
+  | { readonly kind: 'accepted'; readonly hash: string }
+  | { readonly kind: 'malformed'; readonly message: string }
+  | {
+      readonly kind: 'rejected'
+      readonly hash: string
+      readonly transaction: Transaction
+      readonly failures: Verdict
+    }
+  | {
+      readonly kind: 'undecided'
+      /** What to do next, for the client. */
+      readonly message: string
+      /** When to try again, in milliseconds. */
+      readonly retryAfterMs: number
+    }
+
+/**
+ * The outcome of running a transaction's scripts.
+ *
+ * - `malformed`: the bytes do not decode; `message` says where decoding stopped.
+ * - `unknown-inputs`: the transaction references outputs that neither the chain nor the caller provides.
+ * - `overlapping-outputs`: the caller provides outputs that differ from those the chain has under the same
+ *   references.
+ * - `busy`: too many evaluations run; the caller may try again.
+ * - `evaluated`: the scripts ran; `result` has the execution units or the failure of each redeemer.
+ */
+export type Evaluation =
+  | { readonly kind: 'malformed'; readonly message: string }
+  | { readonly kind: 'unknown-inputs'; readonly references: readonly string[] }
+  | { readonly kind: 'overlapping-outputs'; readonly references: readonly string[] }
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'evaluated'; readonly transaction: Transaction; readonly result: EvaluationResult }
+
+/** A change of the chain or its mempool. */
+export interface ChainChange {
+  /**
+   * - `block`: a block was appended.
+   * - `roll-back`: blocks were undone; `to` is the new tip.
+   * - `transaction`: transactions entered the mempool.
+   * - `dropped`: transactions left the mempool, or an undone block, without entering another block.
+   */
+  readonly type: 'block' | 'roll-back' | 'transaction' | 'dropped'
+  readonly to?: Tip
+}
+
+/** What the Blockfrost, Kupo and Ogmios APIs need from a chain. */
+export interface ChainView {
+  readonly parameters: ProtocolParameters
+  readonly slots: SlotConfig
+  readonly networkMagic: number
+  /** 0 for every test network, 1 for mainnet. */
+  readonly networkId: number
+  /** Stands for the block before the first one. */
+  readonly genesisHash: string
+  /** Largest total size of the transactions in a block, in bytes. */
+  readonly maxBlockSize: number
+  /** Number of blocks that can be rolled back. */
+  readonly securityParameter: number
+
+  /** The slot of the current time, at least the slot of the tip. */
+  currentSlot(): bigint
+  /** The newest block, or genesis. */
+  tip(): Awaitable<Tip>
+  /** The block at a height or with a hash; undefined for genesis, unknown blocks and pruned empty blocks. */
+  block(at: number | string): Awaitable<ChainBlock | undefined>
+  /** The lowest block above a height. */
+  blockAfter(height: number): Awaitable<ChainBlock | undefined>
+  /** Transactions of a block, in block order or, newest first, the other way round. */
+  blockTransactions(hash: string, part: ListPart): Awaitable<readonly ChainTransaction[]>
+  /** A transaction by id; `place` is absent while the transaction is in the mempool. */
+  transaction(
+    hash: string,
+  ): Awaitable<{ readonly transaction: ChainTransaction; readonly place?: Place } | undefined>
+  /** Transactions that the ledger accepted and that are on no block of this chain, in order of acceptance. */
+  mempool(part: ListPart): Awaitable<readonly ChainTransaction[]>
+  /** Outputs of the confirmed chain. */
+  outputs(query: OutputQuery, part: ListPart): Awaitable<readonly ChainOutput[]>
+  /** Transactions that pay to an address or spend from it. @param address its bytes in hex */
+  history(address: string, part: ListPart): Awaitable<readonly AddressTransaction[]>
+  /** Units ever minted under a policy, by their first mint, with the quantity that is left: 0 once burnt. */
+  assets(
+    policy: string,
+    part: ListPart,
+  ): Awaitable<readonly { readonly unit: string; readonly quantity: bigint }[]>
+  /** True if any output was ever sent to the address. @param address its bytes in hex */
+  knowsAddress(address: string): Awaitable<boolean>
+  /** Those of the outputs that are unspent after applying the mempool: what a chained transaction can spend. */
+  pendingOutputs(references: readonly string[]): Awaitable<UtxoView>
+  /** The datum with a hash, if an output or a witness ever contained it. */
+  datum(hash: string): Awaitable<Uint8Array | undefined>
+  /** The script with a hash, if an output or a witness ever contained it. */
+  script(hash: string): Awaitable<Script | undefined>
+  /** The deposit of a registered stake credential, in lovelace; undefined if it is not registered. */
+  stakeDeposit(credential: Credential): Awaitable<bigint | undefined>
+
+  /** Submits a transaction, given as CBOR, and waits for its verdict. */
+  submit(cbor: Uint8Array): Promise<SubmitResult>
+  /**
+   * Runs the scripts of a transaction, ignoring the budgets that its redeemers declare.
+   *
+   * @param additional outputs that the chain does not have, by output reference
+   */
+  evaluate(cbor: Uint8Array, additional: ReadonlyMap<string, TransactionOutput>): Promise<Evaluation>
+  /**
+   * Calls the listener after each change.
+   *
+   * @returns a function that ends the subscription
+   */
+  subscribe(listener: (change: ChainChange) => void): () => void
+}

@@ -1,0 +1,40 @@
+import { toHex } from '@ratatosk/cbor'
+import type { TransactionOutput } from '@ratatosk/ledger'
+import type { ListPart, OutputQuery, Place } from './chain-view.js'
+
+/** Orders places from oldest to newest. */
+export function comparePlaces(a: Place, b: Place): number {
+  return a.block.height - b.block.height || a.position - b.position
+}
+
+/** The units of the native assets in an output: policy id followed by the asset name, in hex. */
+export function* units({ value }: TransactionOutput): Generator<string> {
+  for (const [policy, names] of value.assets) for (const name of names.keys()) yield policy + name
+}
+
+/** Hash of the payment key or script in hex; undefined for a Byron address. */
+export function paymentCredential({ address }: TransactionOutput): string | undefined {
+  return 'payment' in address ? toHex(address.payment.hash) : undefined
+}
+
+/** Hash of the stake key or script in hex; undefined if the address has none. */
+export function stakeCredential({ address }: TransactionOutput): string | undefined {
+  return 'stake' in address && address.stake !== undefined ? toHex(address.stake.hash) : undefined
+}
+
+/** True if an output has the address, credentials and assets of a query. The other fields are not looked at. */
+export function holdsFor(output: TransactionOutput, query: OutputQuery): boolean {
+  const { address, paymentCredential: payment, stakeCredential: stake, policy, unit } = query
+  if (address !== undefined && toHex(output.address.bytes) !== address) return false
+  if (payment !== undefined && paymentCredential(output) !== payment) return false
+  if (stake !== undefined && stakeCredential(output) !== stake) return false
+  if (policy !== undefined && !output.value.assets.has(policy)) return false
+  if (unit === undefined) return true
+  return output.value.assets.get(unit.slice(0, 56))?.has(unit.slice(56)) === true
+}
+
+/** A part of a list that is oldest first. */
+export function partOf<T>(items: readonly T[], { offset, limit, order }: ListPart): T[] {
+  const ordered = order === 'newest-first' ? [...items].reverse() : items
+  return ordered.slice(offset, offset + limit)
+}

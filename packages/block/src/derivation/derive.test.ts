@@ -1,0 +1,287 @@
+import { CborWriter, toHex } from '@ratatosk/cbor'
+import { blake2b256, decodeTransaction, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import { createMemoryStore, createTrie, verifyExclusion, verifyInclusion } from '@ratatosk/trie'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { keyOf, outputOf } from '../test/transfers.js'
+import { createDerivation, type DerivedBlock, deriveBlock } from './derive.js'
+import { partsOf } from './parts.js'
+import {
+  decodeOutputRecord,
+  decodeTransactionRecord,
+  encodeOutputRecord,
+  encodeTransactionRecord,
+  transactionKey,
+} from './records.js'
+import { createTransactionsMap } from './transactions-map.js'
+
+const key = keyOf(3)
+const genesis = [0, 1, 2, 3].map((index) => ({ transactionId: new Uint8Array(32).fill(0xaa), index }))
+/** Of the genesis outputs, the last does not exist. */
+const before = new Map(
+  genesis
+    .slice(0, 3)
+    .map((reference, n) => [toHex(encodeOutputReference(reference)), outputOf(key, BigInt(n))]),
+)
+const hashBefore = (outref: Uint8Array) => {
+  const output = before.get(toHex(outref))
+  return output && blake2b256(output)
+}
+
+interface Made {
+  readonly cbor: Uint8Array
+  readonly body: Uint8Array
+  readonly witnessSet: Uint8Array
+  readonly inputs: readonly OutputReference[]
+  readonly referenceInputs: readonly OutputReference[]
+  readonly outputs: readonly Uint8Array[]
+  readonly fee: bigint
+}
+
+type Flaw = 'none' | 'witnesses' | 'body' | 'garbage'
+
+function make(
+  inputs: readonly OutputReference[],
+  referenceInputs: readonly OutputReference[],
+  amounts: readonly bigint[],
+  fee: bigint,
+  flaw: Flaw = 'none',
+): Made {
+  const outputs = amounts.map((amount) => outputOf(key, amount))
+  const list = (writer: CborWriter, references: readonly OutputReference[]) => {
+    writer.tag(258).array(references.length)
+    for (const { transactionId, index } of references) writer.array(2).bytes(transactionId).uint(index)
+  }
+  const writer = new CborWriter().map(3 + Number(referenceInputs.length > 0)).uint(0)
+  list(writer, inputs)
+  writer.uint(1).array(outputs.length)
+  for (const output of outputs) writer.raw(output)
+  writer.uint(2)
+  if (flaw === 'body') writer.text('no fee')
+  else writer.uint(fee)
+  if (referenceInputs.length > 0) list(writer.uint(18), referenceInputs)
+  const body = writer.toBytes()
+  const witnessSet = Uint8Array.from(flaw === 'witnesses' ? [0xa1, 0x18, 99, 0] : [0xa0])
+  const cbor = new CborWriter().array(4).raw(body).raw(witnessSet).boolean(true).null().toBytes()
+  const nothing = { inputs: [], referenceInputs: [], outputs: [], fee: 0n }
+  if (flaw === 'body') return { cbor, body, witnessSet, ...nothing }
+  if (flaw === 'garbage') {
+    const cut = cbor.subarray(0, cbor.length - 3)
+    return { cbor: cut, body: cut, witnessSet: new Uint8Array(), ...nothing }
+  }
+  return { cbor, body, witnessSet, inputs, referenceInputs, outputs, fee }
+}
+
+/** The definition, read literally: quadratic, and without any state. */
+function modelOf(block: readonly Made[]): Map<string, string> {
+  const map = new Map<string, string>()
+  const hex = (reference: OutputReference) => toHex(encodeOutputReference(reference))
+  const made = block.flatMap(({ body, outputs }, position) =>
+    outputs.map((output, index) => ({
+      outref: hex({ transactionId: blake2b256(body), index }),
+      position,
+      hash: toHex(blake2b256(output)),
+    })),
+  )
+  const spends = block.flatMap(({ inputs }, position) =>
+    inputs.map((reference) => ({ outref: hex(reference), position })),
+  )
+  const old = (outref: string) => {
+    const output = before.get(outref)
+    return output === undefined ? '00'.repeat(32) : toHex(blake2b256(output))
+  }
+  const creator = (outref: string) => made.find((one) => one.outref === outref)
+  const hashOf = (outref: string) => creator(outref)?.hash ?? old(outref)
+  const number = (value: number | bigint) => value.toString(16).padStart(16, '0')
+  for (const { outref } of [...made, ...spends]) {
+    const created = creator(outref)?.position ?? -1
+    const spent = spends.find((one) => one.outref === outref)?.position ?? -1
+    map.set(outref, number(created + 1) + number(spent + 1) + hashOf(outref))
+  }
+  let fees = 0n
+  for (const [position, { body, witnessSet, inputs, referenceInputs, fee }] of block.entries()) {
+    fees = (fees + fee) % 2n ** 64n
+    const resolved = [...inputs, ...referenceInputs].map((reference) => hashOf(hex(reference))).join('')
+    const hashes = [body, witnessSet, Buffer.from(resolved, 'hex')].map((bytes) => toHex(blake2b256(bytes)))
+    map.set(number(position), `02${hashes.join('')}${number(fees)}`)
+  }
+  return map
+}
+
+const entriesOf = (derived: DerivedBlock) =>
+  new Map(Array.from(derived.entries(), ([entry, value]) => [toHex(entry), toHex(value)]))
+
+/** Blocks in which transactions also spend twice, read what is gone, come too early, repeat, or are broken. */
+const blocks = fc
+  .array(
+    fc.record({
+      inputs: fc.uniqueArray(fc.nat(30), { maxLength: 4 }),
+      referenceInputs: fc.uniqueArray(fc.nat(30), { maxLength: 3 }),
+      amounts: fc.array(fc.bigInt(0n, 1000n), { maxLength: 3 }),
+      fee: fc.oneof(fc.bigInt(0n, 1000n), fc.constant(2n ** 64n - 1n)),
+      flaw: fc.oneof(
+        { weight: 8, arbitrary: fc.constant<Flaw>('none') },
+        fc.constantFrom<Flaw>('witnesses', 'body', 'garbage'),
+      ),
+      place: fc.nat(),
+    }),
+    { maxLength: 12 },
+  )
+  .map((plans) => {
+    const known: OutputReference[] = [...genesis]
+    const made = plans.map(({ inputs, referenceInputs, amounts, fee, flaw, place }) => {
+      const pick = (picks: readonly number[]) => [...new Set(picks.map((n) => known[n % known.length]!))]
+      const transaction = make(pick(inputs), pick(referenceInputs), amounts, fee, flaw)
+      known.push(...amounts.map((_, index) => ({ transactionId: blake2b256(transaction.body), index })))
+      return { transaction, place }
+    })
+    const mixed = made.some(({ place }) => place % 3 === 0)
+    return (mixed ? made.toSorted((a, b) => a.place - b.place) : made).map(({ transaction }) => transaction)
+  })
+
+describe('the transactions map', () => {
+  it('is the one of the definition, whatever the block', () => {
+    fc.assert(
+      fc.property(blocks, (block) => {
+        const derived = deriveBlock(
+          block.map(({ cbor }) => cbor),
+          hashBefore,
+        )
+        expect(entriesOf(derived)).toEqual(modelOf(block))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('exists for any bytes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 6 }), (block) => {
+        const derived = deriveBlock(block, hashBefore)
+        expect(derived.transactions).toHaveLength(block.length)
+        for (const [, value] of derived.entries()) expect([48, 105]).toContain(value.length)
+      }),
+    )
+  })
+
+  it('is the same for decoded transactions', () => {
+    const parent = make([genesis[0]!], [genesis[1]!], [1n, 2n], 5n)
+    const child = make([{ transactionId: blake2b256(parent.body), index: 0 }], [], [1n], 6n)
+    const cbors = [parent.cbor, child.cbor]
+    expect(entriesOf(deriveBlock(cbors.map(decodeTransaction), hashBefore))).toEqual(
+      entriesOf(deriveBlock(cbors, hashBefore)),
+    )
+  })
+
+  it('proves what it has and what it lacks', async () => {
+    const block = [make([genesis[0]!], [], [1n, 2n], 5n), make([genesis[1]!], [genesis[2]!], [1n], 6n)]
+    const derived = deriveBlock(
+      block.map(({ cbor }) => cbor),
+      hashBefore,
+    )
+    const map = await createTransactionsMap(derived)
+    const grown = createTrie({ store: createMemoryStore() })
+    for (const [entry, value] of derived.entries()) grown.insert(entry, value)
+    expect(map.root).toEqual(grown.root)
+
+    const record = encodeTransactionRecord(derived.transactions[1]!)
+    expect(verifyInclusion(map.root, transactionKey(1), record, map.proveTransaction(1))).toBe(true)
+    expect(verifyExclusion(map.root, transactionKey(2), map.proveNoTransaction(2))).toBe(true)
+    for (const output of derived.outputs.values())
+      expect(
+        verifyInclusion(map.root, output.outref, encodeOutputRecord(output), map.proveOutput(output.outref)),
+      ).toBe(true)
+    // Only read, so the block does nothing with it.
+    const read = encodeOutputReference(genesis[2]!)
+    expect(verifyExclusion(map.root, read, map.proveNoOutput(read))).toBe(true)
+    expect(() => map.proveOutput(read)).toThrow(expect.objectContaining({ code: 'TRIE_KEY_MISSING' }))
+    expect(() => map.proveNoTransaction(0)).toThrow(expect.objectContaining({ code: 'TRIE_KEY_EXISTS' }))
+  })
+})
+
+describe('the derivation names', () => {
+  const faultOf = (...block: readonly Made[]) => {
+    const derivation = createDerivation()
+    for (const { cbor } of block) derivation.add(cbor)
+    return derivation.fault
+  }
+
+  it('the first contradiction of a block', () => {
+    const parent = make([genesis[0]!], [], [1n, 2n], 5n)
+    const child = make([{ transactionId: blake2b256(parent.body), index: 0 }], [], [1n], 6n)
+    const rival = make([genesis[0]!], [], [7n], 5n)
+    expect(faultOf(parent, child)).toBeUndefined()
+    expect(faultOf(parent, rival)).toMatchObject({ code: 'BLOCK_DOUBLE_SPEND', position: 1 })
+    expect(faultOf(child, parent)).toMatchObject({ code: 'BLOCK_SPENT_BEFORE_PRODUCED', position: 1 })
+    expect(faultOf(make([], [], [1n], 0n), make([], [], [1n], 0n))).toMatchObject({
+      code: 'BLOCK_OUTPUT_EXISTS',
+      position: 1,
+    })
+    for (const flaw of ['body', 'garbage'] as const)
+      expect(faultOf(parent, make([genesis[1]!], [], [1n], 1n, flaw))).toMatchObject({
+        code: 'BLOCK_TRANSACTION_MALFORMED',
+        position: 1,
+      })
+  })
+
+  it('bytes around body and witness set that do not follow from them', () => {
+    const { cbor, body, witnessSet } = make([genesis[0]!], [], [1n], 5n)
+    expect(partsOf(cbor).isFramed).toBe(true)
+    const framed = (...rest: number[]) =>
+      partsOf(Uint8Array.from([0x84, ...body, ...witnessSet, ...rest])).isFramed
+    expect(framed(0xf5, 0xf6)).toBe(true)
+    expect(framed(0xf4, 0xf6)).toBe(false)
+    expect(framed(0xf5, 0xa0)).toBe(false)
+    expect(framed(0xf5, 0xf6, 0x00)).toBe(false)
+    expect(framed(0xf5)).toBe(false)
+    // An array of indefinite length is no transaction to the derivation.
+    const open = Uint8Array.from([0x9f, ...body, ...witnessSet, 0xf5, 0xf6, 0xff])
+    expect(partsOf(open)).toMatchObject({ isDecoded: false, body: open })
+    expect(partsOf(decodeTransaction(open))).toEqual(partsOf(open))
+  })
+
+  it('auxiliary data by their hash in the body', () => {
+    const data = Uint8Array.of(0xa1, 0x01, 0x02)
+    const withHash = (hash: Uint8Array) => {
+      const writer = new CborWriter().map(4).uint(0).array(0).uint(1).array(0).uint(2).uint(0)
+      const body = writer.uint(7).bytes(hash).toBytes()
+      return Uint8Array.from([0x84, ...body, 0xa0, 0xf5, ...data])
+    }
+    expect(partsOf(withHash(blake2b256(data))).isFramed).toBe(true)
+    expect(partsOf(decodeTransaction(withHash(blake2b256(data)))).isFramed).toBe(true)
+    expect(partsOf(withHash(new Uint8Array(32))).isFramed).toBe(false)
+  })
+})
+
+describe('records', () => {
+  it('decode to what was encoded', () => {
+    const position = fc.option(fc.nat(2 ** 40), { nil: undefined })
+    const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
+    fc.assert(
+      fc.property(
+        fc.record({
+          createdBy: position,
+          spentBy: fc.oneof(position, fc.constant('bridge' as const)),
+          outputHash: hash,
+        }),
+        fc.record({
+          kind: fc.constantFrom('deposit' as const, 'withdrawalOrder' as const, 'transaction' as const),
+          id: hash,
+          witnessSetHash: hash,
+          resolved: hash,
+          feesSoFar: fc.bigInt(0n, 2n ** 64n - 1n),
+        }),
+        (output, transaction) => {
+          expect(decodeOutputRecord(encodeOutputRecord(output))).toEqual(output)
+          expect(decodeTransactionRecord(encodeTransactionRecord(transaction))).toEqual(transaction)
+        },
+      ),
+    )
+    expect(toHex(transactionKey(2 ** 40 + 258))).toBe('0000010000000102')
+  })
+
+  it('of another length are refused', () => {
+    expect(() => decodeOutputRecord(new Uint8Array(49))).toThrow(RangeError)
+    expect(() => decodeTransactionRecord(new Uint8Array(104))).toThrow(RangeError)
+    expect(() => decodeTransactionRecord(new Uint8Array(105).fill(9))).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,75 @@
+export type {
+  Archive,
+  ArchivedBlock,
+  Evidence,
+  InvalidBlockReport,
+  NewArchivedBlock,
+  WritableArchive,
+} from './archive.js'
+export type { BlockBody, BlockDiff, BodyPart, ProducedOutput } from './body.js'
+export {
+  bodyGrammar,
+  collectParts,
+  decodeBlockBody,
+  defaultMaxBodyBytes,
+  partsOfBody,
+} from './body-decoding.js'
+export { encodeBlockBody, encodeBlockBodyStream } from './body-encoding.js'
+export { decodeTransactionAt } from './decode-transactions.js'
+export {
+  bodyOf,
+  createDerivation,
+  type Derivation,
+  type DerivedBlock,
+  type DerivedOutput,
+  deriveBlock,
+  type OutputHashes,
+} from './derivation/derive.js'
+export { partsOf, type TransactionParts } from './derivation/parts.js'
+export {
+  decodeOutputRecord,
+  decodeTransactionRecord,
+  encodeOutputRecord,
+  encodeTransactionRecord,
+  type OutputRecord,
+  outputRecordLength,
+  type RecordKind,
+  recordKind,
+  type TransactionRecord,
+  transactionKey,
+  transactionRecordLength,
+} from './derivation/records.js'
+export {
+  createTransactionsMap,
+  type TransactionsMap,
+  transactionsRoot,
+} from './derivation/transactions-map.js'
+export {
+  BlockError,
+  type BlockErrorCode,
+  type BlockErrorDetails,
+  isBlockError,
+  isInvalidBlock,
+} from './errors.js'
+export { byteString, createFeed, expectBytes, type Feed, type Grammar, unsigned } from './feed.js'
+export {
+  decodeHeader,
+  type EncodedHeader,
+  encodedHeader,
+  encodeHeader,
+  genesisHeaderHash,
+  type Header,
+  hashLength,
+  headerFieldCount,
+  headerFieldIndex,
+  headerFromData,
+  headerHash,
+  headerToData,
+  isGenesisHeaderHash,
+  protocolVersion,
+  rootLength,
+} from './header.js'
+export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './interval.js'
+export { type BlockRules, judgeBlock } from './judge.js'
+export { createOutputTrie, type OutputTrie, type OutputTrieOptions, operationsOfDiff } from './output-trie.js'
+export { deriveBody, verifyBody, verifyHeader, verifyRoot } from './verify.js'

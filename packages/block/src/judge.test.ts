@@ -1,0 +1,167 @@
+import { CborWriter } from '@ratatosk/cbor'
+import {
+  blake2b256,
+  decodeTransactionOutput,
+  type OutputReference,
+  outputReferenceKey,
+  type ProtocolParameters,
+} from '@ratatosk/ledger'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { fitOf, intervalOf } from './interval.js'
+import { judgeBlock } from './judge.js'
+import { keyOf, outputOf, type SignedTransfer, transfer } from './test/transfers.js'
+
+const rate = { numerator: 0n, denominator: 1n }
+const parameters: ProtocolParameters = {
+  minFeeA: 0n,
+  minFeeB: 0n,
+  maxTransactionSize: 16_384,
+  maxValueSize: 5000,
+  coinsPerUtxoByte: 0n,
+  collateralPercentage: 150n,
+  maxCollateralInputs: 3,
+  executionPrices: { memory: rate, steps: rate },
+  maxTransactionExecutionUnits: { memory: 14_000_000n, steps: 10_000_000_000n },
+  maxBlockExecutionUnits: { memory: 62_000_000n, steps: 20_000_000_000n },
+  referenceScriptCostPerByte: rate,
+  costModels: {},
+  protocolVersion: { major: 10, minor: 0 },
+  keyDeposit: 0n,
+  poolDeposit: 0n,
+  drepDeposit: 0n,
+  governanceActionDeposit: 0n,
+}
+const rules = { parameters, networkId: 0, slots: { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 } }
+const header = { startTime: 100_000n, endTime: 200_000n }
+
+const key = keyOf(7)
+const [first, second] = [1, 2].map((id) => ({ transactionId: new Uint8Array(32).fill(id), index: 0 })) as [
+  OutputReference,
+  OutputReference,
+]
+const before = new Map(
+  [first, second].map((reference) => [
+    outputReferenceKey(reference),
+    decodeTransactionOutput(outputOf(key, 5n)),
+  ]),
+)
+
+const judge = (...transactions: readonly SignedTransfer[]) =>
+  judgeBlock(
+    transactions.map(({ cbor }) => cbor),
+    header,
+    before,
+    rules,
+  )
+
+/** A transfer with further fields in its body. */
+function special(
+  inputs: readonly OutputReference[],
+  fields: readonly [number, Uint8Array][],
+): SignedTransfer {
+  const list = (references: readonly OutputReference[]) => {
+    const writer = new CborWriter().tag(258).array(references.length)
+    for (const { transactionId, index } of references) writer.array(2).bytes(transactionId).uint(index)
+    return writer.toBytes()
+  }
+  const body = new CborWriter()
+    .map(3 + fields.length)
+    .uint(0)
+    .raw(list(inputs))
+  body.uint(1).array(1).raw(outputOf(key, 5n)).uint(2).uint(0)
+  for (const [field, value] of fields) body.uint(field).raw(value)
+  const id = blake2b256(body.toBytes())
+  const cbor = new CborWriter().array(4).raw(body.toBytes())
+  cbor.map(1).uint(0).tag(258).array(1).array(2).bytes(key.publicKey).bytes(key.sign(id))
+  return { id, cbor: cbor.boolean(true).null().toBytes() }
+}
+
+const reading = (reference: OutputReference) =>
+  new CborWriter().tag(258).array(1).array(2).bytes(reference.transactionId).uint(reference.index).toBytes()
+
+it('accepts a chain of transfers in block order', async () => {
+  const parent = transfer(key, [first], [2n, 3n])
+  await judge(parent, transfer(key, [{ transactionId: parent.id, index: 1 }, second], [8n]))
+})
+
+it.each([
+  [
+    'an unsigned transaction',
+    () => transfer({ ...key, sign: () => new Uint8Array(64) }, [first], [5n]),
+    'InvalidWitnessesUTXOW',
+  ],
+  ['another owner’s output', () => transfer(keyOf(8), [first], [5n]), 'MissingVKeyWitnessesUTXOW'],
+  ['value that no input has', () => transfer(key, [first], [1_000_000_000n]), 'ValueNotConservedUTxO'],
+  ['an input that does not exist', () => transfer(key, [{ ...first, index: 9 }], [5n]), 'BadInputsUTxO'],
+])('refuses %s', async (_what, make, predicate) => {
+  await expect(judge(transfer(key, [second], [5n]), make())).rejects.toMatchObject({
+    code: 'BLOCK_INVALID',
+    position: 1,
+    failures: expect.arrayContaining([expect.objectContaining({ predicate })]),
+  })
+})
+
+it('refuses an output that is spent twice', async () => {
+  await expect(judge(transfer(key, [first], [5n]), transfer(key, [first], [2n, 3n]))).rejects.toMatchObject({
+    code: 'BLOCK_INVALID',
+    position: 1,
+  })
+})
+
+const slot = (number: number) => new CborWriter().uint(number).toBytes()
+
+it.each([
+  ['begins with its last slot', 8, 199],
+  ['ends after its first slot', 3, 101],
+])('accepts an interval that %s', async (_what, field, at) => {
+  await judge(special([first], [[field, slot(at)]]))
+})
+
+it.each([
+  ['begins when it ends', 8, 200],
+  ['ends when it begins', 3, 100],
+])('refuses an interval that %s', async (_what, field, at) => {
+  await expect(judge(special([first], [[field, slot(at)]]))).rejects.toMatchObject({
+    code: 'BLOCK_INVALID',
+    position: 0,
+    failures: [{ predicate: 'OutsideValidityIntervalUTxO' }],
+  })
+})
+
+it('judges in block order: a reader before the transaction that spends what it reads', async () => {
+  const reader = special([second], [[18, reading(first)]])
+  const spender = transfer(key, [first], [5n])
+  await judge(reader, spender)
+  await expect(judge(spender, reader)).rejects.toMatchObject({
+    code: 'BLOCK_INVALID',
+    position: 1,
+    failures: expect.arrayContaining([expect.objectContaining({ predicate: 'BadInputsUTxO' })]),
+  })
+})
+
+it('refuses exactly the intervals that do not meet the block', async () => {
+  const bound = fc.option(fc.integer({ min: 98, max: 202 }), { nil: undefined })
+  await fc.assert(
+    fc.asyncProperty(bound, bound, async (from, until) => {
+      const fields: [number, Uint8Array][] = []
+      if (until !== undefined) fields.push([3, slot(until)])
+      if (from !== undefined) fields.push([8, slot(from)])
+      const fit = fitOf(
+        {
+          ...(from !== undefined && { invalidBefore: BigInt(from) }),
+          ...(until !== undefined && { invalidHereafter: BigInt(until) }),
+        },
+        intervalOf(header, rules.slots),
+      )
+      const judged = await judge(special([first], fields)).then(
+        () => 'within',
+        () => 'outside',
+      )
+      expect(judged === 'within').toBe(fit === 'within')
+      const times = [from ?? 0, until ?? 1000].map((at) => at * 1000)
+      const meets = times[0]! < Math.min(times[1]!, 200_000) && times[1]! > 100_000
+      expect(fit === 'within').toBe(meets)
+    }),
+  )
+})

@@ -1,0 +1,109 @@
+import {
+  effects,
+  judgePhaseOne,
+  judgeProfile,
+  judgeScripts,
+  outputReferenceKey,
+  type PhaseTwo,
+  type ProtocolParameters,
+  type SlotConfig,
+  type TransactionOutput,
+  type UtxoView,
+  type ValidityInterval,
+  type Verdict,
+} from '@ratatosk/ledger'
+import { decodeTransactionAt, pause } from './decode-transactions.js'
+import { BlockError } from './errors.js'
+import type { Header } from './header.js'
+import { type BlockInterval, intervalOf } from './interval.js'
+
+/**
+ * The rules that the transactions of a block must keep. Validation workers and verifiers of blocks must use
+ * the same rules.
+ */
+export interface BlockRules {
+  readonly parameters: ProtocolParameters
+  /** 0 for every test network, 1 for mainnet. */
+  readonly networkId: number
+  /** How layer-2 slots map to time. */
+  readonly slots: SlotConfig
+  /** Runs Plutus scripts. Without it, a block with Plutus scripts cannot be judged. */
+  readonly evaluator?: PhaseTwo['evaluator']
+}
+
+/** Milliseconds of judging between two pauses for the event loop. */
+const longestRunMs = 10
+
+/** Maximum number of scripts that run concurrently. */
+const maxScripts = 32
+
+/**
+ * Judges every transaction of a block by the ledger's rules and the layer-2 profile, in block order, each
+ * against the outputs that the transactions before it leave. Lets the event loop run at intervals.
+ *
+ * The validity interval of each transaction must meet the block's `[startTime, endTime)`.
+ *
+ * @param transactions CBOR in block order
+ * @param before unspent outputs before the block, by `outputReferenceKey`
+ * @throws {BlockError} `BLOCK_INVALID` with `position` and `failures` of the first transaction that breaks a
+ *   rule
+ * @throws {ScriptsNotJudgedError} when scripts could not be run, which says nothing about the block
+ */
+export async function judgeBlock(
+  transactions: readonly Uint8Array[],
+  header: Pick<Header, 'startTime' | 'endTime'>,
+  before: UtxoView,
+  rules: BlockRules,
+): Promise<void> {
+  const interval = intervalOf(header, rules.slots)
+  /** Outputs that the block has produced; undefined once they are spent. */
+  const changes = new Map<string, TransactionOutput | undefined>()
+  const utxos: UtxoView = { get: (key) => (changes.has(key) ? changes.get(key) : before.get(key)) }
+  let scripts: Promise<void>[] = []
+  let pausedAt = performance.now()
+  for (const [position, cbor] of transactions.entries()) {
+    if (performance.now() - pausedAt > longestRunMs) {
+      await pause()
+      pausedAt = performance.now()
+    }
+    const transaction = decodeTransactionAt(cbor, position)
+    const context = { ...rules, slot: slotFor(transaction.body.validityInterval, interval) }
+    refuse(position, [...judgeProfile(transaction), ...judgePhaseOne(transaction, utxos, context)])
+    if (transaction.witnesses.redeemers.length > 0) {
+      const { evaluator, slots } = rules
+      const phaseTwo = evaluator && { evaluator, slots }
+      // The outputs are looked up before this returns: later transactions do not change what the scripts see.
+      const judged = judgeScripts(transaction, utxos, context, phaseTwo).then((failures) =>
+        refuse(position, failures),
+      )
+      judged.catch(() => undefined)
+      scripts.push(judged)
+    }
+    const { spent, produced } = effects(transaction)
+    for (const reference of spent) changes.set(outputReferenceKey(reference), undefined)
+    for (const { reference, output } of produced) changes.set(outputReferenceKey(reference), output)
+    if (scripts.length < maxScripts) continue
+    await Promise.all(scripts)
+    scripts = []
+  }
+  await Promise.all(scripts)
+}
+
+function refuse(position: number, failures: Verdict): void {
+  const [first] = failures
+  if (first === undefined) return
+  throw new BlockError(
+    'BLOCK_INVALID',
+    `Transaction ${position} breaks ${first.predicate}: ${first.message}`,
+    { position, failures },
+  )
+}
+
+/**
+ * The slot at which a transaction is judged: one of the block, and of the transaction's validity interval if
+ * the two meet.
+ */
+function slotFor({ invalidBefore }: ValidityInterval, { first, last }: BlockInterval): bigint {
+  if (invalidBefore === undefined || invalidBefore < first) return first
+  return invalidBefore < last ? invalidBefore : last
+}

@@ -1,0 +1,143 @@
+import { CborWriter } from '@ratatosk/cbor'
+import { blake2b256, encodeOutputReference, type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
+import { createMemoryStore, type Entry, emptyRoot } from '@ratatosk/trie'
+import { describe, expect, it } from 'vitest'
+import { bodyOf, createDerivation, type Derivation, deriveBlock } from './derivation/derive.js'
+import { transactionsRoot } from './derivation/transactions-map.js'
+import { createOutputTrie, type OutputTrie } from './output-trie.js'
+import { keyOf, outputOf, type SignedTransfer, transfer } from './test/transfers.js'
+
+const key = keyOf(3)
+const references = Array.from({ length: 4 }, (_, n) => ({
+  transactionId: new Uint8Array(32).fill(n + 1),
+  index: n,
+}))
+const genesis = references.map((reference): Entry => [encodeOutputReference(reference), outputOf(key, 5n)])
+const first = transfer(key, [references[0]!], [2n, 3n])
+const second = transfer(key, [{ transactionId: first.id, index: 1 }], [3n])
+
+const derived = (...transactions: readonly SignedTransfer[]): Derivation => {
+  const derivation = createDerivation()
+  for (const { cbor } of transactions) derivation.add(cbor)
+  return derivation
+}
+
+async function open(history?: number): Promise<OutputTrie> {
+  const trie = createOutputTrie({ store: createMemoryStore(), ...(history !== undefined && { history }) })
+  await trie.rebuild(genesis)
+  return trie
+}
+
+describe('the trie of unspent outputs', () => {
+  it('reaches the same root by transactions and by the diff that follows from them', async () => {
+    const byTransactions = await open()
+    const byDiff = await open()
+    const before = byDiff.root
+    byTransactions.applyDerivation(derived(first, second))
+    const after = byTransactions.root
+    const diff = bodyOf([first.cbor, second.cbor])
+    byDiff.applyBlock(diff, { prevUtxosRoot: before, utxosRoot: after })
+    expect(byDiff.root).toEqual(after)
+    expect(byDiff.size).toBe(5)
+    const { outref } = diff.produced[0]!
+    expect(byDiff.has(outref)).toBe(true)
+    expect(byDiff.outputHash(outref)).toEqual(byTransactions.outputHash(outref))
+    expect(byDiff.has(genesis[0]![0])).toBe(false)
+    expect(byDiff.outputHash(genesis[0]![0])).toBeUndefined()
+  })
+
+  it('stays unchanged when a block spends a missing output, and names the output', async () => {
+    const trie = await open()
+    const before = trie.root
+    const reference = outputReferenceKey({ transactionId: first.id, index: 1 })
+    expect(() => trie.applyDerivation(derived(second))).toThrowError(
+      expect.objectContaining({ code: 'BLOCK_INPUT_MISSING', reference }),
+    )
+    expect(() =>
+      trie.applyBlock(bodyOf([second.cbor]), { prevUtxosRoot: before, utxosRoot: before }),
+    ).toThrowError(expect.objectContaining({ code: 'BLOCK_INVALID', reference }))
+    expect(trie.root).toEqual(before)
+  })
+
+  it('derives the map of a block from the outputs before it, and refuses one that contradicts itself', async () => {
+    const trie = await open()
+    const before = new Map(genesis.map(([outref]) => [outref, trie.outputHash(outref)]))
+    const reader = reading(references[1]!, references[2]!, { transactionId: first.id, index: 0 })
+    const hashBefore = (outref: Uint8Array) =>
+      [...before].find(([other]) => Buffer.compare(other, outref) === 0)?.[1]
+    const expected = deriveBlock([first.cbor, second.cbor, reader], hashBefore)
+    const derivation = derived(first, second)
+    derivation.add(reader)
+    const map = trie.applyDerivation(derivation)
+    expect([...map.entries()]).toEqual([...expected.entries()])
+    expect(await transactionsRoot(map)).toEqual(await transactionsRoot(expected))
+    expect(map.transactions[2]!.resolved).toEqual(
+      blake2b256(
+        Buffer.concat([
+          hashBefore(genesis[1]![0])!,
+          hashBefore(genesis[2]![0])!,
+          blake2b256(outputOf(key, 2n)),
+        ]),
+      ),
+    )
+    const { root } = trie
+    const twice = derived(transfer(key, [references[3]!], [1n]), transfer(key, [references[3]!], [2n]))
+    expect(() => trie.applyDerivation(twice)).toThrowError(
+      expect.objectContaining({ code: 'BLOCK_DOUBLE_SPEND', position: 1 }),
+    )
+    expect(trie.root).toEqual(root)
+  })
+
+  it('stays unchanged when a block begins with another root, or leads to another root, than its header says', async () => {
+    const trie = await open()
+    const before = trie.root
+    const diff = bodyOf([first.cbor])
+    for (const header of [
+      { prevUtxosRoot: emptyRoot(), utxosRoot: before },
+      { prevUtxosRoot: before, utxosRoot: emptyRoot() },
+      { prevUtxosRoot: before, utxosRoot: before },
+    ]) {
+      expect(() => trie.applyBlock(diff, header)).toThrowError(
+        expect.objectContaining({ code: 'BLOCK_INVALID' }),
+      )
+      expect(trie.root).toEqual(before)
+    }
+    const empty = { spent: [], produced: [] }
+    expect(() => trie.applyBlock(empty, { prevUtxosRoot: before, utxosRoot: emptyRoot() })).toThrowError(
+      expect.objectContaining({ code: 'BLOCK_INVALID' }),
+    )
+    trie.applyBlock(empty, { prevUtxosRoot: before, utxosRoot: before })
+  })
+
+  it('reverts to a kept state, and returns false for any other', async () => {
+    const trie = await open(1)
+    const before = trie.root
+    trie.applyDerivation(derived(first))
+    const between = trie.root
+    trie.applyDerivation(derived())
+    trie.applyDerivation(derived(second))
+    expect(trie.revert(before)).toBe(false)
+    expect(trie.revert(between)).toBe(true)
+    expect(trie.root).toEqual(between)
+    expect(trie.revert(between)).toBe(true)
+  })
+
+  it('refuses to rebuild from a set with a repeated reference, and stays unchanged', async () => {
+    const trie = await open()
+    const before = trie.root
+    await expect(trie.rebuild([...genesis, genesis[1]!])).rejects.toMatchObject({
+      code: 'BLOCK_OUTPUT_EXISTS',
+    })
+    expect(trie.root).toEqual(before)
+  })
+})
+
+/** A transaction that spends one output and reads others. */
+function reading(spent: OutputReference, ...read: readonly OutputReference[]): Uint8Array {
+  const body = new CborWriter().map(4).uint(0).array(1)
+  const add = ({ transactionId, index }: OutputReference) => body.array(2).bytes(transactionId).uint(index)
+  add(spent)
+  body.uint(1).array(1).raw(outputOf(key, 5n)).uint(2).uint(0).uint(18).array(read.length)
+  for (const reference of read) add(reference)
+  return new CborWriter().array(4).raw(body.toBytes()).map(0).boolean(true).null().toBytes()
+}

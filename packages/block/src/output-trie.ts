@@ -1,0 +1,191 @@
+import { equalBytes } from '@ratatosk/cbor'
+import { decodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
+import {
+  createTrie,
+  type Entry,
+  isTrieError,
+  type Operation,
+  type TrieStore,
+  type TrieView,
+} from '@ratatosk/trie'
+import type { BlockDiff } from './body.js'
+import type { Derivation, DerivedBlock } from './derivation/derive.js'
+import { BlockError } from './errors.js'
+import type { Header } from './header.js'
+
+/** The unspent outputs as a header's root commits to them: output reference CBOR → output CBOR. */
+export interface OutputTrie {
+  /** Root of the present state, 32 bytes; zeros when there is no unspent output. */
+  readonly root: Uint8Array
+  /** The number of unspent outputs. */
+  readonly size: number
+  /** Whether an output is unspent. @param outref CBOR of its reference */
+  has(outref: Uint8Array): boolean
+  /**
+   * Blake2b-256 of an unspent output's CBOR; undefined when it is not unspent.
+   *
+   * @param outref CBOR of its reference
+   */
+  outputHash(outref: Uint8Array): Uint8Array | undefined
+  /**
+   * Applies the transactions of a block as one update, and derives their map from the outputs that it spends
+   * and reads.
+   *
+   * @throws {BlockError} the derivation's `fault`, `BLOCK_INPUT_MISSING` or `BLOCK_OUTPUT_EXISTS`; the trie is
+   *   unchanged then
+   */
+  applyDerivation(derivation: Derivation): DerivedBlock
+  /**
+   * Applies a block by its diff, and verifies that the state before it and the state after it have the
+   * header's roots.
+   *
+   * @throws {BlockError} `BLOCK_INVALID` otherwise; the trie is unchanged then
+   */
+  applyBlock(diff: BlockDiff, header: Pick<Header, 'prevUtxosRoot' | 'utxosRoot'>): void
+  /**
+   * Returns to the newest kept state with this root and forgets the states after it.
+   *
+   * @returns false when no such state is kept; nothing has changed then, and {@link OutputTrie.rebuild} is
+   *   needed
+   */
+  revert(root: Uint8Array): boolean
+  /**
+   * Replaces the whole set, its history included. The set stays as it was until the last entry has come, and
+   * when the iterable throws.
+   *
+   * @param outputs output reference CBOR and output CBOR, in any order
+   * @returns the new root
+   * @throws {BlockError} `BLOCK_OUTPUT_EXISTS` when a reference occurs twice
+   */
+  rebuild(outputs: Iterable<Entry> | AsyncIterable<Entry>): Promise<Uint8Array>
+  /**
+   * The newest kept state with this root, to prove what it holds; undefined when no such state is kept. Its methods
+   * throw a TrieError `TRIE_ROOT_UNKNOWN` once it is no longer kept.
+   */
+  at(root: Uint8Array): TrieView | undefined
+  /** Closes the trie's store. */
+  close(): Promise<void>
+}
+
+/** Where an {@link OutputTrie} keeps its nodes, and how far back it can go. */
+export interface OutputTrieOptions {
+  /**
+   * `createMemoryStore()` of `@ratatosk/trie` or `openLmdbStore({ path })` of `@ratatosk/trie/lmdb`. The trie
+   * owns it from now on.
+   */
+  readonly store: TrieStore
+  /** The number of earlier states that can be reverted to. @defaultValue 64 */
+  readonly history?: number
+}
+
+/**
+ * Opens the trie of unspent outputs in the state that its store holds.
+ *
+ * @throws RangeError when `history` is not a whole number from 0
+ * @example
+ * const trie = createOutputTrie({ store: createMemoryStore() })
+ * await trie.rebuild(genesis)
+ * trie.applyBlock(body, decodeHeader(header))
+ */
+export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): OutputTrie {
+  const trie = createTrie({ store, history })
+
+  function update(
+    operations: readonly Operation[],
+    deleted?: (outref: Uint8Array, outputHash: Uint8Array) => void,
+  ): void {
+    // An update without operations would displace an earlier state from the history.
+    if (operations.length === 0) return
+    try {
+      trie.update(operations, deleted)
+    } catch (error) {
+      throw describe(error)
+    }
+  }
+
+  return {
+    get root() {
+      return trie.root
+    },
+
+    get size() {
+      return trie.size
+    },
+
+    has: trie.has,
+    outputHash: trie.valueHash,
+
+    applyDerivation(derivation) {
+      if (derivation.fault !== undefined) throw derivation.fault
+      // By the arrays that the derivation gives, not by their content.
+      const before = new Map<Uint8Array, Uint8Array | undefined>()
+      for (const outref of derivation.read()) before.set(outref, trie.valueHash(outref))
+      update([...derivation.operations()], (outref, outputHash) => before.set(outref, outputHash))
+      return derivation.derive((outref) => before.get(outref))
+    },
+
+    applyBlock(diff, header) {
+      if (!equalBytes(trie.root, header.prevUtxosRoot))
+        throw new BlockError(
+          'BLOCK_INVALID',
+          'The block does not begin with the state after the previous block',
+        )
+      const operations = [...operationsOfDiff(diff)]
+      try {
+        update(operations)
+      } catch (error) {
+        if (!(error instanceof BlockError)) throw error
+        const { message, reference } = error
+        throw new BlockError('BLOCK_INVALID', message, {
+          cause: error,
+          ...(reference !== undefined && { reference }),
+        })
+      }
+      if (equalBytes(trie.root, header.utxosRoot)) return
+      if (operations.length > 0) trie.undo()
+      throw new BlockError('BLOCK_INVALID', 'The block does not lead to the utxos_root of its header')
+    },
+
+    revert(root) {
+      if (equalBytes(trie.root, root)) return true
+      if (!trie.roots.some((kept) => equalBytes(kept, root))) return false
+      trie.revert(root)
+      return true
+    },
+
+    async rebuild(outputs) {
+      try {
+        return Uint8Array.from(await trie.rebuild(outputs))
+      } catch (error) {
+        throw describe(error)
+      }
+    },
+
+    at: (root) => (trie.roots.some((kept) => equalBytes(kept, root)) ? trie.at(root) : undefined),
+
+    close: () => trie.close(),
+  }
+}
+
+/** The trie operations of a block's diff. */
+export function* operationsOfDiff({ spent, produced }: BlockDiff): Generator<Operation, void> {
+  for (const outref of spent) yield { type: 'delete', key: outref }
+  for (const { outref, output } of produced) yield { type: 'insert', key: outref, value: output }
+}
+
+/** Translates a trie error to outputs. */
+function describe(error: unknown): unknown {
+  if (!isTrieError(error)) return error
+  const reference = error.key && outputReferenceKey(decodeOutputReference(error.key))
+  const details = { cause: error, ...(reference !== undefined && { reference }) }
+  switch (error.code) {
+    case 'TRIE_KEY_MISSING':
+      return new BlockError('BLOCK_INPUT_MISSING', `The output ${reference} is not unspent`, details)
+    case 'TRIE_KEY_EXISTS':
+      return new BlockError('BLOCK_OUTPUT_EXISTS', `The output ${reference} already exists`, details)
+    case 'TRIE_KEY_DUPLICATE':
+      return new BlockError('BLOCK_OUTPUT_EXISTS', 'An output occurs twice', details)
+    default:
+      return error
+  }
+}

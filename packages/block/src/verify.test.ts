@@ -1,0 +1,148 @@
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import { createMemoryStore, emptyRoot } from '@ratatosk/trie'
+import { describe, expect, it } from 'vitest'
+import type { BlockBody } from './body.js'
+import { decodeBlockBody } from './body-decoding.js'
+import { encodeBlockBody } from './body-encoding.js'
+import { bodyOf, deriveBlock } from './derivation/derive.js'
+import { transactionsRoot } from './derivation/transactions-map.js'
+import { type Header, protocolVersion } from './header.js'
+import { createOutputTrie } from './output-trie.js'
+import { keyOf, transfer } from './test/transfers.js'
+import { vector, vectorMap } from './test/vector.js'
+import { verifyBody } from './verify.js'
+
+const body = decodeBlockBody(vector('body'))
+const header: Header = {
+  prevUtxosRoot: vector('prev_utxos_root'),
+  utxosRoot: vector('utxos_root'),
+  transactionsRoot: vector('transactions_root'),
+  depositsRoot: emptyRoot(),
+  withdrawalsRoot: emptyRoot(),
+  startTime: 0n,
+  endTime: 1n,
+  prevHeaderHash: new Uint8Array(28),
+  operatorVkey: new Uint8Array(28),
+  protocolVersion,
+}
+
+const key = keyOf(1)
+const genesis = { transactionId: new Uint8Array(32).fill(0xaa), index: 0 }
+const hashBefore = (outref: Uint8Array) =>
+  equalBytes(outref, encodeOutputReference(genesis)) ? blake2b256(vector('genesis')) : undefined
+const headerOf = async (transactions: readonly Uint8Array[]): Promise<Header> => ({
+  ...header,
+  transactionsRoot: await transactionsRoot(deriveBlock(transactions, hashBefore)),
+})
+
+describe('the test vector of docs/block-body.md', () => {
+  it('is the body that follows from its transactions', () => {
+    expect(encodeBlockBody(bodyOf(body.transactions))).toEqual(vector('body'))
+  })
+
+  it('belongs to its header', async () => {
+    await verifyBody(body, header, hashBefore)
+  })
+
+  it('has the transactions map of the document', () => {
+    const entries = [...deriveBlock(body.transactions, hashBefore).entries()]
+    expect(entries.map(([entry, value]) => [toHex(entry), toHex(value)])).toEqual(vectorMap())
+  })
+
+  it('leads from the previous UTxO root to the next', async () => {
+    const trie = createOutputTrie({ store: createMemoryStore() })
+    await trie.rebuild([[body.spent[0]!, vector('genesis')]])
+    expect(trie.root).toEqual(vector('prev_utxos_root'))
+    trie.applyBlock(body, header)
+    expect(trie.root).toEqual(vector('utxos_root'))
+  })
+})
+
+describe('verifyBody refuses', () => {
+  const refused = (wrong: BlockBody, code = 'BLOCK_BODY_MISMATCH', of = header) =>
+    expect(verifyBody(wrong, of, hashBefore)).rejects.toMatchObject({ code })
+
+  it('a body that lacks a transaction, adds one, repeats one, or has one that does not decode', async () => {
+    const [first, second] = body.transactions as [Uint8Array, Uint8Array]
+    const other = transfer(key, [{ transactionId: new Uint8Array(32), index: 1 }], [1n]).cbor
+    await refused({ ...body, transactions: [first] })
+    await refused({ ...body, transactions: [first, second, other] })
+    await refused({ ...body, transactions: [first, second, second] })
+    await refused({ ...body, transactions: [first, Uint8Array.of(0x80)] })
+  })
+
+  it('a body with a changed witness, although every transaction id stays the same', async () => {
+    const [first, second] = body.transactions as [Uint8Array, Uint8Array]
+    const forged = Uint8Array.from(second)
+    forged[forged.length - 10]! ^= 1
+    await refused({ ...body, transactions: [first, forged] })
+  })
+
+  it('transactions in another order', async () => {
+    await refused({ ...body, transactions: [...body.transactions].reverse() })
+  })
+
+  it('a diff that does not follow from the transactions', async () => {
+    const [output, other] = body.produced as [BlockBody['produced'][0], BlockBody['produced'][0]]
+    await refused({ ...body, spent: [] })
+    await refused({ ...body, produced: [output] })
+    await refused({ ...body, produced: [output, { ...other, output: output.output }] })
+    await refused({ ...body, produced: [output, { ...other, outref: body.spent[0]! }] })
+  })
+
+  it('bytes around body and witness set that the header does not fix', async () => {
+    const [first, second] = body.transactions as [Uint8Array, Uint8Array]
+    const marked = Uint8Array.from(second)
+    marked[marked.length - 2] = 0xf4
+    expect(await headerOf([first, marked])).toEqual(header)
+    await refused({ ...body, transactions: [first, marked] })
+  })
+
+  it('an honest body beside other outputs than those before the block', async () => {
+    await expect(verifyBody(body, header, () => undefined)).rejects.toMatchObject({
+      code: 'BLOCK_BODY_MISMATCH',
+    })
+  })
+
+  it('a block whose own transactions contradict each other, as invalid', async () => {
+    const rivals = [transfer(key, [genesis], [1n]), transfer(key, [genesis], [2n])].map(({ cbor }) => cbor)
+    const reversed = [...body.transactions].reverse()
+    const malformed = [body.transactions[0]!, Uint8Array.of(0x80)]
+    for (const [transactions, code] of [
+      [rivals, 'BLOCK_DOUBLE_SPEND'],
+      [reversed, 'BLOCK_SPENT_BEFORE_PRODUCED'],
+      [malformed, 'BLOCK_TRANSACTION_MALFORMED'],
+    ] as const) {
+      const invalid = bodyOf(transactions)
+      expect(decodeBlockBody(encodeBlockBody(invalid))).toEqual(invalid)
+      await expect(verifyBody(invalid, await headerOf(transactions), hashBefore)).rejects.toMatchObject({
+        code: 'BLOCK_INVALID',
+        position: 1,
+        cause: { code },
+      })
+    }
+  })
+
+  it('a header of another protocol version, or with deposits or withdrawals, as invalid', async () => {
+    await refused(body, 'BLOCK_INVALID', { ...header, protocolVersion: 1n })
+    await refused(body, 'BLOCK_INVALID', { ...header, depositsRoot: header.utxosRoot })
+    await refused(body, 'BLOCK_INVALID', { ...header, withdrawalsRoot: header.utxosRoot })
+  })
+})
+
+describe('bodyOf', () => {
+  it('omits outputs that the block both produces and spends, in a chain of any length', () => {
+    const transactions: Uint8Array[] = []
+    let input: OutputReference = genesis
+    for (let n = 0; n < 20; n++) {
+      const { id, cbor } = transfer(key, [input], [BigInt(n + 1), 1n])
+      transactions.push(cbor)
+      input = { transactionId: id, index: 0 }
+    }
+    const { spent, produced } = bodyOf(transactions)
+    expect(spent).toEqual(body.spent)
+    // The second output of each transaction, and the first output of the last.
+    expect(produced).toHaveLength(21)
+  })
+})

@@ -1,0 +1,109 @@
+import { equalBytes } from '@ratatosk/cbor'
+import { emptyRoot } from '@ratatosk/trie'
+import type { BlockBody, BlockDiff } from './body.js'
+import { pause } from './decode-transactions.js'
+import { createDerivation, type Derivation, type OutputHashes } from './derivation/derive.js'
+import { transactionsRoot } from './derivation/transactions-map.js'
+import { BlockError } from './errors.js'
+import { type Header, protocolVersion } from './header.js'
+
+/** Transactions taken apart between two pauses. 500 transfers take about 10 ms. */
+const pauseEvery = 500
+
+/**
+ * Verifies a body against its header: the transactions have the header's transactions root, `spent` and
+ * `produced` follow from them, and they do not contradict each other. {@link OutputTrie.applyBlock} verifies
+ * the rest of the roots, {@link judgeBlock} the rules of the ledger. Lets the event loop run at intervals.
+ *
+ * The header fixes every byte of the body: the order of the transactions, their bodies and witness sets, and
+ * with these everything else.
+ *
+ * @param before the outputs before the block, whose root is the header's `prevUtxosRoot`; with those of other
+ *   blocks, an honest body does not match
+ * @throws {BlockError} `BLOCK_BODY_MISMATCH` when the body belongs to another header; `BLOCK_INVALID` when no
+ *   body of this header is acceptable
+ */
+export async function verifyBody(body: BlockBody, header: Header, before: OutputHashes): Promise<void> {
+  verifyHeader(header)
+  await verifyRoot(await deriveBody(body), header, before)
+}
+
+/**
+ * The first half of {@link verifyBody}, which needs neither the header nor the outputs before the block.
+ *
+ * @throws {BlockError} `BLOCK_BODY_MISMATCH` when this is the body of no header at all
+ */
+export async function deriveBody(body: BlockBody): Promise<Derivation> {
+  const derivation = createDerivation()
+  for (const [position, cbor] of body.transactions.entries()) {
+    if (position % pauseEvery === pauseEvery - 1) await pause()
+    derivation.add(cbor)
+  }
+  const { unframed } = derivation
+  if (unframed !== undefined)
+    throw new BlockError(
+      'BLOCK_BODY_MISMATCH',
+      `Transaction ${unframed} has bytes besides its body and witness set that do not follow from them`,
+      { position: unframed },
+    )
+  if (!equalDiffs(derivation.diff(), body))
+    throw new BlockError(
+      'BLOCK_BODY_MISMATCH',
+      'Spent and produced outputs do not follow from the transactions',
+    )
+  return derivation
+}
+
+/**
+ * The second half of {@link verifyBody}: whether a derived body belongs to a header, and does not contradict
+ * itself.
+ *
+ * @throws {BlockError} like {@link verifyBody}
+ */
+export async function verifyRoot(
+  derivation: Derivation,
+  header: Pick<Header, 'transactionsRoot'>,
+  before: OutputHashes,
+): Promise<void> {
+  const root = await transactionsRoot(derivation.derive(before), pause)
+  if (!equalBytes(root, header.transactionsRoot))
+    throw new BlockError(
+      'BLOCK_BODY_MISMATCH',
+      'The transactions do not have the transactions_root of the header',
+    )
+  const { fault } = derivation
+  if (fault === undefined) return
+  const { message, reference, position } = fault
+  throw new BlockError('BLOCK_INVALID', message, {
+    cause: fault,
+    ...(reference !== undefined && { reference }),
+    ...(position !== undefined && { position }),
+  })
+}
+
+/**
+ * Verifies what a header says about itself.
+ *
+ * @throws {BlockError} `BLOCK_INVALID` for another protocol version, or with deposits or withdrawals
+ */
+export function verifyHeader(header: Header): void {
+  if (header.protocolVersion !== protocolVersion)
+    throw new BlockError(
+      'BLOCK_INVALID',
+      `The header has protocol version ${header.protocolVersion}; this package knows version ${protocolVersion}`,
+    )
+  if (!equalBytes(header.depositsRoot, emptyRoot()) || !equalBytes(header.withdrawalsRoot, emptyRoot()))
+    throw new BlockError('BLOCK_INVALID', 'The header has deposits or withdrawals, which are not supported')
+}
+
+function equalDiffs(a: BlockDiff, b: BlockDiff): boolean {
+  return (
+    a.spent.length === b.spent.length &&
+    a.produced.length === b.produced.length &&
+    a.spent.every((outref, i) => equalBytes(outref, b.spent[i] ?? outref)) &&
+    a.produced.every(({ outref, output }, i) => {
+      const other = b.produced[i]
+      return other !== undefined && equalBytes(outref, other.outref) && equalBytes(output, other.output)
+    })
+  )
+}

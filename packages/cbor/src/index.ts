@@ -1,0 +1,29 @@
+export { bigintOf, compareBytes, concatBytes, equalBytes, fromHex, plainBytes, toHex } from './bytes.js'
+export {
+  CborError,
+  type CborErrorCode,
+  DecodeError,
+  type DecodeErrorCode,
+  isCborError,
+  isDecodeError,
+} from './errors.js'
+export { normalForm } from './normal-form.js'
+export { CborReader, Major } from './reader.js'
+export {
+  expectTag,
+  isShortMap,
+  located,
+  nonEmpty,
+  readEncoded,
+  readList,
+  readMapOf,
+  readNullable,
+  readRecord,
+  readSet,
+  readTaggedList,
+  readVariant,
+  type Variants,
+} from './structure.js'
+export { type CborLimits, defaultLimits } from './walk.js'
+export { assertWellFormed, isWellFormed } from './well-formed.js'
+export { CborWriter } from './writer.js'

@@ -1,0 +1,11 @@
+export type { ClaimPayer, ClaimRequest, ClaimResult } from './claim.js'
+export type {
+  ClaimStore,
+  Conclusion,
+  FundedClaim,
+  HeldClaim,
+  Payment,
+  Reservation,
+  ReserveRequest,
+  UnsettledPayment,
+} from './claim-store.js'

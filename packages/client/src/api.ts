@@ -1,0 +1,1029 @@
+// Written by scripts/write-client-types.mjs from docs/openapi.json: do not edit.
+import type { RequestOptions } from './options.js'
+
+/** A transaction was accepted into the mempool */
+export interface AcceptedEvent {
+  /** Transaction hash */
+  readonly txHash: string
+  /** When it was accepted */
+  readonly at: string
+}
+
+/** A block with header and body */
+export interface ArchivedBlock {
+  /** Hash of the header */
+  readonly hash: string
+  readonly height: number
+  readonly header: Header
+  readonly body: BlockBody
+}
+
+/** Blocks by ascending height */
+export interface ArchivedBlocks {
+  readonly blocks: readonly ArchivedBlock[]
+}
+
+/** The body of a block */
+export interface ArchivedBody {
+  /** Hash of the header */
+  readonly hash: string
+  readonly height: number
+  readonly body: BlockBody
+}
+
+/** The header of a block */
+export interface ArchivedHeader {
+  /** Hash of the header */
+  readonly hash: string
+  readonly height: number
+  readonly header: Header
+}
+
+/** The transactions of a block */
+export interface Block {
+  /** In block order; empty for an unknown block */
+  readonly hashes: readonly string[]
+}
+
+/** What is kept off layer 1: the transactions of a block and their effect */
+export interface BlockBody {
+  /** In block order */
+  readonly transactions: readonly string[]
+  /** Outputs that the block spends and did not produce */
+  readonly spent: readonly string[]
+  /** Outputs that the block produces and does not spend */
+  readonly produced: readonly {
+    /** CBOR of the output reference */
+    readonly outref: string
+    /** CBOR of the output */
+    readonly output: string
+  }[]
+  /** Always empty */
+  readonly deposits: readonly never[]
+  /** Always empty */
+  readonly withdrawals: readonly never[]
+}
+
+/** A block has entered a state */
+export interface BlockEvent {
+  /** The state that the block has entered; an earlier one after a roll-back of layer 1 */
+  readonly state: 'built' | 'submitted' | 'committed' | 'mature' | 'merged' | 'removed'
+  readonly height: number
+  /** Header hash */
+  readonly headerHash: string
+  /** How many transactions the block has */
+  readonly transactions: number
+  /** Layer-1 transaction that commits the block */
+  readonly commitTxHash: string
+  /** Layer-1 transaction that merges the block, once it is signed */
+  readonly mergeTxHash?: string
+  /** End of the block */
+  readonly endTime: string
+  /** From when on the block may be merged */
+  readonly maturesAt?: string
+  /** When it entered the state */
+  readonly at: string
+}
+
+/** The table is in the log of the server */
+export interface BlocksLogged {
+  readonly message: 'BlocksTxsDB drawn in server logs!'
+}
+
+/** A block is committed, or there was nothing to commit */
+export type Committed =
+  | {
+      /** Block commitment successful: <headerHash> */
+      readonly message: string
+      /** Header hash of the block: 56 hex digits */
+      readonly headerHash: string
+      /** The layer-1 transaction that committed the block: 64 hex digits */
+      readonly txHash: string
+      /** Transactions in the block */
+      readonly transactions: number
+    }
+  | {
+      readonly message: 'Nothing to commit'
+      readonly transactions: 0
+    }
+
+/** A dead letter with everything that is kept of it */
+export interface DeadLetter {
+  /** Id of the latest submission, as `POST /submit` answered it */
+  readonly id: string
+  /** Transaction id, 64 hex digits; absent if the submission does not decode */
+  readonly txHash?: string
+  /** Name of the first failed predicate, such as FeeTooSmallUTxO */
+  readonly code: string
+  /** The reason, for people */
+  readonly reason: string
+  /** Deliveries of the latest submission */
+  readonly attempts: number
+  /** Rejected submissions of the same transaction */
+  readonly count: number
+  readonly submittedAt: string
+  readonly rejectedAt: string
+  /** Id of the submission of the latest replay */
+  readonly replayedAs?: string
+  /** The transaction as submitted, in hex; absent once retention has dropped it */
+  readonly cbor?: string
+  /** All failed predicates with their details */
+  readonly details: unknown
+}
+
+/** A page of dead letters */
+export interface DeadLetterPage {
+  /** Newest first */
+  readonly deadLetters: readonly DeadLetterSummary[]
+  /** Pass it as `before` for the next page; absent on the last page */
+  readonly before?: string
+}
+
+/** A transaction that validation rejected for good */
+export interface DeadLetterSummary {
+  /** Id of the latest submission, as `POST /submit` answered it */
+  readonly id: string
+  /** Transaction id, 64 hex digits; absent if the submission does not decode */
+  readonly txHash?: string
+  /** Name of the first failed predicate, such as FeeTooSmallUTxO */
+  readonly code: string
+  /** The reason, for people */
+  readonly reason: string
+  /** Deliveries of the latest submission */
+  readonly attempts: number
+  /** Rejected submissions of the same transaction */
+  readonly count: number
+  readonly submittedAt: string
+  readonly rejectedAt: string
+  /** Id of the submission of the latest replay */
+  readonly replayedAs?: string
+}
+
+export interface ErrorBody {
+  /** What went wrong, for people */
+  readonly error: string
+}
+
+/** What submission of the transaction would lead to now */
+export interface Evaluation {
+  /** What submission would do now: accept it; acknowledge it again; try again until its inputs are known or its interval begins; reject it */
+  readonly verdict: 'valid' | 'known' | 'retriable' | 'invalid'
+  /** Transaction hash; absent if the bytes are not a transaction */
+  readonly tx_hash?: string
+  /** Every predicate that is found to fail. Scripts, and more than three signatures, are judged only if nothing else fails */
+  readonly failures: readonly FailedPredicate[]
+  /** In the order of the transaction */
+  readonly redeemers: readonly RedeemerReport[]
+  /** Slot at which it was judged */
+  readonly slot: number
+}
+
+/** `data` of an event, by its name */
+export type EventData = AcceptedEvent | RejectedEvent | BlockEvent
+
+/** A budget or cost of a script */
+export interface ExecutionUnits {
+  /** Memory units, a decimal integer */
+  readonly memory: string
+  /** CPU steps, a decimal integer */
+  readonly steps: string
+}
+
+/** A rule that a transaction breaks */
+export interface FailedPredicate {
+  /** Predicate of the Haskell ledger, such as FeeTooSmallUTxO, or of the layer-2 profile */
+  readonly predicate: string
+  /** The reason, for people */
+  readonly message: string
+  /** What is needed to correct the transaction */
+  readonly details: {
+    readonly [name: string]: unknown
+  }
+}
+
+/** A field is malformed, or the address cannot be paid */
+export interface FaucetAddressError {
+  readonly error: string
+  readonly code?:
+    | 'ADDRESS_INVALID'
+    | 'ADDRESS_NETWORK_MISMATCH'
+    | 'ADDRESS_NO_PAYMENT_CREDENTIAL'
+    | 'ADDRESS_SCRIPT'
+}
+
+/** A claim and its payment */
+export interface FaucetClaim {
+  readonly claimId: string
+  /** Id of the funding transaction */
+  readonly txHash: string
+  /** Lovelace dispensed */
+  readonly amount: string
+  /** When the address may claim again (ISO 8601) */
+  readonly nextEligibleAt: string
+}
+
+/** The wallet has insufficient funds */
+export interface FaucetDepletedError {
+  readonly error: string
+  readonly code?: 'DEPLETED'
+}
+
+/** The address claimed too recently, or the IP limit is reached */
+export interface FaucetLimitError {
+  readonly error: string
+  readonly code?: 'COOLDOWN' | 'IP_LIMIT'
+  /** Only with COOLDOWN: when the address may claim again (ISO 8601) */
+  readonly nextEligibleAt?: string
+}
+
+/** The payment failed or its outcome is unknown: try again with the same idempotencyKey */
+export interface FaucetPaymentError {
+  readonly error: string
+  readonly code?: 'VALIDATION_FAILED' | 'INTERNAL'
+}
+
+/** The in-memory state is in the log of the server */
+export interface GlobalsLogged {
+  readonly message: 'Global variables logged!'
+}
+
+/** The ten fields of a block header */
+export interface Header {
+  /** Merkle root of the unspent outputs before the block */
+  readonly prev_utxos_root: string
+  /** Merkle root of the unspent outputs after the block */
+  readonly utxos_root: string
+  /** Merkle root of the transactions */
+  readonly transactions_root: string
+  /** Merkle root of the deposits */
+  readonly deposits_root: string
+  /** Merkle root of the withdrawals */
+  readonly withdrawals_root: string
+  /** Start of the block, POSIX milliseconds */
+  readonly start_time: number
+  /** End of the block, POSIX milliseconds */
+  readonly end_time: number
+  /** Hash of the previous header; zeros for the first block */
+  readonly prev_header_hash: string
+  /** Hash of the verification key of the operator that made the block */
+  readonly operator_vkey: string
+  readonly protocol_version: number
+}
+
+/** A page of the transactions of an address */
+export interface History {
+  /** Oldest first */
+  readonly txs: readonly string[]
+  readonly limit: number
+  readonly offset: number
+  /** Whether exactly limit transactions were returned; the next page is at offset + limit */
+  readonly hasMore: boolean
+}
+
+/** A root unit exists (all fields are present), a reset or init is running, or init is not possible in the present state */
+export interface InitConflict {
+  readonly error: string
+  /** Policy id and asset name of the root unit, in hex */
+  readonly rootUnit?: string
+  /** Bech32 address of the state queue */
+  readonly stateQueueAddress?: string
+  /** Number of root units */
+  readonly count?: number
+  /** Their outputs: <tx_hash>#<output_index> */
+  readonly outRefs?: readonly string[]
+}
+
+/** The root unit is minted and the genesis is applied */
+export interface Initiated {
+  /** Initiation successful: <txHash> */
+  readonly message: string
+  /** The transaction that minted the root unit: 64 hex digits */
+  readonly txHash: string
+  /** Policy id and asset name of the root unit, in hex */
+  readonly rootUnit: string
+}
+
+/** The layer-1 provider failed. Retry later */
+export interface Layer1Failure {
+  readonly status: 'error'
+  readonly error: string
+  readonly cause:
+    | 'timeout'
+    | 'rate limited'
+    | 'unreachable'
+    | 'provider error'
+    | 'invalid answer'
+    | 'unauthorized'
+    | 'wrong network'
+    | 'rejected'
+    | 'rolled back'
+    | 'unknown'
+}
+
+/** The process is up */
+export interface Liveness {
+  readonly status: 'ok'
+}
+
+/** The oldest block is merged, or it is not mature yet */
+export type Merged =
+  | {
+      /** Merging confirmed state successful: <headerHash> */
+      readonly message: string
+      /** Header hash of the block: 56 hex digits */
+      readonly headerHash: string
+      /** The layer-1 transaction that merged the block: 64 hex digits */
+      readonly txHash: string
+    }
+  | {
+      readonly message: 'Nothing to merge'
+    }
+
+/** A proof of Merkle Patricia Forestry, of presence or absence */
+export interface MerkleProof {
+  /** In the form of Aiken's off-chain library */
+  readonly json: readonly ProofStep[]
+  /** Plutus data, as validators read it */
+  readonly cbor: string
+}
+
+/** What a client must know to build transactions for layer 2 */
+export interface NetworkInfo {
+  /** Name of the network: devnet, preview, preprod or mainnet */
+  readonly network: string
+  /** In addresses: 1 on mainnet, otherwise 0 */
+  readonly networkId: number
+  readonly networkMagic: number
+  /** The slots of layer 2: the slot at a time is zeroSlot + (time - zeroTime) / slotLength */
+  readonly slotClock: {
+    /** Start of the slot zeroSlot, in POSIX milliseconds */
+    readonly zeroTime: number
+    readonly zeroSlot: number
+    /** Milliseconds */
+    readonly slotLength: number
+  }
+  /** The protocol parameters of layer 2, under the names of Blockfrost's /epochs/latest/parameters */
+  readonly protocolParameters: {
+    readonly [name: string]: unknown
+  }
+  /** Time from a block's end until it may be merged, in milliseconds */
+  readonly maturityWindow: number
+  readonly versions: {
+    /** Version of this node */
+    readonly node: string
+    /** protocol_version of the block headers */
+    readonly protocol: number
+  }
+  /** APIs of layer 1 that serve layer 2: an SDK needs only their URL */
+  readonly apis: {
+    /** Paths of the Blockfrost API by finality, relative to the base address of the node */
+    readonly blockfrost: {
+      /** Everything that validation has accepted */
+      readonly accepted: string
+      /** Only blocks in the state queue on layer 1, which a roll-back of layer 1 can undo */
+      readonly committed: string
+      /** Only blocks in the confirmed state */
+      readonly merged: string
+    }
+    /** Paths of the Kupo API by finality, relative to the base address of the node */
+    readonly kupo: {
+      /** Everything that validation has accepted */
+      readonly accepted: string
+      /** Only blocks in the state queue on layer 1, which a roll-back of layer 1 can undo */
+      readonly committed: string
+      /** Only blocks in the confirmed state */
+      readonly merged: string
+    }
+    /** Paths of the Ogmios API by finality, relative to the base address of the node */
+    readonly ogmios: {
+      /** Everything that validation has accepted */
+      readonly accepted: string
+      /** Only blocks in the state queue on layer 1, which a roll-back of layer 1 can undo */
+      readonly committed: string
+      /** Only blocks in the confirmed state */
+      readonly merged: string
+    }
+  }
+}
+
+/** One or more subsystems do not respond */
+export interface NotReady {
+  readonly status: 'not_ready'
+  /** Subsystems that do not respond, in the order of the enum */
+  readonly failing: readonly ('database' | 'queue' | 'layer1')[]
+}
+
+/** With a proof that the key is absent; without one if no committed block fits */
+export interface ProofOfAbsence {
+  /** What went wrong, for people */
+  readonly error: string
+  /** Hash of the block; zeros for the state before the first block */
+  readonly header_hash?: string
+  /** Plutus data of the ten header fields; absent before the first block */
+  readonly header?: string
+  readonly height?: number
+  /** The root that the proof leads to: a field of the header */
+  readonly root?: string
+  /** Key in the map */
+  readonly key?: string
+  readonly proof?: MerkleProof
+}
+
+/** One branch on the path from the root to the key */
+export interface ProofStep {
+  readonly type: 'branch' | 'fork' | 'leaf'
+  /** Length of the prefix, in nibbles */
+  readonly skip: number
+  /** Of a branch: four hashes */
+  readonly neighbors?: string
+  /** The only other child: a branch (fork) or a leaf */
+  readonly neighbor?: {
+    readonly nibble?: number
+    /** One nibble in each byte */
+    readonly prefix?: string
+    /** Merkle root of its children */
+    readonly root?: string
+    /** Its whole path */
+    readonly key?: string
+    /** Hash of its value */
+    readonly value?: string
+  }
+}
+
+/** Every subsystem responds */
+export interface Ready {
+  readonly status: 'ready'
+}
+
+/** The script of one redeemer: its budget and what it used */
+export interface RedeemerReport {
+  /** spend, mint, withdraw and so on */
+  readonly purpose: string
+  /** Position in the ledger's order of this purpose */
+  readonly index: number
+  /** Succeeded; NotReached if something else failed first; or a failure: ScriptFailure, BudgetExceeded, MalformedScript */
+  readonly outcome: string
+  readonly declared: ExecutionUnits
+  readonly used?: ExecutionUnits
+  /** Why the script failed */
+  readonly message?: string
+  /** Its traces, if it failed */
+  readonly logs?: readonly string[]
+}
+
+/** A submission was rejected for good; `GET /submission` has all reasons */
+export interface RejectedEvent {
+  /** Submission id; `dropped-<txHash>` if an accepted transaction was dropped */
+  readonly id: string
+  /** Transaction hash; absent if the submission does not decode */
+  readonly txHash?: string
+  /** Name of the first failed predicate, such as FeeTooSmallUTxO */
+  readonly code: string
+  /** The reason, for people */
+  readonly reason: string
+  /** When it was rejected */
+  readonly at: string
+}
+
+/** The block is removed from the state queue */
+export interface Removed {
+  /** Block removal successful: <headerHash> */
+  readonly message: string
+  /** Header hash of the block: 56 hex digits */
+  readonly headerHash: string
+  /** The latest of the layer-1 transactions that removed blocks: 64 hex digits */
+  readonly txHash: string
+  /** Header hashes of all blocks that were removed: the block and those behind it */
+  readonly removed: readonly string[]
+}
+
+/** The duplicate root units are burned */
+export interface Repaired {
+  readonly message: 'State-queue root-unit repair completed successfully!'
+}
+
+/** The transaction is in the queue again; the dead letter stays and names the new submission */
+export interface Replayed {
+  /** Id of the new submission */
+  readonly id: string
+}
+
+/** The state queue and the state of the node are deleted */
+export interface Reset {
+  readonly message: 'Collected all UTxOs successfully!'
+}
+
+/** The root units on layer 1 */
+export interface RootUnitDiagnostics {
+  /** ok if count is 1, otherwise invalid */
+  readonly status: 'ok' | 'invalid'
+  /** Whether an operation that changes the root is running */
+  readonly resetInProgress: boolean
+  /** Bech32 address of the state queue */
+  readonly stateQueueAddress: string
+  /** Policy id and asset name of the root unit, in hex */
+  readonly rootUnit: string
+  /** Number of root units */
+  readonly count: number
+  /** Their outputs: <tx_hash>#<output_index> */
+  readonly outRefs: readonly string[]
+}
+
+/** The committed blocks that are not merged yet */
+export interface StateQueue {
+  /** Header hashes of the blocks in the state queue, oldest first */
+  readonly headers: readonly string[]
+}
+
+/** `unknown`: neither accepted nor rejected here, as far as the node can tell; `queued`: in the queue; `validating`: delivered to validation at least once, without a verdict so far; `mempool`: accepted, in no block; `built`: in a block that is not sent to layer 1; `submitted`: in a block whose layer-1 transaction is sent; `committed`: in a block of the state queue; `mature`: in a block whose maturity window is over; `merged`: in a block of the confirmed state; `removed`: taken out of the ledger, because layer 1 has removed its block or one before it; `rejected`: refused for good, or dropped because no block could hold it */
+export type Status =
+  | 'unknown'
+  | 'queued'
+  | 'validating'
+  | 'mempool'
+  | 'built'
+  | 'submitted'
+  | 'committed'
+  | 'mature'
+  | 'merged'
+  | 'removed'
+  | 'rejected'
+
+/** The block that contains a transaction */
+export interface StatusBlock {
+  readonly height: number
+  /** Header hash */
+  readonly headerHash: string
+  /** Place of the transaction in the block */
+  readonly position: number
+  /** Layer-1 transaction that commits the block */
+  readonly commitTxHash: string
+  /** Layer-1 transaction that merges the block, once it is signed */
+  readonly mergeTxHash?: string
+  /** End of the block */
+  readonly endTime: string
+  /** From when on the block may be merged */
+  readonly maturesAt?: string
+}
+
+/** A failed predicate of the ledger */
+export interface StatusFailure {
+  /** Name of the predicate, such as FeeTooSmallUTxO */
+  readonly predicate: string
+  /** The reason, for people */
+  readonly message: string
+  /** Details of the failure */
+  readonly details?: unknown
+}
+
+/** Why a transaction was rejected */
+export interface StatusRejection {
+  /** Name of the first failed predicate */
+  readonly code: string
+  /** The reason, for people */
+  readonly reason: string
+  /** All failed predicates */
+  readonly failures: readonly StatusFailure[]
+  /** Deliveries to validation */
+  readonly attempts: number
+  /** Rejected submissions of the same bytes */
+  readonly count: number
+  /** When the newest of them was submitted */
+  readonly submittedAt: string
+  /** When the oldest of them was rejected */
+  readonly firstRejectedAt: string
+  /** When the newest of them was rejected */
+  readonly rejectedAt: string
+}
+
+/** The removed block that contained a transaction; without height and header hash, the transaction was accepted after the block and in no block */
+export interface StatusRemoval {
+  /** Of the block */
+  readonly height?: number
+  /** Header hash */
+  readonly headerHash?: string
+  /** When the block was removed */
+  readonly removedAt: string
+  /** Id of the submission by which the node brought it back to the queue */
+  readonly resubmittedAs?: string
+}
+
+/** What became of a submission */
+export interface SubmissionStatus {
+  /** The submission id */
+  readonly id: string
+  /** Transaction hash; absent if the id is unknown, or the submission is no transaction */
+  readonly txHash?: string
+  readonly status: Status
+  /** When validation accepted the transaction */
+  readonly acceptedAt?: string
+  readonly block?: StatusBlock
+  readonly removal?: StatusRemoval
+  readonly rejection?: StatusRejection
+  /** When it was submitted, while it is queued or validating */
+  readonly submittedAt?: string
+  /** Deliveries that ended without a verdict, while it is queued or validating */
+  readonly attempts?: number
+}
+
+/** The transaction is in the queue. Validation follows */
+export interface SubmitAnswer {
+  readonly message: 'Successfully added the transaction to the queue'
+  /** Id of the entry in the queue. Not the transaction hash */
+  readonly id: string
+}
+
+/** A transaction as it was submitted */
+export interface Transaction {
+  /** CBOR of the transaction */
+  readonly tx: string
+}
+
+/** A proof that a block applied a transaction. Key: position; value: the record with its hash; root: transactions_root */
+export interface TransactionProof {
+  /** Hash of the block; zeros for the state before the first block */
+  readonly header_hash: string
+  /** Plutus data of the ten header fields; absent before the first block */
+  readonly header?: string
+  readonly height?: number
+  /** The root that the proof leads to: a field of the header */
+  readonly root: string
+  /** Key in the map */
+  readonly key: string
+  /** Value in the map. The map commits to its Blake2b-256 */
+  readonly value: string
+  readonly proof: MerkleProof
+  /** Position in the block; the key is its 8 bytes */
+  readonly position: number
+}
+
+/** What became of a transaction */
+export interface TransactionStatus {
+  /** Transaction hash */
+  readonly txHash: string
+  readonly status: Status
+  /** When validation accepted the transaction */
+  readonly acceptedAt?: string
+  readonly block?: StatusBlock
+  readonly removal?: StatusRemoval
+  readonly rejection?: StatusRejection
+}
+
+/** An unspent output */
+export interface Utxo {
+  /** CBOR of the output reference: [transaction id, index] */
+  readonly outref: string
+  /** CBOR of the whole output */
+  readonly value: string
+}
+
+/** A proof that an output is unspent. Key: output reference; value: output; root: utxos_root */
+export interface UtxoProof {
+  /** Hash of the block; zeros for the state before the first block */
+  readonly header_hash: string
+  /** Plutus data of the ten header fields; absent before the first block */
+  readonly header?: string
+  readonly height?: number
+  /** The root that the proof leads to: a field of the header */
+  readonly root: string
+  /** Key in the map */
+  readonly key: string
+  /** Value in the map. The map commits to its Blake2b-256 */
+  readonly value: string
+  readonly proof: MerkleProof
+}
+
+/** The unspent outputs of an address */
+export interface Utxos {
+  readonly utxos: readonly Utxo[]
+}
+
+/** The funds of the wallet that pays for commitments */
+export interface WalletBalance {
+  /** Lovelace in decimal digits */
+  readonly lovelaceBalance: string
+}
+
+/** What `transactionStatus` asks for. */
+export interface TransactionStatusParameters {
+  /** 64 hex digits */
+  readonly tx_hash: string
+}
+
+/** What `submissionStatus` asks for. */
+export interface SubmissionStatusParameters {
+  /** Id that `POST /submit` answered */
+  readonly id: string
+}
+
+/** What `events` asks for. */
+export interface EventsParameters {
+  /** Types of events, separated by commas; default all */
+  readonly type?: string
+  /** Up to 50 transaction hashes, separated by commas: their events and those of their blocks */
+  readonly tx_hash?: string
+  /** Bech32 address: transactions that spend from or pay to it, and their blocks; no rejections */
+  readonly address?: string
+  /** Header hash: events of this block */
+  readonly block?: string
+  /** Id of the last event that the client has; `0.0.0` for all events that the node has kept */
+  readonly after?: string
+}
+
+/** What `transaction` asks for. */
+export interface TransactionParameters {
+  /** 64 hex digits */
+  readonly tx_hash: string
+}
+
+/** What `history` asks for. */
+export interface HistoryParameters {
+  /** Bech32 address of this network with a payment key credential */
+  readonly address: string
+  /** Values above 500 are clamped to 500 */
+  readonly limit?: number
+  readonly offset?: number
+}
+
+/** What `utxos` asks for. */
+export interface UtxosParameters {
+  /** Bech32 address of this network with a payment key credential */
+  readonly address: string
+}
+
+/** What `block` asks for. */
+export interface BlockParameters {
+  /** 56 hex digits */
+  readonly header_hash: string
+}
+
+/** What `utxoProof` asks for. */
+export interface UtxoProofParameters {
+  /** `<tx_hash>#<index>`, or the CBOR of the output reference in hex */
+  readonly outref: string
+  /** Which state */
+  readonly at?: 'confirmed' | 'committed'
+  /** Header hash of a committed block: 56 hex digits */
+  readonly header_hash?: string
+}
+
+/** What `transactionProof` asks for. */
+export interface TransactionProofParameters {
+  /** 64 hex digits */
+  readonly tx_hash: string
+  /** Header hash of a committed block: 56 hex digits */
+  readonly header_hash?: string
+}
+
+/** What `listDeadLetters` asks for. */
+export interface ListDeadLettersParameters {
+  readonly limit?: number
+  /** `before` of the page before */
+  readonly before?: string
+}
+
+/** What `showDeadLetter` asks for. */
+export interface ShowDeadLetterParameters {
+  /** Id of the latest submission, as `POST /submit` answered it */
+  readonly id: string
+}
+
+/** What `dropDeadLetter` asks for. */
+export interface DropDeadLetterParameters {
+  /** Id of the latest submission, as `POST /submit` answered it */
+  readonly id: string
+}
+
+/** What `replayDeadLetter` asks for. */
+export interface ReplayDeadLetterParameters {
+  /** Id of the latest submission, as `POST /submit` answered it */
+  readonly id: string
+}
+
+/** What `remove` asks for. */
+export interface RemoveParameters {
+  /** Header hash of the block: 56 hex digits */
+  readonly header_hash: string
+}
+
+/** What `claim` asks for. */
+export interface ClaimParameters {
+  /** Bech32 testnet address with a payment key credential */
+  readonly address: string
+  /** Stable unique key of the claim: sent again, it gets the same result */
+  readonly idempotencyKey: string
+  /** Identifies the requester's IP address, usually a hash of it */
+  readonly ipHash: string
+}
+
+/** What `archivedBlock` asks for. */
+export interface ArchivedBlockParameters {
+  /** A height in decimal digits, or a header hash in 56 hex digits */
+  readonly id: string
+}
+
+/** What `archivedHeader` asks for. */
+export interface ArchivedHeaderParameters {
+  /** A height in decimal digits, or a header hash in 56 hex digits */
+  readonly id: string
+}
+
+/** What `archivedBody` asks for. */
+export interface ArchivedBodyParameters {
+  /** A height in decimal digits, or a header hash in 56 hex digits */
+  readonly id: string
+}
+
+/** What `archivedBlocks` asks for. */
+export interface ArchivedBlocksParameters {
+  /** The first height */
+  readonly from: string
+  /** The last height, at most 99 above the first */
+  readonly to: string
+}
+
+/** The operations that answer with JSON. */
+export interface Endpoints {
+  /** `GET /health/live`: Liveness. Always 200 while the process is up. */
+  live(options?: RequestOptions): Promise<Liveness>
+
+  /** `GET /health/ready`: Readiness of the subsystems that the server depends on. Asks the database, the queue and the layer-1 provider side by side; each has a time limit. */
+  ready(options?: RequestOptions): Promise<Ready>
+
+  /** `POST /submit`: Enqueue a signed transaction. A 200 means that the transaction is in the queue. Validation follows: look the transaction up by its hash, which is that of its body. Submitting the same transaction twice is safe. */
+  submit(body: string, options?: RequestOptions): Promise<SubmitAnswer>
+
+  /** `GET /tx/status`: What became of a transaction. A transaction that waits for validation is `unknown` here: ask for the submission. The status only moves on, except that a removal or a roll-back of layer 1 takes it back. */
+  transactionStatus(
+    parameters: TransactionStatusParameters,
+    options?: RequestOptions,
+  ): Promise<TransactionStatus>
+
+  /** `GET /submission`: What became of a submission. A submission is rejected once for all; an accepted one has the status of its transaction from then on. */
+  submissionStatus(
+    parameters: SubmissionStatusParameters,
+    options?: RequestOptions,
+  ): Promise<SubmissionStatus>
+
+  /** `GET /tx`: Transaction by hash. Looks in the mempool first, then in blocks. */
+  transaction(parameters: TransactionParameters, options?: RequestOptions): Promise<Transaction>
+
+  /** `GET /txs`: Transactions of an address. Every transaction that spends from or pays to the address, once, the oldest first. Pages do not shift while new transactions arrive. */
+  history(parameters: HistoryParameters, options?: RequestOptions): Promise<History>
+
+  /** `GET /utxos`: Unspent outputs of an address. As the mempool ledger has them: confirmed outputs, without those that pending transactions spend, with those that they produce. */
+  utxos(parameters: UtxosParameters, options?: RequestOptions): Promise<Utxos>
+
+  /** `GET /block`: Transaction hashes of a block. Of a block in the state queue or the confirmed state. An unknown header hash, and that of a removed block, has no transactions. */
+  block(parameters: BlockParameters, options?: RequestOptions): Promise<Block>
+
+  /** `POST /evaluate`: Judge a transaction without submitting it. Applies the rules that validation applies, to the mempool ledger as it is now, and changes nothing. A later submission can end otherwise, because the ledger changes. */
+  evaluate(body: string, options?: RequestOptions): Promise<Evaluation>
+
+  /** `GET /network`: What a client must know to build transactions for layer 2. Network id, slot clock, protocol parameters of layer 2, and where the other APIs are. */
+  network(options?: RequestOptions): Promise<NetworkInfo>
+
+  /** `GET /proofs/utxo`: Prove that an output is unspent after a block, or that it is not. With `at`, after the newest block that is merged (`confirmed`, the default) or in the state queue (`committed`); with `header_hash`, after that block. Verify the proof with the header, and the header by its hash on layer 1: the node need not be trusted. */
+  utxoProof(parameters: UtxoProofParameters, options?: RequestOptions): Promise<UtxoProof>
+
+  /** `GET /proofs/transaction`: Prove that a block applied a transaction, or that it did not. Of the block that holds the transaction; with `header_hash`, of that block. Absence is shown for the first output of the transaction, which its block would have recorded. */
+  transactionProof(
+    parameters: TransactionProofParameters,
+    options?: RequestOptions,
+  ): Promise<TransactionProof>
+
+  /** `GET /deadLetters`: List rejected transactions, newest first. One entry for the same bytes, however often they were submitted. */
+  listDeadLetters(parameters?: ListDeadLettersParameters, options?: RequestOptions): Promise<DeadLetterPage>
+
+  /** `GET /deadLetters/{id}`: Show a rejected transaction. With its bytes, as long as these are kept, and all failed predicates. */
+  showDeadLetter(parameters: ShowDeadLetterParameters, options?: RequestOptions): Promise<DeadLetter>
+
+  /** `DELETE /deadLetters/{id}`: Remove a dead letter. The node forgets it, its reason included. */
+  dropDeadLetter(parameters: DropDeadLetterParameters, options?: RequestOptions): Promise<void>
+
+  /** `POST /deadLetters/{id}/replay`: Submit a rejected transaction again. The dead letter stays and names the new submission. */
+  replayDeadLetter(parameters: ReplayDeadLetterParameters, options?: RequestOptions): Promise<Replayed>
+
+  /** `GET /stateQueue`: Committed block headers on layer 1. Also draws the state queue in the log of the server: at debug, and at info when it has changed. */
+  stateQueue(options?: RequestOptions): Promise<StateQueue>
+
+  /** `GET /stateQueue/root-unit-diagnostics`: Health of the root unit. A healthy state queue has exactly one root unit. */
+  rootUnitDiagnostics(options?: RequestOptions): Promise<RootUnitDiagnostics>
+
+  /** `GET /stateQueue/repair-root-units`: Burn duplicate root units. Changes state although it is a GET. Run /init once afterwards. HEAD is not served. */
+  repairRootUnits(options?: RequestOptions): Promise<Repaired>
+
+  /** `GET /commitment-wallet/balance`: Balance of the commitment wallet. The wallet pays the layer-1 transactions that commit and merge blocks. */
+  commitmentWalletBalance(options?: RequestOptions): Promise<WalletBalance>
+
+  /** `GET /init`: Mint the root unit and run the genesis programs. Changes state although it is a GET. HEAD is not served. */
+  init(options?: RequestOptions): Promise<Initiated>
+
+  /** `GET /commit`: Run one block-commitment cycle. Changes state although it is a GET. HEAD is not served. */
+  commit(options?: RequestOptions): Promise<Committed>
+
+  /** `GET /merge`: Merge the oldest block into the confirmed state. Changes state although it is a GET. HEAD is not served. */
+  merge(options?: RequestOptions): Promise<Merged>
+
+  /** `GET /reset`: Delete the state queue and the state of the node. Changes state although it is a GET. HEAD is not served. */
+  reset(options?: RequestOptions): Promise<Reset>
+
+  /** `GET /remove`: Remove an unmerged block, and those behind it, from the state queue. Changes state although it is a GET. HEAD is not served. */
+  remove(parameters: RemoveParameters, options?: RequestOptions): Promise<Removed>
+
+  /** `GET /logBlocksTxsDB`: Log the number of transactions of each block. The answer does not contain the table. */
+  logBlocksTxsDB(options?: RequestOptions): Promise<BlocksLogged>
+
+  /** `GET /logGlobals`: Log the in-memory state. The answer does not contain the state. Secrets are not logged. */
+  logGlobals(options?: RequestOptions): Promise<GlobalsLogged>
+
+  /** `POST /faucet/claims`: Claim testnet ada. Requires `Authorization: Bearer <token>`. */
+  claim(parameters: ClaimParameters, options?: RequestOptions): Promise<FaucetClaim>
+
+  /** `GET /archivist/block/{id}`: Block by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
+  archivedBlock(parameters: ArchivedBlockParameters, options?: RequestOptions): Promise<ArchivedBlock>
+
+  /** `GET /archivist/block/{id}/header`: Header by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
+  archivedHeader(parameters: ArchivedHeaderParameters, options?: RequestOptions): Promise<ArchivedHeader>
+
+  /** `GET /archivist/block/{id}/body`: Body by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
+  archivedBody(parameters: ArchivedBodyParameters, options?: RequestOptions): Promise<ArchivedBody>
+
+  /** `GET /archivist/blocks`: Blocks of a range of heights. At most 100 blocks. JSON, or CBOR if `Accept` prefers `application/cbor`. */
+  archivedBlocks(parameters: ArchivedBlocksParameters, options?: RequestOptions): Promise<ArchivedBlocks>
+}
+
+/** An operation of the document. */
+export interface Operation {
+  readonly method: string
+  readonly path: string
+  /** It changes nothing, so that it may be sent again. */
+  readonly isRead?: boolean
+  /** It has parameters or a body. */
+  readonly takesInput?: boolean
+  /** Media type of the body. */
+  readonly body?: string
+  /** The option with its bearer token. */
+  readonly token?: 'operatorToken' | 'faucetToken'
+}
+
+/** Every operation, by its id. */
+export const operations = {
+  live: { method: 'GET', path: '/health/live', isRead: true },
+  ready: { method: 'GET', path: '/health/ready', isRead: true },
+  submit: { method: 'POST', path: '/submit', takesInput: true, body: 'text/plain' },
+  transactionStatus: { method: 'GET', path: '/tx/status', isRead: true, takesInput: true },
+  submissionStatus: { method: 'GET', path: '/submission', isRead: true, takesInput: true },
+  events: { method: 'GET', path: '/events', isRead: true, takesInput: true },
+  transaction: { method: 'GET', path: '/tx', isRead: true, takesInput: true },
+  history: { method: 'GET', path: '/txs', isRead: true, takesInput: true },
+  utxos: { method: 'GET', path: '/utxos', isRead: true, takesInput: true },
+  block: { method: 'GET', path: '/block', isRead: true, takesInput: true },
+  evaluate: { method: 'POST', path: '/evaluate', takesInput: true, body: 'text/plain' },
+  network: { method: 'GET', path: '/network', isRead: true },
+  utxoProof: { method: 'GET', path: '/proofs/utxo', isRead: true, takesInput: true },
+  transactionProof: { method: 'GET', path: '/proofs/transaction', isRead: true, takesInput: true },
+  listDeadLetters: {
+    method: 'GET',
+    path: '/deadLetters',
+    isRead: true,
+    takesInput: true,
+    token: 'operatorToken',
+  },
+  showDeadLetter: {
+    method: 'GET',
+    path: '/deadLetters/{id}',
+    isRead: true,
+    takesInput: true,
+    token: 'operatorToken',
+  },
+  dropDeadLetter: { method: 'DELETE', path: '/deadLetters/{id}', takesInput: true, token: 'operatorToken' },
+  replayDeadLetter: {
+    method: 'POST',
+    path: '/deadLetters/{id}/replay',
+    takesInput: true,
+    token: 'operatorToken',
+  },
+  stateQueue: { method: 'GET', path: '/stateQueue', isRead: true },
+  rootUnitDiagnostics: { method: 'GET', path: '/stateQueue/root-unit-diagnostics', isRead: true },
+  repairRootUnits: { method: 'GET', path: '/stateQueue/repair-root-units', token: 'operatorToken' },
+  commitmentWalletBalance: { method: 'GET', path: '/commitment-wallet/balance', isRead: true },
+  init: { method: 'GET', path: '/init', token: 'operatorToken' },
+  commit: { method: 'GET', path: '/commit', token: 'operatorToken' },
+  merge: { method: 'GET', path: '/merge', token: 'operatorToken' },
+  reset: { method: 'GET', path: '/reset', token: 'operatorToken' },
+  remove: { method: 'GET', path: '/remove', takesInput: true, token: 'operatorToken' },
+  logBlocksTxsDB: { method: 'GET', path: '/logBlocksTxsDB', isRead: true, token: 'operatorToken' },
+  logGlobals: { method: 'GET', path: '/logGlobals', isRead: true, token: 'operatorToken' },
+  claim: {
+    method: 'POST',
+    path: '/faucet/claims',
+    takesInput: true,
+    body: 'application/json',
+    token: 'faucetToken',
+  },
+  archivedBlock: { method: 'GET', path: '/archivist/block/{id}', isRead: true, takesInput: true },
+  archivedHeader: { method: 'GET', path: '/archivist/block/{id}/header', isRead: true, takesInput: true },
+  archivedBody: { method: 'GET', path: '/archivist/block/{id}/body', isRead: true, takesInput: true },
+  archivedBlocks: { method: 'GET', path: '/archivist/blocks', isRead: true, takesInput: true },
+} as const satisfies Readonly<Record<string, Operation>>

@@ -1,0 +1,98 @@
+import type { Status, SubmissionStatus, TransactionStatus } from './api.js'
+import { Deadline, sleep } from './deadline.js'
+import { HttpError, RejectedError, RemovedError, TimeoutError } from './errors.js'
+import { follow } from './events.js'
+import type { AwaitOptions, Finality, RequestOptions } from './options.js'
+import { isTransient, type Transport } from './transport.js'
+
+/** What a node tells of a transaction. */
+export interface StatusReader {
+  transactionStatus(parameters: { tx_hash: string }, options?: RequestOptions): Promise<TransactionStatus>
+  submissionStatus(parameters: { id: string }, options?: RequestOptions): Promise<SubmissionStatus>
+}
+
+const levels: readonly Finality[] = ['accepted', 'committed', 'mature', 'merged']
+const levelOf: Partial<Record<Status, Finality>> = {
+  mempool: 'accepted',
+  built: 'accepted',
+  submitted: 'accepted',
+  committed: 'committed',
+  mature: 'mature',
+  merged: 'merged',
+}
+
+/** Waits until a transaction has reached a finality. Events say when to look; the status decides. */
+export async function awaitTransaction(
+  transport: Transport,
+  reader: StatusReader,
+  txHash: string,
+  { finality = 'accepted', submissionId, signal, timeoutMs, pollMs = 2_000 }: AwaitOptions,
+): Promise<TransactionStatus> {
+  const goal = levels.indexOf(finality)
+  if (goal < 0) throw new TypeError(`finality must be one of ${levels.join(', ')}`)
+  const deadline = new Deadline(signal, timeoutMs)
+  const options = { signal: deadline.signal }
+  let hasAnswered = false
+  try {
+    for await (const _ of wakeUps(transport, txHash, pollMs, deadline.signal)) {
+      try {
+        const status = await read(reader, txHash, submissionId, options)
+        hasAnswered = true
+        if (hasReached(status, goal)) return status
+      } catch (error) {
+        // A node that has answered before may restart. The stream tells when it is back, and so does the next look.
+        if (!hasAnswered || deadline.signal.aborted || !isTransient(error)) throw error
+      }
+    }
+    throw new Error('The wake-ups have ended')
+  } catch (error) {
+    if (deadline.isOver) throw new TimeoutError(`awaitTx ${txHash}`, timeoutMs ?? 0, `not ${finality}`)
+    throw error
+  } finally {
+    deadline.clear()
+  }
+}
+
+async function read(
+  reader: StatusReader,
+  txHash: string,
+  submissionId: string | undefined,
+  options: RequestOptions,
+): Promise<TransactionStatus> {
+  if (submissionId !== undefined) {
+    const submission = await reader.submissionStatus({ id: submissionId }, options)
+    // The node forgets submissions; it does not forget what it accepted.
+    if (submission.status !== 'unknown') return { ...submission, txHash }
+  }
+  return reader.transactionStatus({ tx_hash: txHash }, options)
+}
+
+/** @throws {RejectedError} @throws {RemovedError} */
+function hasReached({ txHash, status, rejection, removal }: TransactionStatus, goal: number): boolean {
+  if (status === 'rejected' && rejection !== undefined) throw new RejectedError(rejection)
+  if (status === 'removed' && removal?.resubmittedAs === undefined) throw new RemovedError(txHash, removal)
+  const level = levelOf[status]
+  return level !== undefined && levels.indexOf(level) >= goal
+}
+
+/**
+ * Yields whenever the status may have changed: when the stream of the transaction's events opens, so that nothing is missed
+ * between the first look and the first event, and at each event. Where there are no events, yields every `pollMs`.
+ */
+async function* wakeUps(
+  transport: Transport,
+  txHash: string,
+  pollMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<void, never> {
+  try {
+    for await (const _ of follow(transport, { tx_hash: txHash }, { signal })) yield
+  } catch (error) {
+    // Not served, or too many clients. Anything else would fail the status too, and is reported by it.
+    if (signal.aborted || !(error instanceof HttpError) || error.status === 400) throw error
+  }
+  for (;;) {
+    yield
+    await sleep(pollMs, signal)
+  }
+}

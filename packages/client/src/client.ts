@@ -1,0 +1,145 @@
+import {
+  type ClaimParameters,
+  type Endpoints,
+  type EventsParameters,
+  type FaucetClaim,
+  type Operation,
+  operations,
+  type ProofOfAbsence,
+  type TransactionProof,
+  type TransactionProofParameters,
+  type TransactionStatus,
+  type UtxoProof,
+  type UtxoProofParameters,
+} from './api.js'
+import { awaitTransaction } from './await-tx.js'
+import { ClientError, NotFoundError } from './errors.js'
+import { follow, type LedgerEvent } from './events.js'
+import type { AwaitOptions, ClientOptions, RequestOptions } from './options.js'
+import { type Parameters, Transport } from './transport.js'
+
+/** A proof that the key is absent. It has no `value`. */
+export type AbsenceProof = ProofOfAbsence &
+  Required<Pick<ProofOfAbsence, 'header_hash' | 'root' | 'key' | 'proof'>>
+
+/** A claim; without a key, the client makes one. */
+export type Claim = Omit<ClaimParameters, 'idempotencyKey'> & Partial<Pick<ClaimParameters, 'idempotencyKey'>>
+
+/** A node, as its OpenAPI document describes it, and what takes more than one request. */
+export interface Client extends Omit<Endpoints, 'claim' | 'utxoProof' | 'transactionProof'> {
+  /**
+   * `GET /events`: events of transactions and blocks, without end. Reconnects and resumes on its own. Leave the loop, or
+   * abort the signal, to close it.
+   */
+  events(parameters?: EventsParameters, options?: RequestOptions): AsyncGenerator<LedgerEvent, void>
+  /**
+   * `POST /faucet/claims`: claims testnet ada. Every attempt has the same idempotency key, so that the node pays once; if it
+   * fails for good, the error has the key in `idempotencyKey`.
+   */
+  claim(claim: Claim, options?: RequestOptions): Promise<FaucetClaim>
+  /** `GET /proofs/utxo`: proves that an output is unspent, or that it is not. Verify it with `verifyUtxoProof`. */
+  utxoProof(parameters: UtxoProofParameters, options?: RequestOptions): Promise<UtxoProof | AbsenceProof>
+  /** `GET /proofs/transaction`: proves that a block applied a transaction, or did not. Verify it with `verifyTransactionProof`. */
+  transactionProof(
+    parameters: TransactionProofParameters,
+    options?: RequestOptions,
+  ): Promise<TransactionProof | AbsenceProof>
+  /**
+   * Waits until a transaction is accepted, or committed, mature or merged. Follows `/events`, and polls where the node serves
+   * none; a lost connection is no failure once the node has answered.
+   *
+   * @throws {RejectedError} with every failed predicate
+   * @throws {RemovedError} if its block was removed and the node does not bring it back
+   * @throws {TimeoutError} after `timeoutMs`
+   */
+  awaitTx(txHash: string, options?: AwaitOptions): Promise<TransactionStatus>
+}
+
+type OperationId = keyof typeof operations
+
+/** Not reads, but sending them twice does what sending them once does. */
+const idempotent: readonly string[] = ['submit', 'evaluate', 'claim'] satisfies OperationId[]
+
+/**
+ * Creates a client of a node. It opens no connection.
+ *
+ * Requests that are safe to repeat are sent again after a lost connection, a time-out, or a 5xx with `Retry-After`: reads, `submit`,
+ * `evaluate` and `claim`. Operations such as `commit` never are, although they are GET requests.
+ *
+ * @param url where the node is, such as `http://localhost:3000`; a path in it is kept
+ * @throws TypeError if the URL is not absolute
+ * @example
+ * ```ts
+ * const client = createClient('http://localhost:3000')
+ * const { utxos } = await client.utxos({ address })
+ * ```
+ */
+export function createClient(url: string | URL, options: ClientOptions = {}): Client {
+  const transport = new Transport(url, options)
+  const call = (id: OperationId, input: unknown, requestOptions?: RequestOptions): Promise<unknown> => {
+    const operation: Operation = operations[id]
+    return transport.json(
+      {
+        operation,
+        isRepeatable: operation.isRead === true || idempotent.includes(id),
+        ...(operation.body === undefined
+          ? { parameters: input as Parameters | undefined }
+          : { body: typeof input === 'string' ? input : JSON.stringify(input) }),
+      },
+      requestOptions,
+    )
+  }
+  const endpoints = Object.fromEntries(
+    (Object.keys(operations) as OperationId[]).map((id) => [
+      id,
+      'takesInput' in operations[id]
+        ? (input: unknown, requestOptions?: RequestOptions) => call(id, input, requestOptions)
+        : (requestOptions?: RequestOptions) => call(id, undefined, requestOptions),
+    ]),
+  ) as unknown as Endpoints
+
+  return {
+    ...endpoints,
+
+    async *events(parameters = {}, requestOptions = {}) {
+      for await (const event of follow(transport, parameters, requestOptions)) {
+        if (event.type !== 'opened') yield event
+      }
+    },
+
+    async claim(claim, requestOptions) {
+      const body = { ...claim, idempotencyKey: claim.idempotencyKey ?? randomKey() }
+      try {
+        return await endpoints.claim(body, requestOptions)
+      } catch (error) {
+        if (error instanceof ClientError) error.idempotencyKey = body.idempotencyKey
+        throw error
+      }
+    },
+
+    utxoProof: (parameters, requestOptions) => orAbsence(endpoints.utxoProof(parameters, requestOptions)),
+
+    transactionProof: (parameters, requestOptions) =>
+      orAbsence(endpoints.transactionProof(parameters, requestOptions)),
+
+    awaitTx: (txHash, awaitOptions = {}) => awaitTransaction(transport, endpoints, txHash, awaitOptions),
+  }
+}
+
+/** A 404 with a proof is an answer. */
+async function orAbsence<T>(answer: Promise<T>): Promise<T | AbsenceProof> {
+  try {
+    return await answer
+  } catch (error) {
+    const body = error instanceof NotFoundError ? (error.body as ProofOfAbsence) : undefined
+    if (body?.proof === undefined) throw error
+    return body as AbsenceProof
+  }
+}
+
+/** 128 random bits in hex. `crypto.randomUUID` is missing in pages without TLS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+}

@@ -1,0 +1,97 @@
+import {
+  type AcceptedEvent,
+  type BlockEvent,
+  type EventsParameters,
+  operations,
+  type RejectedEvent,
+} from './api.js'
+import { sleep } from './deadline.js'
+import { InvalidAnswerError } from './errors.js'
+import { type Message, readMessages } from './event-source.js'
+import type { RequestOptions } from './options.js'
+import { isTransient, type Request, type Transport, waitAfter } from './transport.js'
+
+/** What happened to a transaction or a block. `id` is where the stream resumes: pass it as `after`. */
+export type LedgerEvent =
+  | { readonly type: 'accepted'; readonly id: string; readonly data: AcceptedEvent }
+  | { readonly type: 'rejected'; readonly id: string; readonly data: RejectedEvent }
+  | { readonly type: 'block'; readonly id: string; readonly data: BlockEvent }
+
+/** The connection is open: what happens from now on is told. */
+export interface Opened {
+  readonly type: 'opened'
+}
+
+/** The node sends something every 15 s; silence of this length means that the connection is lost. */
+const silenceMs = 45_000
+const defaultRetryMs = 1000
+
+/**
+ * Events without end. After a lost connection it resumes behind the last one, as often as needed; the first connection gets
+ * the retries of any request.
+ */
+export async function* follow(
+  transport: Transport,
+  { after, ...filter }: EventsParameters,
+  options: RequestOptions,
+): AsyncGenerator<LedgerEvent | Opened, never> {
+  let last = after
+  let retryMs = defaultRetryMs
+  let failures = 0
+  let hasConnected = false
+  for (;;) {
+    const request: Request = {
+      operation: operations.events,
+      parameters: filter,
+      isRepeatable: true,
+      ...(last !== undefined && { headers: { 'last-event-id': last } }),
+    }
+    const open = () => transport.open(request, options, options.timeoutMs ?? silenceMs)
+    try {
+      const { response, deadline, explain } = hasConnected
+        ? await open()
+        : await transport.retrying(request, options, open)
+      try {
+        const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream')
+        if (!isEvents || response.body === null) throw notEvents()
+        for await (const message of readMessages(response.body)) {
+          deadline.restart()
+          failures = 0
+          retryMs = message.retryMs ?? retryMs
+          if (!hasConnected || message.data === undefined) {
+            hasConnected = true
+            last = message.id ?? last
+            yield { type: 'opened' }
+          }
+          if (message.data !== undefined) {
+            const event = eventOf(message)
+            // A type that is newer than this client.
+            if (event !== undefined) yield event
+            last = message.id ?? last
+          }
+        }
+      } catch (error) {
+        throw error instanceof RangeError ? notEvents(error) : explain(error)
+      } finally {
+        deadline.clear()
+      }
+    } catch (error) {
+      if (options.signal?.aborted || !hasConnected || !isTransient(error)) throw error
+      retryMs = Math.max(retryMs, waitAfter(error, failures++) ?? 0)
+    }
+    await sleep(retryMs, options.signal)
+  }
+}
+
+function eventOf({ event, id, data = '' }: Message): LedgerEvent | undefined {
+  if (id === undefined || !['accepted', 'rejected', 'block'].includes(event)) return undefined
+  try {
+    return { type: event, id, data: JSON.parse(data) } as LedgerEvent
+  } catch (cause) {
+    throw notEvents(cause)
+  }
+}
+
+function notEvents(cause?: unknown): InvalidAnswerError {
+  return new InvalidAnswerError('GET /events', 'the answer is not a stream of events', { cause })
+}

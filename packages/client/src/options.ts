@@ -1,0 +1,40 @@
+/** How a client speaks to a node. */
+export interface ClientOptions {
+  /** Time that one attempt may take, its body included, in milliseconds. Default: 30,000. */
+  readonly timeoutMs?: number
+  /** How often a request that is safe to repeat is sent again. Default: 3. */
+  readonly retries?: number
+  /** The `OPERATOR_TOKEN` of the node, for operator endpoints. Never in a web page. */
+  readonly operatorToken?: string
+  /** The `FAUCET_TOKEN` of the node, for claims. Never in a web page. */
+  readonly faucetToken?: string
+  /** Used instead of the global `fetch`. */
+  readonly fetch?: typeof fetch
+}
+
+/** How one request is made. */
+export interface RequestOptions {
+  /** Ends the request; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Time that one attempt may take, in milliseconds. Default: the client's. */
+  readonly timeoutMs?: number | undefined
+  /** How often it is sent again if that is safe. Default: the client's. */
+  readonly retries?: number | undefined
+}
+
+/** How far a transaction has come: in the mempool ledger, in the state queue, past its maturity window, in the confirmed state. */
+export type Finality = 'accepted' | 'committed' | 'mature' | 'merged'
+
+/** How `awaitTx` waits. */
+export interface AwaitOptions {
+  /** What to wait for. Default: `accepted`. */
+  readonly finality?: Finality
+  /** Id that `submit` answered: an older rejection of the same transaction then does not count. */
+  readonly submissionId?: string
+  /** Ends the wait; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Longest wait in milliseconds. Default: none. */
+  readonly timeoutMs?: number
+  /** Time between two looks where the node serves no events, in milliseconds. Default: 2,000. */
+  readonly pollMs?: number
+}

@@ -1,0 +1,178 @@
+import type { Operation } from './api.js'
+import { Deadline, sleep } from './deadline.js'
+import {
+  HttpError,
+  httpError,
+  InvalidAnswerError,
+  NetworkError,
+  ServerError,
+  TimeoutError,
+} from './errors.js'
+import type { ClientOptions, RequestOptions } from './options.js'
+
+/** A longer `Retry-After` is for the caller to wait for, in seconds. */
+const maxRetryAfter = 30
+const firstBackoffMs = 200
+const maxBackoffMs = 5_000
+
+/** Parameters of a request, by name. */
+export type Parameters = Readonly<Record<string, string | number | undefined>>
+
+/** One request, as it is sent at each attempt. */
+export interface Request {
+  readonly operation: Operation
+  readonly parameters?: Parameters | undefined
+  readonly body?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether sending it twice does what sending it once does. */
+  readonly isRepeatable: boolean
+}
+
+/** An open answer; the caller reads its body and calls `close`. */
+export interface OpenAnswer {
+  readonly response: Response
+  readonly deadline: Deadline
+  /** The error to throw for one that reading the body threw. */
+  explain(error: unknown): unknown
+}
+
+/** Sends requests to a node: tokens, time limits, retries, errors. */
+export class Transport {
+  readonly #base: string
+  readonly #options: ClientOptions
+
+  constructor(url: string | URL, options: ClientOptions) {
+    // A path in front, as behind a reverse proxy, is kept.
+    this.#base = new URL(url).href.replace(/\/+$/, '')
+    this.#options = options
+  }
+
+  /** @returns the JSON of a 2xx; undefined for 204 */
+  async json(request: Request, options: RequestOptions = {}): Promise<unknown> {
+    return this.retrying(request, options, async () => {
+      const answer = await this.open(request, options, options.timeoutMs ?? this.#options.timeoutMs ?? 30_000)
+      try {
+        const text = await answer.response.text()
+        return text === '' ? undefined : parse(nameOf(request), text)
+      } catch (error) {
+        throw answer.explain(error)
+      } finally {
+        answer.deadline.clear()
+      }
+    })
+  }
+
+  /** Runs an attempt again after a failure that may pass, if the request is repeatable. */
+  async retrying<T>(
+    { isRepeatable }: Request,
+    { signal, retries = this.#options.retries ?? 3 }: RequestOptions,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
+    for (let failures = 0; ; failures++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const wait = isRepeatable && failures < retries ? waitAfter(error, failures) : undefined
+        if (wait === undefined) throw error
+        await sleep(wait, signal)
+      }
+    }
+  }
+
+  /**
+   * Sends the request once, and resolves once the headers of a 2xx are there.
+   *
+   * @param timeoutMs until the deadline is cleared or restarted
+   */
+  async open(request: Request, { signal }: RequestOptions, timeoutMs: number): Promise<OpenAnswer> {
+    const name = nameOf(request)
+    const deadline = new Deadline(signal, timeoutMs)
+    const explain = (error: unknown) => {
+      if (error instanceof InvalidAnswerError) return error
+      if (signal?.aborted) return signal.reason
+      return deadline.isOver ? new TimeoutError(name, timeoutMs) : new NetworkError(name, error)
+    }
+    try {
+      const response = await this.#send(request, deadline.signal)
+      if (response.ok) return { response, deadline, explain }
+      const text = await response.text()
+      deadline.clear()
+      const after = Number(response.headers.get('retry-after') ?? Number.NaN)
+      throw httpError({
+        request: name,
+        status: response.status,
+        body: maybeJson(text),
+        retryAfter: Number.isFinite(after) ? after : undefined,
+      })
+    } catch (error) {
+      deadline.clear()
+      throw error instanceof HttpError ? error : explain(error)
+    }
+  }
+
+  #send({ operation, parameters = {}, body, headers }: Request, signal: AbortSignal): Promise<Response> {
+    const { method, path, token, body: type } = operation
+    const bearer = token && this.#options[token]
+    const send = this.#options.fetch ?? globalThis.fetch
+    return send(this.#base + locate(path, parameters), {
+      method,
+      signal,
+      headers: {
+        ...(type && { 'content-type': type }),
+        ...(bearer && { authorization: `Bearer ${bearer}` }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+    })
+  }
+}
+
+/** Whether a node that has answered before may answer again, as after a restart. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof NetworkError || error instanceof TimeoutError || error instanceof ServerError
+}
+
+/** Milliseconds until another attempt makes sense; undefined if none does. */
+export function waitAfter(error: unknown, failures: number): number | undefined {
+  if (error instanceof NetworkError || error instanceof TimeoutError) {
+    // Random, so that clients of a node that restarts do not come back all at once.
+    return Math.min(maxBackoffMs, firstBackoffMs * 2 ** failures) * (0.5 + Math.random() / 2)
+  }
+  if (!(error instanceof HttpError) || error.status < 500) return undefined
+  const { retryAfter } = error
+  return retryAfter !== undefined && retryAfter <= maxRetryAfter ? retryAfter * 1000 : undefined
+}
+
+function nameOf({ operation: { method, path } }: Request): string {
+  return `${method} ${path}`
+}
+
+/** Path and query of a request: what is not in the path goes into the query. */
+function locate(template: string, parameters: Parameters): string {
+  const query = new URLSearchParams()
+  let path = template
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined) continue
+    const place = `{${name}}`
+    if (template.includes(place)) path = path.replace(place, encodeURIComponent(value))
+    else query.set(name, String(value))
+  }
+  const text = query.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+function parse(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new InvalidAnswerError(name, 'the answer is not JSON', { cause })
+  }
+}
+
+function maybeJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

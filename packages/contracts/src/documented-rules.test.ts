@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { ledgerBreaches } from './test/fraud/ledger-breaches.js'
+import { ledgerFraudNotes } from './test/fraud/ledger-notes.js'
+import { transactionBreaches } from './test/fraud/transaction-breaches.js'
+import { transactionFraudNotes } from './test/fraud/transaction-notes.js'
+import { witnessBreaches } from './test/fraud/witness-breaches.js'
+import { witnessFraudNotes } from './test/fraud/witness-notes.js'
+import { queueBreaches } from './test/queue/breaches.js'
+import { withTables } from './test/readme-tables.js'
+import { registryBreaches } from './test/registry/breaches.js'
+import { queueNotes, registryNotes } from './test/rule-notes.js'
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+
+// The tests of the validators show that every rule of the scripts has a breach.
+it('the README explains every rule that exists, and no other', () => {
+  const rules = (of: readonly { readonly rule: string }[]) => [...new Set(of.map(({ rule }) => rule))].sort()
+  expect(rules([...queueNotes, ...registryNotes, ...ledgerFraudNotes, ...witnessFraudNotes])).toEqual(
+    rules([...queueBreaches, ...registryBreaches, ...ledgerBreaches, ...witnessBreaches]),
+  )
+  expect(rules(transactionFraudNotes)).toEqual(rules(transactionBreaches))
+})
+
+/** The formatter pads tables: this undoes it. */
+const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-{2,}/g, '--')
+
+it('the README has the current tables of rules, sizes and costs', () => {
+  expect(unpadded(readme)).toBe(unpadded(withTables(readme)))
+}, 120_000)

@@ -1,0 +1,216 @@
+import {
+  decodeTransactionRecord,
+  outputRecordLength,
+  partsOf,
+  type TransactionRecord,
+  transactionKey,
+} from '@ratatosk/block'
+import { equalBytes } from '@ratatosk/cbor'
+import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
+import type { Proof, TrieView } from '@ratatosk/trie'
+import { encodeLedgerFraudProof, type LedgerFraudProof } from './ledger-proofs.js'
+import { openOutput, openRecord, openTransaction, openUnspent, type SuspectBlock } from './open-block.js'
+import { type FoundFraud, smallestOf } from './smallest-proof.js'
+
+/**
+ * Looks for a fraud in what a block does to outputs, and returns the smallest of the first proofs; undefined if there is none.
+ *
+ * Not found are a wrong hash of what inputs stand for (`wrongResolved`), because its proof needs hashes that nobody but the
+ * operator may know, and what only positions over 2^53 − 2 show; without `after`, nothing is found in the outputs after the block. The
+ * proof is not evaluated: do that before it is sent.
+ *
+ * @param keys references, as CBOR, that may differ before and after the block besides those in the transactions map
+ */
+export function findLedgerFraud(
+  block: SuspectBlock,
+  keys: Iterable<Uint8Array> = [],
+): FoundFraud<LedgerFraudProof> | undefined {
+  return smallestOf(fraudsIn(block, keys), (proof) => encodeLedgerFraudProof(block.header, proof))
+}
+
+/** The record of an output, with the numbers as they are encoded: any 64 bits. */
+interface OutputRecord {
+  /** One more than a position; 0 for none. */
+  readonly created: bigint
+  readonly spent: bigint
+  readonly hash: Uint8Array
+}
+
+/** `spent` of an output that left through the bridge. */
+const bridge = 2n ** 63n
+
+interface NotedOutput {
+  readonly key: Uint8Array
+  readonly record: OutputRecord
+}
+
+function* fraudsIn(block: SuspectBlock, keys: Iterable<Uint8Array>): Generator<LedgerFraudProof, void> {
+  const outputs: NotedOutput[] = []
+  const records = new Map<number, TransactionRecord>()
+  for (const [key, value] of block.entriesOfMap()) {
+    const entry = readEntry(key, value)
+    if (entry === undefined) yield { fraud: 'strangeEntry', key, value, proof: block.map.prove(key) }
+    else if ('position' in entry) records.set(entry.position, entry.record)
+    else outputs.push({ key, record: entry.record })
+  }
+  yield* gapsIn(block, records)
+  records.delete(Number.MAX_SAFE_INTEGER)
+  for (const [position, record] of records) yield* fraudsOfTransaction(block, records, position, record)
+  for (const { key, record } of outputs) yield* fraudsOfOutput(block, records, key, record)
+  const { after } = block
+  if (after === undefined) return
+  for (const key of keys) {
+    if (block.valueOf(key) === undefined && !sameHash(block.before.valueHash(key), after.valueHash(key)))
+      yield wrongOutputsAfter(block, after, key)
+  }
+}
+
+/** An entry of the transactions map; undefined if it is neither a transaction's nor an output's. */
+function readEntry(
+  key: Uint8Array,
+  value: Uint8Array,
+):
+  | { readonly position: number; readonly record: TransactionRecord }
+  | { readonly record: OutputRecord }
+  | undefined {
+  try {
+    if (key.length === 8) {
+      const position = positionIn(key)
+      return { position, record: decodeTransactionRecord(value) }
+    }
+    if (!equalBytes(encodeOutputReference(decodeOutputReference(key)), key)) return undefined
+    if (value.length !== outputRecordLength) return undefined
+    const view = new DataView(value.buffer, value.byteOffset)
+    const [created, spent] = [view.getBigUint64(0), view.getBigUint64(8)]
+    return { record: { created, spent, hash: value.subarray(16) } }
+  } catch {
+    return undefined
+  }
+}
+
+/** Positions over 2^53 − 1, which no block reaches, count as the greatest below. */
+const positionIn = (key: Uint8Array): number =>
+  Math.min(Number(new DataView(key.buffer, key.byteOffset).getBigUint64(0)), Number.MAX_SAFE_INTEGER)
+
+function* gapsIn(
+  block: SuspectBlock,
+  records: ReadonlyMap<number, TransactionRecord>,
+): Generator<LedgerFraudProof, void> {
+  let position = 0
+  while (block.valueOf(transactionKey(position)) !== undefined) position++
+  const later = [...records.keys()].find((each) => each > position && each < Number.MAX_SAFE_INTEGER)
+  if (later === undefined) return
+  const absent = block.map.proveAbsence(transactionKey(position))
+  yield { fraud: 'gapInTransactions', position, absent, later: openRecord(block, later) }
+}
+
+function* fraudsOfTransaction(
+  block: SuspectBlock,
+  records: ReadonlyMap<number, TransactionRecord>,
+  position: number,
+  record: TransactionRecord,
+): Generator<LedgerFraudProof, void> {
+  const parts = partsIn(block, position, record)
+  if (parts === undefined) return
+  const { inputs, referenceInputs, outputs, id, fee } = parts
+  const transaction = openTransaction(block, position)
+  /** The transaction's number in records of outputs. */
+  const own = BigInt(position) + 1n
+  for (const [index, key] of inputs.map(encodeOutputReference).entries()) {
+    if (outputIn(block, key)?.spent !== own)
+      yield { fraud: 'inputSpentElsewhere', transaction, index, output: openOutput(block, key) }
+  }
+  for (const [index, key] of referenceInputs.map(encodeOutputReference).entries()) {
+    const noted = outputIn(block, key)
+    const missing = noted
+      ? noted.created >= own || (noted.spent > 0n && noted.spent < own)
+      : !block.before.has(key)
+    if (missing) {
+      const [output, before] = [openOutput(block, key), openUnspent(block.before, key)]
+      yield { fraud: 'referenceInputMissing', transaction, index, output, before }
+    }
+  }
+  for (const [index, output] of outputs.entries()) {
+    const key = encodeOutputReference({ transactionId: id, index })
+    const noted = outputIn(block, key)
+    if (noted?.created !== own || !equalBytes(noted.hash, blake2b256(output)))
+      yield { fraud: 'outputNotNoted', transaction, index, output: openOutput(block, key) }
+  }
+  const previous = records.get(position - 1)
+  if (position > 0 && previous === undefined) return
+  if (record.feesSoFar === (previous?.feesSoFar ?? 0n) + fee) return
+  yield {
+    fraud: 'wrongFees',
+    transaction,
+    ...(position > 0 && { previous: openRecord(block, position - 1) }),
+  }
+}
+
+function* fraudsOfOutput(
+  block: SuspectBlock,
+  records: ReadonlyMap<number, TransactionRecord>,
+  key: Uint8Array,
+  { created, spent, hash }: OutputRecord,
+): Generator<LedgerFraudProof, void> {
+  const output = openOutput(block, key)
+  if (spent > 0n && spent <= created) yield { fraud: 'spentBeforeMade', key, output }
+  if (spent > 0n && spent !== bridge) {
+    const absent = absenceAt(block, spent)
+    const [position, spender] = [Number(spent) - 1, records.get(Number(spent) - 1)]
+    const parts = spender && partsIn(block, position, spender)
+    if (absent) yield { fraud: 'spentWithoutInput', key, output, spender: { absent } }
+    else if (parts && !parts.inputs.some((input) => equalBytes(encodeOutputReference(input), key)))
+      yield { fraud: 'spentWithoutInput', key, output, spender: openTransaction(block, position) }
+  }
+  if (created === 0n) {
+    if (!sameHash(block.before.valueHash(key), hash))
+      yield { fraud: 'spentThatNeverWas', key, output, before: openUnspent(block.before, key) }
+  } else {
+    const absent = absenceAt(block, created)
+    const [position, maker] = [Number(created) - 1, records.get(Number(created) - 1)]
+    const { transactionId, index } = decodeOutputReference(key)
+    const parts = maker && partsIn(block, position, maker)
+    if (absent) yield { fraud: 'inventedOutput', key, output, maker: { absent } }
+    else if (maker && !equalBytes(maker.id, transactionId))
+      yield { fraud: 'inventedOutput', key, output, maker: openRecord(block, position) }
+    else if (parts && index >= parts.outputs.length) {
+      const transaction = openTransaction(block, position)
+      yield { fraud: 'inventedOutput', key, output, maker: { transaction, index } }
+    }
+  }
+  const { after } = block
+  if (after && !sameHash(after.valueHash(key), spent === 0n ? hash : undefined))
+    yield wrongOutputsAfter(block, after, key)
+}
+
+/** The proof that the block has no transaction with a number of a record; undefined if it has one. */
+function absenceAt(block: SuspectBlock, number: bigint): Proof | undefined {
+  const key = new Uint8Array(8)
+  new DataView(key.buffer).setBigUint64(0, number - 1n)
+  return block.valueOf(key) === undefined ? block.map.proveAbsence(key) : undefined
+}
+
+const wrongOutputsAfter = (block: SuspectBlock, after: TrieView, key: Uint8Array): LedgerFraudProof => ({
+  fraud: 'wrongOutputsAfter',
+  key,
+  output: openOutput(block, key),
+  ...(block.valueOf(key) === undefined && { before: openUnspent(block.before, key) }),
+  after: openUnspent(after, key),
+})
+
+/** The parts of a transaction whose bytes are those of its record; undefined without them. */
+function partsIn({ transactions }: SuspectBlock, position: number, { kind, id }: TransactionRecord) {
+  const bytes = transactions[position]
+  if (bytes === undefined || kind !== 'transaction') return undefined
+  const parts = partsOf(bytes)
+  return parts.isDecoded && equalBytes(parts.id, id) ? parts : undefined
+}
+
+function outputIn(block: SuspectBlock, key: Uint8Array): OutputRecord | undefined {
+  const value = block.valueOf(key)
+  const entry = value && readEntry(key, value)
+  return entry && !('position' in entry) ? entry.record : undefined
+}
+
+const sameHash = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : equalBytes(a, b)

@@ -1,0 +1,256 @@
+import { decodeTransactionRecord, fitOf, intervalOf, partsOf, transactionKey } from '@ratatosk/block'
+import { concatBytes, equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import {
+  blake2b256,
+  decodeTransaction,
+  decodeTransactionOutput,
+  encodeOutputReference,
+  judgeProfile,
+  minimumFee,
+  minimumLovelace,
+  outputReferenceKey,
+  splitUnit,
+  type Transaction,
+  type TransactionOutput,
+} from '@ratatosk/ledger'
+import { openRecord, openTransaction, type SuspectBlock } from './open-block.js'
+import type { ProvableRules } from './rules.js'
+import { type FoundFraud, smallestOf } from './smallest-proof.js'
+import {
+  type Asset,
+  encodeTransactionFraudProof,
+  type OutputPlace,
+  type ResolvedOutputs,
+  type TransactionFraudProof,
+} from './transaction-proofs.js'
+
+/**
+ * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of its first proofs; undefined if
+ * there is none.
+ *
+ * Not found are what a transaction breaks that does not decode, and outputs at Byron addresses of another network. What inputs stand for is
+ * known only from the block's own transactions and `outputBefore`; without it, values are not compared and reference scripts cost
+ * nothing. The proof is not evaluated: do that before it is sent.
+ *
+ * @param rules of the layer 2, as the transaction policy has them
+ */
+export function findTransactionFraud(
+  block: SuspectBlock,
+  rules: ProvableRules,
+): FoundFraud<TransactionFraudProof> | undefined {
+  const made = outputsMadeIn(block)
+  const outputOf = (key: Uint8Array) => made.get(toHex(key)) ?? block.outputBefore?.(key)
+  for (const position of block.transactions.keys()) {
+    const transaction = recordedTransaction(block, position)
+    if (transaction === undefined) continue
+    const frauds = fraudsOf(block, rules, position, transaction, outputOf)
+    const found = smallestOf(frauds, (proof) => encodeTransactionFraudProof(block.header, proof))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The outputs that the transactions of a block make, by reference in hex. */
+function outputsMadeIn({ transactions }: SuspectBlock): ReadonlyMap<string, Uint8Array> {
+  const made = new Map<string, Uint8Array>()
+  for (const { id, outputs } of transactions.map(partsOf)) {
+    for (const [index, output] of outputs.entries())
+      made.set(toHex(encodeOutputReference({ transactionId: id, index })), output)
+  }
+  return made
+}
+
+/** A transaction that decodes and is the recorded one. */
+function recordedTransaction(block: SuspectBlock, position: number): Transaction | undefined {
+  const value = block.valueOf(transactionKey(position))
+  const bytes = block.transactions[position]
+  if (value === undefined || bytes === undefined) return undefined
+  try {
+    const record = decodeTransactionRecord(value)
+    const transaction = decodeTransaction(bytes)
+    const isRecorded = record.kind === 'transaction' && equalBytes(record.id, transaction.id)
+    return isRecorded ? transaction : undefined
+  } catch (error) {
+    if (isDecodeError(error) || error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function* fraudsOf(
+  block: SuspectBlock,
+  rules: ProvableRules,
+  position: number,
+  decoded: Transaction,
+  outputOf: (key: Uint8Array) => Uint8Array | undefined,
+): Generator<TransactionFraudProof, void> {
+  const { body } = decoded
+  const { parameters, networkId, slots } = rules
+  const transaction = openTransaction(block, position)
+
+  yield* unreadableParts(block, position, decoded)
+  if (fitOf(body.validityInterval, intervalOf(block.header, slots)) !== 'within')
+    yield { fraud: 'outsideInterval', transaction }
+  for (const key of forbiddenFields(decoded)) yield { fraud: 'forbiddenField', transaction, key }
+  if (body.networkId !== undefined && body.networkId !== networkId)
+    yield { fraud: 'wrongNetwork', transaction }
+  const isForbidden = ({ account, lovelace }: (typeof body.withdrawals)[number]) =>
+    lovelace > 0n ||
+    account.networkId !== networkId ||
+    account.kind !== 'reward' ||
+    account.stake.kind === 'key'
+  if (body.withdrawals.some(isForbidden)) yield { fraud: 'forbiddenWithdrawal', transaction }
+  if (body.inputs.length === 0) yield { fraud: 'noInputs', transaction }
+  const read = body.referenceInputs.map(outputReferenceKey)
+  for (const [input, key] of body.inputs.map(outputReferenceKey).entries()) {
+    const referenceInput = read.indexOf(key)
+    if (referenceInput >= 0) yield { fraud: 'inputIsReferenceInput', transaction, input, referenceInput }
+  }
+  for (const [output, { address, value, ...rest }] of outputsIn(decoded)) {
+    if (value.lovelace < minimumLovelace({ address, value, ...rest }, parameters))
+      yield { fraud: 'outputTooSmall', transaction, output }
+    if (address.kind !== 'byron' && address.networkId !== networkId)
+      yield { fraud: 'outputOnOtherNetwork', transaction, output }
+  }
+
+  const resolved = resolvedIn(block, position, decoded, outputOf)
+  yield* lowFees(decoded, rules, resolved).map(
+    (parts): TransactionFraudProof => ({ fraud: 'feeTooSmall', transaction, ...parts }),
+  )
+  if (resolved === undefined || judgeProfile(decoded).some(({ predicate }) => movesAda.has(predicate))) return
+  const spent = resolved.slice(0, body.inputs.length)
+  const shown = firstOf(resolved, spent.length)
+  for (const asset of unbalanced(decoded, spent))
+    yield { fraud: 'valueNotPreserved', transaction, resolved: shown, asset }
+}
+
+/** What else than inputs, outputs, fee and mint a value may depend on: a transaction with these breaks other rules. */
+const movesAda = new Set([
+  'CertificatesNotSupported',
+  'WithdrawalsNotSupported',
+  'ProposalsNotSupported',
+  'DonationsNotSupported',
+])
+
+function* unreadableParts(
+  block: SuspectBlock,
+  position: number,
+  decoded: Transaction,
+): Generator<TransactionFraudProof, void> {
+  const failures = judgeProfile(decoded)
+  const breaks = (part: string) =>
+    failures.some(
+      ({ predicate, details }) =>
+        (predicate === 'TooManyItems' || predicate === 'LongHeadsNotSupported') && details.part === part,
+    )
+  if (breaks('body')) yield { fraud: 'unreadablePart', part: openTransaction(block, position) }
+  if (breaks('witness set')) {
+    const { bytes: witnessSet } = decoded.witnesses
+    yield { fraud: 'unreadablePart', part: { record: openRecord(block, position), witnessSet } }
+  }
+  if (!failures.some(({ predicate }) => predicate === 'IndefiniteReferencesNotSupported')) return
+  const { body } = decoded
+  for (const set of ['inputs', 'collateralInputs', 'referenceInputs'] as const) {
+    for (const [index, { transactionId }] of body[set].entries()) {
+      // Before the id come its head of two bytes and the head of the array.
+      const head = body.bytes[transactionId.byteOffset - body.bytes.byteOffset - 3]
+      if (head === 0x82) continue
+      yield { fraud: 'unreadableReference', transaction: openTransaction(block, position), set, index }
+    }
+  }
+}
+
+/** Keys of the CDDL. */
+function* forbiddenFields({ body }: Transaction): Generator<number, void> {
+  if (body.certificates.length > 0) yield 4
+  if (body.votingProcedures.length > 0) yield 19
+  if (body.proposalProcedures.length > 0) yield 20
+  if (body.currentTreasury !== undefined) yield 21
+  if (body.treasuryDonation > 0n) yield 22
+}
+
+function* outputsIn({ body }: Transaction): Generator<readonly [OutputPlace, TransactionOutput], void> {
+  yield* body.outputs.entries()
+  if (body.collateralReturn) yield ['collateralReturn', body.collateralReturn]
+}
+
+/** What inputs and reference inputs stand for, in the order of the body; undefined if it is not known, or is not what is recorded. */
+function resolvedIn(
+  block: SuspectBlock,
+  position: number,
+  { body }: Transaction,
+  outputOf: (key: Uint8Array) => Uint8Array | undefined,
+): readonly Uint8Array[] | undefined {
+  const outputs: Uint8Array[] = []
+  for (const key of [...body.inputs, ...body.referenceInputs].map(encodeOutputReference)) {
+    const output = outputOf(key)
+    if (output === undefined) return undefined
+    outputs.push(output)
+  }
+  const value = block.valueOf(transactionKey(position))
+  const recorded = value && decodeTransactionRecord(value).resolved
+  return recorded && equalBytes(blake2b256(concatBytes(...outputs.map(blake2b256))), recorded)
+    ? outputs
+    : undefined
+}
+
+const firstOf = (resolved: readonly Uint8Array[], count: number): ResolvedOutputs => ({
+  outputs: resolved.slice(0, count),
+  hashes: concatBytes(...resolved.slice(count).map(blake2b256)),
+})
+
+type LowFee = Pick<
+  Extract<TransactionFraudProof, { fraud: 'feeTooSmall' }>,
+  'witnessSet' | 'auxiliaryData' | 'resolved'
+>
+
+/** What shows that a fee is below the minimum: with and without auxiliary data and reference scripts, where that suffices. */
+function lowFees(
+  decoded: Transaction,
+  { parameters }: ProvableRules,
+  resolved: readonly Uint8Array[] | undefined,
+): LowFee[] {
+  const { body, witnesses, auxiliaryData } = decoded
+  const sizes = resolved?.map((output) => decodeTransactionOutput(output).referenceScript?.bytes.length ?? 0)
+  const count = 1 + (sizes?.findLastIndex((size) => size > 0) ?? -1)
+  const total = sizes?.reduce((sum, size) => sum + size, 0) ?? 0
+  const sets: LowFee[] = []
+  for (const data of auxiliaryData === undefined ? [undefined] : [undefined, auxiliaryData.bytes]) {
+    for (const shown of resolved === undefined || count === 0
+      ? [undefined]
+      : [undefined, firstOf(resolved, count)]) {
+      const unseen = auxiliaryData === undefined || data ? 0 : auxiliaryData.bytes.length - 1
+      const least = minimumFee(decoded, parameters, shown ? total : 0) - parameters.minFeeA * BigInt(unseen)
+      if (body.fee >= least) continue
+      sets.push({
+        witnessSet: witnesses.bytes,
+        ...(data && { auxiliaryData: data }),
+        ...(shown && { resolved: shown }),
+      })
+    }
+  }
+  return sets
+}
+
+/** The assets of which a transaction consumes another amount than it produces. */
+function unbalanced({ body }: Transaction, spent: readonly Uint8Array[]): Asset[] {
+  const surplus = new Map<string, bigint>([['', -body.fee]])
+  const add = (unit: string, quantity: bigint) => surplus.set(unit, (surplus.get(unit) ?? 0n) + quantity)
+  const addAll = (assets: Transaction['body']['mint'], sign: bigint) => {
+    for (const [policy, names] of assets)
+      for (const [name, quantity] of names) add(policy + name, sign * quantity)
+  }
+  const addOutput = ({ value }: TransactionOutput, sign: bigint) => {
+    add('', sign * value.lovelace)
+    addAll(value.assets, sign)
+  }
+  for (const output of spent) addOutput(decodeTransactionOutput(output), 1n)
+  for (const output of body.outputs) addOutput(output, -1n)
+  addAll(body.mint, 1n)
+  return [...surplus].filter(([, quantity]) => quantity !== 0n).map(([unit]) => assetOf(unit))
+}
+
+function assetOf(unit: string): Asset {
+  if (unit === '') return {}
+  const { policy, name } = splitUnit(unit)
+  return { policy: fromHex(policy), name: fromHex(name) }
+}

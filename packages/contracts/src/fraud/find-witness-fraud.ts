@@ -1,0 +1,272 @@
+import { decodeTransactionRecord, type TransactionRecord, transactionKey } from '@ratatosk/block'
+import { compareBytes, concatBytes, equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import {
+  blake2b224,
+  blake2b256,
+  type Credential,
+  decodeTransaction,
+  decodeTransactionOutput,
+  effects,
+  encodeOutputReference,
+  type OutputReference,
+  type PlutusLanguage,
+  type ProtocolParameters,
+  type Script,
+  satisfiesNativeScript,
+  scriptIntegrityHash,
+  type Transaction,
+  type TransactionOutput,
+  verifySignature,
+} from '@ratatosk/ledger'
+import { openOutput, openRecord, openTransaction, type SuspectBlock } from './open-block.js'
+import { type FoundFraud, smallestOf } from './smallest-proof.js'
+import {
+  encodeWitnessFraudProof,
+  type ScriptNeed,
+  type SpentOpening,
+  type WitnessFraudProof,
+} from './witness-proofs.js'
+
+/**
+ * Looks for a fraud in the witnesses of a block's transactions, and returns the smallest of the first proofs; undefined if there is none.
+ *
+ * Not found is
+ *
+ * - what transactions do with outputs that are not known: those from before the block need `block.outputBefore`;
+ * - a missing bootstrap witness of a Byron address, and signatures and scripts for collateral;
+ * - a script data hash over the cost models of other languages than the transaction's;
+ * - extraneous witnesses, and a Plutus script that fails;
+ * - anything in a transaction that the ledger does not decode, or whose witnesses the block commits to are others;
+ * - what a proof cannot read: key witnesses and keys of maps in longer heads than needed.
+ *
+ * The proof is not evaluated: do that before it is sent.
+ *
+ * @param parameters of the layer 2, as the policy has them
+ */
+export function findWitnessFraud(
+  block: SuspectBlock,
+  parameters: Pick<ProtocolParameters, 'costModels'>,
+): FoundFraud<WitnessFraudProof> | undefined {
+  return smallestOf(fraudsIn(block, parameters), (proof) => encodeWitnessFraudProof(block.header, proof))
+}
+
+type Outputs = (reference: OutputReference) => TransactionOutput | undefined
+
+function* fraudsIn(
+  block: SuspectBlock,
+  parameters: Pick<ProtocolParameters, 'costModels'>,
+): Generator<WitnessFraudProof, void> {
+  const produced = new Map<string, TransactionOutput>()
+  const outputs: Outputs = (reference) => {
+    const key = encodeOutputReference(reference)
+    const own = produced.get(toHex(key))
+    if (own !== undefined) return own
+    const before = block.outputBefore?.(key)
+    return before && decodeTransactionOutput(before)
+  }
+  for (const [position, bytes] of block.transactions.entries()) {
+    const transaction = decoded(bytes)
+    const record = recordAt(block, position)
+    if (transaction === undefined || record === undefined || record.kind !== 'transaction') continue
+    for (const { reference, output } of effects(transaction).produced)
+      produced.set(toHex(encodeOutputReference(reference)), output)
+    const { id, witnesses } = transaction
+    if (!equalBytes(record.id, id) || !equalBytes(record.witnessSetHash, blake2b256(witnesses.bytes)))
+      continue
+    yield* fraudsOf({ block, position, record, transaction, outputs, parameters })
+  }
+}
+
+interface Suspect {
+  readonly block: SuspectBlock
+  readonly position: number
+  readonly record: TransactionRecord
+  readonly transaction: Transaction
+  readonly outputs: Outputs
+  readonly parameters: Pick<ProtocolParameters, 'costModels'>
+}
+
+function* fraudsOf(suspect: Suspect): Generator<WitnessFraudProof, void> {
+  yield* invalidSignatures(suspect)
+  yield* missingSignatures(suspect)
+  yield* scriptFrauds(suspect)
+  yield* scriptDataFrauds(suspect)
+}
+
+function* invalidSignatures({ block, position, transaction }: Suspect): Generator<WitnessFraudProof, void> {
+  const { id, witnesses } = transaction
+  for (const [isBootstrap, signatures] of [
+    [false, witnesses.keyWitnesses],
+    [true, witnesses.bootstrapWitnesses],
+  ] as const) {
+    for (const [index, { publicKey, signature }] of signatures.entries()) {
+      if (verifySignature(signature, id, publicKey)) continue
+      yield {
+        fraud: 'invalidSignature',
+        transaction: openRecord(block, position),
+        witnesses: witnesses.bytes,
+        isBootstrap,
+        index,
+      }
+    }
+  }
+}
+
+/** The hashes of the keys that have signed, in hex. */
+const signatoriesOf = ({ witnesses }: Transaction): ReadonlySet<string> =>
+  new Set(witnesses.keyWitnesses.map(({ publicKey }) => toHex(blake2b224(publicKey))))
+
+function* missingSignatures(suspect: Suspect): Generator<WitnessFraudProof, void> {
+  const { transaction, outputs } = suspect
+  const signed = signatoriesOf(transaction)
+  for (const [index, reference] of transaction.body.inputs.entries()) {
+    const output = outputs(reference)
+    const payment = output && paymentOf(output)
+    if (payment?.kind !== 'key' || signed.has(toHex(payment.hash))) continue
+    const need = spentAt(suspect, index)
+    if (need) yield { fraud: 'missingSignature', ...opened(suspect), need }
+  }
+  for (const keyHash of transaction.body.requiredSigners) {
+    if (!signed.has(toHex(keyHash)))
+      yield { fraud: 'missingSignature', ...opened(suspect), need: { kind: 'required', keyHash } }
+  }
+}
+
+const opened = ({ block, position, transaction }: Suspect) => ({
+  transaction: openTransaction(block, position),
+  witnesses: transaction.witnesses.bytes,
+})
+
+const paymentOf = ({ address }: TransactionOutput): Credential | undefined =>
+  address.kind === 'byron' || address.kind === 'reward' ? undefined : address.payment
+
+/** What an input spends; undefined if the block does not note the output that it stands for. */
+function spentAt({ block, transaction, outputs }: Suspect, index: number): SpentOpening | undefined {
+  const reference = transaction.body.inputs[index] as OutputReference
+  const output = outputs(reference)
+  const noted = openOutput(block, encodeOutputReference(reference))
+  if (output === undefined || noted.record === undefined) return undefined
+  if (!equalBytes(noted.record.subarray(16), blake2b256(output.bytes))) return undefined
+  return { kind: 'spent', index, noted, output: output.bytes }
+}
+
+/** A script that a transaction needs, and the redeemer that a Plutus script would have. */
+interface Needed {
+  readonly hash: Uint8Array
+  readonly purpose: 'spend' | 'mint' | 'reward'
+  readonly index: number
+  /** Of an input. */
+  readonly output?: TransactionOutput
+  /** Undefined if it cannot be shown. */
+  readonly open: () => ScriptNeed | undefined
+}
+
+function* neededScripts(suspect: Suspect): Generator<Needed, void> {
+  const { inputs, mint, withdrawals } = suspect.transaction.body
+  const keys = inputs.map(encodeOutputReference)
+  for (const [index, reference] of inputs.entries()) {
+    const output = suspect.outputs(reference)
+    const payment = output && paymentOf(output)
+    if (output === undefined || payment?.kind !== 'script') continue
+    const before = keys.filter((key) => compareBytes(key, encodeOutputReference(reference)) < 0)
+    const open = () => spentAt(suspect, index)
+    yield { hash: payment.hash, purpose: 'spend', index: before.length, output, open }
+  }
+  for (const [index, hex] of [...mint.keys()].sort().entries()) {
+    const policy = fromHex(hex)
+    yield { hash: policy, purpose: 'mint', index, open: () => ({ kind: 'minted', policy }) }
+  }
+  const accounts = withdrawals.map(({ account }) => account)
+  accounts.sort((a, b) => compareBytes(a.bytes, b.bytes))
+  for (const [index, account] of accounts.entries()) {
+    if (account.kind !== 'reward' || account.stake.kind !== 'script') continue
+    const need = { kind: 'withdrawn', account: account.bytes } as const
+    yield { hash: account.stake.hash, purpose: 'reward', index, open: () => need }
+  }
+}
+
+function* scriptFrauds(suspect: Suspect): Generator<WitnessFraudProof, void> {
+  const { transaction } = suspect
+  const { body, witnesses } = transaction
+  const resolved = [...body.inputs, ...body.referenceInputs].map(suspect.outputs)
+  const scripts = new Map<string, Script>()
+  for (const output of resolved)
+    if (output?.referenceScript) scripts.set(toHex(output.referenceScript.hash), output.referenceScript)
+  for (const script of witnesses.scripts) scripts.set(toHex(script.hash), script)
+  const pointers = new Set(witnesses.redeemers.map(({ purpose, index }) => `${purpose}:${index}`))
+  const signed = signatoriesOf(transaction)
+  for (const { hash, purpose, index, output, open } of neededScripts(suspect)) {
+    const script = scripts.get(toHex(hash))
+    const hasRedeemer = pointers.has(`${purpose}:${index}`)
+    if (script === undefined) {
+      const need = open()
+      const outputs = recorded(suspect, resolved)
+      if (need && outputs) yield { fraud: 'scriptMissing', ...opened(suspect), need, outputs }
+    } else if (script.language === 'native') {
+      if (!satisfiesNativeScript(script.script, signed, body.validityInterval)) {
+        const need = open()
+        if (need) yield { fraud: 'nativeScriptFails', ...opened(suspect), need, script: script.bytes }
+      }
+    } else if (!hasRedeemer) {
+      const need = open()
+      const { language, bytes } = script
+      if (need) yield { fraud: 'redeemerMissing', ...opened(suspect), need, language, script: bytes }
+    }
+    if (!hasRedeemer || output?.datum.kind !== 'hash') continue
+    if (witnesses.datums.has(toHex(output.datum.hash))) continue
+    const spent = open()
+    if (spent?.kind === 'spent') yield { fraud: 'datumMissing', ...opened(suspect), spent }
+  }
+}
+
+/** The outputs that a transaction's record commits to, if they are known. */
+function recorded(
+  { record }: Suspect,
+  resolved: readonly (TransactionOutput | undefined)[],
+): readonly Uint8Array[] | undefined {
+  const outputs = resolved.flatMap((output) => (output === undefined ? [] : [output.bytes]))
+  if (outputs.length < resolved.length) return undefined
+  return equalBytes(record.resolved, blake2b256(concatBytes(...outputs.map(blake2b256))))
+    ? outputs
+    : undefined
+}
+
+const languages: readonly PlutusLanguage[] = ['PlutusV1', 'PlutusV2', 'PlutusV3']
+const setsOfLanguages = Array.from(
+  { length: 2 ** languages.length },
+  (_, set) => new Set(languages.filter((_language, place) => (set >> place) % 2 === 1)),
+)
+
+function* scriptDataFrauds(suspect: Suspect): Generator<WitnessFraudProof, void> {
+  const { transaction, parameters } = suspect
+  const { redeemers, datums } = transaction.witnesses
+  const stated = transaction.body.scriptDataHash
+  const isEmpty = redeemers.length === 0 && datums.size === 0
+  const isRight = isEmpty
+    ? stated === undefined
+    : stated !== undefined &&
+      setsOfLanguages.some((set) => {
+        const expected = scriptIntegrityHash(transaction, set, parameters)
+        return expected !== undefined && equalBytes(expected, stated)
+      })
+  if (!isRight) yield { fraud: 'wrongScriptDataHash', ...opened(suspect) }
+}
+
+function recordAt(block: SuspectBlock, position: number): TransactionRecord | undefined {
+  const value = block.valueOf(transactionKey(position))
+  try {
+    return value && decodeTransactionRecord(value)
+  } catch {
+    // Not the record of a transaction: a fraud that the ledger policy proves.
+    return undefined
+  }
+}
+
+function decoded(bytes: Uint8Array): Transaction | undefined {
+  try {
+    return decodeTransaction(bytes)
+  } catch (error) {
+    if (isDecodeError(error)) return undefined
+    throw error
+  }
+}

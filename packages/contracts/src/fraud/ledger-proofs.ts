@@ -1,0 +1,172 @@
+import { type Header, headerToData } from '@ratatosk/block'
+import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
+import type { Proof } from '@ratatosk/trie'
+import { LedgerFraud } from './layout.js'
+import {
+  type Absent,
+  type OutputOpening,
+  optionData as option,
+  type RecordOpening,
+  recordData as record,
+  stepsData as steps,
+  type TransactionOpening,
+  transactionData as transaction,
+  type UnspentOpening,
+  unspentData as unspent,
+} from './openings.js'
+
+/**
+ * A fraud in what a block does to outputs, and its proof: an argument of the ledger policy. `key` is the CBOR of an output
+ * reference; `index` counts inputs, reference inputs or outputs in the order of the body.
+ */
+export type LedgerFraudProof =
+  /** The input is noted as spent by another transaction, or not at all. */
+  | {
+      readonly fraud: 'inputSpentElsewhere'
+      readonly transaction: TransactionOpening
+      readonly index: number
+      readonly output: OutputOpening
+    }
+  /** The output is noted as spent by a transaction that is not in the block, or lacks such an input. */
+  | {
+      readonly fraud: 'spentWithoutInput'
+      readonly key: Uint8Array
+      readonly output: OutputOpening
+      readonly spender: TransactionOpening | Absent
+    }
+  /** The output is not noted, as made by another transaction, or with another hash. */
+  | {
+      readonly fraud: 'outputNotNoted'
+      readonly transaction: TransactionOpening
+      readonly index: number
+      readonly output: OutputOpening
+    }
+  /** The output is noted as made by a transaction that is not in the block, has another id, or fewer outputs. */
+  | {
+      readonly fraud: 'inventedOutput'
+      readonly key: Uint8Array
+      readonly output: OutputOpening
+      readonly maker:
+        | Absent
+        | RecordOpening
+        | { readonly transaction: TransactionOpening; readonly index: number }
+    }
+  /** The output is noted as older than the block, but was not unspent before it, or was another. */
+  | {
+      readonly fraud: 'spentThatNeverWas'
+      readonly key: Uint8Array
+      readonly output: OutputOpening
+      readonly before: UnspentOpening
+    }
+  /** The output is spent by the transaction that makes it, or by one before. */
+  | { readonly fraud: 'spentBeforeMade'; readonly key: Uint8Array; readonly output: OutputOpening }
+  /** What is unspent after the block does not follow. `before` is needed if the block does not note the output. */
+  | {
+      readonly fraud: 'wrongOutputsAfter'
+      readonly key: Uint8Array
+      readonly output: OutputOpening
+      readonly before?: UnspentOpening
+      readonly after: UnspentOpening
+    }
+  /**
+   * One of the hashes of what the inputs and, behind them, the reference inputs stand for is not that of the output. `hashes` are
+   * those that the record commits to, 32 bytes each; `before` is needed if the block does not note the output.
+   */
+  | {
+      readonly fraud: 'wrongResolved'
+      readonly transaction: TransactionOpening
+      readonly index: number
+      readonly hashes: Uint8Array
+      readonly output: OutputOpening
+      readonly before?: UnspentOpening
+    }
+  /** The output of a reference input is spent before, made later, or was never there. `before` is needed as above. */
+  | {
+      readonly fraud: 'referenceInputMissing'
+      readonly transaction: TransactionOpening
+      readonly index: number
+      readonly output: OutputOpening
+      readonly before?: UnspentOpening
+    }
+  /** There is a transaction, but none at a position before. */
+  | {
+      readonly fraud: 'gapInTransactions'
+      readonly position: number
+      readonly absent: Proof
+      readonly later: RecordOpening
+    }
+  /** An entry of the transactions map is neither that of a transaction nor that of an output. */
+  | {
+      readonly fraud: 'strangeEntry'
+      readonly key: Uint8Array
+      readonly value: Uint8Array
+      readonly proof: Proof
+    }
+  /** The fees so far are not those before and the transaction's own. `previous` is undefined for the first transaction. */
+  | {
+      readonly fraud: 'wrongFees'
+      readonly transaction: TransactionOpening
+      readonly previous?: RecordOpening
+    }
+
+/**
+ * The redeemer of the ledger policy that proves a fraud.
+ *
+ * @param header of the block; the verdict's name is its hash
+ * @returns Plutus data CBOR
+ */
+export const encodeLedgerFraudProof = (header: Header, proof: LedgerFraudProof): Uint8Array =>
+  encodePlutusData(constr(LedgerFraud[proof.fraud], headerToData(header), ...fieldsOf(proof)))
+
+function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
+  switch (proof.fraud) {
+    case 'inputSpentElsewhere':
+    case 'outputNotNoted':
+      return [transaction(proof.transaction), BigInt(proof.index), option(proof.output.record, proof.output)]
+    case 'spentWithoutInput': {
+      const { key, output, spender } = proof
+      const shown = 'absent' in spender ? constr(1, steps(spender.absent)) : constr(0, transaction(spender))
+      return [key, option(output.record, output), shown]
+    }
+    case 'inventedOutput': {
+      const { key, output, maker } = proof
+      return [key, option(output.record, output), makerOf(maker)]
+    }
+    case 'spentThatNeverWas':
+      return [proof.key, option(proof.output.record, proof.output), unspent(proof.before)]
+    case 'spentBeforeMade':
+      return [proof.key, option(proof.output.record, proof.output)]
+    case 'wrongOutputsAfter': {
+      const { key, output, before, after } = proof
+      return [key, option(output.record, output), unspent(before), unspent(after)]
+    }
+    case 'wrongResolved': {
+      const { index, hashes, output, before } = proof
+      return [
+        transaction(proof.transaction),
+        BigInt(index),
+        hashes,
+        option(output.record, output),
+        unspent(before),
+      ]
+    }
+    case 'referenceInputMissing': {
+      const { index, output, before } = proof
+      return [transaction(proof.transaction), BigInt(index), option(output.record, output), unspent(before)]
+    }
+    case 'gapInTransactions':
+      return [BigInt(proof.position), steps(proof.absent), ...record(proof.later)]
+    case 'strangeEntry':
+      return [proof.key, proof.value, steps(proof.proof)]
+    case 'wrongFees': {
+      const { previous } = proof
+      return [transaction(proof.transaction), previous ? constr(0, ...record(previous)) : constr(1)]
+    }
+  }
+}
+
+function makerOf(maker: Extract<LedgerFraudProof, { fraud: 'inventedOutput' }>['maker']): PlutusData {
+  if ('absent' in maker) return constr(0, steps(maker.absent))
+  if ('transaction' in maker) return constr(2, transaction(maker.transaction), BigInt(maker.index))
+  return constr(1, ...record(maker))
+}

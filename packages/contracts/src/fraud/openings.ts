@@ -1,0 +1,67 @@
+import { constr, decodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
+import { type Proof, proofToCbor } from '@ratatosk/trie'
+
+/*
+ * What fraud proofs open of a block, and how redeemers encode it.
+ */
+
+/** Bytes in the redeemer; or the index of a reference input whose inline datum is these bytes, for what a redeemer cannot hold. */
+export type Supplied = Uint8Array | number
+
+/** A transaction's record in the transactions map of a block, proven. */
+export interface RecordOpening {
+  readonly position: number
+  /** The encoded record, 105 bytes. */
+  readonly record: Uint8Array
+  readonly proof: Proof
+}
+
+/** A record and the transaction's body. */
+export interface TransactionOpening extends RecordOpening {
+  /** CBOR. */
+  readonly body: Supplied
+}
+
+/** What the transactions map notes of an output: the encoded record, 48 bytes; or a proof that there is none. */
+export interface OutputOpening {
+  readonly record?: Uint8Array
+  readonly proof: Proof
+}
+
+/** An output in one of the header's maps of unspent outputs: the Blake2b-256 of its CBOR; or a proof that it is not there. */
+export interface UnspentOpening {
+  readonly hash?: Uint8Array
+  readonly proof: Proof
+}
+
+/** A proof that the transactions map has no record at a position. */
+export interface Absent {
+  readonly absent: Proof
+}
+
+/** Fields of a constructor, or the beginning of a list. */
+export const recordData = ({ position, record, proof }: RecordOpening): PlutusData[] => [
+  BigInt(position),
+  record,
+  stepsData(proof),
+]
+
+export const transactionData = (opening: TransactionOpening): PlutusData => [
+  ...recordData(opening),
+  suppliedData(opening.body),
+]
+
+export const suppliedData = (supplied: Supplied): PlutusData =>
+  supplied instanceof Uint8Array ? constr(0, supplied) : constr(1, BigInt(supplied))
+
+/** What a map has under a key, or that it lacks the key. */
+export const optionData = (
+  content: Uint8Array | undefined,
+  { proof }: { readonly proof: Proof },
+): PlutusData => (content === undefined ? constr(1, stepsData(proof)) : constr(0, content, stepsData(proof)))
+
+/** An opening that is not read has any value. */
+export const unspentData = (opening: UnspentOpening | undefined): PlutusData =>
+  opening === undefined ? 0n : optionData(opening.hash, opening)
+
+export const stepsData = (proof: Proof): PlutusData => decodePlutusData(proofToCbor(proof))

@@ -1,0 +1,64 @@
+import { languageViews, type ProtocolParameters, scriptHash } from '@ratatosk/ledger'
+import { ContractsError } from '../errors.js'
+import { applyParameters, type PlutusScript } from '../script/apply.js'
+import { compiledCode } from '../script/blueprint.js'
+import type { ProvableRules } from './rules.js'
+
+/**
+ * The policy of proofs that a block does to outputs what no valid block does. It has no parameters: its hash is the same for
+ * every deployment.
+ */
+export function ledgerFraudScript(): PlutusScript {
+  const bytes = compiledCode('ledger_fraud')
+  return { language: 'PlutusV3', bytes, hash: scriptHash('PlutusV3', bytes) }
+}
+
+/**
+ * The policy of proofs that a transaction of a block breaks a rule of its own: value, fee, outputs, validity interval, and what layer 2
+ * does not allow. The rules of the layer 2 are its parameters: other rules need another policy, or honest operators lose their bonds.
+ *
+ * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`; also for another protocol version than 9 or 10, whose rules these are
+ */
+export function transactionFraudScript(rules: ProvableRules): PlutusScript {
+  const { major } = rules.parameters.protocolVersion
+  if (major !== 9 && major !== 10)
+    throw new ContractsError('CONTRACTS_INVALID_PARAMETER', `protocolVersion must be 9 or 10, not ${major}`)
+  return applyParameters(compiledCode('transaction_fraud'), rulesData(rules))
+}
+
+/** The parameters of the transaction policy. */
+export function rulesData({ parameters, networkId, slots }: ProvableRules): bigint[] {
+  const { memory, steps } = parameters.executionPrices
+  const { numerator, denominator } = parameters.referenceScriptCostPerByte
+  return [
+    slots.zeroTime - slots.zeroSlot * BigInt(slots.slotLength),
+    BigInt(slots.slotLength),
+    BigInt(networkId),
+    parameters.minFeeA,
+    parameters.minFeeB,
+    memory.numerator * steps.denominator,
+    steps.numerator * memory.denominator,
+    memory.denominator * steps.denominator,
+    numerator,
+    denominator,
+    parameters.coinsPerUtxoByte,
+  ]
+}
+
+/**
+ * The policy of proofs that a transaction of a block lacks a signature, script, redeemer or datum, or has a wrong one. The cost models are
+ * its parameters: it speaks of script data hashes, and only of blocks that were judged by these cost models.
+ *
+ * @param parameters of the layer 2
+ */
+export const witnessFraudScript = (parameters: CostModels): PlutusScript =>
+  applyParameters(compiledCode('witness_fraud'), languageParameters(parameters))
+
+type CostModels = Pick<ProtocolParameters, 'costModels'>
+
+/** The cost models of Plutus V1, V2 and V3: key and value of an entry in the map that a script data hash holds. */
+export const languageParameters = (parameters: CostModels): Uint8Array[] =>
+  (['PlutusV1', 'PlutusV2', 'PlutusV3'] as const).map((language) =>
+    // Behind the head of the map.
+    languageViews(new Set([language]), parameters).subarray(1),
+  )

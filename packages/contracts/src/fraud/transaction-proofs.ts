@@ -1,0 +1,146 @@
+import { type Header, headerToData } from '@ratatosk/block'
+import { CborWriter } from '@ratatosk/cbor'
+import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
+import { TransactionFraud } from './layout.js'
+import {
+  type RecordOpening,
+  recordData,
+  type Supplied,
+  suppliedData,
+  type TransactionOpening,
+  transactionData,
+} from './openings.js'
+
+/** What the inputs of a transaction, and behind them its reference inputs, stand for. */
+export interface ResolvedOutputs {
+  /** CBOR of the outputs of the first of them. */
+  readonly outputs: readonly Supplied[]
+  /** Blake2b-256 of the others, 32 bytes each. */
+  readonly hashes: Uint8Array
+}
+
+/** A native asset; ada without a policy. Policy id 28 bytes, name up to 32. */
+export interface Asset {
+  readonly policy?: Uint8Array
+  readonly name?: Uint8Array
+}
+
+/** An output by its index in the body, or the collateral return. */
+export type OutputPlace = number | 'collateralReturn'
+
+const inputSets = { inputs: 0, collateralInputs: 1, referenceInputs: 2 } as const
+
+/**
+ * A rule that a transaction of a block breaks, and the proof of it: an argument of the transaction policy. `index` counts in the
+ * order of the body.
+ */
+export type TransactionFraudProof =
+  /** What the transaction consumes of an asset is not what it produces. `resolved` has the outputs of all inputs. */
+  | {
+      readonly fraud: 'valueNotPreserved'
+      readonly transaction: TransactionOpening
+      readonly resolved: ResolvedOutputs
+      readonly asset: Asset
+    }
+  /**
+   * The fee is below the minimum. Without `auxiliaryData`, and for outputs that `resolved` does not have, the minimum counts as if
+   * there were none.
+   */
+  | {
+      readonly fraud: 'feeTooSmall'
+      readonly transaction: TransactionOpening
+      readonly witnessSet: Supplied
+      readonly auxiliaryData?: Supplied
+      readonly resolved?: ResolvedOutputs
+    }
+  /** An output holds less than its minimum, or pays to an address of another network. */
+  | {
+      readonly fraud: 'outputTooSmall' | 'outputOnOtherNetwork'
+      readonly transaction: TransactionOpening
+      readonly output: OutputPlace
+    }
+  /**
+   * The validity interval has no slot of the block; the body names another network; a withdrawal is not of zero by a script of this
+   * network; there are no inputs.
+   */
+  | {
+      readonly fraud: 'outsideInterval' | 'wrongNetwork' | 'forbiddenWithdrawal' | 'noInputs'
+      readonly transaction: TransactionOpening
+    }
+  /** The body has a field that layer 2 does not allow, by its key in the CDDL. */
+  | {
+      readonly fraud: 'forbiddenField'
+      readonly transaction: TransactionOpening
+      readonly key: number
+    }
+  /** An input is a reference input too. */
+  | {
+      readonly fraud: 'inputIsReferenceInput'
+      readonly transaction: TransactionOpening
+      readonly input: number
+      readonly referenceInput: number
+    }
+  /** A body or witness set has too many items for layer 1 to read it, or a head that is not in its shortest form. */
+  | {
+      readonly fraud: 'unreadablePart'
+      readonly part: TransactionOpening | { readonly record: RecordOpening; readonly witnessSet: Supplied }
+    }
+  /** A reference is not a definite array. */
+  | {
+      readonly fraud: 'unreadableReference'
+      readonly transaction: TransactionOpening
+      readonly set: keyof typeof inputSets
+      readonly index: number
+    }
+
+/**
+ * The redeemer of the transaction policy that proves a fraud.
+ *
+ * @param header of the block; the verdict's name is its hash
+ * @returns Plutus data CBOR
+ */
+export const encodeTransactionFraudProof = (header: Header, proof: TransactionFraudProof): Uint8Array =>
+  encodePlutusData(constr(TransactionFraud[proof.fraud], headerToData(header), ...fieldsOf(proof)))
+
+function fieldsOf(proof: TransactionFraudProof): PlutusData[] {
+  if (proof.fraud === 'unreadablePart') return [partData(proof.part)]
+  const transaction = transactionData(proof.transaction)
+  switch (proof.fraud) {
+    case 'valueNotPreserved': {
+      const { policy, name } = proof.asset
+      return [transaction, ...resolvedData(proof.resolved), stringCbor(policy), stringCbor(policy && name)]
+    }
+    case 'feeTooSmall': {
+      const { witnessSet, auxiliaryData, resolved } = proof
+      const shown = auxiliaryData === undefined ? constr(1) : constr(0, suppliedData(auxiliaryData))
+      return [transaction, suppliedData(witnessSet), shown, ...resolvedData(resolved)]
+    }
+    case 'outputTooSmall':
+    case 'outputOnOtherNetwork': {
+      const { output } = proof
+      return [transaction, output === 'collateralReturn' ? constr(1) : constr(0, BigInt(output))]
+    }
+    case 'forbiddenField':
+      return [transaction, BigInt(proof.key)]
+    case 'inputIsReferenceInput':
+      return [transaction, BigInt(proof.input), BigInt(proof.referenceInput)]
+    case 'unreadableReference':
+      return [transaction, constr(inputSets[proof.set]), BigInt(proof.index)]
+    default:
+      return [transaction]
+  }
+}
+
+const partData = (part: Extract<TransactionFraudProof, { fraud: 'unreadablePart' }>['part']): PlutusData =>
+  'witnessSet' in part
+    ? constr(1, recordData(part.record), suppliedData(part.witnessSet))
+    : constr(0, transactionData(part))
+
+const resolvedData = (resolved: ResolvedOutputs | undefined): PlutusData[] => [
+  resolved?.outputs.map(suppliedData) ?? [],
+  resolved?.hashes ?? new Uint8Array(),
+]
+
+/** A byte string in CBOR, as bodies have it; nothing for none. */
+const stringCbor = (bytes: Uint8Array | undefined): Uint8Array =>
+  bytes === undefined ? new Uint8Array() : new CborWriter(40).bytes(bytes).toBytes()

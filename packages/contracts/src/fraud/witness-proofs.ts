@@ -1,0 +1,137 @@
+import { type Header, headerToData } from '@ratatosk/block'
+import { concatBytes } from '@ratatosk/cbor'
+import type { Script } from '@ratatosk/ledger'
+import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
+import { WitnessFraud, WitnessNeed } from './layout.js'
+import {
+  type OutputOpening,
+  optionData,
+  type RecordOpening,
+  recordData,
+  type Supplied,
+  suppliedData,
+  type TransactionOpening,
+  transactionData,
+} from './openings.js'
+
+/** An output that a transaction spends. */
+export interface SpentOpening {
+  readonly kind: 'spent'
+  /** Of the input, in the order of the body. */
+  readonly index: number
+  /** What the block notes of the output. */
+  readonly noted: OutputOpening
+  /** CBOR of the output. */
+  readonly output: Supplied
+}
+
+/** What a transaction needs a script for: an input, a policy id of 28 bytes, or a reward account of 29. */
+export type ScriptNeed =
+  | SpentOpening
+  | { readonly kind: 'minted'; readonly policy: Uint8Array }
+  | { readonly kind: 'withdrawn'; readonly account: Uint8Array }
+
+/** What a transaction needs a signature for: an input, or the hash of a required signer, 28 bytes. */
+export type SignatureNeed = SpentOpening | { readonly kind: 'required'; readonly keyHash: Uint8Array }
+
+/** A transaction with its witness set. */
+interface Witnessed {
+  readonly transaction: TransactionOpening
+  /** CBOR of the witness set. */
+  readonly witnesses: Supplied
+}
+
+/** A fraud in the witnesses of a transaction, and its proof: an argument of the witness policy. */
+export type WitnessFraudProof =
+  /** A signature does not fit its key and the transaction's id. `index` counts the key witnesses, or the bootstrap witnesses. */
+  | {
+      readonly fraud: 'invalidSignature'
+      readonly transaction: RecordOpening
+      readonly witnesses: Supplied
+      readonly isBootstrap: boolean
+      readonly index: number
+    }
+  /** A key that had to sign did not. */
+  | ({ readonly fraud: 'missingSignature'; readonly need: SignatureNeed } & Witnessed)
+  /** A native script that is needed is not satisfied. `script` is its CBOR. */
+  | ({
+      readonly fraud: 'nativeScriptFails'
+      readonly need: ScriptNeed
+      readonly script: Supplied
+    } & Witnessed)
+  /** A script that is needed is nowhere. `outputs` are all that inputs and, behind them, reference inputs stand for. */
+  | ({
+      readonly fraud: 'scriptMissing'
+      readonly need: ScriptNeed
+      readonly outputs: readonly Supplied[]
+    } & Witnessed)
+  /** A Plutus script that is needed has no redeemer. `script` is the content of its byte string. */
+  | ({
+      readonly fraud: 'redeemerMissing'
+      readonly need: ScriptNeed
+      readonly language: Exclude<Script['language'], 'native'>
+      readonly script: Supplied
+    } & Witnessed)
+  /** An input with a redeemer stands for an output with the hash of a datum that is not in the witness set. */
+  | ({ readonly fraud: 'datumMissing'; readonly spent: SpentOpening } & Witnessed)
+  /** The script data hash is not that of redeemers, datums and cost models. */
+  | ({ readonly fraud: 'wrongScriptDataHash' } & Witnessed)
+
+/**
+ * The redeemer of the witness policy that proves a fraud.
+ *
+ * @param header of the block; the verdict's name is its hash
+ * @returns Plutus data CBOR
+ */
+export const encodeWitnessFraudProof = (header: Header, proof: WitnessFraudProof): Uint8Array =>
+  encodePlutusData(
+    constr(
+      WitnessFraud[proof.fraud],
+      headerToData(header),
+      proof.fraud === 'invalidSignature' ? recordData(proof.transaction) : transactionData(proof.transaction),
+      suppliedData(proof.witnesses),
+      ...fieldsOf(proof),
+    ),
+  )
+
+/** The byte before a script in the preimage of its hash. */
+const languages = { native: 0n, PlutusV1: 1n, PlutusV2: 2n, PlutusV3: 3n } as const
+
+function fieldsOf(proof: WitnessFraudProof): PlutusData[] {
+  switch (proof.fraud) {
+    case 'invalidSignature':
+      return [proof.isBootstrap ? 1n : 0n, BigInt(proof.index)]
+    case 'missingSignature':
+      return [needData(proof.need)]
+    case 'nativeScriptFails':
+      return [needData(proof.need), suppliedData(proof.script)]
+    case 'scriptMissing':
+      return [needData(proof.need), proof.outputs.map(suppliedData)]
+    case 'redeemerMissing':
+      return [needData(proof.need), languages[proof.language], suppliedData(proof.script)]
+    case 'datumMissing':
+      return [needData(proof.spent)]
+    case 'wrongScriptDataHash':
+      return []
+  }
+}
+
+/** What is not an input is named by its CBOR in the body. */
+function needData(need: ScriptNeed | SignatureNeed): PlutusData {
+  switch (need.kind) {
+    case 'spent': {
+      const { index, noted, output } = need
+      return constr(WitnessNeed.spent, BigInt(index), optionData(noted.record, noted), suppliedData(output))
+    }
+    case 'minted':
+      return constr(WitnessNeed.minted, byteString(need.policy))
+    case 'withdrawn':
+      return constr(WitnessNeed.withdrawn, byteString(need.account))
+    case 'required':
+      return constr(WitnessNeed.required, byteString(need.keyHash))
+  }
+}
+
+/** The CBOR of 24 to 255 bytes. */
+const byteString = (content: Uint8Array): Uint8Array =>
+  concatBytes(Uint8Array.of(0x58, content.length), content)

@@ -1,0 +1,208 @@
+import { deriveBlock, type Header, outputRecordLength, transactionKey } from '@ratatosk/block'
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import { createMemoryStore, createTrie, type Trie, type TrieView } from '@ratatosk/trie'
+import { provableVersion } from '../../fraud/layout.js'
+import type { SuspectBlock } from '../../fraud/open-block.js'
+
+/** A map by hex key. */
+export type Entries = Map<string, Uint8Array>
+
+/** A block that is proven by its tries, honest or not. */
+export interface TestBlock extends SuspectBlock {
+  readonly after: TrieView
+  readonly entries: Entries
+  readonly outputsBefore: Entries
+  readonly outputsAfter: Entries
+}
+
+/** What an operator states falsely. Each changes a map in place, before its root is taken. */
+export interface Lie {
+  readonly entries?: (entries: Entries) => void
+  readonly before?: (outputs: Entries) => void
+  readonly after?: (outputs: Entries) => void
+  readonly header?: Partial<Header>
+}
+
+const trieOf = (entries: Entries): Trie => {
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  trie.update(Array.from(entries, ([key, value]) => ({ type: 'insert', key: fromHex(key), value })))
+  return trie
+}
+
+/** The block that follows from transactions and the outputs before them, but for a lie. */
+export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, lie: Lie = {}): TestBlock {
+  const hashes = new Map(Array.from(outputs, ([key, output]) => [key, blake2b256(output)]))
+  const derived = deriveBlock(transactions, (outref) => hashes.get(toHex(outref)))
+  const entries: Entries = new Map(Array.from(derived.entries(), ([key, value]) => [toHex(key), value]))
+  const before = new Map(outputs)
+  const after = new Map(outputs)
+  for (const { outref, createdBy, spentBy } of derived.outputs.values()) {
+    if (spentBy !== undefined) after.delete(toHex(outref))
+    else if (createdBy !== undefined) after.set(toHex(outref), draftedOutput(outref))
+  }
+  lie.entries?.(entries)
+  lie.before?.(before)
+  lie.after?.(after)
+  const [map, trieBefore, trieAfter] = [entries, before, after].map(trieOf) as [Trie, Trie, Trie]
+  return {
+    header: {
+      prevUtxosRoot: trieBefore.root,
+      utxosRoot: trieAfter.root,
+      transactionsRoot: map.root,
+      depositsRoot: new Uint8Array(32),
+      withdrawalsRoot: new Uint8Array(32),
+      startTime: 1_700_000_000_000n,
+      endTime: 1_700_000_030_000n,
+      prevHeaderHash: new Uint8Array(28),
+      operatorVkey: new Uint8Array(28).fill(1),
+      protocolVersion: provableVersion,
+      ...lie.header,
+    },
+    transactions,
+    map,
+    valueOf: (key) => entries.get(toHex(key)),
+    entriesOfMap: () => Array.from(entries, ([key, value]) => [fromHex(key), value] as const),
+    before: trieBefore,
+    outputBefore: (key) => before.get(toHex(key)),
+    after: trieAfter,
+    entries,
+    outputsBefore: before,
+    outputsAfter: after,
+  }
+}
+
+/** The outputs of the drafted transactions by reference, so that the state after a block is known without decoding. */
+const drafted = new Map<string, Uint8Array>()
+
+function draftedOutput(outref: Uint8Array): Uint8Array {
+  const output = drafted.get(toHex(outref))
+  if (output === undefined)
+    throw new RangeError(`No transaction was drafted with the output ${toHex(outref)}`)
+  return output
+}
+
+/** Makes the outputs of a transaction known to {@link blockOf}. */
+export function noteOutputs(id: Uint8Array, outputs: readonly Uint8Array[]): void {
+  outputs.forEach((output, index) => {
+    drafted.set(toHex(encodeOutputReference({ transactionId: id, index })), output)
+  })
+}
+
+export interface Draft {
+  readonly inputs: readonly OutputReference[]
+  readonly referenceInputs?: readonly OutputReference[]
+  readonly outputs: readonly Uint8Array[]
+  readonly fee: bigint
+  /** Whether lists and maps have indefinite length. */
+  readonly indefinite?: boolean
+}
+
+export interface Drafted {
+  readonly id: Uint8Array
+  readonly body: Uint8Array
+  readonly cbor: Uint8Array
+}
+
+/** Encodes a transaction without witnesses: frauds of the ledger policy need none. */
+export function draft({ inputs, referenceInputs = [], outputs, fee, indefinite = false }: Draft): Drafted {
+  const writer = new CborWriter(4096)
+  const list = (items: readonly Uint8Array[]) => {
+    if (indefinite) writer.indefiniteArray()
+    else writer.array(items.length)
+    for (const item of items) writer.raw(item)
+    if (indefinite) writer.break()
+  }
+  writer.map(3 + Number(referenceInputs.length > 0)).uint(0)
+  if (!indefinite) writer.tag(258)
+  list(inputs.map(encodeOutputReference))
+  writer.uint(1)
+  list(outputs)
+  writer.uint(2).uint(fee)
+  if (referenceInputs.length > 0) {
+    writer.uint(18)
+    list(referenceInputs.map(encodeOutputReference))
+  }
+  const body = writer.toBytes()
+  const id = blake2b256(body)
+  noteOutputs(id, outputs)
+  const cbor = new CborWriter(4096).array(4).raw(body).map(0).boolean(true).null().toBytes()
+  return { id, body, cbor }
+}
+
+/** An output at a key's address. */
+export const payment = (key: number, lovelace: bigint): Uint8Array =>
+  new CborWriter(64)
+    .map(2)
+    .uint(0)
+    .bytes(Uint8Array.of(0x60, ...new Uint8Array(28).fill(key)))
+    .uint(1)
+    .uint(lovelace)
+    .toBytes()
+
+export const outputOf = ({ id }: Drafted, index: number): OutputReference => ({ transactionId: id, index })
+export const keyOf = encodeOutputReference
+export const hexOf = (reference: OutputReference): string => toHex(encodeOutputReference(reference))
+export const hexOfPosition = (position: number): string => toHex(transactionKey(position))
+
+const genesis = (index: number): OutputReference => ({ transactionId: new Uint8Array(32).fill(0xaa), index })
+
+/*
+ * One block: three transactions over 40 outputs. The first makes what the others spend and read.
+ */
+export const [coin0, coin1, coin2, coin3, coin4] = [0, 1, 2, 30, 31].map(genesis) as [
+  OutputReference,
+  OutputReference,
+  OutputReference,
+  OutputReference,
+  OutputReference,
+]
+export const outputsBefore = (): Entries =>
+  new Map(Array.from({ length: 40 }, (_, index) => [hexOf(genesis(index)), payment(index, 5_000_000n)]))
+
+export const first = draft({
+  inputs: [coin0, coin1],
+  referenceInputs: [coin2],
+  outputs: [payment(60, 3_000_000n), payment(61, 3_000_000n), payment(62, 3_999_900n)],
+  fee: 100n,
+})
+export const second = draft({
+  inputs: [outputOf(first, 0)],
+  referenceInputs: [outputOf(first, 1), coin2],
+  outputs: [payment(63, 1_000_000n), payment(64, 1_999_950n)],
+  fee: 50n,
+  indefinite: true,
+})
+export const third = draft({
+  inputs: [outputOf(first, 2), coin3],
+  outputs: [payment(65, 8_999_893n)],
+  fee: 7n,
+})
+export const story = [first.cbor, second.cbor, third.cbor] as const
+export const honestBlock = blockOf(story, outputsBefore())
+
+/** An output that never was. */
+export const ghost: OutputReference = { transactionId: new Uint8Array(32).fill(0xee), index: 0 }
+
+/** Overwrites bytes of a value. */
+export function patch(entries: Entries, key: string, offset: number, bytes: Uint8Array): void {
+  const value = Uint8Array.from(entries.get(key)!)
+  value.set(bytes, offset)
+  entries.set(key, value)
+}
+
+/** A number in 8 bytes. */
+export function eight(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, value)
+  return bytes
+}
+
+/** The record of an output, as numbers. */
+export function outputRecord(created: bigint, spent: bigint, output: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(outputRecordLength)
+  bytes.set(eight(created), 0)
+  bytes.set(eight(spent), 8)
+  bytes.set(blake2b256(output), 16)
+  return bytes
+}

@@ -1,0 +1,86 @@
+import { CborWriter } from '@ratatosk/cbor'
+import { decodeTransaction, decodeTransactionOutput, outputReferenceKey, scriptHash } from '@ratatosk/ledger'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { afterAll } from 'vitest'
+import type { PlutusScript } from '../../script/apply.js'
+import { type Evaluation, engines, parameters, zeroTime } from '../evaluate.js'
+import { encodeOutput, encodeTransaction, type TestTransaction } from '../transaction.js'
+import { ada, wallet } from '../world.js'
+
+/** A script without parameters, from its program. */
+export function scriptOf(program: Uint8Array): PlutusScript {
+  const bytes = new CborWriter(program.length + 5).bytes(program).toBytes()
+  return { language: 'PlutusV3', bytes, hash: scriptHash('PlutusV3', bytes) }
+}
+
+export interface Minting {
+  readonly script: PlutusScript
+  /** Plutus data CBOR. */
+  readonly redeemer: Uint8Array
+  readonly name?: Uint8Array
+  readonly quantity?: bigint
+  /** Plutus data CBOR of the inline datums of reference inputs; the script is in a reference input behind them. */
+  readonly datums?: readonly Uint8Array[]
+}
+
+/** A transaction that mints one token under a policy. */
+export function mintingOf(minting: Minting): TestTransaction {
+  const { script, redeemer, name = new Uint8Array(), quantity = 1n, datums = [] } = minting
+  const token = { policy: script.hash, name, quantity }
+  const [spent, paid] = quantity < 0n ? [[{ ...token, quantity: -quantity }], []] : [[], [token]]
+  return {
+    inputs: [{ id: 1, output: wallet(ada(100), spent) }],
+    referenceInputs: [
+      ...datums.map((datum, index) => ({ id: 100 + index, output: { ...wallet(ada(90)), datum } })),
+      { id: 250, output: { ...wallet(ada(20)), script } },
+    ],
+    outputs: [wallet(ada(99), paid)],
+    mint: [token],
+    mintRedeemers: [{ policy: script.hash, redeemer }],
+    signatories: [],
+  }
+}
+
+/** Evaluates the scripts of a transaction. */
+export type Judge = (transaction: TestTransaction) => Promise<Evaluation>
+
+/** The engine of `@ratatosk/ledger`, as the node runs it; closed after the tests of the file. */
+export function openCek(limit?: { readonly memory: bigint; readonly steps: bigint }): Judge {
+  const evaluator = createEvaluator({ threads: 1, timeLimitMs: 60_000 })
+  afterAll(() => evaluator.close())
+  return async (tested) => {
+    const bytes = encodeTransaction(tested, limit && { units: [limit] })
+    const transaction = decodeTransaction(bytes)
+    const known = [...tested.inputs, ...tested.referenceInputs].map(({ id, output }) => {
+      const reference = { transactionId: new Uint8Array(32).fill(id), index: 0 }
+      return [outputReferenceKey(reference), decodeTransactionOutput(encodeOutput(output))] as const
+    })
+    const slots = { zeroTime, zeroSlot: 0n, slotLength: 1000 }
+    const result = await evaluator.evaluate(transaction, new Map(known), parameters, slots)
+    if (result.ok) {
+      return { ok: true, units: result.redeemers.map(({ outcome }) => usedIn(outcome)) }
+    }
+    const { failure } = result
+    if (failure?.kind !== 'ScriptFailure' && failure?.kind !== 'BudgetExceeded') {
+      throw new Error(`cek could not evaluate: ${failure?.message}`)
+    }
+    return { ok: false, message: failure.message, lastTrace: failure.logs.at(-1) }
+  }
+}
+
+type Outcome = Extract<
+  Awaited<ReturnType<ReturnType<typeof createEvaluator>['evaluate']>>,
+  { ok: boolean }
+>['redeemers'][number]['outcome']
+
+function usedIn(outcome: Outcome): { memory: bigint; steps: bigint } {
+  if (outcome.kind !== 'Succeeded') throw new Error(`unexpected outcome ${outcome.kind}`)
+  return outcome.used
+}
+
+/** All three engines: ours, scalus and Aiken's. */
+export const openEngines = (): { readonly [name: string]: Judge } => ({
+  cek: openCek(),
+  scalus: async (transaction) => engines.scalus(transaction),
+  aiken: async (transaction) => engines.aiken(transaction),
+})

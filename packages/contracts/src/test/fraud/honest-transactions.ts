@@ -1,0 +1,246 @@
+import { partsOf } from '@ratatosk/block'
+import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import {
+  blake2b256,
+  decodeTransaction,
+  decodeTransactionOutput,
+  encodeOutputReference,
+  minimumFee,
+  type OutputReference,
+} from '@ratatosk/ledger'
+import { openRecord, openTransaction } from '../../fraud/open-block.js'
+import type { Asset, ResolvedOutputs, TransactionFraudProof } from '../../fraud/transaction-proofs.js'
+import { blockOf, type Entries, hexOf, type TestBlock } from './blocks.js'
+import type { Draw } from './loose-bodies.js'
+import {
+  assets,
+  coin0,
+  firstSlot,
+  lastSlot,
+  list,
+  map,
+  type OutputPlan,
+  openList,
+  openMap,
+  outputWith,
+  type Plan,
+  policy,
+  rules,
+  string,
+  type Tokens,
+  text,
+  transfer,
+  uint,
+} from './transactions.js'
+
+interface Held {
+  readonly reference: OutputReference
+  readonly plan: OutputPlan
+}
+
+const forms = ['map', 'array', 'indefinite map', 'indefinite array'] as const
+const names = ['', 'gold', 'a name of silver that is longer!'].map(text)
+
+const drawTokens = (draw: Draw): Tokens =>
+  Array.from({ length: draw(4) }, (_, i) => i).flatMap((i) =>
+    draw(2) === 0 ? [] : [[policy(1 + (i >> 1)), names[(i * 2) % 3]!, BigInt(1 + draw(2 ** 20))] as const],
+  )
+
+const drawScript = (draw: Draw): Uint8Array | undefined =>
+  [
+    undefined,
+    undefined,
+    list(uint(3), string(new Uint8Array(1 + draw(300)))),
+    list(uint(0), list(uint(0), string(policy(draw(9))))),
+    openList(uint(0), list(uint(0), string(policy(4)))),
+    openList(uint(1), string(new Uint8Array(30))),
+  ][draw(6)]
+
+function drawOutput(draw: Draw, lovelace: bigint, tokens: Tokens): OutputPlan {
+  const form = forms[draw(4)]!
+  const script = form.endsWith('map') ? drawScript(draw) : undefined
+  return { lovelace, tokens, form, ...(script && { script }) }
+}
+
+/** A block as an honest operator builds it, at random: its transactions keep all rules of their own. */
+export function honestTransactionsOf(draw: Draw): TestBlock {
+  const before: Entries = new Map()
+  const unspent: Held[] = []
+  for (let i = 0; i < 12; i++) {
+    const reference = { transactionId: new Uint8Array(32).fill(1 + draw(200)), index: 17 * i }
+    const plan = drawOutput(draw, 20_000_000n + BigInt(draw(2 ** 30)), drawTokens(draw))
+    before.set(hexOf(reference), outputWith(plan))
+    unspent.push({ reference, plan })
+  }
+  const transactions: Uint8Array[] = []
+  for (let count = 1 + draw(3); count > 0; count--) {
+    const inputs = Array.from({ length: 1 + draw(3) }, () => unspent.splice(draw(unspent.length), 1)[0]!)
+    const read = [...new Set(Array.from({ length: draw(3) }, () => unspent[draw(unspent.length)]!))]
+    const { cbor, id, outputs } = honestTransaction(draw, inputs, read)
+    transactions.push(cbor)
+    unspent.push(...outputs.map((plan, index) => ({ reference: { transactionId: id, index }, plan })))
+  }
+  return blockOf(transactions, before)
+}
+
+function honestTransaction(draw: Draw, inputs: readonly Held[], read: readonly Held[]) {
+  const { fields, minted } = drawFields(draw, inputs)
+  const auxiliaryData = draw(3) === 0 ? map([uint(1), string(new Uint8Array(draw(60)))]) : undefined
+  const tokens = new Map<string, Tokens[number]>()
+  for (const [id, name, quantity] of [...inputs.flatMap(({ plan }) => plan.tokens ?? []), ...minted]) {
+    const key = toHex(concatBytes(id, name))
+    tokens.set(key, [id, name, (tokens.get(key)?.[2] ?? 0n) + quantity])
+  }
+  const left = [...tokens.values()].filter(([, , quantity]) => quantity > 0n)
+  const held = inputs.reduce((sum, { plan }) => sum + plan.lovelace, 0n)
+  // What is left must be enough for change.
+  const small = Array.from({ length: held < 25_000_000n ? 0 : draw(3) }, () =>
+    drawOutput(draw, 6_000_000n + BigInt(draw(2 ** 20)), []),
+  )
+  const rest = small.reduce((sum, { lovelace }) => sum - lovelace, held)
+  const change = drawOutput(draw, 0n, left)
+  const plan: Plan = {
+    inputs: inputs.map(({ reference }) => reference),
+    referenceInputs: read.map(({ reference }) => reference),
+    fields,
+    witnessSet: drawWitnesses(draw),
+    ...(auxiliaryData && { auxiliaryData }),
+    indefinite: draw(3) === 0,
+  }
+  const scripts = [...inputs, ...read].reduce(
+    (sum, { plan }) => sum + (decodeTransactionOutput(outputWith(plan)).referenceScript?.bytes.length ?? 0),
+    0,
+  )
+  const extra = BigInt(draw(2) * draw(1000))
+  for (let fee = 1_000_000n; ; ) {
+    const outputs = [...small, { ...change, lovelace: rest - fee }]
+    const made = transfer({ ...plan, fee, outputs: outputs.map(outputWith) })
+    const least = minimumFee(decodeTransaction(made.cbor), rules.parameters, scripts)
+    if (fee === least + extra || (fee > least && fee - least < 1000n)) return { ...made, outputs }
+    fee = least + extra
+  }
+}
+
+function drawFields(draw: Draw, inputs: readonly Held[]) {
+  const minted: Tokens[number][] = []
+  if (draw(2) === 0) minted.push([policy(8), names[draw(3)]!, BigInt(1 + draw(1000))])
+  const [burned] = inputs[0]!.plan.tokens ?? []
+  if (draw(2) === 0 && burned) minted.push([burned[0], burned[1], -1n - BigInt(draw(Number(burned[2])))])
+  const script = (byte: number) => Uint8Array.of(0xf0, ...policy(byte))
+  const from = firstSlot - 20n + BigInt(draw(40))
+  const fields: (readonly [number, Uint8Array])[] = []
+  if (minted.length > 0) fields.push([9, assets(minted, draw(2) === 0 ? map : openMap)])
+  if (draw(2) === 0) fields.push([8, uint(from < lastSlot ? from : lastSlot)])
+  if (draw(2) === 0) fields.push([3, uint(lastSlot + BigInt(draw(9)))])
+  if (draw(2) === 0) fields.push([15, uint(0)])
+  if (draw(3) === 0) fields.push([5, (draw(2) === 0 ? map : openMap)([string(script(1)), uint(0)])])
+  if (draw(3) === 0)
+    fields.push([13, list(encodeOutputReference(coin0))], [16, outputWith(drawOutput(draw, 5_000_000n, []))])
+  return { fields, minted }
+}
+
+function drawWitnesses(draw: Draw): Uint8Array {
+  const units = list(uint(draw(2 ** 20)), uint(draw(2 ** 28)))
+  const pointers = Array.from({ length: draw(4) }, () => [draw(3), draw(3)] as const)
+  const lists = [list, openList][draw(2)]!
+  const datums = [uint(4), lists(string(new Uint8Array(draw(60))), uint(draw(99)))] as const
+  if (pointers.length === 0) return draw(2) === 0 ? map() : map(datums)
+  const inList = draw(2) === 0
+  const redeemers = pointers.map(([purpose, index]) =>
+    inList
+      ? lists(uint(purpose), uint(index), openList(uint(7)), units)
+      : concatBytes(lists(uint(purpose), uint(index)), list(uint(7), units)),
+  )
+  const field = inList
+    ? lists(...redeemers)
+    : concatBytes(Uint8Array.of(0xa0 + redeemers.length), ...redeemers)
+  return map(datums, [uint(5), field])
+}
+
+/** What the first inputs and reference inputs of a transaction stand for, as far as it is known. */
+function resolvedOf(
+  outputs: readonly (Uint8Array | undefined)[],
+  count: number,
+): ResolvedOutputs | undefined {
+  if (outputs.some((output) => output === undefined)) return undefined
+  const known = outputs as readonly Uint8Array[]
+  return { outputs: known.slice(0, count), hashes: concatBytes(...known.slice(count).map(blake2b256)) }
+}
+
+/** The place of what inputs stand for: made in the block, or before it. */
+function outputsOf(block: TestBlock): (key: Uint8Array) => Uint8Array | undefined {
+  const made = new Map<string, Uint8Array>()
+  for (const transaction of block.transactions) {
+    const { id, outputs } = partsOf(transaction)
+    for (const [index, output] of outputs.entries()) made.set(hexOf({ transactionId: id, index }), output)
+  }
+  return (key) => made.get(toHex(key)) ?? block.outputsBefore.get(toHex(key))
+}
+
+/**
+ * Every proof that somebody could make of the transactions of a block from what is really in it: of each fraud, at each output, input,
+ * field and asset, and beyond the last.
+ */
+export function* transactionProofsOf(block: TestBlock): Generator<TransactionFraudProof, void> {
+  const outputOf = outputsOf(block)
+  for (const [position, bytes] of block.transactions.entries()) {
+    const transaction = openTransaction(block, position)
+    const { body, witnesses, auxiliaryData } = decodeTransaction(bytes)
+    const resolved = [...body.inputs, ...body.referenceInputs].map(encodeOutputReference).map(outputOf)
+    const counts = [...new Set([0, body.inputs.length - 1, body.inputs.length, resolved.length])]
+    for (const asset of assetsIn(block, position, resolved)) {
+      for (const count of counts) {
+        const shown = resolvedOf(resolved, count)
+        if (shown) yield { fraud: 'valueNotPreserved', transaction, resolved: shown, asset }
+      }
+    }
+    const witnessSet = witnesses.bytes
+    for (const data of [undefined, auxiliaryData?.bytes, witnessSet]) {
+      for (const shown of [undefined, resolvedOf(resolved, resolved.length)])
+        yield {
+          fraud: 'feeTooSmall',
+          transaction,
+          witnessSet,
+          ...(data && { auxiliaryData: data }),
+          ...(shown && { resolved: shown }),
+        }
+    }
+    for (const fraud of ['outputTooSmall', 'outputOnOtherNetwork'] as const) {
+      for (let output = -2; output <= body.outputs.length; output++) yield { fraud, transaction, output }
+      yield { fraud, transaction, output: 'collateralReturn' }
+    }
+    for (const fraud of ['outsideInterval', 'wrongNetwork', 'forbiddenWithdrawal', 'noInputs'] as const)
+      yield { fraud, transaction }
+    for (let key = -1; key <= 24; key++) yield { fraud: 'forbiddenField', transaction, key }
+    for (let input = 0; input <= body.inputs.length; input++) {
+      for (let referenceInput = 0; referenceInput <= body.referenceInputs.length; referenceInput++)
+        yield { fraud: 'inputIsReferenceInput', transaction, input, referenceInput }
+    }
+    yield { fraud: 'unreadablePart', part: transaction }
+    yield { fraud: 'unreadablePart', part: { record: openRecord(block, position), witnessSet } }
+    for (const set of ['inputs', 'collateralInputs', 'referenceInputs'] as const) {
+      for (let index = -1; index <= body[set].length; index++)
+        yield { fraud: 'unreadableReference', transaction, set, index }
+    }
+  }
+}
+
+/** Ada, the assets that a transaction moves, and some that it does not. */
+function assetsIn(
+  block: TestBlock,
+  position: number,
+  resolved: readonly (Uint8Array | undefined)[],
+): Asset[] {
+  const { body } = decodeTransaction(block.transactions[position]!)
+  const spent = resolved.flatMap((output) => (output ? [decodeTransactionOutput(output)] : []))
+  const units = new Set<string>([toHex(policy(99))])
+  for (const held of [...[...spent, ...body.outputs].map(({ value }) => value.assets), body.mint]) {
+    for (const [id, quantities] of held) for (const name of quantities.keys()) units.add(id + name)
+  }
+  const strange: Asset = { policy: policy(1).subarray(2), name: text('gold') }
+  const known = [...units].map((unit) => ({
+    policy: fromHex(unit.slice(0, 56)),
+    name: fromHex(unit.slice(56)),
+  }))
+  return [{}, strange, ...known]
+}

@@ -1,0 +1,245 @@
+import { transactionKey } from '@ratatosk/block'
+import type { LedgerFraudProof } from '../../fraud/ledger-proofs.js'
+import { openOutput, openRecord, openTransaction, openUnspent } from '../../fraud/open-block.js'
+import {
+  blockOf,
+  coin0,
+  coin2,
+  eight,
+  first,
+  ghost,
+  hexOf,
+  hexOfPosition,
+  honestBlock,
+  keyOf,
+  outputRecord,
+  outputsBefore,
+  patch,
+  payment,
+  story,
+  third,
+} from './blocks.js'
+import { honestHashes, ledgerLies, prove, storyKeys } from './ledger-lies.js'
+import type { PolicyBreach } from './without-rules.js'
+
+const { made, unspent, beyond } = storyKeys
+const honest = honestBlock
+
+const of = (
+  rule: string,
+  what: string,
+  proof: LedgerFraudProof,
+  block = honest,
+): PolicyBreach<LedgerFraudProof> => ({
+  rule,
+  what,
+  block,
+  proof,
+})
+
+const record = openRecord(honest, 0)
+const transaction = openTransaction(honest, 0)
+const spentLie = ledgerLies[0]!
+
+const oldVersion = blockOf(story, outputsBefore(), {
+  entries: (entries) => patch(entries, hexOf(coin0), 8, eight(3n)),
+  header: { protocolVersion: 1n },
+})
+const deposit = blockOf(story, outputsBefore(), {
+  entries: (entries) => {
+    patch(entries, hexOf(coin0), 8, eight(3n))
+    patch(entries, hexOfPosition(0), 0, Uint8Array.of(0))
+  },
+})
+const bridged = blockOf(story, outputsBefore(), {
+  entries: (entries) => patch(entries, hexOf(unspent), 8, eight(2n ** 63n)),
+})
+
+/** Proofs about the honest block, and of frauds under the wrong name, version or kind. */
+export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
+  {
+    ...of(
+      'verdict-names-header',
+      'the verdict names another block',
+      spentLie.prove(spentLie.block),
+      spentLie.block,
+    ),
+    name: new Uint8Array(28),
+  },
+  of(
+    'header-is-provable',
+    'the header is of an older version',
+    prove.inputSpentElsewhere(0, 0, coin0)(oldVersion),
+    oldVersion,
+  ),
+  of('transaction-is-in-block', 'the transaction is at another position', {
+    ...prove.inputSpentElsewhere(0, 0, coin0)(honest),
+    transaction: { ...transaction, position: 5 },
+  }),
+  of(
+    'record-is-of-transaction',
+    'the record is of a deposit',
+    prove.inputSpentElsewhere(0, 0, coin0)(deposit),
+    deposit,
+  ),
+  of('body-is-recorded', 'the body is of another transaction', {
+    ...prove.inputSpentElsewhere(0, 0, coin0)(honest),
+    transaction: { ...transaction, body: third.body },
+    output: openOutput(honest, keyOf(storyThirdInput())),
+  }),
+  of('output-record-is-in-block', 'the record of the output is invented', {
+    ...prove.inputSpentElsewhere(0, 0, coin0)(honest),
+    output: { ...openOutput(honest, keyOf(coin0)), record: outputRecord(0n, 9n, payment(0, 5_000_000n)) },
+  }),
+  of('output-record-is-in-block', 'the proof of absence is of another output', {
+    ...prove.inputSpentElsewhere(0, 0, coin0)(honest),
+    output: openOutput(honest, keyOf(ghost)),
+  }),
+  of('output-record-has-its-length', 'the record is of a transaction', {
+    fraud: 'inventedOutput',
+    key: transactionKey(0),
+    output: { record: record.record, proof: record.proof },
+    maker: { absent: honest.map.proveAbsence(makerIn(record.record)) },
+  }),
+  of('unspent-output-is-proven', 'the hash after the block is invented', {
+    ...prove.wrongOutputsAfter(coin2)(honest),
+    after: { ...openUnspent(honest.after, keyOf(coin2)), hash: new Uint8Array(32) },
+  }),
+  of('unspent-output-is-proven', 'what is unspent after the block is shown of before', {
+    ...prove.wrongOutputsAfter(coin0)(honest),
+    after: openUnspent(honest.before, keyOf(coin0)),
+  }),
+  of(
+    'input-is-spent-elsewhere',
+    'the transaction spends its input',
+    prove.inputSpentElsewhere(0, 0, coin0)(honest),
+  ),
+  of(
+    'spender-is-noted',
+    'the transaction is not noted as the spender',
+    prove.spentWithoutInput(unspent, 1)(honest),
+  ),
+  of('spender-lacks-input', 'the spender has the input', prove.spentWithoutInput(made, 1)(honest)),
+  of(
+    'spender-is-not-the-bridge',
+    'the output left through the bridge',
+    {
+      ...prove.spentWithoutInput(unspent, 'absent')(bridged),
+      spender: { absent: bridged.map.proveAbsence(eight(2n ** 63n - 1n)) },
+    },
+    bridged,
+  ),
+  of('spender-is-missing', 'the spender is there', prove.spentWithoutInput(made, 'absent')(honest)),
+  of('output-is-in-body', 'the transaction has fewer outputs', {
+    fraud: 'outputNotNoted',
+    transaction,
+    index: 7,
+    output: openOutput(honest, keyOf(beyond)),
+  }),
+  of('output-is-not-noted', 'the output is noted', prove.outputNotNoted(0, 1)(honest)),
+  of(
+    'output-is-not-noted',
+    'the output is noted, in a list of indefinite length',
+    prove.outputNotNoted(1, 1)(honest),
+  ),
+  of('maker-is-missing', 'the maker is there', {
+    ...prove.inventedOutput(made, () => ({ absent: honest.map.proveAbsence(transactionKey(8)) }))(honest),
+  }),
+  of(
+    'maker-is-noted',
+    'the output is older than the block',
+    prove.inventedOutput(coin0, (block) => openRecord(block, 2))(honest),
+  ),
+  of(
+    'maker-has-another-id',
+    'the output is of its maker',
+    prove.inventedOutput(made, (block) => openRecord(block, 0))(honest),
+  ),
+  of(
+    'invented-output-is-noted',
+    'the output is not noted',
+    prove.inventedOutput(beyond, (block) => ({ transaction: openTransaction(block, 0), index: 7 }))(honest),
+  ),
+  of(
+    'key-is-of-maker',
+    'the output is of another transaction',
+    prove.inventedOutput(made, (block) => ({ transaction: openTransaction(block, 1), index: 7 }))(honest),
+  ),
+  of(
+    'maker-has-fewer-outputs',
+    'the maker has the output',
+    prove.inventedOutput(made, (block) => ({ transaction: openTransaction(block, 0), index: 0 }))(honest),
+  ),
+  of('output-is-noted', 'the block does not note the output', prove.spentThatNeverWas(coin2)(honest)),
+  of('output-is-from-before', 'the block makes the output', prove.spentThatNeverWas(made)(honest)),
+  of('output-was-not-there', 'the output was there', prove.spentThatNeverWas(coin0)(honest)),
+  of('output-is-spent', 'the output is unspent', prove.spentBeforeMade(unspent)(honest)),
+  of('output-is-spent-before-made', 'the output is made first', prove.spentBeforeMade(made)(honest)),
+  ...[coin0, coin2, made, unspent, ghost].map((key) =>
+    of('after-does-not-follow', `${hexOf(key).slice(6, 10)} follows`, prove.wrongOutputsAfter(key)(honest)),
+  ),
+  of(
+    'hashes-are-recorded',
+    'the hashes are invented',
+    prove.wrongResolved(0, made, new Uint8Array(96))(honest),
+  ),
+  ...[made, unspent, coin2].map((key, index) =>
+    of(
+      'recorded-hash-is-wrong',
+      `hash ${index} is right`,
+      prove.wrongResolved(index, key, honestHashes())(honest),
+    ),
+  ),
+  of(
+    'reference-input-is-missing',
+    'the reference input is made before',
+    prove.referenceInputMissing(1, 0, unspent)(honest),
+  ),
+  of(
+    'reference-input-is-missing',
+    'the reference input is from before the block',
+    prove.referenceInputMissing(1, 1, coin2)(honest),
+  ),
+  of('position-is-missing', 'there is a transaction', {
+    fraud: 'gapInTransactions',
+    position: 0,
+    absent: honest.map.proveAbsence(transactionKey(8)),
+    later: openRecord(honest, 2),
+  }),
+  of('position-is-before-transaction', 'the block ends before', prove.gap(3, 2)(honest)),
+  of('entry-is-in-block', 'the entry is invented', {
+    fraud: 'strangeEntry',
+    key: new Uint8Array(7),
+    value: record.record,
+    proof: record.proof,
+  }),
+  of('entry-is-in-block', 'the key is not there, and the value is empty', {
+    fraud: 'strangeEntry',
+    key: new Uint8Array(7),
+    value: new Uint8Array(),
+    proof: honest.map.proveAbsence(new Uint8Array(7)),
+  }),
+  of('entry-is-strange', 'the entry is a transaction’s', prove.strangeEntry(transactionKey(0))(honest)),
+  of('entry-is-strange', 'the entry is an output’s', prove.strangeEntry(keyOf(unspent))(honest)),
+  of('fees-before-are-those-before', 'a transaction is left out', {
+    fraud: 'wrongFees',
+    transaction: openTransaction(honest, 2),
+    previous: record,
+  }),
+  of('fees-before-are-those-before', 'all transactions before are left out', {
+    fraud: 'wrongFees',
+    transaction: openTransaction(honest, 2),
+  }),
+  of('fees-so-far-are-wrong', 'the fees are right', prove.wrongFees(2)(honest)),
+  of('fees-so-far-are-wrong', 'the first fee is right', prove.wrongFees(0)(honest)),
+]
+
+function storyThirdInput() {
+  return { transactionId: first.id, index: 2 }
+}
+
+/** The key of the transaction that a transaction's record, read as an output's, names as its maker. */
+function makerIn(value: Uint8Array): Uint8Array {
+  const created = new DataView(value.buffer, value.byteOffset).getBigUint64(0)
+  return eight(created - 1n)
+}

@@ -1,0 +1,81 @@
+import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
+import { encodeLedgerFraudProof, type LedgerFraudProof } from '../../fraud/ledger-proofs.js'
+import { openTransaction } from '../../fraud/open-block.js'
+import { ledgerFraudScript } from '../../fraud/scripts.js'
+import { operator } from '../world.js'
+import {
+  blockOf,
+  coin0,
+  coin1,
+  coin2,
+  eight,
+  hexOf,
+  hexOfPosition,
+  outputRecord,
+  outputsBefore,
+  patch,
+  payment,
+  story,
+} from './blocks.js'
+import { honestHashes, prove, storyKeys } from './ledger-lies.js'
+import type { ProvenLie } from './measure-proof.js'
+
+const size = 40_000
+const { made, unspent, beyond } = storyKeys
+const strangeKey = new Uint8Array(7)
+const hashes = (): Uint8Array => concatBytes(honestHashes().subarray(0, 64), new Uint8Array(32))
+const filler = (from: number) =>
+  Array.from({ length: size }, (_, i) => {
+    const transactionId = blake2b256(new TextEncoder().encode(`filler ${from + i}`))
+    return hexOf({ transactionId, index: 0 })
+  })
+
+/** A block that lies about everything at once, in maps of tens of thousands. */
+function manyLies() {
+  const outputs = outputsBefore()
+  for (const key of filler(0)) outputs.set(key, payment(1, 2_000_000n))
+  return blockOf(story, outputs, {
+    entries(entries) {
+      for (const key of filler(size)) entries.set(key, outputRecord(0n, 1n, payment(1, 2_000_000n)))
+      patch(entries, hexOf(coin0), 8, eight(3n))
+      patch(entries, hexOf(coin1), 16, new Uint8Array(32))
+      patch(entries, hexOf(made), 8, eight(1n))
+      patch(entries, hexOf(unspent), 8, concatBytes(eight(1n), new Uint8Array(32)))
+      entries.set(hexOf(beyond), outputRecord(1n, 0n, payment(1, 1n)))
+      entries.set(hexOfPosition(5), entries.get(hexOfPosition(2))!)
+      patch(entries, hexOfPosition(1), 65, blake2b256(hashes()))
+      patch(entries, hexOfPosition(2), 97, eight(0n))
+      entries.set(toHex(strangeKey), fromHex('00'))
+    },
+    after: (after) => after.delete(hexOf(coin2)),
+    header: { operatorVkey: operator.hash },
+  })
+}
+
+/** One proof of each kind, in a block with 40,000 entries over as many unspent outputs. */
+export function proveManyLies(): ProvenLie[] {
+  const block = manyLies()
+  const proofs: readonly LedgerFraudProof[] = [
+    prove.inputSpentElsewhere(0, 0, coin0)(block),
+    prove.spentWithoutInput(coin0, 2)(block),
+    prove.outputNotNoted(0, 1)(block),
+    prove.inventedOutput(beyond, (of) => ({ transaction: openTransaction(of, 0), index: 7 }))(block),
+    prove.spentThatNeverWas(coin1)(block),
+    prove.spentBeforeMade(made)(block),
+    prove.wrongOutputsAfter(coin2)(block),
+    prove.wrongResolved(2, coin2, hashes())(block),
+    prove.referenceInputMissing(1, 0, unspent)(block),
+    prove.gap(3, 5)(block),
+    prove.strangeEntry(strangeKey)(block),
+    prove.wrongFees(2)(block),
+  ]
+  const { header } = block
+  const script = ledgerFraudScript()
+  return proofs.map((proof) => ({
+    what: `\`${proof.fraud}\``,
+    header,
+    script,
+    redeemer: encodeLedgerFraudProof(header, proof),
+  }))
+}

@@ -1,0 +1,370 @@
+import { deriveBlock, encodeTransactionRecord, transactionKey } from '@ratatosk/block'
+import { concatBytes, toHex } from '@ratatosk/cbor'
+import { blake2b256, type OutputReference } from '@ratatosk/ledger'
+import type { LedgerFraudProof } from '../../fraud/ledger-proofs.js'
+import { openOutput, openRecord, openTransaction, openUnspent } from '../../fraud/open-block.js'
+import {
+  blockOf,
+  coin0,
+  coin2,
+  coin4,
+  draft,
+  eight,
+  first,
+  ghost,
+  hexOf,
+  hexOfPosition,
+  honestBlock,
+  keyOf,
+  outputOf,
+  outputRecord,
+  outputsBefore,
+  patch,
+  payment,
+  second,
+  story,
+  type TestBlock,
+  third,
+} from './blocks.js'
+
+/** A block that breaks one rule, and the proof of it. The same proof of the honest block proves nothing. */
+export interface LedgerLie {
+  readonly what: string
+  readonly block: TestBlock
+  readonly prove: (block: TestBlock) => LedgerFraudProof
+  /** Whether the honest block has what the proof opens. */
+  readonly hasTwin: boolean
+}
+
+const lie = (
+  what: string,
+  block: TestBlock,
+  prove: (block: TestBlock) => LedgerFraudProof,
+  hasTwin = true,
+): LedgerLie => ({ what, block, prove, hasTwin })
+
+const lying = (entries: (entries: Map<string, Uint8Array>) => void): TestBlock =>
+  blockOf(story, outputsBefore(), { entries })
+
+const made = outputOf(first, 0)
+const unspent = outputOf(first, 1)
+const beyond = outputOf(first, 7)
+
+const inputSpentElsewhere = (position: number, index: number, key: OutputReference) => (block: TestBlock) =>
+  ({
+    fraud: 'inputSpentElsewhere',
+    transaction: openTransaction(block, position),
+    index,
+    output: openOutput(block, keyOf(key)),
+  }) as const
+
+const spentWithoutInput = (key: OutputReference, spender: number | 'absent') => (block: TestBlock) =>
+  ({
+    fraud: 'spentWithoutInput',
+    key: keyOf(key),
+    output: openOutput(block, keyOf(key)),
+    spender:
+      spender === 'absent'
+        ? { absent: block.map.proveAbsence(transactionKey(8)) }
+        : openTransaction(block, spender),
+  }) as const
+
+const outputNotNoted = (position: number, index: number) => (block: TestBlock) =>
+  ({
+    fraud: 'outputNotNoted',
+    transaction: openTransaction(block, position),
+    index,
+    output: openOutput(block, keyOf(outputOf([first, second, third][position]!, index))),
+  }) as const
+
+const inventedOutput =
+  (
+    key: OutputReference,
+    maker: (block: TestBlock) => Extract<LedgerFraudProof, { fraud: 'inventedOutput' }>['maker'],
+  ) =>
+  (block: TestBlock) =>
+    ({
+      fraud: 'inventedOutput',
+      key: keyOf(key),
+      output: openOutput(block, keyOf(key)),
+      maker: maker(block),
+    }) as const
+
+const spentThatNeverWas = (key: OutputReference) => (block: TestBlock) =>
+  ({
+    fraud: 'spentThatNeverWas',
+    key: keyOf(key),
+    output: openOutput(block, keyOf(key)),
+    before: openUnspent(block.before, keyOf(key)),
+  }) as const
+
+const spentBeforeMade = (key: OutputReference) => (block: TestBlock) =>
+  ({ fraud: 'spentBeforeMade', key: keyOf(key), output: openOutput(block, keyOf(key)) }) as const
+
+const wrongOutputsAfter = (key: OutputReference) => (block: TestBlock) =>
+  ({
+    fraud: 'wrongOutputsAfter',
+    key: keyOf(key),
+    output: openOutput(block, keyOf(key)),
+    before: openUnspent(block.before, keyOf(key)),
+    after: openUnspent(block.after, keyOf(key)),
+  }) as const
+
+const hash = (key: OutputReference): Uint8Array =>
+  honestBlock.before.valueHash(keyOf(key)) ?? honestBlock.valueOf(keyOf(key))!.subarray(16)
+
+/** What the second transaction's input and two reference inputs stand for. */
+const secondHashes = () => [made, unspent, coin2].map(hash)
+
+function withWrongHash(index: number): { block: TestBlock; hashes: Uint8Array } {
+  const hashes = concatBytes(...secondHashes().with(index, new Uint8Array(32).fill(3)))
+  return { block: lying((entries) => patch(entries, hexOfPosition(1), 65, blake2b256(hashes))), hashes }
+}
+
+const wrongResolved = (index: number, key: OutputReference, hashes: Uint8Array) => (block: TestBlock) =>
+  ({
+    fraud: 'wrongResolved',
+    transaction: openTransaction(block, 1),
+    index,
+    hashes,
+    output: openOutput(block, keyOf(key)),
+    before: openUnspent(block.before, keyOf(key)),
+  }) as const
+
+const referenceInputMissing = (position: number, index: number, key: OutputReference) => (block: TestBlock) =>
+  ({
+    fraud: 'referenceInputMissing',
+    transaction: openTransaction(block, position),
+    index,
+    output: openOutput(block, keyOf(key)),
+    before: openUnspent(block.before, keyOf(key)),
+  }) as const
+
+const gap = (position: number, later: number) => (block: TestBlock) =>
+  ({
+    fraud: 'gapInTransactions',
+    position,
+    absent: block.map.proveAbsence(transactionKey(position)),
+    later: openRecord(block, later),
+  }) as const
+
+const strangeEntry = (key: Uint8Array) => (block: TestBlock) =>
+  ({ fraud: 'strangeEntry', key, value: block.valueOf(key)!, proof: block.map.prove(key) }) as const
+
+const wrongFees = (position: number) => (block: TestBlock) =>
+  ({
+    fraud: 'wrongFees',
+    transaction: openTransaction(block, position),
+    ...(position > 0 && { previous: openRecord(block, position - 1) }),
+  }) as const
+
+const withRecord = (key: Uint8Array, value: Uint8Array) =>
+  lying((entries) => {
+    entries.set(toHex(key), value)
+  })
+const strange = (what: string, key: Uint8Array, value: Uint8Array, hasTwin = false) =>
+  lie(what, withRecord(key, value), strangeEntry(key), hasTwin)
+
+const record = outputRecord(0n, 1n, payment(1, 1n))
+const transactionRecord = encodeTransactionRecord(deriveBlock(story, () => undefined).transactions[0]!)
+
+/** The block in another order: what the second spends, the first makes later. */
+const reordered = blockOf([second.cbor, first.cbor, third.cbor], outputsBefore())
+
+const reader = (reference: OutputReference) =>
+  draft({ inputs: [coin4], referenceInputs: [reference], outputs: [payment(70, 4_999_999n)], fee: 1n })
+
+/** The proofs of the story's honest block have the same shapes. */
+export const ledgerLies: readonly LedgerLie[] = [
+  lie(
+    'an input is noted as spent by another transaction',
+    lying((entries) => patch(entries, hexOf(coin0), 8, eight(3n))),
+    inputSpentElsewhere(0, 0, coin0),
+  ),
+  lie(
+    'an input is not noted',
+    lying((entries) => entries.delete(hexOf(coin0))),
+    inputSpentElsewhere(0, 0, coin0),
+  ),
+  lie(
+    'an output is spent twice',
+    blockOf(
+      [...story, draft({ inputs: [coin4, coin0], outputs: [payment(9, 9n)], fee: 1n }).cbor],
+      outputsBefore(),
+    ),
+    inputSpentElsewhere(3, 1, coin0),
+    false,
+  ),
+  lie(
+    'an output is noted as spent by a transaction that does not spend it',
+    lying((entries) => patch(entries, hexOf(unspent), 8, eight(2n))),
+    spentWithoutInput(unspent, 1),
+  ),
+  lie(
+    'an output is noted as spent by no transaction',
+    lying((entries) => patch(entries, hexOf(unspent), 8, eight(9n))),
+    spentWithoutInput(unspent, 'absent'),
+  ),
+  lie(
+    'an output is noted as spent by a transaction beyond the bridge’s number',
+    lying((entries) => patch(entries, hexOf(unspent), 8, eight(2n ** 63n + 1n))),
+    (block) => ({
+      ...spentWithoutInput(unspent, 'absent')(block),
+      spender: { absent: block.map.proveAbsence(eight(2n ** 63n)) },
+    }),
+  ),
+  lie(
+    'an output is not noted',
+    lying((entries) => entries.delete(hexOf(unspent))),
+    outputNotNoted(0, 1),
+  ),
+  lie(
+    'an output is noted as made by another transaction',
+    lying((entries) => patch(entries, hexOf(unspent), 0, eight(2n))),
+    outputNotNoted(0, 1),
+  ),
+  lie(
+    'an output is noted with another hash',
+    lying((entries) => patch(entries, hexOf(outputOf(second, 1)), 16, new Uint8Array(32))),
+    outputNotNoted(1, 1),
+  ),
+  lie(
+    'an output is noted that its transaction does not make',
+    withRecord(keyOf(beyond), outputRecord(1n, 0n, payment(9, 9n))),
+    inventedOutput(beyond, (block) => ({ transaction: openTransaction(block, 0), index: 7 })),
+  ),
+  lie(
+    'an output is noted as made by a transaction with another id',
+    withRecord(keyOf(ghost), outputRecord(1n, 0n, payment(9, 9n))),
+    inventedOutput(ghost, (block) => openRecord(block, 0)),
+  ),
+  lie(
+    'an output is noted as made by no transaction',
+    withRecord(keyOf(ghost), outputRecord(9n, 0n, payment(9, 9n))),
+    inventedOutput(ghost, (block) => ({ absent: block.map.proveAbsence(transactionKey(8)) })),
+  ),
+  lie(
+    'an input never was',
+    blockOf([...story, draft({ inputs: [ghost], outputs: [payment(9, 9n)], fee: 1n }).cbor], outputsBefore()),
+    spentThatNeverWas(ghost),
+  ),
+  lie(
+    'an output from before is noted with another hash',
+    lying((entries) => patch(entries, hexOf(coin0), 16, new Uint8Array(32))),
+    spentThatNeverWas(coin0),
+  ),
+  lie('an output is spent before it is made', reordered, spentBeforeMade(made)),
+  lie(
+    'an output that nobody spent is missing after the block',
+    blockOf(story, outputsBefore(), { after: (outputs) => outputs.delete(hexOf(coin2)) }),
+    wrongOutputsAfter(coin2),
+  ),
+  lie(
+    'an output that nobody touched is another after the block',
+    blockOf(story, outputsBefore(), { after: (outputs) => outputs.set(hexOf(coin2), payment(9, 9n)) }),
+    wrongOutputsAfter(coin2),
+  ),
+  lie(
+    'an output is there after the block from nowhere',
+    blockOf(story, outputsBefore(), { after: (outputs) => outputs.set(hexOf(ghost), payment(9, 9n)) }),
+    wrongOutputsAfter(ghost),
+  ),
+  lie(
+    'a spent output is there after the block',
+    blockOf(story, outputsBefore(), {
+      after: (outputs) => outputs.set(hexOf(coin0), payment(0, 5_000_000n)),
+    }),
+    wrongOutputsAfter(coin0),
+  ),
+  lie(
+    'an output that is made is missing after the block',
+    blockOf(story, outputsBefore(), { after: (outputs) => outputs.delete(hexOf(unspent)) }),
+    wrongOutputsAfter(unspent),
+  ),
+  lie(
+    'an output that is made is another after the block',
+    blockOf(story, outputsBefore(), { after: (outputs) => outputs.set(hexOf(unspent), payment(9, 9n)) }),
+    wrongOutputsAfter(unspent),
+  ),
+  ...(
+    [
+      ['an input', 0, made],
+      ['a reference input of the block', 1, unspent],
+      ['a reference input from before', 2, coin2],
+    ] as const
+  ).map(([what, index, key]) => {
+    const { block, hashes } = withWrongHash(index)
+    const right = concatBytes(...secondHashes())
+    return lie(`what ${what} stands for has another hash`, block, (of) =>
+      wrongResolved(index, key, of === block ? hashes : right)(of),
+    )
+  }),
+  lie(
+    'a reference input is spent before',
+    blockOf([...story, reader(made).cbor], outputsBefore()),
+    referenceInputMissing(3, 0, made),
+    false,
+  ),
+  lie('a reference input is made later', reordered, (block) =>
+    block === reordered
+      ? referenceInputMissing(0, 0, unspent)(block)
+      : referenceInputMissing(1, 0, unspent)(block),
+  ),
+  lie(
+    'a reference input never was',
+    blockOf([...story, reader(ghost).cbor], outputsBefore()),
+    referenceInputMissing(3, 0, ghost),
+    false,
+  ),
+  lie('a position has no transaction', withRecord(transactionKey(5), transactionRecord), gap(3, 5), false),
+  strange('a key has another length', Uint8Array.of(1, 2, 3, 4, 5, 6, 7), transactionRecord),
+  strange('a key is empty', new Uint8Array(), record),
+  strange('the record of a transaction is short', transactionKey(0), transactionRecord.subarray(1), true),
+  strange('the record of a transaction is an output’s', transactionKey(0), record, true),
+  strange('a transaction is of an unknown kind', transactionKey(0), transactionRecord.with(0, 3), true),
+  strange('the record of an output has 64 bytes', keyOf(unspent), new Uint8Array(64), true),
+  strange('the key of an output is no reference', keyOf(ghost).with(0, 0x83), record),
+  strange(
+    'the index of an output is not in its shortest form',
+    concatBytes(keyOf(ghost).subarray(0, 35), Uint8Array.of(24, 5)),
+    record,
+  ),
+  strange(
+    'the index of an output has a leading zero',
+    concatBytes(keyOf(ghost).subarray(0, 35), Uint8Array.of(25, 0, 200)),
+    record,
+  ),
+  strange(
+    'the index of an output has four bytes',
+    concatBytes(keyOf(ghost).subarray(0, 35), Uint8Array.of(26, 0, 1, 0, 0)),
+    record,
+  ),
+  strange('the index of an output is another type', keyOf(ghost).with(35, 0x40), record),
+  lie(
+    'the fees so far are too high',
+    lying((entries) => patch(entries, hexOfPosition(1), 97, eight(151n))),
+    wrongFees(1),
+  ),
+  lie(
+    'the fees of the first transaction are wrong',
+    lying((entries) => patch(entries, hexOfPosition(0), 97, eight(99n))),
+    wrongFees(0),
+  ),
+]
+
+export const prove = {
+  inputSpentElsewhere,
+  spentWithoutInput,
+  outputNotNoted,
+  inventedOutput,
+  spentThatNeverWas,
+  spentBeforeMade,
+  wrongOutputsAfter,
+  wrongResolved,
+  referenceInputMissing,
+  gap,
+  strangeEntry,
+  wrongFees,
+}
+export const storyKeys = { made, unspent, beyond }
+export const honestHashes = (): Uint8Array => concatBytes(...secondHashes())

@@ -1,0 +1,189 @@
+import type { RuleNote } from '../rule-notes.js'
+
+const note = (rule: string, condition: string, stops: string): RuleNote => ({ rule, condition, stops })
+
+const proven = 'its bond would be lost by'
+
+/** What the README says about the rules of the ledger policy. */
+export const ledgerFraudNotes: readonly RuleNote[] = [
+  note(
+    'verdict-names-header',
+    'exactly one token is minted under the policy, and its name is the hash of the header in the redeemer',
+    'a verdict about another block than the proof is of',
+  ),
+  note(
+    'header-is-provable',
+    'the header’s protocol version is 2',
+    'a verdict about a header whose transactions root is not that of a transactions map',
+  ),
+  note(
+    'transaction-is-in-block',
+    'the transactions map has the record at the position',
+    `an honest operator: ${proven} a transaction that the block does not have`,
+  ),
+  note(
+    'record-is-of-transaction',
+    'the record is of kind 2',
+    'reading the id of a deposit as the hash of a body',
+  ),
+  note(
+    'body-is-recorded',
+    'the body’s Blake2b-256 is the id in the record',
+    `an honest operator: ${proven} a body that belongs to another transaction`,
+  ),
+  note(
+    'output-record-is-in-block',
+    'the transactions map has the record under the output’s reference; or it lacks the reference, if no record is given',
+    `an honest operator: ${proven} an invented record or a false absence`,
+  ),
+  note(
+    'output-record-has-its-length',
+    'a record that is given has 48 bytes',
+    'reading the record of a transaction as that of an output, with an id for positions',
+  ),
+  note(
+    'unspent-output-is-proven',
+    'the header’s map of unspent outputs before or after the block has the hash under the reference; or it lacks the reference, if no hash is given',
+    `an honest operator: ${proven} an invented output or a false absence`,
+  ),
+  note(
+    'input-is-spent-elsewhere',
+    'the record of what the input names has another spender than the transaction, or there is no record',
+    'proofs of an input that is recorded as it must be',
+  ),
+  note(
+    'spender-is-noted',
+    'the record names the shown transaction as the spender',
+    'proofs by a transaction that has nothing to do with the output',
+  ),
+  note(
+    'spender-lacks-input',
+    'no input of the spender is the reference',
+    'proofs of an output that its spender spends',
+  ),
+  note(
+    'spender-is-not-the-bridge',
+    'the spender’s number is not 2^63',
+    'proofs of an output that left layer 2: no transaction is its spender',
+  ),
+  note(
+    'spender-is-missing',
+    'the transactions map lacks the position of the spender; an unspent output has none and fails',
+    'proofs of an output whose spender is in the block',
+  ),
+  note(
+    'output-is-in-body',
+    'the body has an output at the index',
+    'proofs of outputs that no transaction makes: of course nothing records them',
+  ),
+  note(
+    'output-is-not-noted',
+    'the record names another maker or another hash, or there is no record',
+    'proofs of an output that is recorded as it must be',
+  ),
+  note(
+    'maker-is-missing',
+    'the transactions map lacks the position of the maker; an output from before the block has none and fails',
+    'proofs of an output whose maker is in the block',
+  ),
+  note(
+    'maker-is-noted',
+    'the record names the shown transaction as the maker',
+    'proofs by any transaction with another id',
+  ),
+  note(
+    'maker-has-another-id',
+    'the id in the maker’s record is not the one in the reference',
+    'proofs of an output of its maker',
+  ),
+  note(
+    'invented-output-is-noted',
+    'the output has a record',
+    'proofs of an output that neither the maker nor the block has',
+  ),
+  note(
+    'key-is-of-maker',
+    'the reference is the maker’s id and the index that is shown not to exist',
+    'proofs of an output that exists, by an index that does not',
+  ),
+  note(
+    'maker-has-fewer-outputs',
+    'the maker’s body has no output at the index',
+    'proofs of an output that its maker makes',
+  ),
+  note(
+    'output-is-noted',
+    'the output has a record',
+    'proofs of outputs that the block leaves alone: nothing records their hash',
+  ),
+  note(
+    'output-is-from-before',
+    'the record has no maker',
+    'proofs of outputs that the block makes: they are not unspent before it',
+  ),
+  note(
+    'output-was-not-there',
+    'the output’s hash before the block is not that of the record, or it was not unspent',
+    'proofs of an output that was there',
+  ),
+  note(
+    'output-is-spent',
+    'the record has a spender',
+    'proofs of unspent outputs, whose spender’s number is 0',
+  ),
+  note(
+    'output-is-spent-before-made',
+    'the spender is the maker, or a transaction before it',
+    'proofs of an output that is spent after it is made',
+  ),
+  note(
+    'after-does-not-follow',
+    'after the block, the output is not what follows: nothing if it is recorded as spent, the recorded hash if it is made and unspent, what it was before if there is no record',
+    'proofs of an output that is as it must be',
+  ),
+  note(
+    'hashes-are-recorded',
+    'the Blake2b-256 of the hashes is the one in the transaction’s record',
+    `an honest operator: ${proven} invented hashes`,
+  ),
+  note(
+    'recorded-hash-is-wrong',
+    'the hash at the index is not that of the output’s record; without a record, not the one before the block',
+    'proofs of a hash that is right',
+  ),
+  note(
+    'reference-input-is-missing',
+    'the output is made by the transaction or later, or spent before it; without a record, it was not unspent before the block',
+    'proofs of a reference input that is there',
+  ),
+  note(
+    'position-is-missing',
+    'the transactions map lacks the position',
+    'proofs of a gap where there is a transaction',
+  ),
+  note(
+    'position-is-before-transaction',
+    'the position is smaller than that of a transaction in the block',
+    'proofs by the end of the block, behind which there is nothing',
+  ),
+  note(
+    'entry-is-in-block',
+    'the transactions map has the entry',
+    `an honest operator: ${proven} an invented entry`,
+  ),
+  note(
+    'entry-is-strange',
+    'the key does not have 8 bytes with a transaction’s record (105 bytes, kind 0–2), and is not a reference in its shortest form with an output’s record (48 bytes)',
+    'proofs by the entries that every block has',
+  ),
+  note(
+    'fees-before-are-those-before',
+    'the record that counts as the previous one is at the position before; without one, the transaction is the first',
+    'proofs that leave transactions out of the sum',
+  ),
+  note(
+    'fees-so-far-are-wrong',
+    'the fees of the record are not those of the previous record and the fee in the body',
+    'proofs of fees that are right',
+  ),
+]

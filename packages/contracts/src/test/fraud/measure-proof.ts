@@ -1,0 +1,20 @@
+import { type Header, headerHash } from '@ratatosk/block'
+import type { PlutusScript } from '../../script/apply.js'
+import { engines } from '../evaluate.js'
+import { mintingOf } from './engines.js'
+
+/** The proof of a fraud in a block. */
+export interface ProvenLie {
+  /** In Markdown. */
+  readonly what: string
+  readonly header: Header
+  readonly script: PlutusScript
+  readonly redeemer: Uint8Array
+}
+
+/** What a proof costs besides the transaction that it is in. */
+export function measureProof({ what, header, script, redeemer }: ProvenLie) {
+  const evaluated = engines.scalus(mintingOf({ script, redeemer, name: headerHash(header) }))
+  if (!evaluated.ok) throw new Error(`${what}: ${evaluated.message}`)
+  return { what, size: redeemer.length, ...evaluated.units[0]! }
+}

@@ -1,0 +1,107 @@
+import type { RuleNote } from '../rule-notes.js'
+import { ledgerFraudNotes } from './ledger-notes.js'
+
+const note = (rule: string, condition: string, stops: string): RuleNote => ({ rule, condition, stops })
+
+const proven = 'an honest operator: its bond would be lost by'
+const valid = (what: string) => `proofs of ${what}`
+
+/** Rules of every policy of fraud proofs. */
+const shared = new Set([
+  'verdict-names-header',
+  'header-is-provable',
+  'transaction-is-in-block',
+  'record-is-of-transaction',
+  'body-is-recorded',
+])
+
+/** What the README says about the rules of the transaction policy. */
+export const transactionFraudNotes: readonly RuleNote[] = [
+  ...ledgerFraudNotes.filter(({ rule }) => shared.has(rule)),
+  note(
+    'witness-set-is-recorded',
+    'the witness set’s Blake2b-256 is the one in the transaction’s record',
+    `${proven} a witness set that belongs to another transaction: a larger one makes a fee too small`,
+  ),
+  note(
+    'resolved-outputs-are-recorded',
+    'the Blake2b-256 of the hashes of the shown outputs, and of the hashes behind them, is the one in the record; or no output is shown',
+    `${proven} invented values and reference scripts`,
+  ),
+  note(
+    'resolved-outputs-are-those-of-inputs',
+    'as many outputs are shown as the body has inputs',
+    'leaving out what an input brings, and counting what is only referred to',
+  ),
+  note(
+    'value-is-not-preserved',
+    'of the named asset, the shown outputs and the mint have another amount than the outputs of the body and, of ada, the fee',
+    valid('values that are preserved, and of assets that a script reads otherwise than the decoder'),
+  ),
+  note(
+    'auxiliary-data-is-of-transaction',
+    'the body has a hash of auxiliary data, which is that of the data shown; or none is shown',
+    `${proven} auxiliary data that is larger, and makes a fee too small`,
+  ),
+  note(
+    'fee-is-too-small',
+    'the fee is below the price of size, declared units (rounded up, of each pointer the last redeemer) and shown reference scripts (rounded down, by tiers)',
+    valid('a fee that suffices'),
+  ),
+  note(
+    'output-is-too-small',
+    'the output’s lovelace is below `coinsPerUtxoByte` times its bytes and 160',
+    valid('an output with enough lovelace'),
+  ),
+  note(
+    'address-is-readable',
+    'the address is a string of 24 to 255 bytes, whose first byte is below 0x80',
+    'reading the first byte of a Byron address, or a length, as network: what network a Byron address is of depends on its attributes',
+  ),
+  note(
+    'address-is-on-other-network',
+    'the lower half of the address’s first byte is not the network id',
+    valid('an address of this network'),
+  ),
+  note(
+    'interval-misses-block',
+    'the interval begins after the last slot of the block, ends before or with its first, or ends before or where it begins',
+    valid('an interval that meets the block, and of a body without one'),
+  ),
+  note(
+    'field-is-forbidden',
+    'the key is 4, 19, 20, 21 or 22, or none of Conway’s keys below 24',
+    valid('a field that layer 2 allows'),
+  ),
+  note('field-is-in-transaction', 'the body has the field', valid('a field that is not there')),
+  note(
+    'transaction-is-of-other-network',
+    'the body’s network id is not that of the layer 2',
+    valid('a body that names this network or none'),
+  ),
+  note(
+    'withdrawal-is-forbidden',
+    'an entry of the withdrawals is not 29 bytes of a script of this network with zero lovelace',
+    valid('withdrawals of zero by scripts, and of a body without withdrawals'),
+  ),
+  note(
+    'transaction-has-no-inputs',
+    'the set of inputs is empty',
+    valid('a transaction that spends something'),
+  ),
+  note(
+    'input-is-reference-input',
+    'the input and the reference input at the indexes are the same reference',
+    valid('inputs and reference inputs that differ'),
+  ),
+  note(
+    'part-is-unreadable',
+    'before its end, the part has 1,001 items, or a head whose argument fits into a shorter one',
+    valid('a body or witness set within the bound and in shortest form'),
+  ),
+  note(
+    'reference-is-unreadable',
+    'the item at the index of the set does not begin with 0x82',
+    valid('a reference that is a definite array'),
+  ),
+]

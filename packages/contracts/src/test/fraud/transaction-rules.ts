@@ -1,0 +1,52 @@
+import { judgeBlock, partsOf } from '@ratatosk/block'
+import { fromHex } from '@ratatosk/cbor'
+import { decodeOutputReference, decodeTransactionOutput, outputReferenceKey } from '@ratatosk/ledger'
+import type { TestBlock } from './blocks.js'
+import { rules } from './transactions.js'
+
+/** What the transactions of these tests lack: witnesses, and scripts that inputs and minting need. Other policies know that. */
+const ofWitnesses = new Set([
+  'MissingVKeyWitnessesUTXOW',
+  'MissingScriptWitnessesUTXOW',
+  'MissingRedeemers',
+  'ExtraRedeemers',
+  'NotAllowedSupplementalDatums',
+  'PPViewHashesDontMatch',
+  'ScriptIntegrityHashMismatch',
+  'BadInputsUTxO',
+  'NoCollateralInputs',
+  'InsufficientCollateral',
+  // Reference scripts are bytes of a size here, no programs.
+  'MalformedReferenceScripts',
+])
+
+/** The predicates, besides those of witnesses, of the first transaction that `judgeBlock` refuses a block for. */
+export async function transactionRulesBrokenBy(block: TestBlock): Promise<string[]> {
+  const before = new Map(
+    Array.from(block.outputsBefore, ([key, output]) => [
+      outputReferenceKey(decodeOutputReference(fromHex(key))),
+      decodeTransactionOutput(output),
+    ]),
+  )
+  const broken: string[] = []
+  // One at a time, because judging ends at the first transaction that lacks a witness.
+  for (const transaction of block.transactions) {
+    try {
+      await judgeBlock([transaction], block.header, withOutputsOf(block, before), rules)
+    } catch (error) {
+      const { failures } = error as { failures?: readonly { predicate: string }[] }
+      broken.push(...(failures?.map(({ predicate }) => predicate) ?? ['malformed']))
+    }
+  }
+  return broken.filter((predicate) => !ofWitnesses.has(predicate))
+}
+
+function withOutputsOf(block: TestBlock, before: Map<string, ReturnType<typeof decodeTransactionOutput>>) {
+  const all = new Map(before)
+  for (const transaction of block.transactions) {
+    const { id, outputs } = partsOf(transaction)
+    for (const [index, output] of outputs.entries())
+      all.set(outputReferenceKey({ transactionId: id, index }), decodeTransactionOutput(output))
+  }
+  return all
+}

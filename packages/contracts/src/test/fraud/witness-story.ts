@@ -1,0 +1,241 @@
+import { CborWriter } from '@ratatosk/cbor'
+import { blake2b256, type OutputReference } from '@ratatosk/ledger'
+import { testKey } from '../keys.js'
+import { blockOf, type Entries, hexOf, type Lie, outputOf, payment, type TestBlock } from './blocks.js'
+import {
+  hashOf,
+  hashOfNative,
+  type Plutus,
+  type WitnessedDraft,
+  type WitnessedTransaction,
+  witnessed,
+} from './witnessed.js'
+
+/*
+ * One block: a transaction that needs every kind of witness, and two payments. The first spends what another made.
+ */
+
+export const [alice, bob, carol, dave, erin, frank, grace, heidi] = [
+  'alice',
+  'bob',
+  'carol',
+  'dave',
+  'erin',
+  'frank',
+  'grace',
+  'heidi',
+].map(testKey) as unknown as [Key, Key, Key, Key, Key, Key, Key, Key]
+type Key = ReturnType<typeof testKey>
+
+const native = {
+  signature: (hash: Uint8Array) => new CborWriter().array(2).uint(0).bytes(hash).toBytes(),
+  all: (...scripts: readonly Uint8Array[]) => nested(1, scripts),
+  any: (...scripts: readonly Uint8Array[]) => nested(2, scripts),
+  atLeast(required: number, ...scripts: readonly Uint8Array[]) {
+    const writer = new CborWriter().array(3).uint(3).int(BigInt(required)).array(scripts.length)
+    for (const script of scripts) writer.raw(script)
+    return writer.toBytes()
+  },
+  from: (slot: number) => new CborWriter().array(2).uint(4).uint(slot).toBytes(),
+  until: (slot: number) => new CborWriter().array(2).uint(5).uint(slot).toBytes(),
+}
+function nested(kind: number, scripts: readonly Uint8Array[]): Uint8Array {
+  const writer = new CborWriter().array(2).uint(kind).array(scripts.length)
+  for (const script of scripts) writer.raw(script)
+  return writer.toBytes()
+}
+
+export { native }
+
+/** Alice signs; two of Bob, Grace and the time from slot 100 do; and it is before slot 300, or Grace signs. */
+export const vault = native.all(
+  native.signature(alice.hash),
+  native.atLeast(2, native.signature(bob.hash), native.signature(grace.hash), native.from(100)),
+  native.any(native.until(300), native.signature(grace.hash)),
+  // A number below 0 is reached at once.
+  native.atLeast(-1, native.signature(grace.hash)),
+)
+/** The policy that Heidi signs for. */
+export const mintedByHeidi = native.signature(heidi.hash)
+
+const plutus = (language: Plutus['language'], byte: number): Plutus => ({
+  language,
+  bytes: new Uint8Array(40).fill(byte),
+})
+/** Locks an output, and is an account. */
+export const [locker, referenced, minter] = [
+  plutus('PlutusV3', 1),
+  plutus('PlutusV2', 2),
+  plutus('PlutusV1', 3),
+] as [Plutus, Plutus, Plutus]
+export const [datumA, datumB] = [Uint8Array.of(0x18, 0x2a), Uint8Array.of(0x43, 1, 2, 3)] as [
+  Uint8Array,
+  Uint8Array,
+]
+
+const scriptAddress = (hash: Uint8Array) => Uint8Array.of(0x70, ...hash)
+export const keyAddressOf = (hash: Uint8Array) => Uint8Array.of(0x60, ...hash)
+export const accountOf = (script: Plutus) => Uint8Array.of(0xf0, ...hashOf(script))
+
+interface OutputDraft {
+  readonly address: Uint8Array
+  readonly datumHash?: Uint8Array
+  /** CBOR of `[language, script]`. */
+  readonly reference?: Uint8Array
+}
+
+/** In the map form. */
+export function outputWith({ address, datumHash, reference }: OutputDraft): Uint8Array {
+  const size = 2 + Number(datumHash !== undefined) + Number(reference !== undefined)
+  const writer = new CborWriter(256).map(size).uint(0).bytes(address).uint(1).uint(5_000_000)
+  if (datumHash) writer.uint(2).array(2).uint(0).bytes(datumHash)
+  if (reference) writer.uint(3).tag(24).bytes(reference)
+  return writer.toBytes()
+}
+/** In the array form. */
+export function arrayOutput({ address, datumHash }: OutputDraft): Uint8Array {
+  const writer = new CborWriter(128)
+    .array(datumHash ? 3 : 2)
+    .bytes(address)
+    .uint(5_000_000)
+  if (datumHash) writer.bytes(datumHash)
+  return writer.toBytes()
+}
+const referenceOf = (language: number, content: Uint8Array) => {
+  const writer = new CborWriter(128).array(2).uint(language)
+  return (language === 0 ? writer.raw(content) : writer.bytes(content)).toBytes()
+}
+
+const genesis = (index: number): OutputReference => ({ transactionId: new Uint8Array(32).fill(0xaa), index })
+/** Not in the order of their indices, so that redeemers point to other places than inputs have. */
+export const coins = {
+  erins: genesis(30),
+  franks: genesis(2),
+  vault: genesis(300),
+  locked: genesis(25),
+  lockedByReference: genesis(4),
+  reference: genesis(5),
+  nativeReference: genesis(6),
+  daves: genesis(7),
+  davesWithDatum: genesis(8),
+  byron: genesis(9),
+} as const
+
+export function coinsBefore(): Entries {
+  const outputs: Entries = new Map(
+    Array.from({ length: 40 }, (_, index) => [hexOf(genesis(1000 + index)), payment(index, 5_000_000n)]),
+  )
+  const own: readonly (readonly [OutputReference, Uint8Array])[] = [
+    [
+      coins.erins,
+      // A base address, whose staking part is a script.
+      outputWith({ address: Uint8Array.of(0x20, ...erin.hash, ...hashOf(locker)) }),
+    ],
+    [coins.franks, arrayOutput({ address: keyAddressOf(frank.hash) })],
+    [coins.vault, outputWith({ address: scriptAddress(hashOfNative(vault)) })],
+    [
+      coins.locked,
+      outputWith({
+        // A base address, whose staking part is a key.
+        address: Uint8Array.of(0x10, ...hashOf(locker), ...grace.hash),
+        datumHash: blake2b256(datumA),
+      }),
+    ],
+    [
+      coins.lockedByReference,
+      arrayOutput({ address: scriptAddress(hashOf(referenced)), datumHash: blake2b256(datumB) }),
+    ],
+    [
+      coins.reference,
+      outputWith({ address: keyAddressOf(grace.hash), reference: referenceOf(2, referenced.bytes) }),
+    ],
+    [
+      coins.nativeReference,
+      outputWith({ address: keyAddressOf(grace.hash), reference: referenceOf(0, mintedByHeidi) }),
+    ],
+    [coins.daves, outputWith({ address: keyAddressOf(dave.hash) })],
+    [coins.davesWithDatum, outputWith({ address: keyAddressOf(dave.hash), datumHash: blake2b256(datumA) })],
+    // What follows the first byte is not read.
+    [coins.byron, outputWith({ address: Uint8Array.of(0x82, ...new Uint8Array(40)) })],
+  ]
+  for (const [reference, output] of own) outputs.set(hexOf(reference), output)
+  return outputs
+}
+
+/** The purposes of redeemers. */
+export const [spend, mint, reward] = [0, 1, 3] as const
+
+const policies = [hashOf(minter), hashOf(referenced), hashOfNative(mintedByHeidi)]
+const placeOf = (policy: Uint8Array) =>
+  policies
+    .map((each) => Buffer.from(each).toString('hex'))
+    .toSorted()
+    .indexOf(Buffer.from(policy).toString('hex'))
+
+/** The outputs are Bob's and Erin's. */
+export const everything = {
+  inputs: [coins.erins, coins.vault, coins.franks, coins.locked, coins.lockedByReference],
+  referenceInputs: [coins.nativeReference, coins.reference],
+  outputs: [
+    outputWith({ address: keyAddressOf(bob.hash) }),
+    outputWith({ address: keyAddressOf(erin.hash) }),
+  ],
+  mint: policies,
+  withdrawals: [accountOf(locker)],
+  required: [carol.hash],
+  validFrom: 150,
+  validTo: 250,
+  signers: [alice, bob, carol, erin, frank, heidi],
+  bootstrap: [dave],
+  nativeScripts: [vault],
+  plutus: [locker, minter],
+  datums: [datumA, datumB],
+  // In the order of the ledger: 2, 4, 25, 30, 300.
+  redeemers: [
+    [spend, 2],
+    [spend, 1],
+    [mint, placeOf(hashOf(minter))],
+    [mint, placeOf(hashOf(referenced))],
+    [reward, 0],
+  ],
+  languages: ['PlutusV1', 'PlutusV2', 'PlutusV3'],
+} as const satisfies WitnessedDraft
+
+export const paymentOf = (made: WitnessedTransaction) =>
+  ({
+    inputs: [outputOf(made, 0)],
+    outputs: [payment(1, 4_000_000n)],
+    signers: [bob],
+  }) satisfies WitnessedDraft
+export const lastPayment = {
+  inputs: [coins.daves],
+  outputs: [payment(2, 4_000_000n)],
+  signers: [dave],
+} satisfies WitnessedDraft
+
+/** What is different in a transaction of the story. */
+export interface Changes {
+  readonly everything?: Partial<WitnessedDraft>
+  readonly payment?: Partial<WitnessedDraft>
+  readonly last?: Partial<WitnessedDraft>
+}
+
+/** The block of the story, but for changes. */
+export function storyWith(
+  { everything: first, payment: second, last }: Changes = {},
+  lie: Lie = {},
+): TestBlock {
+  const made = witnessed({ ...everything, ...first })
+  const transactions = [
+    made,
+    witnessed({ ...paymentOf(made), ...second }),
+    witnessed({ ...lastPayment, ...last }),
+  ]
+  return blockOf(
+    transactions.map(({ cbor }) => cbor),
+    coinsBefore(),
+    lie,
+  )
+}
+
+export const honestStory = storyWith()

@@ -1,0 +1,50 @@
+import { headerHash } from '@ratatosk/block'
+import { fromHex } from '@ratatosk/cbor'
+import { describe, expect, it } from 'vitest'
+import { findLedgerFraud } from '../../fraud/find-ledger-fraud.js'
+import { ledgerFraudScript } from '../../fraud/scripts.js'
+import type { TestBlock } from '../../test/fraud/blocks.js'
+import { mintingOf, openCek } from '../../test/fraud/engines.js'
+import { honestBlockOf } from '../../test/fraud/honest-blocks.js'
+import { ledgerLies } from '../../test/fraud/ledger-lies.js'
+
+const script = ledgerFraudScript()
+const find = (block: TestBlock) =>
+  findLedgerFraud(
+    block,
+    [...block.outputsBefore.keys(), ...block.outputsAfter.keys()].map((key) => fromHex(key)),
+  )
+
+describe('findLedgerFraud', () => {
+  const judge = openCek()
+
+  // The hashes of what inputs stand for are the operator's.
+  it.each(ledgerLies.filter(({ what }) => !what.startsWith('what ')))(
+    'finds a fraud that the policy accepts where $what',
+    async ({ block }) => {
+      const found = find(block)
+      expect(found).toBeDefined()
+      const { redeemer } = found!
+      const name = headerHash(block.header)
+      expect(await judge(mintingOf({ script, redeemer, name }))).toMatchObject({ ok: true })
+    },
+  )
+
+  it('finds only what needs no outputs after the block where these are unknown', () => {
+    for (const { block, what } of ledgerLies) {
+      const { after: _, ...unknown } = block
+      const found = findLedgerFraud(unknown)
+      if (what.startsWith('what ') || what.includes('after the block')) expect(found, what).toBeUndefined()
+      else expect(found, what).toBeDefined()
+    }
+  })
+
+  it('finds nothing in honest blocks', () => {
+    let state = 7
+    const draw = (count: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+      return (state >>> 8) % count
+    }
+    for (let i = 0; i < 200; i++) expect(find(honestBlockOf(draw))).toBeUndefined()
+  })
+})

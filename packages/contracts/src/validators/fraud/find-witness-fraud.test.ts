@@ -1,0 +1,35 @@
+import { headerHash } from '@ratatosk/block'
+import { describe, expect, it } from 'vitest'
+import { findWitnessFraud } from '../../fraud/find-witness-fraud.js'
+import { witnessFraudScript } from '../../fraud/scripts.js'
+import { parameters } from '../../test/evaluate.js'
+import { mintingOf, openCek } from '../../test/fraud/engines.js'
+import { witnessLies } from '../../test/fraud/witness-lies.js'
+import { honestStory } from '../../test/fraud/witness-story.js'
+
+const script = witnessFraudScript(parameters)
+
+describe('findWitnessFraud', () => {
+  const judge = openCek()
+
+  it.each(witnessLies)('finds a fraud that the policy accepts where $what', async ({ block, prove }) => {
+    const found = findWitnessFraud(block, parameters)
+    // Several rules may be broken at once: a script that is nowhere has a redeemer too many, which is no fraud.
+    expect(found).toMatchObject({ proof: { fraud: prove(block).fraud } })
+    const { redeemer } = found!
+    expect(await judge(mintingOf({ script, redeemer, name: headerHash(block.header) }))).toMatchObject({
+      ok: true,
+    })
+  })
+
+  it('finds nothing in the honest block', () => {
+    expect(findWitnessFraud(honestStory, parameters)).toBeUndefined()
+  })
+
+  it('finds what needs no outputs before the block where these are unknown', () => {
+    const [badSignature, , , missingKey] = witnessLies
+    const unknown = ({ outputBefore: _, ...block }: typeof honestStory) => block
+    expect(findWitnessFraud(unknown(badSignature!.block), parameters)).toBeDefined()
+    expect(findWitnessFraud(unknown(missingKey!.block), parameters)).toBeUndefined()
+  })
+})

@@ -1,0 +1,323 @@
+import { LedgerFraud } from '../../fraud/layout.js'
+import {
+  addInteger,
+  blake2b256,
+  bytes,
+  equalsByteString,
+  equalsInteger,
+  integer,
+  lengthOfByteString,
+  lessThanEqualsInteger,
+  lessThanInteger,
+  multiplyInteger,
+  sliceByteString,
+  subtractInteger,
+  tailList,
+  unBData,
+  unIData,
+  unListData,
+} from '../core/builtins.js'
+import { at, both, branch, constructorOf, either, fieldsOf, not } from '../core/data.js'
+import { bind, choose, scope } from '../core/term.js'
+import { argumentAt, elementAt, fieldAt, itemBytes } from './cbor.js'
+import {
+  type Accused,
+  accused,
+  createdOf,
+  feesSoFarOf,
+  idOf,
+  isEmpty,
+  isGiven,
+  isOutputRecord,
+  isTransactionRecord,
+  next,
+  outputHashOf,
+  positionKey,
+  positionOf,
+  previous,
+  recordOf,
+  resolvedHashOf,
+  spentOf,
+} from './openings.js'
+import type { FraudCheck as Check, Frauds } from './policy.js'
+import {
+  BodyField,
+  hasReference,
+  isReference,
+  isThere,
+  keyOfOutput,
+  referenceAt,
+  referenceCount,
+  referencesIn,
+} from './references.js'
+
+/*
+ * Frauds in what a block does to outputs. Each is the negation of a rule that every valid block keeps, shown at one key of the
+ * header's maps.
+ */
+
+type FraudCheck = Check<Accused>
+
+/** Input `index` of a transaction is noted as spent by another transaction, or not at all. `[transaction, index, output]` */
+const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const opening = yield* bind(unListData(at(fields, 0)))
+    const body = yield* bind(block.bodyIn(opening))
+    const key = yield* bind(referenceAt(body, referencesIn(body, BodyField.inputs), unIData(at(fields, 1))))
+    const output = yield* bind(block.outputIn(key, at(fields, 2)))
+    return book.enforce({
+      'input-is-spent-elsewhere': not(equalsInteger(spentOf(output), next(positionOf(opening)))),
+    })
+  })
+
+/** An output is noted as spent by a transaction that is not in the block or lacks such an input. `[key, output, spender]` */
+const spentWithoutInput: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const key = yield* bind(unBData(at(fields, 0)))
+    const spent = yield* bind(spentOf(block.outputIn(key, at(fields, 1))))
+    const spender = yield* bind(at(fields, 2))
+    const shown = yield* bind(at(fieldsOf(spender), 0))
+    return choose(
+      isGiven(spender),
+      scope(function* () {
+        const opening = yield* bind(unListData(shown))
+        const body = yield* bind(block.bodyIn(opening))
+        return book.enforce({
+          'spender-is-noted': equalsInteger(spent, next(positionOf(opening))),
+          'spender-lacks-input': not(hasReference(body, referencesIn(body, BodyField.inputs), key)),
+        })
+      }),
+      // There is no position before the first, so an unspent output fails.
+      book.enforce({
+        'spender-is-not-the-bridge': not(equalsInteger(spent, integer(bridge))),
+        'spender-is-missing': block.lacks(positionKey(previous(spent)), shown),
+      }),
+    )
+  })
+
+/** The place of a spender in the record of an output that was paid to the bridge. */
+const bridge = 2n ** 63n
+
+/**
+ * Output `index` of a transaction is not noted, as made by another transaction, or with another hash.
+ * `[transaction, index, output]`
+ */
+const outputNotNoted: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const opening = yield* bind(unListData(at(fields, 0)))
+    const body = yield* bind(block.bodyIn(opening))
+    const index = yield* bind(unIData(at(fields, 1)))
+    const place = yield* bind(elementAt(body, fieldAt(body, integer(0), BodyField.outputs), index))
+    const output = yield* bind(block.outputIn(keyOfOutput(idOf(recordOf(opening)), index), at(fields, 2)))
+    return book.enforce({
+      'output-is-in-body': isThere(place),
+      'output-is-not-noted': not(
+        both(
+          equalsInteger(createdOf(output), next(positionOf(opening))),
+          equalsByteString(outputHashOf(output), blake2b256(itemBytes(body, place))),
+        ),
+      ),
+    })
+  })
+
+/** An output is noted as made by a transaction that is not in the block or does not make it. `[key, output, maker]` */
+const inventedOutput: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const key = yield* bind(unBData(at(fields, 0)))
+    const output = yield* bind(block.outputIn(key, at(fields, 1)))
+    const created = yield* bind(createdOf(output))
+    const maker = yield* bind(at(fields, 2))
+    const shown = yield* bind(fieldsOf(maker))
+    return branch(
+      constructorOf(maker),
+      // There is no such transaction.
+      [0, book.enforce({ 'maker-is-missing': block.lacks(positionKey(previous(created)), at(shown, 0)) })],
+      // Its id is not the one in the reference.
+      [
+        1,
+        scope(function* () {
+          const id = yield* bind(idOf(block.recordIn(shown)))
+          return book.enforce({
+            'maker-is-noted': equalsInteger(created, next(positionOf(shown))),
+            'maker-has-another-id': not(equalsByteString(id, sliceByteString(integer(3), integer(32), key))),
+          })
+        }),
+      ],
+      // It has fewer outputs.
+      [
+        2,
+        scope(function* () {
+          const opening = yield* bind(unListData(at(shown, 0)))
+          const body = yield* bind(block.bodyIn(opening))
+          const index = yield* bind(unIData(at(shown, 1)))
+          const outputs = fieldAt(body, integer(0), BodyField.outputs)
+          return book.enforce({
+            'invented-output-is-noted': not(isEmpty(output)),
+            'key-is-of-maker': equalsByteString(keyOfOutput(idOf(recordOf(opening)), index), key),
+            'maker-has-fewer-outputs': not(isThere(elementAt(body, outputs, index))),
+          })
+        }),
+      ],
+    )
+  })
+
+/** An output from before the block was not unspent then, or was another. `[key, output, before]` */
+const spentThatNeverWas: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const key = yield* bind(unBData(at(fields, 0)))
+    const output = yield* bind(block.outputIn(key, at(fields, 1)))
+    const before = yield* bind(block.unspent('before', key, at(fields, 2)))
+    return book.enforce({
+      'output-is-noted': not(isEmpty(output)),
+      'output-is-from-before': equalsInteger(createdOf(output), integer(0)),
+      'output-was-not-there': not(equalsByteString(before, outputHashOf(output))),
+    })
+  })
+
+/** An output is spent by the transaction that makes it, or before. `[key, output]` */
+const spentBeforeMade: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const output = yield* bind(block.outputIn(unBData(at(fields, 0)), at(fields, 1)))
+    const spent = yield* bind(spentOf(output))
+    return book.enforce({
+      'output-is-spent': lessThanInteger(integer(0), spent),
+      'output-is-spent-before-made': lessThanEqualsInteger(spent, createdOf(output)),
+    })
+  })
+
+/**
+ * The outputs after the block do not follow from those before it, at one key. `[key, output, before, after]`; `before` is read
+ * if the block does not note the output.
+ */
+const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const key = yield* bind(unBData(at(fields, 0)))
+    const output = yield* bind(block.outputIn(key, at(fields, 1)))
+    const after = yield* bind(block.unspent('after', key, at(fields, 3)))
+    const expected = yield* bind(
+      choose(
+        isEmpty(output),
+        block.unspent('before', key, at(fields, 2)),
+        choose(equalsInteger(spentOf(output), integer(0)), outputHashOf(output), bytes(new Uint8Array())),
+      ),
+    )
+    return book.enforce({ 'after-does-not-follow': not(equalsByteString(after, expected)) })
+  })
+
+/**
+ * The hash that a transaction's record gives for what an input or reference input stands for is not that of the output.
+ * `[transaction, index, hashes, output, before]`: inputs count first; `before` is read if the block does not note the output.
+ */
+const wrongResolved: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const opening = yield* bind(unListData(at(fields, 0)))
+    const body = yield* bind(block.bodyIn(opening))
+    const index = yield* bind(unIData(at(fields, 1)))
+    const hashes = yield* bind(unBData(at(fields, 2)))
+    const inputs = yield* bind(referencesIn(body, BodyField.inputs))
+    const count = yield* bind(referenceCount(body, inputs))
+    const isInput = yield* bind(lessThanInteger(index, count))
+    const set = choose(isInput, inputs, referencesIn(body, BodyField.referenceInputs))
+    const key = yield* bind(referenceAt(body, set, choose(isInput, index, subtractInteger(index, count))))
+    const output = yield* bind(block.outputIn(key, at(fields, 3)))
+    const recorded = sliceByteString(multiplyInteger(index, integer(32)), integer(32), hashes)
+    const actual = yield* bind(
+      choose(isEmpty(output), block.unspent('before', key, at(fields, 4)), outputHashOf(output)),
+    )
+    return book.enforce({
+      'hashes-are-recorded': equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening))),
+      'recorded-hash-is-wrong': not(equalsByteString(recorded, actual)),
+    })
+  })
+
+/** Reference input `index` of a transaction is spent before it, made by or after it, or nowhere. `[transaction, index, output, before]` */
+const referenceInputMissing: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const opening = yield* bind(unListData(at(fields, 0)))
+    const body = yield* bind(block.bodyIn(opening))
+    const key = yield* bind(
+      referenceAt(body, referencesIn(body, BodyField.referenceInputs), unIData(at(fields, 1))),
+    )
+    const output = yield* bind(block.outputIn(key, at(fields, 2)))
+    const position = yield* bind(positionOf(opening))
+    const spent = yield* bind(spentOf(output))
+    const missing = yield* bind(
+      choose(
+        isEmpty(output),
+        isEmpty(block.unspent('before', key, at(fields, 3))),
+        either(
+          lessThanInteger(position, createdOf(output)),
+          both(lessThanInteger(integer(0), spent), lessThanEqualsInteger(spent, position)),
+        ),
+      ),
+    )
+    return book.enforce({ 'reference-input-is-missing': missing })
+  })
+
+/** The block has a transaction at a position, and none at one before. `[missing position, proof, position, record, proof]` */
+const gapInTransactions: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const missing = yield* bind(unIData(at(fields, 0)))
+    const later = yield* bind(tailList(tailList(fields)))
+    yield* bind(block.recordIn(later))
+    return book.enforce({
+      'position-is-missing': block.lacks(positionKey(missing), at(fields, 1)),
+      'position-is-before-transaction': lessThanInteger(missing, positionOf(later)),
+    })
+  })
+
+/** An entry of the transactions map is neither a transaction's nor an output's. `[key, value, proof]` */
+const strangeEntry: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const key = yield* bind(unBData(at(fields, 0)))
+    const value = yield* bind(unBData(at(fields, 1)))
+    return book.enforce({
+      'entry-is-in-block': block.has(key, value, at(fields, 2)),
+      'entry-is-strange': not(
+        choose(
+          equalsInteger(lengthOfByteString(key), integer(8)),
+          isTransactionRecord(value),
+          both(isReference(key), isOutputRecord(value)),
+        ),
+      ),
+    })
+  })
+
+/** The fees so far are not those before the transaction and its own. `[transaction, previous]` */
+const wrongFees: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const opening = yield* bind(unListData(at(fields, 0)))
+    const body = yield* bind(block.bodyIn(opening))
+    const fee = argumentAt(body, fieldAt(body, integer(0), BodyField.fee))
+    const position = yield* bind(positionOf(opening))
+    const before = yield* bind(at(fields, 1))
+    const earlier = yield* bind(fieldsOf(before))
+    const first = yield* bind(not(isGiven(before)))
+    const feesBefore = yield* bind(choose(first, integer(0), feesSoFarOf(block.recordIn(earlier))))
+    const follows = choose(first, position, subtractInteger(position, next(positionOf(earlier))))
+    return book.enforce({
+      'fees-before-are-those-before': equalsInteger(follows, integer(0)),
+      'fees-so-far-are-wrong': not(
+        equalsInteger(feesSoFarOf(recordOf(opening)), addInteger(feesBefore, fee)),
+      ),
+    })
+  })
+
+/** The frauds that the ledger policy knows, by their constructors in the redeemer. */
+export const ledgerFrauds: Frauds<Accused> = {
+  open: accused,
+  checks: [
+    [LedgerFraud.inputSpentElsewhere, inputSpentElsewhere],
+    [LedgerFraud.spentWithoutInput, spentWithoutInput],
+    [LedgerFraud.outputNotNoted, outputNotNoted],
+    [LedgerFraud.inventedOutput, inventedOutput],
+    [LedgerFraud.spentThatNeverWas, spentThatNeverWas],
+    [LedgerFraud.spentBeforeMade, spentBeforeMade],
+    [LedgerFraud.wrongOutputsAfter, wrongOutputsAfter],
+    [LedgerFraud.wrongResolved, wrongResolved],
+    [LedgerFraud.referenceInputMissing, referenceInputMissing],
+    [LedgerFraud.gapInTransactions, gapInTransactions],
+    [LedgerFraud.strangeEntry, strangeEntry],
+    [LedgerFraud.wrongFees, wrongFees],
+  ],
+}

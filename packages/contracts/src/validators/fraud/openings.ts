@@ -1,0 +1,317 @@
+import type { PByteString, PData, PInt, PLam, PList, PType, Term } from '@harmoniclabs/plu-ts'
+import { headerFieldIndex } from '@ratatosk/block'
+import {
+  addInteger,
+  blake2b224,
+  blake2b256,
+  byteStringToInteger,
+  equalsByteString,
+  equalsInteger,
+  indexByteString,
+  integer,
+  integerToByteString,
+  lengthOfByteString,
+  lessThanInteger,
+  serialiseData,
+  sliceByteString,
+  subtractInteger,
+  unBData,
+  unIData,
+  unListData,
+} from '../core/builtins.js'
+import { datumOf, resolvedOf } from '../core/context.js'
+import { at, both, constructorOf, either, fieldsOf, itemAt } from '../core/data.js'
+import type { RuleBook } from '../core/rules.js'
+import {
+  type Bool,
+  type Bytes,
+  bind,
+  call,
+  choose,
+  type Data,
+  define,
+  defineOf,
+  type Int,
+  type List,
+  lambda,
+  scope,
+} from '../core/term.js'
+import { noValue, rootAt, rootExcluding, rootIncluding } from '../mpf/proof.js'
+
+/*
+ * A fraud proof opens what a header commits to: transactions and outputs of its transactions map, and outputs before and after the
+ * block. Each opening comes with the rules that tie it to the header.
+ */
+
+/** Lengths and offsets of the records in the transactions map, as `@ratatosk/block` encodes them. */
+const transactionRecord = {
+  length: 105,
+  kind: 0,
+  id: 1,
+  witnessSetHash: 33,
+  resolved: 65,
+  feesSoFar: 97,
+} as const
+const outputRecord = { length: 48, created: 0, spent: 8, hash: 16 } as const
+const transactionKind = 2
+const hashBytes = 32
+
+/** Opens parts of a header for the frauds of a policy. Each binds only what it opens, so that no policy holds what it does not need. */
+export type Opening<T> = Generator<Term<PType>, T, Term<PType>>
+
+/** The transactions of the header that a fraud proof is about. Each function fails unless its rules hold. */
+export interface Transactions {
+  /** A transaction's record. @param opening `[position, record, proof]`, and anything behind */
+  recordIn(opening: List): Bytes
+  /** A record that is not of a deposit or a withdrawal order. @param opening as above */
+  transactionIn(opening: List): Bytes
+  /** A transaction's body. @param opening `[position, record, proof, body]` */
+  bodyIn(opening: List): Bytes
+  /** Whether the transactions map has an entry. */
+  has(key: Bytes, value: Bytes, proof: Data): Bool
+  /** Whether the transactions map lacks a key. */
+  lacks(key: Bytes, proof: Data): Bool
+}
+
+/** What the transactions map of the header notes of outputs. */
+export interface NotedOutputs {
+  /**
+   * What the block notes of an output; empty if nothing.
+   *
+   * @param opening `Noted [record, proof]` or `NotNoted [proof]`
+   */
+  outputIn(key: Bytes, opening: Data): Bytes
+}
+
+/** The outputs before and after the block. */
+export interface UnspentOutputs {
+  /**
+   * The hash of an output that is unspent before or after the block; empty if it is not.
+   *
+   * @param opening `Unspent [hash, proof]` or `Missing [proof]`
+   */
+  unspent(when: 'before' | 'after', key: Bytes, opening: Data): Bytes
+}
+
+/** All that a header commits to. */
+export interface Accused extends Transactions, NotedOutputs, UnspentOutputs {}
+
+/** What a proof supplies beside what it opens. */
+export interface Supplied {
+  /** The bytes that a proof holds, or names as the datum of a reference input. */
+  supplied(content: Data): Bytes
+  /** A transaction's witness set. @param record of the transaction */
+  witnessSetIn(record: Bytes, content: Data): Bytes
+}
+
+/** Opens all that a header commits to. @param referenceInputs of the transaction that holds the proof */
+export function* accused(book: RuleBook, header: Data, referenceInputs: List): Opening<Accused> {
+  const transactions = yield* transactionsOf(book, header, referenceInputs)
+  const outputs = yield* notedOutputsOf(book, transactions)
+  const unspent = yield* unspentOutputsOf(book, header)
+  return { ...transactions, ...outputs, ...unspent }
+}
+
+const rootIn = (header: Data, name: keyof typeof headerFieldIndex): Bytes =>
+  unBData(at(fieldsOf(header), headerFieldIndex[name]))
+
+/** Opens the transactions. @param referenceInputs of the transaction that holds the proof */
+export function* transactionsOf(book: RuleBook, header: Data, referenceInputs: List): Opening<Transactions> {
+  const transactions = yield* bind(rootIn(header, 'transactionsRoot'))
+  const has = (key: Bytes, value: Bytes, proof: Data): Bool =>
+    equalsByteString(rootIncluding(key, value, unListData(proof)), transactions)
+  const lacks = (key: Bytes, proof: Data): Bool =>
+    equalsByteString(rootExcluding(key, unListData(proof)), transactions)
+
+  const recordIn = yield* bind(
+    lambda<PList<PData>, PByteString>((opening) =>
+      scope(function* () {
+        const record = yield* bind(recordOf(opening))
+        yield* bind(
+          book.enforce({
+            'transaction-is-in-block': has(positionKey(positionOf(opening)), record, at(opening, 2)),
+          }),
+        )
+        return record
+      }),
+    ),
+  )
+  const transactionIn = yield* bind(
+    lambda<PList<PData>, PByteString>((opening) =>
+      scope(function* () {
+        const record = yield* bind(call<PByteString>(recordIn, opening))
+        yield* bind(
+          book.enforce({
+            'record-is-of-transaction': equalsInteger(
+              indexByteString(record, integer(transactionRecord.kind)),
+              integer(transactionKind),
+            ),
+          }),
+        )
+        return record
+      }),
+    ),
+  )
+  const bodyIn = yield* bind(
+    lambda<PList<PData>, PByteString>((opening) =>
+      scope(function* () {
+        const record = yield* bind(call<PByteString>(transactionIn, opening))
+        const body = yield* bind(suppliedBytes(at(opening, 3), referenceInputs))
+        yield* bind(book.enforce({ 'body-is-recorded': equalsByteString(blake2b256(body), idOf(record)) }))
+        return body
+      }),
+    ),
+  )
+  return {
+    recordIn: (opening) => call<PByteString>(recordIn, opening),
+    transactionIn: (opening) => call<PByteString>(transactionIn, opening),
+    bodyIn: (opening) => call<PByteString>(bodyIn, opening),
+    has,
+    lacks,
+  }
+}
+
+/** Opens what the transactions map notes of outputs. */
+export function* notedOutputsOf(book: RuleBook, { has, lacks }: Transactions): Opening<NotedOutputs> {
+  const outputIn = yield* bind(
+    lambda<PByteString, PLam<PData, PByteString>>((key) =>
+      lambda((opening) =>
+        scope(function* () {
+          const record = yield* bind(given(opening))
+          yield* bind(
+            book.enforce({
+              'output-record-is-in-block': choose(
+                isEmpty(record),
+                lacks(key, proofIn(opening)),
+                has(key, record, proofIn(opening)),
+              ),
+              'output-record-has-its-length': either(isEmpty(record), isOutputRecord(record)),
+            }),
+          )
+          return record
+        }),
+      ),
+    ),
+  )
+  return { outputIn: (key, opening) => call<PByteString>(outputIn, key, opening) }
+}
+
+/** Opens the outputs before and after the block. */
+export function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs> {
+  const fields = yield* bind(fieldsOf(header))
+  const unspent = yield* bind(
+    lambda<PInt, PLam<PByteString, PLam<PData, PByteString>>>((field) =>
+      lambda((key) =>
+        lambda((opening) =>
+          scope(function* () {
+            const hash = yield* bind(given(opening))
+            const found = rootAt(blake2b256(key), hash, unListData(proofIn(opening)))
+            yield* bind(
+              book.enforce({
+                'unspent-output-is-proven': equalsByteString(found, unBData(itemAt(fields, field))),
+              }),
+            )
+            return hash
+          }),
+        ),
+      ),
+    ),
+  )
+  return {
+    unspent: (when, key, opening) =>
+      call<PByteString>(
+        unspent,
+        integer(headerFieldIndex[when === 'before' ? 'prevUtxosRoot' : 'utxosRoot']),
+        key,
+        opening,
+      ),
+  }
+}
+
+/** The hash that names a header. */
+export const headerHashOf = (header: Data): Bytes => blake2b224(serialiseData(header))
+
+/** The key of a transaction in the map; fails for a negative position. */
+export const positionKey = (position: Int): Bytes => integerToByteString(8, position)
+
+const part = (bytes: Bytes, offset: number, length: number): Bytes =>
+  sliceByteString(integer(offset), integer(length), bytes)
+const number = (bytes: Bytes, offset: number): Int => byteStringToInteger(part(bytes, offset, 8))
+
+export const idOf = (transaction: Bytes): Bytes => part(transaction, transactionRecord.id, hashBytes)
+const witnessSetHashOf = (transaction: Bytes): Bytes =>
+  part(transaction, transactionRecord.witnessSetHash, hashBytes)
+export const resolvedHashOf = (transaction: Bytes): Bytes =>
+  part(transaction, transactionRecord.resolved, hashBytes)
+export const feesSoFarOf = (transaction: Bytes): Int => number(transaction, transactionRecord.feesSoFar)
+
+/** One more than the position of the transaction that made the output; 0 for an output from before the block. */
+export const createdOf = (output: Bytes): Int => number(output, outputRecord.created)
+/** One more than the position of the transaction that spends the output; 0 if it is unspent after the block. */
+export const spentOf = (output: Bytes): Int => number(output, outputRecord.spent)
+export const outputHashOf = (output: Bytes): Bytes => part(output, outputRecord.hash, hashBytes)
+
+export const isLength = (bytes: Bytes, length: number): Bool =>
+  equalsInteger(lengthOfByteString(bytes), integer(length))
+
+/** Whether a value of the map has the length and kind of a transaction's record. */
+export const isTransactionRecord = (value: Bytes): Bool =>
+  both(
+    isLength(value, transactionRecord.length),
+    lessThanInteger(indexByteString(value, integer(transactionRecord.kind)), integer(transactionKind + 1)),
+  )
+
+export const isOutputRecord = (value: Bytes): Bool => isLength(value, outputRecord.length)
+
+export const isEmpty = (bytes: Bytes): Bool => isLength(bytes, 0)
+
+/** Whether a choice in a redeemer is its first, constructor 0. */
+export const isGiven = (option: Data): Bool => equalsInteger(constructorOf(option), integer(0))
+
+/** The content of `Given [content, proof]`; of `Absent [proof]`, nothing. */
+const given = define<PData, PByteString>((option) =>
+  choose(isGiven(option), unBData(at(fieldsOf(option), 0)), noValue()),
+)
+const proofIn = define<PData, PData>((option) =>
+  choose(isGiven(option), at(fieldsOf(option), 1), at(fieldsOf(option), 0)),
+)
+
+export const positionOf = (opening: List): Int => unIData(at(opening, 0))
+export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
+
+/** One more than a position: what the record of an output notes of a transaction. */
+export const next = (position: Int): Int => addInteger(position, integer(1))
+export const previous = (noted: Int): Int => subtractInteger(noted, integer(1))
+
+/** Bytes in the redeemer, or those of the inline datum of a reference input, by its index: for what a redeemer cannot hold. */
+const suppliedBytes = defineOf<[PData, PList<PData>], PByteString>(2, (supplied, referenceInputs) =>
+  scope(function* () {
+    const content = yield* bind(at(fieldsOf(supplied), 0))
+    return choose(
+      isGiven(supplied),
+      unBData(content),
+      unBData(datumOf(resolvedOf(itemAt(referenceInputs, unIData(content))))),
+    )
+  }),
+)
+
+/** Opens witness sets. @param referenceInputs of the transaction that holds the proof */
+export function* witnessSetsOf(book: RuleBook, referenceInputs: List): Opening<Supplied> {
+  const supplied = (content: Data): Bytes => suppliedBytes(content, referenceInputs)
+  const witnessSetIn = yield* bind(
+    lambda<PByteString, PLam<PData, PByteString>>((record) =>
+      lambda((content) =>
+        scope(function* () {
+          const witnessSet = yield* bind(supplied(content))
+          yield* bind(
+            book.enforce({
+              'witness-set-is-recorded': equalsByteString(blake2b256(witnessSet), witnessSetHashOf(record)),
+            }),
+          )
+          return witnessSet
+        }),
+      ),
+    ),
+  )
+  return { supplied, witnessSetIn: (record, content) => call<PByteString>(witnessSetIn, record, content) }
+}

@@ -1,0 +1,21 @@
+import type { RuleBook } from '../core/rules.js'
+import type { Data, Unit } from '../core/term.js'
+import { ledgerFrauds } from './ledger-frauds.js'
+import { fraudPolicy } from './policy.js'
+import { type RuleParameters, transactionFrauds } from './transaction-frauds.js'
+import { type LanguageViews, witnessFrauds } from './witness-frauds.js'
+
+/** Proves that a block does to outputs what no valid block does. Without parameters. */
+export const ledgerFraud = (book: RuleBook, context: Data): Unit => fraudPolicy(book, ledgerFrauds, context)
+
+/** Proves that a transaction of a block breaks a rule of its own. The parameters are the rules of the layer 2. */
+export const transactionFraud = (book: RuleBook, parameters: RuleParameters, context: Data): Unit =>
+  fraudPolicy(book, transactionFrauds(parameters), context)
+
+/**
+ * Proves that a transaction of a block lacks a signature, script, redeemer or datum, or has a wrong one.
+ *
+ * @param views the parameters: the cost models by which the layer 2 judges its transactions
+ */
+export const witnessFraud = (book: RuleBook, views: LanguageViews, context: Data): Unit =>
+  fraudPolicy(book, witnessFrauds(views), context)

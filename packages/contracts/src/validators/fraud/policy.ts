@@ -1,0 +1,98 @@
+import type { PBool, PData, PList, PPair } from '@harmoniclabs/plu-ts'
+import { headerFieldIndex } from '@ratatosk/block'
+import { provableVersion } from '../../fraud/layout.js'
+import {
+  bData,
+  boolean,
+  equalsData,
+  equalsInteger,
+  headList,
+  iData,
+  integer,
+  lessThanInteger,
+  mapOf,
+  nullList,
+  sndPair,
+  tailList,
+  unIData,
+  unitValue,
+  unMapData,
+} from '../core/builtins.js'
+import {
+  lookUp,
+  mintOf,
+  redeemerOf,
+  referenceInputsOf,
+  scriptInfoOf,
+  transactionOf,
+} from '../core/context.js'
+import { at, both, branch, constructorOf, fieldsOf } from '../core/data.js'
+import type { RuleBook } from '../core/rules.js'
+import {
+  type Bool,
+  bind,
+  choose,
+  type Data,
+  type Entries,
+  type List,
+  recursive,
+  scope,
+  type Unit,
+} from '../core/term.js'
+import { headerHashOf, type Opening } from './openings.js'
+
+/** Checks a fraud proof, whose fields are those of the redeemer behind the header. */
+export type FraudCheck<Block> = (book: RuleBook, block: Block, fields: List) => Unit
+
+/** The frauds that a policy knows. */
+export interface Frauds<Block> {
+  /** Opens what they read of a header. */
+  readonly open: (book: RuleBook, header: Data, referenceInputs: List) => Opening<Block>
+  /** By their constructors in the redeemer. */
+  readonly checks: readonly (readonly [index: number, check: FraudCheck<Block>])[]
+}
+
+/**
+ * A policy of fraud proofs. Its redeemer names a fraud by its constructor; the first field is the header of a block. If the rest
+ * proves the fraud, one token is minted, the verdict, whose name is the header's hash. Verdicts may be burned without a proof.
+ *
+ * A verdict speaks of the header's bytes only. It does not depend on the transaction that mints it, or on the state queue.
+ */
+export const fraudPolicy = <Block>(book: RuleBook, { open, checks }: Frauds<Block>, context: Data): Unit =>
+  scope(function* () {
+    const transaction = yield* bind(transactionOf(context))
+    // Every other purpose than minting fails here: none has a policy as its first field.
+    const minted = yield* bind(lookUp(mintOf(transaction), at(fieldsOf(scriptInfoOf(context)), 0)))
+    return choose(
+      onlyBurns(unMapData(minted)),
+      unitValue(),
+      scope(function* () {
+        const redeemer = yield* bind(redeemerOf(context))
+        const fields = yield* bind(fieldsOf(redeemer))
+        const header = yield* bind(headList(fields))
+        yield* bind(
+          book.enforce({
+            'verdict-names-header': equalsData(minted, mapOf(bData(headerHashOf(header)), iData(integer(1)))),
+            'header-is-provable': equalsInteger(
+              unIData(at(fieldsOf(header), headerFieldIndex.protocolVersion)),
+              integer(provableVersion),
+            ),
+          }),
+        )
+        const block = yield* open(book, header, referenceInputsOf(transaction))
+        const rest = yield* bind(tailList(fields))
+        const fraud = yield* bind(constructorOf(redeemer))
+        return branch(fraud, ...checks.map(([index, check]) => [index, check(book, block, rest)] as const))
+      }),
+    )
+  })
+
+/** Whether no quantity is positive. */
+const onlyBurns = (quantities: Entries): Bool =>
+  recursive<PList<PPair<PData, PData>>, PBool>((self, rest) =>
+    choose(
+      nullList(rest),
+      boolean(true),
+      both(lessThanInteger(unIData(sndPair(headList(rest))), integer(0)), self(tailList(rest))),
+    ),
+  )(quantities)

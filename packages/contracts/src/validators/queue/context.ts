@@ -1,0 +1,32 @@
+import type { Data, List } from '../core/term.js'
+
+/** The parameters of the state queue's script, as data, in the blueprint's order. */
+export interface QueueParameters {
+  /** Bytes: asset name of the root. */
+  readonly rootName: Data
+  /** `Credential` of the administrator: a verification key or a script. */
+  readonly administrator: Data
+  /** Integer: milliseconds from the end of a block until it may be merged. */
+  readonly maturityWindow: Data
+  /** Bytes: policy of the operator registry, under which one token exists. */
+  readonly registryPolicy: Data
+  /** Integer: length of an operator's turn in milliseconds. */
+  readonly turnLength: Data
+  /** Integer: the version that every block's header states. */
+  readonly protocolVersion: Data
+  /** List of bytes: the policies whose tokens are verdicts. */
+  readonly verdictPolicies: Data
+}
+
+/** What the rules of every queue action read. */
+export interface QueueContext {
+  readonly parameters: QueueParameters
+  /** The fields of `TxInfo`. */
+  readonly transaction: List
+  /** Bytes: the script's own hash. */
+  readonly policy: Data
+  /** The quantities minted and burned under `policy`, as a value of that policy alone. */
+  readonly minted: Data
+  /** The outputs spent at the script's payment credential, with any staking part. */
+  readonly spent: List
+}

@@ -1,0 +1,45 @@
+/** A transaction that validation rejected for good. */
+export interface DeadLetter {
+  /** Id of the latest submission of the transaction. */
+  readonly submissionId: string
+  /** 32 bytes; absent if the submission does not decode. */
+  readonly transactionId?: Uint8Array
+  /** CBOR as submitted; absent once retention has dropped it. */
+  readonly cbor?: Uint8Array
+  /** Name of the first failed predicate of the Conway ledger, such as `FeeTooSmallUTxO`, or of the failure to decode. */
+  readonly code: string
+  /** The reason, for people. */
+  readonly message: string
+  /** All failed predicates, as JSON. */
+  readonly details: unknown
+  /** Deliveries of the latest submission. */
+  readonly attempts: number
+  /** Submissions of the same transaction that were rejected; default 1. */
+  readonly count?: number
+  readonly submittedAt: Date
+  readonly rejectedAt: Date
+  /** Id of the submission of the latest replay. */
+  readonly replayedAs?: string
+}
+
+/** A dead letter in a list: its position orders the list. */
+export interface ListedDeadLetter extends DeadLetter {
+  /** Greater for letters that were rejected later. */
+  readonly sequence: bigint
+}
+
+/** The dead letters of a node. */
+export interface DeadLetters {
+  /** Newest first: at most `limit` letters, those before the position `before` if it is given. */
+  list(page: { readonly limit: number; readonly before?: bigint }): Promise<readonly ListedDeadLetter[]>
+  /** The letter of a submission. */
+  find(submissionId: string): Promise<DeadLetter | undefined>
+  /**
+   * Submits the letter's transaction again. The letter stays, for the case that it is rejected again.
+   *
+   * @returns the id of the new submission; `'not-found'` without such a letter; `'dropped'` when its CBOR is no longer kept
+   */
+  replay(submissionId: string): Promise<{ readonly id: string } | 'not-found' | 'dropped'>
+  /** Removes a letter; false if there was none. */
+  drop(submissionId: string): Promise<boolean>
+}

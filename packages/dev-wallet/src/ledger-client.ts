@@ -1,0 +1,144 @@
+import { fromHex } from '@ratatosk/cbor'
+import { decodeAddress, decodeBech32Address, decodeTransaction, encodeBech32Address } from '@ratatosk/ledger'
+import { cip30Error } from './errors.js'
+import { type Amount, encodeOutput, type Unspent } from './output.js'
+
+/** Entries of a page; the most that Blockfrost allows. */
+const pageSize = 100
+
+interface OutputJson {
+  readonly tx_hash: string
+  readonly output_index: number
+  readonly address: string
+  readonly amount: readonly { readonly unit: string; readonly quantity: string }[]
+  readonly data_hash: string | null
+  readonly inline_datum: string | null
+  readonly reference_script_hash: string | null
+}
+
+/** A ledger, by its Blockfrost API. */
+export interface LedgerClient {
+  /** The unspent outputs of addresses (hex). */
+  unspent(addresses: readonly string[]): Promise<Unspent[]>
+  /** Bytes of the address of an output, spent or not; undefined if the ledger does not know it. */
+  addressOf(transactionId: string, index: number): Promise<Uint8Array | undefined>
+  /** @throws Cip30Error (rejects) a `TxSendError` that quotes the ledger */
+  submit(transaction: Uint8Array): Promise<string>
+}
+
+/**
+ * @param url such as `http://127.0.0.1:3000/l2/blockfrost/api/v0`
+ * @param projectId sent as `project_id`, for a Blockfrost service that requires it
+ */
+export function createLedgerClient(url: string, projectId?: string): LedgerClient {
+  const base = url.replace(/\/+$/, '')
+  const headers: Record<string, string> = projectId === undefined ? {} : { project_id: projectId }
+  const transactions = new Map<string, Promise<readonly OutputJson[]>>()
+
+  async function request(path: string, init: RequestInit = {}): Promise<Response> {
+    try {
+      return await fetch(base + path, { ...init, headers: { ...headers, ...init.headers } })
+    } catch (error) {
+      const hint = 'Check that it runs and that its CORS_ORIGIN lists this page'
+      throw cip30Error('APIError', 'InternalError', `${base} cannot be reached: ${error}. ${hint}`)
+    }
+  }
+
+  /** The JSON of an answer; undefined for 404. */
+  async function get<T>(path: string): Promise<T | undefined> {
+    const response = await request(path)
+    if (response.status === 404) return undefined
+    if (response.ok) return (await response.json()) as T
+    throw cip30Error(
+      'APIError',
+      'InternalError',
+      `${base}${path} answered ${response.status}: ${await reason(response)}`,
+    )
+  }
+
+  async function outputsOf(id: string): Promise<readonly OutputJson[]> {
+    let found = transactions.get(id)
+    if (found === undefined) {
+      found = get<{ outputs: readonly OutputJson[] }>(`/txs/${id}/utxos`).then((json) => json?.outputs ?? [])
+      transactions.set(id, found)
+    }
+    try {
+      const outputs = await found
+      if (outputs.length === 0) transactions.delete(id)
+      return outputs
+    } catch (error) {
+      transactions.delete(id)
+      throw error
+    }
+  }
+
+  /** Only the transaction has the bytes of a reference script of any language. */
+  async function bytesOf({ tx_hash, output_index }: OutputJson): Promise<Uint8Array> {
+    const json = await get<{ cbor: string }>(`/txs/${tx_hash}/cbor`)
+    const output = json && decodeTransaction(fromHex(json.cbor)).body.outputs[output_index]
+    if (output) return output.bytes
+    throw cip30Error('APIError', 'InternalError', `${base} does not know transaction ${tx_hash}`)
+  }
+
+  async function read(json: OutputJson): Promise<Unspent> {
+    const address = decodeBech32Address(json.address).bytes
+    const amount: Amount = new Map(json.amount.map(({ unit, quantity }) => [unit, BigInt(quantity)]))
+    const plain = { address, amount, datumHash: json.data_hash, inlineDatum: json.inline_datum }
+    return {
+      transactionId: json.tx_hash,
+      index: json.output_index,
+      amount,
+      isPlain: json.inline_datum === null && json.data_hash === null && json.reference_script_hash === null,
+      output: json.reference_script_hash === null ? encodeOutput(plain) : await bytesOf(json),
+    }
+  }
+
+  return {
+    async unspent(addresses) {
+      const all: Unspent[] = []
+      for (const hex of new Set(addresses)) {
+        const address = decodeAddress(fromHex(hex))
+        if (address.kind === 'byron') continue
+        const path = `/addresses/${encodeBech32Address(address)}/utxos`
+        for (let page = 1; ; page++) {
+          const entries = (await get<OutputJson[]>(`${path}?page=${page}&count=${pageSize}`)) ?? []
+          all.push(...(await Promise.all(entries.map(read))))
+          if (entries.length < pageSize) break
+        }
+      }
+      return all
+    },
+    async addressOf(id, index) {
+      const output = (await outputsOf(id)).find(({ output_index }) => output_index === index)
+      return output?.address.startsWith('addr') ? decodeBech32Address(output.address).bytes : undefined
+    },
+    async submit(transaction) {
+      const response = await request('/tx/submit', {
+        method: 'POST',
+        headers: { 'content-type': 'application/cbor' },
+        body: Uint8Array.from(transaction),
+      })
+      if (response.ok) return (await response.json()) as string
+      const code = response.status === 429 ? 'Refused' : 'Failure'
+      throw cip30Error('TxSendError', code, await reason(response))
+    },
+  }
+}
+
+async function reason(response: Response): Promise<string> {
+  const text = await response.text()
+  try {
+    const { message, error } = JSON.parse(text)
+    return String(message ?? error ?? text)
+  } catch {
+    return text
+  }
+}
+
+/** The bytes of hex, whatever its case. */
+export function bytesOfHex(hex: unknown, what: string): Uint8Array {
+  if (typeof hex !== 'string' || !/^([0-9a-f]{2})*$/i.test(hex)) {
+    throw cip30Error('APIError', 'InvalidRequest', `${what} must be hex`)
+  }
+  return fromHex(hex.toLowerCase())
+}

@@ -1,0 +1,103 @@
+import { CborWriter, isDecodeError, toHex } from '@ratatosk/cbor'
+import {
+  type Address,
+  blake2b224,
+  type Credential,
+  decodeAddress,
+  decodeTransaction,
+  type NativeScript,
+  type OutputReference,
+  type Transaction,
+} from '@ratatosk/ledger'
+import { cip30Error, invalidRequest } from './errors.js'
+import { bytesOfHex, type LedgerClient } from './ledger-client.js'
+
+/** @throws Cip30Error `InvalidRequest` if the hex is not a transaction */
+export function readTransaction(tx: unknown): Transaction {
+  try {
+    return decodeTransaction(bytesOfHex(tx, 'tx'))
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw invalidRequest(`tx is not the CBOR of a Conway transaction: ${error.message}`)
+  }
+}
+
+/** The keys that a transaction needs. */
+export interface NeededKeys {
+  /** Their hashes in hex. */
+  readonly hashes: ReadonlySet<string>
+  /** Keys that native scripts name; which of them have to sign depends on the script. */
+  readonly optional: ReadonlySet<string>
+  /** Inputs whose owners the ledger does not know, as `<id>#<index>`. */
+  readonly unknown: readonly string[]
+}
+
+/** The keys of rule MissingVKeyWitnessesUTXOW, and those that the transaction's native scripts name. */
+export async function neededKeys(
+  { body, witnesses }: Transaction,
+  client: LedgerClient,
+): Promise<NeededKeys> {
+  const hashes = new Set<string>()
+  const optional = new Set<string>()
+  const unknown: string[] = []
+  const need = ({ kind, hash }: Credential): void => {
+    if (kind === 'key') hashes.add(toHex(hash))
+  }
+  const needOwner = async ({ transactionId, index }: OutputReference): Promise<void> => {
+    const id = toHex(transactionId)
+    const bytes = await client.addressOf(id, index)
+    if (bytes === undefined) {
+      unknown.push(`${id}#${index}`)
+      return
+    }
+    const address: Address = decodeAddress(bytes)
+    if ('payment' in address) need(address.payment)
+  }
+  await Promise.all([...body.inputs, ...body.collateralInputs].map(needOwner))
+  for (const { account } of body.withdrawals) if (account.kind === 'reward') need(account.stake)
+  for (const { witness, owners } of body.certificates) {
+    if (witness) need(witness)
+    for (const owner of owners ?? []) hashes.add(toHex(owner))
+  }
+  for (const hash of body.requiredSigners) hashes.add(toHex(hash))
+  for (const { voter } of body.votingProcedures) need(voter.credential)
+
+  const collect = (script: NativeScript): void => {
+    if (script.kind === 'signature') optional.add(toHex(script.keyHash))
+    else if ('scripts' in script) script.scripts.forEach(collect)
+  }
+  for (const script of witnesses.scripts) if (script.language === 'native') collect(script.script)
+  return { hashes, optional, unknown }
+}
+
+/**
+ * Checks that a transaction and a witness set together have every signature that is needed.
+ *
+ * @throws Cip30Error `TxSignError` `ProofGeneration`
+ */
+export function assertComplete(
+  { body, witnesses }: Transaction,
+  witnessSet: Uint8Array,
+  { hashes, unknown }: NeededKeys,
+): void {
+  const [input] = unknown
+  if (input !== undefined) {
+    throw cip30Error(
+      'TxSignError',
+      'ProofGeneration',
+      `The ledger does not know input ${input}, so its owner is unknown. Submit the transaction that makes it first, or pass partialSign`,
+    )
+  }
+  const signed = new CborWriter().array(4).raw(body.bytes).raw(witnessSet).boolean(true).null().toBytes()
+  const { keyWitnesses } = decodeTransaction(signed).witnesses
+  const present = new Set(
+    [...witnesses.keyWitnesses, ...keyWitnesses].map(({ publicKey }) => toHex(blake2b224(publicKey))),
+  )
+  const missing = [...hashes].filter((hash) => !present.has(hash))
+  if (missing.length === 0) return
+  throw cip30Error(
+    'TxSignError',
+    'ProofGeneration',
+    `The wallet does not have the keys ${missing.join(', ')}. Pass partialSign if others sign for them`,
+  )
+}

@@ -1,0 +1,84 @@
+import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256, type ProtocolParameters } from '@ratatosk/ledger'
+import { createMempool } from './mempool.js'
+import type { LedgerView, Rules } from './rules.js'
+import type { ChainTransaction } from './types.js'
+
+export interface BlockContents {
+  readonly included: readonly ChainTransaction[]
+  /** Valid transactions left for a later block. */
+  readonly remaining: readonly ChainTransaction[]
+  /** Transactions that are no longer valid: their validity interval ended, or an input is gone. */
+  readonly dropped: readonly ChainTransaction[]
+}
+
+/** Validates mempool transactions again, in order, on top of the confirmed ledger at a slot. */
+export function revalidateAll(
+  transactions: Iterable<ChainTransaction>,
+  confirmed: LedgerView,
+  rules: Rules,
+  slot: bigint,
+): { readonly kept: readonly ChainTransaction[]; readonly dropped: readonly ChainTransaction[] } {
+  const view = createMempool(confirmed, rules.parameters.keyDeposit)
+  const dropped: ChainTransaction[] = []
+  for (const transaction of transactions) {
+    if (rules.revalidate(transaction.transaction, view, slot).length > 0) dropped.push(transaction)
+    else view.add(transaction)
+  }
+  return { kept: view.transactions(), dropped }
+}
+
+/**
+ * Selects the transactions of the next block: the oldest ones, up to the block's size and execution units.
+ * Skipping none of them keeps chained transactions in order.
+ */
+export function fillBlock(
+  transactions: Iterable<ChainTransaction>,
+  confirmed: LedgerView,
+  rules: Rules,
+  slot: bigint,
+  maxBlockSize: number,
+): BlockContents {
+  const { kept, dropped } = revalidateAll(transactions, confirmed, rules, slot)
+  const count = countFitting(kept, maxBlockSize, rules.parameters.maxBlockExecutionUnits)
+  return { included: kept.slice(0, count), remaining: kept.slice(count), dropped }
+}
+
+function countFitting(
+  transactions: readonly ChainTransaction[],
+  maxBlockSize: number,
+  { memory, steps }: ProtocolParameters['maxBlockExecutionUnits'],
+): number {
+  let size = 0
+  const used = { memory: 0n, steps: 0n }
+  let count = 0
+  for (const { transaction } of transactions) {
+    size += transaction.bytes.length
+    for (const { executionUnits } of transaction.witnesses.redeemers) {
+      used.memory += executionUnits.memory
+      used.steps += executionUnits.steps
+    }
+    if (size > maxBlockSize || used.memory > memory || used.steps > steps) break
+    count++
+  }
+  return count
+}
+
+/**
+ * The hash of a block: Blake2b-256 of `[height, slot, previous, Blake2b-256 of all transactions]`. The devnet
+ * has no block header, but the hash still commits to the whole chain before the block.
+ */
+export function blockHash(
+  height: number,
+  slot: bigint,
+  previous: string,
+  transactions: readonly Uint8Array[],
+): string {
+  const header = new CborWriter()
+    .array(4)
+    .uint(height)
+    .uint(slot)
+    .bytes(fromHex(previous))
+    .bytes(blake2b256(concatBytes(...transactions)))
+  return toHex(blake2b256(header.toBytes()))
+}

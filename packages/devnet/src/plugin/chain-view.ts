@@ -1,0 +1,117 @@
+import {
+  addressText,
+  type ChainBlock,
+  type ChainView,
+  comparePlaces,
+  holdsFor,
+  type OutputQuery,
+  type Place,
+  partOf,
+} from '@ratatosk/apis'
+import { fromHex } from '@ratatosk/cbor'
+import { decodeAddress } from '@ratatosk/ledger'
+import type { Block, ChainOutput } from '../chain/types.js'
+import type { Devnet } from '../types.js'
+
+/** A devnet as the APIs of `@ratatosk/apis` see it. */
+export function chainViewOf(devnet: Devnet): ChainView {
+  const { parameters, slots, networkMagic, networkId, genesisHash, maxBlockSize, securityParameter } = devnet
+  return {
+    parameters,
+    slots,
+    networkMagic,
+    networkId,
+    genesisHash,
+    maxBlockSize,
+    securityParameter,
+    currentSlot: () => devnet.currentSlot(),
+    tip: () => devnet.tip(),
+    block(at) {
+      const block = devnet.block(at)
+      return block && chainBlock(block)
+    },
+    blockAfter(height) {
+      // Old empty blocks are pruned, so heights can be missing.
+      for (let next = height + 1; next <= devnet.tip().height; next++) {
+        const block = devnet.block(next)
+        if (block !== undefined) return chainBlock(block)
+      }
+      return undefined
+    },
+    blockTransactions: (hash, part) => partOf(devnet.block(hash)?.transactions ?? [], part),
+    transaction: (hash) => devnet.transaction(hash),
+    mempool: (part) => partOf(devnet.mempool(), part),
+    outputs: (query, part) => partOf(find(devnet, query), part),
+    history: (address, part) => partOf(historyOf(devnet, address), part),
+    assets: (policy, part) => partOf(assetsOf(devnet, policy), part),
+    knowsAddress: (address) => devnet.knowsAddress(textOf(address)),
+    pendingOutputs: () => devnet.pendingUtxos,
+    datum: (hash) => devnet.datum(hash),
+    script: (hash) => devnet.script(hash),
+    stakeDeposit: (credential) => devnet.stakeDeposit(credential),
+    submit: (cbor) => devnet.submit(cbor),
+    evaluate: (cbor, additional) => devnet.evaluate(cbor, additional),
+    subscribe: (listener) => devnet.subscribe(listener),
+  }
+}
+
+function chainBlock({ transactions, ...block }: Block): ChainBlock {
+  const bodies = transactions.map(({ transaction }) => transaction.body)
+  const output = bodies.flatMap(({ outputs }) => outputs.map(({ value }) => value.lovelace))
+  return {
+    ...block,
+    transactionCount: transactions.length,
+    ...(bodies.length > 0 && { totals: { output: sum(output), fees: sum(bodies.map(({ fee }) => fee)) } }),
+  }
+}
+
+function sum(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n)
+}
+
+/** The matching outputs, oldest first. */
+function find(devnet: Devnet, query: OutputQuery): ChainOutput[] {
+  const { spent, address, stakeCredential, ...indexed } = query
+  if (spent === false) {
+    const found = devnet.utxos({ ...indexed, ...(address !== undefined && { address: textOf(address) }) })
+    return found.filter(({ output }) => holdsFor(output, query))
+  }
+  const { transaction, references } = query
+  const candidates = transaction === undefined ? devnet.outputs() : devnet.outputsOf(transaction)
+  const wanted = references && new Set(references)
+  return candidates.filter(
+    ({ key, output, spent: spending }) =>
+      (wanted === undefined || wanted.has(key)) &&
+      (spent === undefined || spending !== undefined) &&
+      holdsFor(output, query),
+  )
+}
+
+/** Transactions that pay to an address or spend from it, oldest first. */
+function historyOf(devnet: Devnet, address: string): { hash: string; place: Place }[] {
+  const touched = new Map<string, Place>()
+  for (const { transactionHash, created, spent } of find(devnet, { address })) {
+    touched.set(transactionHash, created)
+    if (spent !== undefined) touched.set(spent.transactionHash, spent)
+  }
+  return Array.from(touched, ([hash, place]) => ({ hash, place })).sort((a, b) =>
+    comparePlaces(a.place, b.place),
+  )
+}
+
+/** Units in order of their first mint, with what is left of them. */
+function assetsOf(devnet: Devnet, policy: string): { unit: string; quantity: bigint }[] {
+  const quantities = new Map<string, bigint>()
+  for (const { output, spent } of find(devnet, { policy })) {
+    for (const [name, quantity] of output.value.assets.get(policy) ?? []) {
+      const left = quantities.get(policy + name) ?? 0n
+      quantities.set(policy + name, spent === undefined ? left + quantity : left)
+    }
+  }
+  return Array.from(quantities, ([unit, quantity]) => ({ unit, quantity }))
+}
+
+/** @param address its bytes in hex */
+function textOf(address: string): string {
+  return addressText(decodeAddress(fromHex(address)))
+}

@@ -1,0 +1,71 @@
+import { apis } from '@ratatosk/apis'
+import { devWalletScript } from '@ratatosk/dev-wallet/script'
+import type { FastifyInstance } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { DevnetError } from '../errors.js'
+import { testWallets } from '../genesis/wallets.js'
+import type { Devnet } from '../types.js'
+import { chainViewOf } from './chain-view.js'
+import { controlApi } from './control-api.js'
+import { topUpApi } from './top-up.js'
+
+/** Options of the {@link devnetApis} plugin. */
+export interface DevnetApisOptions {
+  /** The devnet to serve. Its owner closes it, after the server. */
+  readonly devnet: Devnet
+  /** Prefix of all paths. Default none. */
+  readonly prefix?: string
+  /** Path of each API below the prefix; `false` disables the API. */
+  readonly paths?: {
+    /** Default `/blockfrost/api/v0`. */
+    readonly blockfrost?: string | false
+    /** Default `/kupo`. */
+    readonly kupo?: string | false
+    /** Ogmios by WebSocket and by POST. Default `/ogmios`. */
+    readonly ogmios?: string | false
+    /** Blocks on demand, roll-backs, faults and top-ups, for anyone who can reach the server. Default `false`. */
+    readonly control?: string | false
+    /** A script with the keys of the test wallets, for web pages: see `@ratatosk/dev-wallet`. Default `false`. */
+    readonly wallet?: string | false
+  }
+}
+
+async function plugin(fastify: FastifyInstance, { devnet, prefix = '', paths = {} }: DevnetApisOptions) {
+  if (typeof devnet?.submit !== 'function') {
+    throw new DevnetError('DEVNET_CONFIGURATION', 'devnetApis requires the option devnet, from createDevnet')
+  }
+  const { control = false, wallet = false, ...served } = paths
+  const { blockfrost = '/blockfrost/api/v0' } = served
+  if (control !== false) {
+    await fastify.register(controlApi, { devnet, prefix: prefix + control })
+    await fastify.register(topUpApi, { devnet, prefix: `${prefix}/local-cluster/api` })
+  }
+  if (wallet !== false && blockfrost !== false) {
+    const options = { wallets: testWallets.wallets, url: prefix + blockfrost }
+    fastify.get(prefix + wallet, async (_request, reply) =>
+      reply.type('text/javascript; charset=utf-8').send(await devWalletScript(options)),
+    )
+  }
+  await fastify.register(apis, {
+    chain: chainViewOf(devnet),
+    faults: devnet.faults,
+    prefix,
+    paths: served,
+    // Everything is in memory anyway.
+    maxOutputs: Number.POSITIVE_INFINITY,
+  })
+}
+
+/**
+ * Fastify plugin that serves a devnet through the APIs that wallets and SDKs use for layer 1: Blockfrost,
+ * Kupo and Ogmios. Each API is encapsulated.
+ *
+ * @throws {DevnetError} (at registration) `DEVNET_CONFIGURATION` without a devnet
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(devnetApis, { devnet })
+ * await server.listen({ port: 1337 })
+ * ```
+ */
+export const devnetApis = fp(plugin, { name: '@ratatosk/devnet', fastify: '5.x' })

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { readCommand } from './options.js'
+
+const defaults = {
+  host: '127.0.0.1',
+  port: 1337,
+  dataDirectory: undefined,
+  blockEveryMs: 1000,
+  slotLengthMs: 1000,
+}
+
+describe('readCommand', () => {
+  it('starts with defaults if there are no arguments', () => {
+    expect(readCommand([])).toEqual({ kind: 'start', options: defaults })
+  })
+
+  it('reads every option', () => {
+    const args = '--host ::1 --port 0 --data-dir chain --block-every 0 --slot-length 20'.split(' ')
+    expect(readCommand(args)).toEqual({
+      kind: 'start',
+      options: { host: '::1', port: 0, dataDirectory: 'chain', blockEveryMs: 0, slotLengthMs: 20 },
+    })
+  })
+
+  it.each([
+    ['--help', 'help'],
+    ['-h', 'help'],
+    ['--version', 'version'],
+    ['-v', 'version'],
+  ])('%s asks for the %s, whatever the other options are', (flag, kind) => {
+    expect(readCommand([flag])).toEqual({ kind })
+    expect(readCommand(['--port', 'x', flag])).toEqual({ kind })
+  })
+
+  it.each([
+    [['--prot', '1'], "Unknown option '--prot'"],
+    [['start'], "Unexpected argument 'start'"],
+    [['--port'], "Option '--port <value>' argument missing"],
+    [['--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536"'],
+    [['--port', '1e3'], '--port must be a whole number from 0 to 65535, not "1e3"'],
+    [['--slot-length', '0'], '--slot-length must be a whole number from 1 to 86400000, not "0"'],
+    [['--block-every='], '--block-every must be a whole number from 0 to 86400000, not ""'],
+  ])('rejects %j', (args, message) => {
+    expect(readCommand(args)).toEqual({ kind: 'invalid', message })
+  })
+})

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { nameComponents } from './components.js'
+
+export { nameComponents } from './components.js'
+
+/** Nothing from elsewhere; Swagger UI sets styles of elements. */
+const contentSecurityPolicy = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'", "'unsafe-inline'"],
+  'img-src': ["'self'", 'data:'],
+  'font-src': ["'self'", 'data:'],
+  'connect-src': ["'self'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'self'"],
+  'frame-ancestors': ["'none'"],
+}
+
+/** How clients authenticate: a bearer token. */
+export interface TokenScheme {
+  /** What the token is for and where it comes from. */
+  readonly description: string
+}
+
+/** Options of {@link docs}. */
+export interface DocsOptions {
+  readonly title: string
+  /** Version of the API's description. */
+  readonly version: string
+  /** What the server is, as Markdown. */
+  readonly description: string
+  readonly license?: { readonly name: string; readonly identifier: string }
+  readonly contact?: { readonly name: string; readonly url: string }
+  /** Groups of operations, in the order of the reference. Tags that no operation has are left out. */
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  /** By the names that routes use in `config.security`. Those that no operation uses are left out. */
+  readonly tokens?: Readonly<Record<string, TokenScheme>>
+}
+
+/** Where a route says how its clients authenticate; `operatorRoute` of `@ratatosk/http` does. */
+interface SecuredConfig {
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+}
+
+interface BearerScheme {
+  readonly type: 'http'
+  readonly scheme: 'bearer'
+  readonly description: string
+}
+
+type Operations = Record<string, Record<string, { tags?: string[]; security?: Record<string, string[]>[] }>>
+
+/**
+ * Fastify plugin that serves `GET /openapi.json`, the OpenAPI 3.1 document of every tagged route that is registered after it, and
+ * `GET /docs`, a reference of them that loads nothing from elsewhere.
+ *
+ * Not encapsulated, and registered before the routes: it has to see them.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(docs, { title: 'Shop', version: '1.0.0', description: 'Sells nuts', tags: [] })
+ * await server.register(routes)
+ * ```
+ */
+export const docs = fp(
+  async (fastify: FastifyInstance, options: DocsOptions) => {
+    const { title, version, description, license, contact } = options
+    await fastify.register(swagger, {
+      hideUntagged: true,
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title,
+          version,
+          description,
+          ...(contact && { contact: { ...contact } }),
+          ...(license && { license: { ...license } }),
+        },
+        servers: [{ url: '/', description: 'The server that serves this document' }],
+        security: [],
+        components: { securitySchemes: schemesOf(options) },
+      },
+      transform: ({ schema, url, route }) => {
+        const { security } = (route.config ?? {}) as SecuredConfig
+        return { url, schema: security === undefined ? schema : { ...schema, security } }
+      },
+      transformObject: (document) =>
+        'openapiObject' in document
+          ? complete(nameComponents(document.openapiObject), options)
+          : document.swaggerObject,
+    })
+    await fastify.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: contentSecurityPolicy,
+      // Without the address of the validator, which is on the internet, no badge is loaded.
+      uiConfig: { validatorUrl: null, deepLinking: true },
+    })
+
+    let body: { readonly text: string; readonly etag: string } | undefined
+    fastify.get('/openapi.json', { schema: { hide: true }, logLevel: 'warn' }, async ({ headers }, reply) => {
+      body ??= bodyOf(fastify.swagger())
+      reply.headers({ etag: body.etag, 'cache-control': 'no-cache' })
+      if (headers['if-none-match'] === body.etag) return reply.code(304).send()
+      return reply.type('application/json; charset=utf-8').send(body.text)
+    })
+  },
+  { name: '@ratatosk/docs', fastify: '5.x' },
+)
+
+export default docs
+
+function schemesOf({ tokens = {} }: DocsOptions): Record<string, BearerScheme> {
+  const schemes = Object.entries(tokens).map(([name, { description }]): [string, BearerScheme] => [
+    name,
+    { type: 'http', scheme: 'bearer', description },
+  ])
+  return Object.fromEntries(schemes)
+}
+
+/** Adds the tags that operations use, and drops the security schemes that none uses. */
+function complete<Document extends object>(document: Document, options: DocsOptions): Document {
+  const { paths, components } = document as { paths: Operations; components: object }
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  const usedTags = new Set(operations.flatMap(({ tags = [] }) => tags))
+  const usedTokens = new Set(operations.flatMap(({ security = [] }) => security.flatMap(Object.keys)))
+  const schemes = Object.entries(schemesOf(options)).filter(([name]) => usedTokens.has(name))
+  return {
+    ...document,
+    tags: options.tags.filter(({ name }) => usedTags.has(name)),
+    components: { ...components, securitySchemes: Object.fromEntries(schemes) },
+  }
+}
+
+function bodyOf(document: object) {
+  const text = `${JSON.stringify(document, null, 2)}\n`
+  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` }
+}

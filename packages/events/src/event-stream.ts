@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream'
+import type { Feed, Follower } from './feed.js'
+import type { EventPosition } from './ports.js'
+import { covers } from './position.js'
+import type { EventsQuery } from './query.js'
+import { renderHeartbeat, renderStart } from './render.js'
+
+export interface EventStreamOptions {
+  readonly feed: Feed
+  readonly query: Pick<EventsQuery, 'filter' | 'filterKey'>
+  /** Where the stream starts. */
+  readonly position: EventPosition
+  /** Silence after which a heartbeat is sent, in milliseconds. */
+  readonly heartbeatMs: number
+  /** Time that the client has to take what was sent, in milliseconds. */
+  readonly drainTimeoutMs: number
+}
+
+/** Bytes that wait before no further page is read. */
+const highWaterMark = 16_384
+
+/**
+ * The events of one client. Reads a page when the client has taken the one before, so that a client keeps one page waiting
+ * at most. Ends a client that takes too long: it resumes from the last id that it has.
+ */
+export class EventStream extends Readable implements Follower {
+  readonly #options: EventStreamOptions
+  #position: EventPosition
+  #reading = false
+  #wanted = true
+  /** When something was last sent, and since when the client has not taken it. */
+  #sentAt = performance.now()
+  #waitingSince: number | undefined
+
+  constructor(options: EventStreamOptions) {
+    super({ highWaterMark })
+    this.#options = options
+    this.#position = options.position
+    options.feed.add(this)
+    this.#send(renderStart(options.position))
+  }
+
+  override _read(): void {
+    this.#wanted = true
+    this.#waitingSince = undefined
+    void this.#fill()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#options.feed.remove(this)
+    done(error)
+  }
+
+  wake(): void {
+    void this.#fill()
+  }
+
+  tick(now: number): void {
+    const { heartbeatMs, drainTimeoutMs } = this.#options
+    if (this.#waitingSince !== undefined && now - this.#waitingSince >= drainTimeoutMs) {
+      this.destroy()
+    } else if (this.#wanted && !this.#reading && now - this.#sentAt >= heartbeatMs) {
+      this.#send(renderHeartbeat(this.#position))
+    }
+  }
+
+  /** Ends the stream after what was sent. */
+  end(): void {
+    if (!this.destroyed) this.push(null)
+    this.#wanted = false
+    this.#options.feed.remove(this)
+  }
+
+  /** Sends pages until the client has enough or nothing is left. A failed read is repeated when the feed wakes the stream. */
+  async #fill(): Promise<void> {
+    const { feed, query } = this.#options
+    if (this.#reading) return
+    this.#reading = true
+    try {
+      while (this.#wanted && !this.destroyed && !feed.isCurrent(this.#position)) {
+        const { bytes, position } = await feed.page(this.#position, query.filter, query.filterKey)
+        if (!this.#wanted || this.destroyed || covers(this.#position, position)) return
+        this.#position = position
+        if (bytes.length > 0) this.#send(bytes)
+      }
+    } catch {
+      // The feed has logged it.
+    } finally {
+      this.#reading = false
+    }
+  }
+
+  #send(bytes: Buffer): void {
+    this.#sentAt = performance.now()
+    if (this.push(bytes)) return
+    this.#wanted = false
+    this.#waitingSince = this.#sentAt
+  }
+}

@@ -1,0 +1,136 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import type { EventFilter, EventLog, EventPosition } from './ports.js'
+import { covers, formatPosition, latest } from './position.js'
+import { renderEvents } from './render.js'
+
+/** A page as it is sent. */
+export interface RenderedPage {
+  readonly bytes: Buffer
+  readonly position: EventPosition
+}
+
+/** A client of the feed. */
+export interface Follower {
+  /** Something may have happened, or a read may succeed again. */
+  wake(): void
+  /** Called about once a second. */
+  tick(now: number): void
+}
+
+export interface FeedOptions {
+  readonly log: EventLog
+  /** Between two looks for new events, while there are clients, in milliseconds. */
+  readonly pollMs: number
+  readonly maturityWindowMs: number | undefined
+  readonly logger: Pick<FastifyBaseLogger, 'warn' | 'info'>
+}
+
+/** Events of each kind in one page. With a cut reason, a page stays below 1 MiB even if every character is escaped. */
+const pageSize = 250
+
+/** Pages that are remembered: clients that have read everything so far need the same next page. */
+const rememberedPages = 16
+
+const tickMs = 1000
+
+/** Looks for new events on behalf of all clients of a process, and reads each page once for all that need it. */
+export class Feed {
+  readonly #options: FeedOptions
+  readonly #followers = new Set<Follower>()
+  readonly #pages = new LRUCache<string, Promise<RenderedPage>>({ max: rememberedPages })
+  /** The newest position that was seen; undefined before the first look. */
+  #head: EventPosition | undefined
+  #looking: Promise<EventPosition> | undefined
+  #timers: NodeJS.Timeout[] = []
+  #failing = false
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+  }
+
+  /** Looks for new events, and goes on to do so regularly if this is the first client. */
+  add(follower: Follower): void {
+    this.#followers.add(follower)
+    void this.#look().catch(() => undefined)
+    if (this.#timers.length > 0) return
+    this.#timers = [
+      setInterval(() => void this.#look().catch(() => undefined), this.#options.pollMs),
+      setInterval(() => this.#tick(), tickMs),
+    ]
+  }
+
+  /** Stops looking, if this was the last client. */
+  remove(follower: Follower): void {
+    this.#followers.delete(follower)
+    if (this.#followers.size > 0) return
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#timers = []
+  }
+
+  /** The newest position now, from the log. */
+  async newest(): Promise<EventPosition> {
+    // A look that is in progress may have read before the caller came.
+    await this.#looking?.catch(() => undefined)
+    return this.#look()
+  }
+
+  /** Whether a position has everything that is known to have happened. */
+  isCurrent(position: EventPosition): boolean {
+    return this.#head === undefined || covers(position, this.#head)
+  }
+
+  /** The events after a position, up to what is known to have happened. Identical calls share one read. */
+  page(after: EventPosition, filter: EventFilter, filterKey: string): Promise<RenderedPage> {
+    const to = latest(this.#head ?? after, after)
+    const key = `${formatPosition(after)} ${formatPosition(to)} ${filterKey}`
+    const remembered = this.#pages.get(key)
+    if (remembered !== undefined) return remembered
+    const page = this.#read(after, to, filter)
+    this.#pages.set(key, page)
+    page.catch((error: unknown) => {
+      this.#pages.delete(key)
+      this.#failed(error)
+    })
+    return page
+  }
+
+  async #read(after: EventPosition, to: EventPosition, filter: EventFilter): Promise<RenderedPage> {
+    const { log, maturityWindowMs } = this.#options
+    const { events, position } = await log.read({ after, to, filter, limit: pageSize })
+    return { bytes: renderEvents(events, maturityWindowMs), position }
+  }
+
+  /** Looks for new events. One look at a time: a database that is slow to answer is not asked more often. */
+  #look(): Promise<EventPosition> {
+    this.#looking ??= this.#lookNow().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #lookNow(): Promise<EventPosition> {
+    try {
+      const head = await this.#options.log.head()
+      if (this.#failing) this.#options.logger.info('The event log can be read again')
+      const news = this.#head === undefined || !covers(this.#head, head)
+      if (news) this.#head = this.#head === undefined ? head : latest(this.#head, head)
+      if (news || this.#failing) for (const follower of this.#followers) follower.wake()
+      this.#failing = false
+      return head
+    } catch (error) {
+      this.#failed(error)
+      throw error
+    }
+  }
+
+  #failed(err: unknown): void {
+    if (!this.#failing) this.#options.logger.warn({ err }, 'The event log cannot be read; trying again')
+    this.#failing = true
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    for (const follower of this.#followers) follower.tick(now)
+  }
+}

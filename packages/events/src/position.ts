@@ -1,0 +1,38 @@
+import type { EventPosition } from './ports.js'
+
+// 18 digits fit into PostgreSQL's bigint.
+const pattern = /^([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})$/
+
+/** The id of an event: the position after it, as `<accepted>.<rejected>.<block>`. */
+export function formatPosition({ accepted, rejected, block }: EventPosition): string {
+  return `${accepted}.${rejected}.${block}`
+}
+
+/** Reads the id of an event; undefined if the text is not one. */
+export function parsePosition(text: string): EventPosition | undefined {
+  const [, accepted, rejected, block] = pattern.exec(text) ?? []
+  if (accepted === undefined || rejected === undefined || block === undefined) return undefined
+  return { accepted: BigInt(accepted), rejected: BigInt(rejected), block: BigInt(block) }
+}
+
+/** Whether a position has reached another in each kind. */
+export function covers(position: EventPosition, other: EventPosition): boolean {
+  return (
+    position.accepted >= other.accepted &&
+    position.rejected >= other.rejected &&
+    position.block >= other.block
+  )
+}
+
+/** The later position of each kind. */
+export function latest(one: EventPosition, other: EventPosition): EventPosition {
+  return {
+    accepted: later(one.accepted, other.accepted),
+    rejected: later(one.rejected, other.rejected),
+    block: later(one.block, other.block),
+  }
+}
+
+function later(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
+}

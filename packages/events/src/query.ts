@@ -1,0 +1,105 @@
+import { fromHex, isDecodeError } from '@ratatosk/cbor'
+import { hexParameter, type Query, type QueryValue } from '@ratatosk/http'
+import { type Address, decodeBech32Address } from '@ratatosk/ledger'
+import { InvalidParameterError, TooManyFiltersError } from './errors.js'
+import type { EventFilter, EventPosition, LedgerEvent } from './ports.js'
+import { parsePosition } from './position.js'
+import { eventTypes } from './schemas.js'
+
+/** The network whose addresses are accepted. All test networks share one network id (CIP-19). */
+export type Network = 'mainnet' | 'testnet'
+
+const networkIds = { testnet: 0, mainnet: 1 } as const
+
+/** The most transactions that one stream follows. */
+const maxTransactions = 50
+
+const positionRule = 'Send the id of an event, such as 120.7.33, or 0.0.0 for all events'
+
+/** What a client asks for. */
+export interface EventsQuery {
+  readonly filter: EventFilter
+  /** The same for the same filter. */
+  readonly filterKey: string
+  readonly after: EventPosition | undefined
+}
+
+/** Creates a reader of the query of `GET /events`. It throws {@link InvalidParameterError} and {@link TooManyFiltersError}. */
+export function queryReader(network: Network): (query: Query) => EventsQuery {
+  return ({ type, tx_hash, address, block, after }) => {
+    if ([tx_hash, address, block].filter((value) => value !== undefined).length > 1) {
+      throw new TooManyFiltersError()
+    }
+    const filter = {
+      ...(type !== undefined && { types: readTypes(type) }),
+      ...(tx_hash !== undefined && { transactions: readHashes(tx_hash) }),
+      ...(address !== undefined && { address: readAddress(address, network) }),
+      ...(block !== undefined && { headerHash: readHeaderHash(block) }),
+    }
+    return {
+      filter,
+      filterKey: [type, tx_hash, address, block].join(' '),
+      after: after === undefined ? undefined : readPosition('after', after),
+    }
+  }
+}
+
+/** Reads the header `Last-Event-ID`. `EventSource` sends none until it has received an id. */
+export function readLastEventId(header: QueryValue): EventPosition | undefined {
+  return header === undefined || header === '' ? undefined : readPosition('Last-Event-ID', header)
+}
+
+function readPosition(name: string, value: QueryValue): EventPosition {
+  const position = typeof value === 'string' ? parsePosition(value) : undefined
+  if (position === undefined) throw new InvalidParameterError(name, value, positionRule)
+  return position
+}
+
+function readTypes(value: QueryValue): LedgerEvent['type'][] {
+  const types = typeof value === 'string' ? [...new Set(value.split(','))] : []
+  const known = eventTypes.filter((type) => types.includes(type))
+  if (known.length === 0 || known.length < types.length) {
+    throw new InvalidParameterError(
+      'type',
+      value,
+      `Send any of ${eventTypes.join(', ')}, separated by commas`,
+    )
+  }
+  return known
+}
+
+function readHashes(value: QueryValue): Uint8Array[] {
+  const hashes = typeof value === 'string' ? [...new Set(value.toLowerCase().split(','))] : []
+  if (
+    hashes.length > maxTransactions ||
+    !hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)) ||
+    hashes.length === 0
+  ) {
+    const rule = `Send up to ${maxTransactions} hashes of 64 hex digits, separated by commas`
+    throw new InvalidParameterError('transaction hash', value, rule)
+  }
+  return hashes.map(fromHex)
+}
+
+function readHeaderHash(value: QueryValue): Uint8Array {
+  const hash = hexParameter(value, 28)
+  if (!hash) throw new InvalidParameterError('block', value, 'Send a header hash of 56 hex digits')
+  return hash
+}
+
+function readAddress(value: QueryValue, network: Network): Uint8Array {
+  const address = typeof value === 'string' ? decode(value) : undefined
+  if (address === undefined || !('payment' in address) || address.networkId !== networkIds[network]) {
+    throw new InvalidParameterError('address', value, 'Send a bech32 payment address of this network')
+  }
+  return address.bytes
+}
+
+function decode(value: string): Address | undefined {
+  try {
+    return decodeBech32Address(value)
+  } catch (error) {
+    if (isDecodeError(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,67 @@
+import { toHex } from '@ratatosk/cbor'
+import type { BlockEvent, EventPosition, LedgerEvent } from './ports.js'
+import { formatPosition } from './position.js'
+import type { AcceptedData, BlockData, RejectedData } from './schemas.js'
+
+/** Characters of a reason. `GET /submission` has all of it; here it bounds what one page takes. */
+const maxReason = 300
+
+/** Milliseconds after which `EventSource` reconnects. */
+const retryMs = 1000
+
+/** The beginning of a stream. The id without data is where an `EventSource` resumes that has not received an event. */
+export function renderStart(position: EventPosition): Buffer {
+  return Buffer.from(`retry: ${retryMs}\nid: ${formatPosition(position)}\n\n`)
+}
+
+/** What is sent when nothing has happened for a while: everything up to the position was either sent or filtered out. */
+export function renderHeartbeat(position: EventPosition): Buffer {
+  return Buffer.from(`:\nid: ${formatPosition(position)}\n\n`)
+}
+
+/** Events in the format of the HTML standard, section "Server-sent events". JSON has no line breaks. */
+export function renderEvents(events: readonly LedgerEvent[], maturityWindowMs: number | undefined): Buffer {
+  return Buffer.from(
+    events
+      .map(
+        (event) =>
+          `id: ${formatPosition(event.position)}\nevent: ${event.type}\ndata: ${JSON.stringify(dataOf(event, maturityWindowMs))}\n\n`,
+      )
+      .join(''),
+  )
+}
+
+function dataOf(
+  event: LedgerEvent,
+  maturityWindowMs: number | undefined,
+): AcceptedData | RejectedData | BlockData {
+  const at = event.at.toISOString()
+  if (event.type === 'accepted') return { txHash: toHex(event.transactionId), at }
+  if (event.type === 'block') return blockData(event, at, maturityWindowMs)
+  const { submissionId, transactionId, code, message } = event
+  return {
+    id: submissionId,
+    ...(transactionId && { txHash: toHex(transactionId) }),
+    code,
+    reason: message.length > maxReason ? `${message.slice(0, maxReason)}…` : message,
+    at,
+  }
+}
+
+function blockData(event: BlockEvent, at: string, maturityWindowMs: number | undefined): BlockData {
+  const { state, height, headerHash, transactions, commitTransactionId, mergeTransactionId } = event
+  const endTime = Number(event.endTime)
+  return {
+    state,
+    height: Number(height),
+    headerHash: toHex(headerHash),
+    transactions,
+    commitTxHash: toHex(commitTransactionId),
+    ...(mergeTransactionId && { mergeTxHash: toHex(mergeTransactionId) }),
+    endTime: new Date(endTime).toISOString(),
+    ...(maturityWindowMs !== undefined && {
+      maturesAt: new Date(endTime + maturityWindowMs).toISOString(),
+    }),
+    at,
+  }
+}

@@ -1,0 +1,114 @@
+import { busyBody, errorBody, internalErrorBody, limitResponses } from '@ratatosk/http'
+import { type Static, Type } from '@sinclair/typebox'
+
+/** The types of events. */
+export const eventTypes = ['accepted', 'rejected', 'block'] as const
+
+const hash = (description: string) => Type.String({ description, pattern: '^[0-9a-f]{64}$' })
+const time = (description: string) => Type.String({ format: 'date-time', description })
+
+/** `data` of an event `accepted`. */
+export const AcceptedData = Type.Object(
+  { txHash: hash('Transaction hash'), at: time('When it was accepted') },
+  { title: 'AcceptedEvent', description: 'A transaction was accepted into the mempool' },
+)
+export type AcceptedData = Static<typeof AcceptedData>
+
+/** `data` of an event `rejected`. */
+export const RejectedData = Type.Object(
+  {
+    id: Type.String({
+      description: 'Submission id; `dropped-<txHash>` if an accepted transaction was dropped',
+    }),
+    txHash: Type.Optional(hash('Transaction hash; absent if the submission does not decode')),
+    code: Type.String({ description: 'Name of the first failed predicate, such as FeeTooSmallUTxO' }),
+    reason: Type.String({ description: 'The reason, for people' }),
+    at: time('When it was rejected'),
+  },
+  {
+    title: 'RejectedEvent',
+    description: 'A submission was rejected for good; `GET /submission` has all reasons',
+  },
+)
+export type RejectedData = Static<typeof RejectedData>
+
+/** `data` of an event `block`. */
+export const BlockData = Type.Object(
+  {
+    state: Type.Unsafe<'built' | 'submitted' | 'committed' | 'mature' | 'merged' | 'removed'>({
+      type: 'string',
+      enum: ['built', 'submitted', 'committed', 'mature', 'merged', 'removed'],
+      description: 'The state that the block has entered; an earlier one after a roll-back of layer 1',
+    }),
+    height: Type.Integer({ minimum: 1 }),
+    headerHash: Type.String({ description: 'Header hash', pattern: '^[0-9a-f]{56}$' }),
+    transactions: Type.Integer({ minimum: 1, description: 'How many transactions the block has' }),
+    commitTxHash: hash('Layer-1 transaction that commits the block'),
+    mergeTxHash: Type.Optional(hash('Layer-1 transaction that merges the block, once it is signed')),
+    endTime: time('End of the block'),
+    maturesAt: Type.Optional(time('From when on the block may be merged')),
+    at: time('When it entered the state'),
+  },
+  { title: 'BlockEvent', description: 'A block has entered a state' },
+)
+export type BlockData = Static<typeof BlockData>
+
+const position = Type.String({
+  pattern: '^[0-9]{1,18}\\.[0-9]{1,18}\\.[0-9]{1,18}$',
+  description: 'Id of the last event that the client has; `0.0.0` for all events that the node has kept',
+})
+
+/** Route schema of `GET /events`, for OpenAPI documents. */
+export const eventsSchema = {
+  operationId: 'events',
+  summary: 'Server-sent events of transactions and blocks',
+  description: [
+    'A stream in the format of the HTML standard, section "Server-sent events". Events are named `accepted`, `rejected` and',
+    '`block`; `data` is one line of JSON. The `id` of an event is where the stream resumes: `EventSource` sends it as',
+    '`Last-Event-ID` when it reconnects; other clients send the header, or `after`. Without either, the stream starts with',
+    'what happens next. At most one of `tx_hash`, `address` and `block`.',
+  ].join(' '),
+  tags: ['ledger'],
+  headers: Type.Object({ 'last-event-id': Type.Optional(position) }),
+  querystring: Type.Object({
+    type: Type.Optional(
+      Type.String({
+        description: 'Types of events, separated by commas; default all',
+        examples: ['accepted,block'],
+      }),
+    ),
+    tx_hash: Type.Optional(
+      Type.String({
+        description:
+          'Up to 50 transaction hashes, separated by commas: their events and those of their blocks',
+      }),
+    ),
+    address: Type.Optional(
+      Type.String({
+        description:
+          'Bech32 address: transactions that spend from or pay to it, and their blocks; no rejections',
+      }),
+    ),
+    block: Type.Optional(
+      Type.String({ pattern: '^[0-9a-fA-F]{56}$', description: 'Header hash: events of this block' }),
+    ),
+    after: Type.Optional(position),
+  }),
+  response: {
+    ...limitResponses(),
+    200: {
+      description: 'The stream',
+      content: {
+        'text/event-stream': {
+          schema: Type.Union([AcceptedData, RejectedData, BlockData], {
+            title: 'EventData',
+            description: '`data` of an event, by its name',
+          }),
+        },
+      },
+    },
+    400: errorBody('A parameter is invalid; the message says what to send instead'),
+    500: internalErrorBody(),
+    503: busyBody('too many clients read events'),
+  },
+}

@@ -1,0 +1,217 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { toHex } from '@ratatosk/cbor'
+import type { ClaimPayer, ClaimRequest, ClaimResult, ClaimStore } from '@ratatosk/claims'
+import type { Log } from '@ratatosk/telemetry'
+import { FaucetPayerError } from './errors.js'
+import { holdLeases } from './hold-leases.js'
+import { ClaimPayments } from './pay-claim.js'
+import { settlePayments } from './settle-payments.js'
+import type { FaucetWallet } from './wallet.js'
+
+/** Options of {@link createFaucetPayer}. */
+export interface FaucetPayerOptions {
+  /** `store.faucetClaims` of `@ratatosk/store`. */
+  readonly claims: ClaimStore
+  /** {@link createLayer1FaucetWallet} or {@link createLayer2FaucetWallet}. */
+  readonly wallet: FaucetWallet
+  /** Lovelace per claim. @defaultValue 100,000,000 */
+  readonly amount?: bigint
+  /** Time between two claims of an address, in milliseconds. @defaultValue 86,400,000 */
+  readonly cooldownMs?: number
+  /** The most claims with one `ipHash` in any 24 hours. @defaultValue 5 */
+  readonly dailyIpLimit?: number
+  /**
+   * Lovelace that the wallet must hold in addition to the amount; the fee is taken from it.
+   *
+   * @defaultValue 100,000,000
+   */
+  readonly minBalance?: bigint
+  /**
+   * How long a process that stops responding keeps the claims that it works on, in milliseconds.
+   *
+   * @defaultValue 10,000
+   */
+  readonly leaseMs?: number
+  /** Never gets a token, a key or an `ipHash`. */
+  readonly log?: Log
+  /** POSIX milliseconds. @defaultValue `Date.now` */
+  readonly now?: () => number
+}
+
+/** A {@link ClaimPayer} that also follows its payments until they are final. */
+export interface FaucetPayer extends ClaimPayer {
+  /**
+   * Looks up unsettled payments and sends those again that the network has lost. Call it at startup, because
+   * an earlier process may have left some. From then on it runs every 30 s while there are any. Network
+   * failures go to the log.
+   *
+   * @returns the number of payments that are still unsettled
+   * @throws (rejects) when the store fails
+   */
+  settle(): Promise<number>
+  /** Refuses further claims and waits for those in progress. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** How long a claim waits for another process, or for funds, before it is answered. */
+const claimTimeoutMs = 20_000
+/** Time between two looks at a claim that another process holds. */
+const pollMs = 100
+/** Time between two sweeps while payments are unsettled. */
+const settleEveryMs = 30_000
+
+/**
+ * Pays each claim once, across crashes: a claim is reserved before it is paid, a payment is recorded before
+ * it is sent, and no other payment is built until it is certain that the recorded one will never be included.
+ * Any number of processes may share the claim store and the wallet's keys.
+ *
+ * @throws {FaucetPayerError} `FAUCET_PAYER_CONFIGURATION`
+ *
+ * @example
+ * ```ts
+ * const payer = createFaucetPayer({ claims: store.faucetClaims, wallet })
+ * await payer.settle()
+ * await server.register(faucet, { token, network: 'testnet', payer })
+ * // …
+ * await server.close()
+ * await payer.close()
+ * ```
+ */
+export function createFaucetPayer(options: FaucetPayerOptions): FaucetPayer {
+  const { claims, wallet, log, now = Date.now } = options
+  const { amount, cooldownMs, dailyIpLimit, minBalance, leaseMs } = checked(options)
+  const leases = holdLeases(claims, leaseMs, log)
+  const payments = new ClaimPayments({
+    claims,
+    wallet,
+    minBalance,
+    timeoutMs: claimTimeoutMs,
+    log,
+    onUnsettled: settleLater,
+    onStalled: settleInBackground,
+  })
+  const inProgress = new Map<string, Promise<ClaimResult>>()
+  let settling: Promise<number> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function pay(request: ClaimRequest): Promise<ClaimResult> {
+    const deadline = performance.now() + claimTimeoutMs
+    let settled = false
+    for (;;) {
+      const reservation = await claims.reserve({
+        ...request,
+        amount,
+        now: new Date(now()),
+        cooldownMs,
+        dailyIpLimit,
+        leaseMs,
+      })
+      switch (reservation.kind) {
+        case 'held': {
+          const { claim } = reservation
+          const result = await leases.during([claim], () => payments.pay(claim))
+          if (result !== 'lost') return result
+          if (performance.now() >= deadline) return { kind: 'undecided' }
+          break
+        }
+        case 'funded': {
+          const { id, paymentId, amount: paid, nextEligibleAt } = reservation.claim
+          return { kind: 'funded', claimId: id, txHash: toHex(paymentId), amount: paid, nextEligibleAt }
+        }
+        case 'busy':
+          if (performance.now() >= deadline) return { kind: 'undecided' }
+          await delay(pollMs)
+          break
+        case 'key-used':
+          return { kind: 'key-used' }
+        default:
+          // A claim that was never paid does not count, so the outcome of overdue payments is looked up
+          // first.
+          if (!reservation.overdue || settled) return refusal(reservation)
+          settled = true
+          await settle()
+      }
+    }
+  }
+
+  function claim(request: ClaimRequest): Promise<ClaimResult> {
+    if (closed) return Promise.reject(new FaucetPayerError('FAUCET_PAYER_CLOSED', 'The faucet is closed'))
+    const id = `${toHex(request.address)} ${request.idempotencyKey}`
+    const result = inProgress.get(id) ?? pay(request).finally(() => inProgress.delete(id))
+    inProgress.set(id, result)
+    return result
+  }
+
+  function settle(): Promise<number> {
+    settling ??= sweep().finally(() => {
+      settling = undefined
+    })
+    return settling
+  }
+
+  async function sweep(): Promise<number> {
+    clearTimeout(timer)
+    timer = undefined
+    try {
+      await settlePayments({ claims, wallet, leases, leaseMs, log, now })
+      const { length } = await claims.underWay()
+      if (length > 0) settleLater()
+      return length
+    } catch (error) {
+      settleLater()
+      throw error
+    }
+  }
+
+  function settleLater(): void {
+    if (closed) return
+    timer ??= setTimeout(settleInBackground, settleEveryMs).unref()
+  }
+
+  function settleInBackground(): void {
+    settle().catch((err: unknown) => {
+      log?.warn({ err }, 'Failed to look up unsettled faucet payments; the next sweep looks again')
+    })
+  }
+
+  return {
+    claim,
+    settle,
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await Promise.allSettled(inProgress.values())
+      await Promise.allSettled([settling])
+    },
+  }
+}
+
+function refusal(
+  reservation: { readonly kind: 'cooldown'; readonly nextEligibleAt: Date } | { readonly kind: 'ip-limit' },
+): ClaimResult {
+  if (reservation.kind === 'ip-limit') return { kind: 'ip-limit' }
+  return { kind: 'cooldown', nextEligibleAt: reservation.nextEligibleAt }
+}
+
+function checked(options: FaucetPayerOptions) {
+  const { amount = 100_000_000n, minBalance = 100_000_000n } = options
+  const { cooldownMs = 86_400_000, dailyIpLimit = 5, leaseMs = 10_000 } = options
+  requireOption(amount > 0n, 'amount must be positive')
+  requireOption(minBalance >= 0n, 'minBalance must not be negative')
+  requireInteger('cooldownMs', cooldownMs, 0)
+  requireInteger('dailyIpLimit', dailyIpLimit, 1)
+  requireInteger('leaseMs', leaseMs, 1)
+  return { amount, minBalance, cooldownMs, dailyIpLimit, leaseMs }
+}
+
+function requireInteger(name: string, value: number, least: number): void {
+  requireOption(
+    Number.isSafeInteger(value) && value >= least,
+    `${name} must be an integer of at least ${least}`,
+  )
+}
+
+function requireOption(holds: boolean, message: string): void {
+  if (!holds) throw new FaucetPayerError('FAUCET_PAYER_CONFIGURATION', message)
+}

@@ -1,0 +1,119 @@
+import { archiveOfBlocks } from '@ratatosk/archivist'
+import { type Archive, partsOfBody } from '@ratatosk/block'
+import { equalBytes } from '@ratatosk/cbor'
+import { SourceChain } from '@ratatosk/test-kit'
+import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
+import { describe, expect, it } from 'vitest'
+import { rebuildUtxos } from './rebuild-utxos.js'
+import { follow } from './test/following.js'
+import { serve } from './test/serve.js'
+
+// Set both variables to test a longer chain, such as 500 blocks of 100 transactions.
+const blocks = Number(process.env.ARCHIVIST_TEST_BLOCKS ?? 60)
+const transactions = Number(process.env.ARCHIVIST_TEST_TRANSACTIONS ?? 20)
+
+/** A trie that steps by what an archive serves, beside the follower's own. */
+async function rootsOf(archive: Archive, chain: SourceChain, height: number): Promise<Uint8Array[]> {
+  const trie = createTrie({ store: createMemoryStore() })
+  const utxos = await rebuildUtxos({ archive, genesis: chain.genesis, height: 0n })
+  await trie.rebuild([...utxos].map(([outref, output]): Entry => [Buffer.from(outref, 'hex'), output]))
+  const roots: Uint8Array[] = []
+  for (let at = 1n; at <= BigInt(height); at++) {
+    const block = await archive.byHeight(at)
+    for await (const parts of partsOfBody(archive.body(block!.headerHash))) {
+      for (const part of parts) {
+        if (part.kind === 'spent') trie.delete(part.outref)
+        else if (part.kind === 'produced') trie.insert(part.outref, part.output)
+      }
+    }
+    roots.push(trie.root)
+  }
+  return roots
+}
+
+describe('a follower with an empty archive', () => {
+  it(`archives ${blocks} blocks from a node, and a second follower archives them from the first alone`, {
+    timeout: 600_000,
+  }, async () => {
+    const chain = new SourceChain(40)
+    for (let n = 0; n < blocks; n++) await chain.commit(n % 10 === 3 ? 0 : transactions)
+    // Most headers are no longer on layer 1.
+    chain.merge(blocks - 7)
+
+    const node = await serve(archiveOfBlocks(chain))
+    const first = await follow(chain, [node])
+    const began = performance.now()
+    await first.follower.synced()
+    const seconds = (performance.now() - began) / 1000
+    const all = chain.blocks.reduce((sum, block) => sum + block.transactions, 0)
+    console.log(`${blocks} blocks, ${all} transactions in ${seconds.toFixed(1)} s`)
+
+    const { archive } = first
+    expect(first.follower.status()).toMatchObject({ height: BigInt(blocks), target: BigInt(blocks) })
+    const archived = await archive.range(1n, BigInt(blocks))
+    expect(archived.map(({ headerHash }) => headerHash)).toEqual(
+      chain.blocks.map(({ headerHash }) => headerHash),
+    )
+    expect(archived.filter(({ merged }) => merged)).toHaveLength(blocks - 7)
+    const roots = await rootsOf(archive, chain, blocks)
+    expect(roots.every((root, i) => equalBytes(root, chain.blocks[i]!.fields.utxosRoot))).toBe(true)
+
+    const progress = first.log.lines.filter(({ message }) => message === 'Archived blocks')
+    expect(progress.length).toBe(Math.ceil(blocks / 50))
+    expect(progress.at(-1)).toMatchObject({ height: blocks, target: blocks })
+    expect(first.log.backedOff).toEqual([])
+
+    // The node is not asked again: the second follower learns everything from the first.
+    const reads = chain.reads
+    const second = await follow(chain, [await serve(archive)])
+    await second.follower.synced()
+    expect(chain.reads).toBe(reads)
+    expect(await second.archive.range(1n, BigInt(blocks))).toEqual(archived)
+
+    // Bodies alone lead to the unspent outputs of the node.
+    const utxos = await rebuildUtxos({
+      archive: second.archive,
+      genesis: chain.genesis,
+      height: BigInt(blocks),
+    })
+    expect(utxos.size).toBe(chain.utxos.size)
+    for (const [outref, output] of chain.utxos) expect(equalBytes(utxos.get(outref)!, output)).toBe(true)
+  })
+
+  it('asks each peer for blocks that others do not have, without backing off from them', async () => {
+    const chain = new SourceChain()
+    for (let n = 0; n < 5; n++) await chain.commit(2)
+    const older = await follow(chain, [await serve(archiveOfBlocks(chain))])
+    await older.follower.synced()
+    await older.follower.close()
+    for (let n = 0; n < 5; n++) await chain.commit(2)
+    chain.merge(8)
+    const whole = archiveOfBlocks(chain)
+    const newer: Archive = {
+      ...whole,
+      byHash: async (hash) => {
+        const block = await whole.byHash(hash)
+        return block && block.height > 4n ? block : undefined
+      },
+    }
+    const { follower, archive, log } = await follow(chain, [await serve(older.archive), await serve(newer)])
+    await follower.synced()
+    expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+    expect(log.backedOff).toEqual([])
+  })
+
+  it('archives new blocks and marks merged ones with each read of layer 1', async () => {
+    const chain = new SourceChain()
+    const { follower, archive } = await follow(chain, [await serve(archiveOfBlocks(chain))])
+    await follower.synced()
+    expect(await archive.tip()).toBeUndefined()
+    for (let height = 1; height <= 6; height++) {
+      await chain.commit(3)
+      if (height > 2) chain.merge(height - 2)
+      await follower.synced()
+      const all = await archive.range(1n, 100n)
+      expect(all.map(({ merged }) => merged)).toEqual(chain.blocks.map(({ state }) => state === 'merged'))
+      expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+    }
+  })
+})

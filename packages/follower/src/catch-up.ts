@@ -1,0 +1,163 @@
+import {
+  type BlockBody,
+  decodeHeader,
+  deriveBody,
+  encodeBlockBody,
+  isInvalidBlock,
+  type NewArchivedBlock,
+  verifyHeader,
+  verifyRoot,
+  type WritableArchive,
+} from '@ratatosk/block'
+import type { Log } from '@ratatosk/telemetry'
+import { childOf } from './child-controller.js'
+import type { InvalidBlock } from './evidence.js'
+import type { HeaderPath, MissingBlock } from './header-path.js'
+import type { LedgerState } from './ledger-state.js'
+import type { Peers } from './peers.js'
+
+/** Blocks per archived batch; fewer than the ledger state can revert, because a crash may lose a batch. */
+const maxBatchBlocks = 50
+/** Bytes of bodies at which a batch is archived early. */
+const maxBatchBytes = 8 * 1024 * 1024
+
+export interface CatchUpOptions {
+  readonly archive: WritableArchive
+  readonly state: LedgerState
+  readonly peers: Peers
+  /** Maximum number of concurrent body requests. */
+  readonly concurrency: number
+  readonly log: Log
+  /** Called after each batch. */
+  readonly archived: (height: bigint) => void
+}
+
+/** How a catch-up ended. */
+export type CaughtUp =
+  | { readonly kind: 'complete' }
+  /** No peer has the body of this block now. */
+  | { readonly kind: 'missing'; readonly height: bigint }
+  /** This block breaks a rule. Those before it are archived. */
+  | { readonly kind: 'invalid'; readonly block: InvalidBlock }
+
+/**
+ * A body that belongs to its header, as far as its sender answers for it. `error`: why the block cannot be
+ * applied, whoever sends its body.
+ */
+interface VerifiedBody {
+  readonly body: BlockBody
+  readonly bytes: Uint8Array
+  readonly error?: unknown
+}
+
+/** A body on its way. */
+interface Download {
+  /** Says that the blocks before it are applied: only then can its body be verified. */
+  begin(): void
+  readonly verified: Promise<VerifiedBody | undefined>
+}
+
+/**
+ * Archives the blocks of a path in batches. Bodies are requested and taken apart concurrently, then verified
+ * and judged in order.
+ */
+export async function catchUp(
+  { fork, missing, mergedHeight }: HeaderPath,
+  { archive, state, peers, concurrency, log, archived }: CatchUpOptions,
+  signal: AbortSignal,
+): Promise<CaughtUp> {
+  const downloads = childOf(signal)
+  const first = (fork?.height ?? 0n) + 1n
+  const target = Number(first) + missing.length - 1
+  const coming: Download[] = []
+  let batch: NewArchivedBlock[] = []
+  let transactions = 0
+  let bytes = 0
+
+  async function flush(): Promise<void> {
+    const blocks = batch
+    const newest = blocks.at(-1)
+    if (!newest) return
+    batch = []
+    await archive.put(blocks)
+    archived(newest.height)
+    log.info(
+      { height: Number(newest.height), target, blocks: blocks.length, transactions, bytes },
+      'Archived blocks',
+    )
+    transactions = 0
+    bytes = 0
+  }
+
+  try {
+    for (const [index, block] of missing.entries()) {
+      for (const next of missing.slice(index + coming.length, index + concurrency)) {
+        coming.push(startDownload(next, peers, state, downloads.signal))
+      }
+      const height = first + BigInt(index)
+      const download = coming.shift()
+      download?.begin()
+      const verified = await download?.verified
+      if (verified === undefined) return { kind: 'missing', height }
+      try {
+        if (verified.error !== undefined) throw verified.error
+        await state.apply(verified.body, decodeHeader(block.header))
+      } catch (error) {
+        if (!isInvalidBlock(error)) throw error
+        return { kind: 'invalid', block: { ...block, height, body: verified.bytes, error } }
+      }
+      batch.push({ ...block, height, merged: height <= mergedHeight, body: verified.bytes })
+      transactions += verified.body.transactions.length
+      bytes += verified.bytes.length
+      if (batch.length >= maxBatchBlocks || bytes >= maxBatchBytes) await flush()
+    }
+    return { kind: 'complete' }
+  } finally {
+    downloads.end()
+    for (const { begin } of coming) begin()
+    await flush()
+  }
+}
+
+function startDownload(block: MissingBlock, peers: Peers, state: LedgerState, signal: AbortSignal): Download {
+  let begin = (): void => undefined
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const verified = verifiedBody(block, peers, state, begun, signal)
+  // It can reject before it is awaited, or when it is never awaited.
+  verified.catch(() => undefined)
+  return { begin, verified }
+}
+
+function verifiedBody(
+  { headerHash, header: encoded }: MissingBlock,
+  peers: Peers,
+  state: LedgerState,
+  begun: Promise<void>,
+  signal: AbortSignal,
+): Promise<VerifiedBody | undefined> {
+  const header = decodeHeader(encoded)
+  return peers.ask(async (peer) => {
+    const body = await peer.body(headerHash, signal)
+    if (body === undefined) return undefined
+    const bytes = encodeBlockBody(body)
+    const derivation = await deriveBody(body)
+    await begun
+    signal.throwIfAborted()
+    try {
+      verifyHeader(header)
+      state.assertFollows(header)
+    } catch (error) {
+      return { body, bytes, error }
+    }
+    try {
+      await verifyRoot(derivation, header, state.outputHash)
+      return { body, bytes }
+    } catch (error) {
+      // The operator committed these transactions: the peer that serves them is not at fault.
+      if (isInvalidBlock(error)) return { body, bytes, error }
+      throw error
+    }
+  }, signal)
+}

@@ -1,0 +1,206 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ArchivedBlock } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { catchUp } from './catch-up.js'
+import { childOf } from './child-controller.js'
+import { FollowerError } from './errors.js'
+import type { InvalidBlock } from './evidence.js'
+import { createHeaderPaths, type HeaderPath } from './header-path.js'
+import { openLedgerState } from './ledger-state.js'
+import { createPeers } from './peers.js'
+import type { Follower, FollowerOptions, FollowerStatus, InvalidBlockStatus } from './types.js'
+
+interface Waiter {
+  readonly resolve: () => void
+  readonly reject: (reason: unknown) => void
+}
+
+/**
+ * Follows the state queue on layer 1: reads headers from it, requests older headers and all bodies from
+ * peers, and archives the valid blocks. Resolves when the unspent outputs match the archive; rebuilding them
+ * may take minutes.
+ *
+ * @throws TypeError when `peers` is empty or has an invalid URL
+ * @throws {FollowerError} `FOLLOWER_ARCHIVE_MISMATCH`
+ * @throws errors of the archive and of the folder of the unspent outputs, unchanged
+ * @example
+ * const follower = await createFollower({ chain, peers, archive: store.archive, genesis, rules, trieDir, log })
+ * await follower.synced()
+ * await follower.close()
+ */
+export async function createFollower(options: FollowerOptions): Promise<Follower> {
+  const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options
+  const { stallMs = 10_000, backoffMs = 1_000, maxBodyBytes = 128 * 1024 * 1024 } = options
+  const peers = createPeers(options.peers, { stallMs, backoffMs, maxBodyBytes }, log)
+  const paths = createHeaderPaths(archive, peers)
+  const closing = new AbortController()
+  const { signal } = closing
+  const state = await openLedgerState({ archive, genesis, rules, dir: options.trieDir, log })
+
+  let height = 0n
+  let marked = 0n
+  let target: bigint | undefined
+  let syncedAt: Date | undefined
+  let trouble: string | undefined
+  let invalid: InvalidBlockStatus | undefined
+  let invalidBlocks = 0
+  let waiting: Waiter[] = []
+  let wake = childOf(signal)
+
+  /** Logs a new problem once, and the recovery from it. */
+  function report(problem: string | undefined, error?: unknown): void {
+    const fields = { height: Number(height), ...(error === undefined ? {} : { err: error }) }
+    if (problem === undefined) {
+      if (trouble !== undefined) log.info(fields, 'Following layer 1 again')
+    } else if (problem !== trouble) {
+      if (error === undefined) log.warn(fields, problem)
+      else log.error(fields, problem)
+    }
+    trouble = problem
+  }
+
+  /** Counts and logs an invalid block, and keeps its evidence, once. */
+  async function reportInvalid(block: InvalidBlock): Promise<void> {
+    const { headerHash, error } = block
+    if (invalid !== undefined && equalBytes(invalid.headerHash, headerHash)) return
+    const { message: reason, position, reference, failures } = error
+    const report = await evidence?.keep(block)
+    invalid = {
+      headerHash,
+      height: block.height,
+      reason,
+      ...(position !== undefined && { position }),
+      ...(report !== undefined && { evidence: report }),
+      foundAt: new Date(),
+    }
+    invalidBlocks++
+    const hash = toHex(headerHash)
+    log.error(
+      {
+        height: Number(block.height),
+        headerHash: hash,
+        reason,
+        position,
+        reference,
+        failures,
+        evidence: report,
+        invalidBlocks,
+      },
+      'Invalid block',
+    )
+    trouble = `Block ${block.height} (${hash}) is invalid: ${reason}`
+  }
+
+  /** Removes blocks that layer 1 no longer has, the newest first. A merged block is final. */
+  async function removeLost(
+    { fork }: HeaderPath,
+    tip: ArchivedBlock | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const from = (fork?.height ?? 0n) + 1n
+    if (tip === undefined || tip.height < from) return
+    if ((await archive.byHeight(from))?.merged)
+      throw new FollowerError(
+        'FOLLOWER_MERGED_BLOCK_LOST',
+        `Layer 1 no longer shows block ${from}, which was merged; if that is permanent, start with an empty archive`,
+      )
+    await archive.removeFrom(from)
+    await state.align(signal)
+    log.warn({ from: Number(from), to: Number(tip.height) }, 'Removed blocks that layer 1 no longer has')
+  }
+
+  /** Reads layer 1 once and brings the archive up to date. */
+  async function follow(signal: AbortSignal): Promise<void> {
+    await state.align(signal)
+    const shown = await chain.read(signal)
+    const path = await paths.find(shown, signal)
+    if (!path) return report('No peer has a header that leads to the newest block')
+    const tip = await archive.tip()
+    await removeLost(path, tip, signal)
+    if (path.mergedHeight > marked) await archive.markMerged(path.mergedHeight)
+    marked = path.mergedHeight
+    height = path.fork?.height ?? 0n
+    target = height + BigInt(path.missing.length)
+    const known = invalid
+    if (known && !path.missing.some(({ headerHash }) => equalBytes(headerHash, known.headerHash)))
+      invalid = undefined
+    // The next block is known to be invalid, so nothing after it can be archived.
+    const [next] = path.missing
+    if (invalid && next && equalBytes(invalid.headerHash, next.headerHash)) return
+    const archived = (reached: bigint) => {
+      height = reached
+    }
+    const result = await catchUp(path, { archive, state, peers, concurrency, log, archived }, signal)
+    if (result.kind === 'invalid') return reportInvalid(result.block)
+    if (result.kind === 'missing') return report(`No peer has the body of block ${result.height}`)
+    paths.forget()
+    syncedAt = new Date()
+    report(undefined)
+  }
+
+  async function round(): Promise<void> {
+    // Calls of `synced` from here on wait for the next read.
+    const answered = waiting
+    waiting = []
+    const before = syncedAt
+    const read = childOf(signal)
+    try {
+      await follow(read.signal)
+    } catch (error) {
+      if (!signal.aborted) report(error instanceof Error ? error.message : String(error), error)
+    } finally {
+      read.end()
+    }
+    if (syncedAt === before) waiting = [...answered, ...waiting]
+    else for (const { resolve } of answered) resolve()
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      wake = childOf(signal)
+      await round()
+      const rest = trouble === undefined ? pollMs : Math.min(pollMs, Math.max(peers.nextReturn(), 50))
+      await pause(rest, undefined, { signal: wake.signal }).catch(() => undefined)
+      wake.end()
+    }
+  }
+
+  try {
+    await state.align(signal)
+    height = (await archive.tip())?.height ?? 0n
+  } catch (error) {
+    await state.close()
+    throw error
+  }
+  const running = run()
+  let closed: Promise<void> | undefined
+
+  return {
+    status: (): FollowerStatus => ({
+      height,
+      ...(target === undefined ? {} : { target }),
+      ...(syncedAt === undefined ? {} : { syncedAt }),
+      ...(trouble === undefined ? {} : { trouble }),
+      ...(invalid === undefined ? {} : { invalid }),
+      invalidBlocks,
+    }),
+
+    synced() {
+      wake.abort()
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) reject(signal.reason)
+        else waiting.push({ resolve, reject })
+      })
+    },
+
+    close() {
+      closing.abort(new Error('The follower is closed'))
+      closed ??= running.then(() => {
+        for (const { reject } of waiting.splice(0)) reject(signal.reason)
+        peers.close()
+        return state.close()
+      })
+      return closed
+    },
+  }
+}

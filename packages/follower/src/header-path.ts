@@ -1,0 +1,118 @@
+import {
+  type ArchivedBlock,
+  decodeHeader,
+  encodedHeader,
+  isGenesisHeaderHash as isGenesis,
+  type WritableArchive,
+} from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { FollowerError } from './errors.js'
+import type { Peer, Peers } from './peers.js'
+import type { ChainState } from './types.js'
+
+/** A block that is not archived. */
+export interface MissingBlock {
+  readonly headerHash: Uint8Array
+  /** Plutus data CBOR. */
+  readonly header: Uint8Array
+}
+
+/** The headers from the archive to the newest block on layer 1. */
+export interface HeaderPath {
+  /** The newest archived block on layer 1's chain; undefined if the path begins at genesis. */
+  readonly fork: ArchivedBlock | undefined
+  /** The blocks after `fork`, the oldest first. */
+  readonly missing: readonly MissingBlock[]
+  /** Height of the newest merged block; 0 when there is none. */
+  readonly mergedHeight: bigint
+}
+
+export interface HeaderPaths {
+  /**
+   * Follows the headers backwards from layer 1's newest block. The state queue has the newest headers; older
+   * ones come from peers and are verified by their hashes.
+   *
+   * @returns undefined when no peer has a missing header now
+   * @throws {FollowerError} `FOLLOWER_BROKEN_QUEUE` when the queue's headers do not follow each other
+   */
+  find(state: ChainState, signal: AbortSignal): Promise<HeaderPath | undefined>
+  /** Forgets the headers found so far, once they are archived. */
+  forget(): void
+}
+
+/** Maximum number of headers that are requested concurrently by their presumed heights. */
+const mostGuesses = 32
+
+export function createHeaderPaths(archive: WritableArchive, peers: Peers): HeaderPaths {
+  /** Headers by hash, so that a long path is not requested again while its bodies are downloaded. */
+  const found = new Map<string, Uint8Array>()
+  let guesses = 1
+
+  /** Requests the headers before a height concurrently, from the peer that sent the header at that height. */
+  async function guessBefore(peer: Peer, height: number, signal: AbortSignal): Promise<void> {
+    const tip = Number((await archive.tip())?.height ?? 0n)
+    const lowest = Math.max(tip + 1, height - guesses)
+    const heights = Array.from({ length: Math.max(0, height - lowest) }, (_, n) => lowest + n)
+    const headers = await Promise.all(heights.map((guess) => peer.headerByHeight(guess, signal)))
+    for (const header of headers) if (header) found.set(toHex(header.headerHash), header.header)
+    guesses = Math.min(2 * guesses, mostGuesses)
+  }
+
+  async function header(hash: Uint8Array, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const known = found.get(toHex(hash))
+    if (known) return known
+    return peers.ask(async (peer) => {
+      const answer = await peer.headerByHash(hash, signal)
+      if (answer === undefined) return undefined
+      if (!equalBytes(answer.headerHash, hash))
+        throw new FollowerError('FOLLOWER_PEER_ANSWER', 'it sent the header of another block')
+      found.set(toHex(hash), answer.header)
+      await guessBefore(peer, answer.height, signal)
+      return answer.header
+    }, signal)
+  }
+
+  return {
+    async find({ confirmed, blocks }, signal) {
+      const queue = linked(confirmed.headerHash, blocks)
+      const backwards: MissingBlock[] = []
+      let hash = queue.at(-1)?.headerHash ?? confirmed.headerHash
+      let fork: ArchivedBlock | undefined
+      let merged = isGenesis(confirmed.headerHash) ? 0n : undefined
+      const waiting = [...queue]
+      while (!isGenesis(hash)) {
+        fork = await archive.byHash(hash)
+        if (fork) break
+        const bytes = waiting.pop()?.header ?? (await header(hash, signal))
+        if (bytes === undefined) return undefined
+        backwards.push({ headerHash: hash, header: bytes })
+        hash = decodeHeader(bytes).prevHeaderHash
+      }
+      const missing = backwards.reverse()
+      const place = missing.findIndex(({ headerHash }) => equalBytes(headerHash, confirmed.headerHash))
+      if (place >= 0) merged = (fork?.height ?? 0n) + BigInt(place) + 1n
+      merged ??= (await archive.byHash(confirmed.headerHash))?.height ?? 0n
+      return { fork, missing, mergedHeight: merged }
+    },
+
+    forget() {
+      found.clear()
+      guesses = 1
+    },
+  }
+}
+
+/** Verifies that the headers of a queue follow each other, and hashes them. */
+function linked(confirmed: Uint8Array, headers: ChainState['blocks']): MissingBlock[] {
+  let last = confirmed
+  return headers.map((header) => {
+    if (!equalBytes(header.prevHeaderHash, last))
+      throw new FollowerError(
+        'FOLLOWER_BROKEN_QUEUE',
+        'The headers of the state queue do not follow each other',
+      )
+    const { bytes, hash } = encodedHeader(header)
+    last = hash
+    return { headerHash: hash, header: bytes }
+  })
+}

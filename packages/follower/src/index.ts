@@ -1,0 +1,14 @@
+export type { NewArchivedBlock, WritableArchive } from '@ratatosk/block'
+export { createFollower } from './create-follower.js'
+export { FollowerError, type FollowerErrorCode, isFollowerError } from './errors.js'
+export { type EvidenceFolder, type EvidenceOptions, type InvalidBlock, openEvidence } from './evidence.js'
+export { type RebuildOptions, rebuildUtxos } from './rebuild-utxos.js'
+export type {
+  Chain,
+  ChainState,
+  Follower,
+  FollowerOptions,
+  FollowerStatus,
+  GenesisOutput,
+  InvalidBlockStatus,
+} from './types.js'

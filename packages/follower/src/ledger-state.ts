@@ -1,0 +1,178 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type BlockBody,
+  BlockError,
+  type BlockRules,
+  createOutputTrie,
+  decodeHeader,
+  type Header,
+  judgeBlock,
+  type OutputHashes,
+  type WritableArchive,
+} from '@ratatosk/block'
+import { equalBytes, fromHex } from '@ratatosk/cbor'
+import {
+  blake2b256,
+  decodeTransactionOutput,
+  encodeOutputReference,
+  type TransactionOutput,
+  type UtxoView,
+} from '@ratatosk/ledger'
+import type { Log } from '@ratatosk/telemetry'
+import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
+import { openLmdbStore } from '@ratatosk/trie/lmdb'
+import { FollowerError } from './errors.js'
+import { createMemoryOutputs, type OutputStore, openOutputStore } from './output-store.js'
+import { rebuildUtxos } from './rebuild-utxos.js'
+import type { GenesisOutput } from './types.js'
+
+/**
+ * States that can be reverted to; an older state is rebuilt from bodies. At least the size of an archived
+ * batch.
+ */
+const keptStates = 64
+
+/** The unspent outputs after the newest archived block, and the rules that the next block must keep. */
+export interface LedgerState {
+  /** Blake2b-256 of an unspent output; see `OutputHashes`. */
+  readonly outputHash: OutputHashes
+  /**
+   * Verifies that a block begins with this state.
+   *
+   * @throws {BlockError} `BLOCK_INVALID`
+   * @throws {FollowerError} `FOLLOWER_GENESIS_MISMATCH`
+   */
+  assertFollows(header: Pick<Header, 'prevUtxosRoot'>): void
+  /**
+   * Judges a block and advances to the state after it.
+   *
+   * @param body a body that belongs to the header
+   * @throws {BlockError} `BLOCK_INVALID` when the block breaks a rule; the state is unchanged
+   * @throws {FollowerError} `FOLLOWER_GENESIS_MISMATCH`
+   * @throws {ScriptsNotJudgedError} when scripts could not be run
+   */
+  apply(body: BlockBody, header: Header): Promise<void>
+  /** Moves to the state after the archive's newest block, after a crash or a removal. */
+  align(signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+export interface LedgerStateOptions {
+  readonly archive: WritableArchive
+  readonly genesis: readonly GenesisOutput[]
+  readonly rules: BlockRules
+  /** Folder of the state; in memory without one. */
+  readonly dir: string | undefined
+  readonly log: Log
+}
+
+export async function openLedgerState({
+  archive,
+  genesis,
+  rules,
+  dir,
+  log,
+}: LedgerStateOptions): Promise<LedgerState> {
+  const genesisRoot = await rootOf(genesis)
+  if (dir !== undefined) mkdirSync(dir, { recursive: true })
+  const store = dir === undefined ? createMemoryStore() : openLmdbStore({ path: dir })
+  const trie = createOutputTrie({ store, history: keptStates })
+  const outputs: OutputStore =
+    dir === undefined ? createMemoryOutputs() : openOutputStore(join(dir, 'outputs'))
+  /**
+   * The references that the blocks of the kept states spent, the oldest block first. Outputs that older
+   * blocks spent are deleted. Outputs that the last blocks before a restart spent are never deleted.
+   */
+  const recentlySpent: { readonly root: Uint8Array; readonly spent: readonly Uint8Array[] }[] = []
+
+  const utxos: UtxoView = {
+    get(key): TransactionOutput | undefined {
+      const separator = key.indexOf('#')
+      const transactionId = fromHex(key.slice(0, separator))
+      const outref = encodeOutputReference({ transactionId, index: Number(key.slice(separator + 1)) })
+      const hash = trie.outputHash(outref)
+      if (hash === undefined) return undefined
+      const output = outputs.get(outref)
+      if (output === undefined || !equalBytes(blake2b256(output), hash))
+        throw new FollowerError(
+          'FOLLOWER_STATE_INCOMPLETE',
+          `The folder of the unspent outputs lacks ${key}: remove the folder to rebuild it from the archive`,
+        )
+      return decodeTransactionOutput(output)
+    },
+  }
+
+  async function rebuild(height: bigint, root: Uint8Array, signal: AbortSignal): Promise<void> {
+    if (height > 0n)
+      log.info({ height: Number(height) }, 'Rebuilding the unspent outputs from the archived bodies')
+    const unspent = await rebuildUtxos({ archive, genesis, height, signal })
+    const entries = function* (): Generator<readonly [Uint8Array, Uint8Array], void> {
+      for (const [outref, output] of unspent) yield [fromHex(outref), output]
+    }
+    outputs.replace(entries())
+    if (!equalBytes(await trie.rebuild(entries()), root))
+      throw new FollowerError(
+        'FOLLOWER_ARCHIVE_MISMATCH',
+        `The bodies up to block ${height} do not lead to its utxos_root: restore the archive or the genesis outputs, or start with an empty archive`,
+      )
+  }
+
+  function forgetSpent(spent: readonly Uint8Array[]): void {
+    recentlySpent.push({ root: trie.root, spent })
+    if (recentlySpent.length <= keptStates) return
+    const old = recentlySpent.shift()?.spent ?? []
+    outputs.delete(old.filter((outref) => !trie.has(outref)))
+  }
+
+  function revert(root: Uint8Array): boolean {
+    if (!trie.revert(root)) return false
+    while (recentlySpent.length > 0 && !equalBytes(recentlySpent.at(-1)?.root ?? root, root))
+      recentlySpent.pop()
+    return true
+  }
+
+  function assertFollows({ prevUtxosRoot }: Pick<Header, 'prevUtxosRoot'>): void {
+    if (equalBytes(trie.root, prevUtxosRoot)) return
+    if (equalBytes(trie.root, genesisRoot))
+      throw new FollowerError(
+        'FOLLOWER_GENESIS_MISMATCH',
+        'The chain does not begin with the genesis outputs that were given: configure those of the chain',
+      )
+    throw new BlockError('BLOCK_INVALID', 'The block does not begin with the state after the previous block')
+  }
+
+  return {
+    outputHash: trie.outputHash,
+    assertFollows,
+
+    async apply(body, header) {
+      assertFollows(header)
+      await judgeBlock(body.transactions, header, utxos, rules)
+      outputs.put(body.produced.map(({ outref, output }) => [outref, output] as const))
+      trie.applyBlock(body, header)
+      forgetSpent(body.spent)
+    },
+
+    async align(signal) {
+      const tip = await archive.tip()
+      const root = tip === undefined ? genesisRoot : decodeHeader(tip.header).utxosRoot
+      if (outputs.isComplete && revert(root)) return
+      await rebuild(tip?.height ?? 0n, root, signal)
+    },
+
+    async close() {
+      await Promise.all([trie.close(), outputs.close()])
+    },
+  }
+}
+
+async function rootOf(genesis: readonly GenesisOutput[]): Promise<Uint8Array> {
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  await trie.rebuild(
+    genesis.map(({ reference, output }): Entry => [encodeOutputReference(reference), output]),
+  )
+  const root = Uint8Array.from(trie.root)
+  await trie.close()
+  return root
+}

@@ -1,0 +1,76 @@
+import { open } from 'lmdb'
+
+/**
+ * CBOR of outputs by the CBOR of their references. An output never changes, because its reference contains
+ * the hash of the transaction that produces it. Therefore writes are idempotent, a crash leaves nothing
+ * inconsistent, and spent outputs may remain. The output trie determines which outputs are unspent.
+ */
+export interface OutputStore {
+  /** Whether the store has every output that the trie beside it holds. */
+  readonly isComplete: boolean
+  get(outref: Uint8Array): Uint8Array | undefined
+  /** Adds outputs, durably. */
+  put(outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void
+  /** Replaces all outputs and sets `isComplete`. */
+  replace(outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void
+  delete(outrefs: Iterable<Uint8Array>): void
+  close(): Promise<void>
+}
+
+/** Outputs in an LMDB folder, created if missing. */
+export function openOutputStore(path: string): OutputStore {
+  const root = open({ path, noSubdir: false, maxDbs: 2, overlappingSync: false })
+  const outputs = root.openDB<Buffer, Buffer>({ name: 'outputs', encoding: 'binary', keyEncoding: 'binary' })
+  const meta = root.openDB<boolean, string>({ name: 'meta' })
+  const put = (entries: Iterable<readonly [Uint8Array, Uint8Array]>): void => {
+    for (const [outref, output] of entries) outputs.putSync(asBuffer(outref), asBuffer(output))
+  }
+  return {
+    get isComplete() {
+      return meta.get('complete') ?? false
+    },
+    get: (outref) => outputs.get(asBuffer(outref)),
+    put: (entries) => root.transactionSync(() => put(entries)),
+    replace: (entries) =>
+      root.transactionSync(() => {
+        outputs.clearSync()
+        put(entries)
+        meta.putSync('complete', true)
+      }),
+    delete: (outrefs) =>
+      root.transactionSync(() => {
+        for (const outref of outrefs) outputs.removeSync(asBuffer(outref))
+      }),
+    close: () => root.close(),
+  }
+}
+
+/** Outputs in memory. */
+export function createMemoryOutputs(): OutputStore {
+  const outputs = new Map<string, Uint8Array>()
+  const keyOf = (outref: Uint8Array): string => asBuffer(outref).toString('latin1')
+  let isComplete = false
+  return {
+    get isComplete() {
+      return isComplete
+    },
+    get: (outref) => outputs.get(keyOf(outref)),
+    put(entries) {
+      // A copy: the bytes are views of a whole body.
+      for (const [outref, output] of entries) outputs.set(keyOf(outref), Uint8Array.from(output))
+    },
+    replace(entries) {
+      outputs.clear()
+      this.put(entries)
+      isComplete = true
+    },
+    delete(outrefs) {
+      for (const outref of outrefs) outputs.delete(keyOf(outref))
+    },
+    async close() {
+      outputs.clear()
+    },
+  }
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

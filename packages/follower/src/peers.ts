@@ -1,0 +1,133 @@
+import { Agent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { BlockBody } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import type { Log } from '@ratatosk/telemetry'
+import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
+import { askPeer } from './peer-request.js'
+
+/** Upper bound of the backoff. */
+const longestBackoffMs = 300_000
+
+/** The archivist API of another node. */
+export interface Peer {
+  /** Base URL, for logs. */
+  readonly name: string
+  headerByHash(headerHash: Uint8Array, signal: AbortSignal): Promise<PeerHeader | undefined>
+  headerByHeight(height: number, signal: AbortSignal): Promise<PeerHeader | undefined>
+  body(headerHash: Uint8Array, signal: AbortSignal): Promise<BlockBody | undefined>
+}
+
+/** See `FollowerOptions`. */
+export interface PeerSettings {
+  readonly stallMs: number
+  readonly maxBodyBytes: number
+  readonly backoffMs: number
+}
+
+/** Untrusted nodes that may have missing headers and bodies. */
+export interface Peers {
+  /**
+   * Asks one peer after another until one has a result, skipping peers that back off. A peer for which
+   * `question` rejects backs off and is named in the log.
+   *
+   * @returns undefined when no asked peer has a result
+   */
+  ask<Result>(
+    question: (peer: Peer) => Promise<Result | undefined>,
+    signal: AbortSignal,
+  ): Promise<Result | undefined>
+  /** Milliseconds until the first peer stops backing off; infinite when none backs off. */
+  nextReturn(): number
+  /** Closes idle connections. */
+  close(): void
+}
+
+interface PeerState {
+  readonly peer: Peer
+  readonly agent: Agent
+  failures: number
+  /** On the clock of `performance.now()`. */
+  backsOffUntil: number
+}
+
+/**
+ * @throws TypeError for an invalid URL, which the message does not quote because it may contain a password
+ */
+export function createPeers(addresses: readonly string[], settings: PeerSettings, log: Log): Peers {
+  const all = [...new Set(addresses.map(baseAddress))].map((base): PeerState => {
+    const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
+    return { agent, peer: createPeer(base, agent, settings), failures: 0, backsOffUntil: 0 }
+  })
+  if (all.length === 0) throw new TypeError('@ratatosk/follower: at least one peer is required')
+  let asked = 0
+
+  const isBackingOff = ({ backsOffUntil }: PeerState): boolean => backsOffUntil > performance.now()
+
+  function backOff(state: PeerState, error: unknown): void {
+    // Its other requests fail for the same reason.
+    if (isBackingOff(state)) return
+    const backoffMs = Math.min(settings.backoffMs * 2 ** state.failures, longestBackoffMs)
+    state.failures++
+    state.backsOffUntil = performance.now() + backoffMs
+    const reason = error instanceof Error ? error.message : String(error)
+    log.warn({ peer: state.peer.name, reason, backoffMs }, 'Peer backed off')
+  }
+
+  return {
+    async ask(question, signal) {
+      const first = asked++ % all.length
+      for (const state of [...all.slice(first), ...all.slice(0, first)]) {
+        if (isBackingOff(state)) continue
+        try {
+          const result = await question(state.peer)
+          if (result === undefined) continue
+          state.failures = 0
+          return result
+        } catch (error) {
+          signal.throwIfAborted()
+          backOff(state, error)
+        }
+      }
+      return undefined
+    },
+
+    nextReturn() {
+      const waits = all.filter(isBackingOff).map(({ backsOffUntil }) => backsOffUntil - performance.now())
+      return Math.max(0, Math.min(...waits))
+    },
+
+    close() {
+      for (const { agent } of all) agent.destroy()
+    },
+  }
+}
+
+function createPeer(base: string, agent: Agent, { stallMs, maxBodyBytes }: PeerSettings): Peer {
+  const header = (id: string, signal: AbortSignal) =>
+    askPeer({ url: `${base}/block/${id}/header`, agent, feed: headerFeed(), stallMs, signal })
+  return {
+    name: base,
+    headerByHash: (headerHash, signal) => header(toHex(headerHash), signal),
+    headerByHeight: (height, signal) => header(String(height), signal),
+    body: (headerHash, signal) =>
+      askPeer({
+        url: `${base}/block/${toHex(headerHash)}/body`,
+        agent,
+        feed: bodyFeed(headerHash, maxBodyBytes),
+        stallMs,
+        signal,
+      }),
+  }
+}
+
+function baseAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new TypeError('@ratatosk/follower: the URL of a peer must begin with http:// or https://')
+  if (url.username !== '' || url.password !== '')
+    throw new TypeError(
+      '@ratatosk/follower: the URL of a peer must not contain a user or password, because it is logged',
+    )
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}

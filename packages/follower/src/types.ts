@@ -1,0 +1,106 @@
+import type { BlockRules, Header, WritableArchive } from '@ratatosk/block'
+import type { OutputReference } from '@ratatosk/ledger'
+import type { Log } from '@ratatosk/telemetry'
+import type { EvidenceFolder } from './evidence.js'
+
+/** A snapshot of the state queue. */
+export interface ChainState {
+  /** The confirmed state. Its header hash is zeros until the first merge. */
+  readonly confirmed: { readonly headerHash: Uint8Array }
+  /** The headers in the state queue, the oldest first. */
+  readonly blocks: readonly Header[]
+}
+
+/** The state queue on layer 1. */
+export interface Chain {
+  /** Rejects when layer 1 cannot be read, or the queue is broken. */
+  read(signal: AbortSignal): Promise<ChainState>
+}
+
+/** A genesis output of the ledger. */
+export interface GenesisOutput {
+  readonly reference: OutputReference
+  /** CBOR. */
+  readonly output: Uint8Array
+}
+
+/** Options of `createFollower`. */
+export interface FollowerOptions {
+  /** Reads the state queue on layer 1. */
+  chain: Chain
+  /** Base URLs of archivist APIs, such as `http://sequencer:3000/archivist`. */
+  peers: readonly string[]
+  /** Where valid blocks are archived; `Store.archive` of `@ratatosk/store` is one. */
+  archive: WritableArchive
+  /** The genesis outputs of the ledger. */
+  genesis: readonly GenesisOutput[]
+  /** The rules that every transaction must keep: those of the validation workers. */
+  rules: BlockRules
+  log: Log
+  /**
+   * Folder of the unspent outputs. Without one they are in memory, and each start reads every archived body.
+   */
+  trieDir?: string
+  /** Keeps invalid blocks; see `openEvidence`. Without it they are not kept. */
+  evidence?: Pick<EvidenceFolder, 'keep'>
+  /** Milliseconds between two reads of layer 1. @defaultValue 5000 */
+  pollMs?: number
+  /** Maximum number of concurrent body requests. @defaultValue 4 */
+  concurrency?: number
+  /** Maximum size of a body in bytes; a peer that sends more backs off. @defaultValue 134217728 */
+  maxBodyBytes?: number
+  /** Milliseconds in which a request must bring 64 KiB or end. @defaultValue 10000 */
+  stallMs?: number
+  /**
+   * Backoff of a peer after its first failure, in milliseconds; doubles with each, up to 5 minutes.
+   *
+   * @defaultValue 1000
+   */
+  backoffMs?: number
+}
+
+/** A committed block that breaks a rule. */
+export interface InvalidBlockStatus {
+  /** 28 bytes. */
+  readonly headerHash: Uint8Array
+  readonly height: bigint
+  /** The broken rule. */
+  readonly reason: string
+  /** Position of the transaction that breaks the rule, from 0; absent when the block as a whole does. */
+  readonly position?: number
+  /** Path of the evidence. */
+  readonly evidence?: string
+  readonly foundAt: Date
+}
+
+/** The state of a follower. */
+export interface FollowerStatus {
+  /** Height of the archive; 0 when it is empty. */
+  readonly height: bigint
+  /** Height of the newest block on layer 1; absent until it is known. */
+  readonly target?: bigint
+  /** When the archive last had every block that layer 1 showed; absent before the first time. */
+  readonly syncedAt?: Date
+  /** Why the follower does not advance; absent when it does. */
+  readonly trouble?: string
+  /**
+   * The invalid block that layer 1 shows; absent when there is none. Neither it nor any later block is
+   * archived.
+   */
+  readonly invalid?: InvalidBlockStatus
+  /** Number of invalid blocks found since the start. */
+  readonly invalidBlocks: number
+}
+
+/** Keeps an archive in step with the state queue until it is closed. */
+export interface Follower {
+  /** The current state. Does not read layer 1. */
+  status(): FollowerStatus
+  /**
+   * Resolves when the archive has every block that layer 1 showed in a read that began after this call.
+   * Rejects when closed first.
+   */
+  synced(): Promise<void>
+  /** Ends running work and keeps the archive. Safe to call twice. */
+  close(): Promise<void>
+}

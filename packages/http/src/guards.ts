@@ -1,0 +1,205 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { isIPv4, isIPv6 } from 'node:net'
+import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { CrossSiteError, HostNotAllowedError, UnauthorizedError } from './errors.js'
+
+/** Servers listen on these addresses, but a request that is addressed to one was made up by a page. */
+const unspecified = ['0.0.0.0', '[::]']
+
+/** How an operator's routes are protected. */
+export interface OperatorAccess {
+  /**
+   * Host names or IP addresses, without port, by which clients may address the server. Loopback (`localhost`,
+   * 127.0.0.0/8, `::1`) is always allowed; the unspecified addresses `0.0.0.0` and `::` never are. Default:
+   * none.
+   */
+  readonly allowedHosts?: readonly string[]
+  /**
+   * The token that requests must send as `Authorization: Bearer`. Default: requests are not authenticated.
+   */
+  readonly operatorToken?: string
+}
+
+/**
+ * `onRequest` hooks for routes that only an operator may call, in this order: {@link noStore},
+ * {@link refuseForeignPages} and, if a token is set, {@link bearerToken}.
+ *
+ * @throws {TypeError} for an empty token or a malformed host name
+ *
+ * @example
+ * ```ts
+ * fastify.get('/logGlobals', { onRequest: operatorGuards({ operatorToken: 'secret' }) }, handler)
+ * ```
+ */
+export function operatorGuards({ allowedHosts, operatorToken }: OperatorAccess): onRequestHookHandler[] {
+  const guards = [noStore, refuseForeignPages(allowedHosts)]
+  return operatorToken === undefined ? guards : [...guards, bearerToken(operatorToken)]
+}
+
+/**
+ * Config of a route that no web page of another origin may read, whatever origins the server allows:
+ * `@fastify/cors` skips it.
+ *
+ * @example
+ * ```ts
+ * fastify.post('/claims', { onRequest: bearerToken('secret'), config: sameOriginOnly }, handler)
+ * ```
+ */
+export const sameOriginOnly: FastifyContextConfig & { readonly cors: false } = { cors: false }
+
+/** Which tokens a route asks for, by their names in an OpenAPI document. */
+export interface RouteSecurity {
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+}
+
+/** Route options of {@link operatorRoute}. */
+export interface OperatorRoute {
+  onRequest: onRequestHookHandler[]
+  config: typeof sameOriginOnly & Partial<RouteSecurity>
+}
+
+/**
+ * Route options of whatever only an operator may call: {@link operatorGuards} and {@link sameOriginOnly}. With a token, the
+ * config says so for OpenAPI documents, as `security: [{ operatorToken: [] }]`.
+ *
+ * @throws {TypeError} for an empty token or a malformed host name
+ *
+ * @example
+ * ```ts
+ * fastify.get('/logGlobals', { ...operatorRoute({ operatorToken: 'secret' }), schema }, handler)
+ * ```
+ */
+export function operatorRoute(access: OperatorAccess = {}): OperatorRoute {
+  const security = access.operatorToken === undefined ? {} : { security: [{ operatorToken: [] }] }
+  return { onRequest: operatorGuards(access), config: { ...sameOriginOnly, ...security } }
+}
+
+/**
+ * Route options of a GET that changes state: {@link operatorRoute}, and no HEAD.
+ *
+ * @throws {TypeError} for an empty token or a malformed host name
+ *
+ * @example
+ * ```ts
+ * fastify.get('/reset', { ...sideEffectingGet({ operatorToken: 'secret' }), schema }, () => node.reset())
+ * ```
+ */
+export function sideEffectingGet(access: OperatorAccess = {}): OperatorRoute & { exposeHeadRoute: false } {
+  return { exposeHeadRoute: false, ...operatorRoute(access) }
+}
+
+/** `onRequest` hook for answers that change between requests: none may be stored, errors included. */
+export const noStore: onRequestHookHandler = (_request, reply, done) => {
+  reply.header('cache-control', 'no-store')
+  done()
+}
+
+/**
+ * `onRequest` hook that keeps web pages from operating the server through the browser of somebody who can
+ * reach it. It answers 403 unless all of these hold:
+ *
+ * - The request is addressed to loopback or to one of `allowedHosts`. In DNS rebinding a page points its own
+ *   name at this server, and the browser sends that name. Behind a trusted proxy, `X-Forwarded-Host` must be
+ *   allowed too.
+ * - `Sec-Fetch-Site` (W3C Fetch Metadata) is neither `cross-site` nor `same-site`.
+ * - `Origin`, or else `Referer`, is this server's own origin. `Origin: null` is not.
+ * - If a browser sends none of the three, as some do over plain HTTP, the request is refused as well: it may
+ *   come from any page. Browsers are recognised by a `User-Agent` that begins with `Mozilla/`.
+ *
+ * Other clients, such as curl, send none of these headers but `Host`.
+ *
+ * @param allowedHosts host names or IP addresses, without port
+ * @throws {TypeError} for an entry that is not a plain host name or IP address
+ *
+ * @example
+ * ```ts
+ * fastify.get('/reset', { onRequest: refuseForeignPages(['node.example']) }, handler)
+ * ```
+ */
+export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequestHookHandler {
+  const allowed = new Set(allowedHosts.map(configuredHost).filter((host) => !unspecified.includes(host)))
+  const isAllowed = (host: string | undefined) => {
+    const name = urlOfHost(host)?.hostname
+    return name !== undefined && (isLoopback(name) || allowed.has(name))
+  }
+  return (request, _reply, done) => {
+    if (!isAllowed(request.headers.host) || !isAllowed(request.host)) done(new HostNotAllowedError())
+    else if (isForeign(request)) done(new CrossSiteError())
+    else done()
+  }
+}
+
+/**
+ * `onRequest` hook that accepts requests with `Authorization: Bearer <expected>` and answers all others 401
+ * `{"error":"Unauthorized"}` with `WWW-Authenticate: Bearer`. As an `onRequest` hook it runs before the body
+ * is read, so that an unauthorised client learns nothing from how a body is refused.
+ *
+ * The time it takes reveals neither how much of a token is right nor how long the right one is: hashes are
+ * compared, in constant time.
+ *
+ * @param expected the token, not empty; characters beyond ASCII are UTF-8
+ * @throws {TypeError} for an empty token
+ *
+ * @example
+ * ```ts
+ * fastify.post('/claims', { onRequest: bearerToken(process.env.TOKEN) }, handler)
+ * ```
+ */
+export function bearerToken(expected: string): onRequestHookHandler {
+  if (typeof expected !== 'string' || expected === '') throw new TypeError('a bearer token must not be empty')
+  const right = digest(Buffer.from(expected, 'utf8'))
+  return (request, reply, done) => {
+    const [, given] = /^bearer +(.*)$/i.exec(request.headers.authorization ?? '') ?? []
+    // Node decodes headers as Latin-1, whatever their bytes are.
+    if (given !== undefined && timingSafeEqual(digest(Buffer.from(given, 'latin1')), right)) {
+      done()
+      return
+    }
+    reply.header('www-authenticate', 'Bearer')
+    done(new UnauthorizedError())
+  }
+}
+
+/** Whether a page of another origin may have caused the request. */
+function isForeign({ headers, host }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined && !['same-origin', 'none'].includes(String(site).toLowerCase())) return true
+  const page = headers.origin ?? headers.referer
+  if (page !== undefined) return !isOwn(page, host)
+  return site === undefined && /^mozilla\//i.test(headers['user-agent'] ?? '')
+}
+
+/** Whether a page's URL has the host and the port of a `Host` header. */
+function isOwn(page: string, host: string): boolean {
+  if (!URL.canParse(page)) return false
+  const { protocol, host: pageHost } = new URL(page)
+  // Behind a proxy that terminates TLS, the page is https and the request is http.
+  return ['http:', 'https:'].includes(protocol) && pageHost === urlOfHost(host)?.host
+}
+
+/**
+ * A `Host` header as a URL, which normalises letter case and the spelling of IP addresses; undefined if
+ * malformed.
+ */
+function urlOfHost(host: string | undefined): URL | undefined {
+  const url = `http://${host}`
+  return host !== undefined && /^[\w.:[\]-]+$/.test(host) && URL.canParse(url) ? new URL(url) : undefined
+}
+
+/** @param hostname as URL normalises it: IPv6 compressed and in brackets */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
+}
+
+function configuredHost(host: string): string {
+  const bracketed = isIPv6(host) ? `[${host}]` : host
+  const url = urlOfHost(bracketed)
+  if (!url || bracketed.replace(/^\[.*\]$/, '').includes(':')) {
+    throw new TypeError(`not a host name or IP address without port: ${host}`)
+  }
+  return url.hostname
+}
+
+function digest(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest()
+}

@@ -1,0 +1,150 @@
+import type { Server, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { BusyError } from './errors.js'
+import { httpErrorOptions } from './http-errors.js'
+
+/** What one client, and all of them together, may take of a server. */
+export interface ServerLimits {
+  /** Time that a client has to send a request, headers and body, in milliseconds; then 408. */
+  readonly requestTimeoutMs: number
+  /** Time for which a connection waits for its next request, in milliseconds. */
+  readonly keepAliveTimeoutMs: number
+  /**
+   * Time for which a client may accept no data of a response that waits for it, in milliseconds; then the
+   * connection is closed. A handler that takes longer to respond is not affected. No shorter than
+   * `requestTimeoutMs` in effect.
+   */
+  readonly stallTimeoutMs: number
+  /**
+   * Connections that are served at a time. Requests on further ones are answered 503 with `Retry-After`. For
+   * these, 10 % more are accepted, at least 64; any beyond are closed at once.
+   */
+  readonly maxConnections: number
+  /** URLs of routes that are served on every open connection, such as a liveness check. */
+  readonly alwaysServed?: readonly string[]
+}
+
+/**
+ * Requests on one connection that wait for their response at a time. Node calls the handlers of all requests
+ * that arrive together, whether or not the client reads the responses.
+ */
+const maxPipelined = 16
+
+/** Milliseconds between two log lines about refused connections. */
+const reportEveryMs = 10_000
+
+/** The most connections that are open at a time, with room to answer those that are not served. */
+function hardLimit(maxConnections: number): number {
+  return maxConnections + Math.max(64, Math.ceil(maxConnections / 10))
+}
+
+/**
+ * Options of `fastify()` for a server with limits; includes `httpErrorOptions`. Register {@link serverLimits}
+ * too.
+ *
+ * @example
+ * ```ts
+ * const limits = { requestTimeoutMs: 10_000, keepAliveTimeoutMs: 72_000, stallTimeoutMs: 30_000, maxConnections: 5000 }
+ * const server = fastify({ ...limitedServer(limits) })
+ * await server.register(httpErrors)
+ * await server.register(serverLimits, limits)
+ * ```
+ */
+export function limitedServer({ requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs }: ServerLimits) {
+  const checkEveryMs = Math.min(1000, requestTimeoutMs)
+  return {
+    ...httpErrorOptions,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // Node closes a connection that is idle for this long before the headers are complete, without a
+    // response, so the time-out that answers 408 must come first.
+    connectionTimeout: Math.max(stallTimeoutMs, requestTimeoutMs + 2 * checkEveryMs),
+    http: {
+      ...httpErrorOptions.http,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkEveryMs,
+    },
+  } satisfies FastifyHttpOptions<Server>
+}
+
+/**
+ * Fastify plugin for a whole server that was created with {@link limitedServer}: closes connections whose
+ * client stalls, and refuses requests on connections beyond the limit. Register it before any route.
+ */
+export const serverLimits = fp(
+  async (fastify: FastifyInstance, limits: ServerLimits) => {
+    const { maxConnections, alwaysServed = [] } = limits
+    const always = new Set(alwaysServed)
+    /** Requests in progress by connection. */
+    const admitted = new WeakMap<Socket, { pending: number }>()
+    let open = 0
+    const refusal = refusals(fastify)
+    const release = () => {
+      open--
+    }
+    function ended(this: ServerResponse) {
+      const connection = admitted.get(this.req.socket)
+      if (connection) connection.pending--
+    }
+    fastify.server.maxConnections = hardLimit(maxConnections)
+    fastify.server.on('drop', () => refusal.count('dropped'))
+
+    fastify.addHook('onRequest', (request, reply, done) => {
+      const { socket } = request.raw
+      // Injected requests have no connection. One that is gone would not be released.
+      if (!(socket instanceof Socket) || socket.destroyed) return done()
+      reply.raw.on('timeout', closeIfStalled)
+      let connection = admitted.get(socket)
+      if (connection === undefined && open < maxConnections) {
+        connection = { pending: 0 }
+        admitted.set(socket, connection)
+        open++
+        socket.once('close', release)
+      }
+      if (connection !== undefined) {
+        connection.pending++
+        reply.raw.on('close', ended)
+        if (connection.pending <= maxPipelined) return done()
+      } else if (always.has(request.routeOptions.url ?? '')) return done()
+      refusal.count('refused')
+      const { statusCode, message, headers } = connection ? tooManyRequests() : tooManyConnections()
+      // Not thrown: the error handler would log each of what may be a flood.
+      reply
+        .code(statusCode)
+        .headers({ ...headers, connection: 'close' })
+        .send({ error: message })
+    })
+  },
+  { name: '@ratatosk/http/server-limits', fastify: '5.x' },
+)
+
+function tooManyConnections(): BusyError {
+  return new BusyError('HTTP_TOO_MANY_CONNECTIONS', 'Too many connections: retry later')
+}
+
+function tooManyRequests(): BusyError {
+  return new BusyError('HTTP_TOO_MANY_REQUESTS_PENDING', 'Too many requests on one connection: retry later')
+}
+
+/** Listens to the time-out of an idle socket while a response is in progress. */
+function closeIfStalled(this: ServerResponse, socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy()
+  // The handler has not responded yet: look again later.
+  else socket.setTimeout(socket.timeout ?? 0)
+}
+
+/** Logs how many connections were refused, at most once per interval. */
+function refusals({ log }: FastifyInstance) {
+  const counts = { refused: 0, dropped: 0 }
+  let last = Number.NEGATIVE_INFINITY
+  return {
+    count(kind: keyof typeof counts) {
+      counts[kind]++
+      if (performance.now() - last < reportEveryMs) return
+      last = performance.now()
+      log.warn({ ...counts }, 'Too many connections or requests')
+    },
+  }
+}

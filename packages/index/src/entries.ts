@@ -1,0 +1,164 @@
+import { fromHex } from '@ratatosk/cbor'
+import {
+  type Address,
+  blake2b256,
+  createNetEffects,
+  decodeTransaction,
+  decodeTransactionOutput,
+  effects,
+  type OutputReference,
+  type Script,
+  type TransactionOutput,
+} from '@ratatosk/ledger'
+import type { FollowedTransaction, GenesisOutput } from './types.js'
+
+/** What the index writes about a sequence of transactions. */
+export interface Entries {
+  readonly transactions: { sequence: bigint; id: Uint8Array; valid: boolean }[]
+  /** Outputs that it produces, spent within it or not. */
+  readonly outputs: OutputEntry[]
+  /** Assets in those outputs. */
+  readonly assets: AssetEntry[]
+  /** Outputs that it spends and did not produce. */
+  readonly spent: { reference: OutputReference; spentBy: bigint }[]
+  readonly mints: { policy: Uint8Array; name: Uint8Array; sequence: bigint; quantity: bigint }[]
+  /** Datums and scripts, each content once. */
+  readonly preimages: { hash: Uint8Array; language: Script['language'] | undefined; bytes: Uint8Array }[]
+  readonly uses: { hash: Uint8Array; sequence: bigint }[]
+}
+
+interface Position {
+  readonly reference: OutputReference
+  readonly sequence: bigint
+  readonly spentBy: bigint | undefined
+}
+
+interface OutputEntry extends Position {
+  readonly owner: Uint8Array
+  readonly address: Uint8Array
+  readonly stake: Uint8Array | undefined
+  readonly output: Uint8Array
+}
+
+interface AssetEntry extends Position {
+  readonly policy: Uint8Array
+  readonly name: Uint8Array
+}
+
+type Produced = { readonly reference: OutputReference; readonly output: TransactionOutput }
+
+/** @throws DecodeError or EffectsError if the transactions cannot have been accepted in this order */
+export function entriesOf(transactions: readonly FollowedTransaction[]): Entries {
+  const collected = collect()
+  const net = createNetEffects<Produced>()
+  const sequenceAt: bigint[] = []
+  for (const { sequence, id, cbor } of transactions) {
+    const transaction = decodeTransaction(cbor)
+    const change = effects(transaction)
+    net.add(change)
+    sequenceAt.push(sequence)
+    collected.transactions.push({ sequence, id, valid: transaction.isValid })
+    if (transaction.isValid) collected.mint(transaction.body.mint, sequence)
+    const { witnesses, auxiliaryData } = transaction
+    for (const [hash, data] of witnesses.datums)
+      collected.preimage(hash, fromHex(hash), undefined, data, sequence)
+    for (const script of witnesses.scripts) collected.script(script, sequence)
+    for (const script of auxiliaryData?.scripts ?? []) collected.script(script, sequence)
+    for (const { output } of change.produced) collected.contents(output, sequence)
+  }
+  const at = (position: number | undefined) => (position === undefined ? undefined : sequenceAt[position])
+  for (const { output, producedBy, spentBy } of net.produced.values()) {
+    collected.output(output, at(producedBy) ?? 0n, at(spentBy))
+  }
+  for (const { reference, spentBy } of net.spent.values()) {
+    collected.spent.push({ reference, spentBy: at(spentBy) ?? 0n })
+  }
+  return collected
+}
+
+/** Genesis outputs come before all transactions: their sequences are negative, in the given order. */
+export function entriesOfGenesis(genesis: readonly GenesisOutput[]): Entries {
+  const collected = collect()
+  genesis.forEach(({ reference, output: bytes }, position) => {
+    const output = decodeTransactionOutput(bytes)
+    const sequence = BigInt(position - genesis.length)
+    collected.output({ reference, output }, sequence, undefined)
+    collected.contents(output, sequence)
+    collected.mint(output.value.assets, sequence)
+  })
+  return collected
+}
+
+function collect() {
+  const entries: Entries = {
+    transactions: [],
+    outputs: [],
+    assets: [],
+    spent: [],
+    mints: [],
+    preimages: [],
+    uses: [],
+  }
+  const known = new Set<string>()
+  const used = new Set<string>()
+
+  function preimage(
+    key: string,
+    hash: Uint8Array,
+    language: Script['language'] | undefined,
+    bytes: Uint8Array,
+    sequence: bigint,
+  ): void {
+    if (!known.has(key)) entries.preimages.push({ hash, language, bytes })
+    known.add(key)
+    const use = `${key}@${sequence}`
+    if (!used.has(use)) entries.uses.push({ hash, sequence })
+    used.add(use)
+  }
+
+  function script({ hash, language, bytes }: Script, sequence: bigint): void {
+    preimage(Buffer.from(hash).toString('hex'), hash, language, bytes, sequence)
+  }
+
+  return {
+    ...entries,
+    preimage,
+    script,
+    output({ reference, output }: Produced, sequence: bigint, spentBy: bigint | undefined): void {
+      const { address, value } = output
+      const position = { reference, sequence, spentBy }
+      entries.outputs.push({
+        ...position,
+        owner: ownerOf(address),
+        address: address.bytes,
+        stake: 'stake' in address ? address.stake?.hash : undefined,
+        output: output.bytes,
+      })
+      for (const [policy, names] of value.assets) {
+        for (const name of names.keys()) {
+          entries.assets.push({ ...position, policy: fromHex(policy), name: fromHex(name) })
+        }
+      }
+    },
+    /** The datum and the script inside an output. */
+    contents({ datum, referenceScript }: TransactionOutput, sequence: bigint): void {
+      if (datum.kind === 'inline') {
+        const hash = blake2b256(datum.data)
+        preimage(Buffer.from(hash).toString('hex'), hash, undefined, datum.data, sequence)
+      }
+      if (referenceScript !== undefined) script(referenceScript, sequence)
+    },
+    mint(assets: ReadonlyMap<string, ReadonlyMap<string, bigint>> | undefined, sequence: bigint): void {
+      for (const [policy, names] of assets ?? []) {
+        for (const [name, quantity] of names) {
+          entries.mints.push({ policy: fromHex(policy), name: fromHex(name), sequence, quantity })
+        }
+      }
+    },
+  }
+}
+
+/** What the index finds outputs of an address by: the payment credential, or a Byron address itself. */
+export function ownerOf(address: Address): Uint8Array {
+  return 'payment' in address ? address.payment.hash : address.bytes
+}

@@ -1,0 +1,3 @@
+export { IndexError, type IndexErrorCode, isIndexError } from './errors.js'
+export { openIndex } from './open-index.js'
+export type * from './types.js'

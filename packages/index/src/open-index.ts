@@ -1,0 +1,193 @@
+import { addEntries, undo } from './apply.js'
+import { entriesOf, entriesOfGenesis } from './entries.js'
+import { IndexError, isIndexError } from './errors.js'
+import { openQueries } from './queries.js'
+import {
+  emptyTables,
+  lockProgress,
+  type Progress,
+  prepareTables,
+  quoteSchema,
+  readProgress,
+  start,
+  writeProgress,
+} from './tables.js'
+import type { IndexOptions, LedgerIndex } from './types.js'
+
+/** The longest pause after failures, in milliseconds. */
+const longestPause = 10_000
+/** Drops per step. */
+const dropsPerStep = 1_000
+
+/**
+ * Opens the index and starts to follow. Any number of processes may follow with the same tables: each step locks the progress.
+ *
+ * @throws IndexError `INDEX_CONFIGURATION`; failures of the database pass through
+ *
+ * @example
+ * const index = await openIndex({
+ *   database: store.database,
+ *   schema: 'ratatosk_index',
+ *   source: store.changes,
+ *   genesis,
+ * })
+ * await index.caughtUp()
+ * await index.outputs({ policy, spent: false }, { offset: 0, limit: 100 })
+ */
+export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
+  const {
+    database,
+    source,
+    genesis,
+    pollMs = 200,
+    batchSize = 1_000,
+    waitMs = 10_000,
+    onError = () => {},
+  } = options
+  const schema = quoteSchema(options.schema)
+  await prepareTables(database, schema)
+  let progress = await readProgress(database, schema)
+  let closed = false
+
+  /** One look for changes. True: there may be more. */
+  async function step(): Promise<boolean> {
+    const known = progress
+    // In this order, so that a transaction which spends what a dropped one had spent is never seen without the drop. The step
+    // skips those that were dropped between the two reads.
+    const accepted = await source.accepted(known.sequence, batchSize)
+    const drops = await source.dropped(known.dropNumber, dropsPerStep)
+    const missesGenesis = !known.genesis && (await source.genesisOutputs()) !== undefined
+    if (accepted.length === 0 && drops.length === 0 && !missesGenesis) return othersWentOn(known)
+
+    const reset = drops.findLastIndex(({ transaction }) => transaction === undefined)
+    const single = drops.slice(reset + 1).flatMap(({ transaction }) => transaction?.sequence ?? [])
+    const dropped = new Set(single)
+    // More drops than were read may concern what was accepted.
+    const complete = drops.length < dropsPerStep
+    const added = complete && reset < 0 ? accepted.filter(({ sequence }) => !dropped.has(sequence)) : []
+    const newGenesis = reset < 0 && missesGenesis
+    if (newGenesis) await checkGenesis()
+    const entries = [...(newGenesis ? [entriesOfGenesis(genesis)] : []), entriesOf(added)]
+
+    const next: Progress = {
+      sequence: complete && reset < 0 ? (accepted.at(-1)?.sequence ?? known.sequence) : known.sequence,
+      dropNumber: drops.at(-1)?.number ?? known.dropNumber,
+      genesis: reset < 0 && (known.genesis || newGenesis),
+    }
+    progress = await database.transaction(async (connection) => {
+      const current = await lockProgress(connection, schema)
+      if (!sameProgress(current, known)) return current
+      if (reset >= 0) await emptyTables(connection, schema)
+      await undo(connection, schema, single)
+      for (const each of entries) await addEntries(connection, schema, each)
+      await writeProgress(connection, schema, next)
+      return next
+    })
+    return true
+  }
+
+  /** Nothing new here; but another process may have followed, or have begun to rebuild. */
+  async function othersWentOn(known: Progress): Promise<boolean> {
+    progress = await readProgress(database, schema)
+    return !sameProgress(progress, known)
+  }
+
+  async function checkGenesis(): Promise<void> {
+    const outputs = await source.genesisOutputs()
+    if (outputs === undefined || outputs === genesis.length) return
+    throw new IndexError(
+      'INDEX_GENESIS',
+      `The ledger was started with ${outputs} genesis outputs, but ${genesis.length} are given: give those that it was started with`,
+    )
+  }
+
+  async function drain(): Promise<void> {
+    while (!closed && (await step())) {
+      // Until a look finds nothing.
+    }
+  }
+
+  async function empty(): Promise<void> {
+    await database.transaction(async (connection) => {
+      await lockProgress(connection, schema)
+      await emptyTables(connection, schema)
+      await writeProgress(connection, schema, start)
+    })
+  }
+
+  let running: Promise<void> = Promise.resolve()
+  let upcoming: Promise<void> | undefined
+
+  /** Resolves when looks that started after the call have found everything. */
+  function follow(): Promise<void> {
+    upcoming ??= running
+      .catch(() => {})
+      .then(() => {
+        upcoming = undefined
+        running = drain()
+        return running
+      })
+    return upcoming
+  }
+
+  let timer: NodeJS.Timeout | undefined
+  let pause = pollMs
+  function followLater(): void {
+    timer = setTimeout(() => {
+      follow()
+        .then(
+          () => {
+            pause = pollMs
+          },
+          async (error: unknown) => {
+            onError(error)
+            pause = Math.min(2 * pause, longestPause)
+            if (isDivergence(error)) await empty().catch(onError)
+          },
+        )
+        .finally(() => {
+          if (!closed) followLater()
+        })
+    }, pause)
+  }
+  followLater()
+
+  return {
+    ...openQueries(database, schema),
+    async caughtUp(sequence) {
+      if (closed) throw new IndexError('INDEX_CLOSED', 'The index is closed')
+      if (sequence !== undefined && progress.sequence >= sequence) return
+      const followed = follow()
+      // If the time runs out first, nobody else looks at its failure.
+      followed.catch(() => {})
+      let timeout: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        timeout = setTimeout(() => {
+          const message = `The index is at ${progress.sequence} and still behind after ${waitMs} ms: try again later`
+          reject(new IndexError('INDEX_BEHIND', message))
+        }, waitMs)
+      })
+      await Promise.race([followed, late]).finally(() => clearTimeout(timeout))
+    },
+    wake() {
+      if (!closed) follow().catch(() => {})
+    },
+    rebuild: empty,
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await (upcoming ?? running).catch(() => {})
+    },
+  }
+}
+
+function sameProgress(one: Progress, other: Progress): boolean {
+  return (
+    one.sequence === other.sequence && one.dropNumber === other.dropNumber && one.genesis === other.genesis
+  )
+}
+
+/** Errors that a new start mends: the index was damaged, or was filled from another ledger. */
+function isDivergence(error: unknown): boolean {
+  return isIndexError(error) && error.code === 'INDEX_DIVERGED'
+}

@@ -1,0 +1,167 @@
+import type { Script } from '@ratatosk/ledger'
+
+/** A value sent to PostgreSQL. */
+export type Parameter = Uint8Array | string | number | bigint | readonly (number | null)[] | readonly string[]
+
+/** Runs SQL that names the schema of its tables itself. Rows have bytea as Uint8Array and bigint as bigint. */
+export interface IndexConnection {
+  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<readonly Row[]>
+}
+
+/** The database of the index: `store.database` of `@ratatosk/store` satisfies it. */
+export interface IndexDatabase extends IndexConnection {
+  /** Commits when `work` resolves and rolls back when it rejects. */
+  transaction<T>(work: (connection: IndexConnection) => Promise<T>): Promise<T>
+}
+
+/** An accepted transaction. */
+export interface FollowedTransaction {
+  /** Its position in the order of acceptance, from 1. */
+  readonly sequence: bigint
+  /** 32 bytes. */
+  readonly id: Uint8Array
+  readonly cbor: Uint8Array
+}
+
+/** What the index follows: `store.changes` of `@ratatosk/store` satisfies it. */
+export interface IndexSource {
+  /** Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not among them. */
+  accepted(after: bigint, limit: number): Promise<readonly FollowedTransaction[]>
+  /** What was undone, oldest first, at most `limit`. Without transaction: everything was undone. */
+  dropped(
+    after: bigint,
+    limit: number,
+  ): Promise<
+    readonly {
+      readonly number: bigint
+      readonly transaction: { readonly sequence: bigint; readonly id: Uint8Array } | undefined
+    }[]
+  >
+  /** How many outputs the ledger was started with; undefined before the genesis was applied. */
+  genesisOutputs(): Promise<number | undefined>
+}
+
+/** An output that the ledger was started with. */
+export interface GenesisOutput {
+  readonly reference: { readonly transactionId: Uint8Array; readonly index: number }
+  /** CBOR of the transaction output. */
+  readonly output: Uint8Array
+}
+
+/** Selects outputs. An output must match every field given; an empty query matches all of them. */
+export interface OutputQuery {
+  /** Bytes of the address (CIP-19). */
+  readonly address?: Uint8Array
+  /** Hash of the payment key or script, 28 bytes. */
+  readonly paymentCredential?: Uint8Array
+  /** Hash of the stake key or script, 28 bytes. */
+  readonly stakeCredential?: Uint8Array
+  /** Policy id, 28 bytes: the output holds an asset under it. */
+  readonly policy?: Uint8Array
+  /** Asset name, 0 to 32 bytes; only with `policy`. */
+  readonly assetName?: Uint8Array
+  readonly references?: readonly { readonly transactionId: Uint8Array; readonly index: number }[]
+  /** Id of the transaction that produced the outputs, 32 bytes. */
+  readonly transaction?: Uint8Array
+  /** True: only spent outputs; false: only unspent ones. Default: both. */
+  readonly spent?: boolean
+}
+
+/** A part of a list. */
+export interface ListPart {
+  /** How many entries to skip. */
+  readonly offset: number
+  /** The most entries to return; may be `Infinity`. */
+  readonly limit: number
+  /** By order of acceptance, then by output index. Default `oldest-first`. */
+  readonly order?: 'oldest-first' | 'newest-first'
+}
+
+/**
+ * The ledger after a certain transaction. Without `sequence`: after the newest one that the index knows. With the last sequence
+ * of a block, the ledger after that block; with 0n, the genesis.
+ */
+export interface At {
+  readonly sequence?: bigint
+}
+
+/** A transaction that the index knows. */
+export interface IndexedTransaction {
+  readonly sequence: bigint
+  /** 32 bytes. */
+  readonly id: Uint8Array
+  /** False if its scripts failed and it spent its collateral. */
+  readonly valid: boolean
+}
+
+/** An output that the index knows. */
+export interface IndexedOutput {
+  /** Id of the transaction that produced it, 32 bytes. */
+  readonly transactionId: Uint8Array
+  readonly index: number
+  /** Accept sequence of that transaction. Negative for genesis outputs, in the order of the genesis. */
+  readonly sequence: bigint
+  /** CBOR of the transaction output, as submitted. */
+  readonly output: Uint8Array
+  /** Whether it returns the collateral of a transaction whose scripts failed. */
+  readonly collateralReturn: boolean
+  /** The transaction that spends it; absent if it is unspent. `valid` is false if it is spent as collateral. */
+  readonly spent?: IndexedTransaction
+}
+
+/** What can be asked of the index. Each answer is one statement, so it shows one state of the ledger. */
+export interface IndexQueries {
+  /** Outputs, by age. A query without any field reads the whole ledger: limit it. */
+  outputs(query: OutputQuery, part: ListPart, at?: At): Promise<IndexedOutput[]>
+  /** The transaction with an id (32 bytes). Its block is what the store says of its sequence. */
+  transaction(id: Uint8Array): Promise<IndexedTransaction | undefined>
+  /** Transactions that spend from an address or pay to it, each once. @param address its bytes */
+  history(address: Uint8Array, part: ListPart, at?: At): Promise<IndexedTransaction[]>
+  /** Whether any output was ever at the address. @param address its bytes */
+  knowsAddress(address: Uint8Array, at?: At): Promise<boolean>
+  /** Assets ever minted under a policy, by their first mint, with the quantity that is left: 0 once burnt. */
+  assets(
+    policy: Uint8Array,
+    part: ListPart,
+    at?: At,
+  ): Promise<{ readonly name: Uint8Array; readonly quantity: bigint }[]>
+  /** Plutus data by its hash (32 bytes), if a witness or an output contained it. */
+  datum(hash: Uint8Array): Promise<Uint8Array | undefined>
+  /** A script by its hash (28 bytes), if a witness, auxiliary data or an output contained it. */
+  script(hash: Uint8Array): Promise<Script | undefined>
+}
+
+/** An index that follows acceptance. */
+export interface LedgerIndex extends IndexQueries {
+  /**
+   * Resolves when the index has everything that was accepted, and has undone everything that was dropped, before the call.
+   * Whoever waits for it after being told that a transaction is accepted finds that transaction.
+   *
+   * @param sequence with it, resolves as soon as the index has this sequence, whatever else was accepted
+   * @throws IndexError `INDEX_BEHIND` if that takes longer than `waitMs`
+   */
+  caughtUp(sequence?: bigint): Promise<void>
+  /** Looks for changes now rather than at the next poll. Never rejects. */
+  wake(): void
+  /** Empties the index and follows again from the start. Other processes that follow notice. */
+  rebuild(): Promise<void>
+  /** Stops to follow; waits for the running step. */
+  close(): Promise<void>
+}
+
+export interface IndexOptions {
+  readonly database: IndexDatabase
+  /** Schema of the tables, which nothing else uses. It is created if it does not exist. A plain identifier. */
+  readonly schema: string
+  readonly source: IndexSource
+  /** What the ledger was started with, if the source says that it was. */
+  readonly genesis: readonly GenesisOutput[]
+  /** Milliseconds between two looks for changes. Default 200. */
+  readonly pollMs?: number
+  /** Transactions per step. Default 1,000. */
+  readonly batchSize?: number
+  /** How long `caughtUp` waits, in milliseconds. Default 10,000. */
+  readonly waitMs?: number
+  /** Called when a look for changes fails; the index tries again. */
+  readonly onError?: (error: unknown) => void
+}

@@ -1,0 +1,105 @@
+import { Layer1Error } from '../../errors.js'
+import { arrayOf, reading } from '../../http/json.js'
+
+/** Items of a full page, the most that Blockfrost sends. */
+export const PAGE = 100
+/** Concurrent requests. */
+export const WIDTH = 5
+/** Attempts at reading something with several requests and no block in between. */
+const MAX_READS = 4
+
+export interface ListOptions {
+  /** Oldest first (`asc`, default) or newest first. */
+  readonly order?: 'asc' | 'desc'
+  /** Pages to read at most; default all. */
+  readonly maxPages?: number
+  /** Pages requested together after the first; default 5. */
+  readonly width?: number
+}
+
+export interface OneBlockOptions<T> {
+  /** The hash of the newest block, if the caller has just read it. */
+  readonly newest?: string
+  /** Whether a result comes from a single answer: blocks do not matter then. */
+  readonly isAtOnce?: (result: T) => boolean
+}
+
+/** Blockfrost's lists, which come in pages. A list that Blockfrost answers with 404 is empty. */
+export interface Lists {
+  /** The items of one or more pages at a time, until the list ends. */
+  batches(path: string, signal: AbortSignal, options?: ListOptions): AsyncGenerator<readonly unknown[]>
+  /** The whole list as of one block. */
+  whole(path: string, signal: AbortSignal): Promise<readonly unknown[]>
+  /**
+   * Repeats a read of several requests until no block came in between: an output spent between two pages shifts the rest and hides
+   * an item.
+   *
+   * @param read gets the hash of the newest block
+   * @throws {Layer1Error} `invalid answer` if a block comes in between every time
+   */
+  asOfOneBlock<T>(
+    signal: AbortSignal,
+    read: (tipHash: string) => Promise<T>,
+    options?: OneBlockOptions<T>,
+  ): Promise<T>
+}
+
+/**
+ * @param find the body of a path, undefined for 404
+ * @param tipHash the hash of the newest block
+ */
+export function createLists(
+  find: (path: string, signal: AbortSignal) => Promise<unknown>,
+  tipHash: (signal: AbortSignal) => Promise<string>,
+): Lists {
+  async function page(path: string, number: number, order: string, signal: AbortSignal) {
+    const body = await find(`${path}?count=${PAGE}&page=${number}&order=${order}`, signal)
+    return body === undefined ? [] : reading('Blockfrost', 'a page', () => arrayOf(body))
+  }
+
+  async function* batches(
+    path: string,
+    signal: AbortSignal,
+    { order = 'asc', maxPages = Number.POSITIVE_INFINITY, width = WIDTH }: ListOptions = {},
+  ): AsyncGenerator<readonly unknown[]> {
+    for (let first = 1, size = 1; first <= maxPages; first += size, size = width) {
+      const numbers = Array.from(
+        { length: Math.min(size, maxPages - first + 1) },
+        (_, index) => first + index,
+      )
+      const pages = await Promise.all(numbers.map((number) => page(path, number, order, signal)))
+      yield pages.flat()
+      if (pages.some(({ length }) => length < PAGE)) return
+    }
+  }
+
+  async function asOfOneBlock<T>(
+    signal: AbortSignal,
+    read: (tipHash: string) => Promise<T>,
+    { newest, isAtOnce }: OneBlockOptions<T> = {},
+  ): Promise<T> {
+    let before = newest ?? (await tipHash(signal))
+    for (let reads = 0; reads < MAX_READS; reads++) {
+      const result = await read(before)
+      if (isAtOnce?.(result)) return result
+      const after = await tipHash(signal)
+      if (after === before) return result
+      before = after
+    }
+    throw new Layer1Error('invalid answer', 'A block changed the list each time it was read')
+  }
+
+  return {
+    batches,
+    asOfOneBlock,
+    async whole(path, signal) {
+      const first = await page(path, 1, 'asc', signal)
+      if (first.length < PAGE) return first
+      return asOfOneBlock(signal, async () => {
+        const items: unknown[] = []
+        for await (const found of batches(path, signal)) items.push(...found)
+        return items
+      })
+    },
+  }
+}

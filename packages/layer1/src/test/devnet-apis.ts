@@ -1,0 +1,16 @@
+import { devnetApis } from '@ratatosk/devnet'
+import fastify from 'fastify'
+import type { Devnet } from './devnet-harness.js'
+
+/** The HTTP APIs of a devnet on a port of their own. */
+export async function serveApis(devnet: Devnet) {
+  const server = fastify({ forceCloseConnections: true })
+  await server.register(devnetApis, { devnet })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    blockfrost: `${url}/blockfrost/api/v0`,
+    kupo: `${url}/kupo`,
+    ogmios: `${url}/ogmios`,
+    close: () => server.close(),
+  }
+}

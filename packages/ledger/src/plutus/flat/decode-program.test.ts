@@ -1,0 +1,38 @@
+import { vectorsFolder } from '@ratatosk/test-vectors'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { TermKind } from '../cek/program/term.js'
+import { scriptBytes } from '../test/flat.js'
+import { readUplcCases } from '../test/uplc-suite.js'
+import { decodeFlat, decodeProgram, isPlutusScript } from './program.js'
+
+const suite = vectorsFolder('uplc-evaluation')
+
+test('finds free variables anywhere in a term', () => {
+  // λ.1, λ.2, and an application of error to 0
+  expect(decodeFlat(Uint8Array.of(1, 0, 0, 0x20, 0x01, 0x81)).closed).toBe(true)
+  expect(decodeFlat(Uint8Array.of(1, 0, 0, 0x20, 0x02, 0x81)).closed).toBe(false)
+  expect(decodeFlat(Uint8Array.of(1, 0, 0, 0x36, 0x00, 0x00, 0x01)).closed).toBe(false)
+})
+
+test('decodes a term as deep as a script can be', () => {
+  const { term } = decodeFlat(Uint8Array.of(1, 0, 0, ...new Uint8Array(16_000).fill(0x11), 0x61))
+  expect(term.kind).toBe(TermKind.delay)
+})
+
+describe.skipIf(suite === undefined)('scripts that the rules accept (need uplc-evaluation)', () => {
+  const programs = suite === undefined ? [] : readUplcCases(suite).flatMap(({ flat }) => flat ?? [])
+
+  test('are decoded, even after mutation', () => {
+    const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 3 })
+    fc.assert(
+      fc.property(fc.constantFrom(...programs), damage, (program, changes) => {
+        const flat = Uint8Array.from(program)
+        for (const [at, byte] of changes) flat[at % flat.length] = byte
+        const script = scriptBytes(flat)
+        if (isPlutusScript(script, 'PlutusV3', 11)) expect(() => decodeProgram(script)).not.toThrow()
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

@@ -1,0 +1,95 @@
+import { fromHex } from '@ratatosk/cbor'
+import { describe, expect, it } from 'vitest'
+import type { PlutusLanguage } from '../../transaction/types.js'
+import { isPlutusScript } from './program.js'
+
+/** Wraps flat bits, given as text, into a CBOR byte string; pads the last byte as flat does. */
+function script(bits: string): Uint8Array {
+  const packed = bits.replace(/\s/g, '')
+  const filled = `${packed}${'0'.repeat(7 - (packed.length % 8))}1`
+  const bytes = filled.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? []
+  return Uint8Array.of(0x58, bytes.length, ...bytes)
+}
+
+const V100 = '00000001 00000000 00000000'
+const V110 = '00000001 00000001 00000000'
+const UNIT = '0100 1 0011 0'
+const builtin = (number: number): string => `0111 ${number.toString(2).padStart(7, '0')}`
+/** A constant of a type given by its tags; the value's bits follow. */
+const constant = (tags: readonly number[], value: string): string =>
+  `0100 ${tags.map((tag) => `1 ${tag.toString(2).padStart(4, '0')}`).join(' ')} 0 ${value}`
+
+describe('isPlutusScript', () => {
+  it('accepts a script from the chain', () => {
+    const alwaysSucceeds = fromHex('4d01000033222220051200120011')
+    expect(isPlutusScript(alwaysSucceeds, 'PlutusV1', 9)).toBe(true)
+  })
+
+  it.each([
+    ['a constant', `${V100} ${UNIT}`],
+    ['a lambda and its variable', `${V100} 0010 0000 00000001`],
+    ['delay, force, application, error', `${V100} 0011 0101 0001 0110 ${UNIT}`],
+    ['a negative integer of many bytes', `${V100} ${constant([0], '10000001 11111111 00000001')}`],
+    ['a list of integers', `${V100} ${constant([7, 5, 0], '1 00000010 1 00000100 0')}`],
+    ['an empty list of BLS12-381 elements', `${V100} ${constant([7, 5, 9], '0')}`],
+    ['a pair of units', `${V100} ${constant([7, 7, 6, 3, 3], '')}`],
+  ])('accepts %s', (_, bits) => {
+    expect(isPlutusScript(script(bits), 'PlutusV1', 10)).toBe(true)
+  })
+
+  it.each([
+    ['an unknown term', `${V100} 1111`],
+    ['a type that is not applied', `${V100} ${constant([5], '0')}`],
+    ['a type applied to too much', `${V100} ${constant([7, 0, 0], '00000000')}`],
+    ['a BLS12-381 element', `${V100} ${constant([9], '')}`],
+    ['a type tag that means nothing', `${V100} ${constant([15], '')}`],
+    ['an end in the middle', `${V100} 0011 ${UNIT}`],
+    ['another version', `00000010 00000000 00000000 ${UNIT}`],
+  ])('refuses %s', (_, bits) => {
+    expect(isPlutusScript(script(bits), 'PlutusV3', 11)).toBe(false)
+  })
+
+  it.each<[string, PlutusLanguage, number, string, boolean?]>([
+    ['the language', 'PlutusV3', 8, `${V100} ${UNIT}`],
+    ['constr, for V3', 'PlutusV3', 9, `${V110} 1000 00000000 0`, true],
+    ['constr, for V2', 'PlutusV2', 11, `${V110} 1000 00000000 0`, true],
+    ['constr, for V2, before protocol version 11', 'PlutusV2', 10, `${V110} 1000 00000000 0`],
+    ['constr, before Plutus Core 1.1.0', 'PlutusV3', 11, `${V100} 1000 00000000 0`],
+    ['case with a branch', 'PlutusV3', 9, `${V110} 1001 ${UNIT} 1 ${UNIT} 0`, true],
+    ['serialiseData, for V1', 'PlutusV1', 10, `${V100} ${builtin(51)}`],
+    ['serialiseData, for V2', 'PlutusV2', 7, `${V100} ${builtin(51)}`, true],
+    ['BLS12-381, for V2', 'PlutusV2', 10, `${V100} ${builtin(54)}`],
+    ['integerToByteString, for V2', 'PlutusV2', 10, `${V100} ${builtin(73)}`, true],
+    ['bitwise operations, for V3', 'PlutusV3', 9, `${V100} ${builtin(75)}`],
+    ['bitwise operations, for V3, from 10 on', 'PlutusV3', 10, `${V100} ${builtin(75)}`, true],
+    ['expModInteger, for V1, from 11 on', 'PlutusV1', 11, `${V100} ${builtin(87)}`, true],
+    ['a builtin that is not assigned', 'PlutusV3', 11, `${V100} ${builtin(101)}`],
+  ])('checks that the protocol version has %s', (_, language, major, bits, expected) => {
+    expect(isPlutusScript(script(bits), language, major)).toBe(expected ?? false)
+  })
+
+  it('refuses bytes after the program, and with Plutus V3 also after the byte string', () => {
+    const bytes = script(`${V100} ${UNIT}`)
+    const after = Uint8Array.of(...bytes, 0)
+    expect(isPlutusScript(after, 'PlutusV2', 10)).toBe(true)
+    expect(isPlutusScript(after, 'PlutusV3', 10)).toBe(false)
+    const inside = Uint8Array.of(0x58, bytes.length - 1, ...bytes.subarray(2), 0)
+    expect(isPlutusScript(inside, 'PlutusV2', 10)).toBe(false)
+  })
+
+  it('accepts deeply nested terms', () => {
+    expect(isPlutusScript(deep(16_000), 'PlutusV3', 10)).toBe(true)
+  })
+
+  it('refuses bytes that are not a CBOR byte string', () => {
+    expect(isPlutusScript(Uint8Array.of(), 'PlutusV3', 10)).toBe(false)
+    expect(isPlutusScript(fromHex('83010203'), 'PlutusV3', 10)).toBe(false)
+    expect(isPlutusScript(fromHex('40'), 'PlutusV3', 10)).toBe(false)
+  })
+})
+
+/** A unit inside as many delays as fit in 16 kB. */
+function deep(bytes: number): Uint8Array {
+  const program = Uint8Array.of(1, 0, 0, ...new Uint8Array(bytes).fill(0x11), 0b01001001, 0b10000001)
+  return Uint8Array.of(0x59, program.length >> 8, program.length & 0xff, ...program)
+}

@@ -1,0 +1,167 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { isDecodeError, toHex } from '@ratatosk/cbor'
+import { errorHandler, hexParameter, noStore, type Query, type QueryValue, readBy } from '@ratatosk/http'
+import { decodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import { proofFromCbor, proofToJson } from '@ratatosk/trie'
+import type { RegisterOptions } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import {
+  InvalidBlockHashError,
+  InvalidHashError,
+  InvalidOutrefError,
+  InvalidStateError,
+  NoBlockError,
+  NotKeptError,
+  ProverBusyError,
+} from './errors.js'
+import type { Against, HeldProof, Prover } from './ports.js'
+import { type TransactionQuery, transactionProofSchema, type UtxoQuery, utxoProofSchema } from './schemas.js'
+
+export {
+  InvalidBlockHashError,
+  InvalidHashError,
+  InvalidOutrefError,
+  InvalidStateError,
+  isProofsError,
+  NoBlockError,
+  NotKeptError,
+  type ProofsErrorCode,
+  ProverBusyError,
+} from './errors.js'
+export type { Against, HeldProof, Prover, TransactionProof as ProvedTransaction } from './ports.js'
+export {
+  MerkleProof,
+  ProofOfAbsence,
+  TransactionProof,
+  type TransactionQuery,
+  transactionProofSchema,
+  UtxoProof,
+  type UtxoQuery,
+  utxoProofSchema,
+} from './schemas.js'
+
+/** Options of {@link proofs}. */
+export interface ProofsOptions extends RegisterOptions {
+  /** Makes the proofs. */
+  prover: Prover
+}
+
+const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, { prover }) => {
+  if (typeof prover?.utxo !== 'function' || typeof prover.transaction !== 'function')
+    throw new TypeError('@ratatosk/proofs: prover.utxo and prover.transaction must be functions')
+
+  fastify.setErrorHandler(errorHandler)
+
+  fastify.get(
+    '/proofs/utxo',
+    { schema: utxoProofSchema, onRequest: noStore, validatorCompiler: readBy(readUtxoQuery) },
+    async ({ query: { reference, against } }, reply) => {
+      const proved = await unlessBusy(() => prover.utxo(reference, against))
+      if (proved === 'no block') throw new NoBlockError('The block is not committed')
+      if (proved === 'not kept') throw new NotKeptError()
+      const { value } = proved
+      if (value !== undefined) return { ...answerOf(proved), value: toHex(value) }
+      return reply
+        .code(404)
+        .send({ error: 'The output is not unspent after this block', ...answerOf(proved) })
+    },
+  )
+
+  fastify.get(
+    '/proofs/transaction',
+    { schema: transactionProofSchema, onRequest: noStore, validatorCompiler: readBy(readTransactionQuery) },
+    async ({ query: { id, headerHash } }, reply) => {
+      const proved = await unlessBusy(() => prover.transaction(id, headerHash))
+      if (proved === 'no block')
+        throw new NoBlockError(
+          headerHash === undefined
+            ? 'No committed block holds the transaction'
+            : 'The block is not committed',
+        )
+      const { value, position } = proved
+      if (value !== undefined && position !== undefined)
+        return { ...answerOf(proved), value: toHex(value), position }
+      return reply.code(404).send({ error: 'The block does not hold the transaction', ...answerOf(proved) })
+    },
+  )
+}
+
+async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
+  try {
+    return await prove()
+  } catch (error) {
+    if (error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number')
+      throw new ProverBusyError(error.retryAfterMs)
+    throw error
+  }
+}
+
+function answerOf({ headerHash, header, height, root, key, proof }: HeldProof) {
+  return {
+    header_hash: toHex(headerHash),
+    ...(header && { header: toHex(header) }),
+    ...(height !== undefined && { height: Number(height) }),
+    root: toHex(root),
+    key: toHex(key),
+    proof: { json: proofToJson(proofFromCbor(proof)), cbor: toHex(proof) },
+  }
+}
+
+function readUtxoQuery({ outref, at, header_hash: block }: Query): UtxoQuery {
+  return { reference: readOutref(outref), against: readState(at, block) }
+}
+
+function readTransactionQuery({ tx_hash: hash, header_hash: block }: Query): TransactionQuery {
+  const id = hexParameter(hash, 32)
+  if (id === undefined) throw new InvalidHashError(hash)
+  return { id, headerHash: block === undefined ? undefined : readBlockHash(block) }
+}
+
+function readState(at: QueryValue, block: QueryValue): Against {
+  if (block !== undefined && at !== undefined) throw new InvalidStateError()
+  if (block !== undefined) return { kind: 'header', headerHash: readBlockHash(block) }
+  if (at === undefined || at === 'confirmed') return { kind: 'confirmed' }
+  if (at === 'committed') return { kind: 'committed' }
+  throw new InvalidStateError()
+}
+
+function readBlockHash(block: QueryValue): Uint8Array {
+  const headerHash = hexParameter(block, 28)
+  if (headerHash === undefined) throw new InvalidBlockHashError(block)
+  return headerHash
+}
+
+/** The ledger's indexes have 16 bits. */
+const maxIndex = 0xffff
+
+function readOutref(value: QueryValue): OutputReference {
+  if (typeof value !== 'string') throw new InvalidOutrefError(value)
+  const [, hash, digits] = /^([0-9a-fA-F]{64})#(0|[1-9][0-9]{0,4})$/.exec(value) ?? []
+  const transactionId = hexParameter(hash, 32)
+  if (transactionId !== undefined && Number(digits) <= maxIndex)
+    return { transactionId, index: Number(digits) }
+  if (!/^([0-9a-fA-F]{2}){1,60}$/.test(value)) throw new InvalidOutrefError(value)
+  try {
+    return decodeOutputReference(Uint8Array.from(Buffer.from(value, 'hex')))
+  } catch (error) {
+    if (isDecodeError(error)) throw new InvalidOutrefError(value)
+    throw error
+  }
+}
+
+/**
+ * Fastify plugin: `GET /proofs/utxo` proves that an output is, or is not, unspent after a committed block, and `GET /proofs/transaction` that a block
+ * did, or did not, apply a transaction. A client verifies both without trusting the server.
+ *
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each under its `prefix`. Throws a
+ * `TypeError` at startup for options that cannot work.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(proofs, { prover: openProver({ store, roots, genesis }) })
+ * ```
+ */
+export const proofs = fp(plugin, { name: '@ratatosk/proofs', fastify: '5.x', encapsulate: true })
+
+export default proofs

@@ -1,0 +1,203 @@
+import { protocolVersion } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import {
+  isRenounced,
+  operatorRegistryScript,
+  type PlutusScript,
+  registryTokenName,
+  rootTokenName,
+  stateQueueScript,
+} from '@ratatosk/contracts'
+import {
+  type Credential,
+  encodeBech32Address,
+  keyAddress,
+  type OutputReference,
+  scriptAddress,
+  type Utxo,
+} from '@ratatosk/ledger'
+import { byReference, type TransactionDraft } from '@ratatosk/transaction'
+import { ProtocolError } from './errors.js'
+
+/** The parameters that distinguish one rollup's contracts from another's. */
+export interface ContractParameters {
+  /** `<PROTOCOL>`: the prefix of the names of the root token and the registry token. */
+  readonly protocol: string
+  /**
+   * Who initialises and ends the registry and the queue, removes blocks without a verdict, and admits and retires operators: a
+   * verification key, a script such as a native multi-signature, or `renouncedAdministrator` of `@ratatosk/contracts`.
+   */
+  readonly administrator: Credential
+  /** The unspent output that `initRegistry` spends. It makes the deployment unique: there is one registry and one queue. */
+  readonly deploymentOutput: OutputReference
+  /** Whether operators register only with the administrator's authority. */
+  readonly permissioned: boolean
+  /** Milliseconds from a block's end time until it may be merged. */
+  readonly maturityWindow: bigint
+  /** Milliseconds of an operator's turn. */
+  readonly turnLength: bigint
+  /** Lovelace that an operator deposits with the registry. */
+  readonly bond: bigint
+  /** Milliseconds from the end of an operator's last turn until the bond may be withdrawn. */
+  readonly releaseDelay: bigint
+  /** Upper bound on operators who have not retired. */
+  readonly maxOperators: bigint
+  /** Policies whose tokens are verdicts against blocks, 28 bytes each; none by default: only the administrator removes blocks. */
+  readonly verdictPolicies?: readonly Uint8Array[]
+  /** Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. 0 by default. */
+  readonly slashPenalty?: bigint
+}
+
+/** A script that is minting policy and spending validator in one. */
+export interface Contract {
+  readonly script: PlutusScript
+  /** 56 hex digits. */
+  readonly policy: string
+  /** The bytes of CIP-19. */
+  readonly address: Uint8Array
+  /** Bech32, as `Layer1.utxosAt` takes it. */
+  readonly addressText: string
+  /** Policy and asset name of the script's unique token in hex, joined: the queue's root, the registry. */
+  readonly unit: string
+}
+
+/** The scripts of the protocol by name. */
+export type ContractName = keyof typeof definitions
+
+/** The contracts of one rollup on one network. */
+export interface Contracts {
+  readonly parameters: ContractParameters
+  readonly networkId: 0 | 1
+  /** Deployment, publication and lookups iterate this record. */
+  readonly scripts: Readonly<Record<ContractName, Contract>>
+}
+
+type Scripts = Partial<Record<ContractName, Contract>>
+
+interface Definition {
+  /** Applies the parameters; `earlier` holds the scripts of the entries above. */
+  script(parameters: ContractParameters, earlier: Scripts): PlutusScript
+  /** Name of the script's unique token. */
+  tokenName(protocol: string): Uint8Array
+}
+
+/** One entry a script. A script may refer to those above it. */
+const definitions = {
+  registry: {
+    script: (parameters: ContractParameters) =>
+      operatorRegistryScript({ ...parameters, slashPenalty: slashPenaltyOf(parameters) }),
+    tokenName: registryTokenName,
+  },
+  queue: {
+    script: (parameters: ContractParameters, { registry }: { registry?: Contract }) => {
+      if (registry === undefined) throw new TypeError('the registry is defined before the queue')
+      return stateQueueScript({
+        ...parameters,
+        protocolVersion,
+        verdictPolicies: parameters.verdictPolicies ?? [],
+        registryPolicy: registry.script.hash,
+      })
+    },
+    tokenName: rootTokenName,
+  },
+} as const satisfies Record<string, unknown>
+
+/** Lovelace of a slashed operator's bond that stays in the registry. */
+export const slashPenaltyOf = ({ slashPenalty = 0n }: ContractParameters): bigint => slashPenalty
+
+/**
+ * Applies the parameters of a rollup to every script of the protocol.
+ *
+ * @throws ContractsError on parameters that a script does not accept
+ */
+export function openContracts(parameters: ContractParameters, networkId: 0 | 1): Contracts {
+  const scripts: Scripts = {}
+  for (const [name, { script, tokenName }] of Object.entries<Definition>(definitions)) {
+    const applied = script(parameters, scripts)
+    scripts[name as ContractName] = contract(applied, tokenName(parameters.protocol), networkId)
+  }
+  return { parameters, networkId, scripts: scripts as Contracts['scripts'] }
+}
+
+/**
+ * Bech32 address of the administrator's credential without a stake part. It follows from the parameters, so whoever knows these finds the
+ * reference scripts there.
+ */
+export function administratorAddress({ parameters: { administrator }, networkId }: Contracts): string {
+  const addressOf = administrator.kind === 'key' ? keyAddress : scriptAddress
+  return encodeBech32Address(addressOf(administrator.hash, networkId))
+}
+
+/**
+ * Pays scripts to the administrator, one output each, so that transactions can refer to them as reference scripts. Anybody may pay
+ * for it; only the administrator can spend the outputs.
+ *
+ * @param scripts by default those of the contracts; a verdict policy needs a transaction of its own, because of its size
+ */
+export function publishScripts(
+  contracts: Contracts,
+  scripts: readonly PlutusScript[] = Object.values(contracts.scripts).map(({ script }) => script),
+): TransactionDraft {
+  const address = administratorAddress(contracts)
+  return { outputs: scripts.map((script) => ({ address, referenceScript: script })) }
+}
+
+/** The outputs among `utxos` that hold a script of these contracts or one of their verdict policies. */
+export function referenceScriptsOf(
+  { scripts, parameters: { verdictPolicies = [] } }: Contracts,
+  utxos: readonly Utxo[],
+): readonly Utxo[] {
+  const hashes = new Set([
+    ...Object.values(scripts).map(({ policy }) => policy),
+    ...verdictPolicies.map((policy) => toHex(policy)),
+  ])
+  return utxos.filter(
+    ({ output }) => output.referenceScript && hashes.has(toHex(output.referenceScript.hash)),
+  )
+}
+
+/** How a draft provides scripts: each by reference where an output holds it, otherwise in the witness set. */
+export function provideScripts(
+  contracts: readonly Pick<Contract, 'script' | 'policy'>[],
+  referenceScripts: readonly Utxo[],
+): { readonly referenceInputs: readonly Utxo[]; readonly scripts: readonly PlutusScript[] } {
+  const referenceInputs: Utxo[] = []
+  const scripts: PlutusScript[] = []
+  for (const { script, policy } of contracts) {
+    const found = referenceScripts.find(
+      ({ output }) => output.referenceScript && toHex(output.referenceScript.hash) === policy,
+    )
+    if (found === undefined) scripts.push(script)
+    else referenceInputs.push(found)
+  }
+  return { referenceInputs, scripts }
+}
+
+/**
+ * The signers of a draft that needs the administrator. A key signs. For a script, the caller adds to the draft an input that the script
+ * locks, and the script.
+ *
+ * @throws {ProtocolError} `PROTOCOL_ADMINISTRATOR_RENOUNCED`
+ */
+export function administratorSigners({ administrator }: ContractParameters): readonly Uint8Array[] {
+  if (isRenounced(administrator))
+    throw new ProtocolError('PROTOCOL_ADMINISTRATOR_RENOUNCED', 'These contracts have no administrator')
+  return administrator.kind === 'key' ? [administrator.hash] : []
+}
+
+/** Sorted as the ledger sorts inputs. */
+export function inOrder(utxos: readonly Utxo[]): readonly Utxo[] {
+  return [...utxos].sort((a, b) => byReference(a.reference, b.reference))
+}
+
+function contract(script: PlutusScript, name: Uint8Array, networkId: 0 | 1): Contract {
+  const address = scriptAddress(script.hash, networkId)
+  const policy = toHex(script.hash)
+  return {
+    script,
+    policy,
+    address: address.bytes,
+    addressText: encodeBech32Address(address),
+    unit: policy + toHex(name),
+  }
+}

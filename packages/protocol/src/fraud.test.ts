@@ -1,0 +1,205 @@
+import { deriveBlock, headerHash } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { encodeLedgerFraudProof, findLedgerFraud, ledgerFraudScript } from '@ratatosk/contracts'
+import type { Utxo } from '@ratatosk/ledger'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { publishScripts, referenceScriptsOf } from './contracts.js'
+import { type AccusedBlock, openBlock, removeFraudulentBlock, requireAccepted } from './fraud-drafts.js'
+import { pruneBlocks, removeInvalidBlock } from './removal-drafts.js'
+import {
+  accused,
+  blockOf,
+  type Committed,
+  lies,
+  lyingSuccessor,
+  type Story,
+  tellStory,
+} from './test/lying-blocks.js'
+import {
+  begin,
+  bond,
+  commit,
+  provableContracts as contracts,
+  evaluator,
+  openScene,
+  contracts as otherContracts,
+  type Scene,
+} from './test/protocol-scene.js'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+afterAll(() => evaluator.close())
+
+let story: Story
+let honest: Committed
+beforeAll(async () => {
+  const { devnet, layer1, slots } = await openScene(contracts)
+  story = await tellStory(await layer1.parameters(), slots)
+  honest = blockOf(story.transactions)
+  await devnet.close()
+})
+const lieOf = (place: number) => lies[place]!.tell(story)
+
+/** A queue that starts with the outputs before the blocks, and the policy of fraud proofs by reference. */
+async function openBegun() {
+  const scene = await openScene(contracts)
+  closing.push(() => scene.devnet.close())
+  const scripts = await begin(scene, true, honest.roots.prevUtxosRoot)
+  const { produced } = await scene.run(publishScripts(contracts, [ledgerFraudScript()]))
+  const referenceScripts = referenceScriptsOf(contracts, [...scripts, ...produced])
+  expect(referenceScripts).toHaveLength(3)
+  return { scene, referenceScripts }
+}
+
+const judgementOf = async ({ layer1, devnet, slots }: Scene) => ({
+  parameters: await layer1.parameters(),
+  slots,
+  slot: devnet.currentSlot(),
+  evaluator,
+})
+
+async function removalOf(scene: Scene, block: AccusedBlock, referenceScripts: readonly Utxo[]) {
+  const wanted = {
+    block,
+    queue: await scene.queue(),
+    registry: await scene.registry(),
+    referenceScripts,
+  }
+  return removeFraudulentBlock(contracts, wanted, await judgementOf(scene))
+}
+
+/** The prover is a stranger to the rollup. */
+async function prove(scene: Scene, block: AccusedBlock, referenceScripts: readonly Utxo[]) {
+  const removal = await removalOf(scene, block, referenceScripts)
+  if (removal === undefined) throw new Error('no fraud was found')
+  const { run, otherWallet } = scene
+  const before = (await otherWallet.balance()).lovelace
+  const built = await run(removal.draft, otherWallet)
+  const gain = (await otherWallet.balance()).lovelace - before + built.fee
+  return { fraud: removal.fraud, gain, built }
+}
+
+const lovelaceOf = ({ output }: Utxo) => output.value.lovelace
+
+describe('removeFraudulentBlock', () => {
+  it.each(lies)('takes the bond of an operator who claims $what', async ({ tell, fraud }) => {
+    const { scene, referenceScripts } = await openBegun()
+    const { queue, registry, run, otherWallet } = scene
+    const block = tell(story)
+    const lie = await commit(scene, referenceScripts, block.roots)
+    await commit(scene, referenceScripts)
+    await commit(scene, referenceScripts)
+    const element = (await queue()).blocks[0]!.utxo
+    const before = lovelaceOf((await registry()).utxo)
+
+    const { after: _, ...withoutAfter } = accused(block, lie.header)
+    const needsNoAfter = await removalOf(scene, withoutAfter, referenceScripts)
+    expect(needsNoAfter?.fraud).toBe(fraud === 'wrongOutputsAfter' ? undefined : fraud)
+    const proven = await prove(scene, accused(block, lie.header), referenceScripts)
+    expect(proven.fraud).toBe(fraud)
+    expect(proven.gain).toBe(bond + lovelaceOf(element))
+    expect(proven.built.transaction.body.mint.get(toHex(ledgerFraudScript().hash))).toEqual(
+      new Map([[lie.headerHash, 1n]]),
+    )
+    expect((await registry()).datum.operators).toEqual([])
+    expect(lovelaceOf((await registry()).utxo)).toBe(before - bond)
+
+    await run(pruneBlocks(contracts, await queue(), referenceScripts), otherWallet)
+    const { blocks, fault } = await queue()
+    expect(blocks).toEqual([])
+    expect(fault).toBeUndefined()
+  })
+
+  it('removes a second lie of an operator who is already slashed', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const block = lieOf(0)
+    const next = lyingSuccessor(block)
+    const first = await commit(scene, referenceScripts, block.roots)
+    const second = await commit(scene, referenceScripts, next.roots)
+    await prove(scene, accused(block, first.header), referenceScripts)
+    const element = (await scene.queue()).blocks[0]!.utxo
+    const { gain } = await prove(scene, accused(next, second.header), referenceScripts)
+    expect(gain).toBe(lovelaceOf(element))
+    expect((await scene.queue()).blocks).toEqual([])
+  })
+
+  it('finds nothing in the honest block, and nothing that proves a lie removes it', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const { header, headerHash: hash } = await commit(scene, referenceScripts, honest.roots)
+    const block = accused(honest, header)
+    const { after: _, ...withoutAfter } = block
+    expect(await removalOf(scene, block, referenceScripts)).toBeUndefined()
+    expect(await removalOf(scene, withoutAfter, referenceScripts)).toBeUndefined()
+
+    const [queue, registry] = [await scene.queue(), await scene.registry()]
+    const judgement = await judgementOf(scene)
+    for (const { what, tell } of lies) {
+      const lie = tell(story)
+      const lying = { ...header, ...lie.roots }
+      const found = findLedgerFraud(await openBlock(accused(lie, lying)), lie.keys)
+      // About the header of the lie, and about the honest one.
+      for (const redeemer of [found!.redeemer, encodeLedgerFraudProof(header, found!.proof)]) {
+        const verdict = { kind: 'minted', policy: ledgerFraudScript(), redeemer } as const
+        const wanted = { queue, registry, headerHash: hash, verdict, referenceScripts }
+        const draft = removeInvalidBlock(contracts, wanted)
+        await expect(requireAccepted(contracts, draft, judgement), what).rejects.toMatchObject({
+          code: 'PROTOCOL_PROOF_REFUSED',
+          cause: { verdict: [{ predicate: 'ScriptFailure' }] },
+        })
+        await expect(scene.otherWallet.build(draft), what).rejects.toMatchObject({
+          code: 'WALLET_TRANSACTION_REFUSED',
+        })
+      }
+    }
+  })
+
+  it('refuses a removal whose proof leaves no room in a transaction', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const { transactions, large } = story
+    const block = blockOf([...transactions, large])
+    const { header } = await commit(scene, referenceScripts, block.roots)
+    await expect(removalOf(scene, accused(block, header), referenceScripts)).rejects.toMatchObject({
+      code: 'PROTOCOL_PROOF_REFUSED',
+      cause: { verdict: [{ predicate: 'MaxTxSizeUTxO' }] },
+    })
+  })
+
+  it('judges no block by a body or a trie that its header does not commit to', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const { header } = await commit(scene, referenceScripts, honest.roots)
+    const block = accused(honest, header)
+    const entries = [...deriveBlock(story.transactions, honest.before.valueHash).entries()]
+    const others: readonly (readonly [Partial<AccusedBlock>, string])[] = [
+      [{ body: lieOf(1).body }, 'transactions map'],
+      [{ entries: lieOf(2).entries! }, 'transactions map'],
+      [{ entries, before: honest.after }, 'outputs before'],
+      [{ after: lieOf(0).after }, 'outputs after'],
+    ]
+    for (const [other, what] of others) {
+      await expect(removalOf(scene, { ...block, ...other }, referenceScripts)).rejects.toMatchObject({
+        code: 'PROTOCOL_ROOT_MISMATCH',
+        message: expect.stringContaining(what),
+      })
+    }
+  })
+
+  it('needs contracts that name the policy, and a block in the queue', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const block = lieOf(0)
+    const { header } = await commit(scene, referenceScripts, block.roots)
+    const wanted = {
+      block: accused(block, header),
+      queue: await scene.queue(),
+      registry: await scene.registry(),
+    }
+    const judgement = await judgementOf(scene)
+    const invalid = { code: 'WALLET_INVALID_DRAFT' }
+    await expect(removeFraudulentBlock(otherContracts, wanted, judgement)).rejects.toMatchObject(invalid)
+    const elsewhere = { ...header, endTime: header.endTime + 1n }
+    expect(toHex(headerHash(elsewhere))).not.toBe(toHex(headerHash(header)))
+    const absent = { ...wanted, block: accused(block, elsewhere) }
+    await expect(removeFraudulentBlock(contracts, absent, judgement)).rejects.toMatchObject(invalid)
+  })
+})

@@ -1,0 +1,57 @@
+export {
+  administratorAddress,
+  type Contract,
+  type ContractName,
+  type ContractParameters,
+  type Contracts,
+  inOrder,
+  openContracts,
+  publishScripts,
+  referenceScriptsOf,
+} from './contracts.js'
+export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
+export {
+  type AccusedBlock,
+  type FraudRemoval,
+  type Judgement,
+  type RemovalByFraud,
+  removeFraudulentBlock,
+} from './fraud-drafts.js'
+export {
+  burnElements,
+  type Commit,
+  commitBlock,
+  dustOf,
+  initQueue,
+  initRollup,
+  MAX_BURNED_ELEMENTS,
+  type Merge,
+  mergeBlock,
+} from './queue-drafts.js'
+export {
+  initRegistry,
+  type RegistryElement,
+  readRegistry,
+  registerOperator,
+  releaseBond,
+  retireOperator,
+  type Validity,
+} from './registry-drafts.js'
+export {
+  MAX_PRUNED_BLOCKS,
+  pruneBlocks,
+  type RemovalByVerdict,
+  removeBlock,
+  removeInvalidBlock,
+  soundBlocks,
+  staleBlocks,
+  type Verdict,
+} from './removal-drafts.js'
+export { firstSlotFrom } from './slots.js'
+export {
+  allElements,
+  type BlockElement,
+  type RootElement,
+  readStateQueue,
+  type StateQueue,
+} from './state-queue.js'

@@ -1,0 +1,309 @@
+import { type Header, headerHash } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import {
+  blockTokenName,
+  type ConfirmedState,
+  encodeBlockDatum,
+  encodeQueueAction,
+  encodeRefundDatum,
+  encodeRootDatum,
+  endOfTurn,
+  isRenounced,
+  operatorInTurn,
+} from '@ratatosk/contracts'
+import {
+  type Assets,
+  keyAddress,
+  type SlotConfig,
+  slotToTime,
+  splitUnit,
+  timeToSlot,
+  type Utxo,
+} from '@ratatosk/ledger'
+import { type DraftMint, type DraftOutput, invalidDraft, type TransactionDraft } from '@ratatosk/transaction'
+import { administratorSigners, type Contracts, inOrder, provideScripts } from './contracts.js'
+import { ProtocolError } from './errors.js'
+import { type RegistryElement, setQueue, startRegistry } from './registry-drafts.js'
+import { firstSlotFrom } from './slots.js'
+import { continueElement, type StateQueue, soundRoot, spendElement } from './state-queue.js'
+
+/** Maximum number of elements that one transaction burns, the dust that it sweeps included. */
+export const MAX_BURNED_ELEMENTS = 100
+
+/**
+ * The outputs at the queue's address that hold nothing but ada, which anybody can leave there. The script releases them only to
+ * {@link burnElements}. Leaves out those that would make a transaction costly: with other tokens, a script or the hash of a datum.
+ *
+ * @param utxos of `layer1.utxosAt(contracts.scripts.queue.addressText)`
+ */
+export const dustOf = ({ scripts: { queue } }: Contracts, utxos: readonly Utxo[]): readonly Utxo[] =>
+  utxos.filter(
+    ({ output: { address, value, datum, referenceScript } }) =>
+      equalBytes(address.bytes, queue.address) &&
+      value.assets.size === 0 &&
+      datum.kind !== 'hash' &&
+      referenceScript === undefined,
+  )
+
+/**
+ * Initialises the state queue: mints its root, and has the registry note that the queue runs. The administrator signs.
+ *
+ * @param registry its queue does not run; its operators count from the turn in progress on
+ * @param state the confirmed state that the queue starts with: genesis, or the newest merged block
+ * @param referenceScripts outputs that may hold the scripts
+ * @throws {ProtocolError} `PROTOCOL_ADMINISTRATOR_RENOUNCED`
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if the queue runs, or the registry names another queue
+ */
+export function initQueue(
+  contracts: Contracts,
+  registry: RegistryElement,
+  state: ConfirmedState,
+  referenceScripts: readonly Utxo[] = [],
+): TransactionDraft {
+  const { scripts, parameters } = contracts
+  const { queue } = scripts
+  if (registry.datum.running) throw invalidDraft('the queue runs already')
+  const { input, output } = setQueue(contracts, registry, true)
+  const root = startQueue(contracts, state)
+  return {
+    ...provideScripts([queue, scripts.registry], referenceScripts),
+    inputs: [input],
+    mint: [root.mint],
+    outputs: [output, root.output],
+    requiredSigners: administratorSigners(parameters),
+  }
+}
+
+/**
+ * Starts registry and queue in one transaction, where the administrator is renounced: whoever owns the deployment output chooses the
+ * state that the queue starts with. It happens once.
+ *
+ * @param deploymentOutput the unspent output that `contracts.parameters.deploymentOutput` names
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if it is another output, or there is an administrator
+ */
+export function initRollup(
+  contracts: Contracts,
+  deploymentOutput: Utxo,
+  state: ConfirmedState,
+  referenceScripts: readonly Utxo[] = [],
+): TransactionDraft {
+  const { queue, registry } = contracts.scripts
+  if (!isRenounced(contracts.parameters.administrator))
+    throw invalidDraft('there is an administrator, who initialises the registry first and then the queue')
+  const { input, mint, output } = startRegistry(contracts, deploymentOutput, true)
+  const root = startQueue(contracts, state)
+  return {
+    ...provideScripts([queue, registry], referenceScripts),
+    inputs: [input],
+    mint: [mint, root.mint],
+    outputs: [output, root.output],
+  }
+}
+
+/** Mints the root of the queue. */
+function startQueue(
+  { scripts: { queue } }: Contracts,
+  state: ConfirmedState,
+): { readonly mint: DraftMint; readonly output: DraftOutput } {
+  const { name } = splitUnit(queue.unit)
+  const redeemer = encodeQueueAction({ kind: 'init' })
+  return {
+    mint: { policy: queue.policy, assets: new Map([[name, 1n]]), redeemer },
+    output: {
+      address: queue.address,
+      assets: tokenOf(queue.policy, name),
+      datum: { kind: 'inline', data: encodeRootDatum({ state }) },
+    },
+  }
+}
+
+/** What a commit needs besides the contracts. */
+export interface Commit {
+  readonly queue: StateQueue
+  readonly registry: RegistryElement
+  /** Its `endTime` is the start of the first slot in which the transaction is no longer valid. */
+  readonly header: Header
+  /** Hash of `header`, computed if absent. */
+  readonly headerHash?: Uint8Array
+  /** The current slot, within the operator's turn. */
+  readonly slot: bigint
+  readonly slots: SlotConfig
+  readonly referenceScripts?: readonly Utxo[]
+}
+
+/**
+ * Appends a block. The header's operator signs.
+ *
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_SCHEDULED` if it is not the operator's turn in `slot`, or the block ends
+ *   after that turn
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if the header's end time is not the start of a slot; the evaluation checks the
+ *   validator's other conditions
+ */
+export function commitBlock(contracts: Contracts, commit: Commit): TransactionDraft {
+  const { queue } = contracts.scripts
+  const { header, registry, slot, slots, referenceScripts = [] } = commit
+  const validUntil = timeToSlot(slots, header.endTime)
+  if (slotToTime(slots, validUntil) !== header.endTime)
+    throw invalidDraft("the block's end time is not the start of a slot")
+  const root = soundRoot(commit.queue)
+  const tail = commit.queue.blocks.at(-1)
+  const last = tail ?? root
+  refuseOutOfTurn(contracts, commit)
+  const link = commit.headerHash ?? headerHash(header)
+  const carried = tail ? encodeBlockDatum({ ...tail.datum, link }) : encodeRootDatum({ ...root.datum, link })
+  const name = toHex(blockTokenName(link))
+  const provided = provideScripts([queue], referenceScripts)
+  return {
+    ...provided,
+    referenceInputs: [...provided.referenceInputs, registry.utxo],
+    inputs: [spendElement(last.utxo)],
+    mint: [
+      {
+        policy: queue.policy,
+        assets: new Map([[name, 1n]]),
+        redeemer: encodeQueueAction({ kind: 'commit' }),
+      },
+    ],
+    outputs: [
+      continueElement(last.utxo, carried),
+      {
+        address: last.utxo.output.address.bytes,
+        assets: tokenOf(queue.policy, name),
+        datum: { kind: 'inline', data: encodeBlockDatum({ header }) },
+      },
+    ],
+    requiredSigners: [header.operatorVkey],
+    validFrom: slot,
+    validUntil,
+  }
+}
+
+/** What a merge needs besides the contracts. */
+export interface Merge {
+  readonly queue: StateQueue
+  /** The current slot. */
+  readonly slot: bigint
+  readonly slots: SlotConfig
+  readonly referenceScripts?: readonly Utxo[]
+}
+
+/**
+ * Merges the oldest block into the confirmed state. Anybody may do so from the first slot in which it is mature:
+ * `firstSlotFrom(slots, header.endTime + maturityWindow)`.
+ *
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_MATURE` before that slot
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` when there is no block
+ */
+export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft {
+  const {
+    scripts: { queue },
+    parameters,
+    networkId,
+  } = contracts
+  const { slot, slots, referenceScripts = [] } = merge
+  const root = soundRoot(merge.queue)
+  const [oldest] = merge.queue.blocks
+  if (oldest === undefined) throw invalidDraft('no block to merge')
+  const { header, link } = oldest.datum
+  const validFrom = firstSlotFrom(slots, header.endTime + parameters.maturityWindow)
+  if (slot < validFrom)
+    throw new ProtocolError(
+      'PROTOCOL_NOT_MATURE',
+      `Block ${oldest.headerHash} is mature from slot ${validFrom}; the current slot is ${slot}`,
+    )
+  const merged: ConfirmedState = {
+    headerHash: headerHash(header),
+    prevHeaderHash: header.prevHeaderHash,
+    utxoRoot: header.utxosRoot,
+    startTime: header.startTime,
+    endTime: header.endTime,
+    protocolVersion: header.protocolVersion,
+  }
+  const name = toHex(blockTokenName(merged.headerHash))
+  return {
+    ...provideScripts([queue], referenceScripts),
+    inputs: [spendElement(root.utxo), spendElement(oldest.utxo)],
+    mint: [
+      {
+        policy: queue.policy,
+        assets: new Map([[name, -1n]]),
+        redeemer: encodeQueueAction({ kind: 'merge' }),
+      },
+    ],
+    outputs: [
+      continueElement(root.utxo, encodeRootDatum({ state: merged, ...(link && { link }) })),
+      {
+        address: keyAddress(header.operatorVkey, networkId).bytes,
+        lovelaceAtLeast: oldest.utxo.output.value.lovelace,
+        datum: { kind: 'inline', data: encodeRefundDatum(merged.headerHash) },
+      },
+    ],
+    validFrom,
+  }
+}
+
+/**
+ * Burns elements of the queue and returns their ada to the wallet: to repair and to reset, all of them. When the root is burned, the
+ * registry notes that the queue no longer runs. The administrator signs.
+ *
+ * @param registry needed if the root is among the elements
+ * @param dust of {@link dustOf}: spent as well, and counted like elements
+ * @throws {ProtocolError} `PROTOCOL_TOO_MANY_ELEMENTS` beyond {@link MAX_BURNED_ELEMENTS}; `PROTOCOL_ADMINISTRATOR_RENOUNCED`
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` when there is nothing to burn, or the registry is missing
+ */
+export function burnElements(
+  contracts: Contracts,
+  elements: readonly Utxo[],
+  registry: RegistryElement | undefined,
+  referenceScripts: readonly Utxo[] = [],
+  dust: readonly Utxo[] = [],
+): TransactionDraft {
+  const { scripts, parameters } = contracts
+  const { queue } = scripts
+  const count = elements.length + dust.length
+  if (count > MAX_BURNED_ELEMENTS)
+    throw new ProtocolError(
+      'PROTOCOL_TOO_MANY_ELEMENTS',
+      `${count} elements and dust outputs to spend; one transaction spends at most ${MAX_BURNED_ELEMENTS}`,
+    )
+  const burned = new Map<string, bigint>()
+  for (const { output } of elements) {
+    for (const [name, quantity] of output.value.assets.get(queue.policy) ?? []) {
+      burned.set(name, (burned.get(name) ?? 0n) - quantity)
+    }
+  }
+  if (burned.size === 0) throw invalidDraft('no element to burn')
+  const burnsRoot = burned.has(splitUnit(queue.unit).name)
+  if (burnsRoot && registry === undefined) throw invalidDraft('the registry is needed to burn the root')
+  const unbinding = burnsRoot && registry ? setQueue(contracts, registry, false) : undefined
+  // Further inputs only move an element further back, so its place among these is a lower bound.
+  const inputs = inOrder([...elements, ...dust]).map((utxo, place) => spendElement(utxo, place))
+  return {
+    ...provideScripts(unbinding ? [queue, scripts.registry] : [queue], referenceScripts),
+    inputs: unbinding ? [...inputs, unbinding.input] : inputs,
+    mint: [{ policy: queue.policy, assets: burned, redeemer: encodeQueueAction({ kind: 'deinit' }) }],
+    outputs: unbinding ? [unbinding.output] : [],
+    requiredSigners: administratorSigners(parameters),
+  }
+}
+
+function refuseOutOfTurn({ parameters }: Contracts, { registry, header, slot, slots }: Commit): void {
+  const { turnLength } = parameters
+  const time = slotToTime(slots, slot)
+  const scheduled = operatorInTurn(registry.datum, time, turnLength)
+  if (scheduled === undefined || !equalBytes(scheduled.vkey, header.operatorVkey))
+    throw new ProtocolError(
+      'PROTOCOL_NOT_SCHEDULED',
+      `Slot ${slot} is not in the turn of operator ${toHex(header.operatorVkey)}`,
+    )
+  const end = endOfTurn(time, turnLength)
+  if (header.endTime > end)
+    throw new ProtocolError(
+      'PROTOCOL_NOT_SCHEDULED',
+      `The block ends at ${header.endTime}, after its operator's turn, which ends at ${end}`,
+    )
+}
+
+function tokenOf(policy: string, name: string): Assets {
+  return new Map([[policy, new Map([[name, 1n]])]])
+}

@@ -1,0 +1,213 @@
+import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import {
+  blockTokenName,
+  encodeBlockDatum,
+  encodeQueueAction,
+  encodeRootDatum,
+  type PlutusScript,
+  type RemovalApproach,
+} from '@ratatosk/contracts'
+import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { type DraftMint, invalidDraft, type TransactionDraft } from '@ratatosk/transaction'
+import { administratorSigners, type Contracts, inOrder, provideScripts } from './contracts.js'
+import { type RegistryElement, slashOperator } from './registry-drafts.js'
+import {
+  type BlockElement,
+  continueElement,
+  type RootElement,
+  type StateQueue,
+  soundRoot,
+  spendElement,
+} from './state-queue.js'
+
+/** Maximum number of blocks that one transaction prunes. */
+export const MAX_PRUNED_BLOCKS = 50
+
+/**
+ * What shows that a block is invalid: a token that has its header hash as name, under one of `contracts.parameters.verdictPolicies`. It is
+ * minted in the same transaction under `policy` with a redeemer, or an unspent output holds it already.
+ */
+export type Verdict =
+  | { readonly kind: 'minted'; readonly policy: PlutusScript; readonly redeemer: Uint8Array }
+  | { readonly kind: 'held'; readonly utxo: Utxo }
+
+/** What a removal by a verdict needs besides the contracts. */
+export interface RemovalByVerdict {
+  readonly queue: StateQueue
+  readonly registry: RegistryElement
+  /** 56 hex digits. */
+  readonly headerHash: string
+  readonly verdict: Verdict
+  /** Outputs that may hold the scripts, that of the verdict's policy included. */
+  readonly referenceScripts?: readonly Utxo[]
+}
+
+/**
+ * Removes a block, wherever it is in the list, without a verdict and without slashing anybody: its predecessor links to the block behind it.
+ * That block and those behind it can no longer be merged; prune them. The block's ada goes to the wallet. The administrator signs.
+ *
+ * @param headerHash 56 hex digits
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_ADMINISTRATOR_RENOUNCED`
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if the block is not in the list
+ */
+export function removeBlock(
+  contracts: Contracts,
+  queue: StateQueue,
+  headerHash: string,
+  referenceScripts: readonly Utxo[] = [],
+): TransactionDraft {
+  const { predecessor, block } = locate(queue, headerHash)
+  return {
+    ...provideScripts([contracts.scripts.queue], referenceScripts),
+    inputs: [spendElement(predecessor.utxo), spendElement(block.utxo)],
+    mint: [removal(contracts, block, 'by-administrator')],
+    outputs: [relink(predecessor, block)],
+    requiredSigners: administratorSigners(contracts.parameters),
+  }
+}
+
+/**
+ * Removes an invalid block by a verdict and slashes its operator, in one transaction: the block's ada and the operator's bond, but for the
+ * penalty, go to the wallet. Nobody has to sign. If the operator is no longer in the registry, only the ada of the block is left.
+ *
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if the block is not in the list, or the verdict's policy is none of the contracts'
+ */
+export function removeInvalidBlock(contracts: Contracts, wanted: RemovalByVerdict): TransactionDraft {
+  const { scripts } = contracts
+  const { queue, registry, headerHash, verdict, referenceScripts = [] } = wanted
+  const { predecessor, block } = locate(queue, headerHash)
+  const { operatorVkey } = block.datum.header
+  const entry = registry.datum.operators.find(({ vkey }) => equalBytes(vkey, operatorVkey))
+  const slashing = entry && slashOperator(contracts, registry, entry)
+  const approach =
+    entry === undefined ? 'already-slashed' : entry.activeUntil === undefined ? 'active' : 'retired'
+  const shown = showVerdict(contracts, headerHash, verdict)
+  const provided = provideScripts(
+    [scripts.queue, ...(slashing ? [scripts.registry] : []), ...shown.scripts],
+    referenceScripts,
+  )
+  return {
+    ...provided,
+    referenceInputs: [
+      ...provided.referenceInputs,
+      ...shown.referenceInputs,
+      ...(slashing ? [] : [registry.utxo]),
+    ],
+    inputs: [spendElement(predecessor.utxo), spendElement(block.utxo), ...(slashing ? [slashing.input] : [])],
+    mint: [removal(contracts, block, approach), ...shown.mint],
+    outputs: [relink(predecessor, block), ...(slashing ? [slashing.output] : [])],
+  }
+}
+
+function showVerdict({ parameters }: Contracts, headerHash: string, verdict: Verdict) {
+  const listed = (parameters.verdictPolicies ?? []).map(toHex)
+  if (verdict.kind === 'held') {
+    const { assets } = verdict.utxo.output.value
+    if (!listed.some((policy) => assets.get(policy)?.has(headerHash)))
+      throw invalidDraft(`the output holds no verdict against block ${headerHash}`)
+    return { scripts: [], referenceInputs: [verdict.utxo], mint: [] }
+  }
+  const policy = toHex(verdict.policy.hash)
+  if (!listed.includes(policy)) throw invalidDraft(`${policy} is not one of the verdict policies`)
+  const mint: DraftMint = { policy, assets: new Map([[headerHash, 1n]]), redeemer: verdict.redeemer }
+  return { scripts: [{ script: verdict.policy, policy }], referenceInputs: [], mint: [mint] }
+}
+
+/** Blocks that can be pruned: the first that does not follow the element before it, and those behind it. */
+export interface StaleBlocks {
+  readonly element: RootElement | BlockElement
+  /** In the order of the list; none of them follows `element`. */
+  readonly blocks: readonly BlockElement[]
+}
+
+/** The blocks of a queue that can be pruned; undefined if every block follows the element before it. */
+export function staleBlocks(queue: StateQueue): StaleBlocks | undefined {
+  let element: RootElement | BlockElement = soundRoot(queue)
+  for (const [place, block] of queue.blocks.entries()) {
+    const hash = hashOf(element)
+    const follows = ({ datum }: BlockElement) => toHex(datum.header.prevHeaderHash) === hash
+    if (!follows(block)) {
+      const rest = queue.blocks.slice(place)
+      const end = rest.findIndex(follows)
+      return { element, blocks: end < 0 ? rest : rest.slice(0, end) }
+    }
+    element = block
+  }
+  return undefined
+}
+
+/** The blocks of a queue up to the first that does not follow the element before it. Only they can ever be merged. */
+export function soundBlocks(queue: StateQueue): readonly BlockElement[] {
+  const [first] = staleBlocks(queue)?.blocks ?? []
+  return first === undefined ? queue.blocks : queue.blocks.slice(0, queue.blocks.indexOf(first))
+}
+
+/**
+ * Prunes the blocks that {@link staleBlocks} finds, at most {@link MAX_PRUNED_BLOCKS} of them. Their ada goes to the wallet. Nobody has to sign.
+ *
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if no block is stale
+ */
+export function pruneBlocks(
+  contracts: Contracts,
+  queue: StateQueue,
+  referenceScripts: readonly Utxo[] = [],
+): TransactionDraft {
+  const stale = staleBlocks(queue)
+  if (stale === undefined) throw invalidDraft('no block is stale')
+  const { element } = stale
+  const blocks = stale.blocks.slice(0, MAX_PRUNED_BLOCKS)
+  const inList = [element, ...blocks].map(({ utxo }) => utxo)
+  const spent = inOrder(inList)
+  const keys = spent.map(({ reference }) => outputReferenceKey(reference))
+  const positions = inList.map(({ reference }) => keys.indexOf(outputReferenceKey(reference)))
+  return {
+    ...provideScripts([contracts.scripts.queue], referenceScripts),
+    // Further inputs only move an element further back, so its place among the elements is a lower bound.
+    inputs: spent.map((utxo, place) => spendElement(utxo, place)),
+    mint: [
+      {
+        policy: contracts.scripts.queue.policy,
+        assets: new Map(blocks.map(({ headerHash }) => [tokenName(headerHash), -1n])),
+        redeemer: encodeQueueAction({ kind: 'prune', positions }),
+      },
+    ],
+    outputs: [relink(element, blocks.at(-1))],
+  }
+}
+
+const tokenName = (headerHash: string): string => toHex(blockTokenName(fromHex(headerHash)))
+
+const hashOf = (element: RootElement | BlockElement): string =>
+  'headerHash' in element ? element.headerHash : toHex(element.datum.state.headerHash)
+
+/** A block and the element before it. */
+function locate(queue: StateQueue, headerHash: string) {
+  const root = soundRoot(queue)
+  const place = queue.blocks.findIndex((block) => block.headerHash === headerHash)
+  const block = queue.blocks[place]
+  if (block === undefined) throw invalidDraft(`block ${headerHash} is not in the state queue`)
+  return { predecessor: queue.blocks[place - 1] ?? root, block }
+}
+
+const removal = (
+  { scripts: { queue } }: Contracts,
+  { headerHash }: BlockElement,
+  approach: RemovalApproach,
+): DraftMint => ({
+  policy: queue.policy,
+  assets: new Map([[tokenName(headerHash), -1n]]),
+  redeemer: encodeQueueAction({ kind: 'remove', headerHash: fromHex(headerHash), approach }),
+})
+
+/** Pays an element back with the link of a block that goes. */
+function relink(element: RootElement | BlockElement, goes: BlockElement | undefined) {
+  const link = goes?.datum.link
+  const linked = link && { link }
+  const datum =
+    'headerHash' in element
+      ? encodeBlockDatum({ header: element.datum.header, ...linked })
+      : encodeRootDatum({ state: element.datum.state, ...linked })
+  return continueElement(element.utxo, datum)
+}

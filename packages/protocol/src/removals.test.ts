@@ -1,0 +1,247 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Utxo } from '@ratatosk/ledger'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { publishScripts } from './contracts.js'
+import { burnElements, initQueue, initRollup, mergeBlock } from './queue-drafts.js'
+import { initRegistry, registerOperator, retireOperator } from './registry-drafts.js'
+import {
+  MAX_PRUNED_BLOCKS,
+  pruneBlocks,
+  removeBlock,
+  removeInvalidBlock,
+  soundBlocks,
+  staleBlocks,
+  type Verdict,
+} from './removal-drafts.js'
+import {
+  begin,
+  bond,
+  commit,
+  contracts,
+  evaluator,
+  freeContracts,
+  keys,
+  openScene,
+  operator,
+  otherKeys,
+  type Scene,
+  stateAt,
+} from './test/protocol-scene.js'
+import { convict, invalidRoot, verdictPolicy } from './test/verdict-policy.js'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+afterAll(() => evaluator.close())
+
+async function openBegun() {
+  const scene = await openScene()
+  closing.push(() => scene.devnet.close())
+  return { scene, referenceScripts: await begin(scene, true) }
+}
+
+/** The prover is a stranger to the rollup. */
+async function prove(
+  { run, queue, registry, otherWallet, contracts }: Scene,
+  headerHash: string,
+  verdict: Verdict,
+  referenceScripts: readonly Utxo[],
+) {
+  const wanted = { queue: await queue(), registry: await registry(), headerHash, verdict, referenceScripts }
+  const before = (await otherWallet.balance()).lovelace
+  const built = await run(removeInvalidBlock(contracts, wanted), otherWallet)
+  return { built, gain: (await otherWallet.balance()).lovelace - before + built.fee }
+}
+
+const lovelaceOf = ({ output }: Utxo) => output.value.lovelace
+const invalid = { transactionsRoot: invalidRoot }
+
+describe('a removal by a verdict', () => {
+  it('takes verdict, removal and slash in one transaction, and the bond goes to the prover', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const { queue, registry, run, otherWallet } = scene
+    const honest = await commit(scene, referenceScripts)
+    const fraud = await commit(scene, referenceScripts, invalid)
+    const successor = await commit(scene, referenceScripts)
+    const element = (await queue()).blocks[1]!.utxo
+    const before = lovelaceOf((await registry()).utxo)
+
+    const { gain } = await prove(scene, fraud.headerHash, convict(fraud.header), referenceScripts)
+    expect(gain).toBe(bond + lovelaceOf(element))
+    expect((await registry()).datum).toMatchObject({ operators: [], running: true })
+    expect(lovelaceOf((await registry()).utxo)).toBe(before - bond)
+
+    const left = await queue()
+    expect(left.fault).toBeUndefined()
+    const [first, second] = left.blocks
+    expect([first, second].map((block) => block?.headerHash)).toEqual([
+      honest.headerHash,
+      successor.headerHash,
+    ])
+    expect(staleBlocks(left)).toEqual({ element: first, blocks: [second] })
+    expect(soundBlocks(left)).toEqual([first])
+    await run(pruneBlocks(contracts, left, referenceScripts), otherWallet)
+    expect((await queue()).blocks.map(({ headerHash }) => headerHash)).toEqual([honest.headerHash])
+    expect(staleBlocks(await queue())).toBeUndefined()
+    expect(soundBlocks(await queue())).toEqual((await queue()).blocks)
+
+    // The honest block matures and is merged as if nothing had happened.
+    scene.nextTurn()
+    scene.nextTurn()
+    const { devnet, slots } = scene
+    await run(
+      mergeBlock(contracts, { queue: await queue(), slot: devnet.currentSlot(), slots, referenceScripts }),
+      otherWallet,
+    )
+    expect(toHex((await queue()).roots[0]!.datum.state.headerHash)).toBe(honest.headerHash)
+  })
+
+  it('slashes an operator who has retired, while the bond is locked', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const { registry, run, validity } = scene
+    const fraud = await commit(scene, referenceScripts, invalid)
+    await run(retireOperator(contracts, await registry(), operator, validity(), 'operator', referenceScripts))
+    expect((await registry()).datum.operators[0]!.activeUntil).toBeDefined()
+    const { gain } = await prove(scene, fraud.headerHash, convict(fraud.header), referenceScripts)
+    expect(gain).toBeGreaterThan(bond)
+    expect((await registry()).datum.operators).toEqual([])
+  })
+
+  it('takes the ada of a second block whose operator is already slashed, by a verdict minted earlier', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const { queue, registry, run, otherWallet, layer1 } = scene
+    const first = await commit(scene, referenceScripts, invalid)
+    const second = await commit(scene, referenceScripts, invalid)
+    const verdict = convict(second.header)
+    if (verdict.kind !== 'minted') throw new Error('not minted')
+    const name = new Map([[second.headerHash, 1n]])
+    const policy = toHex(verdictPolicy.hash)
+    const minted = await run(
+      {
+        mint: [{ policy, assets: name, redeemer: verdict.redeemer }],
+        scripts: [verdictPolicy],
+        outputs: [{ address: keys.address.bytes, assets: new Map([[policy, name]]) }],
+      },
+      otherWallet,
+    )
+    await prove(scene, first.headerHash, convict(first.header), referenceScripts)
+    const [utxo] = await layer1.utxosByReferences([minted.produced[0]!.reference])
+    const element = (await queue()).blocks[0]!.utxo
+    const { gain } = await prove(scene, second.headerHash, { kind: 'held', utxo: utxo! }, referenceScripts)
+    expect(gain).toBe(lovelaceOf(element))
+    expect((await queue()).blocks).toEqual([])
+    expect((await registry()).datum.operators).toEqual([])
+  })
+
+  it('leaves an honest block and its operator alone, whatever a prover tries', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const { queue, registry, otherWallet } = scene
+    const honest = await commit(scene, referenceScripts)
+    const fraud = await commit(scene, referenceScripts, invalid)
+    const wanted = { queue: await queue(), registry: await registry(), referenceScripts }
+    const refused = async (headerHash: string, verdict: Verdict) => {
+      const draft = removeInvalidBlock(contracts, { ...wanted, headerHash, verdict })
+      await expect(otherWallet.build(draft)).rejects.toMatchObject({ code: 'WALLET_TRANSACTION_REFUSED' })
+    }
+    await refused(honest.headerHash, convict(honest.header))
+    await refused(honest.headerHash, convict(fraud.header))
+    await refused(honest.headerHash, convict({ ...honest.header, ...invalid }))
+
+    const { headerHash } = honest
+    const other = { ...verdictPolicy, hash: new Uint8Array(28).fill(1) }
+    const unlisted: Verdict = { kind: 'minted', policy: other, redeemer: Uint8Array.of(0) }
+    const empty: Verdict = { kind: 'held', utxo: wanted.registry.utxo }
+    for (const verdict of [unlisted, empty]) {
+      expect(() => removeInvalidBlock(contracts, { ...wanted, headerHash, verdict })).toThrow(
+        expect.objectContaining({ code: 'WALLET_INVALID_DRAFT' }),
+      )
+    }
+    expect(() => pruneBlocks(contracts, wanted.queue)).toThrow('no block is stale')
+  })
+})
+
+describe('pruneBlocks', () => {
+  it(`prunes ${MAX_PRUNED_BLOCKS} blocks in one transaction, with the script in its witnesses too`, async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const { queue, run, otherWallet } = scene
+    for (let count = 0; count < MAX_PRUNED_BLOCKS + 2; count++) await commit(scene, referenceScripts)
+    const [first, second, ...others] = (await queue()).blocks
+    await run(removeBlock(contracts, await queue(), second!.headerHash, referenceScripts))
+    const removed = await queue()
+    expect(staleBlocks(removed)?.blocks).toHaveLength(MAX_PRUNED_BLOCKS)
+
+    const inWitness = await otherWallet.build(pruneBlocks(contracts, removed))
+    otherWallet.release(inWitness.id)
+    const ada = others.reduce((sum, { utxo }) => sum + lovelaceOf(utxo), 0n)
+    const before = (await otherWallet.balance()).lovelace
+    const { fee } = await run(pruneBlocks(contracts, removed, referenceScripts), otherWallet)
+    expect((await otherWallet.balance()).lovelace).toBe(before + ada - fee)
+    expect((await queue()).blocks.map(({ headerHash }) => headerHash)).toEqual([first!.headerHash])
+  })
+})
+
+describe('a renounced administrator', () => {
+  it('starts registry and queue at once, and nothing needs one afterwards', async () => {
+    const scene = await openScene(freeContracts)
+    closing.push(() => scene.devnet.close())
+    const { run, registry, queue, layer1, slots, devnet, validity, wallet } = scene
+    const [deploymentOutput] = await layer1.utxosByReferences([freeContracts.parameters.deploymentOutput])
+    const state = stateAt(BigInt(scene.clock.time))
+    await run(initRollup(freeContracts, deploymentOutput!, state))
+    const published = await run(publishScripts(freeContracts))
+    const referenceScripts = published.produced.slice(0, 2)
+    expect((await registry()).datum).toMatchObject({ operators: [], running: true })
+    for (const { payment } of [keys, otherKeys]) {
+      const by = payment === keys.payment ? wallet : scene.otherWallet
+      const draft = registerOperator(
+        freeContracts,
+        await registry(),
+        payment.hash,
+        validity(),
+        referenceScripts,
+      )
+      await run(draft, by)
+    }
+    const turns = 3
+    for (let count = 0; count < turns; count++) scene.nextTurn()
+    const fraud = await commitInTurn(scene, referenceScripts)
+    const { gain } = await prove(scene, fraud.headerHash, convict(fraud.header), referenceScripts)
+    expect(gain).toBeGreaterThan(bond - freeContracts.parameters.slashPenalty!)
+    expect(gain).toBeLessThan(bond - freeContracts.parameters.slashPenalty! + 10_000_000n)
+    expect((await registry()).datum.operators.map(({ vkey }) => vkey)).toEqual([otherKeys.payment.hash])
+
+    const renounced = expect.objectContaining({ code: 'PROTOCOL_ADMINISTRATOR_RENOUNCED' })
+    const stopped = { ...(await registry()) }
+    const sound = await queue()
+    const idle = { ...stopped, datum: { ...stopped.datum, running: false } }
+    expect(() => initRegistry(freeContracts, deploymentOutput!)).toThrow(renounced)
+    expect(() => initQueue(freeContracts, idle, state)).toThrow(renounced)
+    expect(() => burnElements(freeContracts, [sound.roots[0]!.utxo], stopped)).toThrow(renounced)
+    const other = otherKeys.payment.hash
+    expect(() => retireOperator(freeContracts, stopped, other, validity(), 'administrator')).toThrow(
+      renounced,
+    )
+    expect(() => initRollup(contracts, deploymentOutput!, state)).toThrow('there is an administrator')
+    expect(slots).toBe(devnet.slots)
+  })
+})
+
+/** Commits an invalid block in a turn of the first operator. */
+async function commitInTurn(scene: Scene, referenceScripts: readonly Utxo[]) {
+  for (;;) {
+    try {
+      return await commit(scene, referenceScripts, invalid)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'PROTOCOL_NOT_SCHEDULED') throw error
+    }
+  }
+}
+
+it('nobody leaves a bond with a registry that names another queue', async () => {
+  const { scene } = await openBegun()
+  const element = await scene.registry()
+  const foreign = { ...element, datum: { ...element.datum, queue: new Uint8Array(28).fill(1) } }
+  const join = () => registerOperator(contracts, foreign, otherKeys.payment.hash, scene.validity())
+  expect(join).toThrow('the registry names another queue')
+})

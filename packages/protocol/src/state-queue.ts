@@ -1,0 +1,116 @@
+import { fromHex, toHex } from '@ratatosk/cbor'
+import {
+  type BlockDatum,
+  type ContractsError,
+  encodeQueueSpend,
+  type QueueOutput,
+  type RootDatum,
+  surveyQueue,
+} from '@ratatosk/contracts'
+import { splitUnit, type Utxo } from '@ratatosk/ledger'
+import type { PlutusDataError } from '@ratatosk/ledger/plutus-data'
+import type { DraftInput, DraftOutput } from '@ratatosk/transaction'
+import type { Contracts } from './contracts.js'
+import { ProtocolError } from './errors.js'
+
+/** The root of the state queue: the confirmed state. */
+export interface RootElement {
+  readonly utxo: Utxo
+  readonly datum: RootDatum
+}
+
+/** A block in the state queue. */
+export interface BlockElement {
+  readonly utxo: Utxo
+  /** 56 hex digits, from the token's name. */
+  readonly headerHash: string
+  readonly datum: BlockDatum
+}
+
+/** The state queue on layer 1. */
+export interface StateQueue {
+  /** One in a sound queue. */
+  readonly roots: readonly RootElement[]
+  /** From the root along the links, oldest first; empty unless there is exactly one root. */
+  readonly blocks: readonly BlockElement[]
+  /** Outputs with a token of the queue that are neither a root nor in the list; a repair or reset burns them. */
+  readonly strays: readonly Utxo[]
+  /** Why the queue is broken; absent if it is sound. Nothing is committed to or merged from a broken queue. */
+  readonly fault?: ContractsError | PlutusDataError
+}
+
+interface Element extends QueueOutput {
+  readonly utxo: Utxo
+}
+
+/**
+ * Reads the state queue, sound or broken, from the outputs with its tokens, which the contract keeps at the queue's address. Ignores
+ * outputs without such a token.
+ *
+ * @param utxos of `layer1.utxosByPolicy(contracts.scripts.queue.policy)`
+ */
+export function readStateQueue({ scripts: { queue } }: Contracts, utxos: readonly Utxo[]): StateQueue {
+  const elements: Element[] = []
+  for (const utxo of utxos) {
+    const { value, datum } = utxo.output
+    const [name] = value.assets.get(queue.policy)?.keys() ?? []
+    if (name === undefined) continue
+    elements.push({
+      utxo,
+      tokenName: fromHex(name),
+      datum: datum.kind === 'inline' ? datum.data : undefined,
+    })
+  }
+  const { roots, blocks, strays, fault } = surveyQueue(elements, fromHex(splitUnit(queue.unit).name))
+  return {
+    roots: roots.map(({ output, datum }) => ({ utxo: output.utxo, datum })),
+    blocks: blocks.map(({ output, datum, headerHash }) => ({
+      utxo: output.utxo,
+      headerHash: toHex(headerHash),
+      datum,
+    })),
+    strays: strays.map(({ utxo }) => utxo),
+    ...(fault && { fault }),
+  }
+}
+
+/** Every output with a token of the queue: what a reset burns. */
+export function allElements({ roots, blocks, strays }: StateQueue): readonly Utxo[] {
+  const elements: readonly (RootElement | BlockElement)[] = [...roots, ...blocks]
+  return [...elements.map(({ utxo }) => utxo), ...strays]
+}
+
+/**
+ * The root of a queue that is sound.
+ *
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
+ */
+export function soundRoot({ roots, fault }: StateQueue): RootElement {
+  const [root] = roots
+  if (fault || root === undefined)
+    throw new ProtocolError(
+      'PROTOCOL_BROKEN_QUEUE',
+      `The state queue is broken: ${fault?.message ?? '0 roots'}`,
+      {
+        cause: fault,
+      },
+    )
+  return root
+}
+
+/** Spends an element. `leastIndex`: a lower bound on its index among the transaction's sorted inputs. */
+export const spendElement = (utxo: Utxo, leastIndex = 0): DraftInput => ({
+  utxo,
+  redeemer: encodeQueueSpend(leastIndex),
+})
+
+/** Pays an element back with another datum. */
+export function continueElement({ output }: Utxo, data: Uint8Array): DraftOutput {
+  const { address, value } = output
+  return {
+    address: address.bytes,
+    lovelaceAtLeast: value.lovelace,
+    assets: value.assets,
+    datum: { kind: 'inline', data },
+  }
+}

@@ -1,0 +1,217 @@
+import { decodeHeader, genesisHeaderHash, transactionKey } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import {
+  decodeTransaction,
+  encodeOutputReference,
+  type OutputReference,
+  outputReferenceKey,
+} from '@ratatosk/ledger'
+import type { Block, LedgerEntry, Store } from '@ratatosk/store'
+import { ProverBusyError } from './errors.js'
+import { TransactionsMaps } from './maps.js'
+
+export { ProverBusyError } from './errors.js'
+
+/** The state or the block that something is proved against. */
+export type Against =
+  /** The state after the newest merged block. */
+  | { readonly kind: 'confirmed' }
+  /** The state after the newest block in the state queue. */
+  | { readonly kind: 'committed' }
+  /** The state after this block, which is committed or merged. */
+  | { readonly kind: 'header'; readonly headerHash: Uint8Array }
+
+/** A proof against a root that layer 1 holds. */
+export interface HeldProof {
+  /** 28 bytes; zeros for the state before the first block. */
+  readonly headerHash: Uint8Array
+  /** Plutus data CBOR of the ten fields; undefined before the first block. */
+  readonly header: Uint8Array | undefined
+  /** Undefined before the first block. */
+  readonly height: bigint | undefined
+  /** 32 bytes. */
+  readonly root: Uint8Array
+  readonly key: Uint8Array
+  /** Undefined if the proof shows that the key is absent. */
+  readonly value: Uint8Array | undefined
+  /** Plutus data CBOR of the proof. */
+  readonly proof: Uint8Array
+}
+
+/** A {@link HeldProof} of a transaction's record; `position` is undefined if it shows that the block does not hold it. */
+export interface TransactionProof extends HeldProof {
+  readonly position: number | undefined
+}
+
+export interface ProverOptions {
+  readonly store: Pick<Store, 'transaction'> & {
+    readonly blocks: Pick<
+      Store['blocks'],
+      'byHash' | 'byHeight' | 'confirmed' | 'unmerged' | 'ofTransaction' | 'transactionsOf'
+    >
+  }
+  /** The states of the unspent outputs; `openRoots` of `@ratatosk/sequencer` is one. */
+  readonly roots: {
+    root(): Promise<Uint8Array>
+    prove(
+      root: Uint8Array,
+      outref: Uint8Array,
+    ): Promise<{ readonly isUnspent: boolean; readonly proof: Uint8Array } | undefined>
+  }
+  /** The outputs that the ledger began with. */
+  readonly genesis: readonly LedgerEntry[]
+  /** The most proofs that are made at a time; others are refused. @defaultValue 32 */
+  readonly maxPending?: number
+}
+
+/** Proves what a root of a committed or merged block holds. */
+export interface Prover {
+  /**
+   * Proves that an output is, or is not, among the unspent outputs after a block.
+   *
+   * @returns `'no block'` if the block is not committed, `'not kept'` if the state is too old
+   * @throws ProverBusyError (rejects)
+   */
+  utxo(reference: OutputReference, against: Against): Promise<HeldProof | 'no block' | 'not kept'>
+  /**
+   * Proves the record of a transaction in its block. With a header hash, of that block: if it does not hold the transaction, the proof shows
+   * that the block has no first output of it.
+   *
+   * @param id 32 bytes
+   * @returns `'no block'` if there is no such committed block, or none that holds the transaction
+   * @throws ProverBusyError (rejects)
+   */
+  transaction(id: Uint8Array, headerHash?: Uint8Array): Promise<TransactionProof | 'no block'>
+  /** Ends its thread. Proofs that are being made reject. */
+  close(): Promise<void>
+}
+
+/** States in which layer 1 holds the header. */
+const onLayer1: ReadonlySet<Block['state']> = new Set<Block['state']>(['committed', 'mature', 'merged'])
+
+/** Transactions that are read from the store at a time. */
+const readsAtATime = 32
+
+/**
+ * Opens a prover over the node's own blocks.
+ *
+ * Proofs of outputs come from the kept states of the output trie and take well under a millisecond. The transactions map of a block is built
+ * again when it is asked for, on a thread of its own, one at a time; the last four are kept.
+ *
+ * @example
+ * const prover = openProver({ store, roots, genesis })
+ * const proof = await prover.utxo(reference, { kind: 'confirmed' })
+ */
+export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOptions): Prover {
+  const maps = new TransactionsMaps()
+  const genesisOutputs = new Map(
+    genesis.map(({ reference, output }) => [outputReferenceKey(reference), output] as const),
+  )
+  const genesisEntries = genesis.map(
+    ({ reference, output }) => [encodeOutputReference(reference), output] as const,
+  )
+  let pending = 0
+  let building: Promise<unknown> = Promise.resolve()
+
+  async function bounded<T>(work: () => Promise<T>): Promise<T> {
+    if (pending >= maxPending) throw new ProverBusyError()
+    pending++
+    try {
+      return await work()
+    } finally {
+      pending--
+    }
+  }
+
+  /** Undefined: the state before the first block. */
+  async function blockOf(against: Against): Promise<Block | undefined | 'no block'> {
+    if (against.kind === 'header') {
+      const block = await store.blocks.byHash(against.headerHash)
+      return block !== undefined && onLayer1.has(block.state) ? block : 'no block'
+    }
+    if (against.kind === 'committed') {
+      const newest = (await store.blocks.unmerged()).findLast(({ state }) => onLayer1.has(state))
+      if (newest !== undefined) return newest
+    }
+    return store.blocks.confirmed()
+  }
+
+  async function rootBeforeBlocks(): Promise<Uint8Array> {
+    const first = await store.blocks.byHeight(1n)
+    return first === undefined ? roots.root() : decodeHeader(first.header).prevUtxosRoot
+  }
+
+  async function outputOf({ transactionId, index }: OutputReference): Promise<Uint8Array> {
+    const known = genesisOutputs.get(outputReferenceKey({ transactionId, index }))
+    if (known !== undefined) return known
+    const cbor = await store.transaction(transactionId)
+    const output = cbor && decodeTransaction(cbor).body.outputs[index]
+    if (output === undefined) throw new Error('The node does not have an output of its own trie')
+    return output.bytes
+  }
+
+  async function utxo(
+    reference: OutputReference,
+    against: Against,
+  ): Promise<HeldProof | 'no block' | 'not kept'> {
+    const block = await blockOf(against)
+    if (block === 'no block') return block
+    const root = block?.utxosRoot ?? (await rootBeforeBlocks())
+    const key = encodeOutputReference(reference)
+    const proved = await roots.prove(root, key)
+    if (proved === undefined) return 'not kept'
+    const value = proved.isUnspent ? await outputOf(reference) : undefined
+    return { ...heading(block), root, key, value, proof: proved.proof }
+  }
+
+  async function transaction(
+    id: Uint8Array,
+    headerHash?: Uint8Array,
+  ): Promise<TransactionProof | 'no block'> {
+    const place = await store.blocks.ofTransaction(id)
+    const block = headerHash === undefined ? place?.block : await store.blocks.byHash(headerHash)
+    if (block === undefined || !onLayer1.has(block.state)) return 'no block'
+    const isThere = place !== undefined && toHex(place.block.headerHash) === toHex(block.headerHash)
+    const key = isThere
+      ? transactionKey(place.position)
+      : encodeOutputReference({ transactionId: id, index: 0 })
+    const { root, value, proof } = await inTurn(() =>
+      maps.prove(toHex(block.headerHash), key, {
+        transactions: () => store.blocks.transactionsOf(block.headerHash),
+        producers,
+        genesis: genesisEntries,
+      }),
+    )
+    return { ...heading(block), position: isThere ? place.position : undefined, root, key, value, proof }
+  }
+
+  async function producers(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
+    const found: Uint8Array[] = []
+    for (let start = 0; start < ids.length; start += readsAtATime) {
+      const some = await Promise.all(
+        ids.slice(start, start + readsAtATime).map((id) => store.transaction(id)),
+      )
+      found.push(...some.filter((cbor) => cbor !== undefined))
+    }
+    return found
+  }
+
+  /** One map at a time: two that are built together would need twice the memory. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = building.then(work)
+    building = done.catch(() => undefined)
+    return done
+  }
+
+  return {
+    utxo: (reference, against) => bounded(() => utxo(reference, against)),
+    transaction: (id, headerHash) => bounded(() => transaction(id, headerHash)),
+    close: () => maps.close(),
+  }
+}
+
+function heading(block: Block | undefined): Pick<HeldProof, 'headerHash' | 'header' | 'height'> {
+  if (block === undefined) return { headerHash: genesisHeaderHash(), header: undefined, height: undefined }
+  const { headerHash, header, height } = block
+  return { headerHash, header, height }
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type BackendFactory,
+  type IQueueBackend,
+  type JobProgress,
+  type Processor,
+  Queue,
+  QueueEvents,
+  Worker,
+} from 'bullmq'
+import pTimeout from 'p-timeout'
+import { QueueError, withoutSecrets } from '../errors.js'
+import type {
+  Broadcast,
+  JobEvents,
+  JobQueue,
+  JobQueueOptions,
+  JobWorker,
+  JobWorkerOptions,
+  QueueBackend,
+  QueueBackendOptions,
+  QueueWarning,
+} from '../types.js'
+
+/** Creates one BullMQ backend over the connector's connections; the `connection` option is ignored. */
+export type ConnectedFactory = BackendFactory<IQueueBackend, unknown>
+
+/** One store: how BullMQ connects to it, and how it is pinged and closed. */
+export interface Connector {
+  /** For calls that must fail fast. */
+  readonly producer: ConnectedFactory
+  /** For loops that wait until the store is available again. */
+  readonly consumer: ConnectedFactory
+  readonly prefix?: string
+  ping(): Promise<void>
+  publish(channel: string, message: string): Promise<void>
+  /** The subscription lasts until the connector closes. */
+  subscribe(channel: string, listener: (message: string) => void): Promise<void>
+  /** Call after every BullMQ object is closed. */
+  close(): Promise<void>
+  /** Drops the connections at once, whatever is in progress. */
+  cut(): Promise<void>
+}
+
+interface Closable {
+  close(): Promise<void>
+  disconnect(): Promise<void>
+}
+
+interface Emitter {
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/**
+ * Creates BullMQ objects over one connector and closes them in order: workers, queues and events,
+ * connections.
+ */
+export class BullBackend implements QueueBackend {
+  readonly kind: QueueBackendOptions['kind']
+  readonly #connector: Connector
+  readonly #warnings: readonly QueueWarning[]
+  readonly #requestTimeoutMs: number
+  readonly #onError: (error: Error) => void
+  readonly #workers = new Set<Closable>()
+  readonly #others = new Set<Closable>()
+  #closing: Promise<void> | undefined
+
+  constructor(
+    kind: QueueBackendOptions['kind'],
+    connector: Connector,
+    warnings: readonly QueueWarning[],
+    {
+      requestTimeoutMs,
+      onError,
+    }: { requestTimeoutMs: number; onError?: ((error: Error) => void) | undefined },
+  ) {
+    this.kind = kind
+    this.#connector = connector
+    this.#warnings = warnings
+    this.#requestTimeoutMs = requestTimeoutMs
+    this.#onError = onError ?? (() => undefined)
+  }
+
+  queue<Data, Result = void>(name: string, options: JobQueueOptions = {}): JobQueue<Data, Result> {
+    const { producer } = this.#open()
+    return this.#keep(
+      this.#others,
+      new Queue<Data, Result, string, Data, Result, string, IQueueBackend, unknown>(
+        name,
+        { ...options, ...this.#placement },
+        producer,
+      ),
+    )
+  }
+
+  worker<Data, Result = void>(
+    name: string,
+    processor: Processor<Data, Result, string>,
+    options: JobWorkerOptions = {},
+  ): JobWorker<Data, Result> {
+    const { consumer } = this.#open()
+    return this.#keep(
+      this.#workers,
+      new Worker<Data, Result, string, IQueueBackend, JobProgress, unknown>(
+        name,
+        processor,
+        { ...options, ...this.#placement },
+        consumer,
+      ),
+    )
+  }
+
+  events(name: string): JobEvents {
+    const { consumer } = this.#open()
+    return this.#keep(
+      this.#others,
+      new QueueEvents<unknown, IQueueBackend, unknown>(name, this.#placement, consumer),
+    )
+  }
+
+  async broadcast(channel: string, listener: (message: string) => void): Promise<Broadcast> {
+    const connector = this.#open()
+    const self = randomUUID()
+    let isMember = true
+    const joined = connector.subscribe(channel, (message) => {
+      if (isMember && !message.startsWith(self)) listener(message.slice(self.length))
+    })
+    try {
+      const milliseconds = this.#requestTimeoutMs
+      await pTimeout(joined, { milliseconds, message: `No answer within ${milliseconds} ms` })
+    } catch (cause) {
+      // The subscription may still succeed when the backend is back.
+      isMember = false
+      throw new QueueError(
+        'QUEUE_UNAVAILABLE',
+        `The queue backend did not confirm the channel "${channel}"`,
+        {
+          cause,
+        },
+      )
+    }
+    return {
+      send: (message) => {
+        connector.publish(channel, self + message).catch((error) => this.#onError(withoutSecrets(error)))
+      },
+    }
+  }
+
+  async ping(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    const answered = this.#open().ping()
+    try {
+      // The connector limits how long a ping takes; only the signal is added here.
+      await pTimeout(answered, { milliseconds: Number.POSITIVE_INFINITY, ...(signal && { signal }) })
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason
+      throw new QueueError('QUEUE_UNAVAILABLE', 'The queue backend does not respond', { cause })
+    }
+  }
+
+  warnings(): readonly QueueWarning[] {
+    return this.#warnings
+  }
+
+  close(timeoutMs = 10_000): Promise<void> {
+    this.#closing ??= pTimeout(this.#closeInOrder(), {
+      milliseconds: Math.max(1, timeoutMs),
+      fallback: () => this.#cut(),
+    })
+    return this.#closing
+  }
+
+  async #closeInOrder(): Promise<void> {
+    await closeAll(this.#workers)
+    await closeAll(this.#others)
+    await this.#connector.close()
+  }
+
+  async #cut(): Promise<void> {
+    // Workers have connections of their own in addition to the connector's.
+    for (const made of [...this.#workers, ...this.#others]) made.disconnect().catch(() => undefined)
+    await this.#connector.cut()
+  }
+
+  /** BullMQ requires a `connection` option; the connector's factories ignore it. */
+  get #placement() {
+    const { prefix } = this.#connector
+    return { connection: {}, ...(prefix === undefined ? {} : { prefix }) }
+  }
+
+  #open(): Connector {
+    if (this.#closing !== undefined) throw new QueueError('QUEUE_CLOSED', 'The queue backend is closed')
+    return this.#connector
+  }
+
+  #keep<T extends Closable & Emitter>(set: Set<Closable>, made: T): T {
+    set.add(made)
+    made.on('error', (error) => this.#onError(withoutSecrets(error)))
+    return made
+  }
+}
+
+async function closeAll(closables: Iterable<Closable>): Promise<void> {
+  await Promise.allSettled([...closables].map((each) => each.close()))
+}

@@ -1,0 +1,28 @@
+import { inspect } from 'node:util'
+import { databaseUrl } from '@ratatosk/test-kit'
+import { expect, test } from 'vitest'
+import { openQueueBackend } from '../index.js'
+
+test('the error about an unreachable PostgreSQL does not contain its address', async () => {
+  const url = 'postgres://somebody:opensesame@127.0.0.1:1/queue'
+  const error = await openQueueBackend({ kind: 'postgres', url, requestTimeoutMs: 300 }).catch(
+    (e: unknown) => e,
+  )
+  expect(error).toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('opensesame')
+})
+
+test.each(['', 'localhost', 'mysql://:opensesame@localhost', '//:opensesame@localhost'])(
+  'refuses the address %j',
+  async (url) => {
+    const error = await openQueueBackend({ kind: 'postgres', url }).catch((e: unknown) => e)
+    expect(error).toMatchObject({ code: 'QUEUE_CONFIGURATION' })
+    expect(inspect(error, { depth: 9 })).not.toContain('opensesame')
+  },
+)
+
+test('refuses a schema that is not a plain identifier', async () => {
+  await expect(
+    openQueueBackend({ kind: 'postgres', url: databaseUrl, schema: 'a"; DROP' }),
+  ).rejects.toMatchObject({ code: 'QUEUE_CONFIGURATION' })
+})

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import { type PgPool, runMigrations } from 'bullmq'
+import pg from 'pg'
+import { QueueError } from '../errors.js'
+import type { Connector } from './bull-backend.js'
+import { postgresListener } from './postgres-listener.js'
+import { quoteSchema, schemaBackend } from './schema-backend.js'
+
+export interface PostgresConnectOptions {
+  readonly url: string
+  readonly schema: string
+  readonly poolSize: number
+  readonly requestTimeoutMs: number
+}
+
+/** Bytes; PostgreSQL accepts less than 8,000. */
+const longestNotification = 7999
+
+/** One pool, shared by every BullMQ object. */
+export async function connectPostgres(options: PostgresConnectOptions): Promise<Connector> {
+  const { url, schema, poolSize, requestTimeoutMs } = options
+  checkPostgresUrl(url)
+  const config: pg.ClientConfig = {
+    connectionString: url,
+    options: `-c search_path=${quoteSchema(schema)}`,
+    keepAlive: true,
+    connectionTimeoutMillis: requestTimeoutMs,
+    query_timeout: requestTimeoutMs,
+  }
+  const pool = new pg.Pool({ ...config, max: poolSize })
+  pool.setMaxListeners(0)
+  pool.on('error', () => undefined)
+  try {
+    const client = await pool.connect()
+    try {
+      await runMigrations(client, schema)
+    } finally {
+      client.release()
+    }
+  } catch (cause) {
+    await pool.end()
+    throw new QueueError(
+      'QUEUE_UNAVAILABLE',
+      "PostgreSQL is not reachable or did not create the queue's tables",
+      { cause },
+    )
+  }
+  const factory = schemaBackend(pool as PgPool, schema)
+  const listener = postgresListener(config)
+  return {
+    producer: factory,
+    consumer: factory,
+    async ping() {
+      await pool.query('SELECT 1')
+    },
+    async publish(channel, message) {
+      if (Buffer.byteLength(message) > longestNotification) return
+      await pool.query('SELECT pg_notify($1, $2)', [channelName(schema, channel), message])
+    },
+    subscribe: (channel, hear) => listener.subscribe(channelName(schema, channel), hear),
+    async close() {
+      await listener.close()
+      await pool.end()
+    },
+    cut: async () => {
+      void listener.close()
+      void pool.end().catch(() => undefined)
+    },
+  }
+}
+
+/**
+ * Channels belong to the database, not to a schema, and their names are limited to 63 bytes; so both are
+ * hashed.
+ */
+function channelName(schema: string, channel: string): string {
+  return `ratatosk_${createHash('sha256').update(`${schema} ${channel}`).digest('hex').slice(0, 32)}`
+}
+
+function checkPostgresUrl(url: string): void {
+  // The error of the URL constructor would carry the address with its password.
+  const protocol = URL.canParse(url) ? new URL(url).protocol : undefined
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:') {
+    throw new QueueError(
+      'QUEUE_CONFIGURATION',
+      'Invalid PostgreSQL address: use postgres://host:port/database',
+    )
+  }
+}

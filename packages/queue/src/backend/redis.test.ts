@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto'
+import { inspect } from 'node:util'
+import {
+  type BreakableProxy,
+  breakableProxy,
+  randomName,
+  redisUrl,
+  removeKeys,
+  withRedis,
+} from '@ratatosk/test-kit'
+import { expect, onTestFinished, type TestContext, test } from 'vitest'
+import {
+  createSubmissionQueue,
+  createSubmissionWorker,
+  openQueueBackend,
+  type QueueBackend,
+  SUBMISSIONS,
+} from '../index.js'
+import { reachable } from '../test/backends.js'
+import { durabilityWarnings } from './redis.js'
+
+async function behindProxy(
+  context: TestContext,
+): Promise<{ proxy: BreakableProxy; prefix: string; backend: QueueBackend; errors: Error[] }> {
+  await reachable(context, 'Redis')
+  const proxy = await breakableProxy(redisUrl)
+  const prefix = randomName()
+  const errors: Error[] = []
+  const backend = await openQueueBackend({
+    kind: 'redis',
+    url: proxy.url,
+    prefix,
+    requestTimeoutMs: 500,
+    onError: (error) => errors.push(error),
+  })
+  onTestFinished(async () => {
+    await backend.close(500)
+    await proxy.close()
+    await removeKeys(prefix)
+  })
+  return { proxy, prefix, backend, errors }
+}
+
+const outages = [
+  ['refuses connections', (proxy: BreakableProxy) => proxy.break()],
+  ['does not respond', async (proxy: BreakableProxy) => proxy.freeze()],
+] as const
+
+for (const [how, takeAway] of outages) {
+  test(`adding a transaction fails fast when Redis ${how}, and succeeds when Redis is back`, async (context) => {
+    const { proxy, backend } = await behindProxy(context)
+    const submissions = createSubmissionQueue(backend)
+    await submissions.add(randomBytes(10))
+    await takeAway(proxy)
+    await expect(submissions.add(randomBytes(10))).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
+    await expect(backend.ping()).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
+    // Frozen connections never recover: this is a server that vanished without closing them.
+    await proxy.break()
+    await proxy.mend()
+    await expect
+      .poll(() => submissions.add(randomBytes(10)).catch(() => undefined), { timeout: 10_000 })
+      .toBeDefined()
+  })
+}
+
+for (const [how, takeAway] of outages) {
+  test(`joining a channel fails when Redis ${how}, and hears nothing later`, async (context) => {
+    const { proxy, prefix, backend } = await behindProxy(context)
+    const heard: string[] = []
+    await takeAway(proxy)
+    const error = await backend.broadcast('news', (message) => heard.push(message)).catch((e: unknown) => e)
+    expect(error).toMatchObject({
+      code: 'QUEUE_UNAVAILABLE',
+      message: 'The queue backend did not confirm the channel "news"',
+    })
+    await proxy.break()
+    await proxy.mend()
+    const other = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix })
+    onTestFinished(() => other.close())
+    const sender = await other.broadcast('news', () => undefined)
+    const second: string[] = []
+    await expect
+      .poll(() => backend.broadcast('news', (message) => second.push(message)).catch(() => undefined), {
+        timeout: 10_000,
+      })
+      .toBeDefined()
+    sender.send('now')
+    await expect.poll(() => second).toEqual(['now'])
+    expect(heard).toEqual([])
+  })
+}
+
+test('a worker resumes when Redis is back', async (context) => {
+  const { proxy, backend, errors } = await behindProxy(context)
+  const submissions = createSubmissionQueue(backend)
+  const seen: string[] = []
+  const worker = createSubmissionWorker(
+    backend,
+    async ({ id }) => {
+      seen.push(id)
+      return { kind: 'done' }
+    },
+    { concurrency: 1 },
+  )
+  const first = await submissions.add(randomBytes(10))
+  await expect.poll(() => seen).toEqual([first])
+  await proxy.break()
+  await expect.poll(() => errors.length).toBeGreaterThan(0)
+  await proxy.mend()
+  let second: string | undefined
+  await expect
+    .poll(async () => (second = await submissions.add(randomBytes(10)).catch(() => undefined)), {
+      timeout: 10_000,
+    })
+    .toBeDefined()
+  await expect.poll(() => seen, { timeout: 10_000 }).toContain(second)
+  await worker.close()
+})
+
+for (const [how, takeAway] of outages) {
+  test(`closing takes no longer than its time limit when Redis ${how}`, async (context) => {
+    const { proxy, backend } = await behindProxy(context)
+    backend.worker(SUBMISSIONS, async () => undefined)
+    createSubmissionQueue(backend)
+    await takeAway(proxy)
+    const started = performance.now()
+    await backend.close(300)
+    expect(performance.now() - started, 'milliseconds').toBeLessThan(3_000)
+  })
+}
+
+test('the error about an unreachable Redis does not contain its address', async () => {
+  const url = 'redis://somebody:opensesame@127.0.0.1:1'
+  const error = await openQueueBackend({ kind: 'redis', url, requestTimeoutMs: 300 }).catch((e: unknown) => e)
+  expect(error).toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
+  expect(inspect(error, { depth: 9 })).not.toContain('opensesame')
+})
+
+test('the error about a wrong password does not contain it', async (context) => {
+  await reachable(context, 'Redis')
+  const url = new URL(redisUrl)
+  url.username = 'nobody'
+  url.password = 'opensesame'
+  const error = await openQueueBackend({ kind: 'redis', url: url.href, requestTimeoutMs: 500 }).catch(
+    (e: unknown) => e,
+  )
+  expect(error).toMatchObject({
+    code: 'QUEUE_UNAVAILABLE',
+    cause: { message: expect.stringContaining('WRONGPASS') },
+  })
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('opensesame')
+})
+
+test.each(['', 'localhost', 'http://:opensesame@localhost', '//:opensesame@localhost'])(
+  'refuses the address %j',
+  async (url) => {
+    const error = await openQueueBackend({ kind: 'redis', url }).catch((e: unknown) => e)
+    expect(error).toMatchObject({ code: 'QUEUE_CONFIGURATION' })
+    expect(inspect(error, { depth: 9 })).not.toContain('opensesame')
+  },
+)
+
+test('warns about settings under which accepted jobs can be lost', () => {
+  const warned = (info: string) => durabilityWarnings(info).map(({ code }) => code)
+  expect(warned('aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n')).toEqual([])
+  expect(warned('aof_enabled:0\r\nmaxmemory_policy:allkeys-lru\r\n')).toEqual([
+    'QUEUE_REDIS_NOT_PERSISTENT',
+    'QUEUE_REDIS_MAY_EVICT',
+  ])
+  expect(warned('')).toEqual([])
+})
+
+test('the warnings reflect the settings of the server', async (context) => {
+  const { backend } = await behindProxy(context)
+  const [, appendonly] = await withRedis(
+    async (redis) => redis.config('GET', 'appendonly') as Promise<string[]>,
+  )
+  expect(backend.warnings().some(({ code }) => code === 'QUEUE_REDIS_NOT_PERSISTENT')).toBe(
+    appendonly === 'no',
+  )
+})

@@ -1,0 +1,144 @@
+import { createRedisBackend } from 'bullmq'
+import { Redis, type RedisOptions } from 'ioredis'
+import pTimeout from 'p-timeout'
+import { QueueError } from '../errors.js'
+import type { QueueWarning } from '../types.js'
+import type { ConnectedFactory, Connector } from './bull-backend.js'
+
+export interface RedisConnectOptions {
+  readonly url: string
+  readonly prefix: string
+  readonly requestTimeoutMs: number
+}
+
+/** Milliseconds until the next connection attempt. */
+const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 1000)
+
+/**
+ * Two connections, shared by every BullMQ object: commands of the first fail when Redis is away for longer
+ * than `requestTimeoutMs`, commands of the second wait. BullMQ duplicates the second for each worker's
+ * blocking wait.
+ */
+export async function connectRedis(
+  options: RedisConnectOptions,
+): Promise<Connector & { readonly warnings: readonly QueueWarning[] }> {
+  const { url, prefix, requestTimeoutMs } = options
+  checkRedisUrl(url)
+  const common: RedisOptions = { lazyConnect: true, retryStrategy, keepAlive: 10_000 }
+  const producer = new Redis(url, {
+    ...common,
+    connectTimeout: requestTimeoutMs,
+    // Commands that wait for a connection fail after one retry, so that they do not pile up while Redis is
+    // away.
+    maxRetriesPerRequest: 1,
+    commandTimeout: requestTimeoutMs,
+  })
+  const consumer = new Redis(url, { ...common, maxRetriesPerRequest: null })
+  const connections = [producer, consumer]
+  let failure: Error | undefined
+  for (const connection of connections) {
+    connection.setMaxListeners(0)
+    connection.on('error', (error) => {
+      failure = error
+    })
+  }
+  try {
+    await pTimeout(Promise.all(connections.map((connection) => connection.connect())), {
+      milliseconds: requestTimeoutMs,
+      message: `No answer within ${requestTimeoutMs} ms`,
+    })
+  } catch (cause) {
+    for (const connection of connections) connection.disconnect()
+    throw new QueueError('QUEUE_UNAVAILABLE', 'Redis is not reachable', { cause: failure ?? cause })
+  }
+  const subscriber = redisSubscriber(consumer)
+  const channelKey = (channel: string) => `${prefix}:broadcast:${channel}`
+  return {
+    producer: connected(producer),
+    consumer: connected(consumer),
+    // A server that forbids INFO produces no warnings.
+    warnings: durabilityWarnings(await producer.info().catch(() => '')),
+    prefix,
+    async ping() {
+      await producer.ping()
+    },
+    async publish(channel, message) {
+      await producer.publish(channelKey(channel), message)
+    },
+    subscribe: (channel, listener) => subscriber.subscribe(channelKey(channel), listener),
+    async close() {
+      subscriber.close()
+      await Promise.all(
+        connections.map((connection) =>
+          connection.status === 'ready' ? connection.quit() : connection.disconnect(),
+        ),
+      )
+    },
+    async cut() {
+      subscriber.close()
+      for (const connection of connections) connection.disconnect()
+    },
+  }
+}
+
+/**
+ * Compares the output of INFO with the settings that an accepted job needs to survive; empty if it says
+ * nothing.
+ */
+export function durabilityWarnings(info: string): QueueWarning[] {
+  const warnings: QueueWarning[] = []
+  if (/^aof_enabled:0/m.test(info)) {
+    warnings.push({
+      code: 'QUEUE_REDIS_NOT_PERSISTENT',
+      message:
+        'Redis keeps no append-only file and loses accepted jobs when it crashes: set "appendonly yes"',
+    })
+  }
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
+  if (policy !== undefined && policy !== 'noeviction') {
+    warnings.push({
+      code: 'QUEUE_REDIS_MAY_EVICT',
+      message: `Redis may evict jobs when its memory is full (${policy}): set "maxmemory-policy noeviction"`,
+    })
+  }
+  return warnings
+}
+
+function connected(connection: Redis): ConnectedFactory {
+  return (name, options, kind) => createRedisBackend(name, { ...options, connection }, kind)
+}
+
+/**
+ * A separate connection for subscriptions, opened by the first one; ioredis renews them when it reconnects.
+ */
+function redisSubscriber(connection: Redis) {
+  let subscriber: Redis | undefined
+  return {
+    async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
+      if (subscriber === undefined) {
+        subscriber = connection.duplicate()
+        subscriber.setMaxListeners(0)
+        // The original connection reports the same outages.
+        subscriber.on('error', () => undefined)
+      }
+      subscriber.on('message', (from: string, message: string) => {
+        if (from === channel) listener(message)
+      })
+      await subscriber.subscribe(channel)
+    },
+    close(): void {
+      subscriber?.disconnect()
+    },
+  }
+}
+
+function checkRedisUrl(url: string): void {
+  // The error of the URL constructor would carry the address with its password.
+  const protocol = URL.canParse(url) ? new URL(url).protocol : undefined
+  if (protocol !== 'redis:' && protocol !== 'rediss:') {
+    throw new QueueError(
+      'QUEUE_CONFIGURATION',
+      'Invalid Redis address: use redis://host:port or rediss://host:port',
+    )
+  }
+}

@@ -1,0 +1,55 @@
+import {
+  type PgPool,
+  PostgresConnection,
+  PostgresQueueBackend,
+  QUEUE_EVENT_SUFFIX,
+  quoteSchemaName,
+} from 'bullmq'
+import { QueueError } from '../errors.js'
+import type { ConnectedFactory } from './bull-backend.js'
+
+/** BullMQ's connection over an existing pool, in a schema of the caller's choice. */
+class SchemaConnection extends PostgresConnection {
+  override readonly schema: string
+
+  constructor(pool: PgPool, schema: string) {
+    super(pool)
+    this.schema = schema
+  }
+}
+
+/**
+ * Does what BullMQ's `createPostgresBackend` does, which accepts a pool only together with its default
+ * schema. The pool's sessions must have `schema` on their search path.
+ */
+export function schemaBackend(pool: PgPool, schema: string): ConnectedFactory {
+  return (name, options, { blocking = false, withBlockingConnection = false } = {}) => {
+    const worker = 'name' in options && typeof options.name === 'string' ? `:w:${options.name}` : ''
+    // Names the session that waits for jobs or events, which is how `getWorkers` finds it.
+    const session = withBlockingConnection
+      ? `${name}${worker}`
+      : blocking
+        ? `${name}${QUEUE_EVENT_SUFFIX}`
+        : undefined
+    return new PostgresQueueBackend(
+      new SchemaConnection(pool, schema),
+      name,
+      { ...options, connection: pool },
+      true,
+      session,
+    )
+  }
+}
+
+/**
+ * The schema name, quoted for SQL.
+ *
+ * @throws QueueError `QUEUE_CONFIGURATION` if it is not a plain identifier, which BullMQ requires
+ */
+export function quoteSchema(schema: string): string {
+  try {
+    return quoteSchemaName(schema)
+  } catch (cause) {
+    throw new QueueError('QUEUE_CONFIGURATION', 'The schema name must be a plain identifier', { cause })
+  }
+}

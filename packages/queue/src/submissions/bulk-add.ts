@@ -1,0 +1,58 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
+
+interface Pending<Item, Result> {
+  readonly item: Item
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+export interface BulkOptions {
+  /** The most items in one call. */
+  readonly maxItems: number
+  /** Consecutive event-loop iterations without a new item after which a call is made; 0 waits for one iteration in any case. */
+  readonly quietIterations: number
+}
+
+/**
+ * Combines many calls into one: items that arrive during the same few event-loop iterations, or while a call
+ * is in progress, share the next call. Event-loop iterations are counted instead of milliseconds because an
+ * embedded database blocks the loop while it works. All items of a call succeed or fail together.
+ *
+ * @param call receives the items in the order of arrival and returns one result per item
+ */
+export function addsInBulk<Item, Result>(
+  call: (items: readonly Item[]) => Promise<readonly Result[]>,
+  { maxItems, quietIterations }: BulkOptions,
+): (item: Item) => Promise<Result> {
+  let pending: Pending<Item, Result>[] = []
+  let draining = false
+
+  async function drain(): Promise<void> {
+    draining = true
+    while (pending.length > 0) {
+      let quiet = 0
+      do {
+        const before = pending.length
+        await nextIteration()
+        quiet = pending.length === before ? quiet + 1 : 0
+      } while (quiet < quietIterations && pending.length < maxItems)
+      const batch = pending.slice(0, maxItems)
+      pending = pending.slice(maxItems)
+      try {
+        const results = await call(batch.map(({ item }) => item))
+        results.forEach((result, index) => {
+          batch[index]?.resolve(result)
+        })
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    draining = false
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      pending.push({ item, resolve, reject })
+      if (!draining) void drain()
+    })
+}

@@ -1,0 +1,88 @@
+import { blake2b256 } from '@ratatosk/ledger'
+import { describe, expect, test } from 'vitest'
+import {
+  createSubmissionQueue,
+  createSubmissionWorker,
+  type Disposition,
+  transactionOfSubmission,
+} from '../index.js'
+import { openers } from '../test/backends.js'
+
+const cbor = Buffer.from('84a0a0f5f6', 'hex')
+const transactionId = blake2b256(Buffer.from('a0', 'hex'))
+
+describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
+  test('are queued, then validating until their verdict, then gone', async (context) => {
+    const { backend, again } = await open(context)
+    const submissions = createSubmissionQueue(backend)
+    const id = await submissions.add(cbor)
+    const waiting = {
+      state: 'queued',
+      cbor: new Uint8Array(cbor),
+      submittedAt: expect.any(Date),
+      attempts: 0,
+    }
+    expect(await submissions.find(id)).toEqual(waiting)
+
+    let decide: (disposition: Disposition) => void = () => undefined
+    let deliveries = 0
+    createSubmissionWorker(
+      backend,
+      () => {
+        deliveries++
+        return new Promise((resolve) => {
+          decide = resolve
+        })
+      },
+      { concurrency: 1 },
+    )
+    await expect.poll(() => deliveries, { timeout: 10_000 }).toBe(1)
+    const elsewhere = createSubmissionQueue(await again())
+    expect(await elsewhere.find(id)).toMatchObject({ state: 'validating', attempts: 0 })
+    for (const kind of ['later', 'again'] as const) {
+      const before = deliveries
+      decide({ kind, afterMs: 300 })
+      await expect
+        .poll(
+          async () => {
+            expect(await elsewhere.find(id), kind).toMatchObject({ state: 'validating' })
+            return deliveries
+          },
+          { timeout: 10_000 },
+        )
+        .toBe(before + 1)
+    }
+    decide({ kind: 'done' })
+    await expect.poll(() => elsewhere.find(id), { timeout: 10_000 }).toBe('gone')
+    expect(transactionOfSubmission(id)).toEqual(transactionId)
+  })
+
+  test('are not found under what is no id, whatever the backend keeps under it', async (context) => {
+    const submissions = createSubmissionQueue((await open(context)).backend)
+    await submissions.add(cbor)
+    for (const text of [
+      '',
+      '1',
+      'meta',
+      'wait',
+      'id',
+      'events',
+      'stalled-check',
+      '../x',
+      `${'x'.repeat(99)}`,
+      "' OR ''='",
+    ]) {
+      expect(await submissions.find(text), text).toBeUndefined()
+    }
+    expect(await submissions.find(`AAAAAAAAAAAA.0.1.1.0.${'A'.repeat(43)}`)).toBe('gone')
+  })
+
+  test('whose bytes are no transaction have no transaction id', async (context) => {
+    const submissions = createSubmissionQueue((await open(context)).backend)
+    for (const hex of ['00', '80', '84', '8300a0f5', '83a0a0f5', '8400a0f5f6', '84a1']) {
+      const id = await submissions.add(Buffer.from(hex, 'hex'))
+      expect(transactionOfSubmission(id), hex).toBeUndefined()
+      expect(await submissions.find(id)).toMatchObject({ state: 'queued' })
+    }
+  })
+})

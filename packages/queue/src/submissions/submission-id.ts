@@ -1,0 +1,73 @@
+import { transactionIdOf } from '@ratatosk/ledger'
+
+/** How much a job, or a queue, holds or may hold. */
+export interface QueueSize {
+  readonly transactions: number
+  /** Bytes of CBOR. */
+  readonly bytes: number
+}
+
+const kibibyte = 1024
+
+/**
+ * `<process>.<number>.<transactions>.<KiB>` names a job; with `.<index>` a submission in it, and with `.<transaction>` one that is
+ * shaped like a transaction. The transaction is 32 bytes in base64url, all numbers are in base 36.
+ */
+const pattern =
+  /^([\w-]{12}\.[0-9a-z]{1,10}\.([0-9a-z]{1,4})\.([0-9a-z]{1,6}))(?:\.([0-9a-z]{1,4})(?:\.([\w-]{43}))?)?$/
+
+/**
+ * The id of a new job. It tells how much is in the job, so that a queue is measured by its ids alone.
+ *
+ * @param process 12 characters of base64url, unique
+ * @param number unique in the process
+ */
+export function newJobId(process: string, number: number, { transactions, bytes }: QueueSize): string {
+  const numbers = [number, transactions, Math.ceil(bytes / kibibyte)]
+  return [process, ...numbers.map((each) => each.toString(36))].join('.')
+}
+
+/**
+ * The id of a submission. It has the transaction id, unless the CBOR is not shaped like a transaction: what became of an accepted
+ * submission can so be found without storing which submission the transaction came with.
+ *
+ * @param index its place in the job that it is submitted with, from 0
+ */
+export function newSubmissionId(jobId: string, index: number, cbor: Uint8Array): string {
+  const id = `${jobId}.${index.toString(36)}`
+  const transactionId = transactionIdOf(cbor)
+  if (transactionId === undefined) return id
+  const { buffer, byteOffset, byteLength } = transactionId
+  return `${id}.${Buffer.from(buffer, byteOffset, byteLength).toString('base64url')}`
+}
+
+/** The id of the job that a submission is added with; undefined if the text cannot be the id of a submission. */
+export function jobOfSubmission(submissionId: string): string | undefined {
+  const [, jobId, , , index] = pattern.exec(submissionId) ?? []
+  return index === undefined ? undefined : jobId
+}
+
+/**
+ * The transaction of a submission, from the id that `SubmissionQueue.add` returned.
+ *
+ * @param submissionId any text
+ * @returns 32 bytes; undefined if the text is no such id, or the submission is not shaped like a transaction
+ */
+export function transactionOfSubmission(submissionId: string): Uint8Array | undefined {
+  const encoded = pattern.exec(submissionId)?.[5]
+  return encoded === undefined ? undefined : new Uint8Array(Buffer.from(encoded, 'base64url'))
+}
+
+/**
+ * How much was added under the id of a job: exact in transactions, rounded up to KiB in bytes. The id of a submission is that of a job
+ * of its own.
+ */
+export function sizeOfJob(id: string): QueueSize {
+  const [, , transactions = '0', kibibytes = '0', index] = pattern.exec(id) ?? []
+  const size = {
+    transactions: Number.parseInt(transactions, 36),
+    bytes: Number.parseInt(kibibytes, 36) * kibibyte,
+  }
+  if (index === undefined || size.transactions === 0) return size
+  return { transactions: 1, bytes: Math.ceil(size.bytes / size.transactions) }
+}

@@ -1,0 +1,198 @@
+import { QueueError } from '../errors.js'
+import type { JobQueue, QueueBackend } from '../types.js'
+import { addsInBulk } from './bulk-add.js'
+import { jobPacker, type QueuedTransactions, queuedCbor } from './job.js'
+import { jobOfSubmission, type QueueSize, sizeOfJob } from './submission-id.js'
+import { WaitingLimit } from './waiting-limit.js'
+
+/** Name of the queue between `POST /submit` and validation. */
+export const SUBMISSIONS = 'submissions'
+
+/** A submission that the queue has: before its first delivery, or between that and its verdict. */
+export interface QueuedSubmission {
+  readonly state: 'queued' | 'validating'
+  readonly cbor: Uint8Array
+  readonly submittedAt: Date
+  /** How many deliveries ended in `again`. */
+  readonly attempts: number
+}
+
+/** The queue between `POST /submit` and validation. */
+export interface SubmissionQueue {
+  /** The underlying BullMQ queue. A job holds one transaction or more. */
+  readonly jobs: JobQueue<QueuedTransactions>
+  /**
+   * Adds a transaction to the queue.
+   *
+   * @param cbor the transaction's CBOR, of any length
+   * @returns the id of the submission, once the backend has acknowledged the write
+   * @throws QueueError `QUEUE_FULL` when `maxWaiting` transactions or `maxWaitingBytes` wait, with `retryAfterMs`;
+   *   `QUEUE_UNAVAILABLE` within twice the backend's `requestTimeoutMs`; `QUEUE_CLOSED`. After
+   *   `QUEUE_UNAVAILABLE` the write may still have reached the backend. Adding the transaction again is safe:
+   *   validation applies it once.
+   */
+  add(cbor: Uint8Array): Promise<string>
+  /**
+   * Finds a submission that has no verdict yet. One whose verdict is stored may be found for as long as its job takes to end.
+   * The state only moves on: from `queued` to `validating` to `gone`.
+   *
+   * @param submissionId any text
+   * @returns `gone` if the queue does not have it (any more); undefined if the text is no id that `add` returns
+   * @throws QueueError `QUEUE_UNAVAILABLE`, `QUEUE_CLOSED`
+   */
+  find(submissionId: string): Promise<QueuedSubmission | 'gone' | undefined>
+}
+
+/** Options of {@link createSubmissionQueue}. */
+export interface SubmissionQueueOptions {
+  /**
+   * The most transactions that may wait, redeliveries included; `add` rejects beyond it. The number is
+   * estimated from a count every quarter of a second, so that it can be exceeded by what other processes add
+   * in between.
+   * @defaultValue no limit
+   */
+  readonly maxWaiting?: number
+  /** The most bytes of CBOR that may wait, estimated likewise. The queue's store needs about one and a half times as many. @defaultValue no limit */
+  readonly maxWaitingBytes?: number
+}
+
+/** The time after which a client of a full queue may try again. */
+const retryAfterMs = 1000
+
+/**
+ * The most that one job holds. Larger jobs save little, and are delivered again as a whole when a worker is killed. PGlite runs one
+ * statement at a time.
+ */
+export const jobSizes: Readonly<Record<QueueBackend['kind'], QueueSize>> = {
+  redis: { transactions: 64, bytes: 65_536 },
+  postgres: { transactions: 64, bytes: 65_536 },
+  pglite: { transactions: 256, bytes: 262_144 },
+}
+
+/**
+ * Opens the queue to which submitted transactions are added; {@link createSubmissionWorker} takes them from
+ * it.
+ *
+ * @throws QueueError `QUEUE_CONFIGURATION` if a limit is not a positive integer
+ *
+ * @example
+ * const submissions = createSubmissionQueue(backend, { maxWaiting: 100_000, maxWaitingBytes: 256 * 1024 * 1024 })
+ * const id = await submissions.add(Buffer.from('84a0a0f5f6', 'hex'))
+ */
+export function createSubmissionQueue(
+  backend: QueueBackend,
+  options: SubmissionQueueOptions = {},
+): SubmissionQueue {
+  const limits: QueueSize = {
+    transactions: limitOf('maxWaiting', options.maxWaiting),
+    bytes: limitOf('maxWaitingBytes', options.maxWaitingBytes),
+  }
+  const jobs = backend.queue<QueuedTransactions>(SUBMISSIONS, { streams: { events: { maxLen: 1000 } } })
+  const insert = inserter(backend, jobs)
+  const isLimited = Object.values(limits).some(Number.isFinite)
+  const limit = isLimited ? new WaitingLimit(limits, () => countWaiting(jobs)) : undefined
+
+  async function add(cbor: Uint8Array): Promise<string> {
+    refuseIfClosed(jobs)
+    try {
+      return await insert(cbor)
+    } catch (cause) {
+      if (cause instanceof QueueError) throw cause
+      throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not accept the transaction', { cause })
+    }
+  }
+
+  return {
+    jobs,
+    async add(cbor) {
+      if (limit === undefined) return add(cbor)
+      refuseIfClosed(jobs)
+      const id = await limit.admit(cbor.length, () => add(cbor))
+      if (id === undefined) {
+        const most = [
+          ...(Number.isFinite(limits.transactions) ? [`${limits.transactions} transactions`] : []),
+          ...(Number.isFinite(limits.bytes) ? [`${limits.bytes} bytes`] : []),
+        ]
+        throw new QueueError('QUEUE_FULL', `The queue is full: at most ${most.join(' and ')} may wait`, {
+          retryAfterMs,
+        })
+      }
+      return id
+    },
+    async find(id) {
+      const jobId = jobOfSubmission(id)
+      if (jobId === undefined) return undefined
+      refuseIfClosed(jobs)
+      try {
+        // A postponed transaction gets a job of its own before it leaves the one that it was added with, so this one is looked for first.
+        const first = await jobs.getJob(jobId)
+        for (const job of [await jobs.getJob(id), first]) {
+          const transaction = job?.data.find((each) => each.id === id)
+          if (job === undefined || transaction === undefined) continue
+          const { attempts } = transaction
+          return {
+            // Starts are never uncounted, whereas a job that waits for its next delivery is not active. A job of its own means that the
+            // transaction was delivered before.
+            state: attempts > 0 || job.attemptsStarted > 0 || job.id === id ? 'validating' : 'queued',
+            cbor: queuedCbor(transaction),
+            submittedAt: new Date(job.timestamp),
+            attempts,
+          }
+        }
+        return 'gone'
+      } catch (cause) {
+        throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not look for the submission', { cause })
+      }
+    },
+  }
+}
+
+function limitOf(name: string, value = Number.POSITIVE_INFINITY): number {
+  if (value !== Number.POSITIVE_INFINITY && (!Number.isSafeInteger(value) || value < 1))
+    throw new QueueError('QUEUE_CONFIGURATION', `${name} must be a positive integer`)
+  return value
+}
+
+/**
+ * Adds what arrives together, or while an insert is in progress, as few jobs: the cost of a job is that of many transactions.
+ *
+ * Inserts through BullMQ's backend interface, one level below `Queue.addBulk`, which additionally creates `Job` objects that nothing
+ * here uses.
+ */
+function inserter(
+  backend: QueueBackend,
+  jobs: JobQueue<QueuedTransactions>,
+): (cbor: Uint8Array) => Promise<string> {
+  const inner = jobs.getBackend()
+  const size = jobSizes[backend.kind]
+  const pack = jobPacker(size)
+  const insert = async (batch: readonly Uint8Array[]) => {
+    refuseIfClosed(jobs)
+    const packed = pack(batch)
+    await inner.addJobs(packed.map(({ job }) => ({ job, jobId: job.id })))
+    return packed.flatMap(({ submissionIds }) => submissionIds)
+  }
+  // On SQL, many jobs share the cost of a transaction.
+  return addsInBulk(
+    insert,
+    backend.kind === 'redis'
+      ? { maxItems: size.transactions, quietIterations: 0 }
+      : { maxItems: 512, quietIterations: 3 },
+  )
+}
+
+async function countWaiting(jobs: JobQueue<QueuedTransactions>): Promise<QueueSize> {
+  const ids = await jobs.getBackend().getRanges(['waiting', 'delayed'], 0, -1)
+  let [transactions, bytes] = [0, 0]
+  for (const id of ids.flat()) {
+    const size = sizeOfJob(id)
+    transactions += size.transactions
+    bytes += size.bytes
+  }
+  return { transactions, bytes }
+}
+
+/** BullMQ never settles a call on a closed queue. */
+function refuseIfClosed(jobs: JobQueue<QueuedTransactions>): void {
+  if (jobs.closing !== undefined) throw new QueueError('QUEUE_CLOSED', 'The queue is closed')
+}

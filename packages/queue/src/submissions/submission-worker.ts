@@ -1,0 +1,266 @@
+import type { QueueBackend } from '../types.js'
+import { HeldDeliveries } from './held-deliveries.js'
+import { jobOfOne, type QueuedTransaction, type QueuedTransactions, queuedCbor } from './job.js'
+import { Slots } from './slots.js'
+import { jobSizes, SUBMISSIONS } from './submission-queue.js'
+
+/** One delivery of a queued transaction. */
+export interface Delivery {
+  /** The id that {@link SubmissionQueue.add} returned. */
+  readonly id: string
+  /** The transaction's CBOR, as submitted. */
+  readonly cbor: Uint8Array
+  /** 1 for the first delivery, plus one for each that ended in `again`. */
+  readonly attempt: number
+  readonly submittedAt: Date
+}
+
+/**
+ * How a delivery ends: `done` removes the transaction from the queue, `again` delivers it again after `afterMs`
+ * milliseconds, `later` does so without counting an attempt, `release` returns it to the queue at once without counting
+ * an attempt.
+ */
+export type Disposition =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'again'; readonly afterMs: number }
+  | { readonly kind: 'later'; readonly afterMs: number }
+  | { readonly kind: 'release' }
+
+/** The place that a delivery takes of its worker's `concurrency`. */
+export interface DeliverySlot {
+  /**
+   * Frees the place until the delivery ends, because the handler waits for something else than the queue. The caller bounds how many
+   * deliveries wait like this.
+   */
+  vacate(): void
+}
+
+/** Options of {@link createSubmissionWorker}. */
+export interface SubmissionWorkerOptions {
+  /** The most deliveries handled at a time. */
+  readonly concurrency: number
+  /**
+   * How long an unresponsive worker keeps its deliveries, in milliseconds.
+   * @defaultValue 3000 on Redis, 10000 on SQL, where renewing a lock costs more
+   */
+  readonly lockDurationMs?: number
+  /**
+   * How often deliveries of unresponsive workers are looked for, in milliseconds. @defaultValue a third of
+   * the above
+   */
+  readonly stalledIntervalMs?: number
+}
+
+/** A running consumer of the submission queue. */
+export interface SubmissionWorker {
+  /** Resolves when the worker is connected and takes deliveries. */
+  ready(): Promise<void>
+  /** Stops taking deliveries and resolves when those in progress are handled. */
+  close(): Promise<void>
+}
+
+/** Deliveries held in addition to `concurrency`, so that repeated deliveries do not block new ones. */
+const heldCapacity = 2048
+
+/** Delay before a full worker is woken, so that deliveries that leave their slots together wake it once. */
+const wakeDelayMs = 20
+
+/** The most jobs taken from the queue before the first of them is started. */
+const mostJobsTaken = 16
+
+/** A number that both SQL and Lua can represent and that no transaction reaches. */
+const unlimited = 2 ** 31 - 1
+
+/** Delay of a delivery whose handler rejected. */
+const failedDelayMs = 1_000
+
+/** A transaction that its job is delivered again for. */
+interface Left {
+  readonly transaction: QueuedTransaction
+  readonly afterMs: number
+}
+
+/**
+ * Delivers queued transactions at least once: until `handle` resolves with `done`, across crashes. A delivery
+ * whose `handle` rejects is repeated after one second.
+ *
+ * @param handle processes one delivery and decides how it ends
+ *
+ * @example
+ * const worker = createSubmissionWorker(
+ *   backend,
+ *   async ({ cbor }) => ((await isAccepted(cbor)) ? { kind: 'done' } : { kind: 'again', afterMs: 250 }),
+ *   { concurrency: 100 },
+ * )
+ */
+export function createSubmissionWorker(
+  backend: QueueBackend,
+  handle: (delivery: Delivery, slot: DeliverySlot) => Promise<Disposition>,
+  options: SubmissionWorkerOptions,
+): SubmissionWorker {
+  const { lockDurationMs: lockDuration = backend.kind === 'redis' ? 3000 : 10_000 } = options
+  const jobSize = jobSizes[backend.kind]
+  const slots = new Slots(options.concurrency)
+  let activeJobs = 0
+  let waking: NodeJS.Timeout | undefined
+  const worker = backend.worker<QueuedTransactions>(
+    SUBMISSIONS,
+    async (job) => {
+      const { data, timestamp } = job
+      // What is done need not stay in memory until the last transaction is.
+      job.data = []
+      activeJobs++
+      try {
+        const isAlone = data.length === 1
+        const settling = data.map((each) => settle(each, timestamp, isAlone))
+        applyConcurrency()
+        const left = (await Promise.all(settling)).filter((each) => each !== undefined)
+        if (left.length === 0) return
+        await job.updateData(left.map(({ transaction }) => transaction))
+        throw new PostponedError(Math.max(...left.map(({ afterMs }) => afterMs)))
+      } finally {
+        activeJobs--
+        clearTimeout(waking)
+        waking = undefined
+        applyConcurrency()
+      }
+    },
+    {
+      concurrency: jobsFor(options.concurrency),
+      lockDuration,
+      stalledInterval: options.stalledIntervalMs ?? Math.ceil(lockDuration / 3),
+      // A transaction must not fail silently because its workers were killed.
+      maxStalledCount: unlimited,
+      removeOnComplete: { count: 0 },
+      runRetryDelay: 1_000,
+      settings: {
+        backoffStrategy: (_attempts, _type, error) =>
+          error instanceof PostponedError ? error.afterMs : failedDelayMs,
+      },
+    },
+  )
+  const held = new HeldDeliveries(
+    // Where other processes share the queue, a delivery returns to it, so that any of them can take it.
+    backend.kind === 'pglite' ? heldCapacity : 0,
+    async () => (await worker.getBackend().getCounts(['waiting']))[0] ?? 0,
+  )
+  worker.on('drained', () => applyConcurrency(true))
+  worker.on('closing', () => {
+    held.close()
+    slots.close()
+  })
+
+  /** Delivers a transaction of a job. Unless it is done or in a job of its own, it is left in the job. */
+  async function settle(
+    stored: QueuedTransaction,
+    submittedAt: number,
+    isAlone: boolean,
+  ): Promise<Left | undefined> {
+    const [transaction, disposition] = await deliver(stored, submittedAt)
+    if (disposition.kind === 'done') return undefined
+    const afterMs = disposition.kind === 'release' ? 0 : Math.max(0, Math.ceil(disposition.afterMs))
+    if (disposition.kind === 'release' || isAlone) return { transaction, afterMs }
+    try {
+      // Those that are delivered with it may take long. If the job is delivered again, this one is not added twice: its id is the same.
+      const own = jobOfOne(transaction, { delay: afterMs, submittedAt })
+      await worker.getBackend().addJob(own, own.id)
+      return undefined
+    } catch {
+      return { transaction, afterMs }
+    }
+  }
+
+  async function deliver(
+    stored: QueuedTransaction,
+    submittedAt: number,
+  ): Promise<readonly [QueuedTransaction, Disposition]> {
+    const delivery = {
+      id: stored.id,
+      cbor: queuedCbor(stored),
+      submittedAt: new Date(submittedAt),
+    }
+    held.delivered()
+    let place = false
+    try {
+      for (let transaction = stored; ; ) {
+        const attempt = transaction.attempts + 1
+        const disposition = await inSlot((slot) => handle({ ...delivery, attempt }, slot))
+        if (disposition.kind !== 'again') return [transaction, disposition]
+        transaction = { ...transaction, attempts: attempt }
+        place ||= held.take()
+        if (!place) return [transaction, disposition]
+        if (!(await held.elapsed(disposition.afterMs))) return [transaction, { kind: 'release' }]
+      }
+    } finally {
+      if (place) held.leave()
+    }
+  }
+
+  async function inSlot(work: (slot: DeliverySlot) => Promise<Disposition>): Promise<Disposition> {
+    if (!(await slots.take())) return { kind: 'release' }
+    let isTaken = true
+    const vacate = (): void => {
+      if (!isTaken) return
+      isTaken = false
+      const wasFull = slots.free === 0
+      slots.leave()
+      applyConcurrency()
+      if (wasFull && slots.free > 0) wakeSoon()
+    }
+    try {
+      return await work({ vacate })
+    } catch {
+      return { kind: 'again', afterMs: failedDelayMs }
+    } finally {
+      vacate()
+    }
+  }
+
+  /**
+   * BullMQ takes jobs until it has as many as its `concurrency`, and starts none of them before; until then nothing renews their locks.
+   * So it may have only a few more than those that are started, and starts again with a few when the queue was empty.
+   */
+  function applyConcurrency(restart = false): void {
+    const more = jobsFor(slots.free)
+    const most = Math.max(1, activeJobs + more)
+    // A job that ends takes the next one along, unless BullMQ has too many by then.
+    worker.concurrency = more === 0 || restart ? most : Math.max(worker.concurrency, most)
+  }
+
+  /** Others may be waiting for what this worker could not begin at once. */
+  function jobsFor(transactions: number): number {
+    return Math.min(mostJobsTaken, Math.ceil(transactions / jobSize.transactions))
+  }
+
+  /** A worker whose slots were all taken looks for jobs only when one ends, or when it resumes after a pause. */
+  function wakeSoon(): void {
+    waking ??= setTimeout(async () => {
+      waking = undefined
+      if (worker.closing !== undefined) return
+      await worker.pause(true)
+      if (worker.closing === undefined) await worker.resume()
+    }, wakeDelayMs)
+  }
+
+  return {
+    async ready() {
+      await worker.waitUntilReady()
+    },
+    close() {
+      clearTimeout(waking)
+      return worker.close()
+    },
+  }
+}
+
+/**
+ * Tells BullMQ to deliver the job again. It has no stack, because BullMQ would store the stack with the job.
+ */
+class PostponedError extends Error {
+  override readonly name = 'PostponedError'
+  override stack = ''
+
+  constructor(readonly afterMs: number) {
+    super('to be delivered again')
+  }
+}

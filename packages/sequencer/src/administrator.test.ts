@@ -1,0 +1,138 @@
+import { toHex } from '@ratatosk/cbor'
+import { testWallets } from '@ratatosk/devnet'
+import { openWallet, scriptAuthority } from '@ratatosk/layer1'
+import { encodeBech32Address, scriptAddress } from '@ratatosk/ledger'
+import { readRegistry } from '@ratatosk/protocol'
+import { keysFromSeedPhrase, nativeScript } from '@ratatosk/transaction'
+import { expect, test } from 'vitest'
+import { everythingMerged, expectAgreement, until } from './test/agreement.js'
+import { accept, contracts, evaluator, openChain, openRollup, queueOf, transfers } from './test/rollup.js'
+import { administratorKeys, contractsOf, operatorKeys } from './test/rollup-contracts.js'
+import { openers } from './test/services.js'
+
+const absent = { absent: 'set the phrase and restart' }
+const refused = {
+  kind: 'refused',
+  code: 'SEQUENCER_NO_ADMINISTRATOR',
+  message: `This needs the signature of the administrator (key ${toHex(administratorKeys.payment.hash)}): set the phrase and restart`,
+}
+
+test.concurrent('after init with the key, a sequencer that knows only its hash commits and merges, and refuses the rest', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const first = await openRollup(context, store, chain.layer1)
+  const sent = transfers(6)
+  expect(await first.sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  await first.sequencer.close()
+
+  const { sequencer } = await openRollup(context, store, chain.layer1, {
+    administrator: absent,
+    roots: first.roots,
+    autoInit: true,
+    autoMerge: true,
+  })
+  await accept(store, sent.slice(0, 2))
+  const committed = await sequencer.run('commit')
+  expect(committed).toMatchObject({ kind: 'committed', transactions: 2 })
+  await until(() => everythingMerged(store))
+  await accept(store, sent.slice(2, 4))
+  const { headerHash } = (await sequencer.run('commit')) as { headerHash: string }
+
+  expect(await sequencer.run('reset')).toEqual(refused)
+  expect(await sequencer.run('remove', { headerHash })).toEqual(refused)
+  expect(await sequencer.run('repair')).toEqual({ kind: 'repaired' })
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'root-exists', count: 1 })
+  expect((await queueOf(chain.layer1)).blocks).toHaveLength(1)
+
+  await accept(store, sent.slice(4))
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 2 })
+  await until(() => everythingMerged(store))
+  await expectAgreement(store, chain.layer1, first.roots, sent)
+})
+
+test.concurrent('without the key nothing is initialised, and the store stays as it is', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer } = await openRollup(context, store, chain.layer1, {
+    administrator: absent,
+    autoInit: true,
+    genesis: [],
+  })
+  expect(await sequencer.run('init')).toEqual(refused)
+  await until(async () => sequencer.snapshot().fault?.code === 'SEQUENCER_NOT_INITIALISED')
+  expect(await chain.layer1.utxosByUnit(contracts.scripts.registry.unit)).toEqual([])
+})
+
+const [first, second, third] = [administratorKeys, 6, 7].map((keys) =>
+  typeof keys === 'number' ? keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: keys }) : keys,
+)
+const script = nativeScript(
+  JSON.stringify({
+    type: 'atLeast',
+    required: 2,
+    scripts: [first, second, third].map((keys) => ({ type: 'sig', keyHash: toHex(keys!.payment.hash) })),
+  }),
+)
+
+test.concurrent('two of three keys are the administrator of a whole life of a queue', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { layer1 } = chain
+  const shared = contractsOf(20_000n, contracts.parameters.deploymentOutput, {
+    kind: 'script',
+    hash: script.hash,
+  })
+  const authority = scriptAuthority({ layer1, script, keys: [first!.payment, third!.payment] })
+  const payer = openWallet({ layer1, keys: first!, evaluator, withholdMs: 50 })
+  const { sequencer, roots } = await openRollup(context, store, layer1, {
+    contracts: shared,
+    administrator: { wallet: authority.over(payer), authority },
+  })
+  const sent = transfers(6)
+  const before = await bondOf()
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  expect((await bondOf()) - before).toBe(shared.parameters.bond)
+  await accept(store, sent.slice(0, 2))
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 2 })
+  await accept(store, sent.slice(2, 4))
+  const second = await sequencer.run('commit')
+  expect(second).toMatchObject({ kind: 'committed', transactions: 2 })
+  const { headerHash } = second as { headerHash: string }
+  await accept(store, sent.slice(4))
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+  // Two removals in a chain, each with the output of the one before.
+  expect(await sequencer.run('remove', { headerHash })).toMatchObject({ kind: 'removed', headerHash })
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 4 })
+  await until(async () => (await sequencer.run('merge')).kind === 'merged' && (await everythingMerged(store)))
+  await expectAgreement(store, layer1, roots, sent, shared)
+
+  expect(await sequencer.run('reset')).toEqual({ kind: 'reset' })
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const atScript = await layer1.utxosAt(encodeBech32Address(scriptAddress(script.hash, 0)))
+  expect(atScript.filter(({ output }) => output.referenceScript)).toHaveLength(2)
+  expect(atScript.filter(({ output }) => !output.referenceScript)).toHaveLength(1)
+
+  /** The lovelace in the registry. */
+  async function bondOf(): Promise<bigint> {
+    const registry = readRegistry(shared, await layer1.utxosByUnit(shared.scripts.registry.unit))
+    const own = registry?.datum.operators.find(({ vkey }) => toHex(vkey) === toHex(operatorKeys.payment.hash))
+    return own?.bond ?? 0n
+  }
+})
+
+test.concurrent('one of three keys is refused by layer 1', async (context) => {
+  const chain = await openChain(context)
+  const { layer1 } = chain
+  context.onTestFinished(chain.keepMining())
+  const authority = scriptAuthority({ layer1, script, keys: [first!.payment] })
+  const payer = authority.over(openWallet({ layer1, keys: first!, evaluator, withholdMs: 50 }))
+  await expect(
+    payer.send({ outputs: [{ address: first!.addressText, lovelace: 5_000_000n }] }),
+  ).rejects.toMatchObject({
+    code: 'WALLET_TRANSACTION_REFUSED',
+    verdict: [{ predicate: 'ScriptWitnessNotValidatingUTXOW' }],
+  })
+})

@@ -1,0 +1,160 @@
+import { toHex } from '@ratatosk/cbor'
+import { endOfTurn } from '@ratatosk/contracts'
+import { type OutputReference, slotToTime, type ValidityInterval } from '@ratatosk/ledger'
+import { outputsOf, signed } from '@ratatosk/test-kit'
+import { describe, expect, test } from 'vitest'
+import { refundAddress } from './blocks/merge-blocks.js'
+import { expectAgreement, until } from './test/agreement.js'
+import { accept, contracts, genesis, openChain, openRollup, queueOf, transfers, user } from './test/rollup.js'
+import { operatorKeys } from './test/rollup-contracts.js'
+import { openers } from './test/services.js'
+
+describe.concurrent.each(Object.entries(openers))('%s', (_, open) => {
+  test('commits the mempool in a block and merges it into the confirmed state', async (context) => {
+    const { store } = await open(context)
+    const chain = await openChain(context)
+    const stop = chain.keepMining()
+    context.onTestFinished(stop)
+    const { sequencer, roots } = await openRollup(context, store, chain.layer1)
+    expect(await sequencer.run('commit')).toMatchObject({
+      kind: 'refused',
+      code: 'SEQUENCER_NOT_INITIALISED',
+    })
+    expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+    expect(await sequencer.run('init')).toMatchObject({ kind: 'root-exists', count: 1 })
+    expect(await sequencer.run('commit')).toEqual({ kind: 'nothing-to-commit' })
+    const sent = transfers(3)
+    await accept(store, sent)
+    const before = await store.history(user.address, { limit: 100, offset: 0 })
+    expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 3 })
+    const [block] = (await queueOf(chain.layer1)).blocks
+    expect(toHex((await store.blocks.newest())!.headerHash)).toBe(block?.headerHash)
+    expect(await sequencer.run('merge')).toEqual({ kind: 'nothing-to-merge' })
+    await chain.mine(50)
+    expect(await sequencer.run('merge')).toMatchObject({
+      kind: 'merged',
+      headerHash: block?.headerHash,
+    })
+    expect(await store.history(user.address, { limit: 100, offset: 0 })).toEqual(before)
+    const queue = await queueOf(chain.layer1)
+    expect(queue.blocks).toEqual([])
+    expect(toHex(queue.roots[0]!.datum.state.utxoRoot)).toBe(toHex(await roots.root()))
+
+    // The next merge collects the refund of this one.
+    const refund = refundAddress(operatorKeys.payment.hash, 0)
+    expect(await chain.layer1.utxosAt(refund)).toHaveLength(1)
+    await accept(store, transfers(1, 3))
+    expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+    await chain.mine(50)
+    const [collected] = await chain.layer1.utxosAt(refund)
+    expect(await sequencer.run('merge')).toMatchObject({ kind: 'merged' })
+    const [left, ...others] = await chain.layer1.utxosAt(refund)
+    expect(others).toEqual([])
+    expect(left!.reference).not.toEqual(collected!.reference)
+  })
+})
+
+test.concurrent('chains unconfirmed blocks, and waits at the maximum number of them', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1, {
+    autoCommit: true,
+    maxUnconfirmed: 3,
+    maxBlockTransactions: 2,
+  })
+  await sequencer.run('init')
+  await stop()
+  await chain.nextTurn()
+  const sent = transfers(7)
+  await accept(store, sent)
+  const states = async () => (await store.blocks.range(1n, 9n)).map(({ state }) => state)
+  await until(async () => (await states()).join() === 'submitted,submitted,submitted')
+  expect(await store.blocks.waiting(10)).toBe(1)
+  expect(chain.devnet.mempool()).toHaveLength(3)
+  // Full blocks follow each other, and every transaction can still be found.
+  for (const { id, cbor } of sent) expect(await store.transaction(Buffer.from(id, 'hex'))).toEqual(cbor)
+
+  await chain.mine()
+  await until(async () => (await states()).join() === 'committed,committed,committed,submitted')
+  await chain.mine()
+  await until(async () => (await states()).at(-1) === 'committed')
+  await expectAgreement(store, chain.layer1, roots, sent)
+})
+
+test.concurrent('commits each block within one turn of the operator, and waits for the next turn when too little time is left', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  const { sequencer } = await openRollup(context, store, chain.layer1, { blockValidityMs: 15_000 })
+  await sequencer.run('init')
+  await stop()
+  const { turnLength } = contracts.parameters
+  const now = () => slotToTime(chain.devnet.slots, chain.devnet.currentSlot())
+  const left = () => endOfTurn(now(), turnLength) - now()
+  const commitOne = async (place: number) => {
+    await accept(store, transfers(1, place))
+    const commit = sequencer.run('commit')
+    await until(async () => chain.devnet.mempool().length === 1)
+    await chain.mine()
+    expect(await commit).toMatchObject({ kind: 'committed' })
+    return (await store.blocks.newest())!.endTime
+  }
+
+  await chain.mineUntil(() => left() === 12_000n)
+  const turn = now() / turnLength
+  const turnEnd = (turn + 1n) * turnLength
+  expect(await commitOne(0), 'leaves time for another block').toBeLessThan(turnEnd)
+  await chain.mineUntil(() => left() === 5000n)
+  const endTime = await commitOne(1)
+  expect(endTime, 'ends with the turn').toBe(turnEnd)
+
+  await accept(store, transfers(1, 2))
+  const second = sequencer.run('commit')
+  await until(async () => sequencer.snapshot().activity === 'commit')
+  await chain.mineUntil(() => {
+    const isNextTurn = now() / turnLength !== turn
+    if (!isNextTurn) expect(chain.devnet.mempool()).toHaveLength(0)
+    return isNextTurn
+  })
+  await until(async () => chain.devnet.mempool().length === 1)
+  await chain.mine()
+  expect(await second).toMatchObject({ kind: 'committed' })
+  expect((await store.blocks.newest())!.startTime).toBe(endTime)
+})
+
+test.concurrent('drops what has expired with its descendants, and waits for what is not valid yet', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  context.onTestFinished(stop)
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1)
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const now = await chain.layer1.currentSlot({})
+  const [a, b, c, d] = genesis.map(({ reference }) => reference)
+  const pay = (input: OutputReference, interval: ValidityInterval = {}) =>
+    signed(user, { inputs: [input], outputs: [10_000_000n], ...interval })
+  // Each ended before the first block begins, which is when the queue began.
+  const expired = pay(a!, { invalidHereafter: now - 100n })
+  const child = pay(outputsOf(expired))
+  const fine = pay(b!, { invalidBefore: now - 100n, invalidHereafter: now + 1_000_000n })
+  const early = pay(c!, { invalidBefore: now + 1_000_000n })
+  const after = pay(d!)
+  const before = await store.utxosAt(user.address)
+  await accept(store, [expired, fine, child, early, after])
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 1 })
+
+  const [block] = await store.blocks.range(1n, 9n)
+  expect(await store.blocks.transactionsOf(block!.headerHash)).toEqual([fine.cbor])
+  expect((await store.blocks.oldest(9)).map(({ cbor }) => cbor)).toEqual([early.cbor, after.cbor])
+  await expectAgreement(store, chain.layer1, roots, [fine, early, after])
+  // The output that the expired one spent is back; its own are gone.
+  const left = await store.utxosAt(user.address)
+  expect(left).toHaveLength(before.length)
+  expect(left).toContainEqual(before[0])
+  for (const [{ id }, code] of [
+    [expired, 'OutsideValidityIntervalUTxO'],
+    [child, 'BadInputsUTxO'],
+  ] as const)
+    expect(await store.rejections.findTransaction(Buffer.from(id, 'hex'))).toMatchObject({ code })
+})

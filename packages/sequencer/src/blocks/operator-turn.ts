@@ -1,0 +1,84 @@
+import { equalBytes } from '@ratatosk/cbor'
+import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
+import { outputReferenceKey, slotToTime, timeToSlot } from '@ratatosk/ledger'
+import { firstSlotFrom, type RegistryElement, readRegistry } from '@ratatosk/protocol'
+import type { SequencerContext } from '../context.js'
+import { SequencerError } from '../errors.js'
+
+/** Reads the operator registry; undefined if layer 1 has none. */
+export async function findRegistry({
+  layer1,
+  contracts,
+  signal,
+}: SequencerContext): Promise<RegistryElement | undefined> {
+  const { unit } = contracts.scripts.registry
+  return readRegistry(contracts, await layer1.utxosByUnit(unit, { signal }))
+}
+
+/**
+ * Reads the operator registry. If it has changed, an operator may have been slashed with a block of this queue: the whole queue is compared
+ * before the next block.
+ *
+ * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` when the operator is not in it
+ */
+export async function readOperators(context: SequencerContext): Promise<RegistryElement> {
+  const { memory } = context
+  const registry = await findRegistry(context)
+  const present = registry && outputReferenceKey(registry.utxo.reference)
+  const hasChanged = memory.registry !== undefined && memory.registry !== present
+  memory.registry = present
+  if (hasChanged) memory.comparison = undefined
+  const { hash } = context.operator.keys.payment
+  if (registry?.datum.operators.some(({ vkey }) => equalBytes(vkey, hash))) return registry
+  throw new SequencerError(
+    'SEQUENCER_NOT_REGISTERED',
+    'The operator is not in the registry: initialising a state queue registers the operator',
+  )
+}
+
+/** The times of a commit. */
+export interface CommitTimes {
+  /** First slot in which the commit is valid. */
+  readonly slot: bigint
+  /** End of the block and of the commit's validity: POSIX milliseconds, the start of a slot. */
+  readonly endTime: bigint
+}
+
+/**
+ * Chooses when a block ends that is committed now: within the operator's turn, after the previous block, and late enough for layer 1 to
+ * include the commit.
+ *
+ * @param previousEnd end time of the previous block
+ * @param tip slot of layer 1's newest block
+ * @returns a {@link SequencerError} when the block has to wait for another turn
+ */
+export async function planCommit(
+  { layer1, contracts, operator, slots, blockValidityMs, signal }: SequencerContext,
+  { datum }: RegistryElement,
+  previousEnd: bigint,
+  tip: bigint,
+): Promise<CommitTimes | SequencerError> {
+  const { turnLength } = contracts.parameters
+  const current = await layer1.currentSlot({ signal })
+  const now = slotToTime(slots, current)
+  const scheduled = operatorInTurn(datum, now, turnLength)
+  if (scheduled === undefined || !equalBytes(scheduled.vkey, operator.keys.payment.hash))
+    return notInTurn("It is another operator's turn")
+  const turnEnd = endOfTurn(now, turnLength)
+  const latest = slotToTime(slots, timeToSlot(slots, turnEnd))
+  const shortest = min(BigInt(blockValidityMs), turnLength) / 3n
+  // A block that ends with the turn is the turn's last: near its end, each block takes half of the time left.
+  const validity = min(BigInt(blockValidityMs), max(shortest, (turnEnd - now) / 2n))
+  const wanted = max(now + validity, previousEnd + 1n)
+  const endTime = min(slotToTime(slots, firstSlotFrom(slots, wanted)), latest)
+  if (endTime <= previousEnd || endTime - now < shortest)
+    return notInTurn("Too little of the operator's turn is left")
+  // The tip's slot, in case this clock is ahead of the network's, but not before the turn: the whole validity lies in one turn.
+  return { slot: max(min(tip, current), firstSlotFrom(slots, turnEnd - turnLength)), endTime }
+}
+
+const notInTurn = (reason: string): SequencerError =>
+  new SequencerError('SEQUENCER_NOT_IN_TURN', `${reason}: wait for the next turn`)
+
+export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)

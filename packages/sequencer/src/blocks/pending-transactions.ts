@@ -1,0 +1,88 @@
+import { toHex } from '@ratatosk/cbor'
+import { blockTokenName, decodeBlockDatum } from '@ratatosk/contracts'
+import { decodeTransaction, effects, type Transaction, type Utxo } from '@ratatosk/ledger'
+import { type BlockElement, type Contracts, type RootElement, readStateQueue } from '@ratatosk/protocol'
+import type { Block, StoredTransaction } from '@ratatosk/store'
+
+/** An unconfirmed layer-1 transaction of this sequencer: it is stored, and layer 1 has not shown its effect yet. */
+export interface PendingTransaction {
+  readonly kind: 'commit' | 'merge'
+  /** The block that it commits or merges. */
+  readonly block: Block
+  /** 64 hex digits. */
+  readonly id: string
+  readonly bytes: Uint8Array
+  readonly transaction: Transaction
+  readonly produced: readonly Utxo[]
+}
+
+export function pendingTransaction(
+  kind: PendingTransaction['kind'],
+  block: Block,
+  { id, cbor }: StoredTransaction,
+): PendingTransaction {
+  const transaction = decodeTransaction(cbor)
+  return { kind, block, id: toHex(id), bytes: cbor, transaction, produced: effects(transaction).produced }
+}
+
+/**
+ * The pending transactions of blocks, sorted so that each comes after those whose outputs it spends.
+ *
+ * @param unconfirmed blocks whose commits are unconfirmed
+ * @param oldestUnmerged blocks whose merges may be unconfirmed
+ * @param deadMerges ids of merges that layer 1 can no longer include
+ */
+export function pendingTransactions(
+  unconfirmed: readonly Block[],
+  oldestUnmerged: readonly Block[],
+  deadMerges: ReadonlySet<string>,
+): readonly PendingTransaction[] {
+  const commits = unconfirmed.map((block) => pendingTransaction('commit', block, block.commitTransaction))
+  const merges = oldestUnmerged.flatMap((block) =>
+    block.mergeTransaction && block.state === 'mature'
+      ? [pendingTransaction('merge', block, block.mergeTransaction)]
+      : [],
+  )
+  const byId = new Map([...commits, ...merges].map((pending) => [pending.id, pending]))
+  for (const id of deadMerges) byId.delete(id)
+  const sorted = new Set<PendingTransaction>()
+  const place = (pending: PendingTransaction): void => {
+    for (const { transactionId } of pending.transaction.body.inputs) {
+      const parent = byId.get(toHex(transactionId))
+      if (parent !== undefined && !sorted.has(parent)) place(parent)
+    }
+    sorted.add(pending)
+  }
+  for (const pending of byId.values()) place(pending)
+  return [...sorted]
+}
+
+/** The root of the queue after all pending transactions are included. */
+export function rootAfter(
+  contracts: Contracts,
+  pending: readonly PendingTransaction[],
+  present: RootElement,
+): RootElement {
+  for (const { produced } of [...pending].reverse()) {
+    const [root] = readStateQueue(contracts, produced).roots
+    if (root !== undefined) return root
+  }
+  return present
+}
+
+/**
+ * A block's element in the queue, as this store's transactions produce it: in the block's own commit, or in the commit of the next block,
+ * which changes the element's link.
+ */
+export function elementOf(
+  { scripts: { queue } }: Contracts,
+  block: Block,
+  next: Block | undefined,
+): BlockElement {
+  const { produced } = pendingTransaction('commit', block, (next ?? block).commitTransaction)
+  const name = toHex(blockTokenName(block.headerHash))
+  const utxo = produced.find(({ output }) => output.value.assets.get(queue.policy)?.has(name))
+  if (utxo?.output.datum.kind !== 'inline')
+    throw new Error(`The transaction that commits block ${block.height} has no element of it`)
+  return { utxo, headerHash: toHex(block.headerHash), datum: decodeBlockDatum(utxo.output.datum.data) }
+}

@@ -1,0 +1,213 @@
+import { genesisHeaderHash } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { blockTokenName, decodeBlockDatum } from '@ratatosk/contracts'
+import { Layer1Error } from '@ratatosk/layer1'
+import { type BlockElement, type RootElement, readStateQueue } from '@ratatosk/protocol'
+import type { Block } from '@ratatosk/store'
+import type { SequencerContext } from '../context.js'
+import { brokenQueue, foreignQueue, notInitialised } from '../errors.js'
+import { isMature, markCommitted, markMature, markMerged } from './block-states.js'
+import { compareQueue, forgetReads } from './compare-queue.js'
+import { type PendingTransaction, pendingTransactions } from './pending-transactions.js'
+import { sendPending } from './send-pending.js'
+
+/** Store and layer 1 at a moment at which they agree. */
+export interface ChainView {
+  /** Slot of layer 1's tip, read before everything else. */
+  readonly slot: bigint
+  readonly root: RootElement
+  readonly local: LocalBlocks
+  /** The element of `local.newestCommitted`. After a removal it is not the output of any transaction of this store. */
+  readonly tail: BlockElement | undefined
+  /** Unconfirmed transactions, in the order in which layer 1 can include them. */
+  readonly pending: readonly PendingTransaction[]
+}
+
+/** The store's blocks at both ends of the queue, which may hold thousands. */
+export interface LocalBlocks {
+  readonly newest: Block | undefined
+  /** The newest merged block. */
+  readonly confirmed: Block | undefined
+  /** The newest block that was seen in the queue; undefined when the queue is empty. */
+  readonly newestCommitted: Block | undefined
+  /** The blocks after it, whose commits are unconfirmed, the oldest first. */
+  readonly unconfirmed: readonly Block[]
+  /** The oldest unmerged blocks: all that have a merge transaction, and some more. */
+  readonly oldestUnmerged: readonly Block[]
+}
+
+/** Rounds after which layer 1's answers are considered inconsistent. */
+const maxRounds = 8
+const pageSize = 16n
+/** Milliseconds between two comparisons of the whole queue, for each of its blocks; a provider sends a hundred at a time. */
+const comparisonMsPerBlock = 100
+/** Reads of layer 1 for each comparison of the whole queue, at least. */
+const readsPerComparison = 10
+
+/**
+ * Compares the store with layer 1 and resolves every difference: records blocks that entered the queue, matured or were merged, sends
+ * pending transactions again, and returns blocks to the mempool that layer 1 can no longer include. Reads the root and the newest blocks;
+ * the whole queue only when these differ, at the beginning, after a change of the operators, and now and then: a removal in its middle does
+ * not show at its ends.
+ *
+ * @throws {SequencerError} when the queue is missing, broken, or belongs to another store
+ */
+export async function reconcile(context: SequencerContext): Promise<ChainView> {
+  if (isComparisonDue(context)) await compareQueue(context)
+  for (let round = 0; round < maxRounds; round++) {
+    const local = await readLocalBlocks(context)
+    // The tip first, so that everything read afterwards is at least as recent.
+    const { slot } = await context.layer1.tip({ signal: context.signal })
+    const root = await readRoot(context)
+    const found = await compareEnds(context, local, root)
+    if (found === 'differs') {
+      forgetReads(context)
+      await compareQueue(context)
+    }
+    if (found === 'differs' || found === 'changed') continue
+    if (await updateMature(context, local, slot)) continue
+    const pending = pendingTransactions(local.unconfirmed, local.oldestUnmerged, context.memory.deadMerges)
+    const alive = await sendPending(context, pending, slot, root)
+    if (alive === 'changed') continue
+    pruneMemory(context, local, alive)
+    return { slot, root, local, tail: found.tail, pending: alive }
+  }
+  throw new Layer1Error('invalid answer', 'Layer 1 shows another state at each read')
+}
+
+/** Whether the whole queue has to be compared: rarely if it is long. */
+function isComparisonDue({ memory: { comparison }, pollMs }: SequencerContext): boolean {
+  if (comparison === undefined) return true
+  const interval = Math.max(readsPerComparison * pollMs, comparisonMsPerBlock * comparison.blocks)
+  return performance.now() - comparison.at >= interval
+}
+
+export async function readLocalBlocks({
+  store: { blocks },
+  maxUnconfirmed,
+}: Pick<SequencerContext, 'store' | 'maxUnconfirmed'>): Promise<LocalBlocks> {
+  const newest = await blocks.newest()
+  const confirmed = await blocks.confirmed()
+  const first = (confirmed?.height ?? 0n) + 1n
+  const last = newest?.height ?? 0n
+
+  const top: Block[] = []
+  for (let to = last; to >= first; to -= pageSize) {
+    const from = to - pageSize + 1n
+    top.unshift(...(await blocks.range(from < first ? first : from, to)))
+    if (top[0] === undefined || !isUnconfirmed(top[0])) break
+  }
+  const firstUnconfirmed = top.findLastIndex((block) => !isUnconfirmed(block)) + 1
+
+  const oldestUnmerged: Block[] = []
+  for (let from = first; from <= last; from += pageSize) {
+    oldestUnmerged.push(...(await blocks.range(from, from + pageSize - 1n)))
+    const unmerging = oldestUnmerged.findIndex(({ mergeTransaction }) => mergeTransaction === undefined)
+    if (unmerging >= 0 && oldestUnmerged.length > unmerging + maxUnconfirmed) break
+  }
+  return {
+    newest,
+    confirmed,
+    newestCommitted: top[firstUnconfirmed - 1],
+    unconfirmed: top.slice(firstUnconfirmed),
+    oldestUnmerged,
+  }
+}
+
+const isUnconfirmed = ({ state }: Block): boolean => state === 'built' || state === 'submitted'
+
+/** @throws {SequencerError} when there is no root, or more than one */
+async function readRoot({ layer1, contracts, signal }: SequencerContext): Promise<RootElement> {
+  const { unit } = contracts.scripts.queue
+  const { roots } = readStateQueue(contracts, await layer1.utxosByUnit(unit, { signal }))
+  const [root, second] = roots
+  if (root === undefined) throw notInitialised()
+  if (second !== undefined) throw brokenQueue(`Layer 1 has ${roots.length} root units`)
+  return root
+}
+
+async function compareEnds(
+  context: SequencerContext,
+  local: LocalBlocks,
+  root: RootElement,
+): Promise<{ readonly tail: BlockElement | undefined } | 'changed' | 'differs'> {
+  const { confirmed, unconfirmed, newestCommitted, oldestUnmerged } = local
+  const { headerHash, utxoRoot } = root.datum.state
+  if (!equalBytes(headerHash, confirmed?.headerHash ?? genesisHeaderHash())) {
+    const merged = oldestUnmerged.findIndex((block) => equalBytes(block.headerHash, headerHash))
+    if (merged < 0) return 'differs'
+    await markMerged(context, oldestUnmerged.slice(0, merged + 1))
+    return 'changed'
+  }
+  const { genesisRoot } = context.memory
+  if (confirmed === undefined && genesisRoot && !equalBytes(genesisRoot, utxoRoot))
+    throw foreignQueue('The state queue began with other genesis outputs than this ledger')
+  const arrived = await countArrived(context, unconfirmed)
+  const last = unconfirmed[arrived - 1] ?? newestCommitted
+  const tail = last && (await readElement(context, last))
+  // Either our block is not in the queue, or the queue goes on where ours ends.
+  if (last && tail === undefined) return 'differs'
+  if ((tail ?? root).datum.link !== undefined) return 'differs'
+  if (arrived === 0) return { tail }
+  await markCommitted(context, unconfirmed.slice(0, arrived))
+  return 'changed'
+}
+
+/** The number of unconfirmed blocks that are in the queue. Each commit spends the one before, so that one read mostly suffices. */
+async function countArrived(context: SequencerContext, unconfirmed: readonly Block[]): Promise<number> {
+  const newest = unconfirmed.at(-1)
+  if (newest === undefined) return 0
+  if ((await readElement(context, newest)) !== undefined) return unconfirmed.length
+  for (const [index, block] of unconfirmed.slice(0, -1).entries()) {
+    if ((await readElement(context, block)) === undefined) return index
+  }
+  return unconfirmed.length - 1
+}
+
+/** A block's element in the queue; undefined if it is not there. */
+async function readElement(
+  { layer1, contracts, signal }: SequencerContext,
+  { headerHash }: Block,
+): Promise<BlockElement | undefined> {
+  const unit = contracts.scripts.queue.policy + toHex(blockTokenName(headerHash))
+  const [utxo] = await layer1.utxosByUnit(unit, { signal })
+  if (utxo?.output.datum.kind !== 'inline') return undefined
+  return { utxo, headerHash: toHex(headerHash), datum: decodeBlockDatum(utxo.output.datum.data) }
+}
+
+/** Marks blocks whose maturity window has ended by layer 1's time. Returns whether there was any. */
+async function updateMature(
+  context: SequencerContext,
+  { confirmed, newestCommitted }: LocalBlocks,
+  slot: bigint,
+): Promise<boolean> {
+  const { store, memory } = context
+  const first = (confirmed?.height ?? 0n) + 1n
+  const last = newestCommitted?.height ?? 0n
+  let from = memory.matureUpTo < first ? first : memory.matureUpTo + 1n
+  for (; from <= last; from += pageSize) {
+    const to = from + pageSize - 1n < last ? from + pageSize - 1n : last
+    const page = await store.blocks.range(from, to)
+    const mature = page.filter((block) => isMature(context, block, slot))
+    const changed = mature.filter(({ state }) => state === 'committed')
+    if (changed.length > 0) await markMature(context, changed)
+    memory.matureUpTo = mature.at(-1)?.height ?? memory.matureUpTo
+    if (changed.length > 0) return true
+    if (mature.length < page.length) return false
+  }
+  return false
+}
+
+/** Forgets what no pending transaction needs. */
+function pruneMemory(
+  { memory }: SequencerContext,
+  { oldestUnmerged }: LocalBlocks,
+  pending: readonly PendingTransaction[],
+): void {
+  const pendingIds = new Set(pending.map(({ id }) => id))
+  for (const id of memory.sentAt.keys()) if (!pendingIds.has(id)) memory.sentAt.delete(id)
+  const merges = new Set(
+    oldestUnmerged.flatMap(({ mergeTransaction }) => (mergeTransaction ? [toHex(mergeTransaction.id)] : [])),
+  )
+  for (const id of memory.deadMerges) if (!merges.has(id)) memory.deadMerges.delete(id)
+}

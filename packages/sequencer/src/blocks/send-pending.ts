@@ -1,0 +1,145 @@
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { isLayer1Error } from '@ratatosk/layer1'
+import { outputReferenceKey } from '@ratatosk/ledger'
+import type { RootElement } from '@ratatosk/protocol'
+import type { BuiltTransaction } from '@ratatosk/transaction'
+import type { SequencerContext } from '../context.js'
+import { returnBlocks } from './ledger-state.js'
+import type { PendingTransaction } from './pending-transactions.js'
+import { readQueue } from './read-queue.js'
+
+/**
+ * Sends a transaction of the operator that was just stored.
+ *
+ * @param slot slot of layer 1's tip
+ * @returns false when it could not be sent; reconciliation sends it again
+ */
+export async function sendBuilt(
+  context: SequencerContext,
+  kind: PendingTransaction['kind'],
+  built: BuiltTransaction,
+  slot: bigint,
+): Promise<boolean> {
+  const { operator, memory, signal, log } = context
+  try {
+    await operator.submit(built, { signal })
+  } catch (error) {
+    if (!isLayer1Error(error)) throw error
+    log.warn(
+      { cause: error.kind, reason: error.reason },
+      `A ${kind} transaction was not sent: ${error.kind}; it is sent again`,
+    )
+    return false
+  }
+  memory.sentAt.set(built.id, slot)
+  context.step(`${kind}-sent`)
+  return true
+}
+
+/**
+ * Sends pending transactions again that were not sent for a while: the same bytes, in order. Gives up those that layer 1 can no longer
+ * include: a commit's block returns to the mempool with all later blocks, a merge is built again.
+ *
+ * @param slot slot of a tip that was read before the root, which was read before the transactions were found missing on layer 1
+ * @returns the transactions that are still pending; `changed` when the state has to be read again
+ */
+export async function sendPending(
+  context: SequencerContext,
+  pending: readonly PendingTransaction[],
+  slot: bigint,
+  root: RootElement,
+): Promise<readonly PendingTransaction[] | 'changed'> {
+  const { memory, operator, log } = context
+  const alive: PendingTransaction[] = []
+  const dead = new Map<string, PendingTransaction>()
+  for (const transaction of pending) {
+    if (await isDead(context, transaction, slot, alive, dead)) dead.set(transaction.id, transaction)
+    else alive.push(transaction)
+  }
+  if (dead.size === 0) return alive
+  // The findings come from several reads; confirm them by one read of the whole queue.
+  const queue = await readQueue(context)
+  if (!equalBytes(queue.root.datum.state.headerHash, root.datum.state.headerHash)) return 'changed'
+  for (const { id, kind, block } of dead.values()) {
+    if (kind === 'commit') continue
+    operator.release(id)
+    memory.deadMerges.add(id)
+    log.warn(
+      { transaction: id },
+      `Layer 1 did not include the merge of block ${block.height}; it is built again`,
+    )
+  }
+  const lowest = [...dead.values()].find(({ kind }) => kind === 'commit')?.block
+  if (
+    lowest !== undefined &&
+    !queue.blocks.some(({ headerHash }) => headerHash === toHex(lowest.headerHash))
+  ) {
+    await returnBlocks(context, lowest.height, 'layer 1 did not include its commit')
+  }
+  return 'changed'
+}
+
+async function isDead(
+  context: SequencerContext,
+  pending: PendingTransaction,
+  slot: bigint,
+  alive: readonly PendingTransaction[],
+  dead: ReadonlyMap<string, PendingTransaction>,
+): Promise<boolean> {
+  const { inputs, validityInterval } = pending.transaction.body
+  if (inputs.some(({ transactionId }) => dead.has(toHex(transactionId)))) return true
+  if (validityInterval.invalidHereafter !== undefined && slot >= validityInterval.invalidHereafter)
+    return true
+  return (
+    (await sendIfDue(context, pending, slot)) === 'rejected' && (await lacksInput(context, pending, alive))
+  )
+}
+
+async function sendIfDue(
+  context: SequencerContext,
+  pending: PendingTransaction,
+  slot: bigint,
+): Promise<'sent' | 'rejected'> {
+  const { layer1, operator, memory, signal, store } = context
+  const sentAt = memory.sentAt.get(pending.id)
+  const resendAfter = BigInt(Math.ceil(context.blockValidityMs / 3 / context.slots.slotLength))
+  // A tip older than `sentAt` means that layer 1 was rolled back and may have lost the transaction.
+  if (sentAt !== undefined && slot >= sentAt && slot < sentAt + resendAfter) return 'sent'
+  if (!operator.inFlight().includes(pending.id)) await operator.adopt(pending.bytes, { signal })
+  try {
+    await operator.submit(pending, { signal })
+  } catch (error) {
+    if (!isLayer1Error(error) || error.kind !== 'rejected') throw error
+    if ((await layer1.status(pending.id, { signal })).kind === 'unknown') {
+      // It may be in a mempool that the provider does not show: do not repeat this at each reconciliation.
+      if (error.mayHaveEffect) memory.sentAt.set(pending.id, slot)
+      return 'rejected'
+    }
+  }
+  memory.sentAt.set(pending.id, slot)
+  if (pending.kind === 'merge') context.step('merge-sent')
+  else context.step('commit-sent')
+  if (pending.kind === 'commit' && pending.block.state === 'built') {
+    await store.blocks.setState([pending.block.headerHash], 'submitted', context.lease)
+    context.step('block-submitted')
+  }
+  return 'sent'
+}
+
+/** Whether an input of a rejected transaction no longer exists. If all exist, the rejection or the transaction's validity passes. */
+async function lacksInput(
+  { layer1, signal }: SequencerContext,
+  { transaction }: PendingTransaction,
+  alive: readonly PendingTransaction[],
+): Promise<boolean> {
+  const pendingOutputs = new Set(
+    alive.flatMap(({ produced }) => produced.map(({ reference }) => outputReferenceKey(reference))),
+  )
+  const { inputs, referenceInputs } = transaction.body
+  const needed = new Map(
+    [...inputs, ...referenceInputs].map((reference) => [outputReferenceKey(reference), reference]),
+  )
+  for (const key of pendingOutputs) needed.delete(key)
+  const found = await layer1.utxosByReferences([...needed.values()], { signal })
+  return found.length < needed.size
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { createCommitPolicy } from './commit-policy.js'
+import { commitDefaults, estimateDailyCost, typicalBlockCost } from './spending.js'
+
+const hour = 3_600_000
+const fee = typicalBlockCost / 2n
+
+interface Load {
+  readonly commitEveryMs: number
+  readonly hourlyBudget: bigint | undefined
+  readonly commitAtTransactions?: number
+  readonly commitAtFees?: bigint
+  /** Transactions a second, each with the least fee of a layer-2 transfer. */
+  readonly perSecond?: number
+  readonly hours?: number
+}
+
+/** Runs the policy by a fake clock, second by second; every block is merged once it is an hour old. */
+async function simulate({
+  perSecond = 1,
+  hours = 24,
+  commitAtTransactions = 10_000,
+  commitAtFees,
+  ...settings
+}: Load) {
+  const warnings: string[] = []
+  const log = { info() {}, error() {}, warn: (_: object, message: string) => warnings.push(message) }
+  const policy = createCommitPolicy({ ...settings, commitAtTransactions, commitAtFees, log })
+  let waiting = 0
+  let spent = 0n
+  let mostInAnHour = 0n
+  const commits: number[] = []
+  const toMerge: number[] = []
+  for (let now = 0; now < hours * hour; now += 1000) {
+    waiting += perSecond
+    while (toMerge[0] !== undefined && toMerge[0] <= now) {
+      toMerge.shift()
+      policy.merged(now, fee)
+      spent += fee
+    }
+    const mempool = {
+      count: async (limit: number) => Math.min(waiting, limit),
+      fees: async () => BigInt(waiting) * 170_000n,
+    }
+    if (await policy.isDue(now, mempool)) {
+      policy.committed(now, fee, false)
+      commits.push(now)
+      toMerge.push(now + hour)
+      spent += fee
+      waiting = 0
+    }
+    const lastHour = policy.meter.spent(now)
+    if (lastHour > mostInAnHour) mostInAnHour = lastHour
+  }
+  return { commits, spent, mostInAnHour, warnings }
+}
+
+describe('the commit policy', () => {
+  test('spends a day of one transaction a second on preprod within its budget, without a warning', async () => {
+    const settings = commitDefaults.public
+    const { commits, spent, mostInAnHour, warnings } = await simulate(settings)
+    console.log(
+      `${commits.length} blocks in a simulated day: ${Number(spent) / 1e6} ada, at most ${Number(mostInAnHour) / 1e6} ada an hour`,
+    )
+    expect(commits).toHaveLength(288)
+    expect(spent).toBeLessThanOrEqual(estimateDailyCost({ ...settings, maturityWindowMs: hour }).fees)
+    expect(mostInAnHour).toBeLessThanOrEqual(settings.hourlyBudget)
+    expect(warnings).toEqual([])
+  })
+
+  test('warns at 80 % of the budget, then slows commits down, and merges within it', async () => {
+    const hourlyBudget = 20_000_000n
+    const { commits, spent, mostInAnHour, warnings } = await simulate({ commitEveryMs: 1000, hourlyBudget })
+    expect(warnings[0]).toMatch(/80 % of the hourly budget/)
+    expect(spent).toBeLessThanOrEqual(25n * hourlyBudget)
+    // Merges are never delayed: they may exceed the budget by what was committed an hour before.
+    expect(mostInAnHour).toBeLessThanOrEqual((3n * hourlyBudget) / 2n)
+    expect(commits.length).toBeGreaterThan(24 * 20)
+  })
+
+  test('commits a block every second on a devnet', async () => {
+    const { commits } = await simulate({ ...commitDefaults.devnet, hours: 1 })
+    expect(commits).toHaveLength(3600)
+  })
+
+  test('commits early when enough transactions or fees wait', async () => {
+    const settings = { commitEveryMs: hour, hourlyBudget: undefined, hours: 1 }
+    expect((await simulate({ ...settings, commitAtTransactions: 100 })).commits).toHaveLength(36)
+    expect((await simulate({ ...settings, commitAtFees: 5_100_000n })).commits).toHaveLength(120)
+  })
+
+  test('commits one block an hour when the budget is below the cost of a block', async () => {
+    const { commits } = await simulate({ commitEveryMs: 1000, hourlyBudget: 1n, hours: 6 })
+    expect(commits.length).toBeGreaterThanOrEqual(3)
+    expect(commits.length).toBeLessThanOrEqual(6)
+  })
+})
+
+test('estimates a day at the old and at the new settings', () => {
+  const maturityWindowMs = 7 * 24 * hour
+  expect(estimateDailyCost({ commitEveryMs: 1000, maturityWindowMs })).toEqual({
+    blocks: 86_400,
+    fees: 47_520_000_000n,
+    locked: 1_814_400_000_000n,
+    isLimitedByBudget: false,
+  })
+  expect(estimateDailyCost({ ...commitDefaults.public, maturityWindowMs })).toMatchObject({
+    blocks: 288,
+    fees: 158_400_000n,
+    isLimitedByBudget: false,
+  })
+  expect(
+    estimateDailyCost({ commitEveryMs: 1000, hourlyBudget: 20_000_000n, maturityWindowMs }),
+  ).toMatchObject({
+    blocks: 872,
+    isLimitedByBudget: true,
+  })
+})

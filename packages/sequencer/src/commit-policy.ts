@@ -1,0 +1,71 @@
+import type { Log } from '@ratatosk/telemetry'
+import { createSpendingMeter, type SpendingMeter } from './spending.js'
+
+/** When a block is due. See `SequencerOptions`. */
+export interface CommitPolicyOptions {
+  readonly commitEveryMs: number
+  readonly commitAtTransactions: number
+  readonly commitAtFees: bigint | undefined
+  readonly hourlyBudget: bigint | undefined
+  readonly log: Log
+}
+
+/** What waits in the mempool. Both count up to a limit. */
+export interface WaitingTransactions {
+  /** The number of transactions. */
+  count(limit: number): Promise<number>
+  /** Their layer-2 fees in lovelace. */
+  fees(limit: bigint): Promise<bigint>
+}
+
+/** Decides when scheduled work commits. Times are milliseconds of one clock. */
+export interface CommitPolicy {
+  readonly meter: SpendingMeter
+  /** Whether a block is due: by age, size or fees, and within the budget. */
+  isDue(now: number, waiting: WaitingTransactions): Promise<boolean>
+  /** Records a commit. @param isFull whether the next block may follow at once */
+  committed(now: number, fee: bigint, isFull: boolean): void
+  /** Records a merge. Merges are never delayed. */
+  merged(now: number, fee: bigint): void
+}
+
+export function createCommitPolicy({
+  commitEveryMs,
+  commitAtTransactions,
+  commitAtFees,
+  hourlyBudget,
+  log,
+}: CommitPolicyOptions): CommitPolicy {
+  const meter = createSpendingMeter(hourlyBudget)
+  /** When the latest block was committed that was not full. */
+  let intervalStart = -Infinity
+  let latestAt = -Infinity
+  let isWarned = false
+
+  function spend(now: number, fee: bigint): void {
+    meter.spend(fee, now)
+    const isNearLimit = meter.isNearLimit(now)
+    if (isNearLimit && !isWarned)
+      log.warn(
+        { spentLovelace: String(meter.spent(now)), hourlyBudgetLovelace: String(hourlyBudget) },
+        'Spending on layer 1 has reached 80 % of the hourly budget: commits slow down',
+      )
+    isWarned = isNearLimit
+  }
+
+  return {
+    meter,
+    async isDue(now, waiting) {
+      if (meter.delay(now, latestAt) > 0) return false
+      if (now - intervalStart >= commitEveryMs) return true
+      if ((await waiting.count(commitAtTransactions)) >= commitAtTransactions) return true
+      return commitAtFees !== undefined && (await waiting.fees(commitAtFees)) >= commitAtFees
+    },
+    committed(now, fee, isFull) {
+      latestAt = now
+      if (!isFull) intervalStart = now
+      spend(now, fee)
+    },
+    merged: spend,
+  }
+}

@@ -1,0 +1,106 @@
+import { isLayer1Error } from '@ratatosk/layer1'
+import type { OperationResult, RefusalCode } from '@ratatosk/operations'
+import { isProtocolError } from '@ratatosk/protocol'
+import { isStoreError } from '@ratatosk/store'
+import { isWalletError } from '@ratatosk/transaction'
+
+/** A state in which the sequencer cannot go on. The message says what an operator can do and may be shown to clients. */
+export class SequencerError extends Error {
+  override readonly name = 'SequencerError'
+
+  constructor(
+    readonly code: RefusalCode,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Whether a caught value is a {@link SequencerError}; works across copies of the package. */
+export function isSequencerError(value: unknown): value is SequencerError {
+  return value instanceof Error && value.name === 'SequencerError'
+}
+
+/** The lease is held elsewhere. */
+export const notActive = (): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_NOT_ACTIVE',
+    'Another process holds the lease of the sequencer, or the lease is about to be taken: try again',
+  )
+
+/** @param fault what is wrong with the queue */
+export const brokenQueue = (fault: string): SequencerError =>
+  new SequencerError('SEQUENCER_BROKEN_QUEUE', `${fault}: repair the state queue, then initialise a new one`)
+
+export const notInitialised = (): SequencerError =>
+  new SequencerError('SEQUENCER_NOT_INITIALISED', 'Layer 1 has no root unit: initialise the state queue')
+
+/** @param finding what this store does not know */
+export const foreignQueue = (finding: string): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_FOREIGN_QUEUE',
+    `${finding}: use the store that committed it, or repair the state queue and initialise a new one`,
+  )
+
+/** How an operation ends that failed for an expected reason; undefined for an unexpected error. */
+export function resultOf(error: unknown): OperationResult | undefined {
+  const refused = refusalOf(error)
+  if (refused !== undefined) return { kind: 'refused', code: refused.code, message: refused.message }
+  if (isLayer1Error(error)) return { kind: 'layer1-failed', cause: error.kind, code: error.code }
+  // The wallet applies the network's rules before it sends: layer 1 changed while the transaction was built.
+  if (isWalletError(error) && error.code === 'WALLET_TRANSACTION_REFUSED')
+    return { kind: 'layer1-failed', cause: 'rejected', code: 'LAYER1_REJECTED' }
+  return undefined
+}
+
+/** An error of another package as a {@link SequencerError}, if an operator can resolve its cause. */
+export function refusalOf(error: unknown): SequencerError | undefined {
+  if (isSequencerError(error)) return error
+  if (isProtocolError(error) && error.code === 'PROTOCOL_BROKEN_QUEUE') return brokenQueue(error.message)
+  if (isProtocolError(error) && error.code === 'PROTOCOL_NOT_SCHEDULED')
+    return new SequencerError('SEQUENCER_NOT_IN_TURN', `${error.message}: wait for the next turn`)
+  if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS')
+    return new SequencerError('SEQUENCER_INSUFFICIENT_FUNDS', `${error.message}: send ada to the wallet`)
+  if (isStoreError(error) && error.code === 'STORE_GENESIS_MISMATCH')
+    return new SequencerError(
+      'SEQUENCER_GENESIS_MISMATCH',
+      `${error.message}: reset, or configure the genesis that the ledger began with`,
+    )
+  if (isStoreError(error) && error.code === 'STORE_LEASE_LOST') return notActive()
+  return undefined
+}
+
+/**
+ * Why the roots could not be computed.
+ *
+ * | code | meaning, and what to do |
+ * | --- | --- |
+ * | `ROOTS_STORE_CONFLICT` | Another process has written to the folder. Open it again, and give each process its own folder. |
+ * | `ROOTS_STORE_CORRUPT` | The folder holds something else. Remove it, open it again and rebuild. |
+ * | `ROOTS_THREAD_ENDED` | The thread failed; the call may have taken effect. In memory: open again and rebuild. With a folder: restart the process. |
+ * | `ROOTS_CLOSED` | Used after `close()`. |
+ * | `ROOTS_FAILED` | Any other failure, such as a full disk. Nothing has changed. |
+ */
+export type RootsErrorCode =
+  | 'ROOTS_STORE_CONFLICT'
+  | 'ROOTS_STORE_CORRUPT'
+  | 'ROOTS_THREAD_ENDED'
+  | 'ROOTS_CLOSED'
+  | 'ROOTS_FAILED'
+
+/** A failure of the thread that computes roots, or of its folder. */
+export class RootsError extends Error {
+  override readonly name = 'RootsError'
+
+  constructor(
+    readonly code: RootsErrorCode,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Whether a caught value is a {@link RootsError}; works across copies of the package. */
+export function isRootsError(value: unknown): value is RootsError {
+  return value instanceof Error && value.name === 'RootsError'
+}

@@ -1,0 +1,38 @@
+export { maxBlockBytes } from './blocks/commit-block.js'
+export { createSequencer } from './create-sequencer.js'
+export {
+  isRootsError,
+  isSequencerError,
+  RootsError,
+  type RootsErrorCode,
+  SequencerError,
+} from './errors.js'
+export { operationUnderWay } from './lease.js'
+export { createOperations } from './remote/create-operations.js'
+export { serveOperations } from './remote/serve-operations.js'
+export type {
+  CreateOperationsOptions,
+  Operations,
+  OperationsServer,
+  ServeOperationsOptions,
+} from './remote/types.js'
+export { openRoots } from './roots/open-roots.js'
+export type { BlockRoots, OutputProof, Roots, RootsOptions, UnspentOutput } from './roots/types.js'
+export {
+  type CostSettings,
+  commitDefaults,
+  type DailyCost,
+  estimateDailyCost,
+} from './spending.js'
+export type {
+  AbsentAdministrator,
+  Administrator,
+  BlockSnapshot,
+  Sequencer,
+  SequencerObserver,
+  SequencerOptions,
+  SequencerSnapshot,
+  SequencerStore,
+  Step,
+  Submissions,
+} from './types.js'

@@ -1,0 +1,79 @@
+import { isLayer1Error, Layer1Error, type Wallet } from '@ratatosk/layer1'
+import type { BuiltTransaction, TransactionDraft } from '@ratatosk/transaction'
+import type { SequencerContext } from '../context.js'
+
+/** A built transaction of an operation. */
+export interface OperationTransaction {
+  readonly wallet: Wallet
+  readonly built: BuiltTransaction
+  /** First slot in which layer 1 can no longer include it. */
+  readonly validUntil: bigint
+}
+
+/**
+ * Builds a transaction of an operation, sends it and waits until it is in a block of layer 1. It is not stored: an operation that is
+ * interrupted reads layer 1 again and continues from there.
+ *
+ * @param isDone whether layer 1 shows the transaction's purpose fulfilled, by whichever transaction
+ * @returns the transaction's id; undefined when `isDone` came first
+ * @throws {Layer1Error} `rejected`; `timeout` when layer 1 can no longer include it
+ */
+export async function submitAndConfirm(
+  context: SequencerContext,
+  wallet: Wallet,
+  draft: TransactionDraft,
+  isDone: () => Promise<boolean>,
+): Promise<string | undefined> {
+  return confirm(context, await build(context, wallet, draft), isDone)
+}
+
+/** Builds a transaction. Its validity ends as late as that of a commit, unless the draft says when. */
+export async function build(
+  { layer1, slots, signal, blockValidityMs }: SequencerContext,
+  wallet: Wallet,
+  draft: TransactionDraft,
+): Promise<OperationTransaction> {
+  const validUntil =
+    draft.validUntil ??
+    (await layer1.currentSlot({ signal })) + BigInt(Math.ceil(blockValidityMs / slots.slotLength))
+  return { wallet, validUntil, built: await wallet.build({ ...draft, validUntil }, { signal }) }
+}
+
+/** Sends a built transaction until layer 1 includes it. Parameters and errors are those of {@link submitAndConfirm}. */
+export async function confirm(
+  context: SequencerContext,
+  { wallet, built, validUntil }: OperationTransaction,
+  isDone: () => Promise<boolean>,
+): Promise<string | undefined> {
+  const { layer1, signal, pollMs } = context
+
+  async function poll(): Promise<'confirmed' | 'done' | 'expired' | 'waiting'> {
+    // The tip first: a transaction not found afterwards is never included once the tip is past its validity.
+    const { slot } = await layer1.tip({ signal })
+    const { kind } = await layer1.status(built.id, { signal })
+    if (kind === 'confirmed') return 'confirmed'
+    if (await isDone()) return 'done'
+    if (slot >= validUntil) return 'expired'
+    if (kind === 'unknown') await wallet.submit(built, { signal })
+    return 'waiting'
+  }
+
+  for (;;) {
+    const state = await poll().catch(keepWaiting)
+    if (state === 'confirmed') return built.id
+    if (state !== 'waiting') wallet.release(built.id)
+    if (state === 'done') return undefined
+    if (state === 'expired')
+      throw new Layer1Error('timeout', 'Layer 1 did not include the transaction in time')
+    await context.pause(pollMs)
+  }
+}
+
+/** A failure that leaves the transaction's outcome open does not end the wait. */
+function keepWaiting(error: unknown): 'waiting' {
+  if (!isLayer1Error(error)) throw error
+  const { kind, mayHaveEffect } = error
+  const isFinal = kind === 'rejected' || kind === 'wrong network' || kind === 'unauthorized'
+  if (isFinal && !mayHaveEffect) throw error
+  return 'waiting'
+}

@@ -1,0 +1,108 @@
+import type { Operation, OperationResult } from '@ratatosk/operations'
+import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
+import { redisUrl } from '@ratatosk/test-kit'
+import { expect, type TestContext, test } from 'vitest'
+import { until } from '../test/agreement.js'
+import { openChain, openRollup } from '../test/rollup.js'
+import { openers } from '../test/services.js'
+
+import { createOperations } from './create-operations.js'
+import { serveOperations } from './serve-operations.js'
+
+/** What a process without a sequencer has of the same queue. */
+async function openElsewhere(context: TestContext, name: string): Promise<QueueBackend> {
+  const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
+  context.onTestFinished(() => queue.close())
+  return queue
+}
+
+test('runs an operation on the sequencer of another process and returns its result', async (context) => {
+  const { store, queue, name } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer } = await openRollup(context, store, chain.layer1)
+  const server = serveOperations({ queue, sequencer })
+  context.onTestFinished(() => server.close())
+  const operations = createOperations({ queue: await openElsewhere(context, name) })
+  context.onTestFinished(() => operations.close())
+
+  const results = await Promise.all([
+    operations.run('init'),
+    operations.run('reset'),
+    operations.run('repair'),
+  ])
+  expect(results.filter(({ kind }) => kind === 'busy')).toHaveLength(2)
+  await sequencer.run('init')
+  expect(await operations.run('init')).toMatchObject({ kind: 'root-exists', count: 1 })
+  expect(await operations.run('commit')).toEqual({ kind: 'nothing-to-commit' })
+})
+
+test('an operation that no sequencer takes in time never runs', async (context) => {
+  const { queue, name } = await openers['PostgreSQL and Redis'](context)
+  const operations = createOperations({ queue: await openElsewhere(context, name), timeoutMs: 300 })
+  context.onTestFinished(() => operations.close())
+  expect(await operations.run('reset')).toMatchObject({ kind: 'timed-out' })
+
+  const ran: Operation[] = []
+  const sequencer = {
+    active: true,
+    subscribe: () => () => undefined,
+    run: async (operation: Operation): Promise<OperationResult> => {
+      ran.push(operation)
+      return { kind: 'nothing-to-merge' }
+    },
+  }
+  const server = serveOperations({ queue, sequencer })
+  context.onTestFinished(() => server.close())
+  await server.ready()
+  expect(await createOperations({ queue, timeoutMs: 5000 }).run('merge')).toEqual({
+    kind: 'nothing-to-merge',
+  })
+  expect(ran).toEqual(['merge'])
+})
+
+test('an operation taken after its deadline answers expired and does not run', async (context) => {
+  const { queue } = await openers['PostgreSQL and Redis'](context)
+  const jobs = queue.queue('operations')
+  const job = await jobs.add('reset', { operation: 'reset', expiresAt: Date.now() - 1 })
+  const sequencer = {
+    active: true,
+    subscribe: () => () => undefined,
+    run: async (): Promise<OperationResult> => ({ kind: 'reset' }),
+  }
+  const server = serveOperations({ queue, sequencer })
+  context.onTestFinished(() => server.close())
+  await until(async () => (await job.getState()) === 'completed')
+  expect((await jobs.getJob(job.id!))?.returnvalue).toEqual({ kind: 'expired' })
+})
+
+test('runs on the sequencer of the same process without the queue', async (context) => {
+  const { queue } = await openers['PostgreSQL and Redis'](context)
+  const run = async (): Promise<OperationResult> => ({ kind: 'repaired' })
+  const operations = createOperations({ queue, sequencer: { active: true, run }, timeoutMs: 100 })
+  expect(await operations.run('repair')).toEqual({ kind: 'repaired' })
+  await operations.close()
+})
+
+test('answers a running operation when its process closes', async (context) => {
+  const { queue, name } = await openers['PostgreSQL and Redis'](context)
+  const operations = createOperations({ queue: await openElsewhere(context, name) })
+  context.onTestFinished(() => operations.close())
+  let taken = (): void => undefined
+  const underWay = new Promise<void>((resolve) => {
+    taken = resolve
+  })
+  const sequencer = {
+    active: true,
+    subscribe: () => () => undefined,
+    run(): Promise<OperationResult> {
+      taken()
+      return new Promise(() => undefined)
+    },
+  }
+  const server = serveOperations({ queue, sequencer })
+  const result = operations.run('commit')
+  await underWay
+  await server.close()
+  expect(await result).toMatchObject({ kind: 'timed-out' })
+})

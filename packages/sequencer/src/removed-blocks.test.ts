@@ -1,0 +1,132 @@
+import { decodeHeader } from '@ratatosk/block'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { ledgerFraudScript } from '@ratatosk/contracts'
+import { openWallet } from '@ratatosk/layer1'
+import {
+  pruneBlocks,
+  publishScripts,
+  readRegistry,
+  referenceScriptsOf,
+  removeFraudulentBlock,
+} from '@ratatosk/protocol'
+import { expect, test } from 'vitest'
+import { acceptingAll } from './test/accept.js'
+import { everythingMerged, expectAgreement, until } from './test/agreement.js'
+import { attackerKeys, registerAttacker } from './test/attacker.js'
+import { ledgerDigest } from './test/digest.js'
+import { ghost, openLyingRoots } from './test/lying-roots.js'
+import {
+  accept,
+  administrator,
+  contracts,
+  evaluator,
+  openChain,
+  openRollup,
+  queueOf,
+  type TestChain,
+  transfers,
+} from './test/rollup.js'
+import { openers } from './test/services.js'
+
+/** Of the invalid block, as many as one transaction prunes. */
+const successors = 50
+
+/** Sends the verdict on a block, its removal and the slashing of its operator: one transaction, and all scripts run. */
+async function convict(
+  { layer1, devnet }: TestChain,
+  accused: Omit<Parameters<typeof removeFraudulentBlock>[1]['block'], 'header'>,
+  headerHash: string,
+): Promise<void> {
+  const stranger = administrator(layer1)
+  const { produced } = await stranger.send(publishScripts(contracts, [ledgerFraudScript()]))
+  await layer1.await(toHex(produced[0]!.reference.transactionId))
+  const queue = await queueOf(layer1)
+  const { datum } = queue.blocks.find((block) => block.headerHash === headerHash)!
+  const registry = readRegistry(contracts, await layer1.utxosByUnit(contracts.scripts.registry.unit))!
+  const removal = await removeFraudulentBlock(
+    contracts,
+    {
+      block: { ...accused, header: datum.header },
+      queue,
+      registry,
+      referenceScripts: referenceScriptsOf(contracts, produced),
+    },
+    { parameters: await layer1.parameters(), slots: devnet.slots, slot: devnet.currentSlot(), evaluator },
+  )
+  const { id } = await stranger.send(removal!.draft)
+  await layer1.await(id)
+}
+
+test('the ledger is as before an invalid block, byte for byte, and an honest operator commits its transactions again', {
+  timeout: 240_000,
+}, async (context) => {
+  const { store, name } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const { layer1 } = chain
+  context.onTestFinished(chain.keepMining())
+  const lying = openLyingRoots()
+  const liar = await openRollup(context, store, layer1, {
+    roots: lying,
+    autoCommit: true,
+    maxBlockTransactions: 1,
+  })
+  const sent = transfers(20, 0, 3)
+  await liar.sequencer.run('init')
+  await accept(store, sent.slice(0, 2))
+  const committed = (height: bigint) => async () =>
+    (await store.blocks.byHeight(height))?.state === 'committed'
+  await until(committed(2n))
+  const before = await ledgerDigest(store, name)
+  const rootBefore = await lying.root()
+
+  lying.lie()
+  await accept(store, sent.slice(2, 3 + successors))
+  await until(committed(3n + BigInt(successors)), 120_000)
+  await liar.sequencer.close()
+  // In the mempool, after the invalid blocks.
+  await accept(store, sent.slice(3 + successors, 5 + successors))
+  const invalid = (await store.blocks.byHeight(3n))!
+  const accused = {
+    body: { transactions: await store.blocks.transactionsOf(invalid.headerHash) },
+    before: lying.at(decodeHeader(invalid.header).prevUtxosRoot),
+    after: lying.at(invalid.utxosRoot),
+    keys: [ghost.key],
+  }
+  await convict(chain, accused, toHex(invalid.headerHash))
+  const stale = await queueOf(layer1)
+  expect(stale.blocks).toHaveLength(2 + successors)
+  const { id } = await administrator(layer1).send(pruneBlocks(contracts, stale))
+  await layer1.await(id)
+  expect((await queueOf(layer1)).blocks).toHaveLength(2)
+
+  await registerAttacker(chain)
+  const digests: Promise<string>[] = []
+  const submissions = acceptingAll(store)
+  const honest = await openRollup(context, store, layer1, {
+    operator: openWallet({ layer1, keys: attackerKeys, evaluator, withholdMs: 50 }),
+    holder: 'honest',
+    autoCommit: true,
+    autoMerge: true,
+    submissions: {
+      // Everything is undone before anything comes back.
+      async add(cbor) {
+        if (digests.length === 0) digests.push(ledgerDigest(store, name))
+        await Promise.all(digests)
+        return submissions.add(cbor)
+      },
+    },
+  })
+  await until(async () => digests.length > 0)
+  expect(await Promise.all(digests)).toEqual([before])
+  expect(toHex((await store.blocks.byHash(invalid.headerHash))!.utxosRoot)).not.toBe(toHex(rootBefore))
+  expect(await store.resubmissions.ofTransaction(fromHex(sent[2]!.id))).toMatchObject([
+    { block: { headerHash: invalid.headerHash, height: 3n } },
+  ])
+  await until(async () => (await store.resubmissions.waiting(1)).length === 0)
+  await until(() => everythingMerged(store), 120_000)
+  const all = sent.slice(0, 5 + successors)
+  await expectAgreement(store, layer1, honest.roots, all)
+  // The header that the honest operator signed for them is another.
+  expect(toHex((await store.blocks.byHeight(3n))!.headerHash)).not.toBe(toHex(invalid.headerHash))
+  expect((await store.blocks.byHash(invalid.headerHash))?.state).toBe('removed')
+})

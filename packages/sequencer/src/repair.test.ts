@@ -1,0 +1,115 @@
+import { genesisHeaderHash } from '@ratatosk/block'
+import { initQueue, readRegistry } from '@ratatosk/protocol'
+import { expect, test } from 'vitest'
+import { everythingMerged, expectAgreement, until } from './test/agreement.js'
+import {
+  accept,
+  administrator,
+  contracts,
+  genesis,
+  openChain,
+  openRollup,
+  queueOf,
+  transfers,
+} from './test/rollup.js'
+import { contractsOf } from './test/rollup-contracts.js'
+import { openers } from './test/services.js'
+
+test.concurrent('a second root cannot be minted, and repair leaves a sound queue alone', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1, { autoCommit: true })
+  const sent = transfers(4)
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  await accept(store, sent.slice(0, 2))
+  await until(async () => (await queueOf(chain.layer1)).blocks.length === 1)
+
+  // A second init, without the lock.
+  const state = {
+    headerHash: genesisHeaderHash(),
+    prevHeaderHash: genesisHeaderHash(),
+    utxoRoot: await roots.root(),
+    startTime: 0n,
+    endTime: 0n,
+    protocolVersion: 1n,
+  }
+  const { unit } = contracts.scripts.registry
+  const { utxo, datum } = readRegistry(contracts, await chain.layer1.utxosByUnit(unit))!
+  const second = initQueue(contracts, { utxo, datum: { ...datum, running: false } }, state)
+  await expect(administrator(chain.layer1).send(second)).rejects.toMatchObject({
+    code: 'WALLET_TRANSACTION_REFUSED',
+  })
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'root-exists', count: 1 })
+
+  expect(await sequencer.run('repair')).toEqual({ kind: 'repaired' })
+  expect((await queueOf(chain.layer1)).roots).toHaveLength(1)
+  await accept(store, sent.slice(2))
+  await until(async () => (await store.blocks.waiting(1)) === 0)
+  await until(async () => (await sequencer.run('merge')).kind === 'merged' && (await everythingMerged(store)))
+  await expectAgreement(store, chain.layer1, roots, sent)
+})
+
+test.concurrent('init refuses when the deployment output is spent', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer } = await openRollup(context, store, chain.layer1, {
+    contracts: contractsOf(20_000n, { transactionId: new Uint8Array(32).fill(0x12), index: 0 }),
+  })
+  expect(await sequencer.run('init')).toMatchObject({
+    kind: 'refused',
+    code: 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+  })
+})
+
+test.concurrent('reset burns the queue and empties the store, and init starts from genesis', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1)
+  await sequencer.run('init')
+  const sent = transfers(6)
+  await accept(store, sent.slice(0, 3))
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+  await accept(store, sent.slice(3))
+  expect(await sequencer.run('reset')).toEqual({ kind: 'reset' })
+  expect((await queueOf(chain.layer1)).roots).toEqual([])
+  expect(await store.blocks.newest()).toBeUndefined()
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'refused', code: 'SEQUENCER_NOT_INITIALISED' })
+
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  await accept(store, sent)
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 6 })
+  await expectAgreement(store, chain.layer1, roots, sent)
+})
+
+test.concurrent('a sequencer leaves the queue of another store alone', async (context) => {
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const [mine, other] = [
+    await openers['PostgreSQL and Redis'](context),
+    await openers['PostgreSQL and Redis'](context),
+  ]
+  const theirs = await openRollup(context, other.store, chain.layer1)
+  await theirs.sequencer.run('init')
+  await accept(other.store, transfers(2))
+  expect(await theirs.sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+  await theirs.sequencer.close()
+
+  await mine.store.applyGenesis(genesis)
+  const warned: string[] = []
+  const log = {
+    info: () => undefined,
+    warn: (_: object, message: string) => warned.push(message),
+    error: () => undefined,
+  }
+  const { sequencer } = await openRollup(context, mine.store, chain.layer1, { autoCommit: true, log })
+  await accept(mine.store, transfers(3))
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'refused', code: 'SEQUENCER_FOREIGN_QUEUE' })
+  expect(await sequencer.run('merge')).toMatchObject({ kind: 'refused', code: 'SEQUENCER_FOREIGN_QUEUE' })
+  await until(async () => sequencer.snapshot().fault?.code === 'SEQUENCER_FOREIGN_QUEUE')
+  expect(warned.filter((message) => message.includes('never had'))).toHaveLength(1)
+  expect((await queueOf(chain.layer1)).blocks).toHaveLength(1)
+  expect(await mine.store.blocks.newest()).toBeUndefined()
+})

@@ -1,0 +1,34 @@
+/** Shared by the main thread and the roots' thread: 1 while the main thread waits for an answer. */
+export type Busy = Int32Array<SharedArrayBuffer>
+
+/**
+ * Delays the end of the process until the roots' thread is idle. `process.exit()`, which also follows an uncaught error, stops threads
+ * wherever they are; a thread stopped inside an LMDB transaction never ends, and keeps the process from ending.
+ */
+export interface ExitGuard {
+  readonly busy: Busy
+  /** To be called before each request to the thread. */
+  requested(): void
+  /** To be called when the thread has ended. */
+  release(): void
+}
+
+/** Longer than any transaction takes. After this time the process ends regardless. */
+const longestWaitMs = 60_000
+
+export function createExitGuard(): ExitGuard {
+  const busy = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const wait = () => Atomics.wait(busy, 0, 1, longestWaitMs)
+  process.once('exit', wait)
+  return {
+    busy,
+    requested: () => Atomics.store(busy, 0, 1),
+    release: () => process.off('exit', wait),
+  }
+}
+
+/** To be called on the roots' thread when a request is done. */
+export function markIdle(busy: Busy): void {
+  Atomics.store(busy, 0, 0)
+  Atomics.notify(busy, 0)
+}

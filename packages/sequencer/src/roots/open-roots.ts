@@ -1,0 +1,81 @@
+import { Mutex } from 'async-mutex'
+import { RootsError } from '../errors.js'
+import { buffersOf, pack, packOutputs } from './messages.js'
+import { startThread } from './thread-client.js'
+import type { Roots, RootsOptions, UnspentOutput } from './types.js'
+
+/**
+ * Starts the thread that computes the roots of blocks, with the unspent outputs that the folder holds.
+ *
+ * @throws {RootsError} `ROOTS_STORE_CORRUPT` when the folder holds something else, `ROOTS_FAILED` when it cannot be used
+ * @throws RangeError when `history` is not a whole number from 0
+ * @example
+ * const roots = await openRoots({ path: '.ratatosk/utxos' })
+ * const { utxosRoot, transactionsRoot } = await roots.apply(transactions)
+ * await roots.revert(rootBefore)
+ * await roots.close()
+ */
+export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
+  const { history = 64 } = options
+  if (!Number.isInteger(history) || history < 0) throw new RangeError('history must be a whole number from 0')
+  const thread = await startThread(options)
+  const calls = new Mutex()
+  let closing: Promise<void> | undefined
+
+  /** Runs calls one after another, in the order in which they were made. */
+  async function inOrder<T>(call: () => Promise<T>): Promise<T> {
+    if (closing !== undefined) throw new RootsError('ROOTS_CLOSED', 'The roots are closed')
+    return calls.runExclusive(call)
+  }
+
+  async function rebuild(pieces: AsyncIterable<readonly UnspentOutput[]>): Promise<Uint8Array> {
+    await thread.ask('beginRebuild', undefined)
+    // The next piece is fetched while the thread takes this one.
+    let taken: Promise<unknown> = Promise.resolve()
+    try {
+      for await (const piece of pieces) {
+        await taken
+        taken = thread.ask('addToRebuild', ...packOutputs(piece))
+        taken.catch(() => undefined)
+      }
+      await taken
+    } catch (error) {
+      await taken.catch(() => undefined)
+      await thread.ask('abandonRebuild', undefined).catch(() => undefined)
+      throw error
+    }
+    return thread.ask('endRebuild', undefined)
+  }
+
+  return {
+    root: () => inOrder(() => thread.ask('root', undefined)),
+
+    apply(transactions) {
+      const packed = pack(transactions)
+      return inOrder(() => thread.ask('apply', packed, buffersOf(packed)))
+    },
+
+    applyWithin(transactions, interval) {
+      const packed = pack(transactions)
+      const request = { transactions: packed, interval }
+      return inOrder(() => thread.ask('applyWithin', request, buffersOf(packed)))
+    },
+
+    revert(root) {
+      const copy = Uint8Array.from(root)
+      return inOrder(() => thread.ask('revert', copy))
+    },
+
+    prove(root, outref) {
+      const request = { root: Uint8Array.from(root), outref: Uint8Array.from(outref) }
+      return inOrder(() => thread.ask('prove', request))
+    },
+
+    rebuild: (pieces) => inOrder(() => rebuild(pieces)),
+
+    close() {
+      closing ??= calls.runExclusive(() => thread.close())
+      return closing
+    },
+  }
+}

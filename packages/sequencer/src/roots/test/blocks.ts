@@ -1,0 +1,91 @@
+import { deriveBlock } from '@ratatosk/block'
+import type { OutputReference } from '@ratatosk/ledger'
+import {
+  blake2b256,
+  decodeOutputReference,
+  decodeTransaction,
+  effects,
+  encodeOutputReference,
+  outputReferenceKey,
+} from '@ratatosk/ledger'
+import type { AcceptedTransaction, LedgerEntry } from '@ratatosk/store'
+import { outputsOf, signed, type TestKey } from '@ratatosk/test-kit'
+import { createMemoryStore, createTrie } from '@ratatosk/trie'
+import type { UnspentOutput } from '../types.js'
+
+export const zeros = new Uint8Array(32)
+
+/** The unspent outputs in plain data, by their references. */
+export type Outputs = ReadonlyMap<string, UnspentOutput>
+
+export function outputsOfGenesis(genesis: readonly LedgerEntry[]): Outputs {
+  return new Map(
+    genesis.map(({ reference, output }) => [outputReferenceKey(reference), { ...reference, output }]),
+  )
+}
+
+export function after(outputs: Outputs, transactions: readonly Uint8Array[]): Outputs {
+  const next = new Map(outputs)
+  for (const cbor of transactions) {
+    const { spent, produced } = effects(decodeTransaction(cbor))
+    for (const reference of spent) next.delete(outputReferenceKey(reference))
+    for (const { reference, output } of produced) {
+      next.set(outputReferenceKey(reference), { ...reference, output: output.bytes })
+    }
+  }
+  return next
+}
+
+/** In pieces of seven. */
+export async function* piecesOf(outputs: Iterable<UnspentOutput>): AsyncGenerator<UnspentOutput[]> {
+  const all = [...outputs]
+  for (let start = 0; start < all.length; start += 7) yield all.slice(start, start + 7)
+}
+
+/** The root of these outputs, one inserted after the other on this thread. */
+export function rootOf(outputs: Outputs): Uint8Array {
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  for (const { output, ...reference } of outputs.values())
+    trie.insert(encodeOutputReference(reference), output)
+  return Uint8Array.from(trie.root)
+}
+
+/** The transactions root of a block over these outputs, of a trie that has all its entries. */
+export function transactionsRootOf(transactions: readonly Uint8Array[], before: Outputs): Uint8Array {
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  const hashBefore = (outref: Uint8Array) => {
+    const output = before.get(outputReferenceKey(decodeOutputReference(outref)))
+    return output && blake2b256(output.output)
+  }
+  const entries = [...deriveBlock(transactions, hashBefore).entries()]
+  trie.update(entries.map(([key, value]) => ({ type: 'insert', key, value }) as const))
+  return Uint8Array.from(trie.root)
+}
+
+export function acceptedOf(cbor: Uint8Array): AcceptedTransaction {
+  const transaction = decodeTransaction(cbor)
+  const { spent, produced } = effects(transaction)
+  return {
+    id: transaction.id,
+    cbor,
+    spent,
+    produced: produced.map(({ reference, output }) => ({
+      reference,
+      output: output.bytes,
+      address: output.address.bytes,
+    })),
+  }
+}
+
+/** A block without end: each transfer of a block spends what the same transfer of the block before it made. */
+export function* successiveBlocks(
+  key: TestKey,
+  genesis: readonly LedgerEntry[],
+): Generator<readonly Uint8Array[], never> {
+  let inputs: readonly OutputReference[] = genesis.map(({ reference }) => reference)
+  for (;;) {
+    const transfers = inputs.map((input) => signed(key, { inputs: [input], outputs: [1_000_000n] }))
+    yield transfers.map(({ cbor }) => cbor)
+    inputs = transfers.map((transfer) => outputsOf(transfer))
+  }
+}

@@ -1,0 +1,89 @@
+import type { BlockInterval } from '@ratatosk/block'
+
+/** The roots that a block's header takes from its transactions, 32 bytes each. */
+export interface BlockRoots {
+  /** Root of the unspent outputs after the block: output reference CBOR → output CBOR as submitted. */
+  readonly utxosRoot: Uint8Array
+  /** Root of the block's transactions map; see `deriveBlock` of `@ratatosk/block`. Zeros for a block without transactions. */
+  readonly transactionsRoot: Uint8Array
+}
+
+/** Transactions that a block must not hold, by their positions; one list at least is not empty. */
+export interface Misfits {
+  /** Their validity ended before the block begins. */
+  readonly expired: readonly number[]
+  /** Their validity begins after the block. */
+  readonly notBegun: readonly number[]
+}
+
+/** An unspent output, as `Blocks.utxosAfterNewest` of the store yields it. */
+export interface UnspentOutput {
+  /** 32 bytes. */
+  readonly transactionId: Uint8Array
+  readonly index: number
+  /** CBOR as submitted. */
+  readonly output: Uint8Array
+}
+
+/**
+ * The Merkle roots of blocks, computed on a thread of their own. Calls run one after another, in the order in which they were made.
+ * Each takes effect as a whole or, when it rejects, not at all.
+ */
+export interface Roots {
+  /** Root of the unspent outputs after the last applied block: 32 bytes, zeros when there is no unspent output. */
+  root(): Promise<Uint8Array>
+  /**
+   * Applies a block to the unspent outputs; durable when it resolves.
+   *
+   * @param transactions CBOR of the block's transactions, in block order; copied before the call returns
+   * @throws {BlockError} `BLOCK_INPUT_MISSING`, `BLOCK_OUTPUT_EXISTS`, `BLOCK_DOUBLE_SPEND`, `BLOCK_SPENT_BEFORE_PRODUCED`,
+   *   `BLOCK_TRANSACTION_MALFORMED`
+   * @throws {RootsError}
+   */
+  apply(transactions: readonly Uint8Array[]): Promise<BlockRoots>
+  /**
+   * Applies a block like {@link Roots.apply} if the validity interval of each transaction meets the block's. Otherwise names those that
+   * do not, and applies nothing.
+   */
+  applyWithin(transactions: readonly Uint8Array[], interval: BlockInterval): Promise<BlockRoots | Misfits>
+  /**
+   * Returns to the newest kept state with this root and forgets the states after it.
+   *
+   * @returns false when no such state is kept; nothing has changed then, and {@link Roots.rebuild} is needed
+   */
+  revert(root: Uint8Array): Promise<boolean>
+  /**
+   * Replaces all unspent outputs and forgets the earlier states. The outputs stay as they were until the last piece has come, and when
+   * `pieces` throws, whose error the call rejects with.
+   *
+   * @param pieces unspent outputs in any order, such as `blocks.utxosAfterNewest()` of the store
+   * @returns the root
+   * @throws {BlockError} `BLOCK_OUTPUT_EXISTS` when a reference occurs twice
+   */
+  rebuild(pieces: AsyncIterable<readonly UnspentOutput[]>): Promise<Uint8Array>
+  /**
+   * Proves whether an output was unspent in a kept state.
+   *
+   * @param root of the state
+   * @param outref CBOR of the output's reference
+   * @returns undefined when the state is no longer kept
+   */
+  prove(root: Uint8Array, outref: Uint8Array): Promise<OutputProof | undefined>
+  /** Waits for the calls made so far, then ends the thread. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** A proof that an output was, or was not, unspent in a state. */
+export interface OutputProof {
+  readonly isUnspent: boolean
+  /** `proofToCbor` of `@ratatosk/trie`. */
+  readonly proof: Uint8Array
+}
+
+/** Where the unspent outputs are kept. */
+export interface RootsOptions {
+  /** LMDB folder, created if missing, for one process at a time. Without it the outputs are kept in memory. */
+  readonly path?: string
+  /** The number of earlier states that can be reverted to. @defaultValue 64 */
+  readonly history?: number
+}

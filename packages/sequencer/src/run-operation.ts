@@ -1,0 +1,125 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/operations'
+import type { Block } from '@ratatosk/store'
+import pTimeout from 'p-timeout'
+import type { SequencerContext } from './context.js'
+import type { Cycle } from './cycle.js'
+import { lockOperation } from './lease.js'
+import { findRoot, initialise } from './operations/init.js'
+import { remove } from './operations/remove.js'
+import { repair } from './operations/repair.js'
+import { reset } from './operations/reset.js'
+
+const timedOut: OperationResult = { kind: 'layer1-failed', cause: 'timeout', code: 'LAYER1_TIMEOUT' }
+const rejected: OperationResult = { kind: 'layer1-failed', cause: 'rejected', code: 'LAYER1_REJECTED' }
+
+/** Runs operations: one at a time across all processes, and between the steps of scheduled work. */
+export function createOperationRunner(
+  cycle: Cycle,
+): (operation: Operation, details?: OperationDetails) => Promise<OperationResult> {
+  const { context } = cycle
+  const { store, log } = context
+
+  function runExclusive(
+    operation: Operation,
+    run: (context: SequencerContext) => Promise<OperationResult>,
+  ): Promise<OperationResult> {
+    return cycle.runOperation(operation, async () => {
+      const result = await run(context)
+      cycle.fault = undefined
+      return result
+    })
+  }
+
+  async function commit(deadline: number): Promise<OperationResult> {
+    const commitment = await cycle.runOperation('commit', async () => {
+      for (;;) {
+        const attempt = await cycle.commit(await cycle.reconcile())
+        if (attempt.kind !== 'wait') return attempt
+        if (performance.now() > deadline) throw attempt.reason
+        await context.pause(context.pollMs)
+      }
+    })
+    if (commitment.kind !== 'built') return { kind: 'nothing-to-commit' }
+    return outcomeOf(commitment.block, deadline, ({ state, headerHash, transactions, commitTransaction }) => {
+      if (state === 'built' || state === 'submitted') return undefined
+      if (state === 'removed') return rejected
+      const transactionId = toHex(commitTransaction.id)
+      return { kind: 'committed', headerHash: toHex(headerHash), transactionId, transactions }
+    })
+  }
+
+  async function merge(deadline: number): Promise<OperationResult> {
+    const block = await cycle.runOperation('merge', async () => {
+      const view = await cycle.reconcile()
+      const unconfirmed = view.pending.find(({ kind }) => kind === 'merge')
+      const [merging] = await cycle.merge(view, 1)
+      return (merging ?? unconfirmed)?.block
+    })
+    if (block === undefined) return { kind: 'nothing-to-merge' }
+    return outcomeOf(block, deadline, ({ state, headerHash, mergeTransaction }) => {
+      const transactionId = mergeTransaction ? toHex(mergeTransaction.id) : ''
+      if (state === 'merged') return { kind: 'merged', headerHash: toHex(headerHash), transactionId }
+      return state === 'removed' || context.memory.deadMerges.has(transactionId) ? rejected : undefined
+    })
+  }
+
+  /** Waits until scheduled work has recorded the outcome of a block. */
+  async function outcomeOf(
+    { headerHash }: Block,
+    deadline: number,
+    judge: (block: Block) => OperationResult | undefined,
+  ): Promise<OperationResult> {
+    while (performance.now() < deadline) {
+      const block = await store.blocks.byHash(headerHash)
+      // A block with another header has taken its place.
+      if (block === undefined) return rejected
+      const result = judge(block)
+      if (result !== undefined) return result
+      await context.pause(context.pollMs)
+    }
+    return timedOut
+  }
+
+  function perform(operation: Operation, { headerHash = '' }: OperationDetails): Promise<OperationResult> {
+    const deadline = performance.now() + context.operationTimeoutMs
+    switch (operation) {
+      case 'init':
+        return runExclusive('init', initialise)
+      case 'repair':
+        return runExclusive('repair', repair)
+      case 'reset':
+        return runExclusive('reset', reset)
+      case 'remove':
+        return runExclusive('remove', () => remove(context, headerHash))
+      case 'commit':
+        return commit(deadline)
+      case 'merge':
+        return merge(deadline)
+    }
+  }
+
+  return async function runOperation(operation, details = {}) {
+    if (operation === 'init') {
+      const existing = await findRoot(context)
+      if (existing !== undefined) return existing
+    }
+    if (operation === 'commit' && cycle.isCommitting) return { kind: 'busy', operation: 'commit' }
+    const lock = await lockOperation(store, context.holder, operation, context.leaseMs)
+    if (typeof lock === 'string') return { kind: 'busy', operation: lock }
+    const done = perform(operation, details).finally(() =>
+      lock
+        .release()
+        .catch((error) => log.warn({ err: error }, 'The operation lock could not be released; it expires')),
+    )
+    // An operation that exceeds its time keeps the lock until it ends, and logs its result.
+    const late = (): OperationResult => {
+      done.then(
+        ({ kind }) => log.info({ operation, kind }, `${operation} ended after its time limit: ${kind}`),
+        (error) => log.warn({ operation, err: error }, `${operation} failed after its time limit`),
+      )
+      return timedOut
+    }
+    return pTimeout(done, { milliseconds: context.operationTimeoutMs, fallback: late })
+  }
+}

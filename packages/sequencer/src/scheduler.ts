@@ -1,0 +1,182 @@
+import { isLayer1Error } from '@ratatosk/layer1'
+import { decodeTransaction } from '@ratatosk/ledger'
+import { isStoreError } from '@ratatosk/store'
+import { resubmit } from './blocks/resubmit.js'
+import type { WaitingTransactions } from './commit-policy.js'
+import type { Cycle } from './cycle.js'
+import { refusalOf } from './errors.js'
+import { lockOperation } from './lease.js'
+import { initialise } from './operations/init.js'
+
+const longestBackoffMs = 15_000
+/** Age from which a merged block is final: layer 1 is never rolled back that far. */
+const finalAfterMs = 36 * 3_600_000
+const cleanUpEveryMs = 600_000
+/** How long it is told that a transaction was removed with its block. */
+const removalsKeptMs = 30 * 24 * 3_600_000
+/** Transactions whose fees are added up at most: bounds the work of each check. */
+const feesReadFrom = 1000
+
+/** The work that runs without a request. */
+export interface Scheduler {
+  /**
+   * Does what is due. Never rejects.
+   *
+   * @returns milliseconds until the next call; undefined when the lease is lost
+   */
+  tick(): Promise<number | undefined>
+  /** Cancels the automatic initialisation of a state queue. */
+  cancelInit(): void
+}
+
+/** Reconciles, merges and commits as the settings say; with `autoInit`, initialises a state queue at the start. */
+export function createScheduler(cycle: Cycle): Scheduler {
+  const { context } = cycle
+  const { log, store } = context
+  let mayInit = context.autoInit && !('absent' in context.administrator)
+  let reconciledAt = -Infinity
+  let mergedAt = -Infinity
+  let cleanedUpAt = -Infinity
+  let failures = 0
+  let reported = ''
+  let unqueued = ''
+
+  const waiting: WaitingTransactions = {
+    count: (limit) => store.blocks.waiting(limit),
+    async fees(limit) {
+      let sum = 0n
+      for (const { cbor } of await store.blocks.oldest(feesReadFrom, feesReadFrom * 1024)) {
+        sum += decodeTransaction(cbor).body.fee
+        if (sum >= limit) break
+      }
+      return sum
+    },
+  }
+
+  /** Whether nothing is unconfirmed and nothing has to be committed: reconciling now and then finds roll-backs and mature blocks. */
+  async function isQuiet(now: number): Promise<boolean> {
+    const { view, fault } = cycle
+    if (fault !== undefined || view === undefined || view.pending.length > 0) return false
+    if (context.memory.mayHaveResubmissions) return false
+    if (now - reconciledAt >= context.mergeEveryMs) return false
+    if (!context.autoCommit || (await store.blocks.waiting(1)) === 0) return true
+    return !(await cycle.policy.isDue(cycle.now(), waiting))
+  }
+
+  async function merge(now: number): Promise<boolean> {
+    if (!context.autoMerge || now - mergedAt < context.mergeEveryMs || cycle.isOperationWaiting) return false
+    cycle.activity = 'merge'
+    const view = cycle.view ?? (await cycle.reconcile())
+    const merging = await cycle.merge(view, context.maxUnconfirmed)
+    // If more blocks are mature than may be unconfirmed, the next follow as soon as these are included.
+    const unconfirmed = view.pending.filter(({ kind }) => kind === 'merge').length + merging.length
+    if (unconfirmed < context.maxUnconfirmed) mergedAt = now
+    return merging.length > 0
+  }
+
+  /** @returns whether another block can be committed at once */
+  async function commit(): Promise<boolean> {
+    if (!context.autoCommit || cycle.isOperationWaiting) return false
+    if (!(await cycle.policy.isDue(cycle.now(), waiting))) return false
+    const view = cycle.view ?? (await cycle.reconcile())
+    cycle.activity = 'commit'
+    const commitment = await cycle.commit(view)
+    return commitment.kind === 'built' && commitment.block.transactions === context.maxBlockTransactions
+  }
+
+  /** A queue that is away delays nothing else. */
+  async function resubmitRemoved(): Promise<void> {
+    try {
+      await resubmit(context)
+      unqueued = ''
+    } catch (error) {
+      if (refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
+      const reason = error instanceof Error ? error.message : String(error)
+      if (reason !== unqueued) log.warn({ err: error }, `Transactions of removed blocks wait: ${reason}`)
+      unqueued = reason
+    }
+  }
+
+  async function cleanUp(now: number): Promise<void> {
+    if (now - cleanedUpAt < cleanUpEveryMs) return
+    cleanedUpAt = now
+    await store.blocks.forgetSpent(new Date(Date.now() - finalAfterMs), context.lease)
+    await store.resubmissions.forget(new Date(Date.now() - removalsKeptMs))
+  }
+
+  async function runOnce(): Promise<number> {
+    const now = performance.now()
+    if (await isQuiet(now)) return context.pollMs
+    cycle.activity = 'reconcile'
+    await cycle.reconcile()
+    reconciledAt = now
+    mayInit = false
+    await resubmitRemoved()
+    if (await merge(now)) await cycle.reconcile()
+    const canCommitMore = await commit()
+    await cleanUp(now)
+    return canCommitMore ? 0 : context.pollMs
+  }
+
+  async function initialiseAtStart(): Promise<void> {
+    mayInit = (await store.blocks.newest()) === undefined
+    if (!mayInit) return
+    cycle.activity = 'init'
+    const lock = await lockOperation(store, context.holder, 'init', context.leaseMs)
+    // Another operation runs, or the lock of a killed process has not expired yet.
+    if (typeof lock === 'string') return
+    try {
+      await initialise(context)
+      mayInit = false
+    } finally {
+      await lock.release()
+    }
+  }
+
+  async function runOrInitialise(): Promise<number> {
+    try {
+      return await runOnce()
+    } catch (error) {
+      if (!mayInit || refusalOf(error)?.code !== 'SEQUENCER_NOT_INITIALISED') throw error
+    }
+    await initialiseAtStart()
+    return context.pollMs
+  }
+
+  function handleFailure(error: unknown): number | undefined {
+    failures++
+    const refusal = refusalOf(error)
+    if (refusal?.code === 'SEQUENCER_NOT_ACTIVE') return undefined
+    if (refusal !== undefined) cycle.fault = refusal
+    const message = error instanceof Error ? error.message : String(error)
+    // One line per cause, not per attempt.
+    if (message !== reported) {
+      if (refusal !== undefined) log.warn({ code: refusal.code }, refusal.message)
+      else if (isLayer1Error(error))
+        log.warn({ cause: error.kind, reason: error.reason }, `Layer 1 failed: ${message}`)
+      else if (isStoreError(error) && error.retryable)
+        log.warn({ code: error.code }, `The store failed: ${message}`)
+      else log.error({ err: error }, 'The sequencer failed unexpectedly; it retries')
+    }
+    reported = message
+    return Math.min(context.pollMs * 2 ** Math.min(failures, 10), longestBackoffMs)
+  }
+
+  return {
+    async tick() {
+      try {
+        const next = await runOrInitialise()
+        failures = 0
+        reported = ''
+        return next
+      } catch (error) {
+        return handleFailure(error)
+      } finally {
+        cycle.activity = undefined
+      }
+    },
+    cancelInit() {
+      mayInit = false
+    },
+  }
+}

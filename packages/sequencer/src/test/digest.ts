@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+import type { Store } from '@ratatosk/store'
+
+const tables = [
+  'mempool_transactions',
+  'mempool_ledger',
+  'spent_outputs',
+  'address_history',
+  'block_transactions',
+]
+
+/** A hash of every row of the ledger's tables. */
+export async function ledgerDigest({ database }: Pick<Store, 'database'>, schema: string): Promise<string> {
+  const hash = createHash('sha256')
+  for (const table of tables) {
+    const rows = await database.query<{ row: string }>(
+      `SELECT to_json(t)::text AS row FROM ${schema}.${table} AS t ORDER BY 1`,
+    )
+    for (const { row } of rows) hash.update(`${table} ${row}\n`)
+  }
+  return hash.digest('hex')
+}

@@ -1,0 +1,43 @@
+import { fromHex } from '@ratatosk/cbor'
+import { ledgerFraudScript } from '@ratatosk/contracts'
+import { testGenesis, testWallets } from '@ratatosk/devnet'
+import type { Credential, OutputReference } from '@ratatosk/ledger'
+import { type Contracts, openContracts } from '@ratatosk/protocol'
+import { keysFromSeedPhrase } from '@ratatosk/transaction'
+
+export const administratorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
+export const operatorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 1 })
+
+/** The first output of the genesis of `openChain`, which the administrator owns. */
+export const deploymentOutput: OutputReference = { transactionId: new Uint8Array(32).fill(0x11), index: 0 }
+
+/** The first output of the devnet's default genesis, which the administrator owns. */
+export const devnetDeploymentOutput = (): OutputReference => {
+  const [transactionId = '', index] = testGenesis().utxos[0]!.outref.split('#')
+  return { transactionId: fromHex(transactionId), index: Number(index) }
+}
+
+/** @param maturityWindow milliseconds */
+export const contractsOf = (
+  maturityWindow: bigint,
+  deployment = deploymentOutput,
+  administrator: Credential = { kind: 'key', hash: administratorKeys.payment.hash },
+): Contracts =>
+  openContracts(
+    {
+      protocol: 'RATATOSK',
+      administrator,
+      deploymentOutput: deployment,
+      permissioned: true,
+      maturityWindow,
+      turnLength: 60_000n,
+      bond: 500_000_000n,
+      releaseDelay: 60_000n + maturityWindow,
+      maxOperators: 10n,
+      verdictPolicies: [ledgerFraudScript().hash],
+    },
+    0,
+  )
+
+/** Whoever owns the outputs of layer 2's genesis in tests. */
+export const userSeed = 9

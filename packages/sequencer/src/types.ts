@@ -1,0 +1,169 @@
+import type { Authority, Layer1, Wallet } from '@ratatosk/layer1'
+import type { Operation, OperationDetails, OperationResult, RefusalCode } from '@ratatosk/operations'
+import type { Contracts } from '@ratatosk/protocol'
+import type { BlockState, LedgerEntry, Store } from '@ratatosk/store'
+import type { Log } from '@ratatosk/telemetry'
+import type { Roots } from './roots/types.js'
+
+/** A durable step: it survives a crash of the process. */
+export type Step =
+  | 'roots-applied'
+  | 'block-built'
+  | 'commit-sent'
+  | 'block-submitted'
+  | 'block-committed'
+  | 'block-mature'
+  | 'merge-stored'
+  | 'merge-sent'
+  | 'block-merged'
+  | 'block-returned'
+  | 'blocks-undone'
+  | 'blocks-pruned'
+  | 'transactions-resubmitted'
+  | 'resubmissions-recorded'
+  | 'block-restored'
+  | 'expired-dropped'
+  | 'roots-aligned'
+  | 'genesis-applied'
+  | 'scripts-published'
+  | 'registry-created'
+  | 'operator-registered'
+  | 'elements-burned'
+  | 'blocks-removed'
+  | 'root-minted'
+  | 'store-emptied'
+
+/** Receives each step after it is durable. */
+export interface SequencerObserver {
+  step(name: Step): void
+}
+
+/** The parts of the store that a sequencer uses. */
+export type SequencerStore = Pick<Store, 'blocks' | 'resubmissions' | 'leases' | 'applyGenesis'>
+
+/** Where transactions go to be judged: `createSubmissionQueue` of `@ratatosk/queue`, or anything with its method. */
+export interface Submissions {
+  /** @returns the submission's id, once it is stored */
+  add(cbor: Uint8Array): Promise<string>
+}
+
+/** The administrator, where its keys are at hand. */
+export interface Administrator {
+  /** Pays for the administrator's transactions and gives them its authority. */
+  readonly wallet: Wallet
+  /** Gives the administrator's authority to transactions that the operator pays for. */
+  readonly authority: Authority
+}
+
+/** The administrator, where its keys are not at hand. */
+export interface AbsentAdministrator {
+  /** What the refusals say: what is missing and what to do. May be shown to clients. */
+  readonly absent: string
+}
+
+/** What a sequencer works with, and how. */
+export interface SequencerOptions {
+  readonly store: SequencerStore
+  /** Takes the transactions of blocks that layer 1 has removed. */
+  readonly submissions: Submissions
+  readonly layer1: Layer1
+  readonly contracts: Contracts
+  /** Pays for commits and merges, and signs headers. */
+  readonly operator: Wallet
+  /**
+   * Initialises and burns queues, removes blocks and admits the operator; or why its keys are not here. Operations that need them are
+   * refused then, and everything else works.
+   */
+  readonly administrator: Administrator | AbsentAdministrator
+  readonly roots: Roots
+  /** The genesis outputs of the ledger: init applies them to an empty ledger. */
+  readonly genesis: readonly LedgerEntry[]
+  /** Names this process in leases and logs; unique among running processes. */
+  readonly holder: string
+  readonly log?: Log
+  readonly observer?: SequencerObserver
+  /** Commit on a schedule. @defaultValue true */
+  readonly autoCommit?: boolean
+  /** Merge on a schedule. @defaultValue true */
+  readonly autoMerge?: boolean
+  /** At the start, initialise a state queue if neither a root unit nor a block exists. @defaultValue false */
+  readonly autoInit?: boolean
+  /** Milliseconds between two commits, unless a block is due earlier by size or fees. @defaultValue 1000 */
+  readonly commitEveryMs?: number
+  /** Number of waiting transactions at which a block is committed at once. @defaultValue `maxBlockTransactions` */
+  readonly commitAtTransactions?: number
+  /** Layer-2 fees of waiting transactions, in lovelace, at which a block is committed at once. @defaultValue no such trigger */
+  readonly commitAtFees?: bigint
+  /**
+   * Budget for commits and merges in lovelace per hour. At 80 % a warning is logged and commits slow down; beyond the budget they wait.
+   * Merges and operations are never delayed. @defaultValue no limit
+   */
+  readonly hourlyBudget?: bigint
+  /** Milliseconds between two attempts to merge. @defaultValue 10000 */
+  readonly mergeEveryMs?: number
+  /** Milliseconds between two reads of layer 1 while a transaction is unconfirmed. @defaultValue 1000 */
+  readonly pollMs?: number
+  /** Maximum number of transactions in a block. @defaultValue 10000 */
+  readonly maxBlockTransactions?: number
+  /** How long layer 1 may take to include a transaction, in milliseconds. @defaultValue 120000 */
+  readonly blockValidityMs?: number
+  /** Maximum number of unconfirmed commits, and of unconfirmed merges. @defaultValue 8 */
+  readonly maxUnconfirmed?: number
+  /** Milliseconds until another sequencer replaces a killed one. @defaultValue 10000 */
+  readonly leaseMs?: number
+  /** How long `run` waits for a result, in milliseconds. An operation that takes longer continues. @defaultValue 180000 */
+  readonly operationTimeoutMs?: number
+}
+
+/** An unmerged block as JSON. */
+export interface BlockSnapshot {
+  readonly height: number
+  /** 56 hex digits. */
+  readonly headerHash: string
+  readonly state: BlockState
+  /** The number of transactions. */
+  readonly transactions: number
+  /** 64 hex digits. */
+  readonly commitTransaction: string
+  /** 64 hex digits. */
+  readonly mergeTransaction: string | null
+}
+
+/** The in-memory state of a sequencer as JSON. */
+export interface SequencerSnapshot {
+  readonly holder: string
+  readonly active: boolean
+  /** ISO 8601. */
+  readonly leaseExpiresAt: string | null
+  /** What is running. */
+  readonly activity: Operation | 'reconcile' | null
+  readonly lastStep: Step | null
+  /** Why nothing is committed or merged. */
+  readonly fault: { readonly code: RefusalCode; readonly message: string } | null
+  /** 64 hex digits; null before the first reconciliation and without a block. */
+  readonly utxosRoot: string | null
+  /** Header hash of the newest merged block, 56 hex digits. */
+  readonly confirmed: string | null
+  /** Unmerged blocks at both ends of the queue, the oldest first. */
+  readonly unmerged: readonly BlockSnapshot[]
+  readonly rootUnit: string
+  readonly settings: { readonly [name: string]: number | boolean }
+}
+
+/** Commits and merges blocks while it holds the sequencer's lease. */
+export interface Sequencer {
+  /** Takes the lease as soon as it is free, from now on. Resolves at once. */
+  start(): Promise<void>
+  /** Whether this sequencer holds the lease. */
+  readonly active: boolean
+  /** Calls the listener at each change of `active`. @returns ends the subscription */
+  subscribe(listener: (active: boolean) => void): () => void
+  /**
+   * Runs an operation and waits until a block of layer 1 includes its transaction, `operationTimeoutMs` at most; an operation that takes
+   * longer continues. Rejects only on unexpected errors.
+   */
+  run(operation: Operation, details?: OperationDetails): Promise<OperationResult>
+  snapshot(): SequencerSnapshot
+  /** Ends after the running step and releases the lease. Safe to call twice. */
+  close(): Promise<void>
+}

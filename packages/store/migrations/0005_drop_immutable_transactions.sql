@@ -1,0 +1,1 @@
+DROP VIEW "ratatosk"."immutable_transactions";

@@ -1,0 +1,85 @@
+import type { Connection } from '../database/connection.js'
+import { int4, int8, nullable, type Row, statement } from '../database/statement.js'
+import { StoreError } from '../errors.js'
+import { blockList, blockRow, newestBlock, toBlock } from './read-blocks.js'
+import type { Block, NewBlock } from './types.js'
+
+/** The previous header hash of the first block. */
+const noHeaderHash = new Uint8Array(28)
+
+const makeRoom = `DELETE FROM ratatosk.blocks WHERE header_hash = $1 AND state = 'removed'`
+
+const insert = statement(
+  blockRow,
+  `INSERT INTO ratatosk.blocks
+    (state, height, header_hash, header, previous_header_hash, utxos_root, start_time, end_time, first_sequence,
+      last_sequence, transactions, commit_transaction_id, commit_transaction)
+  VALUES ('built', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+  RETURNING ${blockList}`,
+)
+
+// One statement deletes and inserts, so a reader of both tables finds each transaction in exactly one of them.
+const moveOldestIntoBlock = statement(
+  { count: int4, first: nullable(int8), last: nullable(int8) },
+  `WITH moved AS (
+    DELETE FROM ratatosk.mempool_transactions WHERE sequence <= $2
+    RETURNING sequence, transaction_id, cbor, accepted_at
+  ), placed AS (
+    INSERT INTO ratatosk.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
+    SELECT $1::bigint, row_number() OVER (ORDER BY sequence), sequence, transaction_id, cbor, accepted_at FROM moved
+  )
+  SELECT count(*)::integer AS count, min(sequence) AS first, max(sequence) AS last FROM moved`,
+)
+
+/** Appends a block and moves the mempool's oldest transactions into it; see `Blocks.build`. */
+export async function appendBlock(transaction: Connection, block: NewBlock): Promise<Block> {
+  if (!Number.isSafeInteger(block.transactions) || block.transactions < 1) {
+    throw new StoreError('STORE_INVALID_ARGUMENT', 'A block must have at least one transaction')
+  }
+  const height = await heightAfter(transaction, block.previousHeaderHash)
+  await transaction.execute(makeRoom, [block.headerHash])
+  const [row] = await transaction.query(insert, [
+    height,
+    block.headerHash,
+    block.header,
+    block.previousHeaderHash,
+    block.utxosRoot,
+    block.startTime,
+    block.endTime,
+    block.firstSequence,
+    block.lastSequence,
+    block.transactions,
+    block.commitTransaction.id,
+    block.commitTransaction.cbor,
+  ])
+  if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
+  await moveFromMempool(transaction, row)
+  return toBlock(row)
+}
+
+/**
+ * The height of a block with this previous header hash.
+ *
+ * @throws StoreError `STORE_CONFLICT` if the newest block is another one
+ */
+export async function heightAfter(transaction: Connection, previousHeaderHash: Uint8Array): Promise<bigint> {
+  const [newest] = await transaction.query(newestBlock)
+  if (Buffer.compare(previousHeaderHash, newest?.headerHash ?? noHeaderHash) !== 0) {
+    throw new StoreError(
+      'STORE_CONFLICT',
+      'The block does not follow the newest block: read the newest block again',
+    )
+  }
+  return (newest?.height ?? 0n) + 1n
+}
+
+/** @throws StoreError `STORE_CONFLICT` if the block's transactions are not the oldest of the mempool */
+export async function moveFromMempool(
+  transaction: Connection,
+  { id, firstSequence, lastSequence, transactions }: Row<typeof blockRow>,
+): Promise<void> {
+  const [moved] = await transaction.query(moveOldestIntoBlock, [id, lastSequence])
+  if (moved?.count !== transactions || moved.first !== firstSequence || moved.last !== lastSequence) {
+    throw new StoreError('STORE_CONFLICT', "The block's transactions are not the oldest of the mempool")
+  }
+}

@@ -1,0 +1,142 @@
+import type { Connection, Transaction } from '../database/connection.js'
+import { toHex } from '../database/parameters.js'
+import { bool, int4, int8, type Row, statement } from '../database/statement.js'
+import { StoreError } from '../errors.js'
+import { addRejections } from '../rejections/add-rejections.js'
+import { mempoolTransactions } from '../schema/tables.js'
+import type { DropReason, OrderedTransaction } from './types.js'
+
+/** Transactions read at a time. */
+const pageSize = 1_000
+
+const mempoolRow = {
+  sequence: mempoolTransactions.sequence,
+  id: mempoolTransactions.transactionId,
+  cbor: mempoolTransactions.cbor,
+  acceptedAt: mempoolTransactions.acceptedAt,
+}
+
+const mempoolAfter = statement(
+  mempoolRow,
+  `SELECT sequence, transaction_id AS id, cbor, accepted_at AS "acceptedAt"
+  FROM ratatosk.mempool_transactions WHERE sequence > $1 ORDER BY sequence LIMIT ${pageSize}`,
+)
+
+const oldestSequence = statement(
+  { sequence: int8 },
+  'SELECT COALESCE(min(sequence), 0) AS sequence FROM ratatosk.mempool_transactions',
+)
+
+// `spent_by` is what the primary key begins with.
+const isStillSpent = statement(
+  { spent: bool },
+  `SELECT EXISTS (
+    SELECT FROM ratatosk.spent_outputs AS spent
+    JOIN ratatosk.mempool_transactions AS dropped USING (transaction_id)
+    WHERE spent.spent_by > $2 AND dropped.sequence = ANY ($1::bigint[]) AND spent.spent_by <> ALL ($1::bigint[])
+  ) AS spent`,
+)
+
+// The reverse of what `appendBatch` wrote. Every part sees the tables as they were before the statement: an output that
+// one dropped transaction made and another spent is in neither table afterwards.
+const undo = statement(
+  { dropped: int4 },
+  `WITH dropped AS (
+    DELETE FROM ratatosk.mempool_transactions WHERE sequence = ANY ($1::bigint[])
+    RETURNING sequence, transaction_id
+  ), noted AS (
+    INSERT INTO ratatosk.dropped_transactions (sequence, transaction_id)
+    SELECT sequence, transaction_id FROM dropped ORDER BY sequence
+  ), made AS (
+    DELETE FROM ratatosk.mempool_ledger AS ledger USING dropped
+    WHERE ledger.transaction_id = dropped.transaction_id
+    RETURNING ledger.address, ledger.sequence
+  ), freed AS (
+    DELETE FROM ratatosk.spent_outputs AS spent USING dropped
+    WHERE spent.spent_by = dropped.sequence
+    RETURNING spent.*
+  ), restored AS (
+    INSERT INTO ratatosk.mempool_ledger
+      (transaction_id, output_index, output, address, payment_credential, sequence)
+    SELECT transaction_id, output_index, output, address, payment_credential, sequence
+    FROM freed WHERE sequence <> ALL ($1::bigint[])
+  ), forgotten AS (
+    DELETE FROM ratatosk.address_history AS history
+    USING (
+      SELECT address, sequence FROM made
+      UNION SELECT address, sequence FROM freed
+      UNION SELECT address, spent_by FROM freed
+    ) AS touched (address, sequence)
+    WHERE history.address = touched.address AND history.sequence = touched.sequence
+      AND touched.sequence = ANY ($1::bigint[])
+  )
+  SELECT count(*)::integer AS dropped FROM dropped`,
+)
+
+type Follow = (
+  transaction: OrderedTransaction,
+  dropped: ReadonlyMap<string, DropReason>,
+) => DropReason | undefined
+
+/** A search of the mempool for what must be dropped, which can be continued when the mempool has grown. */
+export interface DropSearch {
+  readonly reasons: Map<string, DropReason>
+  readonly found: { readonly transaction: Row<typeof mempoolRow>; readonly reason: DropReason }[]
+  /** Sequence of the last transaction that was looked at. */
+  last: bigint
+}
+
+export function startDropSearch(first: ReadonlyMap<string, DropReason>): DropSearch {
+  return { reasons: new Map(first), found: [], last: -1n }
+}
+
+/** Looks at the transactions of the mempool that the search has not seen yet. */
+export async function continueDropSearch(
+  connection: Connection,
+  search: DropSearch,
+  follow: Follow,
+): Promise<void> {
+  const { reasons, found } = search
+  for (;;) {
+    const page = await connection.query(mempoolAfter, [search.last])
+    for (const transaction of page) {
+      const id = toHex(transaction.id)
+      const reason = reasons.get(id) ?? (found.length === 0 ? undefined : follow(transaction, reasons))
+      search.last = transaction.sequence
+      if (reason === undefined) continue
+      reasons.set(id, reason)
+      found.push({ transaction, reason })
+    }
+    if (page.length < pageSize) return
+  }
+}
+
+/** Drops what a complete search has found, in a transaction that holds the ledger's lock; see `Blocks.drop`. */
+export async function dropFound(transaction: Transaction, { found, reasons }: DropSearch): Promise<number> {
+  if (found.length !== reasons.size)
+    throw new StoreError('STORE_CONFLICT', 'A transaction to drop is not in the mempool')
+  if (found.length === 0) return 0
+  const sequences = found.map(({ transaction: { sequence } }) => String(sequence))
+  const [oldest] = await transaction.query(oldestSequence)
+  const [still] = await transaction.query(isStillSpent, [sequences, oldest?.sequence ?? 0n])
+  if (still?.spent)
+    throw new StoreError(
+      'STORE_INVALID_ARGUMENT',
+      'A transaction that stays in the mempool spends an output of one that is dropped',
+    )
+  const [result] = await transaction.query(undo, [sequences])
+  if (result?.dropped !== found.length)
+    throw transaction.doom(new StoreError('STORE_CONFLICT', 'A transaction to drop is not in the mempool'))
+  await addRejections(
+    transaction,
+    found.map(({ transaction: { id, cbor, acceptedAt }, reason }) => ({
+      submissionId: `dropped-${toHex(id)}`,
+      transactionId: id,
+      cbor,
+      attempts: 1,
+      ...reason,
+      submittedAt: acceptedAt,
+    })),
+  )
+  return found.length
+}

@@ -1,0 +1,90 @@
+import type { OutputReference } from '@ratatosk/ledger'
+import type { Connection } from '../database/connection.js'
+import { keysetPages } from '../database/keyset-pages.js'
+import { int8, type Row, selectList, statement } from '../database/statement.js'
+import { mempoolLedger, spentOutputs } from '../schema/tables.js'
+import type { UnspentOutput } from './types.js'
+
+/** The most outputs in one page. */
+const pageSize = 5_000
+
+const output = {
+  transactionId: mempoolLedger.transactionId,
+  index: mempoolLedger.outputIndex,
+  output: mempoolLedger.output,
+}
+const spentOutput = { spentBy: spentOutputs.spentBy, ...output }
+
+// The first and last sequence of the mempool. If it is empty: where it would start. Before the first transaction the
+// ledger is the genesis.
+const mempoolSpan = statement(
+  { first: int8, last: int8 },
+  `WITH accepted AS (
+    SELECT min(sequence) AS first, COALESCE(
+      max(sequence),
+      (SELECT last_sequence FROM ratatosk.blocks WHERE state <> 'removed' ORDER BY height DESC LIMIT 1),
+      (SELECT max(sequence) FROM ratatosk.mempool_ledger),
+      0
+    ) AS last
+    FROM ratatosk.mempool_transactions
+  )
+  SELECT COALESCE(first, last + 1) AS first, last FROM accepted`,
+)
+
+// Produced before the mempool, and spent by it when the read started.
+const spentByMempool = statement(
+  spentOutput,
+  `SELECT ${selectList(spentOutput)}
+  FROM ratatosk.spent_outputs
+  WHERE spent_by <= $2 AND sequence < $1 AND (spent_by, transaction_id, output_index) > ($3, $4, $5)
+  ORDER BY spent_by, transaction_id, output_index LIMIT ${pageSize}`,
+)
+
+// Produced before the mempool and unspent when the read started, though perhaps spent since.
+const unspent = statement(
+  output,
+  `(
+    SELECT ${selectList(output)}
+    FROM ratatosk.mempool_ledger
+    WHERE sequence < $1 AND (transaction_id, output_index) > ($3, $4)
+    ORDER BY transaction_id, output_index LIMIT ${pageSize}
+  )
+  UNION ALL
+  SELECT ${selectList(output)}
+  FROM ratatosk.spent_outputs
+  WHERE spent_by > $2 AND sequence < $1 AND (transaction_id, output_index) > ($3, $4)
+  ORDER BY "transactionId", index LIMIT ${pageSize}`,
+)
+
+const beforeAll: OutputReference = { transactionId: new Uint8Array(), index: -1 }
+
+/**
+ * The unspent outputs after the newest block: the ledger without the effects of the mempool. No transaction stays open
+ * and no snapshot is needed. Once the mempool's first and last sequence are known, the set no longer changes: a batch
+ * applied meanwhile only moves outputs from one table to the other, and each statement reads both.
+ */
+export async function* outputsAfterNewestBlock(
+  connection: Connection,
+): AsyncGenerator<readonly UnspentOutput[], void> {
+  const [mempool] = await connection.query(mempoolSpan)
+  if (mempool === undefined) return
+  const { first, last } = mempool
+
+  const readSpent = (after: Row<typeof spentOutput> | undefined) => {
+    const { spentBy, transactionId, index } = after ?? { spentBy: first, ...beforeAll }
+    return connection.query(spentByMempool, [first, last, spentBy, transactionId, index])
+  }
+  for await (const page of keysetPages(readSpent, isShort)) {
+    yield page.map(({ spentBy: _, ...output }) => output)
+  }
+
+  const readUnspent = (after: Row<typeof output> | undefined) => {
+    const { transactionId, index } = after ?? beforeAll
+    return connection.query(unspent, [first, last, transactionId, index])
+  }
+  yield* keysetPages(readUnspent, isShort)
+}
+
+function isShort(page: readonly unknown[]): boolean {
+  return page.length < pageSize
+}

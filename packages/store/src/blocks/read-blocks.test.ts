@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Lease } from '../leases.js'
+import type { AcceptedTransaction } from '../ledger/types.js'
+import type { Store } from '../store.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
+import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
+import { bytes, entry, outputOf, transaction, walletOf } from '../test/transactions.js'
+import type { Block } from './types.js'
+
+const alice = walletOf('alice')
+const sizes = [100, 20, 30, 400, 5]
+
+describeBackends('reading blocks', (backend) => {
+  let test: TestStore
+  let store: Store
+  let blocks: Store['blocks']
+  let lease: Lease
+  let chain: readonly AcceptedTransaction[]
+
+  beforeEach(async () => {
+    test = await backend.create()
+    store = test.store
+    blocks = store.blocks
+    lease = await takeLease(store)
+    await store.applyGenesis([entry(outputOf('genesis'), alice)])
+    chain = sizes.map((size, n) => ({
+      ...transaction(`${n}`, [n === 0 ? outputOf('genesis') : outputOf(`${n - 1}`)], [alice]),
+      cbor: new Uint8Array(size).fill(n + 1),
+    }))
+    await store.withLedger((ledger) => ledger.apply({ transactions: chain }))
+  })
+
+  afterEach(() => test.drop())
+
+  /** Five blocks of one transaction each: merged, removed, and three that are neither. */
+  async function makeBlocks(): Promise<Block[]> {
+    const lost = await buildBlock(store, lease, 'lost', 2)
+    await blocks.returnToMempool(1n, lease)
+    const made: Block[] = []
+    for (let n = 1; n <= 4; n += 1) made.push(await buildBlock(store, lease, `${n}`, 1))
+    await blocks.setState([made[0]!.headerHash], 'merged', lease)
+    const [merged] = await blocks.range(1n, 1n)
+    return [merged!, { ...lost, state: 'removed' }, ...made.slice(1)]
+  }
+
+  it('returns the oldest transactions, limited by count and bytes', async () => {
+    const cases: [limit: number, maxBytes: number | undefined, count: number][] = [
+      [10, undefined, 5],
+      [3, undefined, 3],
+      [0, undefined, 0],
+      [10, 1_000, 5],
+      [10, 150, 3],
+      [10, 149, 2],
+      [1, 150, 1],
+      [10, 1, 1],
+      [10, 0, 1],
+      [0, 1_000, 0],
+    ]
+    for (const [limit, maxBytes, count] of cases) {
+      const oldest = await blocks.oldest(limit, maxBytes)
+      expect(oldest.map(({ id, cbor }) => ({ id, cbor }))).toEqual(
+        chain.slice(0, count).map(({ id, cbor }) => ({ id, cbor })),
+      )
+      const sequences = oldest.map(({ sequence }) => sequence)
+      expect(sequences).toEqual(sequences.toSorted((a, b) => (a < b ? -1 : 1)))
+    }
+  })
+
+  it('stops at the first transaction that exceeds the bytes, although a later one would fit', async () => {
+    await buildBlock(store, lease, 'first', 1)
+    expect(await blocks.oldest(10, 60)).toHaveLength(2)
+  })
+
+  it('counts the mempool up to a limit', async () => {
+    expect(await blocks.waiting(10)).toBe(5)
+    expect(await blocks.waiting(3)).toBe(3)
+    await buildBlock(store, lease, 'all', 10)
+    expect(await blocks.waiting(3)).toBe(0)
+    expect(await blocks.oldest(10)).toEqual([])
+  })
+
+  it('returns nothing if there are no blocks', async () => {
+    expect(await blocks.newest()).toBeUndefined()
+    expect(await blocks.confirmed()).toBeUndefined()
+    expect(await blocks.unmerged()).toEqual([])
+    expect(await blocks.byHash(headerHashOf('1'))).toBeUndefined()
+    expect(await blocks.byHeight(1n)).toBeUndefined()
+    expect(await blocks.range(0n, 100n)).toEqual([])
+    expect(await blocks.transactionsOf(headerHashOf('1'))).toEqual([])
+    expect(await blocks.counts(10)).toEqual([])
+  })
+
+  it('finds blocks by state, height and hash', async () => {
+    const [merged, removed, two, three, four] = await makeBlocks()
+    expect(await blocks.newest()).toEqual(four)
+    expect(await blocks.confirmed()).toEqual(merged)
+    expect(await blocks.unmerged()).toEqual([two, three, four])
+    for (const block of [merged, removed, two]) {
+      expect(await blocks.byHash(block!.headerHash)).toEqual(block)
+    }
+    expect(await blocks.byHeight(1n)).toEqual(merged)
+    expect(await blocks.byHeight(4n)).toEqual(four)
+    expect(await blocks.byHeight(5n)).toBeUndefined()
+  })
+
+  it('returns ranges of heights', async () => {
+    const [merged, , two, three, four] = await makeBlocks()
+    expect(await blocks.range(0n, 100n)).toEqual([merged, two, three, four])
+    expect(await blocks.range(2n, 3n)).toEqual([two, three])
+    expect(await blocks.range(4n, 4n)).toEqual([four])
+    expect(await blocks.range(3n, 2n)).toEqual([])
+  })
+
+  it('returns the newest counts', async () => {
+    const [, , two, three, four] = await makeBlocks()
+    const count = ({ height, state, headerHash, transactions }: Block) => ({
+      height,
+      state,
+      headerHash,
+      transactions,
+    })
+    expect(await blocks.counts(3)).toEqual([four, three, two].map((block) => count(block!)))
+    expect(await blocks.counts(0)).toEqual([])
+    expect(await blocks.counts(10)).toHaveLength(4)
+  })
+
+  it('returns pages of transactions', async () => {
+    const { headerHash } = await buildBlock(store, lease, 'all', 10)
+    const cbor = chain.map((one) => one.cbor)
+    expect(await blocks.transactionsOf(headerHash)).toEqual(cbor)
+    expect(await blocks.transactionsOf(headerHash, { limit: 2 })).toEqual(cbor.slice(0, 2))
+    expect(await blocks.transactionsOf(headerHash, { after: 2, limit: 2 })).toEqual(cbor.slice(2, 4))
+    expect(await blocks.transactionsOf(headerHash, { after: 4 })).toEqual(cbor.slice(4))
+    expect(await blocks.transactionsOf(headerHash, { after: 5 })).toEqual([])
+    await blocks.returnToMempool(1n, lease)
+    expect(await blocks.transactionsOf(headerHash)).toEqual([])
+  })
+
+  it('refuses limits that are not whole numbers from 0', async () => {
+    const refused = { code: 'STORE_INVALID_ARGUMENT' }
+    for (const number of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await expect(blocks.oldest(number)).rejects.toMatchObject(refused)
+      await expect(blocks.oldest(1, number)).rejects.toMatchObject(refused)
+      await expect(blocks.waiting(number)).rejects.toMatchObject(refused)
+      await expect(blocks.counts(number)).rejects.toMatchObject(refused)
+      for (const page of [{ after: number }, { limit: number }]) {
+        await expect(blocks.transactionsOf(bytes('any'), page)).rejects.toMatchObject(refused)
+      }
+    }
+  })
+})

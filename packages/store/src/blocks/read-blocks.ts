@@ -1,0 +1,183 @@
+import { getTableColumns } from 'drizzle-orm'
+import type { Connection } from '../database/connection.js'
+import { int4, type Row, type Statement, selectList, statement } from '../database/statement.js'
+import { StoreError } from '../errors.js'
+import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
+import type { Block, Blocks } from './types.js'
+
+const {
+  submittedAt: _s,
+  committedAt: _c,
+  maturedAt: _m,
+  removedAt: _r,
+  ...blockColumns
+} = getTableColumns(blocks)
+
+/** The columns that a {@link Block} is made of. */
+export const blockRow = blockColumns
+
+/** The select list of a {@link blockRow}. */
+export const blockList = selectList(blockRow)
+
+export function toBlock(row: Row<typeof blockRow>): Block {
+  const {
+    id: _,
+    commitTransactionId,
+    commitTransaction,
+    mergeTransactionId,
+    mergeTransaction,
+    mergedAt,
+    ...block
+  } = row
+  return {
+    ...block,
+    commitTransaction: { id: commitTransactionId, cbor: commitTransaction },
+    ...(mergeTransactionId !== null &&
+      mergeTransaction !== null && { mergeTransaction: { id: mergeTransactionId, cbor: mergeTransaction } }),
+    ...(mergedAt !== null && { mergedAt }),
+  }
+}
+
+const select = (rest: string) => statement(blockRow, `SELECT ${blockList} FROM ratatosk.blocks ${rest}`)
+
+/** The newest block that is not removed. */
+export const newestBlock = select(`WHERE state <> 'removed' ORDER BY height DESC LIMIT 1`)
+
+// `state <> 'removed'` is the condition of the partial index on heights.
+const newestMerged = select(`WHERE state <> 'removed' AND state = 'merged' ORDER BY height DESC LIMIT 1`)
+const unmerged = select(`WHERE state NOT IN ('merged', 'removed') ORDER BY height`)
+const byHash = select('WHERE header_hash = $1')
+const byHeight = select(`WHERE height = $1 AND state <> 'removed'`)
+const range = select(`WHERE height BETWEEN $1 AND $2 AND state <> 'removed' ORDER BY height`)
+
+const withPosition = { ...blockRow, position: blockTransactions.position }
+const ofTransaction = statement(
+  withPosition,
+  `SELECT ${selectList(blockRow, 'block')}, transactions.position
+  FROM ratatosk.block_transactions AS transactions
+  JOIN ratatosk.blocks AS block ON block.id = transactions.block_id
+  WHERE transactions.transaction_id = $1 AND block.state <> 'removed'`,
+)
+
+const countRow = {
+  height: blocks.height,
+  state: blocks.state,
+  headerHash: blocks.headerHash,
+  transactions: blocks.transactions,
+}
+const counts = statement(
+  countRow,
+  `SELECT ${selectList(countRow)} FROM ratatosk.blocks
+  WHERE state <> 'removed' ORDER BY height DESC LIMIT $1`,
+)
+
+const ordered = {
+  sequence: mempoolTransactions.sequence,
+  id: mempoolTransactions.transactionId,
+  cbor: mempoolTransactions.cbor,
+}
+const oldest = statement(
+  ordered,
+  `SELECT ${selectList(ordered)} FROM ratatosk.mempool_transactions ORDER BY sequence LIMIT $1`,
+)
+// The lengths are summed before any CBOR is read: PostgreSQL knows a value's length without reading it.
+const oldestWithin = statement(
+  ordered,
+  `SELECT ${selectList(ordered, 'mempool')}
+  FROM (
+    SELECT sequence, row_number() OVER so_far AS position, sum(bytes) OVER so_far AS total
+    FROM (
+      SELECT sequence, octet_length(cbor) AS bytes FROM ratatosk.mempool_transactions
+      ORDER BY sequence LIMIT $1
+    ) AS candidates
+    WINDOW so_far AS (ORDER BY sequence ROWS UNBOUNDED PRECEDING)
+  ) AS counted
+  JOIN ratatosk.mempool_transactions AS mempool USING (sequence)
+  WHERE counted.position = 1 OR counted.total <= $2
+  ORDER BY sequence`,
+)
+const waiting = statement(
+  { waiting: int4 },
+  `SELECT count(*)::integer AS waiting
+  FROM (SELECT FROM ratatosk.mempool_transactions LIMIT $1) AS counted`,
+)
+
+const transactionsOf = statement(
+  { cbor: blockTransactions.cbor },
+  `SELECT transactions.cbor
+  FROM ratatosk.blocks AS block
+  JOIN ratatosk.block_transactions AS transactions ON transactions.block_id = block.id
+  WHERE block.header_hash = $1 AND transactions.position > $2
+  ORDER BY transactions.position LIMIT $3`,
+)
+
+type BlockReads = Pick<
+  Blocks,
+  | 'oldest'
+  | 'waiting'
+  | 'newest'
+  | 'confirmed'
+  | 'unmerged'
+  | 'byHash'
+  | 'byHeight'
+  | 'ofTransaction'
+  | 'range'
+  | 'transactionsOf'
+  | 'counts'
+>
+
+/** What reads blocks, and the part of the mempool that the next block is built from. */
+export function readBlocks(connection: Connection): BlockReads {
+  const many = async (select: Statement<typeof blockRow>, parameters: (Uint8Array | bigint)[] = []) =>
+    (await connection.query(select, parameters)).map(toBlock)
+  const one = async (select: Statement<typeof blockRow>, parameters?: (Uint8Array | bigint)[]) =>
+    (await many(select, parameters))[0]
+
+  return {
+    async oldest(limit, maxBytes) {
+      const count = checkedCount(limit)
+      return maxBytes === undefined
+        ? connection.query(oldest, [count])
+        : connection.query(oldestWithin, [count, checkedCount(maxBytes)])
+    },
+
+    async waiting(limit) {
+      const [row] = await connection.query(waiting, [checkedCount(limit)])
+      return row?.waiting ?? 0
+    },
+
+    newest: () => one(newestBlock),
+    confirmed: () => one(newestMerged),
+    unmerged: () => many(unmerged),
+    byHash: (headerHash) => one(byHash, [headerHash]),
+    byHeight: (height) => one(byHeight, [height]),
+    async ofTransaction(id) {
+      const [row] = await connection.query(ofTransaction, [id])
+      if (row === undefined) return undefined
+      const { position, ...block } = row
+      // Positions count from 1 in the table.
+      return { block: toBlock(block), position: position - 1 }
+    },
+
+    range: (from, to) => many(range, [from, to]),
+
+    async transactionsOf(headerHash, { after = 0, limit = maxPosition } = {}) {
+      const rows = await connection.query(transactionsOf, [
+        headerHash,
+        checkedCount(after),
+        checkedCount(limit),
+      ])
+      return rows.map(({ cbor }) => cbor)
+    },
+
+    counts: async (limit) => connection.query(counts, [checkedCount(limit)]),
+  }
+}
+
+/** Positions are PostgreSQL's `integer`. */
+const maxPosition = 2 ** 31 - 1
+
+function checkedCount(number: number): number {
+  if (Number.isSafeInteger(number) && number >= 0) return number
+  throw new StoreError('STORE_INVALID_ARGUMENT', 'Limits and positions must be whole numbers from 0')
+}

@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Lease } from '../leases.js'
+import type { AcceptedTransaction } from '../ledger/types.js'
+import type { Store } from '../store.js'
+import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
+import { dump } from '../test/dump.js'
+import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
+
+const [alice, bob] = [walletOf('alice'), walletOf('bob')]
+const genesis = [entry(outputOf('genesis', 0), alice), entry(outputOf('genesis', 1), bob)]
+/** Each spends the first output of the one before. */
+const chainOf = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    transaction(`${n}`, [n === 0 ? outputOf('genesis') : outputOf(`${n - 1}`)], [alice, bob]),
+  )
+
+describeEveryBackend('undoing blocks', (backend) => {
+  let test: TestStore
+  let store: Store
+  let lease: Lease
+
+  beforeEach(async () => {
+    test = await backend.create()
+    store = test.store
+    lease = await takeLease(store)
+    await store.applyGenesis(genesis)
+  })
+
+  afterEach(() => test.drop())
+
+  const apply = (...transactions: readonly AcceptedTransaction[]) =>
+    store.withLedger((ledger) => ledger.apply({ transactions }))
+  const ledger = async () => {
+    const { blocks, resubmissions, ...tables } = await dump(test)
+    return tables
+  }
+  const waiting = async () => (await store.resubmissions.waiting(100_000)).map(({ cbor }) => cbor)
+
+  it('leaves the tables of the ledger as they were before the blocks, row for row', async () => {
+    const chain = chainOf(9)
+    await apply(...chain.slice(0, 3))
+    const one = await buildBlock(store, lease, 'one', 3)
+    await store.blocks.setState([one.headerHash], 'committed', lease)
+    const before = await ledger()
+    await apply(...chain.slice(3, 5))
+    await buildBlock(store, lease, 'two', 2)
+    await apply(...chain.slice(5, 8), transaction('other', [outputOf('genesis', 1), outputOf('0', 1)], [bob]))
+    await buildBlock(store, lease, 'three', 2)
+    await apply(...chain.slice(8))
+
+    const undone = await store.blocks.undo(2n, lease)
+    expect(undone).toMatchObject({
+      blocks: [
+        { height: 2n, state: 'removed' },
+        { height: 3n, state: 'removed' },
+      ],
+      transactions: 7,
+    })
+    expect(await ledger()).toEqual(before)
+    expect(await store.blocks.newest()).toMatchObject({ headerHash: one.headerHash, state: 'committed' })
+    expect(await waiting()).toEqual(
+      [...chain.slice(3, 8), transaction('other', [], []), ...chain.slice(8)].map(({ cbor }) => cbor),
+    )
+    expect(await store.transaction(chain[4]!.id)).toBeUndefined()
+    expect((await store.changes.dropped(0n, 9)).map(({ transaction }) => transaction?.id)).toEqual([
+      ...chain.slice(3, 8).map(({ id }) => id),
+      idOf('other'),
+      chain[8]!.id,
+    ])
+    expect(await store.blocks.undo(2n, lease)).toEqual({ blocks: [], transactions: 0 })
+    // What was undone can be accepted again.
+    await apply(...chain.slice(3))
+    expect(await buildBlock(store, lease, 'two again', 100)).toMatchObject({ height: 2n, transactions: 6 })
+  })
+
+  it('takes more transactions out than one statement does', async () => {
+    const before = await ledger()
+    const chain = chainOf(6_000)
+    await apply(...chain.slice(0, 5_500))
+    await buildBlock(store, lease, 'one', 5_400)
+    await apply(...chain.slice(5_500))
+    expect(await store.blocks.undo(1n, lease)).toMatchObject({ transactions: 6_000 })
+    expect(await ledger()).toEqual(before)
+    expect(await waiting()).toEqual(chain.map(({ cbor }) => cbor))
+  })
+
+  it('undoes what was accepted again after an earlier removal', async () => {
+    const chain = chainOf(4)
+    const before = await ledger()
+    await apply(chain[0]!)
+    await buildBlock(store, lease, 'one', 1)
+    const between = await ledger()
+    await apply(...chain.slice(1))
+    await buildBlock(store, lease, 'two', 2)
+    await store.blocks.undo(2n, lease)
+    expect(await ledger()).toEqual(between)
+    await apply(...chain.slice(1))
+    await buildBlock(store, lease, 'two again', 1)
+    expect(await store.blocks.undo(1n, lease)).toMatchObject({ blocks: [{}, {}], transactions: 4 })
+    expect(await ledger()).toEqual(before)
+  })
+
+  it('does not touch merged blocks, and needs the lease', async () => {
+    await apply(...chainOf(2))
+    const one = await buildBlock(store, lease, 'one', 1)
+    await store.blocks.setState([one.headerHash], 'merged', lease)
+    const before = await dump(test)
+    expect(await store.blocks.undo(1n, lease)).toEqual({ blocks: [], transactions: 0 })
+    await store.leases.release(lease)
+    await expect(store.blocks.undo(1n, lease)).rejects.toMatchObject({ code: 'STORE_LEASE_LOST' })
+    expect(await dump(test)).toEqual(before)
+  })
+
+  it('says when and with which block a transaction was removed, until that is forgotten', async () => {
+    const [first, second, third] = chainOf(3) as [
+      AcceptedTransaction,
+      AcceptedTransaction,
+      AcceptedTransaction,
+    ]
+    await apply(first, second, third)
+    const one = await buildBlock(store, lease, 'one', 2)
+    await store.blocks.undo(1n, lease)
+    const [waitingFirst, waitingSecond] = await store.resubmissions.waiting(2)
+    expect(waitingFirst).toMatchObject({ id: first.id, cbor: first.cbor })
+    const requeued = { sequence: waitingFirst!.sequence, submissionId: '7' }
+    await store.resubmissions.queued([requeued, { sequence: 10_000n, submissionId: '8' }])
+    await store.resubmissions.queued([{ ...requeued, submissionId: '9' }])
+    expect((await store.resubmissions.waiting(9)).map(({ id }) => id)).toEqual([second.id, third.id])
+
+    const block = { headerHash: one.headerHash, height: 1n }
+    const removedAt = expect.any(Date)
+    const { ofTransaction } = store.resubmissions
+    expect(await ofTransaction(first.id)).toEqual([{ block, removedAt, submissionId: '7' }])
+    expect(await ofTransaction(second.id)).toEqual([{ block, removedAt }])
+    expect(await ofTransaction(third.id)).toEqual([{ removedAt }])
+    expect(await ofTransaction(idOf('nowhere'))).toEqual([])
+
+    await apply(first)
+    await buildBlock(store, lease, 'again', 1)
+    await store.blocks.undo(1n, lease)
+    expect(await ofTransaction(first.id)).toEqual([
+      { block: { ...block, headerHash: headerHashOf('again') }, removedAt },
+      { block, removedAt, submissionId: '7' },
+    ])
+    expect(await store.resubmissions.forget(new Date(0))).toBe(0)
+    // What waits is never forgotten.
+    expect(await store.resubmissions.forget(new Date(Date.now() + 3_600_000))).toBe(1)
+    expect(await store.resubmissions.waiting(9)).toHaveLength(3)
+    await store.resubmissions.queued([{ sequence: waitingSecond!.sequence, submissionId: '10' }])
+    await store.blocks.reset(lease)
+    expect(await ofTransaction(second.id)).toEqual([])
+  })
+})

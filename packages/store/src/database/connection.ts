@@ -1,0 +1,149 @@
+import { StoreError } from '../errors.js'
+import { toStoreError } from './driver-errors.js'
+import type { Parameter } from './parameters.js'
+import { checkFields, type Field, type Row, type Shape, type Statement } from './statement.js'
+
+/** What the drivers of PostgreSQL and PGlite have in common: one statement in, one result out. */
+export interface Executor {
+  /** @throws StoreError */
+  run(text: string, parameters: readonly Parameter[]): Promise<Result>
+}
+
+/** A result as the driver parsed it: its columns are read as `columnTypes` says. */
+export interface Result {
+  readonly rows: readonly unknown[]
+  readonly fields: readonly Field[]
+  /** Rows that an INSERT, UPDATE or DELETE changed. */
+  readonly changed: number
+}
+
+/** An {@link Executor} inside a transaction. */
+export interface TransactionExecutor extends Executor {
+  /** Lets the transaction end only with a rollback, whatever its work does next. Returns the error, to be thrown. */
+  doom(error: StoreError): StoreError
+}
+
+/** A database through one of the drivers. */
+export interface Driver extends Executor {
+  /** Whether the database reclaims the space of deleted rows without being told. */
+  readonly autovacuum: boolean
+  /**
+   * Commits when `work` resolves and rolls back when it rejects, with the work's own error. A failed statement dooms
+   * the transaction, so work that ignores the failure cannot commit.
+   */
+  transaction<T>(work: (transaction: TransactionExecutor) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Runs the store's statements in one schema. */
+export interface Connection {
+  /** The schema's quoted name. */
+  readonly schema: string
+  /** @throws StoreError */
+  query<S extends Shape>(statement: Statement<S>, parameters?: readonly Parameter[]): Promise<Row<S>[]>
+  /**
+   * Runs SQL whose rows nobody reads. Returns how many rows it changed.
+   *
+   * @throws StoreError
+   */
+  execute(text: string, parameters?: readonly Parameter[]): Promise<number>
+}
+
+/** A {@link Connection} inside a transaction. */
+export interface Transaction extends Connection, Pick<TransactionExecutor, 'doom'> {}
+
+/** A {@link Connection} that can start transactions; see {@link Driver.transaction}. */
+export interface Database extends Connection {
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
+  /** Reclaims the space of deleted rows where the database does not do so on its own. */
+  vacuum(...tables: string[]): Promise<void>
+}
+
+/** The tables of one schema, by its quoted name, through a driver. */
+export function inSchema(driver: Driver, schema: string): Database {
+  const texts = new Map<string, string>()
+  const checked = new Set<Statement<Shape>>()
+
+  function textOf(text: string): string {
+    const own = texts.get(text) ?? text.replaceAll('ratatosk.', `${schema}.`)
+    texts.set(text, own)
+    return own
+  }
+
+  function connect(executor: Executor): Connection {
+    return {
+      schema,
+      async query<S extends Shape>(statement: Statement<S>, parameters: readonly Parameter[] = []) {
+        const { rows, fields } = await executor.run(textOf(statement.text), parameters)
+        if (!checked.has(statement)) checkFields(statement, fields)
+        checked.add(statement)
+        // The only cast of rows: names and types were compared with the shape.
+        return rows as Row<S>[]
+      },
+      async execute(text, parameters = []) {
+        return (await executor.run(textOf(text), parameters)).changed
+      },
+    }
+  }
+
+  return {
+    ...connect(driver),
+    transaction: (work) =>
+      driver.transaction((transaction) => work({ ...connect(transaction), doom: transaction.doom })),
+    async vacuum(...tables) {
+      if (driver.autovacuum) return
+      await driver.run(`VACUUM ${tables.map((table) => `${schema}.${table}`).join(', ')}`, [])
+    },
+  }
+}
+
+const inIndexOrder = `SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
+  .map((setting) => `set_config('${setting}', 'off', true)`)
+  .join(', ')}`
+
+/**
+ * Runs a statement that reads a few rows in the order of an index. Without statistics, which a PGlite never has, the
+ * planner expects few rows and would read and sort all of them for each page.
+ */
+export function queryInIndexOrder<S extends Shape>(
+  database: Database,
+  statement: Statement<S>,
+  parameters: readonly Parameter[],
+): Promise<Row<S>[]> {
+  return database.transaction(async (transaction) => {
+    await transaction.execute(inIndexOrder)
+    return transaction.query(statement, parameters)
+  })
+}
+
+/** Runs `work` between a BEGIN and a COMMIT of the caller. Refuses statements after the work has ended. */
+export async function runTransaction<T>(
+  executor: Executor,
+  work: (transaction: TransactionExecutor) => Promise<T>,
+): Promise<T> {
+  let ended = false
+  let failure: StoreError | undefined
+  const transaction: TransactionExecutor = {
+    async run(text, parameters) {
+      if (ended)
+        throw new StoreError('STORE_CLOSED', 'The transaction has ended: its ledger can no longer be used')
+      if (failure !== undefined) throw failure
+      try {
+        return await executor.run(text, parameters)
+      } catch (error) {
+        throw transaction.doom(toStoreError(error))
+      }
+    },
+    doom(error) {
+      failure ??= error
+      return error
+    },
+  }
+  try {
+    const result = await work(transaction)
+    if (failure !== undefined) throw failure
+    return result
+  } finally {
+    ended = true
+  }
+}

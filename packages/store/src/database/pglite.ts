@@ -1,0 +1,71 @@
+import { columnTypes, readers } from './column-types.js'
+import { type Driver, type Executor, runTransaction } from './connection.js'
+import { toStoreError } from './driver-errors.js'
+import { toText } from './parameters.js'
+import type { Field } from './statement.js'
+
+interface EmbeddedQueryOptions {
+  readonly parsers: { [type: number]: (value: string) => unknown }
+  readonly serializers: { [type: number]: (value: string) => string }
+}
+
+interface EmbeddedConnection {
+  query<Row>(
+    statement: string,
+    parameters?: string[],
+    options?: EmbeddedQueryOptions,
+  ): Promise<{ rows: Row[]; fields: Field[]; affectedRows?: number }>
+}
+
+/** The part of a PGlite instance that the store uses. */
+export interface PGliteLike extends EmbeddedConnection {
+  transaction<T>(work: (transaction: EmbeddedConnection) => Promise<T>): Promise<T>
+}
+
+const conversions: EmbeddedQueryOptions = {
+  parsers: readers,
+  serializers: { [columnTypes.bytea.id]: (text) => text },
+}
+
+/** Uses a PGlite that its owner opened and will close. */
+export function openPGlite(pglite: PGliteLike): Driver {
+  return {
+    ...executor(pglite),
+    autovacuum: false,
+
+    async transaction(work) {
+      let failure: { readonly reason: unknown } | undefined
+      try {
+        return await pglite.transaction(async (connection) => {
+          try {
+            return await runTransaction(executor(connection), work)
+          } catch (reason) {
+            failure = { reason }
+            throw reason
+          }
+        })
+      } catch (error) {
+        throw failure?.reason === error ? error : toStoreError(error)
+      }
+    },
+
+    async close() {},
+  }
+}
+
+function executor(connection: EmbeddedConnection): Executor {
+  return {
+    async run(text, parameters) {
+      try {
+        const { rows, fields, affectedRows } = await connection.query(
+          text,
+          parameters.map(toText),
+          conversions,
+        )
+        return { rows, fields, changed: affectedRows ?? 0 }
+      } catch (error) {
+        throw toStoreError(error)
+      }
+    },
+  }
+}

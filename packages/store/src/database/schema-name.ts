@@ -1,0 +1,12 @@
+import { StoreError } from '../errors.js'
+
+/** Validates the name of a schema and quotes it for use in SQL. */
+export function quoteSchema(name: string): string {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name) || name.startsWith('pg_')) {
+    throw new StoreError(
+      'STORE_CONFIGURATION',
+      'The schema name must have 1 to 63 characters of a-z, 0-9 and _, must not start with a digit or with pg_',
+    )
+  }
+  return `"${name}"`
+}

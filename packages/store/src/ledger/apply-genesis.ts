@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import type { Connection } from '../database/connection.js'
+import { bytesColumn, parameterRows, toHex } from '../database/parameters.js'
+import { bool, bytea, nullable, statement } from '../database/statement.js'
+import { StoreError } from '../errors.js'
+import type { LedgerEntry } from './types.js'
+
+/** Outputs that one statement inserts. */
+const step = 5_000
+
+const ledgerState = statement(
+  { applied: nullable(bytea), used: bool },
+  `SELECT (SELECT digest FROM ratatosk.genesis) AS applied,
+    EXISTS (SELECT FROM ratatosk.mempool_ledger)
+      OR EXISTS (SELECT FROM ratatosk.mempool_transactions)
+      OR EXISTS (SELECT FROM ratatosk.blocks) AS used`,
+)
+
+const columns = {
+  transaction_id: 'bytea',
+  output_index: 'integer',
+  output: 'bytea',
+  address: 'bytea',
+  payment_credential: 'bytea',
+} as const
+
+// Each output gets its own sequence, so that an address lists them in the given order.
+const insert = `
+  INSERT INTO ratatosk.mempool_ledger (transaction_id, output_index, output, address, payment_credential, sequence)
+  SELECT transaction_id, output_index, output, address, payment_credential, nextval('ratatosk.accept_sequence')
+  FROM (SELECT * FROM ${parameterRows(columns)} AS o ORDER BY position) AS ordered`
+
+/** Puts the first outputs into an empty ledger, under the ledger's lock; see `Store.applyGenesis`. */
+export async function applyGenesis(
+  connection: Connection,
+  outputs: readonly LedgerEntry[],
+): Promise<boolean> {
+  const digest = digestOf(outputs)
+  const [state] = await connection.query(ledgerState)
+  const applied = state?.applied ?? undefined
+  if (applied !== undefined) {
+    if (digest.equals(applied)) return false
+    throw new StoreError('STORE_GENESIS_MISMATCH', 'The ledger was started with other genesis outputs')
+  }
+  if (state?.used === true) {
+    throw new StoreError(
+      'STORE_GENESIS_MISMATCH',
+      'The ledger is in use and was started without genesis outputs',
+    )
+  }
+
+  for (let start = 0; start < outputs.length; start += step) {
+    const part = outputs.slice(start, start + step)
+    await connection.execute(insert, [
+      bytesColumn(part.map(({ reference }) => reference.transactionId)),
+      part.map(({ reference }) => reference.index),
+      bytesColumn(part.map(({ output }) => output)),
+      bytesColumn(part.map(({ address }) => address)),
+      bytesColumn(part.map(({ paymentCredential }) => paymentCredential)),
+    ])
+  }
+  await connection.execute('INSERT INTO ratatosk.genesis (digest, outputs) VALUES ($1, $2)', [
+    digest,
+    outputs.length,
+  ])
+  return true
+}
+
+/** SHA-256 of the outputs in any order. */
+function digestOf(outputs: readonly LedgerEntry[]): Buffer {
+  const lines = outputs.map(({ reference, output, address, paymentCredential }) =>
+    [
+      toHex(reference.transactionId),
+      reference.index,
+      toHex(output),
+      toHex(address),
+      paymentCredential === undefined ? '' : toHex(paymentCredential),
+    ].join(),
+  )
+  return createHash('sha256').update(lines.sort().join('\n')).digest()
+}

@@ -1,0 +1,62 @@
+import type { Database, Transaction } from '../database/connection.js'
+import { bytesColumn, parameterRows } from '../database/parameters.js'
+import { int4, statement } from '../database/statement.js'
+import { addWithinLimit } from '../rejections/add-within-limit.js'
+import { mempoolLedger } from '../schema/tables.js'
+import { appendBatch } from './append-batch.js'
+import type { Ledger, LedgerReads } from './types.js'
+
+const outputs = statement(
+  { position: int4, output: mempoolLedger.output },
+  `SELECT asked.position, ledger.output
+  FROM ${parameterRows({ transaction_id: 'bytea', output_index: 'integer' })} AS asked
+  JOIN ratatosk.mempool_ledger AS ledger USING (transaction_id, output_index)`,
+)
+
+const known = statement(
+  { position: int4 },
+  `SELECT asked.position
+  FROM ${parameterRows({ transaction_id: 'bytea' })} AS asked
+  JOIN (
+    SELECT transaction_id FROM ratatosk.mempool_transactions
+    UNION ALL
+    SELECT transaction_id FROM ratatosk.block_transactions
+  ) AS accepted USING (transaction_id)`,
+)
+
+/** What can be read of the mempool ledger, with or without its lock. */
+export function openLedgerReads(database: Pick<Database, 'query'>): LedgerReads {
+  return {
+    async outputs(references) {
+      const found = new Array<Uint8Array | undefined>(references.length).fill(undefined)
+      if (references.length === 0) return found
+      const rows = await database.query(outputs, [
+        bytesColumn(references.map(({ transactionId }) => transactionId)),
+        references.map(({ index }) => index),
+      ])
+      for (const { position, output } of rows) found[position - 1] = output
+      return found
+    },
+
+    async known(ids) {
+      const found = new Array<boolean>(ids.length).fill(false)
+      if (ids.length === 0) return found
+      const rows = await database.query(known, [bytesColumn(ids)])
+      for (const { position } of rows) found[position - 1] = true
+      return found
+    },
+  }
+}
+
+/**
+ * The mempool ledger in a transaction that holds its lock.
+ *
+ * @param maxRejectionBytes the most bytes of rejections that additions leave; undefined: no limit
+ */
+export function openLedger(transaction: Transaction, maxRejectionBytes?: number): Ledger {
+  return {
+    ...openLedgerReads(transaction),
+    apply: (batch) => appendBatch(transaction, batch),
+    rejections: { add: (rejections) => addWithinLimit(transaction, rejections, maxRejectionBytes) },
+  }
+}

@@ -1,0 +1,55 @@
+import type { OutputReference } from '@ratatosk/ledger'
+import type { RejectionWriter } from '../rejections/types.js'
+
+/** An unspent output as the store keeps it. */
+export interface StoredOutput {
+  readonly reference: OutputReference
+  /** CBOR of the transaction output, as submitted. */
+  readonly output: Uint8Array
+}
+
+/** An output with the keys that queries find it by. */
+export interface LedgerEntry extends StoredOutput {
+  /** Bytes of the address (CIP-19). */
+  readonly address: Uint8Array
+  /** Hash of the payment credential, key or script (28 bytes). Byron addresses have none. */
+  readonly paymentCredential?: Uint8Array
+}
+
+/** A transaction that validation has accepted, with its effect on the ledger. */
+export interface AcceptedTransaction {
+  /** Transaction id, 32 bytes. */
+  readonly id: Uint8Array
+  /** The transaction as submitted. */
+  readonly cbor: Uint8Array
+  /** Every output that it spends. The store knows their bytes and addresses. */
+  readonly spent: readonly OutputReference[]
+  /** Every output that it produces. */
+  readonly produced: readonly LedgerEntry[]
+}
+
+/** Transactions in order of acceptance. A transaction may spend what an earlier one of the batch produces. */
+export interface Batch {
+  readonly transactions: readonly AcceptedTransaction[]
+}
+
+/** What can be read of the mempool ledger. */
+export interface LedgerReads {
+  /** The unspent outputs of `references`, in their order. `undefined`: unknown or spent. One query. */
+  outputs(references: readonly OutputReference[]): Promise<(Uint8Array | undefined)[]>
+  /** For each transaction id, in order: whether it is in the mempool or in a block. One query. */
+  known(ids: readonly Uint8Array[]): Promise<boolean[]>
+}
+
+/** The mempool ledger under its lock. Valid only inside the callback of {@link Store.withLedger}. */
+export interface Ledger extends LedgerReads {
+  /**
+   * Writes a batch in one statement: transactions, spent and produced outputs, address history.
+   *
+   * @throws StoreError `STORE_CONFLICT` if a spent output is not in the ledger or an id is taken,
+   *   `STORE_INVALID_ARGUMENT` if the batch spends an output twice or spends what only a later transaction produces.
+   */
+  apply(batch: Batch): Promise<void>
+  /** Adds rejections in the same SQL transaction. */
+  readonly rejections: RejectionWriter
+}

@@ -1,0 +1,113 @@
+import { LRUCache } from 'lru-cache'
+import { type Database, queryInIndexOrder } from '../database/connection.js'
+import { bounded, keysetPages, maxPageRows } from '../database/keyset-pages.js'
+import { toHex } from '../database/parameters.js'
+import { bool, bytea, int8, statement } from '../database/statement.js'
+import { StoreError } from '../errors.js'
+import { addressHistory } from '../schema/tables.js'
+import type { Page } from '../store.js'
+
+/** Entries that one statement skips at most. */
+const stride = 10_000
+
+const historyPage = statement(
+  { sequence: int8, cbor: bytea, complete: bool },
+  `SELECT sequence, cbor, complete FROM (${bounded(
+    `SELECT sequence, COALESCE(mempool.cbor, block.cbor) AS cbor
+    FROM (
+      SELECT sequence FROM ratatosk.address_history
+      WHERE address = $1 AND sequence > $2 ORDER BY sequence OFFSET $3 LIMIT $4
+    ) AS entry
+    LEFT JOIN ratatosk.mempool_transactions AS mempool USING (sequence)
+    LEFT JOIN ratatosk.block_transactions AS block USING (sequence)`,
+    'sequence',
+    'cbor',
+    '$4',
+  )}) AS page ORDER BY sequence`,
+)
+
+const entry = { sequence: addressHistory.sequence }
+const firstEntry = statement(
+  entry,
+  'SELECT sequence FROM ratatosk.address_history WHERE address = $1 ORDER BY sequence LIMIT 1',
+)
+const entryAfterStride = statement(
+  entry,
+  `SELECT sequence FROM ratatosk.address_history
+  WHERE address = $1 AND sequence > $2 ORDER BY sequence OFFSET ${stride - 1} LIMIT 1`,
+)
+
+/** Where a deep page starts: after this sequence, and then so many entries further. */
+interface Start {
+  readonly after: bigint
+  readonly skip: number
+}
+
+/** The sequence of every {@link stride}th entry of an address, as far as they are known. */
+interface Marks {
+  /** Of the first entry. A reset starts the history again with greater sequences. */
+  readonly first: bigint
+  readonly sequences: bigint[]
+}
+
+/** CBOR of the transactions of an address; see `Store.historyPages`. */
+export type HistoryPages = (address: Uint8Array, page: Page) => AsyncGenerator<readonly Uint8Array[], void>
+
+/** Remembers where deep pages start, so that the cost of a page does not grow with its offset for long. */
+export function openHistory(database: Database): HistoryPages {
+  const known = new LRUCache<string, Marks>({ max: 1_000 })
+
+  /** A history only grows at its end, so a mark stays valid; a reset is recognised by the first entry. */
+  async function marksOf(address: Uint8Array): Promise<Marks | undefined> {
+    const [entry] = await queryInIndexOrder(database, firstEntry, [address])
+    if (entry === undefined) return undefined
+    const key = toHex(address)
+    const marks = known.get(key)
+    if (marks?.first === entry.sequence) return marks
+    const none = { first: entry.sequence, sequences: [] }
+    known.set(key, none)
+    return none
+  }
+
+  /** `undefined`: the history is shorter. */
+  async function startOf(address: Uint8Array, offset: number): Promise<Start | undefined> {
+    if (offset < stride) return { after: -1n, skip: offset }
+    const marks = await marksOf(address)
+    if (marks === undefined) return undefined
+    const wanted = Math.floor(offset / stride)
+    for (let next = marks.sequences.length; next < wanted; next += 1) {
+      const [entry] = await queryInIndexOrder(database, entryAfterStride, [
+        address,
+        marks.sequences[next - 1] ?? -1n,
+      ])
+      if (entry === undefined) return undefined
+      marks.sequences[next] = entry.sequence
+    }
+    return { after: marks.sequences[wanted - 1] ?? -1n, skip: offset % stride }
+  }
+
+  return async function* historyPages(address, { limit, offset }) {
+    if (!isCount(limit) || !isCount(offset)) {
+      throw new StoreError('STORE_INVALID_ARGUMENT', 'Limit and offset must be whole numbers from 0')
+    }
+    const start = limit === 0 ? undefined : await startOf(address, offset)
+    if (start === undefined) return
+    let left = limit
+    const read = async (last: { readonly sequence: bigint } | undefined) => {
+      const { after, skip } = last === undefined ? start : { after: last.sequence, skip: 0 }
+      const key = [address, after, skip, Math.min(left, maxPageRows)]
+      const page = await (last === undefined && offset < stride
+        ? database.query(historyPage, key)
+        : queryInIndexOrder(database, historyPage, key))
+      left -= page.length
+      return page
+    }
+    for await (const page of keysetPages(read, (page) => left === 0 || page.at(-1)?.complete === true)) {
+      yield page.map(({ cbor }) => cbor)
+    }
+  }
+}
+
+function isCount(number: number): boolean {
+  return Number.isSafeInteger(number) && number >= 0
+}

@@ -1,0 +1,206 @@
+import type { BlockState, OrderedTransaction } from '../blocks/types.js'
+import type { Database } from '../database/connection.js'
+import { bytea, int4, int8, nullable, selectList, statement } from '../database/statement.js'
+import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
+
+/** Where a block is in the order of blocks. */
+export interface BlockPosition {
+  /** 1 for the first block. */
+  readonly height: bigint
+  /** 28 bytes. */
+  readonly headerHash: Uint8Array
+  /** POSIX milliseconds. */
+  readonly endTime: bigint
+}
+
+/** Where a transaction is in a block. */
+export interface BlockPlace {
+  readonly block: BlockPosition
+  /** Counted from 0. */
+  readonly position: number
+}
+
+/** A block without what only the sequencer needs. */
+export interface ChainBlock extends BlockPosition {
+  readonly state: BlockState
+  /** 28 bytes. Zeros for the first block. */
+  readonly previousHeaderHash: Uint8Array
+  /** Accept sequence of its last transaction. */
+  readonly lastSequence: bigint
+  readonly transactions: number
+}
+
+/** A part of a list of transactions, in order of acceptance or the other way round. */
+export interface SequencePart {
+  readonly offset: number
+  readonly limit: number
+  readonly newestFirst?: boolean
+}
+
+/** Blocks and transactions as a chain. Removed blocks are not part of it. */
+export interface ChainQueries {
+  /** The newest block; with `states`, the newest one in any of them. */
+  newest(states?: readonly Exclude<BlockState, 'removed'>[]): Promise<ChainBlock | undefined>
+  byHeight(height: bigint): Promise<ChainBlock | undefined>
+  byHash(headerHash: Uint8Array): Promise<ChainBlock | undefined>
+  /** Total size of a block's transactions, in bytes of CBOR. */
+  sizeOf(headerHash: Uint8Array): Promise<number>
+  /** Transactions of a block. */
+  transactionsOf(headerHash: Uint8Array, part: SequencePart): Promise<OrderedTransaction[]>
+  /** Accepted transactions with a sequence above `after`, in a block or not. */
+  acceptedAfter(after: bigint, part: SequencePart): Promise<OrderedTransaction[]>
+  /** Number and total size of accepted transactions with a sequence above `after`; counts at most `limit`. */
+  countAfter(after: bigint, limit: number): Promise<{ readonly transactions: number; readonly bytes: number }>
+  /** The highest accept sequence of the mempool; undefined if it is empty. */
+  newestSequence(): Promise<bigint | undefined>
+  /** An accepted transaction by id (32 bytes), with its place if it is in a block. */
+  transaction(id: Uint8Array): Promise<(OrderedTransaction & { readonly place?: BlockPlace }) | undefined>
+  /** The places of those transactions that are in a block, by accept sequence. */
+  places(sequences: readonly bigint[]): Promise<ReadonlyMap<bigint, BlockPlace>>
+}
+
+const blockRow = {
+  height: blocks.height,
+  headerHash: blocks.headerHash,
+  endTime: blocks.endTime,
+  state: blocks.state,
+  previousHeaderHash: blocks.previousHeaderHash,
+  lastSequence: blocks.lastSequence,
+  transactions: blocks.transactions,
+}
+const selectBlock = (rest: string) =>
+  statement(blockRow, `SELECT ${selectList(blockRow)} FROM ratatosk.blocks WHERE state <> 'removed' ${rest}`)
+const newest = selectBlock('ORDER BY height DESC LIMIT 1')
+const newestIn = selectBlock('AND state::text = ANY($1::text[]) ORDER BY height DESC LIMIT 1')
+const byHeight = selectBlock('AND height = $1')
+const byHash = selectBlock('AND header_hash = $1')
+
+const size = statement(
+  { bytes: int8 },
+  `SELECT COALESCE(sum(octet_length(t.cbor)), 0)::bigint AS bytes
+  FROM ratatosk.blocks AS b JOIN ratatosk.block_transactions AS t ON t.block_id = b.id
+  WHERE b.header_hash = $1`,
+)
+
+const ordered = { sequence: int8, id: bytea, cbor: bytea }
+const blockPart = (direction: 'ASC' | 'DESC') =>
+  statement(
+    ordered,
+    `SELECT t.sequence, t.transaction_id AS id, t.cbor
+    FROM ratatosk.blocks AS b JOIN ratatosk.block_transactions AS t ON t.block_id = b.id
+    WHERE b.header_hash = $1 AND b.state <> 'removed'
+    ORDER BY t.position ${direction} OFFSET $2 LIMIT $3`,
+  )
+const blockAscending = blockPart('ASC')
+const blockDescending = blockPart('DESC')
+
+const acceptedPart = (direction: 'ASC' | 'DESC') =>
+  statement(
+    ordered,
+    `SELECT sequence, id, cbor FROM (
+      (SELECT sequence, transaction_id AS id, cbor FROM ratatosk.mempool_transactions
+        WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
+      UNION ALL
+      (SELECT sequence, transaction_id AS id, cbor FROM ratatosk.block_transactions
+        WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
+    ) AS accepted ORDER BY sequence ${direction} OFFSET $2 LIMIT $3`,
+  )
+const acceptedAscending = acceptedPart('ASC')
+const acceptedDescending = acceptedPart('DESC')
+
+// PostgreSQL knows the length of a value without reading it.
+const count = statement(
+  { transactions: int4, bytes: int8 },
+  `SELECT count(*)::integer AS transactions, COALESCE(sum(bytes), 0)::bigint AS bytes FROM (
+    (SELECT octet_length(cbor) AS bytes FROM ratatosk.mempool_transactions WHERE sequence > $1 LIMIT $2)
+    UNION ALL
+    (SELECT octet_length(cbor) AS bytes FROM ratatosk.block_transactions WHERE sequence > $1 LIMIT $2)
+  ) AS accepted`,
+)
+
+const newestSequence = statement(
+  { sequence: nullable(int8) },
+  'SELECT max(sequence) AS sequence FROM ratatosk.mempool_transactions',
+)
+
+const place = {
+  position: nullable(int4),
+  height: nullable(int8),
+  headerHash: nullable(bytea),
+  endTime: nullable(int8),
+}
+const transaction = statement(
+  {
+    sequence: mempoolTransactions.sequence,
+    id: mempoolTransactions.transactionId,
+    cbor: mempoolTransactions.cbor,
+    ...place,
+  },
+  `SELECT sequence, transaction_id AS id, cbor, NULL::integer AS position, NULL::bigint AS height,
+    NULL::bytea AS "headerHash", NULL::bigint AS "endTime"
+  FROM ratatosk.mempool_transactions WHERE transaction_id = $1
+  UNION ALL
+  SELECT t.sequence, t.transaction_id AS id, t.cbor, t.position, b.height, b.header_hash AS "headerHash",
+    b.end_time AS "endTime"
+  FROM ratatosk.block_transactions AS t JOIN ratatosk.blocks AS b ON b.id = t.block_id
+  WHERE t.transaction_id = $1`,
+)
+
+const places = statement(
+  {
+    sequence: blockTransactions.sequence,
+    position: blockTransactions.position,
+    height: blocks.height,
+    headerHash: blocks.headerHash,
+    endTime: blocks.endTime,
+  },
+  `SELECT t.sequence, t.position, b.height, b.header_hash AS "headerHash", b.end_time AS "endTime"
+  FROM unnest($1::text[]) AS wanted (sequence)
+  JOIN ratatosk.block_transactions AS t ON t.sequence = wanted.sequence::bigint
+  JOIN ratatosk.blocks AS b ON b.id = t.block_id`,
+)
+
+/** Blocks and transactions as a chain. */
+export function openChain(database: Database): ChainQueries {
+  const one = async (rows: Promise<ChainBlock[]>) => (await rows)[0]
+  return {
+    newest: (states) =>
+      one(states === undefined ? database.query(newest) : database.query(newestIn, [states])),
+    byHeight: (height) => one(database.query(byHeight, [height])),
+    byHash: (headerHash) => one(database.query(byHash, [headerHash])),
+    async sizeOf(headerHash) {
+      const [row] = await database.query(size, [headerHash])
+      return Number(row?.bytes ?? 0)
+    },
+    transactionsOf: (headerHash, { offset, limit, newestFirst }) =>
+      database.query(newestFirst ? blockDescending : blockAscending, [headerHash, offset, limit]),
+    acceptedAfter: (after, { offset, limit, newestFirst }) =>
+      database.query(newestFirst ? acceptedDescending : acceptedAscending, [after, offset, limit]),
+    async countAfter(after, limit) {
+      const [row] = await database.query(count, [after, limit])
+      return { transactions: row?.transactions ?? 0, bytes: Number(row?.bytes ?? 0) }
+    },
+    async newestSequence() {
+      const [row] = await database.query(newestSequence)
+      return row?.sequence ?? undefined
+    },
+    async transaction(id) {
+      const [row] = await database.query(transaction, [id])
+      if (row === undefined) return undefined
+      const { sequence, cbor, position, height, headerHash, endTime } = row
+      const found = { sequence, id: row.id, cbor }
+      if (position === null || height === null || headerHash === null || endTime === null) return found
+      return { ...found, place: { block: { height, headerHash, endTime }, position: position - 1 } }
+    },
+    async places(sequences) {
+      if (sequences.length === 0) return new Map()
+      const rows = await database.query(places, [sequences.map(String)])
+      return new Map(
+        rows.map(({ sequence, position, height, headerHash, endTime }) => [
+          sequence,
+          { block: { height, headerHash, endTime }, position: position - 1 },
+        ]),
+      )
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import type { OrderedTransaction } from '../blocks/types.js'
+import type { Database } from '../database/connection.js'
+import { bytea, int4, int8, nullable, statement } from '../database/statement.js'
+import { droppedTransactions, mempoolTransactions } from '../schema/tables.js'
+
+/** An accepted transaction that the ledger has undone, or everything. */
+export interface DroppedTransaction {
+  /** Orders the drops. Gaps have no meaning. */
+  readonly number: bigint
+  /** The transaction; undefined: everything was undone, by a reset. Its id may be accepted again, with another sequence. */
+  readonly transaction: { readonly sequence: bigint; readonly id: Uint8Array } | undefined
+}
+
+/**
+ * What something that follows acceptance reads. Transactions appear in the order of their sequences: once a sequence was read,
+ * no lower one appears. To be exact, read `accepted` first and `dropped` after it, undo what was dropped, and skip dropped
+ * transactions among the accepted ones.
+ */
+export interface LedgerChanges {
+  /** Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not among them. */
+  accepted(after: bigint, limit: number): Promise<OrderedTransaction[]>
+  /** Drops with a number above `after`, oldest first, at most `limit`. */
+  dropped(after: bigint, limit: number): Promise<DroppedTransaction[]>
+  /** How many outputs the ledger was started with; undefined before the genesis was applied. */
+  genesisOutputs(): Promise<number | undefined>
+}
+
+const accepted = statement(
+  {
+    sequence: mempoolTransactions.sequence,
+    id: mempoolTransactions.transactionId,
+    cbor: mempoolTransactions.cbor,
+  },
+  `SELECT sequence, transaction_id AS id, cbor FROM (
+    (SELECT sequence, transaction_id, cbor FROM ratatosk.mempool_transactions WHERE sequence > $1
+      ORDER BY sequence LIMIT $2)
+    UNION ALL
+    (SELECT sequence, transaction_id, cbor FROM ratatosk.block_transactions WHERE sequence > $1
+      ORDER BY sequence LIMIT $2)
+  ) AS either ORDER BY sequence LIMIT $2`,
+)
+
+const dropped = statement(
+  { number: droppedTransactions.number, sequence: nullable(int8), id: nullable(bytea) },
+  `SELECT number, sequence, transaction_id AS id FROM ratatosk.dropped_transactions
+  WHERE number > $1 ORDER BY number LIMIT $2`,
+)
+
+const genesisOutputs = statement({ outputs: int4 }, 'SELECT outputs FROM ratatosk.genesis')
+
+export function openChanges(database: Database): LedgerChanges {
+  return {
+    accepted: (after, limit) => database.query(accepted, [after, limit]),
+    async dropped(after, limit) {
+      const rows = await database.query(dropped, [after, limit])
+      return rows.map(({ number, sequence, id }) => ({
+        number,
+        transaction: sequence === null || id === null ? undefined : { sequence, id },
+      }))
+    },
+    async genesisOutputs() {
+      const [row] = await database.query(genesisOutputs)
+      return row?.outputs
+    },
+  }
+}

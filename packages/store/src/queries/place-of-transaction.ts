@@ -1,0 +1,85 @@
+import type { BlockState } from '../blocks/types.js'
+import type { Connection } from '../database/connection.js'
+import { int4, int8, nullable, type Row, statement } from '../database/statement.js'
+import { blocks, blockTransactions } from '../schema/tables.js'
+
+/** The block of an accepted transaction. */
+export interface PlacedBlock {
+  readonly height: bigint
+  readonly state: Exclude<BlockState, 'removed'>
+  /** 28 bytes. */
+  readonly headerHash: Uint8Array
+  /** POSIX milliseconds. */
+  readonly endTime: bigint
+  /** Id of the layer-1 transaction that commits the block, 32 bytes. */
+  readonly commitTransactionId: Uint8Array
+  /** Id of the layer-1 transaction that merges the block, once it is stored. */
+  readonly mergeTransactionId?: Uint8Array
+}
+
+/** Where an accepted transaction is. */
+export interface TransactionPlace {
+  /** Its position in the order of acceptance. */
+  readonly sequence: bigint
+  /** By the database's clock. */
+  readonly acceptedAt: Date
+  /** Absent in the mempool. */
+  readonly block?: PlacedBlock
+  /** Its place in the block, from 1. */
+  readonly position?: number
+}
+
+const row = {
+  sequence: int8,
+  acceptedAt: blockTransactions.acceptedAt,
+  position: nullable(int4),
+  height: nullable(int8),
+  state: blocks.state,
+  headerHash: blocks.headerHash,
+  endTime: nullable(int8),
+  commitTransactionId: blocks.commitTransactionId,
+  mergeTransactionId: blocks.mergeTransactionId,
+}
+
+// One statement, so that a transaction that moves into a block meanwhile is found in one of the two.
+const place = statement(
+  row,
+  `SELECT entry.sequence, entry.accepted_at AS "acceptedAt", entry.position, block.height, block.state,
+    block.header_hash AS "headerHash", block.end_time AS "endTime",
+    block.commit_transaction_id AS "commitTransactionId", block.merge_transaction_id AS "mergeTransactionId"
+  FROM (
+    SELECT sequence, accepted_at, NULL::integer AS position, NULL::bigint AS block_id
+    FROM ratatosk.mempool_transactions WHERE transaction_id = $1
+    UNION ALL
+    SELECT sequence, accepted_at, position, block_id FROM ratatosk.block_transactions WHERE transaction_id = $1
+  ) AS entry
+  LEFT JOIN ratatosk.blocks AS block ON block.id = entry.block_id`,
+)
+
+/** Where a transaction is; see `Store.placeOf`. */
+export async function placeOfTransaction(
+  connection: Connection,
+  id: Uint8Array,
+): Promise<TransactionPlace | undefined> {
+  const [found] = await connection.query(place, [id])
+  return found && toPlace(found)
+}
+
+function toPlace(found: Row<typeof row>): TransactionPlace {
+  const { sequence, acceptedAt, position, height, endTime, state, mergeTransactionId } = found
+  const accepted = { sequence, acceptedAt }
+  if (position === null || height === null || endTime === null || state === 'removed') return accepted
+  const { headerHash, commitTransactionId } = found
+  return {
+    ...accepted,
+    position,
+    block: {
+      height,
+      state,
+      headerHash,
+      endTime,
+      commitTransactionId,
+      ...(mergeTransactionId !== null && { mergeTransactionId }),
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import type { WritableArchive } from '@ratatosk/block'
+import type { ClaimStore } from '@ratatosk/claims'
+import type { Blocks } from './blocks/types.js'
+import type { SharedDatabase } from './database/shared-database.js'
+import type { Events } from './events/types.js'
+import type { Leases } from './leases.js'
+import type { Ledger, LedgerEntry, LedgerReads, StoredOutput } from './ledger/types.js'
+import type { ChainQueries } from './queries/chain.js'
+import type { LedgerChanges } from './queries/changes.js'
+import type { TransactionPlace } from './queries/place-of-transaction.js'
+import type { Rejections } from './rejections/types.js'
+import type { Resubmissions } from './resubmissions/types.js'
+
+/** A part of a list. Both are whole numbers from 0. */
+export interface Page {
+  /** The most entries to return. */
+  readonly limit: number
+  /** How many entries to skip. */
+  readonly offset: number
+}
+
+/** The node's persistent state, in PostgreSQL or PGlite. */
+export interface Store {
+  /** A transaction's CBOR by its id (32 bytes), from the mempool or from a block. */
+  transaction(id: Uint8Array): Promise<Uint8Array | undefined>
+  /**
+   * Where a transaction (32 bytes) is: in the mempool, or in which block. Undefined if it was never accepted, or was dropped,
+   * reset or removed.
+   */
+  placeOf(id: Uint8Array): Promise<TransactionPlace | undefined>
+  /** All of {@link Store.utxoPages} in memory: for addresses known to have few outputs. */
+  utxosAt(address: Uint8Array): Promise<StoredOutput[]>
+  /**
+   * The unspent outputs at exactly this address, in order of acceptance, at the time of the first page: later pages do
+   * not see what happens meanwhile. Pages have at most 500 outputs and 256 KiB of CBOR. Nothing stays open between two
+   * pages, so a slow reader costs nothing. {@link Blocks.forgetSpent} with a time before the first page,
+   * {@link Blocks.undo}, {@link Blocks.drop} and {@link Blocks.reset} end that guarantee.
+   *
+   * @example
+   * for await (const outputs of store.utxoPages(address)) send(outputs)
+   */
+  utxoPages(address: Uint8Array): AsyncIterable<readonly StoredOutput[]>
+  /** The unspent outputs at all addresses with this payment credential (28 bytes), in order of acceptance, in memory. */
+  utxosByPaymentCredential(hash: Uint8Array): Promise<StoredOutput[]>
+  /** All of {@link Store.historyPages} in memory. */
+  history(address: Uint8Array, page: Page): Promise<Uint8Array[]>
+  /**
+   * CBOR of each transaction that spends from or pays to the address, once, oldest first. Commit and merge do not
+   * change it, and new transactions come at its end. Pages have at most 500 transactions and 256 KiB.
+   *
+   * @param page which part to read: a deep `offset` is skipped in steps of 10,000 index entries, once
+   * @throws StoreError `STORE_INVALID_ARGUMENT`
+   */
+  historyPages(address: Uint8Array, page: Page): AsyncIterable<readonly Uint8Array[]>
+  /** All of {@link Store.blockTransactionPages} in memory. */
+  blockTransactions(headerHash: Uint8Array): Promise<Uint8Array[]>
+  /**
+   * Transaction ids in block order, in pages of at most 2,000. None for a block that is unknown, removed or not yet
+   * sent to layer 1.
+   *
+   * @throws StoreError `STORE_CONFLICT` if the block is removed between two pages
+   */
+  blockTransactionPages(headerHash: Uint8Array): AsyncIterable<readonly Uint8Array[]>
+
+  /**
+   * Runs `work` in one SQL transaction that holds the ledger's lock. Only one process per schema is inside at a time.
+   * When the promise resolves, everything that `work` wrote is durable; when it rejects, nothing was written. Inside,
+   * use only the given `ledger`: on PGlite any other call on the same database waits forever.
+   *
+   * If the connection is lost during the commit itself, the call rejects with `STORE_UNAVAILABLE` although the work may
+   * be done. Run it again: {@link Ledger.known} tells.
+   *
+   * @example
+   * await store.withLedger(async (ledger) => {
+   *   const [output] = await ledger.outputs([reference])
+   *   if (output !== undefined) await ledger.apply({ transactions: [transaction] })
+   * })
+   */
+  withLedger<T>(work: (ledger: Ledger) => Promise<T>): Promise<T>
+
+  /**
+   * Reads of the mempool ledger without its lock: they wait for nobody and delay nobody. Each sees the ledger at its own
+   * time, so of two reads the later one may see transactions that the earlier one did not.
+   */
+  readonly ledger: LedgerReads
+
+  /**
+   * Puts the first outputs into an empty ledger, once. True: applied now. False: the same outputs, in any order, were
+   * applied before.
+   *
+   * @throws StoreError `STORE_GENESIS_MISMATCH` if other outputs were applied, or if the ledger is in use
+   */
+  applyGenesis(outputs: readonly LedgerEntry[]): Promise<boolean>
+
+  /** What has happened to transactions and blocks, in order and from any position. */
+  readonly events: Events
+  /** Dead letters. */
+  readonly rejections: Rejections
+  /** Jobs that one process at a time may do. */
+  readonly leases: Leases
+  /** The life of blocks. */
+  readonly blocks: Blocks
+  /** Transactions that the removal of blocks took out of the ledger, on their way back. */
+  readonly resubmissions: Resubmissions
+  /**
+   * The block bodies that an archivist serves: one chain, heights without gaps. A body is read in pieces of 256 KiB, each
+   * when it is requested. Refused changes, and bodies that the archive does not have or loses while they are read, reject
+   * with `STORE_CONFLICT`.
+   */
+  readonly archive: WritableArchive
+  /** Claims at the faucet and their payments. */
+  readonly faucetClaims: ClaimStore
+
+  /** Blocks and transactions as a chain. */
+  readonly chain: ChainQueries
+  /** What was accepted and what was undone since, for what follows acceptance. */
+  readonly changes: LedgerChanges
+  /** The same database, for parts that keep tables of their own in another schema. */
+  readonly database: SharedDatabase
+
+  /** Resolves when the database answers. Rejects when it does not, or when the signal aborts first. */
+  ping(signal?: AbortSignal): Promise<void>
+  /** Waits for running work (up to 5 s), then closes the store's own connections. May be called twice. */
+  close(): Promise<void>
+}

@@ -1,0 +1,1 @@
+export type { Log } from './log.js'

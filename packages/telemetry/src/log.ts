@@ -1,0 +1,15 @@
+/**
+ * The logger that the Ratatosk packages write to. A pino logger implements it.
+ *
+ * @example
+ * const log: Log = pino()
+ * log.info({ height: 7 }, 'Block committed')
+ */
+export interface Log {
+  /** Logs an expected event. `fields` are structured data, `message` a constant text. */
+  info(fields: object, message: string): void
+  /** Logs a problem that the process handles. */
+  warn(fields: object, message: string): void
+  /** Logs a failure that an operator must look at. */
+  error(fields: object, message: string): void
+}

@@ -1,0 +1,28 @@
+export { type BreakableProxy, breakableProxy } from './breakable-proxy.js'
+export { logOf } from './log.js'
+export { genesisOf, midgardMissing, midgardTransactions } from './midgard.js'
+export { documentFees, freeOfCharge, slots } from './parameters.js'
+export { createPGlite } from './pglite.js'
+export {
+  databaseUrl,
+  inDatabase,
+  randomName,
+  redisUrl,
+  removeKeys,
+  type Service,
+  schemaDigest,
+  whyMissing,
+  withRedis,
+} from './services.js'
+export { type SourceBlock, SourceChain } from './source-chain.js'
+export {
+  chain,
+  fundsOf,
+  keyOf,
+  type LedgerEntry,
+  outputOf,
+  outputsOf,
+  type SignedTransaction,
+  signed,
+  type TestKey,
+} from './transfers.js'

@@ -1,0 +1,227 @@
+import { BlockFrostAPI, BlockfrostServerError } from '@blockfrost/blockfrost-js'
+import { toHex } from '@ratatosk/cbor'
+import type { Test } from 'tap'
+import { draft, unitDatum } from './draft.js'
+import {
+  alice,
+  bob,
+  failing,
+  failingHash,
+  first,
+  lock,
+  payment,
+  succeeding,
+  succeedingHash,
+  unlock,
+} from './scenes.js'
+import type { OpenLedger, RunTest } from './served-ledger.js'
+
+async function errorOf(work: Promise<unknown>): Promise<BlockfrostServerError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (error instanceof BlockfrostServerError) return error
+  throw error ?? new Error('expected an error')
+}
+
+/**
+ * What the client `@blockfrost/blockfrost-js` sees of a ledger.
+ *
+ * @param served opens the ledger
+ */
+export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
+  const open = async (t: Test) => {
+    const ledger = await served(t)
+    return { ledger, api: new BlockFrostAPI({ customBackend: ledger.blockfrost, rateLimiter: false }) }
+  }
+
+  test('genesis and blocks', async (t) => {
+    const { api, ledger } = await open(t)
+    t.match(await api.genesis(), { network_magic: 42, slot_length: 1, epoch_length: 432_000 })
+    // The newest block of layer 2 is open, so there is always one more.
+    const [ahead, count] = ledger.layer === 1 ? [0, 0] : [1, 1]
+    t.match(
+      await api.blocksLatest(),
+      ledger.layer === 1 ? { height: 0, hash: ledger.genesisHash } : { height: 1, tx_count: 0 },
+    )
+    const block = await ledger.produceBlock()
+    t.match(
+      await api.blocksLatest(),
+      ledger.layer === 1
+        ? { height: 1, hash: block.hash, previous_block: ledger.genesisHash }
+        : { height: 2, previous_block: block.hash },
+    )
+    t.match(await api.blocks(1), {
+      hash: block.hash,
+      slot: Number(block.slot),
+      previous_block: ledger.genesisHash,
+      confirmations: ahead,
+      tx_count: count,
+    })
+    t.match(await api.blocks(ledger.genesisHash), { height: 0, next_block: block.hash })
+    t.match(await errorOf(api.blocks(7)), {
+      status_code: 404,
+      error: 'Not Found',
+      message: 'The requested component has not been found.',
+    })
+  })
+
+  test('protocol parameters', async (t) => {
+    const { api, ledger } = await open(t)
+    const parameters = await api.epochsLatestParameters()
+    t.match(parameters, {
+      min_fee_a: 44,
+      min_fee_b: 155_381,
+      max_tx_size: 16_384,
+      coins_per_utxo_size: '4310',
+      price_mem: 0.0577,
+      price_step: 0.0000721,
+      protocol_major_ver: 10,
+    })
+    t.same(parameters.cost_models_raw?.PlutusV3, ledger.parameters.costModels.PlutusV3?.map(Number))
+  })
+
+  test('a payment from its inputs to its confirmation', async (t) => {
+    const { api, ledger } = await open(t)
+    const [funds] = await api.addressesUtxos(alice.address)
+    t.match(funds, {
+      tx_hash: '11'.repeat(32),
+      output_index: 0,
+      amount: [{ unit: 'lovelace', quantity: '100000000' }],
+      block: ledger.genesisHash,
+      inline_datum: null,
+    })
+    t.match(await errorOf(api.addressesUtxos(bob.address)), { status_code: 404 })
+
+    const { cbor, hash } = payment()
+    t.equal(await api.txSubmit(cbor), hash)
+    t.same(await api.mempool(), [{ tx_hash: hash }])
+    t.match(await errorOf(api.txs(hash)), { status_code: 404 })
+    const block = await ledger.produceBlock()
+
+    t.match(await api.txs(hash), {
+      hash,
+      block: block.hash,
+      block_height: 1,
+      fees: '200000',
+      size: cbor.length,
+      valid_contract: true,
+      output_amount: [{ unit: 'lovelace', quantity: '99800000' }],
+    })
+    const { inputs, outputs } = await api.txsUtxos(hash)
+    t.match(inputs, [
+      { tx_hash: '11'.repeat(32), output_index: 0, address: alice.address, collateral: false },
+    ])
+    t.match(outputs, [{ address: bob.address, output_index: 0 }, { address: alice.address }])
+    t.equal((await api.addressesUtxos(bob.address)).length, 1)
+    t.same(
+      (await api.addressesTransactions(alice.address)).map(({ tx_hash }) => tx_hash),
+      // Layer 2 does not list its genesis as a transaction.
+      ledger.layer === 1 ? ['11'.repeat(32), hash] : [hash],
+    )
+    t.match(await api.addresses(alice.address), { amount: [{ unit: 'lovelace', quantity: '189800000' }] })
+    t.same(await api.blocksTxs(block.hash), [hash])
+  })
+
+  test('genesis outputs are shown as the outputs of a transaction', async (t) => {
+    const { api, ledger } = await open(t)
+    t.match(await api.txs('11'.repeat(32)), {
+      block: ledger.genesisHash,
+      output_amount: [{ unit: 'lovelace', quantity: '200000000' }],
+    })
+    const { inputs, outputs } = await api.txsUtxos('11'.repeat(32))
+    t.same(inputs, [])
+    t.equal(outputs.length, 2)
+  })
+
+  test('duplicate slashes in a path', async (t) => {
+    const { ledger } = await open(t)
+    t.equal((await fetch(`${ledger.blockfrost}//blocks/latest`)).status, 200)
+  })
+
+  test('paging', async (t) => {
+    const { api } = await open(t)
+    const page = await api.addressesUtxos(alice.address, { count: 1, page: 2 })
+    t.same(
+      page.map(({ output_index }) => output_index),
+      [1],
+    )
+    t.same(await api.addressesUtxos(alice.address, { page: 3 }), [])
+    const [newest] = await api.addressesUtxos(alice.address, { order: 'desc' })
+    t.equal(newest?.output_index, 1)
+    t.match(await errorOf(api.addressesUtxos(alice.address, { count: 101 })), { status_code: 400 })
+  })
+
+  test('scripts and datums by hash', async (t) => {
+    const { api, ledger } = await open(t)
+    const output = await lock(ledger, succeedingHash)
+    await ledger.submit(unlock(output, succeeding).cbor)
+    await ledger.produceBlock()
+    const script = toHex(succeedingHash)
+    t.match(await api.scriptsByHash(script), { type: 'plutusV3', serialised_size: succeeding.length })
+    t.same(await api.scriptsCbor(script), { cbor: toHex(succeeding) })
+    const { outputs } = await api.txsUtxos(output.slice(0, 64))
+    t.match(outputs[0], { inline_datum: toHex(unitDatum), consumed_by_tx: /^[0-9a-f]{64}$/ })
+    const datum = outputs[0]?.data_hash ?? ''
+    t.same(await api.scriptsDatum(datum), { json_value: { constructor: 0, fields: [] } })
+    t.same(await api.scriptsDatumCbor(datum), { cbor: toHex(unitDatum) })
+  })
+
+  test('a registered stake key', async (t) => {
+    const { api, ledger } = await open(t)
+    const { cbor, hash } = draft({
+      inputs: [first],
+      outputs: [{ address: alice.addressBytes, lovelace: 97_800_000n }],
+      fee: 200_000n,
+      signers: [alice],
+      certificates: [{ registers: true, keyHash: alice.hash }],
+    })
+    if (ledger.layer === 2) {
+      t.match(await errorOf(api.txSubmit(cbor)), { status_code: 400, message: /CertificatesNotSupported/ })
+      return
+    }
+    t.equal(await api.txSubmit(cbor), hash)
+    await ledger.produceBlock()
+    t.match(await api.txs(hash), { deposit: '2000000', stake_cert_count: 1 })
+    const [{ address } = { address: '' }] = await api.txsStakes(hash)
+    t.match(await api.accounts(address), { stake_address: address, withdrawable_amount: '0', pool_id: null })
+    await ledger.rollBack(1)
+    t.match(await errorOf(api.accounts(address)), { status_code: 404 })
+    t.match(await errorOf(api.accounts('stake_test1')), { status_code: 400 })
+  })
+
+  test('a rejection names the violated predicates in the format of cardano-submit-api', async (t) => {
+    const { api } = await open(t)
+    const error = await errorOf(api.txSubmit(payment(`${'22'.repeat(32)}#0`).cbor))
+    t.match(error, { status_code: 400, error: 'Bad Request' })
+    const { tag, contents } = JSON.parse(error.message)
+    t.equal(tag, 'TxSubmitFail')
+    t.match(contents.contents.contents.error, [/^ConwayUtxowFailure \(UtxoFailure \(BadInputsUTxO/])
+  })
+
+  test('malformed bytes are rejected', async (t) => {
+    const { api } = await open(t)
+    const error = await errorOf(api.txSubmit(Uint8Array.of(0x80)))
+    t.match(error, { status_code: 400, message: /DecoderErrorDeserialiseFailure.*TxReadError/ })
+  })
+
+  test('a failing script is reported by submission and evaluation', async (t) => {
+    const { api, ledger } = await open(t)
+    const { cbor } = unlock(await lock(ledger, failingHash), failing)
+    t.match(await errorOf(api.txSubmit(cbor)), { status_code: 400, message: /ValidationTagMismatch/ })
+    t.match(await api.utilsTxsEvaluate(toHex(cbor)), {
+      type: 'jsonwsp/response',
+      result: { EvaluationFailure: { ScriptFailures: { 'spend:0': [{ validatorFailed: { traces: [] } }] } } },
+    })
+  })
+
+  test('evaluation reports execution units', async (t) => {
+    const { api, ledger } = await open(t)
+    const { cbor } = unlock(await lock(ledger, succeedingHash), succeeding)
+    const used = { result: { EvaluationResult: { 'spend:0': { memory: 500, steps: 64_100 } } } }
+    t.match(await api.utilsTxsEvaluate(toHex(cbor)), used)
+    t.match(await api.utilsTxsEvaluate(cbor), used)
+    t.match(await api.utilsTxsEvaluateUtxos(toHex(cbor), []), used)
+  })
+}

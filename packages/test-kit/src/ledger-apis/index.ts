@@ -1,0 +1,6 @@
+export * from './blockfrost-suite.js'
+export * from './draft.js'
+export * from './keys.js'
+export * from './ogmios-suite.js'
+export * from './scenes.js'
+export type * from './served-ledger.js'

@@ -1,0 +1,324 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  createChainSynchronizationClient,
+  createInteractionContext,
+  createLedgerStateQueryClient,
+  createMempoolMonitoringClient,
+  createTransactionSubmissionClient,
+  type InteractionContext,
+  type JSONRPCError,
+  type Schema,
+} from '@cardano-ogmios/client'
+import { toHex } from '@ratatosk/cbor'
+import type { Test } from 'tap'
+import { until } from '../until.js'
+import { draft } from './draft.js'
+import { checkAgainstSchema, type SchemaCase } from './ogmios-schema.js'
+import {
+  alice,
+  bob,
+  failing,
+  failingHash,
+  first,
+  lock,
+  payment,
+  second,
+  succeeding,
+  succeedingHash,
+  unlock,
+} from './scenes.js'
+import type { OpenLedger, RunTest } from './served-ledger.js'
+
+async function errorOf(work: Promise<unknown>): Promise<JSONRPCError> {
+  return work.then(
+    () => {
+      throw new Error('expected an error')
+    },
+    (reason: JSONRPCError) => reason,
+  )
+}
+
+/**
+ * What the client `@cardano-ogmios/client` sees of a ledger.
+ *
+ * @param served opens the ledger
+ */
+export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
+  /** Every response of every test, checked against the schema at the end. */
+  const seen: SchemaCase[] = []
+
+  async function open(t: Test) {
+    const ledger = await served(t)
+    const connect = async (): Promise<InteractionContext> => {
+      const context = await createInteractionContext(
+        (error) => t.error(error),
+        () => {},
+        {
+          connection: { address: { http: ledger.ogmios, webSocket: ledger.ogmios.replace('http', 'ws') } },
+        },
+      )
+      context.socket.on('message', (message: unknown) => record(String(message)))
+      return context
+    }
+    return { ledger, connect }
+  }
+
+  /** `queryLedgerState/tip` → `QueryLedgerStateTipResponse`. */
+  function record(json: string): void {
+    const { method } = JSON.parse(json)
+    const name = method.replace(/(^|\/)(\w)/g, (_: string, _slash: string, letter: string) =>
+      letter.toUpperCase(),
+    )
+    seen.push({ type: `${name}Response`, json })
+  }
+
+  test('ledger state and network queries', async (t) => {
+    const { connect, ledger } = await open(t)
+    const client = await createLedgerStateQueryClient(await connect())
+    // The newest block of layer 2 is open, so there is always one more.
+    const ahead = ledger.layer === 1 ? 0 : 1
+    const nothing = ledger.layer === 1 ? 'origin' : { id: /^[0-9a-f]{56}$/ }
+    t.match(await client.ledgerTip(), nothing)
+    t.equal(await client.networkBlockHeight(), ledger.layer === 1 ? 'origin' : 1)
+    const { slot, hash } = await ledger.produceBlock()
+    const newest = ledger.layer === 1 ? { slot: Number(slot), id: hash } : nothing
+    t.match(await client.ledgerTip(), newest)
+    t.match(await client.networkTip(), newest)
+    t.equal(await client.networkBlockHeight(), 1 + ahead)
+    t.same(await client.networkStartTime(), new Date(Date.UTC(2025, 0, 1)))
+    t.match(await client.protocolParameters(), {
+      minFeeCoefficient: 44,
+      minFeeConstant: { ada: { lovelace: 155_381n } },
+      scriptExecutionPrices: { memory: '577/10000', cpu: '721/10000000' },
+      version: { major: 10, minor: 0 },
+    })
+    t.match(await client.utxo({ addresses: [alice.address] }), [
+      { transaction: { id: '11'.repeat(32) }, index: 0, value: { ada: { lovelace: 100_000_000n } } },
+      { index: 1 },
+    ])
+    const all = await client.utxo()
+    t.equal(all.filter(({ address }) => address === alice.address).length, 2)
+    const outputReferences = [{ transaction: { id: '11'.repeat(32) }, index: 1 }]
+    t.match(await client.utxo({ outputReferences }), [{ index: 1, address: alice.address }])
+    t.match(await client.eraSummaries(), [{ start: { slot: 0 }, parameters: { epochLength: 432_000 } }])
+    t.equal(typeof (await client.epoch()), 'number')
+    t.match(await client.eraStart(), { slot: 0, epoch: 0 })
+    t.match(await client.genesisConfiguration('shelley'), { networkMagic: 42, network: 'testnet' })
+    t.same(await client.rewardAccountSummaries({ keys: [toHex(alice.hash)] }), [])
+    const tip = await client.ledgerTip()
+    if (tip === 'origin') throw new Error('there is a block')
+    await client.acquireLedgerState(tip)
+    await client.releaseLedgerState()
+    await client.shutdown()
+  })
+
+  test('submission', async (t) => {
+    const { connect, ledger } = await open(t)
+    const client = await createTransactionSubmissionClient(await connect())
+    const { cbor, hash } = payment()
+    t.equal(await client.submitTransaction(toHex(cbor)), hash)
+    await ledger.produceBlock()
+    t.ok(await ledger.isConfirmed(hash))
+
+    // Layer 2 acknowledges what it has accepted before, so there another transaction spends the output again.
+    const again = ledger.layer === 1 ? cbor : payment(first, 89_700_000n).cbor
+    t.match(await errorOf(client.submitTransaction(toHex(again))), {
+      code: 3117,
+      data: { unknownOutputReferences: [{ transaction: { id: '11'.repeat(32) }, index: 0 }] },
+    })
+    t.match(await errorOf(client.submitTransaction('80')), { code: -32_602 })
+    await client.shutdown()
+  })
+
+  test('rejections have the error codes of Ogmios', async (t) => {
+    const { connect, ledger } = await open(t)
+    const client = await createTransactionSubmissionClient(await connect())
+    const base = {
+      inputs: [first],
+      outputs: [{ address: bob.addressBytes, lovelace: 99_800_000n }],
+      fee: 200_000n,
+      signers: [alice],
+    }
+    const registration = { registers: true, keyHash: alice.hash }
+    const now = ledger.currentSlot()
+    const rejected: Readonly<Record<number, Parameters<typeof draft>[0]>> = {
+      3100: { ...base, signers: [alice, { ...bob, sign: () => new Uint8Array(64) }] },
+      3101: { ...base, signers: [bob] },
+      3104: { ...base, scripts: [succeeding] },
+      3118: { ...base, invalidBefore: now + 1_000n },
+      3122: { ...base, outputs: [{ address: bob.addressBytes, lovelace: 99_999_999n }], fee: 1n },
+      3123: { ...base, outputs: [{ address: bob.addressBytes, lovelace: 90_000_000n }] },
+      3125: {
+        ...base,
+        outputs: [
+          { address: bob.addressBytes, lovelace: 99_700_000n },
+          { address: bob.addressBytes, lovelace: 100_000n },
+        ],
+      },
+      3123.1: { ...base, certificates: [registration] },
+      3141: { ...base, withdrawals: [[Uint8Array.from([0xe0, ...alice.hash]), 5n]] },
+      3145: { ...base, certificates: [registration, { ...registration, deposit: 2_000_000n }] },
+      3146: { ...base, certificates: [{ registers: false, keyHash: alice.hash }] },
+      3151: { ...base, certificates: [{ ...registration, deposit: 1n }] },
+      3119: {
+        ...base,
+        outputs: Array.from({ length: 500 }, () => ({ address: bob.addressBytes, lovelace: 199_600n })),
+      },
+    }
+    for (const [code, transaction] of Object.entries(rejected)) {
+      const error = await errorOf(client.submitTransaction(toHex(draft(transaction).cbor)))
+      const expected = Math.trunc(Number(code))
+      // Layer 2 has no stake: it rejects certificates and withdrawals by other names.
+      const ofStake = ledger.layer === 2 && ('certificates' in transaction || 'withdrawals' in transaction)
+      t.equal(error.code, ofStake ? 3997 : expected, `${code}: ${error.message}`)
+    }
+    await client.shutdown()
+  })
+
+  test('Plutus scripts are evaluated, succeed and fail', async (t) => {
+    const { connect, ledger } = await open(t)
+    const client = await createTransactionSubmissionClient(await connect())
+    const unlocking = unlock(await lock(ledger, succeedingHash), succeeding)
+    t.same(await client.evaluateTransaction(toHex(unlocking.cbor)), [
+      { validator: { purpose: 'spend', index: 0 }, budget: { memory: 500, cpu: 64_100 } },
+    ])
+    t.equal(await client.submitTransaction(toHex(unlocking.cbor)), unlocking.hash)
+    await ledger.reset()
+
+    const rejectedCbor = toHex(unlock(await lock(ledger, failingHash), failing).cbor)
+    t.match(await errorOf(client.evaluateTransaction(rejectedCbor)), {
+      code: 3010,
+      data: [{ validator: { purpose: 'spend', index: 0 }, error: { code: 3012, data: { traces: [] } } }],
+    })
+    t.match(await errorOf(client.submitTransaction(rejectedCbor)), {
+      code: 3136,
+      data: { declaredSpending: 'inputs', mismatchReason: /FailedUnexpectedly: spend:0/ },
+    })
+    const unknown = toHex(unlock(`${'22'.repeat(32)}#0`, succeeding).cbor)
+    t.match(await errorOf(client.evaluateTransaction(unknown)), {
+      code: 3010,
+      data: [{ error: { code: 3117 } }],
+    })
+    await client.shutdown()
+  })
+
+  test('missing Plutus witnesses have the error codes of Ogmios', async (t) => {
+    const { connect, ledger } = await open(t)
+    const client = await createTransactionSubmissionClient(await connect())
+    const locked = await lock(ledger, succeedingHash)
+    const base = {
+      inputs: [locked],
+      outputs: [{ address: alice.addressBytes, lovelace: 19_700_000n }],
+      fee: 300_000n,
+      signers: [alice],
+    }
+    const redeemers = [{ tag: 0, index: 0, memory: 10_000n, steps: 10_000_000n }]
+    const rejected: Readonly<Record<number, Parameters<typeof draft>[0]>> = {
+      3102: base,
+      3109: { ...base, scripts: [succeeding] },
+      3110: {
+        ...base,
+        scripts: [succeeding],
+        collateral: [second],
+        redeemers: [...redeemers, { ...redeemers[0]!, tag: 1 }],
+      },
+      3129: { ...base, scripts: [succeeding], collateral: [locked], redeemers },
+      3132: { ...base, scripts: [succeeding], redeemers },
+      3134: {
+        ...base,
+        scripts: [succeeding],
+        collateral: [second],
+        redeemers: [{ ...redeemers[0]!, memory: 10n ** 9n }],
+      },
+    }
+    for (const [code, transaction] of Object.entries(rejected)) {
+      const error = await errorOf(client.submitTransaction(toHex(draft(transaction).cbor)))
+      t.equal(error.code, Number(code), `${code}: ${error.message}`)
+    }
+    await client.shutdown()
+  })
+
+  test('evaluation with an output that only the client knows', async (t) => {
+    const { connect, ledger } = await open(t)
+    const client = await createTransactionSubmissionClient(await connect())
+    const known = await lock(ledger, succeedingHash)
+    const queried = await createLedgerStateQueryClient(await connect())
+    const outputReferences = [{ transaction: { id: known.slice(0, 64) }, index: 0 }]
+    const [locked] = await queried.utxo({ outputReferences })
+    const elsewhere: Schema.Utxo = [
+      { ...(locked as Schema.Utxo[number]), transaction: { id: '22'.repeat(32) } },
+    ]
+    const unlocking = unlock(`${'22'.repeat(32)}#0`, succeeding)
+    t.match(await client.evaluateTransaction(toHex(unlocking.cbor), elsewhere), [{ budget: { memory: 500 } }])
+    const richer = [
+      { ...elsewhere[0], ...outputReferences[0], value: { ada: { lovelace: 5n } } },
+    ] as Schema.Utxo
+    t.match(await errorOf(client.evaluateTransaction(toHex(unlocking.cbor), richer)), { code: 3002 })
+    await client.shutdown()
+    await queried.shutdown()
+  })
+
+  test('mempool monitoring reads a snapshot, and waits for a different one', async (t) => {
+    const { connect, ledger } = await open(t)
+    const client = await createMempoolMonitoringClient(await connect())
+    t.match(await errorOf(client.sizeOfMempool()), { code: 4000 })
+    const { cbor, hash } = payment()
+    await ledger.submit(cbor)
+    await client.acquireMempool()
+    t.equal(await client.hasTransaction(hash), true)
+    t.match(await client.sizeOfMempool(), { currentSize: { bytes: cbor.length }, transactions: { count: 1 } })
+    t.equal(await client.nextTransaction(), hash)
+    t.equal(await client.nextTransaction(), null)
+
+    const again = client.acquireMempool()
+    t.equal(await Promise.race([again, delay(100, 'waiting')]), 'waiting')
+    await ledger.produceBlock()
+    await again
+    t.match(await client.sizeOfMempool(), { transactions: { count: 0 } })
+    await client.releaseMempool()
+    await client.shutdown()
+  })
+
+  test('chain synchronization follows blocks and roll-backs', async (t) => {
+    const { connect, ledger } = await open(t)
+    const { cbor, hash } = payment()
+    await ledger.submit(cbor)
+    const block = await ledger.produceBlock()
+    const steps: string[] = []
+    const client = await createChainSynchronizationClient(await connect(), {
+      rollForward: async ({ block: { id, ...rest } }, next) => {
+        steps.push(`+${id}`)
+        if (id === block.hash && rest.type === 'praos') t.equal(rest.transactions?.[0]?.id, hash)
+        next()
+      },
+      rollBackward: async ({ point }, next) => {
+        steps.push(point === 'origin' ? '-origin' : `-${point.id}`)
+        next()
+      },
+    })
+    const stepsAre = async (...expected: string[]) => {
+      await until(() => steps.length >= expected.length)
+      t.same(steps, expected)
+    }
+    await client.resume(['origin'], 1)
+    await stepsAre('-origin', `+${block.hash}`)
+    const lost = await ledger.produceBlock()
+    await stepsAre('-origin', `+${block.hash}`, `+${lost.hash}`)
+    await ledger.rollBack(1)
+    const other = await ledger.produceBlock()
+    await stepsAre('-origin', `+${block.hash}`, `+${lost.hash}`, `-${block.hash}`, `+${other.hash}`)
+    await client.shutdown()
+  })
+
+  test('every response above matches the schema of Ogmios', async (t) => {
+    t.ok(seen.length > 30, `${seen.length} messages`)
+    t.equal(await checkAgainstSchema(seen), '')
+    const wrong = await checkAgainstSchema([
+      {
+        type: 'QueryNetworkTipResponse',
+        json: '{"jsonrpc":"2.0","method":"queryNetwork/tip","result":{"slot":"1"}}',
+      },
+    ])
+    t.match(wrong, /error TS/, 'a wrong response does not match')
+  })
+}

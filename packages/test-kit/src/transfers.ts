@@ -1,0 +1,115 @@
+import { CborWriter, toHex } from '@ratatosk/cbor'
+import { blake2b224, blake2b256, keyAddress, type OutputReference } from '@ratatosk/ledger'
+import sodium from 'sodium-native'
+
+/** A signed transaction. */
+export interface SignedTransaction {
+  /** Transaction id in hex. */
+  readonly id: string
+  readonly cbor: Uint8Array
+}
+
+/** A key with an enterprise address on a test network. */
+export interface TestKey {
+  readonly publicKey: Uint8Array
+  readonly address: Uint8Array
+  sign(message: Uint8Array): Uint8Array
+}
+
+/** The key that is derived from a seed; equal seeds give equal keys. */
+export function keyOf(seed: number): TestKey {
+  const publicKey = Buffer.alloc(sodium.crypto_sign_PUBLICKEYBYTES)
+  const secretKey = Buffer.alloc(sodium.crypto_sign_SECRETKEYBYTES)
+  sodium.crypto_sign_seed_keypair(publicKey, secretKey, Buffer.alloc(32, seed))
+  return {
+    publicKey,
+    address: keyAddress(blake2b224(publicKey), 0).bytes,
+    sign(message) {
+      const signature = Buffer.alloc(sodium.crypto_sign_BYTES)
+      sodium.crypto_sign_detached(signature, Buffer.from(message), secretKey)
+      return signature
+    },
+  }
+}
+
+/** A transfer to build. */
+export interface Transfer {
+  readonly inputs: readonly OutputReference[]
+  /** Lovelace of each output; every output pays the signing key. */
+  readonly outputs: readonly bigint[]
+  readonly fee?: bigint
+  /** Keys that sign besides the signing key. */
+  readonly cosigners?: readonly TestKey[]
+  /** Slots. */
+  readonly invalidBefore?: bigint
+  readonly invalidHereafter?: bigint
+}
+
+/** Builds and signs a transfer from a key to the same key. */
+export function signed(key: TestKey, transfer: Transfer): SignedTransaction {
+  const { inputs, outputs, fee = 0n, cosigners = [], invalidBefore, invalidHereafter } = transfer
+  const body = new CborWriter().map(
+    3 + (invalidBefore === undefined ? 0 : 1) + (invalidHereafter === undefined ? 0 : 1),
+  )
+  body.uint(0).tag(258).array(inputs.length)
+  for (const { transactionId, index } of inputs) body.array(2).bytes(transactionId).uint(index)
+  body.uint(1).array(outputs.length)
+  for (const lovelace of outputs) body.raw(outputOf(key, lovelace))
+  body.uint(2).uint(fee)
+  if (invalidHereafter !== undefined) body.uint(3).uint(invalidHereafter)
+  if (invalidBefore !== undefined) body.uint(8).uint(invalidBefore)
+  const id = blake2b256(body.toBytes())
+  const cbor = new CborWriter().array(4).raw(body.toBytes())
+  cbor
+    .map(1)
+    .uint(0)
+    .tag(258)
+    .array(1 + cosigners.length)
+  for (const signer of [key, ...cosigners]) cbor.array(2).bytes(signer.publicKey).bytes(signer.sign(id))
+  return { id: toHex(id), cbor: cbor.boolean(true).null().toBytes() }
+}
+
+/** CBOR of an output that pays a key. */
+export function outputOf({ address }: TestKey, lovelace: bigint): Uint8Array {
+  return new CborWriter().map(2).uint(0).bytes(address).uint(1).uint(lovelace).toBytes()
+}
+
+/** A genesis output of a ledger. */
+export interface LedgerEntry {
+  readonly reference: OutputReference
+  readonly output: Uint8Array
+  readonly address: Uint8Array
+  readonly paymentCredential?: Uint8Array
+}
+
+/** Genesis outputs of a key, each of `lovelace`. */
+export function fundsOf(key: TestKey, count: number, lovelace: bigint): LedgerEntry[] {
+  return Array.from({ length: count }, (_, n) => ({
+    reference: { transactionId: blake2b256(Buffer.from(`${toHex(key.publicKey)} ${n}`)), index: 0 },
+    output: outputOf(key, lovelace),
+    address: key.address,
+    paymentCredential: key.address.slice(1),
+  }))
+}
+
+/** The reference of an output of a transaction. */
+export function outputsOf({ id }: SignedTransaction, index = 0): OutputReference {
+  return { transactionId: Buffer.from(id, 'hex'), index }
+}
+
+/** `length` transfers, each of which spends the output of the previous one. */
+export function chain(
+  key: TestKey,
+  first: OutputReference,
+  lovelace: bigint,
+  length: number,
+): SignedTransaction[] {
+  const transactions: SignedTransaction[] = []
+  let input = first
+  for (let n = 0; n < length; n++) {
+    const transaction = signed(key, { inputs: [input], outputs: [lovelace] })
+    transactions.push(transaction)
+    input = outputsOf(transaction)
+  }
+  return transactions
+}

@@ -1,0 +1,99 @@
+import type { PGlite } from '@electric-sql/pglite'
+import { onTestFinished, type TestContext } from 'vitest'
+import { createPGlite } from './pglite.js'
+import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys, whyMissing } from './services.js'
+
+interface Closable {
+  close(): Promise<void>
+}
+
+/** How a package under test opens a store and a queue. */
+export interface ServiceFunctions<Store extends Closable, Queue extends Closable> {
+  openStore(
+    options:
+      | { readonly pglite: PGlite; readonly schema: string }
+      | { readonly url: string; readonly schema: string },
+  ): Promise<Store>
+  openQueueBackend(
+    options:
+      | { readonly kind: 'pglite'; readonly pglite: PGlite }
+      | { readonly kind: 'redis'; readonly url: string; readonly prefix: string },
+  ): Promise<Queue>
+}
+
+export interface OpenedServices<Store, Queue> {
+  readonly store: Store
+  readonly queue: Queue
+  /** Schema of the store and prefix of the queue, so that another process can open the same. */
+  readonly name: string
+}
+
+/** One for all tests of a vitest worker; it ends with the worker. */
+let shared: Promise<PGlite> | undefined
+const sharedPGlite = (): Promise<PGlite> => {
+  shared ??= createPGlite()
+  return shared
+}
+
+/**
+ * Opens a store and a queue for one test, on each pair of services, and removes every trace of them
+ * afterwards.
+ */
+export function serviceOpeners<Store extends Closable, Queue extends Closable>({
+  openStore,
+  openQueueBackend,
+}: ServiceFunctions<Store, Queue>) {
+  type Opener = (context: TestContext) => Promise<OpenedServices<Store, Queue>>
+  return {
+    PGlite: async (context) => {
+      const pglite = await sharedPGlite()
+      const name = randomName()
+      const store = await openStore({ pglite, schema: name })
+      const queue = await openQueueBackend({ kind: 'pglite', pglite })
+      context.onTestFinished(async () => {
+        await queue.close()
+        await store.close()
+        await pglite.exec(`DROP SCHEMA ${name} CASCADE; DROP SCHEMA ratatosk_queue CASCADE`)
+      })
+      return { store, queue, name }
+    },
+    'PostgreSQL and Redis': async (context) => {
+      await needServices(context)
+      const name = randomName()
+      const store = await openStore({ url: databaseUrl, schema: name })
+      const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
+      context.onTestFinished(async () => {
+        await queue.close()
+        await store.close()
+        await removeTraces(name)
+      })
+      return { store, queue, name }
+    },
+  } satisfies Record<string, Opener>
+}
+
+/** Opens a store in a PGlite until the test ends. */
+export async function openTestStore<Store extends Closable>(
+  openStore: (options: { readonly pglite: PGlite; readonly schema: string }) => Promise<Store>,
+): Promise<Store> {
+  const pglite = await sharedPGlite()
+  const schema = randomName()
+  const store = await openStore({ pglite, schema })
+  onTestFinished(async () => {
+    await store.close()
+    await pglite.exec(`DROP SCHEMA ${schema} CASCADE`)
+  })
+  return store
+}
+
+/** Skips the test if PostgreSQL or Redis does not respond; fails it if `RATATOSK_REQUIRE_SERVICES=1`. */
+export async function needServices(context: TestContext): Promise<void> {
+  const reason = await whyMissing('PostgreSQL', 'Redis')
+  if (reason !== undefined) context.skip(reason)
+}
+
+/** Drops the schema and the keys that {@link serviceOpeners} gave a test. */
+export async function removeTraces(name: string): Promise<void> {
+  await inDatabase(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
+  await removeKeys(name)
+}

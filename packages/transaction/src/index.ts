@@ -1,0 +1,19 @@
+export { buildTransaction } from './build-transaction.js'
+export { selectCoins } from './coin-selection.js'
+export { type ScriptContent, toOutput } from './encode-output.js'
+export { encodeBody, encodeTransaction, encodeWitnesses } from './encode-transaction.js'
+export { isWalletError, WalletError, type WalletErrorCode } from './errors.js'
+export { keysFromSeedPhrase } from './keys/seed-phrase.js'
+export { keysFromSigningKey, signingKey } from './keys/signing-key.js'
+export type { NetworkId, SeedPhraseOptions, SigningKey, WalletKeys } from './keys/types.js'
+export { isSatisfiedBy, keysOfNativeScript, type NativeScriptContent, nativeScript } from './native-script.js'
+export { byReference, invalidDraft } from './plan.js'
+export { addValue, type Quantities, toValue } from './quantities.js'
+export type {
+  BuildContext,
+  BuiltTransaction,
+  DraftInput,
+  DraftMint,
+  DraftOutput,
+  TransactionDraft,
+} from './types.js'

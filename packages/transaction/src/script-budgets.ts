@@ -1,0 +1,82 @@
+import { outputReferenceKey, type ProtocolParameters, ScriptsNotJudgedError } from '@ratatosk/ledger'
+import type { EvaluationFailure } from '@ratatosk/ledger/plutus'
+import { type Attempt, assemble, type Budget, redeemersOf } from './assemble.js'
+import { WalletError } from './errors.js'
+import { invalidDraft, type Plan } from './plan.js'
+import type { BuildContext } from './types.js'
+
+export type Budgets = ReadonlyMap<string, Budget>
+
+export interface MeasuredBudgets {
+  readonly used: Budgets
+  /** 5 % more, because fee and change, which scripts see, may still change; capped at the transaction's maximum. */
+  readonly withMargin: Budgets
+}
+
+/**
+ * Runs the scripts with the maximum budget and measures what they use. Script contexts do not contain budgets, so the
+ * figures hold for the same transaction with its final budgets.
+ *
+ * @throws {WalletError} (rejects) `WALLET_TRANSACTION_REFUSED` where a script fails
+ */
+export async function measureScripts(
+  plan: Plan,
+  attempt: Attempt,
+  context: BuildContext,
+): Promise<MeasuredBudgets> {
+  const { evaluator, parameters, slots } = context
+  if (evaluator === undefined) throw invalidDraft('the transaction runs scripts and no evaluator was given')
+  const largest = parameters.maxTransactionExecutionUnits
+  const redeemers = redeemersOf(plan, attempt)
+  const budgets = new Map(redeemers.map(({ key }) => [key, largest]))
+  const { transaction } = assemble(plan, { ...attempt, budgets }, context)
+  const named = [...attempt.spent, ...(plan.draft.referenceInputs ?? [])]
+  const utxos = new Map(named.map(({ reference, output }) => [outputReferenceKey(reference), output]))
+  const result = await evaluator.evaluate(transaction, utxos, parameters, slots)
+  if (result.failure) throw refusal(result.failure)
+
+  const used = new Map<string, Budget>()
+  for (const { purpose, index, outcome } of result.redeemers) {
+    const tag = purpose === 'spend' ? 0 : 1
+    const redeemer = redeemers.find((candidate) => candidate.tag === tag && candidate.index === index)
+    if (redeemer && outcome.kind === 'Succeeded') used.set(redeemer.key, outcome.used)
+  }
+  return { used, withMargin: new Map([...used].map(([key, budget]) => [key, widen(budget, parameters)])) }
+}
+
+/** Whether every script stays within its declared budget. */
+export function withinBudgets({ used }: MeasuredBudgets, budgets: Budgets): boolean {
+  return [...used].every(([key, { memory, steps }]) => {
+    const declared = budgets.get(key)
+    return declared !== undefined && memory <= declared.memory && steps <= declared.steps
+  })
+}
+
+function widen(
+  { memory, steps }: Budget,
+  { maxTransactionExecutionUnits: largest }: ProtocolParameters,
+): Budget {
+  const wider = (used: bigint, bound: bigint): bigint => {
+    const more = used + used / 20n + 1n
+    return more < bound ? more : bound
+  }
+  return { memory: wider(memory, largest.memory), steps: wider(steps, largest.steps) }
+}
+
+function refusal(failure: EvaluationFailure): Error {
+  if (
+    failure.kind === 'EngineFailure' ||
+    failure.kind === 'InvalidCostModel' ||
+    failure.kind === 'MissingInput'
+  ) {
+    return new ScriptsNotJudgedError(failure)
+  }
+  const logs = 'logs' in failure ? failure.logs : []
+  return new WalletError(
+    'WALLET_TRANSACTION_REFUSED',
+    `A script rejects the transaction: ${failure.message}`,
+    {
+      verdict: [{ predicate: failure.kind, message: failure.message, details: { logs } }],
+    },
+  )
+}

@@ -1,0 +1,58 @@
+/** Length in bytes of every hash, path and root. */
+export const HASH_LENGTH = 32
+
+/** The hash of an absent child: 32 zero bytes. */
+export const NULL_HASH: Uint8Array = new Uint8Array(HASH_LENGTH)
+
+/** The root of the empty map: 32 zero bytes, a new array at each call. */
+export function emptyRoot(): Uint8Array {
+  return new Uint8Array(HASH_LENGTH)
+}
+
+const POOL_LENGTH = 8192
+let pool = new Uint8Array(POOL_LENGTH)
+let used = 0
+
+/**
+ * Zeroed bytes. Small ones are views of a shared buffer, as Node.js's Buffers are: cheaper than a buffer of
+ * their own, and outside V8's heap, so that native code reads them in place.
+ */
+export function allocate(length: number): Uint8Array {
+  if (length > POOL_LENGTH / 8) return new Uint8Array(length)
+  if (used + length > POOL_LENGTH) {
+    pool = new Uint8Array(POOL_LENGTH)
+    used = 0
+  }
+  used += length
+  return pool.subarray(used - length, used)
+}
+
+/** A copy of the bytes, from the shared buffer. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  const copy = allocate(bytes.length)
+  copy.set(bytes)
+  return copy
+}
+
+/** The big-endian number of 16 bits at an offset. */
+export function readUint16(bytes: Uint8Array, offset: number): number {
+  return ((bytes[offset] as number) << 8) | (bytes[offset + 1] as number)
+}
+
+export function writeUint16(bytes: Uint8Array, offset: number, value: number): void {
+  bytes[offset] = value >>> 8
+  bytes[offset + 1] = value
+}
+
+/** The big-endian number of 48 bits at an offset. */
+export function readUint48(bytes: Uint8Array, offset: number): number {
+  const high = readUint16(bytes, offset)
+  return high * 2 ** 32 + readUint16(bytes, offset + 2) * 2 ** 16 + readUint16(bytes, offset + 4)
+}
+
+export function writeUint48(bytes: Uint8Array, offset: number, value: number): void {
+  const low = value >>> 0
+  writeUint16(bytes, offset, Math.floor(value / 2 ** 32))
+  writeUint16(bytes, offset + 2, low >>> 16)
+  writeUint16(bytes, offset + 4, low & 0xffff)
+}

@@ -1,0 +1,35 @@
+import sodium from 'sodium-native'
+import { allocate, HASH_LENGTH } from './memory.js'
+
+// The function accepts any Uint8Array; the types of sodium-native name Buffer only.
+const generichash = sodium.crypto_generichash as (output: Uint8Array, input: Uint8Array) => void
+
+/**
+ * V8 keeps arrays of up to so many bytes in its heap, and moves each out before native code may read it. That
+ * is slower than a copy into one of these.
+ */
+const MOVED_LENGTH = 64
+const moved = new Uint8Array(new ArrayBuffer(MOVED_LENGTH))
+const movedBy = Array.from({ length: MOVED_LENGTH + 1 }, (_, length) => moved.subarray(0, length))
+
+/** Hashes `input` into `output` (32 bytes) without allocating; both are views of larger buffers. */
+export function blake2b256Into(output: Uint8Array, input: Uint8Array): void {
+  generichash(output, input)
+}
+
+/**
+ * Hashes an array of a caller, of any size, into `output` (32 bytes, a view of a larger buffer) without
+ * allocating.
+ */
+export function blake2b256AnyInto(output: Uint8Array, input: Uint8Array): void {
+  const copy = movedBy[input.length]
+  copy?.set(input)
+  generichash(output, copy ?? input)
+}
+
+/** Blake2b with a digest of 32 bytes, without a key (RFC 7693). */
+export function blake2b256(input: Uint8Array): Uint8Array {
+  const output = allocate(HASH_LENGTH)
+  blake2b256AnyInto(output, input)
+  return output
+}

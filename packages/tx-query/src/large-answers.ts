@@ -1,0 +1,160 @@
+import { Readable } from 'node:stream'
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import pLimit from 'p-limit'
+import { TooManyLargeReadsError } from './errors.js'
+import type { Rows } from './ledger-view.js'
+
+/** Characters of JSON up to which an answer is sent at once, with its length. */
+const smallAnswer = 65_536
+
+/** Rows that are encoded at a time. */
+const rowsPerChunk = 256
+
+/** Answers whose first rows are read at the same time. */
+const concurrentStarts = 8
+
+/** Further batches that are read at the same time: an embedded database blocks the event loop while it reads one. */
+const concurrentBatches = 2
+
+/** A JSON object with one long array. */
+export interface ListAnswer<Row> {
+  /** The text up to the array, including its bracket. */
+  readonly head: string
+  /** Starts to read the rows. */
+  rows(): Rows<Row>
+  /** JSON of one row. */
+  item(row: Row): string
+  /** The text from the array's closing bracket on, given the number of rows. */
+  tail(count: number): string
+}
+
+export interface LargeAnswerOptions {
+  /** The most large answers sent at a time. */
+  readonly maxLargeReads: number
+  /** How long a client may accept no data before its connection is closed, in milliseconds. */
+  readonly stallTimeoutMs: number
+}
+
+/** Runs one read of a batch. */
+type Reader = <T>(read: () => Promise<T>) => Promise<T>
+
+/**
+ * Creates a function that sends a {@link ListAnswer}. A small one is sent at once: an error is answered as
+ * usual. A large one is streamed as the client reads it: rows are requested only when the client has room for
+ * them, a client that stalls is disconnected, and an error ends the connection.
+ *
+ * @throws TooManyLargeReadsError (the returned function) if the answer is large and no place is free
+ */
+export function largeAnswers({ maxLargeReads, stallTimeoutMs }: LargeAnswerOptions) {
+  const starting = pLimit(concurrentStarts)
+  const continuing = pLimit(concurrentBatches)
+  let sending = 0
+
+  /** Lets other requests be served after each batch. */
+  const readFairly: Reader = (read) =>
+    continuing(async () => {
+      const batch = await read()
+      await nextIteration()
+      return batch
+    })
+
+  return async <Row>(answer: ListAnswer<Row>, request: FastifyRequest, reply: FastifyReply) => {
+    const source: { read: Reader } = { read: (read) => read() }
+    const chunks = chunksOf(answer, source)
+    const { text, done } = await starting(() => start(chunks))
+    reply.type('application/json; charset=utf-8')
+    if (done) return reply.send(text)
+    source.read = readFairly
+    return stream(text, chunks, request, reply)
+  }
+
+  async function stream(
+    begun: string,
+    rest: AsyncGenerator<string, void>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
+    if (request.method === 'HEAD') {
+      await rest.return()
+      return reply.send(Readable.from([]))
+    }
+    if (sending >= maxLargeReads) {
+      await rest.return()
+      throw new TooManyLargeReadsError()
+    }
+    sending++
+    const body = Readable.from(prepend(begun, rest), { objectMode: false })
+    body.once('close', () => {
+      sending--
+      // Has an effect if the client disconnected before the stream was first read.
+      rest.return().catch(() => undefined)
+    })
+    // If a hook of the server fails, nothing else ends the body.
+    reply.raw.once('close', () => body.destroy())
+    // The socket of an injected request has no timers.
+    reply.raw.socket?.setTimeout?.(stallTimeoutMs)
+    return reply.send(body)
+  }
+}
+
+/** The text of a small answer, or the beginning of a large one. */
+async function start(chunks: AsyncGenerator<string, void>): Promise<{ text: string; done: boolean }> {
+  let text = ''
+  for (;;) {
+    const { value, done } = await chunks.next()
+    if (done) return { text, done: true }
+    text += value
+    if (text.length > smallAnswer) {
+      await nextIteration()
+      return { text, done: false }
+    }
+  }
+}
+
+async function* prepend(first: string, rest: AsyncGenerator<string, void>): AsyncGenerator<string, void> {
+  yield first
+  yield* rest
+}
+
+/** @param source `read` may be replaced between two chunks */
+async function* chunksOf<Row>(
+  { head, rows, item, tail }: ListAnswer<Row>,
+  source: { readonly read: Reader },
+): AsyncGenerator<string, void> {
+  let count = 0
+  yield head
+  for await (const batch of batches(rows(), source)) {
+    for (let first = 0; first < batch.length; first += rowsPerChunk) {
+      const items = batch.slice(first, first + rowsPerChunk).map(item)
+      yield (count === 0 ? '' : ',') + items.join(',')
+      count += items.length
+    }
+  }
+  yield tail(count)
+}
+
+async function* batches<Row>(
+  rows: Rows<Row>,
+  source: { readonly read: Reader },
+): AsyncGenerator<readonly Row[], void> {
+  if (!(Symbol.asyncIterator in rows)) {
+    yield await rows
+    return
+  }
+  const iterator = rows[Symbol.asyncIterator]()
+  let open = true
+  try {
+    for (;;) {
+      const { value, done } = await source.read(() => iterator.next())
+      open = !done
+      if (done) return
+      yield value
+    }
+  } catch (error) {
+    open = false
+    throw error
+  } finally {
+    if (open) await iterator.return?.()
+  }
+}

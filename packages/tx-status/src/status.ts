@@ -1,0 +1,135 @@
+import { toHex } from '@ratatosk/cbor'
+import type {
+  PlacedTransactions,
+  QueuedSubmissions,
+  RejectedSubmission,
+  RejectedSubmissions,
+  RemovedTransaction,
+  RemovedTransactions,
+  TransactionPlace,
+} from './ports.js'
+import type { SubmissionStatus, TransactionStatus } from './schemas.js'
+
+/** What statuses are read from. */
+export interface StatusSources {
+  readonly ledger: PlacedTransactions
+  readonly rejections: RejectedSubmissions
+  readonly queue: QueuedSubmissions
+  /** Without it, a transaction that a removal took out of the ledger is `unknown`. */
+  readonly removals?: RemovedTransactions
+  /** From a block's end until it may be merged, in milliseconds. */
+  readonly maturityWindowMs?: number
+}
+
+type Fate = Omit<TransactionStatus, 'txHash'>
+
+/** The status of a transaction. The ledger goes first: a rejected transaction may have been accepted later. */
+export async function statusOfTransaction(
+  sources: StatusSources,
+  transactionId: Uint8Array,
+): Promise<TransactionStatus> {
+  return { txHash: toHex(transactionId), ...(await fateOf(sources, transactionId)) }
+}
+
+/**
+ * The status of a submission. The queue is asked first: it lets go of a submission when its verdict is stored, so what is
+ * not in the queue any more is found behind it.
+ */
+export async function statusOfSubmission(sources: StatusSources, id: string): Promise<SubmissionStatus> {
+  const queued = await sources.queue.find(id)
+  const rejection = await sources.rejections.find(id)
+  const transactionId = queued?.transactionId ?? rejection?.transactionId
+  const named = { id, ...(transactionId && { txHash: toHex(transactionId) }) }
+  if (rejection !== undefined) return { ...named, ...rejected(rejection) }
+  if (queued === undefined) return { ...named, status: 'unknown' }
+  const place = transactionId && (await sources.ledger.placeOf(transactionId))
+  if (place !== undefined) return { ...named, ...placed(place, sources) }
+  if (queued.state !== 'left') {
+    const { state, submittedAt, attempts } = queued
+    return { ...named, status: state, submittedAt: submittedAt.toISOString(), attempts }
+  }
+  // Accepted and dropped later, or never issued, or forgotten.
+  return { ...named, ...(transactionId ? await fateOf(sources, transactionId) : { status: 'unknown' }) }
+}
+
+async function fateOf(sources: StatusSources, transactionId: Uint8Array): Promise<Fate> {
+  const place = await sources.ledger.placeOf(transactionId)
+  if (place !== undefined) return placed(place, sources)
+  const rejection = await sources.rejections.findTransaction(transactionId)
+  const [removal] = (await sources.removals?.ofTransaction(transactionId)) ?? []
+  // Removed transactions are judged again, and may be rejected then.
+  if (removal !== undefined && (rejection === undefined || rejection.rejectedAt < removal.removedAt)) {
+    return removed(removal)
+  }
+  return rejection === undefined ? { status: 'unknown' } : rejected(rejection)
+}
+
+function placed(
+  { acceptedAt: time, block, position = 1 }: TransactionPlace,
+  { maturityWindowMs }: Pick<StatusSources, 'maturityWindowMs'>,
+): Fate {
+  const acceptedAt = time.toISOString()
+  if (block === undefined) return { status: 'mempool', acceptedAt }
+  const endTime = Number(block.endTime)
+  return {
+    status: block.state,
+    acceptedAt,
+    block: {
+      height: Number(block.height),
+      headerHash: toHex(block.headerHash),
+      position,
+      commitTxHash: toHex(block.commitTransactionId),
+      ...(block.mergeTransactionId && { mergeTxHash: toHex(block.mergeTransactionId) }),
+      endTime: new Date(endTime).toISOString(),
+      ...(maturityWindowMs !== undefined && {
+        maturesAt: new Date(endTime + maturityWindowMs).toISOString(),
+      }),
+    },
+  }
+}
+
+function removed({ block, removedAt, submissionId }: RemovedTransaction): Fate {
+  return {
+    status: 'removed',
+    removal: {
+      ...(block && { height: Number(block.height), headerHash: toHex(block.headerHash) }),
+      removedAt: removedAt.toISOString(),
+      ...(submissionId !== undefined && { resubmittedAs: submissionId }),
+    },
+  }
+}
+
+function rejected(rejection: RejectedSubmission): Fate {
+  const { code, message, details, attempts, count, submittedAt, firstRejectedAt, rejectedAt } = rejection
+  return {
+    status: 'rejected',
+    rejection: {
+      code,
+      reason: message,
+      failures: isFailureList(details) ? details : [{ predicate: code, message, details }],
+      attempts,
+      count,
+      submittedAt: submittedAt.toISOString(),
+      firstRejectedAt: firstRejectedAt.toISOString(),
+      rejectedAt: rejectedAt.toISOString(),
+    },
+  }
+}
+
+type Failure = NonNullable<TransactionStatus['rejection']>['failures'][number]
+
+/** False if the details were too long to be kept, or come from a rejection without predicates. */
+function isFailureList(details: unknown): details is Failure[] {
+  return Array.isArray(details) && details.length > 0 && details.every(isFailure)
+}
+
+function isFailure(value: unknown): value is Failure {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'predicate' in value &&
+    typeof value.predicate === 'string' &&
+    'message' in value &&
+    typeof value.message === 'string'
+  )
+}

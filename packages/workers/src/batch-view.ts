@@ -1,0 +1,87 @@
+import { decodeTransactionOutput, type TransactionOutput, type UtxoView } from '@ratatosk/ledger'
+import type { Candidate } from './examine.js'
+
+/** An output that exists only if `owner`, a transaction that is not decided yet, is accepted. */
+export interface ProvisionalOutput {
+  readonly output: TransactionOutput
+  readonly owner: Candidate
+  /** Whether the owner itself waits for an output that an undecided transaction spends, or for its signatures to be verified. */
+  readonly ownerWaits: boolean
+}
+
+/** What the undecided transactions will do to the ledger, by `outputReferenceKey`. */
+export interface ProvisionalEffects {
+  readonly outputs: ReadonlyMap<string, ProvisionalOutput>
+  /** The undecided transaction that spends an output. */
+  readonly spenders: ReadonlyMap<string, Candidate>
+}
+
+/** The unspent outputs within a batch: those of the ledger, minus what the batch has spent, plus what it has produced. */
+export class BatchView implements UtxoView {
+  readonly #stored: ReadonlyMap<string, Uint8Array>
+  readonly #provisional: Map<string, ProvisionalOutput>
+  readonly #spenders: Map<string, Candidate>
+  /** Outputs that were decoded or produced; `undefined` if the batch has spent them. */
+  readonly #outputs = new Map<string, TransactionOutput | undefined>()
+
+  /**
+   * @param stored CBOR of the ledger's outputs by `outputReferenceKey`
+   * @param provisional of the undecided transactions of earlier batches
+   */
+  constructor(stored: ReadonlyMap<string, Uint8Array>, provisional?: ProvisionalEffects) {
+    this.#stored = stored
+    this.#provisional = new Map(provisional?.outputs)
+    this.#spenders = new Map(provisional?.spenders)
+  }
+
+  get(key: string): TransactionOutput | undefined {
+    if (this.#outputs.has(key)) return this.#outputs.get(key)
+    const stored = this.#stored.get(key)
+    if (stored === undefined) return this.#provisional.get(key)?.output
+    const output = decodeTransactionOutput(stored)
+    this.#outputs.set(key, output)
+    return output
+  }
+
+  /** The undecided candidates that must be accepted for the outputs that this candidate names to exist. */
+  ownersOf({ named }: Candidate): readonly Candidate[] {
+    return distinct(named.map(({ key }) => this.#provisionalOutput(key)?.owner))
+  }
+
+  /** The undecided candidates that spend the same output. */
+  rivalsOf({ spentKeys }: Candidate): readonly Candidate[] {
+    return distinct(spentKeys.map((key) => this.#spenders.get(key)))
+  }
+
+  /** The undecided candidates that must be decided before this one can be: its rivals, and owners that wait themselves. */
+  blockersOf(candidate: Candidate): readonly Candidate[] {
+    const waiting = candidate.named.map(({ key }) => {
+      const output = this.#provisionalOutput(key)
+      return output?.ownerWaits ? output.owner : undefined
+    })
+    return distinct([...this.rivalsOf(candidate), ...waiting])
+  }
+
+  apply(candidate: Candidate): void {
+    for (const key of candidate.spentKeys) this.#outputs.set(key, undefined)
+    for (const { key, output } of candidate.produced) this.#outputs.set(key, output)
+  }
+
+  /** @param ownerWaits see {@link ProvisionalOutput}; its own inputs are not taken yet */
+  applyProvisionally(owner: Candidate, ownerWaits: boolean): void {
+    if (!ownerWaits) for (const key of owner.spentKeys) this.#spenders.set(key, owner)
+    for (const { key, output } of owner.produced) {
+      // Another delivery of the same transaction may be further.
+      if (ownerWaits && this.#provisional.has(key)) continue
+      this.#provisional.set(key, { output, owner, ownerWaits })
+    }
+  }
+
+  #provisionalOutput(key: string): ProvisionalOutput | undefined {
+    return this.#stored.has(key) || this.#outputs.has(key) ? undefined : this.#provisional.get(key)
+  }
+}
+
+function distinct(candidates: readonly (Candidate | undefined)[]): readonly Candidate[] {
+  return [...new Set(candidates.filter((candidate) => candidate !== undefined))]
+}

@@ -1,0 +1,273 @@
+import {
+  judgeSignatures,
+  judgeStateful,
+  type PhaseTwo,
+  type ProtocolParameters,
+  type RuleContext,
+  type SlotConfig,
+  type TransactionOutput,
+  timeToSlot,
+  type Verdict,
+} from '@ratatosk/ledger'
+import type { EvaluationResult, RedeemerResult } from '@ratatosk/ledger/plutus'
+import type { Store } from '@ratatosk/store'
+import { LRUCache } from 'lru-cache'
+import { BatchView } from './batch-view.js'
+import { type Candidate, examine, isCandidate } from './examine.js'
+import { type Judgement, judgeBatch, type ParkedJudgement } from './judge-batch.js'
+import { costOf, runScripts } from './script-lane.js'
+import { Turns } from './turns.js'
+
+/** What validation would make of a transaction now. */
+export interface Evaluation {
+  /**
+   * | verdict | what submission does |
+   * | --- | --- |
+   * | `valid` | accepts it |
+   * | `known` | acknowledges it without a second effect: it is in the mempool or in a block |
+   * | `retriable` | tries again: an input may become known, or the validity interval may begin. A dead letter after the last attempt |
+   * | `invalid` | makes it a dead letter at once |
+   */
+  readonly verdict: 'valid' | 'known' | 'retriable' | 'invalid'
+  /** Transaction id, 32 bytes; undefined if the bytes do not decode. */
+  readonly transactionId: Uint8Array | undefined
+  /**
+   * Every predicate that is found to fail. The first ones are those of the dead letter that submission would make. Scripts, and more
+   * than three signatures, are judged only if nothing else fails.
+   */
+  readonly failures: Verdict
+  /** In the order of the transaction's redeemers. Without units used where scripts did not run. */
+  readonly redeemers: readonly RedeemerResult[]
+  /** The slot at which it was judged. */
+  readonly slot: bigint
+}
+
+export interface EvaluationsOptions {
+  readonly store: { readonly ledger: Store['ledger'] }
+  readonly parameters: ProtocolParameters
+  /** 0 for test networks, 1 for mainnet. */
+  readonly networkId: number
+  readonly slots: SlotConfig
+  /** Runs Plutus scripts, one transaction at a time. Without it, scripts are not judged. */
+  readonly evaluator?: PhaseTwo['evaluator']
+  /** POSIX milliseconds. @defaultValue `Date.now` */
+  readonly now?: () => number
+  /** The most transactions that wait for scripts or for many signatures. @defaultValue 32 */
+  readonly maxWaiting?: number
+  /** The longest wait for the turn, in milliseconds. @defaultValue 5000 */
+  readonly maxWaitMs?: number
+}
+
+/** Judges transactions with the code that validates submissions, and changes nothing. */
+export interface Evaluations {
+  /**
+   * @param cbor any bytes
+   * @param signal ends the wait for scripts; those that run already are finished
+   * @throws EvaluationsBusyError (rejects) if too many wait, or if the turn does not come in time
+   * @throws (rejects) StoreError, unchanged; the signal's reason
+   */
+  evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<Evaluation>
+}
+
+/** Too many evaluations are waiting. Nothing is known about the transaction. */
+export class EvaluationsBusyError extends Error {
+  readonly code = 'WORKERS_EVALUATIONS_BUSY'
+  /** When to try again, in milliseconds. */
+  readonly retryAfterMs = 2000
+
+  constructor() {
+    super('Too many transactions wait to be evaluated')
+    this.name = 'EvaluationsBusyError'
+  }
+}
+
+/** Remembered results of scripts. */
+const maxResults = 1000
+const maxResultBytes = 4 * 1024 * 1024
+const resultTtlMs = 10 * 60_000
+
+/** One that waits for its turn to run scripts or to verify signatures. */
+interface Holder {
+  /** In steps, as `costOf` counts. */
+  readonly cost: bigint
+}
+
+/**
+ * Opens evaluations over a store.
+ *
+ * They cost strangers no fee, so they are bounded: without its inputs and everything else in order, a transaction costs two queries. What
+ * is expensive, scripts and many signatures, is done for one transaction at a time, the cheapest first by declared units, and at most
+ * half of the time, so that validation is never short of more than half a thread. Results of scripts are remembered for ten minutes.
+ *
+ * @example
+ * const { verdict, failures } = await openEvaluations({ store, parameters, networkId: 0, slots }).evaluate(cbor)
+ */
+export function openEvaluations(options: EvaluationsOptions): Evaluations {
+  const { store, parameters, networkId, slots, evaluator, now = Date.now } = options
+  const { maxWaiting = 32, maxWaitMs = 5000 } = options
+  const turns = new Turns<Holder>(1)
+  const results = new LRUCache<string, EvaluationResult>({
+    max: maxResults,
+    maxSize: maxResultBytes,
+    sizeCalculation: sizeOf,
+    ttl: resultTtlMs,
+  })
+
+  async function evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<Evaluation> {
+    const context = { parameters, networkId, slot: timeToSlot(slots, BigInt(now())) }
+    const examined = examine(cbor, context)
+    if (!isCandidate(examined)) {
+      return {
+        verdict: 'invalid',
+        transactionId: undefined,
+        failures: examined,
+        redeemers: [],
+        slot: context.slot,
+      }
+    }
+    const { outputs, known } = await look(examined)
+    const judged = await judge(examined, outputs, known, context, signal)
+    return {
+      ...verdictOf(judged.judgement, () =>
+        judgeStateful(examined.transaction, new BatchView(outputs), context),
+      ),
+      transactionId: examined.transaction.id,
+      redeemers: judged.result?.redeemers ?? unreached(examined),
+      slot: context.slot,
+    }
+  }
+
+  /** The outputs first: a transaction that is accepted between the two reads is then known. */
+  async function look(candidate: Candidate) {
+    const found = await store.ledger.outputs(candidate.named.map(({ reference }) => reference))
+    const outputs = new Map<string, Uint8Array>()
+    for (const [index, { key }] of candidate.named.entries()) {
+      const output = found[index]
+      if (output !== undefined) outputs.set(key, output)
+    }
+    const [isKnown] = await store.ledger.known([candidate.transaction.id])
+    return { outputs, known: new Set(isKnown ? [candidate.key] : []) }
+  }
+
+  async function judge(
+    first: Candidate,
+    outputs: ReadonlyMap<string, Uint8Array>,
+    known: ReadonlySet<string>,
+    context: RuleContext,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly judgement: Judgement | undefined; readonly result?: EvaluationResult }> {
+    let candidate = first
+    let result: EvaluationResult | undefined
+    for (;;) {
+      const view = new BatchView(outputs)
+      // Phase A has verified few signatures already.
+      const judgement = judgeBatch([candidate], known, view, context, () => undefined).judgements.get(
+        candidate,
+      )
+      if (judgement?.kind !== 'parked') return { judgement, ...(result && { result }) }
+      const parked = judgement
+      if (parked.verify) {
+        const flaws = await inTurn(candidate, signal, async () => judgeSignatures(candidate.transaction))
+        candidate = { ...candidate, flaws, verified: true }
+      } else {
+        const run = await scriptsOf(candidate, parked, context, signal)
+        result = run.result
+        candidate = { ...candidate, scripts: run.scripts }
+      }
+    }
+  }
+
+  async function scriptsOf(
+    candidate: Candidate,
+    { evaluate: resolved }: ParkedJudgement,
+    context: RuleContext,
+    signal: AbortSignal | undefined,
+  ) {
+    let result = results.get(candidate.key)
+    const recording: PhaseTwo['evaluator'] = {
+      async evaluate(...request) {
+        result ??= await evaluator?.evaluate(...request)
+        if (result === undefined) throw new Error('There is no evaluator')
+        return result
+      },
+    }
+    const run = (outputs: ReadonlyMap<string, TransactionOutput>) =>
+      runScripts(candidate.transaction, outputs, context, { evaluator: recording, slots })
+    const scripts =
+      result === undefined
+        ? await inTurn(candidate, signal, () => run(resolved ?? new Map()))
+        : await run(resolved ?? new Map())
+    if (scripts.judged && result !== undefined) results.set(candidate.key, result)
+    return { scripts, ...(result && { result }) }
+  }
+
+  /** Does expensive work for one transaction at a time, and then nothing for as long as it took. */
+  async function inTurn<T>(
+    candidate: Candidate,
+    signal: AbortSignal | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    signal?.throwIfAborted()
+    if (turns.waiting >= maxWaiting) throw new EvaluationsBusyError()
+    const holder: Holder = { cost: costOf(candidate) }
+    const withdraw = () => turns.withdraw(holder)
+    const timer = setTimeout(withdraw, maxWaitMs)
+    signal?.addEventListener('abort', withdraw, { once: true })
+    const granted = await turns.take(holder)
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', withdraw)
+    if (!granted) {
+      signal?.throwIfAborted()
+      throw new EvaluationsBusyError()
+    }
+    const began = performance.now()
+    try {
+      return await work()
+    } finally {
+      setTimeout(() => turns.end(), performance.now() - began).unref()
+    }
+  }
+
+  return { evaluate }
+}
+
+/** @param stateful judges the rules that submission does not judge once others have failed */
+function verdictOf(
+  judgement: Judgement | undefined,
+  stateful: () => Verdict,
+): Pick<Evaluation, 'verdict' | 'failures'> {
+  switch (judgement?.kind) {
+    case 'accepted':
+      return { verdict: 'valid', failures: [] }
+    case 'known':
+      return { verdict: 'known', failures: [] }
+    case 'retriable':
+      return { verdict: 'retriable', failures: judgement.failures }
+    case 'rejected':
+      return { verdict: 'invalid', failures: withOthers(judgement.failures, stateful()) }
+    default:
+      throw new Error('A candidate was not judged')
+  }
+}
+
+/** A rule that both stages judge, such as the fee, is reported once. */
+function withOthers(first: Verdict, others: Verdict): Verdict {
+  const reported = new Set(first.map(({ predicate }) => predicate))
+  return [...first, ...others.filter(({ predicate }) => !reported.has(predicate))]
+}
+
+function unreached({ transaction }: Candidate): readonly RedeemerResult[] {
+  return transaction.witnesses.redeemers.map(({ purpose, index, executionUnits }) => ({
+    purpose,
+    index,
+    declared: executionUnits,
+    outcome: { kind: 'NotReached' },
+  }))
+}
+
+function sizeOf({ redeemers }: EvaluationResult): number {
+  return redeemers.reduce((sum, { outcome }) => {
+    const logs = 'logs' in outcome ? outcome.logs : []
+    return sum + 200 + logs.reduce((length, line) => length + 2 * line.length, 0)
+  }, 200)
+}

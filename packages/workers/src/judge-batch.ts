@@ -1,0 +1,138 @@
+import {
+  isRetriable,
+  judgeStateful,
+  type RuleContext,
+  type Transaction,
+  type TransactionOutput,
+  type Verdict,
+} from '@ratatosk/ledger'
+import type { BatchView } from './batch-view.js'
+import type { Candidate } from './examine.js'
+
+/** What phase B found out about a candidate. */
+export type Judgement =
+  | { readonly kind: 'accepted' }
+  /** It was in the ledger before. */
+  | { readonly kind: 'known' }
+  | { readonly kind: 'rejected'; readonly failures: Verdict }
+  /** A later attempt may succeed. `missing`: the outputs that are unknown, by `outputReferenceKey`. */
+  | { readonly kind: 'retriable'; readonly failures: Verdict; readonly missing: readonly string[] }
+  | ParkedJudgement
+
+/** It can be accepted once signatures are verified or scripts have succeeded: its own, or those of other candidates. */
+export interface ParkedJudgement {
+  readonly kind: 'parked'
+  /** Whether its signatures are all that can be judged next. */
+  readonly verify: boolean
+  /** The outputs that its own scripts see; absent if it has none, or if they must not run yet. */
+  readonly evaluate?: ReadonlyMap<string, TransactionOutput>
+  /** The undecided candidates whose outputs it names. Its scripts may run while theirs do. */
+  readonly behind: readonly Candidate[]
+  /** The undecided candidates that must be decided before anything happens to it, since they spend the same output. */
+  readonly blockedBy: readonly Candidate[]
+}
+
+export interface JudgedBatch {
+  readonly judgements: ReadonlyMap<Candidate, Judgement>
+  /** In an order in which they can be applied to the ledger. */
+  readonly accepted: readonly Candidate[]
+}
+
+/**
+ * Phase B: judges candidates in their order. A candidate that misses an output is judged again as soon as the batch produces it, so a
+ * chain may be in any order within a batch.
+ *
+ * @param known hex ids of transactions that were in the ledger before
+ * @param verdictOnFew the verdict on signatures that phase A has not verified; `undefined` if they are too many to verify them here
+ */
+export function judgeBatch(
+  candidates: readonly Candidate[],
+  known: ReadonlySet<string>,
+  view: BatchView,
+  context: RuleContext,
+  verdictOnFew: (transaction: Transaction) => Verdict | undefined,
+): JudgedBatch {
+  const judgements = new Map<Candidate, Judgement>()
+  const accepted: Candidate[] = []
+  const done = new Set(known)
+  /** Candidates by the first output that they miss. */
+  const waiting = new Map<string, Candidate[]>()
+
+  function judge(candidate: Candidate): Judgement {
+    if (done.has(candidate.key)) return { kind: 'known' }
+    if (candidate.flaws.length > 0) return { kind: 'rejected', failures: candidate.flaws }
+    const failures = judgeStateful(candidate.transaction, view, context)
+    if (failures.length > 0) {
+      if (!isRetriable(failures, context.slot)) return { kind: 'rejected', failures }
+      const missing = candidate.named.flatMap(({ key }) => (view.get(key) === undefined ? [key] : []))
+      return { kind: 'retriable', failures, missing }
+    }
+    const invalid = candidate.verified ? [] : verdictOnFew(candidate.transaction)
+    if (invalid === undefined) {
+      const blockedBy = view.rivalsOf(candidate)
+      return { kind: 'parked', verify: blockedBy.length === 0, behind: view.ownersOf(candidate), blockedBy }
+    }
+    if (invalid.length > 0) return { kind: 'rejected', failures: invalid }
+    const { scripts } = candidate
+    if (scripts?.judged && scripts.failures.length > 0)
+      return { kind: 'rejected', failures: scripts.failures }
+    const behind = view.ownersOf(candidate)
+    const blockedBy = view.blockersOf(candidate)
+    if (blockedBy.length > 0) return { kind: 'parked', verify: false, behind, blockedBy }
+    if (needsScripts(candidate)) {
+      return { kind: 'parked', verify: false, evaluate: resolve(candidate, view), behind, blockedBy }
+    }
+    if (behind.length > 0) return { kind: 'parked', verify: false, behind, blockedBy }
+    if (scripts !== undefined && scripts.failures.length > 0) {
+      return { kind: 'retriable', failures: scripts.failures, missing: [] }
+    }
+    return { kind: 'accepted' }
+  }
+
+  for (const arrived of candidates) {
+    const worklist = [arrived]
+    for (const candidate of worklist) {
+      const judgement = judge(candidate)
+      judgements.set(candidate, judgement)
+      if (judgement.kind === 'retriable') {
+        const [missing] = judgement.missing
+        if (missing !== undefined) append(waiting, missing, candidate)
+        continue
+      }
+      if (judgement.kind === 'accepted') {
+        view.apply(candidate)
+        accepted.push(candidate)
+        done.add(candidate.key)
+      } else if (judgement.kind === 'parked') {
+        view.applyProvisionally(candidate, judgement.verify || judgement.blockedBy.length > 0)
+      } else {
+        continue
+      }
+      for (const { key } of candidate.produced) {
+        worklist.push(...(waiting.get(key) ?? []))
+        waiting.delete(key)
+      }
+    }
+  }
+  return { judgements, accepted }
+}
+
+/** A transaction that passes phase 1 has exactly one redeemer for each script that must run. */
+function needsScripts({ transaction, scripts }: Candidate): boolean {
+  return transaction.witnesses.redeemers.length > 0 && scripts === undefined
+}
+
+function resolve({ named }: Candidate, view: BatchView): ReadonlyMap<string, TransactionOutput> {
+  const resolved = new Map<string, TransactionOutput>()
+  for (const { key } of named) {
+    const output = view.get(key)
+    if (output !== undefined) resolved.set(key, output)
+  }
+  return resolved
+}
+
+function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}

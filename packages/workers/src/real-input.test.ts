@@ -1,0 +1,99 @@
+import { documentFees, genesisOf, midgardMissing, midgardTransactions } from '@ratatosk/test-kit'
+import { describe, expect, test } from 'vitest'
+import { allRejections, countAccepted, historyOf, run, shuffled } from './test/running-worker.js'
+import { openers } from './test/services.js'
+
+const timeout = 120_000
+
+describe.skipIf(midgardMissing !== undefined)("Midgard's signed transactions", () => {
+  describe.each(Object.entries(openers))('on %s', (name, open) => {
+    /** The embedded queue needs milliseconds per delivery. */
+    const many = name === 'PGlite' ? 250 : 1000
+
+    test('a chain of 1,000 in order is accepted, and a chain that spends the same output is rejected', {
+      timeout,
+    }, async (context) => {
+      const first = midgardTransactions('txs_0.json')
+      const second = midgardTransactions('txs_1.json')
+      const genesis = genesisOf(first)
+      const { store, submit, drained, worker } = run(await open(context))
+      await store.applyGenesis([genesis])
+
+      await submit(first)
+      await drained()
+      expect(worker.stats()).toMatchObject({ accepted: 1000, rejected: 0 })
+      expect(
+        (await historyOf(store, genesis.address)).map((cbor) => Buffer.from(cbor).toString('hex')),
+      ).toEqual(first.map(({ cbor }) => Buffer.from(cbor).toString('hex')))
+      const [tip, ...others] = await store.utxosAt(genesis.address)
+      expect(others).toEqual([])
+      expect(Buffer.from(tip!.reference.transactionId).toString('hex')).toBe(first.at(-1)!.id)
+
+      const ids = await submit(second)
+      await drained()
+      expect(await countAccepted(store, second)).toBe(0)
+      const rejections = await allRejections(store)
+      expect(new Set(rejections.map(({ submissionId }) => submissionId))).toEqual(new Set(ids))
+      expect(new Set(rejections.map(({ code, attempts }) => `${code} ${attempts}`))).toEqual(
+        new Set(['BadInputsUTxO 5']),
+      )
+      expect(await store.utxosAt(genesis.address)).toEqual([tip])
+    })
+
+    test('all are accepted in any order', { timeout }, async (context) => {
+      const transactions = midgardTransactions('txs_0.json')
+      const { store, submit, drained } = run(await open(context))
+      await store.applyGenesis([genesisOf(transactions)])
+      await submit(shuffled(transactions))
+      await drained()
+      expect(await countAccepted(store, transactions)).toBe(1000)
+      expect(await allRejections(store)).toEqual([])
+    })
+
+    test('each is applied once when it is submitted ten times concurrently', { timeout }, async (context) => {
+      const transactions = midgardTransactions('txs_0.json').slice(0, many / 5)
+      const genesis = genesisOf(transactions)
+      const { store, submit, drained, worker } = run(await open(context))
+      await store.applyGenesis([genesis])
+      await Promise.all(Array.from({ length: 10 }, () => submit(transactions)))
+      await drained()
+      expect(await historyOf(store, genesis.address)).toHaveLength(many / 5)
+      expect(await allRejections(store)).toEqual([])
+      expect(worker.stats().accepted + worker.stats().known).toBe(many * 2)
+    })
+
+    test("all are rejected at the first attempt with the specification's fee constants", {
+      timeout,
+    }, async (context) => {
+      const transactions = midgardTransactions('txs_0.json').slice(0, many)
+      const { store, submit, drained } = run(await open(context), { parameters: documentFees })
+      await store.applyGenesis([genesisOf(transactions)])
+      await submit(transactions)
+      await drained()
+      expect(await countAccepted(store, transactions)).toBe(0)
+      const rejections = await allRejections(store)
+      expect(rejections).toHaveLength(many)
+      for (const { code, attempts, transactionId, details } of rejections) {
+        expect({ code, attempts }).toEqual({ code: 'FeeTooSmallUTxO', attempts: 1 })
+        expect(transactionId).toHaveLength(32)
+        expect(details).toMatchObject([{ predicate: 'FeeTooSmallUTxO' }])
+      }
+    })
+  })
+
+  test('three concurrent workers accept all of them in any order', {
+    timeout,
+  }, async (context) => {
+    const transactions = midgardTransactions('txs_0.json')
+    const services = await openers['PostgreSQL and Redis'](context)
+    await services.store.applyGenesis([genesisOf(transactions)])
+    const workers = [1, 2, 3].map(() => run(services, { batchSize: 64, concurrency: 192 }))
+    await Promise.all(workers.map(({ worker }) => worker.ready()))
+    await workers[0]!.submit(shuffled(transactions))
+    await workers[0]!.drained()
+    expect(await countAccepted(services.store, transactions)).toBe(1000)
+    expect(await allRejections(services.store)).toEqual([])
+    // Each worker took part.
+    expect(workers.map(({ worker }) => worker.stats().postponed > 0)).toEqual([true, true, true])
+  })
+})

@@ -1,0 +1,130 @@
+import { availableParallelism } from 'node:os'
+import type { PhaseTwo, ProtocolParameters, SlotConfig } from '@ratatosk/ledger'
+import { createSubmissionWorker, type QueueBackend } from '@ratatosk/queue'
+import type { Store } from '@ratatosk/store'
+import type { Log } from '@ratatosk/telemetry'
+import { recordActivity, type ValidationStats } from './activity.js'
+import { createOrphanExchange } from './orphans.js'
+import { Validator } from './validator.js'
+
+/** Options of {@link createValidationWorker}. */
+export interface ValidationWorkerOptions {
+  readonly queue: QueueBackend
+  readonly store: Pick<Store, 'withLedger' | 'rejections'>
+  readonly parameters: ProtocolParameters
+  /** 1 for mainnet, 0 for every test network. */
+  readonly networkId: number
+  readonly slots: SlotConfig
+  /** Runs Plutus scripts. Without it, transactions that need one become dead letters. */
+  readonly evaluator?: PhaseTwo['evaluator']
+  /** Gets at most one summary a second while there is work, and up to five reasons of dead letters. */
+  readonly log?: Log
+  /** POSIX milliseconds. @defaultValue `Date.now` */
+  readonly now?: () => number
+  /** The most transactions that are judged and written together. @defaultValue 256 */
+  readonly batchSize?: number
+  /** How long the first transaction of a batch waits for others, in milliseconds. @defaultValue 5 */
+  readonly batchWaitMs?: number
+  /** The most deliveries that this worker handles at a time. @defaultValue 768 */
+  readonly concurrency?: number
+  /**
+   * The most transactions whose scripts run at a time.
+   * @defaultValue one fewer than the processors, from 1 to 4, as the threads of `createEvaluator`
+   */
+  readonly scriptConcurrency?: number
+  /**
+   * The most transactions that wait for scripts; they do not count as `concurrency`. If there are more, the most expensive ones are
+   * delivered again later, without using up an attempt. @defaultValue 2048
+   */
+  readonly maxWaitingForScripts?: number
+  /** The most attempts of a transaction whose failure may be transient; after them it is a dead letter. @defaultValue 5 */
+  readonly maxAttempts?: number
+  /** Delay before the second attempt, in milliseconds; doubled for each further one, up to a minute. @defaultValue 250 */
+  readonly backoffMs?: number
+  /**
+   * How long an unresponsive worker keeps its deliveries before other workers get them, in milliseconds.
+   * @defaultValue 3000 on Redis, 10000 on SQL
+   */
+  readonly lockDurationMs?: number
+  /** How often deliveries of unresponsive workers are looked for, in milliseconds. @defaultValue a third of the above */
+  readonly stalledIntervalMs?: number
+}
+
+/** A running validation worker. */
+export interface ValidationWorker {
+  /** Resolves when the worker is connected and takes deliveries. */
+  ready(): Promise<void>
+  /** Counts since the worker was created. */
+  stats(): ValidationStats
+  /** Stops taking deliveries, finishes the batch that is running and returns the rest to the queue. Safe to call twice. */
+  close(): Promise<void>
+}
+
+const longestBackoffMs = 60_000
+
+/**
+ * Takes submitted transactions from the queue, judges them in batches, and puts each into the mempool ledger or into the dead
+ * letters. Any number of workers, in any number of processes, may share a queue and a store.
+ *
+ * @example
+ * const worker = createValidationWorker({ queue: backend, store, parameters, networkId: 0, slots, log })
+ * await worker.ready()
+ * // …
+ * await worker.close()
+ */
+export function createValidationWorker(options: ValidationWorkerOptions): ValidationWorker {
+  const { queue, store, parameters, networkId, slots, evaluator, log } = options
+  const { batchSize = 256, concurrency = 768, backoffMs = 250 } = options
+  const backoff = (attempts: number) => Math.min(backoffMs * 2 ** (attempts - 1), longestBackoffMs)
+  const activity = recordActivity(log)
+  // PGlite belongs to one process, which needs no second worker.
+  const exchange = queue.kind === 'pglite' ? undefined : createOrphanExchange()
+  const validator = new Validator({
+    store,
+    parameters,
+    networkId,
+    slots,
+    evaluator,
+    scriptConcurrency: options.scriptConcurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
+    maxWaitingForScripts: options.maxWaitingForScripts ?? 2048,
+    now: options.now ?? Date.now,
+    batchSize,
+    batchWaitMs: options.batchWaitMs ?? 5,
+    maxAttempts: options.maxAttempts ?? 5,
+    backoff,
+    ...(exchange === undefined ? {} : { exchange }),
+    observer: activity,
+  })
+  const joined = exchange
+    ?.join(queue, (orphan) => validator.offer(orphan))
+    .catch((error: Error) => {
+      log?.warn(
+        { err: error },
+        'Failed to join the orphan channel; transactions that miss an output are not shared with other workers',
+      )
+    })
+  const worker = createSubmissionWorker(queue, (delivery, slot) => validator.validate(delivery, slot), {
+    concurrency,
+    ...defined('lockDurationMs', options.lockDurationMs),
+    ...defined('stalledIntervalMs', options.stalledIntervalMs),
+  })
+  let closing: Promise<void> | undefined
+  return {
+    async ready() {
+      await Promise.all([worker.ready(), joined])
+    },
+    stats: () => ({ ...activity.stats(), waitingForScripts: validator.waitingForScripts }),
+    close() {
+      closing ??= (async () => {
+        validator.close()
+        await worker.close()
+        activity.close()
+      })()
+      return closing
+    },
+  }
+}
+
+function defined<Name extends string, Value>(name: Name, value: Value | undefined) {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [name in Name]: Value })
+}

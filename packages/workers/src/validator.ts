@@ -1,0 +1,343 @@
+import {
+  type PhaseTwo,
+  type ProtocolParameters,
+  type RuleContext,
+  type SlotConfig,
+  type Transaction,
+  timeToSlot,
+  type Verdict,
+} from '@ratatosk/ledger'
+import type { Delivery, DeliverySlot, Disposition } from '@ratatosk/queue'
+import type { Store } from '@ratatosk/store'
+import type { Outcome, ValidationObserver } from './activity.js'
+import { Batcher } from './batcher.js'
+import { commitBatch, type ExaminedDelivery, finalFailures } from './commit-batch.js'
+import { deadLetterOf } from './dead-letters.js'
+import { type Candidate, examine, isCandidate } from './examine.js'
+import type { JudgedBatch, ParkedJudgement } from './judge-batch.js'
+import { type Copy, type OrphanExchange, Orphans, type SharedOrphan } from './orphans.js'
+import { isUnavailable, storeRetry } from './retry-while-unavailable.js'
+import { type Place, ScriptLane } from './script-lane.js'
+import { mostVerifiedOnArrival, SignatureChecks } from './signatures.js'
+
+export interface ValidatorOptions {
+  readonly store: Pick<Store, 'withLedger' | 'rejections'>
+  readonly parameters: ProtocolParameters
+  readonly networkId: number
+  readonly slots: SlotConfig
+  readonly evaluator: PhaseTwo['evaluator'] | undefined
+  /** The most transactions whose scripts run at a time. */
+  readonly scriptConcurrency: number
+  /** The most transactions that wait for scripts. */
+  readonly maxWaitingForScripts: number
+  /** POSIX milliseconds. */
+  readonly now: () => number
+  readonly batchSize: number
+  readonly batchWaitMs: number
+  readonly maxAttempts: number
+  /** Shares transactions that miss an output with other validators; absent if there can be none. */
+  readonly exchange?: OrphanExchange
+  /** Milliseconds until the next delivery after this many attempts. */
+  readonly backoff: (attempts: number) => number
+  readonly observer: ValidationObserver
+}
+
+/** A delivery that waits for its outcome. */
+interface Entry extends ExaminedDelivery {
+  readonly slot: DeliverySlot
+  settle(outcome: Outcome): void
+}
+
+/** A copy that is judged again or for the first time. */
+interface Offer extends Copy {
+  /** Its place in the lane, if it has one. */
+  readonly place?: string
+}
+
+/** A decoded transaction takes about ten times its bytes. */
+const orphanLimits = { count: 5_000, bytes: 16 * 1024 * 1024 }
+
+/** Bytes of CBOR that wait for scripts. */
+const maxLaneBytes = 16 * 1024 * 1024
+
+/** Judges deliveries in two phases and in batches. An outcome is durable before it is returned. */
+export class Validator {
+  readonly #options: ValidatorOptions
+  readonly #batcher: Batcher<Entry | Offer>
+  readonly #orphans = new Orphans(orphanLimits)
+  readonly #signatures = new SignatureChecks<Place>()
+  readonly #scripts: ScriptLane
+  readonly #parked = new Set<Entry>()
+  readonly #closing = new AbortController()
+  readonly #store
+
+  constructor(options: ValidatorOptions) {
+    const { batchSize, batchWaitMs, evaluator, slots, observer, scriptConcurrency, maxWaitingForScripts } =
+      options
+    this.#options = options
+    this.#batcher = new Batcher(batchSize, batchWaitMs, (items) => this.#runBatch(items))
+    this.#scripts = new ScriptLane({
+      phaseTwo: evaluator === undefined ? undefined : { evaluator, slots },
+      signatures: this.#signatures,
+      concurrency: scriptConcurrency,
+      maxCount: maxWaitingForScripts,
+      maxBytes: maxLaneBytes,
+    })
+    this.#store = storeRetry({
+      signal: this.#closing.signal,
+      onUnavailable: (error) => observer.storeUnavailable(error),
+      onAvailable: () => observer.storeAvailable(),
+    })
+  }
+
+  /**
+   * Never rejects.
+   *
+   * @param slot vacated while the transaction waits for scripts or for many signatures
+   */
+  async validate(delivery: Delivery, slot: DeliverySlot): Promise<Disposition> {
+    const { observer, backoff } = this.#options
+    const outcome = await this.#outcome(delivery, slot)
+    this.#scripts.leave(delivery.id)
+    observer.settled(delivery, outcome)
+    return dispositionOf(outcome, backoff(delivery.attempt))
+  }
+
+  async #outcome(delivery: Delivery, slot: DeliverySlot): Promise<Outcome> {
+    let examined: Candidate | Verdict
+    try {
+      examined = this.#examine(delivery.cbor, mostVerifiedOnArrival)
+      if (isCandidate(examined)) examined = this.#scripts.recall(examined)
+    } catch (error) {
+      return this.#failed(delivery, undefined, error)
+    }
+    return new Promise((settle) => {
+      this.#batcher.add({ delivery, examined, slot, settle })
+    })
+  }
+
+  /** The number of transactions that wait for scripts or for many signatures. */
+  get waitingForScripts(): number {
+    return this.#scripts.size
+  }
+
+  /** Takes a copy of a transaction that waits for its next delivery: it is accepted if possible. */
+  offer({ cbor, until }: SharedOrphan): void {
+    if (!(until > this.#options.now())) return
+    try {
+      // The worker that has the delivery may have verified the signatures, and this one may never need to.
+      const candidate = this.#examine(cbor, 0)
+      if (isCandidate(candidate) && candidate.flaws.length === 0) this.#batcher.add({ candidate, until })
+    } catch {
+      // The validator that gets the delivery reports the defect.
+    }
+  }
+
+  /** Finishes the batch that is running. Deliveries that wait for scripts or for the store are released. */
+  close(): void {
+    this.#closing.abort()
+    for (const entry of this.#parked) entry.settle({ kind: 'released' })
+    this.#parked.clear()
+  }
+
+  /** Never rejects. A batch that fails as a whole is halved until the item that makes it fail is alone. */
+  async #runBatch(items: readonly (Entry | Offer)[]): Promise<void> {
+    const began = performance.now()
+    try {
+      await this.#judgeAndCommit(items.filter(isEntry), items.filter(isOffer))
+      this.#options.observer.batch(performance.now() - began)
+    } catch (error) {
+      if (isUnavailable(error)) {
+        for (const entry of items.filter(isEntry)) entry.settle({ kind: 'released' })
+        return
+      }
+      const [item] = items
+      if (item === undefined || items.length > 1) {
+        const half = Math.ceil(items.length / 2)
+        await this.#runBatch(items.slice(0, half))
+        await this.#runBatch(items.slice(half))
+      } else if (isEntry(item)) {
+        const { delivery, examined } = item
+        item.settle(await this.#failed(delivery, isCandidate(examined) ? examined : undefined, error))
+      }
+    } finally {
+      for (const { place } of items.filter(isOffer)) if (place !== undefined) this.#scripts.leave(place)
+    }
+  }
+
+  async #judgeAndCommit(entries: readonly Entry[], offers: readonly Offer[]): Promise<void> {
+    const { store, maxAttempts, now } = this.#options
+    const candidates = [
+      ...entries.map(({ examined }) => examined).filter(isCandidate),
+      ...offers.map(({ candidate }) => candidate),
+    ]
+    if (candidates.length === 0) {
+      await this.#rejectUndecodable(entries)
+      return
+    }
+    const [batch, copies, context] = await this.#store.retryWhileUnavailable(() =>
+      store.withLedger(async (ledger) => {
+        const context = this.#context()
+        const current = offers.filter(({ until }) => until > now())
+        const copies: readonly Offer[] = [...current, ...this.#orphans.following(candidates, now())]
+        const followers = copies.map(({ candidate }) => candidate)
+        const conditions = {
+          context,
+          provisional: this.#scripts.provisional,
+          maxAttempts,
+          verdictOnFew: (transaction: Transaction) => this.#signatures.verdictOnFew(transaction),
+        }
+        return [await commitBatch(ledger, entries, followers, conditions), copies, context] as const
+      }),
+    )
+    for (const [{ key }, { kind }] of batch.judgements) {
+      if (kind === 'accepted' || kind === 'known') this.#orphans.drop(key)
+    }
+    for (const { candidate, until } of offers) {
+      const judgement = batch.judgements.get(candidate)
+      if (judgement?.kind === 'retriable') this.#orphans.keep(candidate, judgement.missing, until)
+    }
+    for (const copy of copies) {
+      const judgement = batch.judgements.get(copy.candidate)
+      if (judgement?.kind === 'parked' && judgement.verify) void this.#verifyCopy(copy, judgement, context)
+    }
+    for (const entry of entries) this.#conclude(entry, batch, context)
+  }
+
+  /** Dead letters need no lock on the ledger. */
+  async #rejectUndecodable(entries: readonly Entry[]): Promise<void> {
+    const rejected = entries.flatMap(({ delivery, examined, settle }) =>
+      isCandidate(examined) ? [] : [{ delivery, failures: examined, settle }],
+    )
+    const deadLetters = rejected.map(({ delivery, failures }) => deadLetterOf(delivery, undefined, failures))
+    await this.#store.retryWhileUnavailable(() => this.#options.store.rejections.add(deadLetters))
+    for (const { failures, settle } of rejected) settle({ kind: 'rejected', failures })
+  }
+
+  #conclude(entry: Entry, batch: JudgedBatch, context: RuleContext): void {
+    const { delivery, examined } = entry
+    if (!isCandidate(examined)) {
+      entry.settle({ kind: 'rejected', failures: examined })
+      return
+    }
+    const judgement = batch.judgements.get(examined)
+    if (judgement === undefined) throw new Error('A candidate was not judged')
+    if (judgement.kind === 'parked') {
+      void this.#park(entry, examined, judgement, context)
+      return
+    }
+    const failures = finalFailures(delivery, judgement, this.#options.maxAttempts)
+    if (failures === undefined && judgement.kind === 'retriable') {
+      // Phase A passed, so what was verified is valid; it need not be verified again at the next attempt.
+      if (examined.verified) this.#signatures.remember(examined.transaction, [])
+      this.#keepOrphan(delivery, examined, judgement.missing)
+      entry.settle({ kind: 'postponed', failures: judgement.failures })
+      return
+    }
+    if (failures === undefined) {
+      entry.settle({ kind: judgement.kind === 'known' ? 'known' : 'accepted' })
+      return
+    }
+    this.#orphans.drop(examined.key)
+    entry.settle({ kind: 'rejected', failures, transaction: examined.key })
+  }
+
+  /** Keeps a copy until the earliest moment at which another delivery could make the transaction a dead letter. */
+  #keepOrphan({ attempt, cbor }: Delivery, candidate: Candidate, missing: readonly string[]): void {
+    if (missing.length === 0) return
+    const { maxAttempts, backoff, now, exchange } = this.#options
+    if (exchange === undefined) {
+      this.#orphans.keep(candidate, missing, Number.POSITIVE_INFINITY)
+      return
+    }
+    let until = now()
+    for (let past = attempt; past < maxAttempts; past++) until += backoff(past)
+    // A copy that was shared at an earlier attempt still serves, unless the deliveries are late.
+    const shared = this.#orphans.until(candidate.key) ?? now()
+    this.#orphans.keep(candidate, missing, until)
+    if (until - shared > (until - now()) / 2) exchange.share({ cbor, until })
+  }
+
+  /** A copy whose inputs have become known is judged again with its signatures. If it has to wait, its delivery does that. */
+  async #verifyCopy(
+    { candidate, until }: Copy,
+    judgement: ParkedJudgement,
+    context: RuleContext,
+  ): Promise<void> {
+    const place = `copy of ${candidate.key}`
+    if (this.#closing.signal.aborted || this.#scripts.has(place)) return
+    const verified = await this.#scripts.park(place, candidate, judgement, context)
+    if (verified !== undefined) this.#batcher.add({ candidate: verified, until, place })
+  }
+
+  async #park(
+    entry: Entry,
+    candidate: Candidate,
+    judgement: ParkedJudgement,
+    context: RuleContext,
+  ): Promise<void> {
+    if (this.#closing.signal.aborted) {
+      entry.settle({ kind: 'released' })
+      return
+    }
+    this.#parked.add(entry)
+    entry.slot.vacate()
+    const examined = await this.#scripts.park(entry.delivery.id, candidate, judgement, context)
+    if (!this.#parked.delete(entry)) return
+    if (examined === undefined) {
+      if (candidate.verified) this.#signatures.remember(candidate.transaction, [])
+      entry.settle({ kind: 'deferred', afterMs: this.#scripts.deferMs() })
+    } else this.#batcher.add({ ...entry, examined })
+  }
+
+  /** A transaction that the node fails to judge is delivered again, and becomes a dead letter after the last attempt. */
+  async #failed(delivery: Delivery, candidate: Candidate | undefined, error: unknown): Promise<Outcome> {
+    const { store, maxAttempts, observer } = this.#options
+    observer.failed(delivery, error)
+    if (delivery.attempt < maxAttempts) return { kind: 'postponed', failures: notJudged }
+    try {
+      const deadLetter = deadLetterOf(delivery, candidate?.transaction.id, notJudged)
+      await this.#store.retryWhileUnavailable(() => store.rejections.add([deadLetter]))
+      return { kind: 'rejected', failures: notJudged, ...(candidate && { transaction: candidate.key }) }
+    } catch (reason) {
+      return isUnavailable(reason) ? { kind: 'released' } : { kind: 'postponed', failures: notJudged }
+    }
+  }
+
+  #examine(cbor: Uint8Array, most: number): Candidate | Verdict {
+    return examine(cbor, this.#context(), {
+      most,
+      recall: (transaction) => this.#signatures.recall(transaction),
+    })
+  }
+
+  #context(): RuleContext {
+    const { parameters, networkId, slots, now } = this.#options
+    return { parameters, networkId, slot: timeToSlot(slots, BigInt(now())) }
+  }
+}
+
+const notJudged: Verdict = [
+  { predicate: 'ValidationFailed', message: 'The node failed to judge this transaction', details: {} },
+]
+
+function dispositionOf(outcome: Outcome, backoffMs: number): Disposition {
+  switch (outcome.kind) {
+    case 'postponed':
+      return { kind: 'again', afterMs: backoffMs }
+    case 'deferred':
+      return { kind: 'later', afterMs: outcome.afterMs }
+    case 'released':
+      return { kind: 'release' }
+    default:
+      return { kind: 'done' }
+  }
+}
+
+function isEntry(item: Entry | Offer): item is Entry {
+  return 'settle' in item
+}
+
+function isOffer(item: Entry | Offer): item is Offer {
+  return !isEntry(item)
+}

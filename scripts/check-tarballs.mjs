@@ -1,0 +1,144 @@
+// Every published package installs alone and imports, from ESM and from CommonJS, with types.
+//
+// npm test runs the short form: it lays out the files that npm would pack, without packing and without a registry.
+// RATATOSK_TARBALLS=all packs with pnpm and installs each tarball with npm into an empty project; this needs a registry.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { packageManager, prepare, root, run } from './prepare.mjs'
+
+const full = process.env.RATATOSK_TARBALLS === 'all'
+/** What @ratatosk/submit may add to an installation of Fastify, in bytes. */
+const submitLimit = 5_000_000
+
+if (full) prepare()
+// These import development dependencies, which a clean clone has only now.
+const { installedSize, installPacked } = await import('./tarballs/install.mjs')
+const { lintPackage } = await import('./tarballs/lint.mjs')
+const { entryPoints, publishedPackages } = await import('./tarballs/packages.mjs')
+const packages = await publishedPackages()
+const folder = mkdtempSync(join(tmpdir(), 'ratatosk-tarballs-'))
+const faults = []
+try {
+  for (const subject of packages) {
+    for (const fault of await lintPackage(subject)) faults.push(`${subject.name}: ${fault}`)
+  }
+  const consumer = installPacked(packages, folder)
+  useFromEveryModuleSystem(consumer, packages.flatMap(entryPoints), 'all packages')
+  checkTypes(consumer)
+  measureSubmit(consumer)
+  if (full) installWithNpm()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+for (const fault of faults) console.error(fault)
+if (faults.length === 0) {
+  console.log(`${packages.length} packages install alone${full ? ', each as a tarball with npm' : ''}`)
+}
+process.exit(faults.length > 0 ? 1 : 0)
+
+/** Imports the entry points from an ES module, and requires them from a CommonJS one. */
+function useFromEveryModuleSystem(consumer, specifiers, what) {
+  const list = JSON.stringify(specifiers)
+  const programs = {
+    'esm.mjs': `for (const name of ${list}) await import(name)\nprocess.exit(0)\n`,
+    'commonjs.cjs': `for (const name of ${list}) require(name)\nprocess.exit(0)\n`,
+  }
+  for (const [file, text] of Object.entries(programs)) {
+    writeFileSync(join(consumer, file), text)
+    const { status, stderr } = spawnSync(process.execPath, [file], { cwd: consumer, encoding: 'utf8' })
+    if (status !== 0) faults.push(`${what} from ${file}: ${stderr.trim()}`)
+  }
+}
+
+/** Compiles an import of every entry point with the strictest options; only faults of our declarations count. */
+function checkTypes(consumer) {
+  const specifiers = packages.flatMap(entryPoints)
+  writeFileSync(
+    join(consumer, 'types.mts'),
+    specifiers
+      .map((name, index) => `import * as n${index} from '${name}'\nexport const v${index} = n${index}\n`)
+      .join(''),
+  )
+  writeFileSync(
+    join(consumer, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        module: 'NodeNext',
+        target: 'ES2023',
+        lib: ['ES2023'],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        noEmit: true,
+        types: ['node'],
+        typeRoots: [join(root, 'node_modules/@types')],
+      },
+      files: ['types.mts'],
+    }),
+  )
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], {
+    cwd: consumer,
+    encoding: 'utf8',
+  })
+  const ours = stdout.split('\n').filter((line) => /^(\S*@ratatosk\S*|types\.mts)\(/.test(line))
+  for (const line of ours) faults.push(`types: ${line.replace(/^\S*\/(@ratatosk\/)/, '$1')}`)
+}
+
+/** Prints what @ratatosk/submit adds to an installation that has Fastify already. */
+function measureSubmit(consumer) {
+  const beside = join(folder, 'store/@ratatosk+submit/node_modules')
+  const seen = new Set()
+  installedSize(join(beside, 'fastify'), seen)
+  const added = installedSize(join(consumer, 'node_modules/@ratatosk/submit'), seen)
+  console.log(`@ratatosk/submit adds ${(added / 1e6).toFixed(1)} MB to an installation of Fastify`)
+  if (added > submitLimit)
+    faults.push(`@ratatosk/submit adds ${added} bytes to Fastify, more than ${submitLimit}`)
+}
+
+/** Packs with pnpm and installs each tarball alone, its @ratatosk dependencies from the other tarballs. */
+function installWithNpm() {
+  const tarballs = join(folder, 'tarballs')
+  mkdirSync(tarballs)
+  const names = packages.flatMap(({ name }) => ['--filter', name])
+  const packing = [packageManager(), '-r', ...names, 'pack', '--pack-destination', tarballs]
+  // The list of packed files is compared below.
+  if (run(process.execPath, packing, { stdio: ['ignore', 'ignore', 2] }) !== 0) {
+    faults.push('pnpm pack failed')
+    return
+  }
+  const tarballOf = ({ name, manifest }) =>
+    join(tarballs, `${name.slice(1).replace('/', '-')}-${manifest.version}.tgz`)
+  for (const subject of packages) {
+    const { name, files } = subject
+    const listed = spawnSync('tar', ['tzf', tarballOf(subject)], { encoding: 'utf8' }).stdout
+    const packed = listed
+      .trim()
+      .split('\n')
+      .map((path) => path.slice('package/'.length))
+    if (packed.sort().join() !== files.join())
+      faults.push(`${name}: pnpm packs other files than the short form checks`)
+
+    const project = mkdtempSync(join(folder, 'project-'))
+    const others = packages.filter((other) => other !== subject)
+    writeFileSync(
+      join(project, 'package.json'),
+      JSON.stringify({
+        private: true,
+        dependencies: { [name]: `file:${tarballOf(subject)}` },
+        overrides: Object.fromEntries(others.map((other) => [other.name, `file:${tarballOf(other)}`])),
+      }),
+    )
+    const install = ['install', '--no-audit', '--no-fund', '--loglevel=error']
+    const { status, stderr } = spawnSync('npm', install, { cwd: project, encoding: 'utf8' })
+    if (status !== 0) {
+      faults.push(`${name}: npm install: ${stderr.trim()}`)
+      continue
+    }
+    useFromEveryModuleSystem(project, entryPoints(subject), name)
+    console.log(`${name}: ${readdirSync(join(project, 'node_modules')).length} folders in node_modules`)
+    rmSync(project, { recursive: true })
+  }
+}

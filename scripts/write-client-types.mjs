@@ -1,0 +1,151 @@
+// Writes packages/client/src/api.ts, the types and operations of the client, from docs/openapi.json. `--check` only compares.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './prepare.mjs'
+
+const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8'))
+
+/** Schemas whose name means something else in TypeScript. */
+const renamed = { Error: 'ErrorBody' }
+const nameOf = (name) => renamed[name] ?? name
+const capital = (name) => name[0].toUpperCase() + name.slice(1)
+
+function comment(text) {
+  return text ? `/** ${text.replaceAll('*/', '*\\/')} */\n` : ''
+}
+
+/** The TypeScript type of a schema. Throws for a keyword that would be ignored. */
+function typeOf(schema) {
+  const { $ref, anyOf, enum: values, not, type } = schema
+  if ($ref) return nameOf($ref.replace('#/components/schemas/', ''))
+  if (anyOf) return anyOf.map(typeOf).join(' | ')
+  if (values) return values.map((value) => JSON.stringify(value)).join(' | ')
+  if (not) return 'never'
+  switch (type) {
+    case undefined:
+      return 'unknown'
+    case 'string':
+    case 'boolean':
+      return type
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'array':
+      return `readonly (${typeOf(schema.items)})[]`
+    case 'object':
+      return objectOf(schema)
+    default:
+      throw new Error(`No type is known for ${JSON.stringify(schema)}`)
+  }
+}
+
+function objectOf({ properties = {}, required = [], additionalProperties }) {
+  const fields = Object.entries(properties).map(
+    ([name, schema]) =>
+      `${comment(schema.description)}readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`,
+  )
+  if (additionalProperties) fields.push('readonly [name: string]: unknown')
+  return `{\n${fields.join('\n')}\n}`
+}
+
+const schemas = Object.entries(document.components.schemas).map(([name, schema]) => {
+  const isInterface = schema.type === 'object'
+  const head = isInterface ? `export interface ${nameOf(name)} ` : `export type ${nameOf(name)} = `
+  return comment(schema.description) + head + typeOf(schema)
+})
+
+const parameters = []
+const endpoints = []
+const table = []
+for (const [path, operations] of Object.entries(document.paths)) {
+  for (const [method, operation] of Object.entries(operations)) readOperation(path, method, operation)
+}
+
+function readOperation(path, method, operation) {
+  const { operationId: id, summary, description, security, requestBody, responses } = operation
+  // A stream resumes with a header that the client sets.
+  const asked = (operation.parameters ?? []).filter((parameter) => parameter.in !== 'header')
+  const body = requestBody?.content
+  if (body && asked.length > 0) throw new Error(`${id} has parameters and a body: extend the generator`)
+  const argument = argumentOf(id, asked, body)
+  const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))[1].content
+  const isStream = answer?.['text/event-stream'] !== undefined
+  const result = isStream ? undefined : answer ? typeOf(answer['application/json'].schema) : 'void'
+  if (result) {
+    endpoints.push(
+      `${comment(`\`${method.toUpperCase()} ${path}\`: ${summary}. ${description ?? ''}`.trim())}${id}(${argument}options?: RequestOptions): Promise<${result}>`,
+    )
+  }
+  const [scheme] = security?.flatMap(Object.keys) ?? []
+  // Where a 504 is documented, the request starts an operation, also with GET: it must not be sent twice.
+  const isRead = method === 'get' && responses[504] === undefined
+  table.push(
+    `${id}: { method: '${method.toUpperCase()}', path: '${path}'${isRead ? ', isRead: true' : ''}${argument ? ', takesInput: true' : ''}${
+      body ? `, body: '${Object.keys(body)[0]}'` : ''
+    }${scheme ? `, token: '${scheme}'` : ''} }`,
+  )
+}
+
+function argumentOf(id, asked, body) {
+  if (body?.['text/plain']) return 'body: string, '
+  const schema = body
+    ? body['application/json'].schema
+    : {
+        properties: Object.fromEntries(
+          asked.map(({ name, description, schema }) => [name, { ...schema, description }]),
+        ),
+        required: asked.filter(({ required }) => required).map(({ name }) => name),
+      }
+  const { properties, required = [] } = schema
+  if (Object.keys(properties).length === 0) return ''
+  const name = `${capital(id)}Parameters`
+  parameters.push(`/** What \`${id}\` asks for. */\nexport interface ${name} ${objectOf(schema)}`)
+  return `parameters${required.length > 0 ? '' : '?'}: ${name}, `
+}
+
+const source = `// Written by scripts/write-client-types.mjs from docs/openapi.json: do not edit.
+import type { RequestOptions } from './options.js'
+
+${[...schemas, ...parameters].join('\n\n')}
+
+/** The operations that answer with JSON. */
+export interface Endpoints {
+${endpoints.join('\n\n')}
+}
+
+/** An operation of the document. */
+export interface Operation {
+  readonly method: string
+  readonly path: string
+  /** It changes nothing, so that it may be sent again. */
+  readonly isRead?: boolean
+  /** It has parameters or a body. */
+  readonly takesInput?: boolean
+  /** Media type of the body. */
+  readonly body?: string
+  /** The option with its bearer token. */
+  readonly token?: ${Object.keys(document.components.securitySchemes)
+    .map((scheme) => `'${scheme}'`)
+    .join(' | ')}
+}
+
+/** Every operation, by its id. */
+export const operations = {
+${table.map((line) => `  ${line},`).join('\n')}
+} as const satisfies Readonly<Record<string, Operation>>
+`
+
+const file = join(root, 'packages/client/src/api.ts')
+const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
+const formatted = spawnSync(process.execPath, [biome, 'format', `--stdin-file-path=${file}`], {
+  cwd: root,
+  input: source,
+  encoding: 'utf8',
+})
+if (formatted.status !== 0) throw new Error(formatted.stderr)
+if (!process.argv.includes('--check')) writeFileSync(file, formatted.stdout)
+else if (readFileSync(file, 'utf8') !== formatted.stdout) {
+  console.error('packages/client/src/api.ts is out of date: run node scripts/write-client-types.mjs')
+  process.exitCode = 1
+}
