@@ -59,6 +59,7 @@ function createStore(driver: Driver, schema: string, maxRejectionBytes: number |
   const tables = inSchema(driver, schema)
   const database: Database = {
     schema,
+    autovacuum: driver.autovacuum,
     query: (statement, parameters) => inFlight.run(() => tables.query(statement, parameters)),
     execute: (text, parameters) => inFlight.run(() => tables.execute(text, parameters)),
     transaction: (work) => inFlight.run(() => tables.transaction(work)),

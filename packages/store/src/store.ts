@@ -32,7 +32,7 @@ export interface Store {
   utxosAt(address: Uint8Array): Promise<StoredOutput[]>
   /**
    * The unspent outputs at exactly this address, in order of acceptance, at the time of the first page: later pages do
-   * not see what happens meanwhile. Pages have at most 500 outputs and 256 KiB of CBOR. Nothing stays open between two
+   * not see what happens meanwhile. Pages have at most 128 outputs and 256 KiB of CBOR. Nothing stays open between two
    * pages, so a slow reader costs nothing. {@link Blocks.forgetSpent} with a time before the first page,
    * {@link Blocks.undo}, {@link Blocks.drop} and {@link Blocks.reset} end that guarantee.
    *

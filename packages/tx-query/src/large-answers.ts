@@ -60,12 +60,10 @@ export function largeAnswers({ maxLargeReads, stallTimeoutMs }: LargeAnswerOptio
     })
 
   return async <Row>(answer: ListAnswer<Row>, request: FastifyRequest, reply: FastifyReply) => {
-    const source: { read: Reader } = { read: (read) => read() }
-    const chunks = chunksOf(answer, source)
+    const chunks = chunksOf(answer, readFairly)
     const { text, done } = await starting(() => start(chunks))
     reply.type('application/json; charset=utf-8')
     if (done) return reply.send(text)
-    source.read = readFairly
     return stream(text, chunks, request, reply)
   }
 
@@ -117,14 +115,14 @@ async function* prepend(first: string, rest: AsyncGenerator<string, void>): Asyn
   yield* rest
 }
 
-/** @param source `read` may be replaced between two chunks */
+/** @param readNext runs each read but the first */
 async function* chunksOf<Row>(
   { head, rows, item, tail }: ListAnswer<Row>,
-  source: { readonly read: Reader },
+  readNext: Reader,
 ): AsyncGenerator<string, void> {
   let count = 0
   yield head
-  for await (const batch of batches(rows(), source)) {
+  for await (const batch of batches(rows(), readNext)) {
     for (let first = 0; first < batch.length; first += rowsPerChunk) {
       const items = batch.slice(first, first + rowsPerChunk).map(item)
       yield (count === 0 ? '' : ',') + items.join(',')
@@ -134,10 +132,7 @@ async function* chunksOf<Row>(
   yield tail(count)
 }
 
-async function* batches<Row>(
-  rows: Rows<Row>,
-  source: { readonly read: Reader },
-): AsyncGenerator<readonly Row[], void> {
+async function* batches<Row>(rows: Rows<Row>, readNext: Reader): AsyncGenerator<readonly Row[], void> {
   if (!(Symbol.asyncIterator in rows)) {
     yield await rows
     return
@@ -145,12 +140,12 @@ async function* batches<Row>(
   const iterator = rows[Symbol.asyncIterator]()
   let open = true
   try {
-    for (;;) {
-      const { value, done } = await source.read(() => iterator.next())
-      open = !done
-      if (done) return
-      yield value
+    let result = await iterator.next()
+    while (!result.done) {
+      yield result.value
+      result = await readNext(() => iterator.next())
     }
+    open = false
   } catch (error) {
     open = false
     throw error

@@ -25,7 +25,7 @@ export interface TransactionExecutor extends Executor {
 
 /** A database through one of the drivers. */
 export interface Driver extends Executor {
-  /** Whether the database reclaims the space of deleted rows without being told. */
+  /** Whether the database, without being told, reclaims the space of deleted rows and collects statistics for its planner. */
   readonly autovacuum: boolean
   /**
    * Commits when `work` resolves and rolls back when it rejects, with the work's own error. A failed statement dooms
@@ -53,7 +53,7 @@ export interface Connection {
 export interface Transaction extends Connection, Pick<TransactionExecutor, 'doom'> {}
 
 /** A {@link Connection} that can start transactions; see {@link Driver.transaction}. */
-export interface Database extends Connection {
+export interface Database extends Connection, Pick<Driver, 'autovacuum'> {
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
   /** Reclaims the space of deleted rows where the database does not do so on its own. */
   vacuum(...tables: string[]): Promise<void>
@@ -88,6 +88,7 @@ export function inSchema(driver: Driver, schema: string): Database {
 
   return {
     ...connect(driver),
+    autovacuum: driver.autovacuum,
     transaction: (work) =>
       driver.transaction((transaction) => work({ ...connect(transaction), doom: transaction.doom })),
     async vacuum(...tables) {

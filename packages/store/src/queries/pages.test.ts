@@ -43,10 +43,10 @@ describeBackends('pages of unspent outputs', (backend) => {
   })
 
   it.each([
-    [499, [499]],
-    [500, [500]],
-    [1_001, [500, 500, 1]],
-  ])('have %d outputs in pages of at most 500, in order', async (count, pages) => {
+    [127, [127]],
+    [128, [128]],
+    [257, [128, 128, 1]],
+  ])('have %d outputs in pages of at most 128, in order', async (count, pages) => {
     const outputs = Array.from({ length: count }, (_, n) => entry(outputOf(`${n}`), alice))
     await store.applyGenesis([...outputs, entry(outputOf('bob'), bob)])
     expect(await sizes(store.utxoPages(alice.address))).toEqual(pages)
