@@ -39,7 +39,7 @@ import type { NodeContext } from './context.js'
 import type { AdministratorKeys } from './layer1/administrator-keys.js'
 import type { Settlement } from './layer1/settlement.js'
 import { duties } from './roles.js'
-import { cacheDirectory, type Storage } from './storage/open-storage.js'
+import { cacheDirectory, indexSchema, type Storage } from './storage/open-storage.js'
 
 /** What a process runs beside its server; undefined for what its role does not run. */
 export interface Work {
@@ -146,7 +146,7 @@ async function startIndex(
 ): Promise<LedgerIndex> {
   const index = await openIndex({
     database: store.database,
-    schema: `${settings.DATABASE_SCHEMA}_index`,
+    schema: indexSchema(settings),
     source: store.changes,
     genesis: genesis?.outputs ?? [],
     onError: (err) => log.warn({ err }, 'The index could not follow acceptance; trying again'),

@@ -1,5 +1,6 @@
 export type * from './blocks/types.js'
 export type { PGliteLike } from './database/pglite.js'
+export type { StoreWarning } from './database/server-settings.js'
 export type * from './database/shared-database.js'
 export * from './errors.js'
 export type * from './events/types.js'

@@ -7,7 +7,9 @@ import { type Database, type Driver, inSchema, type Transaction } from './databa
 import { openPGlite } from './database/pglite.js'
 import { openPostgres } from './database/postgres.js'
 import { quoteSchema } from './database/schema-name.js'
+import { readServerWarnings } from './database/server-settings.js'
 import { shareDatabase } from './database/shared-database.js'
+import { createVacuum, keepVacuumed } from './database/vacuum.js'
 import { StoreError } from './errors.js'
 import { openEvents } from './events/events.js'
 import { openFaucetClaims } from './faucet/claims.js'
@@ -36,7 +38,8 @@ import type { Store } from './store.js'
  * await store.close()
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const schema = quoteSchema(options.schema ?? 'ratatosk')
+  const { schema: name = 'ratatosk' } = options
+  const schema = quoteSchema(name)
   const { maxRejectionBytes } = options
   if (
     maxRejectionBytes !== undefined &&
@@ -51,10 +54,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await driver.close()
     throw error
   }
-  return createStore(driver, schema, maxRejectionBytes)
+  const vacuumed = 'pglite' in options ? [name, ...(options.vacuumedSchemas ?? [])] : []
+  return createStore(driver, schema, vacuumed, maxRejectionBytes)
 }
 
-function createStore(driver: Driver, schema: string, maxRejectionBytes: number | undefined): Store {
+function createStore(
+  driver: Driver,
+  schema: string,
+  vacuumedSchemas: readonly string[],
+  maxRejectionBytes: number | undefined,
+): Store {
   const inFlight = trackInFlight()
   const tables = inSchema(driver, schema)
   const database: Database = {
@@ -65,6 +74,9 @@ function createStore(driver: Driver, schema: string, maxRejectionBytes: number |
     transaction: (work) => inFlight.run(() => tables.transaction(work)),
     vacuum: (...names) => inFlight.run(() => tables.vacuum(...names)),
   }
+
+  const vacuum = createVacuum(driver, vacuumedSchemas)
+  const vacuuming = driver.autovacuum ? undefined : keepVacuumed(() => inFlight.run(() => vacuum.look()))
 
   // Serialised in this process first, so that at most one connection waits for the database's lock.
   const mutex = new Mutex()
@@ -100,6 +112,12 @@ function createStore(driver: Driver, schema: string, maxRejectionBytes: number |
       await pTimeout(answer, { milliseconds: Number.POSITIVE_INFINITY, ...(signal && { signal }) })
     },
 
-    close: () => inFlight.close(() => driver.close()),
+    warnings: async () => (driver.autovacuum ? readServerWarnings(database) : []),
+
+    close: () =>
+      inFlight.close(async () => {
+        await vacuuming?.stop()
+        await driver.close()
+      }),
   }
 }

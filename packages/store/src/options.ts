@@ -18,6 +18,8 @@ export interface PostgresOptions {
 export interface EmbeddedOptions {
   /** A PGlite (0.5 or later) that its owner opened and closes. Others may use it too. */
   readonly pglite: PGliteLike
+  /** Schemas besides the store's whose tables are vacuumed too: PGlite does not vacuum on its own. */
+  readonly vacuumedSchemas?: readonly string[]
 }
 
 /** Where in the database the tables are. */

@@ -1,6 +1,7 @@
 import type { WritableArchive } from '@ratatosk/block'
 import type { ClaimStore } from '@ratatosk/claims'
 import type { Blocks } from './blocks/types.js'
+import type { StoreWarning } from './database/server-settings.js'
 import type { SharedDatabase } from './database/shared-database.js'
 import type { Events } from './events/types.js'
 import type { Leases } from './leases.js'
@@ -48,7 +49,7 @@ export interface Store {
    * CBOR of each transaction that spends from or pays to the address, once, oldest first. Commit and merge do not
    * change it, and new transactions come at its end. Pages have at most 500 transactions and 256 KiB.
    *
-   * @param page which part to read: a deep `offset` is skipped in steps of 10,000 index entries, once
+   * @param page which part to read: a deep `offset` is skipped in steps of 1,000 index entries, once
    * @throws StoreError `STORE_INVALID_ARGUMENT`
    */
   historyPages(address: Uint8Array, page: Page): AsyncIterable<readonly Uint8Array[]>
@@ -120,6 +121,13 @@ export interface Store {
 
   /** Resolves when the database answers. Rejects when it does not, or when the signal aborts first. */
   ping(signal?: AbortSignal): Promise<void>
+  /**
+   * Settings of the PostgreSQL server under which the store loses data or speed. None for a PGlite, whose settings nobody chooses.
+   *
+   * @example
+   * for (const { message } of await store.warnings()) console.warn(message)
+   */
+  warnings(): Promise<readonly StoreWarning[]>
   /** Waits for running work (up to 5 s), then closes the store's own connections. May be called twice. */
   close(): Promise<void>
 }

@@ -34,6 +34,7 @@ export async function openStorage(context: NodeContext): Promise<Storage> {
   const store = await openStoreAt(settings, embedded?.pglite)
   closing.defer(() => store.close())
   await checkProtocolVersion(store)
+  await warnOfSettings(store, log)
 
   const queue = await openQueueAt(settings, embedded?.pglite, log)
   closing.defer(() => queue.close(settings.SHUTDOWN_TIMEOUT_MS))
@@ -112,10 +113,27 @@ async function openStoreAt(settings: Settings, pglite: PGlite | undefined): Prom
   const { DATABASE_URL: url, DATABASE_SCHEMA: schema, DATABASE_POOL_SIZE: maxConnections } = settings
   const { DEAD_LETTER_MAX_BYTES: maxRejectionBytes } = settings
   try {
-    if (pglite !== undefined) return await openStore({ pglite, schema, maxRejectionBytes })
+    if (pglite !== undefined) {
+      const vacuumedSchemas = [indexSchema(settings)]
+      return await openStore({ pglite, schema, vacuumedSchemas, maxRejectionBytes })
+    }
     return await openStore({ url: url ?? '', schema, maxConnections, maxRejectionBytes })
   } catch (cause) {
     throw new StartError('NODE_DATABASE', `The store cannot be opened: ${messageOf(cause)}`, { cause })
+  }
+}
+
+/** The schema of the index's tables. */
+export function indexSchema({ DATABASE_SCHEMA }: Settings): string {
+  return `${DATABASE_SCHEMA}_index`
+}
+
+/** Nothing that the server says keeps the node from starting. */
+async function warnOfSettings(store: Store, log: Logger): Promise<void> {
+  try {
+    for (const { code, message } of await store.warnings()) log.warn({ code }, message)
+  } catch (err) {
+    log.warn({ err }, "PostgreSQL's settings could not be read")
   }
 }
 

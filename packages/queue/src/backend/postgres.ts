@@ -22,7 +22,8 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
   checkPostgresUrl(url)
   const config: pg.ClientConfig = {
     connectionString: url,
-    options: `-c search_path=${quoteSchema(schema)}`,
+    // A submission is acknowledged once its job is written, so that must be durable.
+    options: `-c search_path=${quoteSchema(schema)} -c synchronous_commit=on`,
     keepAlive: true,
     connectionTimeoutMillis: requestTimeoutMs,
     query_timeout: requestTimeoutMs,
