@@ -7,8 +7,11 @@ import { StoreError } from '../errors.js'
 import { addressHistory } from '../schema/tables.js'
 import type { Page } from '../store.js'
 
-/** Entries that one statement skips at most. */
-const stride = 10_000
+/** Entries between two marks: the most that a page skips. */
+const stride = 1_000
+
+/** Marks that one statement finds at most. */
+const marksPerStatement = 10
 
 const historyPage = statement(
   { sequence: int8, cbor: bytea, complete: bool },
@@ -27,14 +30,20 @@ const historyPage = statement(
 )
 
 const entry = { sequence: addressHistory.sequence }
-const firstEntry = statement(
-  entry,
-  'SELECT sequence FROM ratatosk.address_history WHERE address = $1 ORDER BY sequence LIMIT 1',
+const newestDrop = statement(
+  { number: int8 },
+  'SELECT COALESCE(max(number), 0) AS number FROM ratatosk.dropped_transactions',
 )
-const entryAfterStride = statement(
+const marksAfter = statement(
   entry,
-  `SELECT sequence FROM ratatosk.address_history
-  WHERE address = $1 AND sequence > $2 ORDER BY sequence OFFSET ${stride - 1} LIMIT 1`,
+  `SELECT sequence FROM (
+    SELECT sequence, row_number() OVER (ORDER BY sequence) AS place
+    FROM (
+      SELECT sequence FROM ratatosk.address_history
+      WHERE address = $1 AND sequence > $2 ORDER BY sequence LIMIT ${marksPerStatement * stride}
+    ) AS entry
+  ) AS counted
+  WHERE place % ${stride} = 0 ORDER BY sequence`,
 )
 
 /** Where a deep page starts: after this sequence, and then so many entries further. */
@@ -45,8 +54,8 @@ interface Start {
 
 /** The sequence of every {@link stride}th entry of an address, as far as they are known. */
 interface Marks {
-  /** Of the first entry. A reset starts the history again with greater sequences. */
-  readonly first: bigint
+  /** The newest undoing of accepted transactions at the time: it may have shortened the history. */
+  readonly drop: bigint
   readonly sequences: bigint[]
 }
 
@@ -57,14 +66,14 @@ export type HistoryPages = (address: Uint8Array, page: Page) => AsyncGenerator<r
 export function openHistory(database: Database): HistoryPages {
   const known = new LRUCache<string, Marks>({ max: 1_000 })
 
-  /** A history only grows at its end, so a mark stays valid; a reset is recognised by the first entry. */
-  async function marksOf(address: Uint8Array): Promise<Marks | undefined> {
-    const [entry] = await queryInIndexOrder(database, firstEntry, [address])
-    if (entry === undefined) return undefined
+  /** A history grows at its end, so a mark stays valid until transactions are undone. */
+  async function marksOf(address: Uint8Array): Promise<Marks> {
+    const [newest] = await database.query(newestDrop)
+    const drop = newest?.number ?? 0n
     const key = toHex(address)
     const marks = known.get(key)
-    if (marks?.first === entry.sequence) return marks
-    const none = { first: entry.sequence, sequences: [] }
+    if (marks?.drop === drop) return marks
+    const none = { drop, sequences: [] }
     known.set(key, none)
     return none
   }
@@ -72,18 +81,18 @@ export function openHistory(database: Database): HistoryPages {
   /** `undefined`: the history is shorter. */
   async function startOf(address: Uint8Array, offset: number): Promise<Start | undefined> {
     if (offset < stride) return { after: -1n, skip: offset }
-    const marks = await marksOf(address)
-    if (marks === undefined) return undefined
+    const { sequences } = await marksOf(address)
     const wanted = Math.floor(offset / stride)
-    for (let next = marks.sequences.length; next < wanted; next += 1) {
-      const [entry] = await queryInIndexOrder(database, entryAfterStride, [
-        address,
-        marks.sequences[next - 1] ?? -1n,
-      ])
-      if (entry === undefined) return undefined
-      marks.sequences[next] = entry.sequence
+    while (sequences.length < wanted) {
+      const known = sequences.length
+      const found = await queryInIndexOrder(database, marksAfter, [address, sequences[known - 1] ?? -1n])
+      // Another reader may have found the same meanwhile.
+      found.forEach(({ sequence }, n) => {
+        sequences[known + n] = sequence
+      })
+      if (found.length < marksPerStatement && sequences.length < wanted) return undefined
     }
-    return { after: marks.sequences[wanted - 1] ?? -1n, skip: offset % stride }
+    return { after: sequences[wanted - 1] ?? -1n, skip: offset % stride }
   }
 
   return async function* historyPages(address, { limit, offset }) {
@@ -96,9 +105,7 @@ export function openHistory(database: Database): HistoryPages {
     const read = async (last: { readonly sequence: bigint } | undefined) => {
       const { after, skip } = last === undefined ? start : { after: last.sequence, skip: 0 }
       const key = [address, after, skip, Math.min(left, maxPageRows)]
-      const page = await (last === undefined && offset < stride
-        ? database.query(historyPage, key)
-        : queryInIndexOrder(database, historyPage, key))
+      const page = await queryInIndexOrder(database, historyPage, key)
       left -= page.length
       return page
     }

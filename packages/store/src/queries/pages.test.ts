@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases.js'
 import type { LedgerEntry, StoredOutput } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeBackends, type TestStore } from '../test/backends.js'
+import { describeBackends, describeEveryBackend, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 
@@ -207,6 +207,27 @@ describeBackends('pages of an address history', (backend) => {
     expect(await page(10_000)).toEqual([60_001, 60_002, 60_003])
   })
 
+  it('start where they should after transactions were dropped and others accepted', async () => {
+    await store.applyGenesis([entry(outputOf('genesis'), alice)])
+    const chain = (names: readonly string[], first: string) =>
+      names.map((name, n) => transaction(name, [outputOf(names[n - 1] ?? first)], [alice]))
+    const names = numbers(0, 1_200).map(String)
+    await store.withLedger((ledger) => ledger.apply({ transactions: chain(names, 'genesis') }))
+    const page = () => all(store.historyPages(alice.address, { limit: 2, offset: 1_010 }))
+    const cborOf = (...names: readonly string[]) => names.map((name) => transaction(name, [], []).cbor)
+    expect(await page()).toEqual(cborOf('1010', '1011'))
+
+    const reason = { code: 'OutsideValidityIntervalUTxO', message: 'Too late', details: {} }
+    const dropped = new Map(
+      names.slice(900).map((name) => [Buffer.from(idOf(name)).toString('hex'), reason] as const),
+    )
+    await store.blocks.drop(dropped, () => undefined, await takeLease(store))
+    expect(await page()).toEqual([])
+    const others = numbers(0, 300).map((n) => `other ${n}`)
+    await store.withLedger((ledger) => ledger.apply({ transactions: chain(others, '899') }))
+    expect(await page()).toEqual(cborOf('other 110', 'other 111'))
+  })
+
   it('do not show a transaction twice while it moves into a block', async () => {
     const lease = await takeLease(store)
     await store.applyGenesis([entry(outputOf('genesis'), alice)])
@@ -256,5 +277,80 @@ describeBackends('pages of block transactions', (backend) => {
     }
     await expect(read()).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
     expect(await sizes(store.blockTransactionPages(headerHashOf('block')))).toEqual([])
+  })
+})
+
+/** Rows at one address: the page that is read must not depend on them. */
+const manyRows = Number(process.env.RATATOSK_ADDRESS_ROWS ?? 20_000)
+
+describeEveryBackend('pages of an address with many rows', (backend) => {
+  let test: TestStore
+  let store: Store
+
+  beforeEach(async () => {
+    test = await backend.create()
+    store = await test.another({}, 1)
+    const id = "sha256(('t' || n)::bytea)"
+    await test.database.query(
+      `INSERT INTO ${test.schema}.mempool_ledger (transaction_id, output_index, output, address, sequence)
+      SELECT ${id}, 0, ${id}, CASE n % 2 WHEN 0 THEN $1::bytea ELSE $2::bytea END, n
+      FROM generate_series(1, 2 * $3::integer) AS n`,
+      [alice.address, bob.address, manyRows],
+    )
+    await test.database.query(
+      `INSERT INTO ${test.schema}.mempool_transactions (sequence, transaction_id, cbor)
+      SELECT n, ${id}, ${id} FROM generate_series(1, 2 * $1::integer) AS n`,
+      [manyRows],
+    )
+    await test.database.query(
+      `INSERT INTO ${test.schema}.address_history
+      SELECT CASE n % 2 WHEN 0 THEN $1::bytea ELSE $2::bytea END, n FROM generate_series(1, 2 * $3::integer) AS n`,
+      [alice.address, bob.address, manyRows],
+    )
+    // As autovacuum does.
+    if (backend.name === 'PostgreSQL') {
+      await test.database.query(`ANALYZE ${test.schema}.mempool_ledger, ${test.schema}.address_history`)
+    }
+  }, 300_000)
+
+  afterEach(() => test.drop())
+
+  /** Rows and index entries that statements of the store have read so far. */
+  async function rowsRead(): Promise<number> {
+    // PostgreSQL otherwise reports them once a second.
+    await store.database.query('SELECT pg_stat_force_next_flush()')
+    const [row] = await test.database.query<{ count: bigint }>(
+      `SELECT (
+        (SELECT sum(seq_tup_read + COALESCE(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = $1)
+        + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = $1)
+      )::bigint AS count`,
+      [test.schema],
+    )
+    return Number(row!.count)
+  }
+
+  it('read little more than what they return', { timeout: 300_000 }, async () => {
+    let [count, largest, before] = [0, 0, await rowsRead()]
+    for await (const page of store.utxoPages(alice.address)) {
+      count += page.length
+      const after = await rowsRead()
+      largest = Math.max(largest, after - before)
+      before = after
+    }
+    expect(count).toBe(manyRows)
+    expect(largest).toBeLessThan(4 * 500)
+  })
+
+  it('start at any depth for the same price, once it is known', { timeout: 300_000 }, async () => {
+    const read = async (offset: number) => {
+      const before = await rowsRead()
+      const page = await all(store.historyPages(alice.address, { limit: 100, offset }))
+      expect(page.length).toBe(Math.min(100, manyRows - offset))
+      return (await rowsRead()) - before
+    }
+    await read(manyRows - 1)
+    for (const share of [0.999, 0.5, 0.1, 0]) {
+      expect(await read(Math.floor((manyRows - 1) * share))).toBeLessThan(4 * 1_100)
+    }
   })
 })

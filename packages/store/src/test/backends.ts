@@ -25,8 +25,8 @@ export interface TestStore {
   /** The database behind the store. */
   readonly database: RawDatabase
   readonly driver: Driver
-  /** A second store over the same tables. */
-  another(retention?: RetentionOptions): Promise<Store>
+  /** A second store over the same tables; of the connections only a server takes note. */
+  another(retention?: RetentionOptions, maxConnections?: number): Promise<Store>
   drop(): Promise<void>
 }
 
@@ -60,8 +60,8 @@ export const postgresql: Backend = {
   async start() {},
   async create() {
     const schema = randomSchema()
-    const open = (retention?: RetentionOptions) =>
-      openStore({ url: databaseUrl, schema, maxConnections: 4, ...retention })
+    const open = (retention?: RetentionOptions, maxConnections = 4) =>
+      openStore({ url: databaseUrl, schema, maxConnections, ...retention })
     return assemble(schema, openPostgres({ url: databaseUrl, maxConnections: 2 }), open)
   },
 }
@@ -110,7 +110,7 @@ function describeOn(backends: readonly Backend[], subject: string, tests: (backe
 async function assemble(
   schema: string,
   driver: Driver,
-  open: (retention?: RetentionOptions) => Promise<Store>,
+  open: (retention?: RetentionOptions, maxConnections?: number) => Promise<Store>,
 ): Promise<TestStore> {
   const stores = [await open()]
   return {
@@ -121,8 +121,8 @@ async function assemble(
       ...raw(driver),
       transaction: (work) => driver.transaction((transaction) => work(raw(transaction))),
     },
-    async another(retention) {
-      const store = await open(retention)
+    async another(retention, maxConnections) {
+      const store = await open(retention, maxConnections)
       stores.push(store)
       return store
     },
