@@ -43,6 +43,8 @@ export {
   findFraud,
   fraudScript,
   type ProvenFraud,
+  type VerdictPolicyName,
+  verdictPolicies,
 } from './fraud/find-fraud.js'
 export { findLedgerFraud } from './fraud/find-ledger-fraud.js'
 export { findTransactionFraud } from './fraud/find-transaction-fraud.js'

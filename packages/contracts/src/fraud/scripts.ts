@@ -20,11 +20,16 @@ export function ledgerFraudScript(): PlutusScript {
  * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`; also for another protocol version than 9 or 10, whose rules these are
  */
 export function transactionFraudScript(rules: ProvableRules): PlutusScript {
-  const { major } = rules.parameters.protocolVersion
-  if (major !== 9 && major !== 10)
+  if (!hasTransactionPolicy(rules)) {
+    const { major } = rules.parameters.protocolVersion
     throw new ContractsError('CONTRACTS_INVALID_PARAMETER', `protocolVersion must be 9 or 10, not ${major}`)
+  }
   return applyParameters(compiledCode('transaction_fraud'), rulesData(rules))
 }
+
+/** Whether there is a transaction policy for these rules: it knows those of protocol versions 9 and 10. */
+export const hasTransactionPolicy = ({ parameters }: ProvableRules): boolean =>
+  [9, 10].includes(parameters.protocolVersion.major)
 
 /** The parameters of the transaction policy. */
 export function rulesData({ parameters, networkId, slots }: ProvableRules): bigint[] {

@@ -11,7 +11,7 @@ import {
 import { openRecord, openTransaction } from '../../fraud/open-block.js'
 import type { Asset, ResolvedOutputs, TransactionFraudProof } from '../../fraud/transaction-proofs.js'
 import { blockOf, type Entries, hexOf, type TestBlock } from './blocks.js'
-import type { Draw } from './loose-bodies.js'
+import type { Draw } from './draw.js'
 import {
   assets,
   coin0,

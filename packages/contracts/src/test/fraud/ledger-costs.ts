@@ -18,26 +18,27 @@ import {
   payment,
   story,
 } from './blocks.js'
+import { fillers, measuredSizes } from './fillers.js'
 import { honestHashes, prove, storyKeys } from './ledger-lies.js'
 import type { ProvenLie } from './measure-proof.js'
 
-const size = 40_000
 const { made, unspent, beyond } = storyKeys
 const strangeKey = new Uint8Array(7)
 const hashes = (): Uint8Array => concatBytes(honestHashes().subarray(0, 64), new Uint8Array(32))
-const filler = (from: number) =>
-  Array.from({ length: size }, (_, i) => {
-    const transactionId = blake2b256(new TextEncoder().encode(`filler ${from + i}`))
-    return hexOf({ transactionId, index: 0 })
-  })
+/** Positions up to some that the block does not have. */
+const positions = Array.from({ length: 10 }, (_, position) => hexOfPosition(position))
 
-/** A block that lies about everything at once, in maps of tens of thousands. */
+/** A block that lies about everything at once. */
 function manyLies() {
   const outputs = outputsBefore()
-  for (const key of filler(0)) outputs.set(key, payment(1, 2_000_000n))
+  const { outputs: unspentCount, entries: entryCount } = measuredSizes
+  for (const key of fillers(unspentCount, [...outputs.keys(), ...[made, unspent, beyond].map(hexOf)]))
+    outputs.set(key, payment(1, 2_000_000n))
   return blockOf(story, outputs, {
     entries(entries) {
-      for (const key of filler(size)) entries.set(key, outputRecord(0n, 1n, payment(1, 2_000_000n)))
+      const noted = [...entries.keys(), ...positions, hexOf(beyond), toHex(strangeKey)]
+      for (const key of fillers(entryCount, noted, unspentCount))
+        entries.set(key, outputRecord(0n, 1n, payment(1, 2_000_000n)))
       patch(entries, hexOf(coin0), 8, eight(3n))
       patch(entries, hexOf(coin1), 16, new Uint8Array(32))
       patch(entries, hexOf(made), 8, eight(1n))
@@ -53,7 +54,7 @@ function manyLies() {
   })
 }
 
-/** One proof of each kind, in a block with 40,000 entries over as many unspent outputs. */
+/** One proof of each kind, in a block with maps of {@link measuredSizes}. */
 export function proveManyLies(): ProvenLie[] {
   const block = manyLies()
   const proofs: readonly LedgerFraudProof[] = [

@@ -1,13 +1,11 @@
 import { concatBytes } from '@ratatosk/cbor'
 import fc from 'fast-check'
+import type { Draw } from './draw.js'
 
 /*
  * Transaction bodies in every encoding that the decoder accepts: definite and indefinite lengths, longer heads than needed, tags
  * or none, fields in any order, and fields that no fraud proof reads.
  */
-
-/** Draws one of `count` choices; the first is the common one. */
-export type Draw = (count: number) => number
 
 const head = (major: number, value: number | bigint, width: number): Uint8Array => {
   const bytes = new Uint8Array(1 + width)

@@ -1,51 +1,103 @@
 import type { PlutusData } from '@ratatosk/ledger/plutus-data'
-import type { Draw } from './loose-bodies.js'
+import type { Draw } from './draw.js'
 
-type Part = { readonly get: PlutusData; readonly set: (value: PlutusData) => PlutusData }
+const sizes = new WeakMap<object, number>()
 
-/** Every part of data, with a function that returns the whole with another value there. */
-function* partsIn(data: PlutusData, set: (value: PlutusData) => PlutusData): Generator<Part, void> {
-  yield { get: data, set }
-  if (typeof data === 'bigint' || data instanceof Uint8Array) return
-  const items = 'fields' in data ? data.fields : data
-  for (const [place, item] of items.entries()) {
-    yield* partsIn(item, (value) => {
-      const changed = items.map((each, i) => (i === place ? value : each))
-      return set('fields' in data ? { index: data.index, fields: changed } : changed)
-    })
-  }
+/** How many parts data has, itself included. */
+function sizeOf(data: PlutusData): number {
+  if (typeof data === 'bigint' || data instanceof Uint8Array) return 1
+  const size = sizes.get(data) ?? 1 + itemsOf(data).reduce((sum, item) => sum + sizeOf(item), 0)
+  sizes.set(data, size)
+  return size
 }
+
+const itemsOf = (data: Exclude<PlutusData, bigint | Uint8Array>): readonly PlutusData[] =>
+  'fields' in data ? data.fields : data
+
+/** The part at a place, counted from the whole downwards. */
+function partAt(data: PlutusData, place: number): PlutusData {
+  let found = data
+  replaced(data, place, (part) => {
+    found = part
+    return part
+  })
+  return found
+}
+
+/** Data with another part at a place. */
+function replaced(data: PlutusData, place: number, change: (part: PlutusData) => PlutusData): PlutusData {
+  if (place === 0 || typeof data === 'bigint' || data instanceof Uint8Array) return change(data)
+  let left = place - 1
+  const items = [...itemsOf(data)]
+  for (const [index, item] of items.entries()) {
+    const size = sizeOf(item)
+    if (left < size) {
+      items[index] = replaced(item, left, change)
+      break
+    }
+    left -= size
+  }
+  return 'fields' in data ? { index: data.index, fields: items } : items
+}
+
+/** What a mutation does to a part: puts a part of another redeemer there, or changes it. */
+export const mutationKinds = ['foreign part', 'integer', 'cut', 'bit', 'items', 'constructor'] as const
+export type MutationKind = (typeof mutationKinds)[number]
+
+export interface Mutated {
+  readonly redeemer: PlutusData
+  /** What was done last. */
+  readonly kind: MutationKind
+}
+
+/** The redeemer, the header and its fields: a changed header has another hash. */
+const headerParts = 12
 
 /** A redeemer with a few parts exchanged, changed or removed: foreign keys, swapped sides, truncated proofs. */
-export function mutated(redeemer: PlutusData, pool: readonly PlutusData[], draw: Draw): PlutusData {
+export function mutated(redeemer: PlutusData, pool: readonly PlutusData[], draw: Draw): Mutated {
   let result = redeemer
+  let kind: MutationKind = 'items'
   for (let times = 1 + draw(2); times > 0; times--) {
-    // Behind the first part, the redeemer, come the header and its fields; a changed header has another hash.
-    const parts = [...partsIn(result, (value) => value)].slice(12)
-    const part = parts[draw(parts.length)]
-    if (part === undefined) return result
-    result = part.set(changed(part.get, pool, draw))
+    const count = sizeOf(result) - headerParts
+    if (count <= 0) break
+    result = replaced(result, headerParts + draw(count), (part) => {
+      const [value, done] = changed(part, pool, draw)
+      kind = done
+      return value
+    })
   }
-  return result
+  return { redeemer: result, kind }
 }
 
-function changed(data: PlutusData, pool: readonly PlutusData[], draw: Draw): PlutusData {
+/** How often a part of the same kind is looked for in other redeemers. */
+const looks = 30
+
+function foreignPart(data: PlutusData, pool: readonly PlutusData[], draw: Draw): PlutusData {
   const other = pool[draw(pool.length)]!
-  if (draw(3) === 0) {
-    const parts = [...partsIn(other, (value) => value)].map(({ get }) => get)
-    const alike = parts.filter((part) => kindOf(part) === kindOf(data))
-    return alike[draw(Math.max(1, alike.length))] ?? data
+  for (let look = 0; look < looks; look++) {
+    const part = partAt(other, draw(sizeOf(other)))
+    if (kindOf(part) === kindOf(data)) return part
   }
-  if (typeof data === 'bigint') return [data + 1n, data - 1n, -1n, 0n, 2n ** 63n][draw(5)]!
+  return data
+}
+
+function changed(data: PlutusData, pool: readonly PlutusData[], draw: Draw): [PlutusData, MutationKind] {
+  if (draw(3) === 0) return [foreignPart(data, pool, draw), 'foreign part']
+  if (typeof data === 'bigint') return [[data + 1n, data - 1n, -1n, 0n, 2n ** 63n][draw(5)]!, 'integer']
   if (data instanceof Uint8Array) {
-    if (data.length === 0 || draw(4) === 0) return data.subarray(draw(2), Math.max(0, data.length - draw(3)))
+    if (data.length === 0 || draw(4) === 0)
+      return [data.subarray(draw(2), Math.max(0, data.length - draw(3))), 'cut']
     const place = draw(data.length)
-    return data.with(place, data[place]! ^ (1 << draw(8)))
+    return [data.with(place, data[place]! ^ (1 << draw(8))), 'bit']
   }
-  const items = 'fields' in data ? data.fields : data
-  const fewer = items.filter((_, place) => place !== draw(Math.max(1, items.length)))
+  const items = itemsOf(data)
+  const left = draw(Math.max(1, items.length))
+  const fewer = items.filter((_, place) => place !== left)
   const rest = [fewer, [...items].reverse(), [...items, ...items.slice(-1)]][draw(3)]!
-  return 'fields' in data ? { index: draw(4) === 0 ? draw(12) : data.index, fields: rest } : rest
+  if (!('fields' in data)) return [rest, 'items']
+  return draw(4) === 0
+    ? [{ index: draw(12), fields: items }, 'constructor']
+    : [{ index: data.index, fields: rest }, 'items']
 }
 
 const kindOf = (data: PlutusData): string =>

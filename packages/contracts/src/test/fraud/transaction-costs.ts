@@ -1,9 +1,9 @@
 import { concatBytes } from '@ratatosk/cbor'
-import { blake2b256 } from '@ratatosk/ledger'
 import { transactionFraudScript } from '../../fraud/scripts.js'
 import { encodeTransactionFraudProof, type TransactionFraudProof } from '../../fraud/transaction-proofs.js'
 import { operator } from '../world.js'
 import { blockOf, hexOf, outputRecord, payment, type TestBlock } from './blocks.js'
+import { fillers, measuredSizes } from './fillers.js'
 import type { ProvenLie } from './measure-proof.js'
 import { prove } from './transaction-lies.js'
 import {
@@ -26,22 +26,19 @@ import {
   unspentBefore,
 } from './transactions.js'
 
-const size = 40_000
 const inputCount = 40
 
 const many = Array.from({ length: inputCount }, (_, i) => special(400 + i))
 
-/** A block of transactions in a transactions map of tens of thousands of entries. */
+/** A block of transactions among many entries. */
 function amongMany(plans: readonly Plan[]): TestBlock {
   const outputs = unspentBefore()
   for (const reference of many) outputs.set(hexOf(reference), payment(3, 2_000_000n))
   const transactions = plans.map((plan) => transfer(plan).cbor)
   return blockOf(transactions, outputs, {
     entries(entries) {
-      for (let i = 0; i < size; i++) {
-        const transactionId = blake2b256(new TextEncoder().encode(`filler ${i}`))
-        entries.set(hexOf({ transactionId, index: 0 }), outputRecord(0n, 1n, payment(1, 2_000_000n)))
-      }
+      for (const key of fillers(measuredSizes.entries, [...entries.keys()]))
+        entries.set(key, outputRecord(0n, 1n, payment(1, 2_000_000n)))
     },
     header: { operatorVkey: operator.hash },
   })
@@ -137,7 +134,7 @@ const lies: readonly (readonly [
   ],
 ]
 
-/** One proof of each kind and some large ones, in a block with a map of 40,000 entries. */
+/** One proof of each kind and some large ones, in a block with a map of {@link measuredSizes}. */
 export function proveTransactionLies(): ProvenLie[] {
   const block = amongMany(lies.map(([, plan]) => plan))
   const { header } = block

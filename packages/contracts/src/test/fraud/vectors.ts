@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CborReader, fromHex } from '@ratatosk/cbor'
+import { CborReader, fromHex, isDecodeError } from '@ratatosk/cbor'
+import { decodeTransaction, judgeProfile, type ProtocolParameters } from '@ratatosk/ledger'
 import { vectors, vectorsFolder } from '@ratatosk/test-vectors'
+import { parameters as mainnet } from '../evaluate.js'
+import type { Entries } from './blocks.js'
 
 export const hasVectors = vectorsFolder('midgard-txs') !== undefined
 
@@ -56,5 +59,95 @@ function* bodiesIn(transaction: Uint8Array): Generator<Uint8Array, void> {
     yield reader.since(start)
   } catch {
     // Some vectors are transactions that do not decode.
+  }
+}
+
+/** A transaction that the Haskell ledger accepts, and layer 2 does too. */
+export interface AcceptedScenario {
+  readonly name: string
+  readonly transaction: Uint8Array
+  /** What is unspent before it: output CBOR by reference in hex. */
+  readonly unspent: Entries
+  readonly parameters: ProtocolParameters
+  readonly networkId: number
+  readonly slot: bigint
+}
+
+interface Rate {
+  readonly numerator: number
+  readonly denominator: number
+}
+
+interface ScenarioParameters {
+  readonly minFeeCoefficient: number
+  readonly minFeeConstant: number
+  readonly minFeeReferenceScripts: { readonly base: Rate }
+  readonly minUtxoDepositCoefficient: number
+  readonly scriptExecutionPrices: { readonly memory: Rate; readonly cpu: Rate }
+  readonly plutusCostModels: { readonly [language: string]: readonly number[] }
+  readonly version: { readonly major: number; readonly minor: number }
+}
+
+/** The scenarios of the Haskell ledger that pass and are of layer 2. */
+export function* acceptedScenarios(): Generator<AcceptedScenario, void> {
+  for (const name of readdirSync(join(vectors, 'ledger-scenarios', 'scenarios')).sort()) {
+    const scenario = json<{
+      readonly network: string
+      readonly protocolParameters: { readonly $ref: string }
+      readonly initialState: {
+        readonly utxo?: readonly { readonly input: string; readonly output: string }[]
+      }
+      readonly point: { readonly slot: number }
+      readonly transaction: string
+      readonly expected: unknown
+    }>('ledger-scenarios', 'scenarios', name)
+    const transaction = fromHex(scenario.transaction)
+    if (scenario.expected !== 'Pass' || !isOfLayer2(transaction)) continue
+    yield {
+      name,
+      transaction,
+      unspent: new Map(
+        (scenario.initialState.utxo ?? []).map(({ input, output }) => [input, fromHex(output)]),
+      ),
+      parameters: parametersOf(json('ledger-scenarios', scenario.protocolParameters.$ref)),
+      networkId: scenario.network === 'mainnet' ? 1 : 0,
+      slot: BigInt(scenario.point.slot),
+    }
+  }
+}
+
+const rate = ({ numerator, denominator }: Rate) => ({
+  numerator: BigInt(numerator),
+  denominator: BigInt(denominator),
+})
+
+/** The parameters by which the policies judge; the others are those of mainnet. */
+function parametersOf(stated: ScenarioParameters): ProtocolParameters {
+  return {
+    ...mainnet,
+    minFeeA: BigInt(stated.minFeeCoefficient),
+    minFeeB: BigInt(stated.minFeeConstant),
+    referenceScriptCostPerByte: rate(stated.minFeeReferenceScripts.base),
+    coinsPerUtxoByte: BigInt(stated.minUtxoDepositCoefficient),
+    executionPrices: {
+      memory: rate(stated.scriptExecutionPrices.memory),
+      steps: rate(stated.scriptExecutionPrices.cpu),
+    },
+    costModels: Object.fromEntries(
+      Object.entries(stated.plutusCostModels).map(([language, model]) => [
+        language.replace('plutus', 'Plutus'),
+        model.map(BigInt),
+      ]),
+    ),
+    protocolVersion: stated.version,
+  }
+}
+
+function isOfLayer2(transaction: Uint8Array): boolean {
+  try {
+    return judgeProfile(decodeTransaction(transaction)).length === 0
+  } catch (error) {
+    if (isDecodeError(error)) return false
+    throw error
   }
 }

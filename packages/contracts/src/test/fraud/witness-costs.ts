@@ -4,7 +4,8 @@ import { encodeWitnessFraudProof, type WitnessFraudProof } from '../../fraud/wit
 import { parameters } from '../evaluate.js'
 import { testKey } from '../keys.js'
 import { operator } from '../world.js'
-import { blockOf, hexOf, outputRecord, payment } from './blocks.js'
+import { blockOf, outputRecord, payment } from './blocks.js'
+import { fillers, measuredSizes } from './fillers.js'
 import type { ProvenLie } from './measure-proof.js'
 import { needs, places, prove } from './witness-lies.js'
 import {
@@ -25,18 +26,10 @@ import {
 } from './witness-story.js'
 import { hashOf, witnessed } from './witnessed.js'
 
-const size = 40_000
 const crowd = Array.from({ length: 100 }, (_, index) => testKey(`crowd ${index}`))
-const filler = (from: number) =>
-  Array.from({ length: size }, (_, i) => {
-    const transactionId = blake2b256(new TextEncoder().encode(`filler ${from + i}`))
-    return hexOf({ transactionId, index: 0 })
-  })
-
-/** Two transactions that lack all kinds of witnesses, the second among a hundred signatures, in maps of tens of thousands. */
+/** Two transactions that lack all kinds of witnesses, the second among a hundred signatures. */
 function manyLies() {
   const outputs = coinsBefore()
-  for (const key of filler(0)) outputs.set(key, payment(1, 2_000_000n))
   const { signers, redeemers } = everything
   const first = witnessed({
     ...everything,
@@ -55,13 +48,14 @@ function manyLies() {
   })
   return blockOf([first.cbor, second.cbor], outputs, {
     entries(entries) {
-      for (const key of filler(size)) entries.set(key, outputRecord(0n, 1n, payment(1, 2_000_000n)))
+      for (const key of fillers(measuredSizes.entries, [...entries.keys()]))
+        entries.set(key, outputRecord(0n, 1n, payment(1, 2_000_000n)))
     },
     header: { operatorVkey: operator.hash },
   })
 }
 
-/** One proof of each kind, in a block with 40,000 entries over as many unspent outputs. */
+/** One proof of each kind, in a block with a map of {@link measuredSizes}. */
 export function proveManyWitnessLies(): ProvenLie[] {
   const block = manyLies()
   const { spent, minted, required } = needs

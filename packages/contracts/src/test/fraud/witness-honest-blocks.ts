@@ -9,9 +9,9 @@ import {
   satisfiesNativeScript,
 } from '@ratatosk/ledger'
 import type { ScriptNeed, SignatureNeed, WitnessFraudProof } from '../../fraud/witness-proofs.js'
-import { testKey } from '../keys.js'
+import { type TestKey, testKey } from '../keys.js'
 import { blockOf, type Entries, hexOf, payment, type TestBlock } from './blocks.js'
-import type { Draw } from './loose-bodies.js'
+import type { Draw } from './draw.js'
 import { outputIn, prove, spentIn } from './witness-lies.js'
 import { accountOf, arrayOutput, keyAddressOf, native, outputWith } from './witness-story.js'
 import { hashOf, hashOfNative, type Plutus, type WitnessedDraft, witnessed } from './witnessed.js'
@@ -23,11 +23,11 @@ const plutusScripts: readonly Plutus[] = (['PlutusV1', 'PlutusV2', 'PlutusV3'] a
 const datums = Array.from({ length: 4 }, (_, index) => new CborWriter().uint(100 + index).toBytes())
 
 /** A native script of any shape. */
-function anyScript(draw: Draw, depth: number): Uint8Array {
-  const parts = () => Array.from({ length: draw(4) }, () => anyScript(draw, depth - 1))
+export function anyScript(draw: Draw, depth: number, of: readonly TestKey[] = keys): Uint8Array {
+  const parts = () => Array.from({ length: draw(4) }, () => anyScript(draw, depth - 1, of))
   switch (depth === 0 ? draw(3) : draw(6)) {
     case 0:
-      return native.signature(keys[draw(keys.length)]!.hash)
+      return native.signature(of[draw(of.length)]!.hash)
     case 1:
       return native.from(draw(400))
     case 2:
@@ -180,25 +180,42 @@ export function witnessedBlock(drafts: readonly HonestDraft[], draw: Draw): Test
   )
 }
 
+/** A fraud that a proof states; the proof is made when it is wanted. */
+export interface StatedFraud {
+  readonly fraud: WitnessFraudProof['fraud']
+  prove(): WitnessFraudProof
+}
+
 /**
  * Every proof that somebody could make of the witnesses of a block from what it really commits to: of each fraud, at each signature, key, script
  * and datum, and beyond the last.
  */
-export function* witnessProofsOf(block: TestBlock): Generator<WitnessFraudProof, void> {
+export function* witnessProofsOf(
+  block: TestBlock,
+  signers: readonly TestKey[] = keys,
+): Generator<StatedFraud, void> {
+  const stated = (fraud: WitnessFraudProof['fraud'], make: (block: TestBlock) => WitnessFraudProof) => ({
+    fraud,
+    prove: () => make(block),
+  })
   for (const [position, cbor] of block.transactions.entries()) {
     const { body, witnesses } = decodeTransaction(cbor)
     const { keyWitnesses, bootstrapWitnesses } = witnesses
     for (let index = -1; index <= keyWitnesses.length; index++)
-      yield prove.invalidSignature(position, index)(block)
+      yield stated('invalidSignature', prove.invalidSignature(position, index))
     for (let index = -1; index <= bootstrapWitnesses.length; index++)
-      yield prove.invalidSignature(position, index, true)(block)
+      yield stated('invalidSignature', prove.invalidSignature(position, index, true))
     const spent = body.inputs.map((_, index) => spentIn(block, position, index))
-    const hashes = [...body.requiredSigners, ...keys.map(({ hash }) => hash)]
+    const hashes = [...body.requiredSigners, ...signers.map(({ hash }) => hash)]
     const signatures: SignatureNeed[] = [
       ...spent,
       ...hashes.map((keyHash) => ({ kind: 'required', keyHash }) as const),
     ]
-    for (const need of signatures) yield prove.missingSignature(position, () => need)(block)
+    for (const need of signatures)
+      yield stated(
+        'missingSignature',
+        prove.missingSignature(position, () => need),
+      )
     const scripts = [
       ...witnesses.scripts,
       ...[...body.inputs, ...body.referenceInputs].flatMap((reference) => scriptIn(block, reference)),
@@ -213,14 +230,23 @@ export function* witnessProofsOf(block: TestBlock): Generator<WitnessFraudProof,
       ...scripts.map(({ hash }) => ({ kind: 'withdrawn', account: Uint8Array.of(0xf0, ...hash) }) as const),
     ]
     for (const need of needs) {
-      yield prove.scriptMissing(position, () => need)(block)
+      yield stated(
+        'scriptMissing',
+        prove.scriptMissing(position, () => need),
+      )
       for (const { bytes, language } of scripts) {
-        yield prove.nativeScriptFails(position, () => need, bytes)(block)
-        yield prove.redeemerMissing(position, () => need, { bytes, language: language as never })(block)
+        yield stated(
+          'nativeScriptFails',
+          prove.nativeScriptFails(position, () => need, bytes),
+        )
+        yield stated(
+          'redeemerMissing',
+          prove.redeemerMissing(position, () => need, { bytes, language: language as never }),
+        )
       }
     }
-    for (const index of body.inputs.keys()) yield prove.datumMissing(position, index)(block)
-    yield prove.wrongScriptDataHash(position)(block)
+    for (const index of body.inputs.keys()) yield stated('datumMissing', prove.datumMissing(position, index))
+    yield stated('wrongScriptDataHash', prove.wrongScriptDataHash(position))
   }
 }
 

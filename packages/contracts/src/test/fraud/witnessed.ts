@@ -11,7 +11,8 @@ import {
 import { parameters } from '../evaluate.js'
 import type { TestKey } from '../keys.js'
 import { noteOutputs } from './blocks.js'
-import { type Draw, looseEncoder } from './loose-bodies.js'
+import type { Draw } from './draw.js'
+import { looseEncoder } from './loose-bodies.js'
 
 /*
  * Transactions with signatures, scripts, redeemers and datums, in any encoding that layer 2 accepts.

@@ -1,0 +1,213 @@
+import { compileFunction } from 'node:vm'
+import {
+  Application,
+  Builtin,
+  ByteString,
+  builtinTagToString,
+  Case,
+  Constr,
+  DataB,
+  DataConstr,
+  DataI,
+  DataList,
+  Delay,
+  ErrorUPLC,
+  Force,
+  isData,
+  Lambda,
+  type Data as PluData,
+  parseUPLC,
+  UPLCConst,
+  type UPLCTerm,
+  UPLCVar,
+} from '@harmoniclabs/plu-ts'
+import { CborReader } from '@ratatosk/cbor'
+import type { PlutusScript } from '../../script/apply.js'
+import { type BuiltinName, bool, builtins } from './builtins.js'
+import {
+  BytesData,
+  ConstrData,
+  Constructed,
+  type Data,
+  Delayed,
+  fail,
+  IntData,
+  intOf,
+  ListData,
+  listOf,
+  unit,
+} from './values.js'
+
+/** What a variable stands for: a name in JavaScript, or a builtin function, so that calls of it are direct. */
+type Bound = string | BuiltinName
+
+/**
+ * Translates a script to a function of JavaScript: what the script evaluates to, without its costs, many times as fast as a machine. It
+ * throws `Failure` where the script fails. Where the script recurs deeper than the stack of JavaScript, it throws a RangeError.
+ *
+ * Plutus Core evaluates arguments before a function is called, as JavaScript does, so each term has a direct translation.
+ */
+export function translate({ bytes }: PlutusScript): (argument: unknown) => unknown {
+  const { body } = parseUPLC(new CborReader(bytes).readBytes(), 'flat')
+  const constants: unknown[] = []
+  const source = `'use strict'; return ${expression(body, [], constants)}`
+  const made = compileFunction(source, [
+    'b',
+    'k',
+    'bool',
+    'fail',
+    'force',
+    'choose',
+    'Delayed',
+    'Constructed',
+    'curried',
+  ])
+  return made(builtins, constants, bool, fail, force, choose, Delayed, Constructed, curried)
+}
+
+function force(value: unknown): unknown {
+  return value instanceof Delayed ? value.run() : fail()
+}
+
+/** A builtin function as a value. */
+function curried(name: BuiltinName): unknown {
+  const run = builtins[name] as (...args: readonly unknown[]) => unknown
+  const take = (taken: readonly unknown[]): unknown =>
+    taken.length === run.length ? run(...taken) : (next: unknown) => take([...taken, next])
+  return take([])
+}
+
+/** Applies the branch for a constructor to its fields. */
+function choose(value: unknown, branches: readonly (() => unknown)[]): unknown {
+  if (!(value instanceof Constructed)) return fail()
+  const branch = branches[value.tag] ?? fail
+  return value.fields.reduce((applied, field) => (applied as (field: unknown) => unknown)(field), branch())
+}
+
+const nameAt = (depth: number) => `v${depth}`
+const isBuiltin = (bound: Bound): bound is BuiltinName => bound in builtins
+
+/** The builtin function that a term is, if it is one. */
+function builtinIn(term: UPLCTerm, scope: readonly Bound[]): BuiltinName | undefined {
+  if (term instanceof Force) return builtinIn(term.termToForce, scope)
+  if (term instanceof UPLCVar) {
+    const bound = scope.at(-1 - Number(term.deBruijn))
+    return bound !== undefined && isBuiltin(bound) ? bound : undefined
+  }
+  if (!(term instanceof Builtin)) return undefined
+  const name = builtinTagToString(term.tag)
+  if (!isBuiltin(name)) throw new RangeError(`The builtin ${name} is not translated`)
+  return name
+}
+
+/**
+ * A function and the arguments that it is applied to. plu-ts passes several arguments at once as a `case` of a `constr` with them as
+ * fields.
+ */
+function applied(term: UPLCTerm): { callee: UPLCTerm; args: UPLCTerm[] } {
+  const args: UPLCTerm[] = []
+  let callee = term
+  for (;;) {
+    if (callee instanceof Application) {
+      args.unshift(callee.argTerm)
+      callee = callee.funcTerm
+      continue
+    }
+    const branch =
+      callee instanceof Case && callee.constrTerm instanceof Constr
+        ? callee.continuations[Number(callee.constrTerm.index)]
+        : undefined
+    if (branch === undefined) return { callee, args }
+    args.unshift(...((callee as Case).constrTerm as Constr).terms)
+    callee = branch
+  }
+}
+
+/** The condition and the branches of a term that evaluates one branch. */
+function choiceIn(term: UPLCTerm, scope: readonly Bound[]): [UPLCTerm, UPLCTerm, UPLCTerm] | undefined {
+  if (!(term instanceof Force)) return undefined
+  const { callee, args } = applied(term.termToForce)
+  const [condition, yes, no] = args
+  if (args.length !== 3 || builtinIn(callee, scope) !== 'ifThenElse') return undefined
+  if (!condition || !(yes instanceof Delay) || !(no instanceof Delay)) return undefined
+  return [condition, yes.delayedTerm, no.delayedTerm]
+}
+
+/** A term whose value is returned: statements. */
+function statements(term: UPLCTerm, scope: readonly Bound[], constants: unknown[]): string {
+  const { callee, args } = applied(term)
+  if (callee instanceof Lambda && args.length > 0) {
+    const inner = [...scope]
+    const bindings: string[] = []
+    let body: UPLCTerm = callee
+    // Arguments are evaluated outside: their variables are those of the scope.
+    while (body instanceof Lambda && args.length > 0) {
+      const value = args.shift()!
+      const own = builtinIn(value, scope) ?? nameAt(inner.length)
+      if (!isBuiltin(own)) bindings.push(`const ${own} = ${expression(value, scope, constants)};`)
+      inner.push(own)
+      body = body.body
+    }
+    const rest = args.map((each) => `(${expression(each, scope, constants)})`).join('')
+    const result = rest
+      ? `return ${expression(body, inner, constants)}${rest}`
+      : statements(body, inner, constants)
+    return `${bindings.join(' ')} ${result}`
+  }
+  const choice = choiceIn(term, scope)
+  if (choice) {
+    const [yes, no] = [statements(choice[1], scope, constants), statements(choice[2], scope, constants)]
+    return `if (bool(${expression(choice[0], scope, constants)})) { ${yes} } else { ${no} }`
+  }
+  return `return ${expression(term, scope, constants)}`
+}
+
+function expression(term: UPLCTerm, scope: readonly Bound[], constants: unknown[]): string {
+  const inner = (part: UPLCTerm) => expression(part, scope, constants)
+  const name = builtinIn(term, scope)
+  if (name !== undefined) return `curried('${name}')`
+  if (term instanceof UPLCVar) return scope.at(-1 - Number(term.deBruijn)) ?? 'fail()'
+  if (term instanceof Lambda) {
+    const own = nameAt(scope.length)
+    return `((${own}) => { ${statements(term.body, [...scope, own], constants)} })`
+  }
+  if (term instanceof Delay) return `new Delayed(() => { ${statements(term.delayedTerm, scope, constants)} })`
+  if (term instanceof ErrorUPLC) return 'fail()'
+  if (term instanceof UPLCConst) return `k[${constants.push(constantOf(term)) - 1}]`
+  const choice = choiceIn(term, scope)
+  if (choice) return `(bool(${inner(choice[0])}) ? ${inner(choice[1])} : ${inner(choice[2])})`
+  if (term instanceof Force) return `force(${inner(term.termToForce)})`
+  if (term instanceof Constr) return `new Constructed(${term.index}, [${term.terms.map(inner).join(', ')}])`
+  const { callee, args } = applied(term)
+  if (args.length === 0) {
+    if (!(term instanceof Case)) throw new RangeError(`${term.constructor.name} is not translated`)
+    const branches = term.continuations.map((branch) => `() => ${inner(branch)}`)
+    return `choose(${inner(term.constrTerm)}, [${branches.join(', ')}])`
+  }
+  const builtin = builtinIn(callee, scope)
+  if (builtin !== undefined && args.length === builtins[builtin].length)
+    return `b.${builtin}(${args.map(inner).join(', ')})`
+  if (callee instanceof Lambda) return `(() => { ${statements(term, scope, constants)} })()`
+  return `${inner(callee)}${args.map((each) => `(${inner(each)})`).join('')}`
+}
+
+/** Empty lists have no items to tell their type by. */
+function constantOf({ value }: UPLCConst): unknown {
+  if (value === undefined) return unit
+  if (typeof value === 'bigint' || typeof value === 'number') return intOf(BigInt(value))
+  if (value instanceof ByteString) return Uint8Array.from(value.toBuffer())
+  if (isData(value)) return dataIn(value)
+  if (Array.isArray(value) && value.length === 0) return listOf([])
+  if (typeof value === 'boolean' || typeof value === 'string') return value
+  throw new RangeError('A constant of this type is not translated')
+}
+
+// plu-ts's own encoder cuts byte strings of more than 64 bytes.
+function dataIn(data: PluData): Data {
+  if (data instanceof DataI) return new IntData(intOf(BigInt(data.int)))
+  if (data instanceof DataB) return new BytesData(Uint8Array.from(data.bytes.toBuffer()))
+  if (data instanceof DataList) return new ListData(listOf(data.list.map(dataIn)))
+  if (data instanceof DataConstr)
+    return new ConstrData(intOf(BigInt(data.constr)), listOf(data.fields.map(dataIn)))
+  throw new RangeError('Maps in a script are not translated')
+}
