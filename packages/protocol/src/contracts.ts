@@ -42,8 +42,8 @@ export interface ContractParameters {
   readonly releaseDelay: bigint
   /** Upper bound on operators who have not retired. */
   readonly maxOperators: bigint
-  /** Policies whose tokens are verdicts against blocks, 28 bytes each; none by default: only the administrator removes blocks. */
-  readonly verdictPolicies?: readonly Uint8Array[]
+  /** Policies whose tokens are verdicts against blocks; none by default: only the administrator removes blocks. */
+  readonly verdictPolicies?: readonly PlutusScript[]
   /** Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. 0 by default. */
   readonly slashPenalty?: bigint
 }
@@ -94,7 +94,7 @@ const definitions = {
       return stateQueueScript({
         ...parameters,
         protocolVersion,
-        verdictPolicies: parameters.verdictPolicies ?? [],
+        verdictPolicies: verdictPoliciesOf(parameters).map(({ hash }) => hash),
         registryPolicy: registry.script.hash,
       })
     },
@@ -104,6 +104,10 @@ const definitions = {
 
 /** Lovelace of a slashed operator's bond that stays in the registry. */
 export const slashPenaltyOf = ({ slashPenalty = 0n }: ContractParameters): bigint => slashPenalty
+
+/** The policies whose tokens are verdicts. */
+export const verdictPoliciesOf = ({ verdictPolicies = [] }: ContractParameters): readonly PlutusScript[] =>
+  verdictPolicies
 
 /**
  * Applies the parameters of a rollup to every script of the protocol.
@@ -132,7 +136,7 @@ export function administratorAddress({ parameters: { administrator }, networkId 
  * Pays scripts to the administrator, one output each, so that transactions can refer to them as reference scripts. Anybody may pay
  * for it; only the administrator can spend the outputs.
  *
- * @param scripts by default those of the contracts; a verdict policy needs a transaction of its own, because of its size
+ * @param scripts no more than fit into a transaction: one group of {@link scriptsToPublish}; by default the registry and the queue
  */
 export function publishScripts(
   contracts: Contracts,
@@ -142,15 +146,42 @@ export function publishScripts(
   return { outputs: scripts.map((script) => ({ address, referenceScript: script })) }
 }
 
+/** The bytes of scripts that fit into a transaction beside its inputs, change and signatures. */
+const publishedAtOnce = 15_200
+
+/**
+ * The scripts of a deployment that no output holds yet, its verdict policies included, in groups that fit into a transaction each.
+ *
+ * @param published outputs that may hold scripts
+ */
+export function scriptsToPublish(contracts: Contracts, published: readonly Utxo[] = []): PlutusScript[][] {
+  const found = new Set(
+    published.flatMap(({ output: { referenceScript } }) =>
+      referenceScript ? [toHex(referenceScript.hash)] : [],
+    ),
+  )
+  const groups: PlutusScript[][] = []
+  let room = 0
+  for (const script of scriptsOf(contracts)) {
+    if (found.has(toHex(script.hash))) continue
+    room -= script.bytes.length
+    if (room < 0) {
+      groups.push([])
+      room = publishedAtOnce - script.bytes.length
+    }
+    groups.at(-1)?.push(script)
+  }
+  return groups
+}
+
+const scriptsOf = ({ scripts, parameters }: Contracts): readonly PlutusScript[] => [
+  ...Object.values(scripts).map(({ script }) => script),
+  ...verdictPoliciesOf(parameters),
+]
+
 /** The outputs among `utxos` that hold a script of these contracts or one of their verdict policies. */
-export function referenceScriptsOf(
-  { scripts, parameters: { verdictPolicies = [] } }: Contracts,
-  utxos: readonly Utxo[],
-): readonly Utxo[] {
-  const hashes = new Set([
-    ...Object.values(scripts).map(({ policy }) => policy),
-    ...verdictPolicies.map((policy) => toHex(policy)),
-  ])
+export function referenceScriptsOf(contracts: Contracts, utxos: readonly Utxo[]): readonly Utxo[] {
+  const hashes = new Set(scriptsOf(contracts).map(({ hash }) => toHex(hash)))
   return utxos.filter(
     ({ output }) => output.referenceScript && hashes.has(toHex(output.referenceScript.hash)),
   )

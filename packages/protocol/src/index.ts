@@ -8,6 +8,7 @@ export {
   openContracts,
   publishScripts,
   referenceScriptsOf,
+  scriptsToPublish,
 } from './contracts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
 export {

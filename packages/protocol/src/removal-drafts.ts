@@ -9,7 +9,13 @@ import {
 } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { type DraftMint, invalidDraft, type TransactionDraft } from '@ratatosk/transaction'
-import { administratorSigners, type Contracts, inOrder, provideScripts } from './contracts.js'
+import {
+  administratorSigners,
+  type Contracts,
+  inOrder,
+  provideScripts,
+  verdictPoliciesOf,
+} from './contracts.js'
 import { type RegistryElement, slashOperator } from './registry-drafts.js'
 import {
   type BlockElement,
@@ -101,7 +107,7 @@ export function removeInvalidBlock(contracts: Contracts, wanted: RemovalByVerdic
 }
 
 function showVerdict({ parameters }: Contracts, headerHash: string, verdict: Verdict) {
-  const listed = (parameters.verdictPolicies ?? []).map(toHex)
+  const listed = verdictPoliciesOf(parameters).map(({ hash }) => toHex(hash))
   if (verdict.kind === 'held') {
     const { assets } = verdict.utxo.output.value
     if (!listed.some((policy) => assets.get(policy)?.has(headerHash)))

@@ -22,7 +22,7 @@ it('takes the bond of an operator whose block makes lovelace, in one transaction
   const story = await tellStory(rules.parameters, first.slots)
   await first.devnet.close()
   const policy = transactionFraudScript(rules)
-  const own = openContracts({ ...contracts.parameters, verdictPolicies: [policy.hash] }, 0)
+  const own = openContracts({ ...contracts.parameters, verdictPolicies: [policy] }, 0)
   const scene = await openScene(own)
   const { devnet, slots, queue, registry, run, otherWallet } = scene
   const block = blockOf([...story.transactions, payment(30, 50_000_000n)])

@@ -38,10 +38,7 @@ describe('removeFraudulentBlock, by the witness policy', () => {
     ['nobody has signed for what the block makes', 'missingSignature', unsigned],
   ] as const)('takes the bond where %s, in one transaction', async (_what, fraud, change) => {
     const policies = [ledgerFraudScript(), witnessFraudScript(parameters)]
-    const own = openContracts(
-      { ...contracts.parameters, verdictPolicies: policies.map(({ hash }) => hash) },
-      0,
-    )
+    const own = openContracts({ ...contracts.parameters, verdictPolicies: policies }, 0)
     const scene = await openScene(own)
     const { devnet, layer1, slots, queue, registry, run, otherWallet } = scene
     const [first, second] = story.transactions as [Uint8Array, Uint8Array]

@@ -112,7 +112,8 @@ test.concurrent('two of three keys are the administrator of a whole life of a qu
   expect(await sequencer.run('reset')).toEqual({ kind: 'reset' })
   expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
   const atScript = await layer1.utxosAt(encodeBech32Address(scriptAddress(script.hash, 0)))
-  expect(atScript.filter(({ output }) => output.referenceScript)).toHaveLength(2)
+  // Registry, queue and the one verdict policy.
+  expect(atScript.filter(({ output }) => output.referenceScript)).toHaveLength(3)
   expect(atScript.filter(({ output }) => !output.referenceScript)).toHaveLength(1)
 
   /** The lovelace in the registry. */

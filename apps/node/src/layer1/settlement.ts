@@ -1,9 +1,11 @@
 import { fromHex } from '@ratatosk/cbor'
+import { type PlutusScript, verdictPolicies } from '@ratatosk/contracts'
 import { testGenesis } from '@ratatosk/devnet'
 import { type Layer1, type SharedReads, shareReads } from '@ratatosk/layer1'
 import type { OutputReference } from '@ratatosk/ledger'
 import { type Contracts, openContracts } from '@ratatosk/protocol'
 import type { NodeContext } from '../context.js'
+import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 import type { Storage } from '../storage/open-storage.js'
 import { openLayer1 } from './open-layer1.js'
@@ -44,8 +46,13 @@ function deploymentOutputOf({ DEPLOYMENT_OUTPUT }: Settings): OutputReference {
   return { transactionId: fromHex(transactionId), index: Number(index) }
 }
 
-/** The contracts that the settings describe. Other settings give other contracts, at other addresses. */
-export function contractsOf({ settings, network, keys }: NodeContext): Contracts {
+/**
+ * The contracts that the settings describe. Other settings give other contracts, at other addresses.
+ *
+ * @throws SettingsError
+ */
+export function contractsOf(context: NodeContext): Contracts {
+  const { settings, network, keys } = context
   const administrator = keys.administrator?.credential
   if (administrator === undefined) throw new TypeError(`${settings.NODE_ROLE} does not reach layer 1`)
   const maturityWindow = BigInt(settings.MATURITY_WINDOW_MS)
@@ -55,8 +62,9 @@ export function contractsOf({ settings, network, keys }: NodeContext): Contracts
       protocol: settings.PROTOCOL,
       administrator,
       deploymentOutput: deploymentOutputOf(settings),
-      // Until deployments name verdict policies, nothing but the administrator keeps a dishonest operator out.
+      // Not every fraud has a proof, so the administrator decides who may be an operator.
       permissioned: true,
+      verdictPolicies: verdictPoliciesOf(context),
       maturityWindow,
       turnLength,
       bond: BigInt(settings.OPERATOR_BOND),
@@ -67,4 +75,21 @@ export function contractsOf({ settings, network, keys }: NodeContext): Contracts
     },
     network.layer1.id,
   )
+}
+
+/** The policies that VERDICT_POLICIES names. They judge by the rules of layer 2, whose parameters are theirs. */
+function verdictPoliciesOf({ settings, network, parameters }: NodeContext): readonly PlutusScript[] {
+  const rules = { parameters, networkId: network.id, slots: network.slots }
+  const named = settings.VERDICT_POLICIES
+  const all = Object.entries(verdictPolicies)
+  const wanted = named
+    ? all.filter(([name]) => named.includes(name))
+    : all.filter(([, { covers }]) => network.layer1.isDevnet && covers(rules))
+  return wanted.map(([name, { covers, script }]) => {
+    if (covers(rules)) return script(rules)
+    const { major } = parameters.protocolVersion
+    throw new SettingsError([
+      `VERDICT_POLICIES names ${name}, but layer 2 has protocol version ${major}, whose rules this policy does not know.`,
+    ])
+  })
 }

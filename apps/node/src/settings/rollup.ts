@@ -1,3 +1,4 @@
+import { verdictPolicies } from '@ratatosk/contracts'
 import { Type } from '@sinclair/typebox'
 import {
   flag,
@@ -104,6 +105,13 @@ export const contractSettings = {
     maximum: maxLovelace,
     description:
       'Lovelace of the bond of a slashed operator that nobody gets; the prover of the fraud gets the rest. At `0`, operators who prove their own frauds first lose nothing',
+  }),
+  VERDICT_POLICIES: optionalList({
+    pattern: `^(none|${Object.keys(verdictPolicies).join('|')})$`,
+    allowed: `none, or any of ${Object.keys(verdictPolicies).join(', ')}, separated by commas`,
+    defaultNote: '`none`; devnet: all that know the protocol version of layer 2',
+    description:
+      'Policies of fraud proofs by which anybody removes an invalid block, and its operator loses the bond; `none`: only the administrator removes blocks',
   }),
 }
 

@@ -161,9 +161,12 @@ const minimumBond = 100_000_000
 
 /** Off the devnet, too short a window or too small a bond would leave no time and no stake to challenge a block. */
 function rulesOfContracts(settings: Settings): string[] {
-  const { NODE_ROLE, NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND, SLASH_PENALTY } = settings
+  const { NODE_ROLE, NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND, SLASH_PENALTY, VERDICT_POLICIES } = settings
   if (!duties[NODE_ROLE].reachesLayer1) return []
   const problems: string[] = []
+  if (VERDICT_POLICIES?.includes('none') && VERDICT_POLICIES.length > 1) {
+    problems.push('VERDICT_POLICIES names none and others: none stands alone.')
+  }
   if (SLASH_PENALTY > OPERATOR_BOND) {
     problems.push(
       `SLASH_PENALTY is ${SLASH_PENALTY} but OPERATOR_BOND is ${OPERATOR_BOND}: it must be at most the bond.`,

@@ -37,16 +37,13 @@ const parameters: ContractParameters = {
   bond,
   releaseDelay: 90_000n,
   maxOperators: 10n,
-  verdictPolicies: [verdictPolicy.hash],
+  verdictPolicies: [verdictPolicy],
 }
 
 export const contracts = openContracts(parameters, 0)
 
 /** The same rollup with the policy of fraud proofs. */
-export const provableContracts = openContracts(
-  { ...parameters, verdictPolicies: [ledgerFraudScript().hash] },
-  0,
-)
+export const provableContracts = openContracts({ ...parameters, verdictPolicies: [ledgerFraudScript()] }, 0)
 
 /** The same rollup without an administrator, and with a penalty. */
 export const freeContracts = openContracts(

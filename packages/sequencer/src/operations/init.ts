@@ -9,6 +9,7 @@ import {
   publishScripts,
   type RegistryElement,
   registerOperator,
+  scriptsToPublish,
 } from '@ratatosk/protocol'
 import { alignRoots, returnBlocks } from '../blocks/ledger-state.js'
 import { findRegistry, min } from '../blocks/operator-turn.js'
@@ -75,28 +76,21 @@ export async function initialise(context: SequencerContext): Promise<OperationRe
   return { kind: 'initiated', transactionId, rootUnit: unit }
 }
 
-/** Publishes the protocol's scripts as reference scripts. */
+/** Publishes the protocol's scripts as reference scripts, the verdict policies included, in as many transactions as they need. */
 async function publish(context: SequencerContext): Promise<void> {
   const { contracts, memory, log } = context
-  const isPublished = async () => {
+  const missing = async () => {
     memory.referenceScripts = undefined
-    const published = await readReferenceScripts(context)
-    return Object.values(contracts.scripts).every(({ script }) =>
-      published.some(
-        ({ output: { referenceScript } }) => referenceScript && equalBytes(referenceScript.hash, script.hash),
-      ),
-    )
+    return scriptsToPublish(contracts, await readReferenceScripts(context))
   }
-  if (await isPublished()) return
-  const id = await submitAndConfirm(
-    context,
-    administratorOf(context).wallet,
-    publishScripts(contracts),
-    isPublished,
-  )
+  const { wallet } = administratorOf(context)
+  for (const scripts of await missing()) {
+    const isPublished = async () => !(await missing()).flat().some((script) => scripts.includes(script))
+    const id = await submitAndConfirm(context, wallet, publishScripts(contracts, scripts), isPublished)
+    context.step('scripts-published')
+    log.info({ transactionId: id, scripts: scripts.length }, 'Published reference scripts')
+  }
   memory.referenceScripts = undefined
-  context.step('scripts-published')
-  log.info({ transactionId: id }, 'Published the reference scripts')
 }
 
 async function createRegistry(context: SequencerContext): Promise<void> {

@@ -34,7 +34,7 @@ export const contractsOf = (
       bond: 500_000_000n,
       releaseDelay: 60_000n + maturityWindow,
       maxOperators: 10n,
-      verdictPolicies: [ledgerFraudScript().hash],
+      verdictPolicies: [ledgerFraudScript()],
     },
     0,
   )
