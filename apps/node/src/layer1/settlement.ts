@@ -80,11 +80,7 @@ export function contractsOf(context: NodeContext): Contracts {
 /** The policies that VERDICT_POLICIES names. They judge by the rules of layer 2, whose parameters are theirs. */
 function verdictPoliciesOf({ settings, network, parameters }: NodeContext): readonly PlutusScript[] {
   const rules = { parameters, networkId: network.id, slots: network.slots }
-  const named = settings.VERDICT_POLICIES
-  const all = Object.entries(verdictPolicies)
-  const wanted = named
-    ? all.filter(([name]) => named.includes(name))
-    : all.filter(([, { covers }]) => network.layer1.isDevnet && covers(rules))
+  const wanted = Object.entries(verdictPolicies).filter(([name]) => settings.VERDICT_POLICIES?.includes(name))
   return wanted.map(([name, { covers, script }]) => {
     if (covers(rules)) return script(rules)
     const { major } = parameters.protocolVersion

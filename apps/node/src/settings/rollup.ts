@@ -109,7 +109,7 @@ export const contractSettings = {
   VERDICT_POLICIES: optionalList({
     pattern: `^(none|${Object.keys(verdictPolicies).join('|')})$`,
     allowed: `none, or any of ${Object.keys(verdictPolicies).join(', ')}, separated by commas`,
-    defaultNote: '`none`; devnet: all that know the protocol version of layer 2',
+    defaultNote: '`none`',
     description:
       'Policies of fraud proofs by which anybody removes an invalid block, and its operator loses the bond; `none`: only the administrator removes blocks',
   }),
