@@ -41,6 +41,7 @@ class Letters implements DeadLetters {
   }
 
   async find(id: string) {
+    if (id.includes('\0')) throw new Error('invalid byte sequence, as PostgreSQL says')
     return this.kept.find(({ submissionId }) => submissionId === id)
   }
 
@@ -148,6 +149,19 @@ t.test('drops a letter once', async (t) => {
   t.equal((await ask(`${url}/deadLetters/s-1`, { method: 'DELETE' })).status, 204)
   t.equal((await ask(`${url}/deadLetters/s-9`, { method: 'DELETE' })).status, 404)
   t.same(letters.changes, ['drop s-1'])
+})
+
+t.test('has no letter whose id has NUL', async (t) => {
+  const { url } = await build(t)
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', '/replay'],
+    ['DELETE', ''],
+  ] as const) {
+    const { status, body } = await ask(`${url}/deadLetters/a%00b${path}`, { method })
+    t.equal(status, 404, method)
+    t.same(JSON.parse(body), { error: 'Dead letter not found: a\u0000b' })
+  }
 })
 
 const routes = [

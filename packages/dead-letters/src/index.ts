@@ -59,24 +59,33 @@ const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, op
     },
   )
 
-  fastify.get('/deadLetters/:id', { ...route, schema: showSchema }, async ({ params: { id } }) => {
+  fastify.get('/deadLetters/:id', { ...route, schema: showSchema }, async ({ params }) => {
+    const id = readId(params)
     const letter = await letters.find(id)
     if (letter === undefined) throw new DeadLetterNotFoundError(id)
     const { cbor, details } = letter
     return { ...summaryOf(letter), ...(cbor && { cbor: toHex(cbor) }), details }
   })
 
-  fastify.post('/deadLetters/:id/replay', { ...route, schema: replaySchema }, async ({ params: { id } }) => {
+  fastify.post('/deadLetters/:id/replay', { ...route, schema: replaySchema }, async ({ params }) => {
+    const id = readId(params)
     const replayed = await letters.replay(id)
     if (replayed === 'not-found') throw new DeadLetterNotFoundError(id)
     if (replayed === 'dropped') throw new DeadLetterDroppedError(id)
     return { id: replayed.id }
   })
 
-  fastify.delete('/deadLetters/:id', { ...route, schema: dropSchema }, async ({ params: { id } }, reply) => {
+  fastify.delete('/deadLetters/:id', { ...route, schema: dropSchema }, async ({ params }, reply) => {
+    const id = readId(params)
     if (!(await letters.drop(id))) throw new DeadLetterNotFoundError(id)
     return reply.code(204).send(null)
   })
+}
+
+/** Ids are never made with NUL, which PostgreSQL cannot look for. */
+function readId({ id }: { readonly id: string }): string {
+  if (id.includes('\0')) throw new DeadLetterNotFoundError(id)
+  return id
 }
 
 function readPage({ limit, before }: Query): Page {
