@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
+import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
 import { ask, browserAttacks, exchange, listening } from '@ratatosk/test-kit/http'
 import fastify, { type FastifyServerOptions } from 'fastify'
 import t, { type Test } from 'tap'
@@ -13,6 +14,9 @@ import {
   operatorRoute,
   sideEffectingGet,
 } from './index.js'
+
+// The route below does nothing.
+ignoreAnswers('/reset')
 
 const unauthorized = '{"error":"Unauthorized"}'
 const crossSite = '{"error":"Cross-site requests are refused"}'

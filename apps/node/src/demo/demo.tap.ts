@@ -17,7 +17,9 @@ const main = fileURLToPath(new URL('./main.js', import.meta.url))
 async function demo(
   environment: Readonly<Record<string, string>>,
 ): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH, ...environment } })
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...environment },
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

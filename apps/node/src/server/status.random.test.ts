@@ -8,6 +8,7 @@ import {
 } from '@ratatosk/queue'
 import { type Lease, openStore, type Store } from '@ratatosk/store'
 import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys, whyMissing } from '@ratatosk/test-kit'
+import { documentJudge } from '@ratatosk/test-kit/documented-answers'
 import { txStatus } from '@ratatosk/tx-status'
 import fastify from 'fastify'
 import { expect, it } from 'vitest'
@@ -15,6 +16,7 @@ import { queuedSubmissionsOf } from './status-ports.js'
 
 const seeds = Number(process.env.RATATOSK_STATUS_RUNS ?? 3)
 const steps = 40
+const judge = documentJudge()
 
 /** How far each status is from the submission. A removal, a roll-back and a drop go back. */
 const rank: Readonly<Record<string, number>> = {
@@ -152,6 +154,10 @@ async function run(seed: number): Promise<void> {
   const statusOf = async (path: string): Promise<string> => {
     const answer = await server.inject(path)
     expect(answer.statusCode, answer.body).toBe(200)
+    const contentType = String(answer.headers['content-type'])
+    expect(
+      judge({ method: 'GET', url: path, status: 200, contentType, body: answer.rawPayload }),
+    ).toBeUndefined()
     return answer.json().status
   }
 

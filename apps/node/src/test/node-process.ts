@@ -68,7 +68,14 @@ function run(
   const child: ChildProcess = spawn(process.execPath, args, {
     detached,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, PORT: '0', LOG_FORMAT: 'json', ...environment },
+    // With NODE_OPTIONS, the hook that compares answers with docs/openapi.json.
+    env: {
+      PATH: process.env.PATH,
+      NODE_OPTIONS: process.env.NODE_OPTIONS,
+      PORT: '0',
+      LOG_FORMAT: 'json',
+      ...environment,
+    },
   })
   const streams = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

@@ -1,0 +1,91 @@
+// Compares every answer that a server of this process sends with docs/openapi.json. `.taprc` preloads it into every test of tap, and
+// NODE_OPTIONS into the processes that these start. If an answer is not documented, the test's process ends with exit code 1.
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
+import { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
+import { documentJudge } from './documented-answers.js'
+
+/** How many bytes of a body are kept; of longer ones only status and type are judged. */
+const mostKept = 1024 * 1024
+/** See {@link ignoreAnswers}. */
+const ignored = new Set<string>()
+/** In processes that a test has started: the file to which faults are appended. */
+const inherited = new URL(import.meta.url).searchParams.get('faults')
+
+if (isMainThread) {
+  const file = inherited ?? join(tmpdir(), `ratatosk-undocumented-${process.pid}-${Date.now()}`)
+  if (inherited === null) {
+    const preload = `--import=${import.meta.url}?faults=${encodeURIComponent(file)}`
+    process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${preload}`.trim()
+    process.on('exit', () => {
+      if (!existsSync(file)) return
+      process.stderr.write(
+        `docs/openapi.json does not describe these answers:\n${readFileSync(file, 'utf8')}`,
+      )
+      rmSync(file)
+      process.exitCode = 1
+    })
+  }
+  hook(file)
+}
+
+/** Leaves out the answers of a path of this process, because a test serves something there that no node does. */
+export function ignoreAnswers(path: string): void {
+  ignored.add(path)
+}
+
+function hook(file: string): void {
+  let judge: ReturnType<typeof documentJudge> | undefined
+  const chunks = new WeakMap<ServerResponse, { kept: Buffer[]; bytes: number }>()
+  const types = new WeakMap<ServerResponse, string>()
+  const { write, end, writeHead } = ServerResponse.prototype
+
+  const typeOf = (response: ServerResponse) =>
+    types.get(response) ?? String(response.getHeader('content-type') ?? '')
+
+  function keep(response: ServerResponse, chunk: unknown): void {
+    const known = chunks.get(response)
+    const sent = known ?? { kept: [], bytes: 0 }
+    if (known === undefined) {
+      chunks.set(response, sent)
+      response.once('finish', () => {
+        const { method = '', url = '' } = response.req
+        if (method === 'HEAD' || ignored.has(url.split('?')[0] ?? '')) return
+        const whole = sent.bytes === 0 || sent.kept.length > 0
+        judge ??= documentJudge()
+        const fault = judge({
+          method,
+          url,
+          status: response.statusCode,
+          contentType: typeOf(response),
+          ...(whole && { body: Buffer.concat(sent.kept) }),
+        })
+        if (fault !== undefined) appendFileSync(file, `${fault}\n`)
+      })
+    }
+    if (!(typeof chunk === 'string' || chunk instanceof Uint8Array)) return
+    sent.bytes += chunk.length
+    if (sent.bytes > mostKept || !/^(application\/json|$)/.test(typeOf(response))) sent.kept = []
+    else sent.kept.push(Buffer.from(chunk))
+  }
+
+  // Headers that are given here are not among those that `getHeader` reads.
+  ServerResponse.prototype.writeHead = function (this: ServerResponse, ...given: unknown[]) {
+    const own = given.flatMap((each) =>
+      typeof each === 'object' && each !== null ? Object.entries(each) : [],
+    )
+    const [, type] = own.find(([name]) => name.toLowerCase() === 'content-type') ?? []
+    types.set(this, String(type ?? this.getHeader('content-type') ?? ''))
+    return Reflect.apply(writeHead, this, given)
+  } as typeof writeHead
+  ServerResponse.prototype.write = function (this: ServerResponse, ...given: unknown[]) {
+    keep(this, given[0])
+    return Reflect.apply(write, this, given)
+  } as typeof write
+  ServerResponse.prototype.end = function (this: ServerResponse, ...given: unknown[]) {
+    keep(this, given[0])
+    return Reflect.apply(end, this, given)
+  } as typeof end
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+
+/** The checked-in OpenAPI document of a node that serves everything. */
+export const openApiFile = new URL('../../../docs/openapi.json', import.meta.url)
+
+export interface Operation {
+  readonly operationId: string
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: 'query' | 'path' | 'header'
+    readonly required?: boolean
+    readonly schema: { readonly type?: string; readonly pattern?: string; readonly enum?: readonly string[] }
+  }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, object>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>
+  readonly security?: readonly object[]
+}
+
+export interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: object
+}
+
+/** An answer of a server, as it was sent. */
+export interface SentAnswer {
+  readonly method: string
+  readonly url: string
+  readonly status: number
+  readonly contentType: string
+  /** Absent if it was not kept: only status and type are judged then. */
+  readonly body?: Buffer
+}
+
+const uniform404 = '{"error":"Not Found","code":"DISABLED"}'
+const load = createRequire(import.meta.url)
+
+/** A judge of answers: undefined, or what the document does not say. Paths that are not in the document are not judged. */
+export function documentJudge(
+  document: OpenApiDocument = JSON.parse(readFileSync(openApiFile, 'utf8')),
+): (answer: SentAnswer) => string | undefined {
+  // Loaded when the first answer is judged: most processes that preload the hook send none.
+  const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
+  const { default: addFormats } = load('ajv-formats') as typeof import('ajv-formats')
+  const ajv = new Ajv2020({ strict: false, allErrors: false })
+  addFormats.default(ajv)
+  ajv.addSchema({ $id: 'openapi', ...document })
+  const validators = new Map<string, ValidateFunction>()
+  const templates = Object.entries(document.paths).map(([path, operations]) => ({
+    path,
+    operations,
+    pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+  }))
+  const templateOf = (path: string) =>
+    templates.find((each) => each.path === path) ?? templates.find(({ pattern }) => pattern.test(path))
+
+  function validatorOf(path: string, method: string, status: number, type: string): ValidateFunction {
+    const pointer = ['paths', path, method, 'responses', String(status), 'content', type, 'schema']
+      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/')
+    const known = validators.get(pointer) ?? ajv.compile({ $ref: `openapi#/${pointer}` })
+    validators.set(pointer, known)
+    return known
+  }
+
+  return ({ method, url, status, contentType, body }) => {
+    const [path = ''] = url.split('?')
+    // An archivist serves at the root what other nodes serve under /archivist.
+    const template = templateOf(path) ?? templateOf(`/archivist${path}`)
+    const operation = template?.operations[method.toLowerCase()]
+    // What is not served, which depends on role and settings, by a node or by Fastify, which says `Route …`.
+    if (status === 404 && (body?.toString() === uniform404 || body?.includes('"message":"Route ')))
+      return undefined
+    // An archivist has a probe that other nodes do not have; its own document names it.
+    if (path === '/health/ready' && body?.includes('"blocks"')) return undefined
+    // HTTP 1.1 without a host is refused before a route is chosen, too.
+    if (status === 400 && body?.includes('Missing Host header')) return undefined
+    if (template === undefined || operation === undefined) return undefined
+    const name = `${method} ${url.slice(0, 100)} ${status}`
+    const response = operation.responses[String(status)]
+    if (response === undefined) return `${name}: the status is not documented`
+    const [type = ''] = contentType.split(';')
+    if (body?.length === 0) return response.content && status !== 304 ? `${name}: no body` : undefined
+    if (response.content?.[type] === undefined) return `${name}: the type ${type} is not documented`
+    if (type !== 'application/json' || body === undefined) return undefined
+    const validate = validatorOf(template.path, method.toLowerCase(), status, type)
+    if (validate(JSON.parse(body.toString()))) return undefined
+    return `${name}: ${ajv.errorsText(validate.errors)}: ${body.toString().slice(0, 200)}`
+  }
+}
