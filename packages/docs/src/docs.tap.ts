@@ -130,7 +130,19 @@ t.test('serves a reference that asks no other server', { skip }, async (t) => {
     if (message.type() === 'error') faults.push(message.text())
   })
   await page.goto(`${url}/docs`)
-  await page.getByText('All nuts').waitFor()
+  await page.getByText('All nuts').click()
+  await page.getByText('Too few').waitFor()
+  await page.evaluate('document.fonts.ready')
+  await page.waitForLoadState('networkidle')
   t.same(foreign, [])
+  const addresses = await page.evaluate(
+    "[...document.querySelectorAll('[src], link[href], image')].map((each) => each.src ?? each.href).map(String)",
+  )
+  t.ok((addresses as string[]).length > 0)
+  t.same(
+    (addresses as string[]).filter((address) => !address.startsWith(url) && !address.startsWith('data:')),
+    [],
+    'no badge, picture, style or script is elsewhere',
+  )
   t.same(faults, [])
 })
