@@ -1,44 +1,81 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Batcher } from './batcher.js'
 
-test('runs a full batch at once and a smaller one after the wait', async () => {
-  const batches: (readonly number[])[] = []
-  const batcher = new Batcher<number>(3, 20, async (items) => {
-    batches.push(items)
-  })
-  for (const n of [1, 2, 3]) batcher.add(n)
-  expect(batches).toEqual([[1, 2, 3]])
-  await Promise.resolve()
-  batcher.add(4)
-  batcher.add(5)
-  expect(batches).toHaveLength(1)
-  await expect
-    .poll(() => batches)
-    .toEqual([
-      [1, 2, 3],
-      [4, 5],
-    ])
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
 })
 
-test('runs one batch at a time and collects the next one meanwhile', async () => {
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A batcher that records its batches, each of which runs until `finish` is called. */
+function recording(limits: ConstructorParameters<typeof Batcher>[0]) {
   const batches: (readonly number[])[] = []
   let finish = () => {}
-  const batcher = new Batcher<number>(2, 1, (items) => {
+  const batcher = new Batcher<number>(limits, (items) => {
     batches.push(items)
     return new Promise((resolve) => {
       finish = resolve
     })
   })
-  for (const n of [1, 2, 3, 4, 5]) batcher.add(n)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  return {
+    batches,
+    add: (...items: readonly number[]) => {
+      for (const item of items) batcher.add(item)
+    },
+    async finish() {
+      finish()
+      await vi.advanceTimersByTimeAsync(0)
+    },
+  }
+}
+
+test('runs a full batch at once and a smaller one when nothing more arrives', async () => {
+  const { batches, add, finish } = recording({ size: 3, quietMs: 5, mostMs: 50 })
+  add(1, 2, 3)
+  expect(batches).toEqual([[1, 2, 3]])
+  await finish()
+  add(4, 5)
+  await vi.advanceTimersByTimeAsync(4)
+  expect(batches).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(batches).toEqual([
+    [1, 2, 3],
+    [4, 5],
+  ])
+})
+
+test('collects items that arrive close together, for so long at most', async () => {
+  const { batches, add } = recording({ size: 100, quietMs: 5, mostMs: 20 })
+  for (const item of [0, 1, 2, 3, 4, 5, 6, 7, 8]) {
+    add(item)
+    await vi.advanceTimersByTimeAsync(4)
+  }
+  expect(batches).toEqual([[0, 1, 2, 3, 4]])
+})
+
+test('does not wait for others longer than a pause', async () => {
+  const { batches, add } = recording({ size: 100, quietMs: 5, mostMs: 20 })
+  add(1)
+  await vi.advanceTimersByTimeAsync(4)
+  add(2)
+  await vi.advanceTimersByTimeAsync(4)
+  expect(batches).toEqual([])
+  await vi.advanceTimersByTimeAsync(1)
   expect(batches).toEqual([[1, 2]])
-  finish()
-  await expect
-    .poll(() => batches)
-    .toEqual([
-      [1, 2],
-      [3, 4],
-    ])
-  finish()
-  await expect.poll(() => batches).toEqual([[1, 2], [3, 4], [5]])
+})
+
+test('runs one batch at a time and collects the next one meanwhile', async () => {
+  const { batches, add, finish } = recording({ size: 2, quietMs: 1, mostMs: 1 })
+  add(1, 2, 3, 4, 5)
+  await vi.advanceTimersByTimeAsync(20)
+  expect(batches).toEqual([[1, 2]])
+  await finish()
+  expect(batches).toEqual([
+    [1, 2],
+    [3, 4],
+  ])
+  await finish()
+  expect(batches).toEqual([[1, 2], [3, 4], [5]])
 })

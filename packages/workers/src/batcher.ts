@@ -1,44 +1,59 @@
+export interface BatchLimits {
+  /** The most items in a batch. */
+  readonly size: number
+  /** Milliseconds without a new item after which a batch starts. */
+  readonly quietMs: number
+  /** Milliseconds after its first item was added at which a batch starts, however close together others arrive. */
+  readonly mostMs: number
+}
+
 /**
- * Collects items into batches and runs one batch at a time: as soon as `size` items are waiting, or `waitMs` after the first of them
- * was added.
+ * Collects items into batches and runs one batch at a time: as soon as it is full, nothing has arrived for a while, or its first item has
+ * waited long enough. Items that arrive close together therefore share a batch, and a single one hardly waits.
  */
 export class Batcher<Item> {
-  readonly #size: number
-  readonly #waitMs: number
+  readonly #limits: BatchLimits
   readonly #run: (items: readonly Item[]) => Promise<void>
   #items: Item[] = []
   #timer: NodeJS.Timeout | undefined
   #running = false
+  /** When the first and the last of the waiting items were added, by the monotonic clock. */
+  #first = 0
+  #last = 0
 
-  /**
-   * @param size the most items in a batch
-   * @param waitMs milliseconds
-   * @param run must not reject
-   */
-  constructor(size: number, waitMs: number, run: (items: readonly Item[]) => Promise<void>) {
-    this.#size = size
-    this.#waitMs = waitMs
+  /** @param run must not reject */
+  constructor(limits: BatchLimits, run: (items: readonly Item[]) => Promise<void>) {
+    this.#limits = limits
     this.#run = run
   }
 
   add(item: Item): void {
+    this.#last = performance.now()
+    if (this.#items.length === 0) this.#first = this.#last
     this.#items.push(item)
     this.#schedule()
   }
 
   #schedule(): void {
     if (this.#running || this.#items.length === 0) return
-    if (this.#items.length >= this.#size) this.#start()
-    else this.#timer ??= setTimeout(() => this.#start(), this.#waitMs)
+    const { size, quietMs, mostMs } = this.#limits
+    const due = Math.min(this.#last + quietMs, this.#first + mostMs) - performance.now()
+    if (this.#items.length >= size || due <= 0) this.#start()
+    else
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined
+        this.#schedule()
+      }, due)
   }
 
   #start(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#running) return
     this.#running = true
-    const batch = this.#items.slice(0, this.#size)
-    this.#items = this.#items.slice(this.#size)
+    const { size } = this.#limits
+    const batch = this.#items.slice(0, size)
+    this.#items = this.#items.slice(size)
+    this.#first = performance.now()
     void this.#run(batch).finally(() => {
       this.#running = false
       this.#schedule()

@@ -275,6 +275,7 @@ async function expectAgreement(
     scriptConcurrency: 1,
     maxWaitingForScripts: 10,
     batchSize: 1,
+    batchQuietMs: 1,
     batchWaitMs: 1,
     maxAttempts: 1,
     backoff: () => 1,

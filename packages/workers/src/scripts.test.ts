@@ -100,7 +100,7 @@ test('retries scripts that cannot be run, without a verdict on the transaction',
 
 test('runs the scripts of the same transaction once in a batch', async (context) => {
   const { evaluator, asked } = heldEvaluator()
-  const { submit, drained, worker } = await start(context, { evaluator, batchWaitMs: 100 })
+  const { submit, drained, worker } = await start(context, { evaluator, batchQuietMs: 100, batchWaitMs: 100 })
   await submit([mint, mint])
   await expect.poll(() => asked.length).toBe(1)
   asked[0]!(success)

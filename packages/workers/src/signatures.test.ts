@@ -111,7 +111,7 @@ test('two workers accept a chain of transactions with many signatures in any ord
 test('a transaction with many signatures and those that follow it need one attempt', async (context) => {
   const { store, submit, drained, worker } = run(await openers.PGlite(context), {
     maxAttempts: 1,
-    batchWaitMs: 50,
+    batchQuietMs: 50,
   })
   await store.applyGenesis(funds)
   const links = [withSignatures(4)]

@@ -23,7 +23,9 @@ export interface ValidationWorkerOptions {
   readonly now?: () => number
   /** The most transactions that are judged and written together. @defaultValue 256 */
   readonly batchSize?: number
-  /** How long the first transaction of a batch waits for others, in milliseconds. @defaultValue 5 */
+  /** After how long without another transaction a batch is judged, in milliseconds. @defaultValue 5 */
+  readonly batchQuietMs?: number
+  /** How long the first transaction of a batch waits for others that keep arriving, in milliseconds. @defaultValue 50 */
   readonly batchWaitMs?: number
   /** The most deliveries that this worker handles at a time. @defaultValue 768 */
   readonly concurrency?: number
@@ -89,7 +91,8 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     maxWaitingForScripts: options.maxWaitingForScripts ?? 2048,
     now: options.now ?? Date.now,
     batchSize,
-    batchWaitMs: options.batchWaitMs ?? 5,
+    batchQuietMs: options.batchQuietMs ?? 5,
+    batchWaitMs: options.batchWaitMs ?? 50,
     maxAttempts: options.maxAttempts ?? 5,
     backoff,
     ...(exchange === undefined ? {} : { exchange }),

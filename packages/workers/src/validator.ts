@@ -33,6 +33,7 @@ export interface ValidatorOptions {
   /** POSIX milliseconds. */
   readonly now: () => number
   readonly batchSize: number
+  readonly batchQuietMs: number
   readonly batchWaitMs: number
   readonly maxAttempts: number
   /** Shares transactions that miss an output with other validators; absent if there can be none. */
@@ -72,10 +73,12 @@ export class Validator {
   readonly #store
 
   constructor(options: ValidatorOptions) {
-    const { batchSize, batchWaitMs, evaluator, slots, observer, scriptConcurrency, maxWaitingForScripts } =
-      options
+    const { evaluator, slots, observer, scriptConcurrency, maxWaitingForScripts } = options
     this.#options = options
-    this.#batcher = new Batcher(batchSize, batchWaitMs, (items) => this.#runBatch(items))
+    this.#batcher = new Batcher(
+      { size: options.batchSize, quietMs: options.batchQuietMs, mostMs: options.batchWaitMs },
+      (items) => this.#runBatch(items),
+    )
     this.#scripts = new ScriptLane({
       phaseTwo: evaluator === undefined ? undefined : { evaluator, slots },
       signatures: this.#signatures,

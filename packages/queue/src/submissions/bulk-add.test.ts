@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { addsInBulk } from './bulk-add.js'
 
-const options = { maxItems: 500, quietIterations: 3 }
+const options = { maxItems: 500, quietIterations: 3, paceMs: 0, promptItems: 1 }
 
 test('items that arrive together, or during a call, share one call', async () => {
   const calls: number[][] = []
@@ -42,4 +42,46 @@ test('a failed call rejects all of its items and no others', async () => {
     { status: 'rejected' },
   ])
   expect(await add(3)).toBe(3)
+})
+
+test('a steady stream of items is collected, but not longer than the pace, and many are not held back', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    const calls: number[][] = []
+    const add = addsInBulk<number, number>(
+      async (items) => {
+        calls.push([...items])
+        return items
+      },
+      { maxItems: 500, quietIterations: 0, paceMs: 4, promptItems: 3 },
+    )
+    const settle = async () => {
+      for (let n = 0; n < 5; n++) await new Promise(setImmediate)
+    }
+    const added = [add(1)]
+    await settle()
+    expect(calls).toEqual([[1]])
+    added.push(add(2))
+    await settle()
+    vi.advanceTimersByTime(3)
+    added.push(add(3))
+    await settle()
+    expect(calls).toEqual([[1]])
+    vi.advanceTimersByTime(1)
+    await settle()
+    expect(calls).toEqual([[1], [2, 3]])
+    added.push(add(4), add(5))
+    await settle()
+    expect(calls).toHaveLength(2)
+    added.push(add(6))
+    await settle()
+    expect(calls).toEqual([[1], [2, 3], [4, 5, 6]])
+    vi.advanceTimersByTime(10)
+    added.push(add(7))
+    await settle()
+    expect(calls).toEqual([[1], [2, 3], [4, 5, 6], [7]])
+    expect(await Promise.all(added)).toEqual([1, 2, 3, 4, 5, 6, 7])
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -11,6 +11,13 @@ export interface BulkOptions {
   readonly maxItems: number
   /** Consecutive event-loop iterations without a new item after which a call is made; 0 waits for one iteration in any case. */
   readonly quietIterations: number
+  /**
+   * The least milliseconds between the starts of two calls with fewer than `promptItems`. A call after a longer pause starts at once,
+   * so only a steady stream is collected.
+   */
+  readonly paceMs: number
+  /** So many items are not held back. */
+  readonly promptItems: number
 }
 
 /**
@@ -22,10 +29,25 @@ export interface BulkOptions {
  */
 export function addsInBulk<Item, Result>(
   call: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { maxItems, quietIterations }: BulkOptions,
+  { maxItems, quietIterations, paceMs, promptItems }: BulkOptions,
 ): (item: Item) => Promise<Result> {
   let pending: Pending<Item, Result>[] = []
   let draining = false
+  let called = Number.NEGATIVE_INFINITY
+  let prompt = () => {}
+
+  /** Waits until a call may start. */
+  async function pace(): Promise<void> {
+    const early = called + paceMs - performance.now()
+    if (early <= 0 || pending.length >= promptItems) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, early)
+      prompt = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
 
   async function drain(): Promise<void> {
     draining = true
@@ -36,6 +58,8 @@ export function addsInBulk<Item, Result>(
         await nextIteration()
         quiet = pending.length === before ? quiet + 1 : 0
       } while (quiet < quietIterations && pending.length < maxItems)
+      await pace()
+      called = performance.now()
       const batch = pending.slice(0, maxItems)
       pending = pending.slice(maxItems)
       try {
@@ -54,5 +78,6 @@ export function addsInBulk<Item, Result>(
     new Promise((resolve, reject) => {
       pending.push({ item, resolve, reject })
       if (!draining) void drain()
+      else if (pending.length === promptItems) prompt()
     })
 }

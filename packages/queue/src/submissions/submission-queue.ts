@@ -176,8 +176,8 @@ function inserter(
   return addsInBulk(
     insert,
     backend.kind === 'redis'
-      ? { maxItems: size.transactions, quietIterations: 0 }
-      : { maxItems: 512, quietIterations: 3 },
+      ? { maxItems: size.transactions, quietIterations: 0, paceMs: 4, promptItems: 16 }
+      : { maxItems: 512, quietIterations: 3, paceMs: 4, promptItems: 16 },
   )
 }
 
