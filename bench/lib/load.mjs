@@ -46,7 +46,7 @@ const now = () => performance.timeOrigin + performance.now()
  *
  * @param {object} options
  * @param {string} options.url of the node
- * @param {Buffer[]} options.transactions
+ * @param {{ length: number, at(place: number): Buffer }} options.transactions an array, or what makes them when they are sent
  * @param {number} options.seconds
  * @param {number} options.rate submissions a second at most
  * @param {() => Promise<number>} options.accepted how many of them validation has accepted
@@ -88,7 +88,7 @@ export async function load({ url, transactions, seconds, rate, accepted, ahead, 
       const place = sent++
       const started = now()
       sentAt[place] = started
-      const answer = await connection.submit(transactions[place])
+      const answer = await connection.submit(transactions.at(place))
       if (!answer.startsWith('HTTP/1.1 200')) throw new Error(`a submission was not taken: ${answer}`)
       answerMs.push(now() - started)
     }

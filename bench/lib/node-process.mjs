@@ -5,20 +5,32 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { defer } from './clean-up.mjs'
 
-const main = fileURLToPath(new URL('../../apps/node/dist/main.js', import.meta.url))
 const patienceMs = 20_000
 
 /** A Redis for figures needs to survive nothing. */
-const knownWarnings = new Set(['QUEUE_REDIS_NOT_PERSISTENT', 'QUEUE_REDIS_MAY_EVICT'])
+const knownWarnings = new Set(['QUEUE_REDIS_NOT_PERSISTENT', 'QUEUE_REDIS_MAY_EVICT', 'STORE_SLOW_SETTING'])
 
-/** Starts a node and waits until it serves; {@link cleanUp} ends it. */
-export async function startNodeProcess(environment) {
+/** This checkout. */
+export const here = join(import.meta.dirname, '../..')
+
+/**
+ * Starts a node and waits until it serves; {@link cleanUp} ends it.
+ *
+ * @param {object} environment
+ * @param {string} checkout whose node it is; it must be built
+ * @param {(line: object) => void} heard gets what the node logs
+ */
+export async function startNodeProcess(environment, checkout = here, heard = () => undefined) {
+  const main = join(checkout, 'apps/node/dist/main.js')
   const folder = mkdtempSync(join(tmpdir(), 'ratatosk-bench-node-'))
   defer(() => rmSync(folder, { recursive: true, force: true }))
-  const child = spawn(process.execPath, [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), main], {
+  // As `npm start` starts it.
+  const { nodeOptions = [] } = await import(pathToFileURL(join(checkout, 'scripts/launch.mjs')))
+  const given = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []
+  const child = spawn(process.execPath, [...nodeOptions, ...given, main], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env.PATH,
@@ -42,8 +54,10 @@ export async function startNodeProcess(environment) {
     ended.then(() => reject(new Error(`the node with role ${role} has ended before it was up`)))
     const told = new Set()
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const { url, msg, level, code, err } = JSON.parse(line)
-      if (url !== undefined) resolve({ url, role })
+      const logged = JSON.parse(line)
+      const { url, msg, level, code, err } = logged
+      if (url !== undefined) resolve({ url, role, pid: child.pid, folder })
+      heard(logged)
       if (level < 40 || knownWarnings.has(code)) return
       const said = `  ${role}: ${msg}${err ? ` (${err.message})` : ''}`.replaceAll(
         /[\w-]*\d[\w-]{7,}|job \S+/g,

@@ -29,11 +29,11 @@ export function blake2b(length, message) {
   return hash
 }
 
-/** The key that owns every output, with its CIP-19 enterprise address on a test network. */
-export function makeKey() {
+/** A key with its CIP-19 enterprise address on a test network; by default the one that owns every output. */
+export function makeKey(seed = Buffer.alloc(32, 7)) {
   const publicKey = Buffer.alloc(sodium.crypto_sign_PUBLICKEYBYTES)
   const secretKey = Buffer.alloc(sodium.crypto_sign_SECRETKEYBYTES)
-  sodium.crypto_sign_seed_keypair(publicKey, secretKey, Buffer.alloc(32, 7))
+  sodium.crypto_sign_seed_keypair(publicKey, secretKey, seed)
   return {
     publicKey,
     address: Buffer.concat([Buffer.from([0x60]), blake2b(28, publicKey)]),

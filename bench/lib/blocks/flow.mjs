@@ -1,116 +1,171 @@
-// A minute of submissions by HTTP to the node's processes, until the last is in a block of the state queue.
-import { randomBytes } from 'node:crypto'
+// Minutes of submissions by HTTP to the node's processes, until the last is in a block of the state queue. With BENCH_BEFORE, the same by
+// turns on the node of an older checkout.
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { loadavg, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { cleanUp, defer } from '../clean-up.mjs'
-import { percentile, round } from '../figures.mjs'
+import { ledgerEntries } from '../entries.mjs'
+import { median, percentile, round } from '../figures.mjs'
 import { load } from '../load.mjs'
-import { startNodeProcess } from '../node-process.mjs'
+import { here, startNodeProcess } from '../node-process.mjs'
 import { databaseUrl, redisUrl, removeTraces, withDatabase } from '../services.mjs'
-import { bareVerifications, makeTransfers } from '../transfers.mjs'
+import { makeSpread } from '../spread.mjs'
+import { bareVerifications } from '../transfers.mjs'
+import { watchUsage } from '../usage.mjs'
 
-const deployments = { all: ['all'], split: ['api', 'tx-processor', 'sequencer'] }
+const deployments = {
+  all: { roles: ['all'] },
+  split: { roles: ['api', 'tx-processor', 'sequencer'] },
+  embedded: { roles: ['all'], embedded: true },
+}
 const deployment = process.env.BENCH_DEPLOYMENT ?? 'split'
-const seconds = Number(process.env.BENCH_SECONDS ?? 60)
+const { roles, embedded = false } = deployments[deployment]
+const seconds = Number(process.env.BENCH_SECONDS ?? 180)
 /** Before what is measured: fresh processes run unoptimised code. */
 const warmUpSeconds = 5
 /** Transactions a second that are offered; 0: as many as are taken. */
-const rates = (process.env.BENCH_RATES ?? '2000,0').split(',').map(Number)
+const rates = (process.env.BENCH_RATES ?? '1000,2000,0').split(',').map(Number)
 /** Then so many transactions are made for each second: more than are taken. */
-const mostPerSecond = Number(process.env.BENCH_MOST ?? 5000)
+const mostPerSecond = Number(process.env.BENCH_MOST ?? (embedded ? 2500 : 5000))
+const outputs = Number(process.env.BENCH_OUTPUTS ?? 1_000_000)
+const addresses = Number(process.env.BENCH_ADDRESSES ?? 10_000)
+const turns = Number(process.env.BENCH_TURNS ?? 1)
+const before = process.env.BENCH_BEFORE
 const connections = 64
 /** How many submissions may wait for validation: five times what it holds at a time. */
 const ahead = 4000
 const patienceMs = 120_000
-const spanMs = 10_000
+const pageSize = 20_000
+
+/** Parts of the measured time that are compared with each other. */
+const parts = 3
 
 export async function measureFlow() {
+  const sides = [
+    ...(before === undefined ? [] : [{ name: 'before', checkout: resolve(before) }]),
+    { name: 'now', checkout: here },
+  ]
+  const count = Math.min(
+    outputs,
+    (warmUpSeconds + seconds) * Math.max(...rates.map((rate) => rate || mostPerSecond)),
+  )
+  const transfers = makeSpread({ count, outputs, addresses })
   for (const rate of rates) {
-    try {
-      await oneFlow(rate)
-    } finally {
-      await cleanUp()
+    const figures = Object.fromEntries(sides.map(({ name }) => [name, []]))
+    for (let turn = 0; turn < turns; turn++) {
+      for (const { name, checkout } of turn % 2 === 0 ? sides : sides.toReversed()) {
+        try {
+          const figure = await oneFlow(rate, transfers, checkout)
+          figures[name].push(figure)
+          print(name, rate, figure)
+        } finally {
+          await cleanUp()
+        }
+      }
     }
+    if (before !== undefined) compare(rate, figures)
   }
 }
 
-async function oneFlow(rate) {
-  const { genesis, transactions, signatures } = makeTransfers(
-    (warmUpSeconds + seconds) * (rate || mostPerSecond),
-  )
-  const ceiling = bareVerifications(signatures.slice(0, 20_000))
-  const name = `bench_${randomBytes(4).toString('hex')}`
-  const url = await startDeployment(name, genesis)
+async function oneFlow(rate, transfers, checkout) {
+  const ceiling = bareVerifications(transfers.signatures)
+  const { url, nodes, name, accepted, committed } = embedded
+    ? await startEmbedded(transfers, checkout, rate)
+    : await startOnServices(transfers, checkout)
   await begunQueue(url)
-  const { early, sentAt, answerMs } = await withDatabase(async (client) => {
-    const sequence = async () => Number((await client.query(newestSequence(name))).rows[0].sequence)
-    const submit = async (some, forSeconds) => {
-      const before = await sequence()
-      const accepted = async () => (await sequence()) - before
-      return load({
-        url,
-        transactions: some,
-        seconds: forSeconds,
-        rate: rate || Infinity,
-        accepted,
-        ahead,
-        connections,
-      })
-    }
-    const early = (await submit(transactions, warmUpSeconds)).sentAt.length
-    return { early, ...(await submit(transactions.slice(early), seconds)) }
-  })
-  const all = await committedRows(name, early + sentAt.length)
-  const places = new Map(signatures.map(({ message }, place) => [message.toString('hex'), place]))
-  const different = new Set(all.map(({ id }) => places.get(id)))
-  if (all.length !== early + sentAt.length || different.size !== all.length || different.has(undefined)) {
-    throw new Error(
-      `${early + sentAt.length} transactions were submitted, ${all.length} are in blocks, ${different.size} different ones`,
-    )
+  const submit = async (first, forSeconds) => {
+    const already = await accepted()
+    return load({
+      url,
+      transactions: transfers.from(first),
+      seconds: forSeconds,
+      rate: rate || Infinity,
+      accepted: async () => (await accepted()) - already,
+      ahead,
+      connections,
+    })
   }
-  const rows = all.filter(({ id }) => places.get(id) >= early)
-  const sent = rows.map(({ id }) => sentAt[places.get(id) - early])
-  const perSecond = perSecondOf(rows, sentAt[0])
-  const blocks = new Set(rows.map(({ height }) => height))
-  const fromAcceptance = rows.map(({ accepted, committed }) => (committed - accepted) / 1000)
-  const fromSubmission = rows.map(({ committed }, n) => (committed - sent[n]) / 1000)
-  const offered = rate ? `${round(rate)}/s offered` : 'as many as are taken'
-  console.log(
-    `  ${round(rows.length)} transactions in ${blocks.size} blocks, each in one, after ${round(early)} to warm up; slowest ${spanMs / 1000} s ` +
-      `${round(slowestSpan(rows))} tx/s; answers after ${halfAndMost(answerMs, 'ms')}`,
-  )
-  console.log(
-    `submitted → committed, ${deployments[deployment].join(' + ')}, ${offered}: ${round(perSecond)} tx/s; ` +
-      `from acceptance ${halfAndMost(fromAcceptance, 's')}; from submission ${halfAndMost(fromSubmission, 's')}; ` +
-      `bare libsodium verifications ${round(ceiling)}/s; ratio ${(perSecond / ceiling).toFixed(2)}`,
-  )
+  const early = (await submit(0, warmUpSeconds)).sentAt.length
+  const usage = await watchUsage(nodes, name)
+  const { sentAt, answerMs } = await submit(early, seconds)
+  const sentAll = performance.timeOrigin + performance.now()
+  const total = early + sentAt.length
+  await until(async () => (await committed()) >= total, 'not every transaction was committed')
+  const committedAll = performance.timeOrigin + performance.now()
+  const used = await usage.stop()
+  const rows = embedded
+    ? { blocks: undefined, elapsed: committedAll - sentAt[0] }
+    : await committedRows(name, transfers.ids, early, sentAt)
+  return {
+    ...used,
+    ...rows,
+    ceiling,
+    early,
+    count: sentAt.length,
+    ranOut: total === transfers.count && sentAll - sentAt[0] < seconds * 950,
+    perSecond: (sentAt.length * 1000) / rows.elapsed,
+    answerMs,
+    load: loadavg()[0],
+  }
 }
 
-function halfAndMost(values, unit) {
-  const [half, most] = [0.5, 0.95].map((share) => percentile(values, share).toFixed(1))
-  return `p50 ${half} ${unit}, p95 ${most} ${unit}`
-}
-
-/** @returns where transactions are submitted */
-async function startDeployment(name, genesis) {
-  const folder = mkdtempSync(join(tmpdir(), 'ratatosk-bench-genesis-'))
-  defer(() => rmSync(folder, { recursive: true, force: true }))
+/** A ledger filled by SQL, and the node's processes over it. */
+async function startOnServices(transfers, checkout) {
+  const name = `bench_${randomBytes(4).toString('hex')}`
   defer(() => removeTraces(name))
-  const file = join(folder, 'genesis.json')
-  writeFileSync(file, JSON.stringify({ utxos: genesis }))
+  const id = createHash('sha256').update('bench genesis').digest('hex')
+  const { output } = transfers.genesis(1)[0]
+  const genesis = [{ outref: `${id}#0`, output }]
+  const { openStore } = await import(pathToFileURL(join(checkout, 'packages/store/dist/index.js')))
+  const store = await openStore({ url: databaseUrl, schema: name })
+  await store.applyGenesis(ledgerEntries(genesis))
+  await store.close()
+  await withDatabase((client) => transfers.fill(client, name))
+  const url = new URL(databaseUrl)
+  url.searchParams.set('application_name', name)
   const environment = {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: url.href,
     DATABASE_SCHEMA: name,
     REDIS_URL: redisUrl,
     QUEUE_PREFIX: name,
-    GENESIS_FILE: file,
+    GENESIS_FILE: genesisFile(genesis),
   }
   const nodes = []
-  for (const role of deployments[deployment]) {
-    nodes.push(await startNodeProcess({ ...environment, NODE_ROLE: role }))
+  for (const role of roles) nodes.push(await startNodeProcess({ ...environment, NODE_ROLE: role }, checkout))
+  const number = (text) => withDatabase(async (client) => Number((await client.query(text)).rows[0].number))
+  return {
+    url: nodes[0].url,
+    nodes,
+    name,
+    // Grows by one with each transaction that validation accepts.
+    accepted: () => number(`SELECT last_value AS number FROM ${name}.accept_sequence`),
+    committed: () =>
+      number(
+        `SELECT sum(transactions) AS number FROM ${name}.blocks WHERE state IN ('committed', 'mature', 'merged')`,
+      ),
   }
-  return nodes[0].url
+}
+
+/** A node as `npm start` starts it, with as many outputs as it will spend. Its log says what it has done. */
+async function startEmbedded(transfers, checkout, rate) {
+  const genesis = transfers.genesis((warmUpSeconds + seconds) * (rate || mostPerSecond))
+  const environment = { GENESIS_FILE: genesisFile(genesis), NODE_ROLE: 'all', LOG_LEVEL: 'info' }
+  let [accepted, committed] = [0, 0]
+  const node = await startNodeProcess(environment, checkout, (line) => {
+    if (typeof line.accepted === 'number') accepted += line.accepted
+    committed += Number(/committed: (\d+) transactions/.exec(line.msg ?? '')?.[1] ?? 0)
+  })
+  return { url: node.url, nodes: [node], accepted: async () => accepted, committed: async () => committed }
+}
+
+function genesisFile(utxos) {
+  const folder = mkdtempSync(join(tmpdir(), 'ratatosk-bench-genesis-'))
+  defer(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'genesis.json')
+  writeFileSync(file, JSON.stringify({ utxos }))
+  return file
 }
 
 /** Waits until the sequencer has begun the state queue. */
@@ -121,23 +176,50 @@ async function begunQueue(url) {
   }, 'no state queue was begun')
 }
 
-/** Waits until all transactions are in blocks of the state queue, and reads them with their times in POSIX milliseconds. */
-async function committedRows(name, count) {
-  return withDatabase(async (client) => {
-    await until(async () => {
+/** Reads what is in blocks of the state queue: each transaction must be in one of them, once. */
+async function committedRows(name, ids, early, sentAt) {
+  const places = new Map()
+  for (let n = 0; n < early + sentAt.length; n++) places.set(ids[n], n)
+  const fromAcceptance = []
+  const fromSubmission = []
+  const times = []
+  const blocks = new Set()
+  await withDatabase(async (client) => {
+    for (let last = 0; ; ) {
       const { rows } = await client.query(
-        `SELECT sum(transactions)::integer AS count FROM ${name}.blocks WHERE state IN ('committed', 'mature', 'merged')`,
+        `SELECT t.sequence, encode(substr(t.transaction_id, 1, 8), 'hex') AS id, b.height,
+          extract(epoch FROM t.accepted_at)::float8 * 1000 AS accepted,
+          extract(epoch FROM b.committed_at)::float8 * 1000 AS committed
+        FROM "${name}".block_transactions AS t JOIN "${name}".blocks AS b ON b.id = t.block_id
+        WHERE b.state IN ('committed', 'mature', 'merged') AND t.sequence > $1 ORDER BY t.sequence LIMIT ${pageSize}`,
+        [last],
       )
-      return rows[0].count >= count
-    }, 'not every transaction was committed')
-    const { rows } = await client.query(
-      `SELECT encode(t.transaction_id, 'hex') AS id, b.height, extract(epoch FROM t.accepted_at)::float8 * 1000 AS accepted,
-        extract(epoch FROM b.committed_at)::float8 * 1000 AS committed
-      FROM ${name}.block_transactions AS t JOIN ${name}.blocks AS b ON b.id = t.block_id
-      WHERE b.state IN ('committed', 'mature', 'merged') ORDER BY t.sequence`,
-    )
-    return rows
+      for (const { id, height, accepted, committed } of rows) {
+        const place = places.get(id)
+        if (place === undefined) throw new Error(`${id} was not submitted, or is in two blocks`)
+        places.delete(id)
+        if (place < early) continue
+        fromAcceptance.push((committed - accepted) / 1000)
+        fromSubmission.push((committed - sentAt[place - early]) / 1000)
+        times.push(committed)
+        blocks.add(height)
+      }
+      if (rows.length < pageSize) break
+      last = rows.at(-1).sequence
+    }
   })
+  if (places.size > 0) throw new Error(`${places.size} transactions are in no block`)
+  times.sort((a, b) => a - b)
+  const elapsed = times.at(-1) - sentAt[0]
+  return { fromAcceptance, fromSubmission, blocks: blocks.size, elapsed, thirds: thirdsOf(times) }
+}
+
+/** Commitments per second in each third of the time from the first commitment to the last. */
+function thirdsOf(times) {
+  const span = (times.at(-1) - times[0]) / parts
+  const counts = new Array(parts).fill(0)
+  for (const time of times) counts[Math.min(parts - 1, Math.floor((time - times[0]) / span))]++
+  return counts.map((count) => (count * 1000) / span)
 }
 
 async function until(holds, otherwise) {
@@ -148,24 +230,52 @@ async function until(holds, otherwise) {
   }
 }
 
-/** Grows by one with each transaction that validation accepts. */
-const newestSequence = (name) => `SELECT last_value AS sequence FROM ${name}.accept_sequence`
+const offered = (rate) => (rate ? `${round(rate)}/s offered` : 'as many as are taken')
 
-/** From the first submission to the last commitment. */
-function perSecondOf(rows, begun) {
-  const ended = rows.reduce((latest, { committed }) => Math.max(latest, committed), 0)
-  return (rows.length * 1000) / (ended - begun)
+function microseconds({ seconds, count }) {
+  return [...seconds].map(([who, each]) => [who, (each * 1e6) / count])
 }
 
-/** Of the spans of ten seconds, from the first commitment on, that with the fewest commitments. */
-function slowestSpan(rows) {
-  const times = [...rows.map(({ committed }) => committed)].sort((a, b) => a - b)
-  const first = times[0]
-  const spans = Math.max(1, Math.floor((times.at(-1) - first) / spanMs))
-  const counts = new Array(spans).fill(0)
-  for (const time of times) {
-    const span = Math.floor((time - first) / spanMs)
-    if (span < spans) counts[span]++
-  }
-  return (Math.min(...counts) * 1000) / spanMs
+const sumOf = (figure) => microseconds(figure).reduce((sum, [, each]) => sum + each, 0)
+
+function print(side, rate, figure) {
+  const { count, early, blocks, thirds, perSecond, fromAcceptance, fromSubmission, answerMs, ceiling } =
+    figure
+  const halfAndMost = (values, unit) =>
+    `p50 ${percentile(values, 0.5).toFixed(1)} ${unit}, p95 ${percentile(values, 0.95).toFixed(1)} ${unit}`
+  const lines = [
+    `submitted → committed, ${roles.join(' + ')}${embedded ? ', embedded' : ''}, ${offered(rate)}: ${round(perSecond)} tx/s; ` +
+      `bare libsodium verifications ${round(ceiling)}/s; ratio ${(perSecond / ceiling).toFixed(2)}`,
+    `${round(count)} transactions, each in one block, after ${round(early)} to warm up; answers after ${halfAndMost(answerMs, 'ms')}; load ${figure.load.toFixed(1)}`,
+    ...(blocks === undefined
+      ? []
+      : [
+          `${blocks} blocks; by thirds ${thirds.map(round).join(', ')} tx/s; from acceptance ${halfAndMost(fromAcceptance, 's')}; ` +
+            `from submission ${halfAndMost(fromSubmission, 's')}`,
+        ]),
+    `processor time per transaction: ${microseconds(figure)
+      .map(([who, each]) => `${who} ${round(each)} µs`)
+      .join(', ')}; in all ${round(sumOf(figure))} µs`,
+    `anonymous memory after each quarter: ${[...figure.memory]
+      .map(([role, all]) => `${role} ${quarters(all).map(round).join(', ')} MiB`)
+      .join('; ')}`,
+    `disk per transaction: ${[...figure.disk].map(([what, bytes]) => `${what} ${round(bytes / count)} B`).join(', ')}`,
+    ...(figure.ranOut
+      ? ['the transactions ran out before the time: raise BENCH_OUTPUTS and BENCH_MOST']
+      : []),
+  ]
+  console.log(lines.map((line, n) => `${n === 0 ? side : ' '.repeat(side.length)}  ${line}`).join('\n'))
+}
+
+function quarters(values) {
+  return [0.25, 0.5, 0.75, 1].map((share) => values[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0)
+}
+
+function compare(rate, { before, now }) {
+  const ratio = (of) => (median(now.map(of)) / median(before.map(of))).toFixed(2)
+  const most = ({ fromAcceptance }) => percentile(fromAcceptance, 0.95)
+  console.log(
+    `now / before, ${offered(rate)}, ${turns === 1 ? 'one turn' : `medians of ${turns} turns`}: tx/s ${ratio(({ perSecond }) => perSecond)}, ` +
+      `processor time per transaction ${ratio(sumOf)}${embedded ? '' : `, p95 from acceptance ${ratio(most)}`}`,
+  )
 }

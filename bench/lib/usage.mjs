@@ -1,0 +1,113 @@
+// What a deployment takes of its machine: processor time, memory of its own, and disk. From /proc, so only on Linux, and of PostgreSQL
+// only if it runs here.
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { redisUrl, withDatabase } from './services.mjs'
+
+const everyMs = 1000
+/** Of `times` in /proc: USER_HZ. */
+const ticksPerSecond = 100
+
+/** Seconds of processor time of a process so far; undefined if it has ended. */
+function processorSeconds(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+  } catch {
+    return undefined
+  }
+}
+
+/** MiB of memory that belong to no file. */
+function anonymousMiB(pid) {
+  const [, kB] = /RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+  return Number(kB ?? 0) / 1024
+}
+
+/** Bytes on disk; a sparse file has fewer than its length. */
+function diskOf(folder) {
+  let sum = 0
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile()) continue
+    try {
+      sum += statSync(join(entry.parentPath ?? entry.path, entry.name)).blocks * 512
+    } catch {
+      // Removed meanwhile.
+    }
+  }
+  return sum
+}
+
+/**
+ * Watches a deployment, until `stop` says what it took since.
+ *
+ * @param {{ role: string, pid: number, folder: string }[]} nodes
+ * @param {string | undefined} name of the schema, and `application_name` of the connections; undefined: embedded
+ */
+export async function watchUsage(nodes, name) {
+  const backends = new Map()
+  const memory = new Map(nodes.map(({ role }) => [role, []]))
+  const redis = name === undefined ? undefined : new Redis(redisUrl)
+  const before = await totals()
+  let stopped = false
+  const watching = watch()
+
+  async function watch() {
+    while (!stopped) {
+      for (const { role, pid } of nodes) memory.get(role).push(anonymousMiB(pid))
+      if (name !== undefined) await readBackends()
+      await new Promise((resolve) => setTimeout(resolve, everyMs))
+    }
+  }
+
+  /** A backend that has ended counts with what it had taken at the last look. */
+  async function readBackends() {
+    await withDatabase(async (client) => {
+      const { rows } = await client.query('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [
+        name,
+      ])
+      for (const { pid } of rows) backends.set(pid, processorSeconds(pid) ?? backends.get(pid) ?? 0)
+    })
+  }
+
+  async function totals() {
+    const seconds = new Map(nodes.map(({ role, pid }) => [role, processorSeconds(pid)]))
+    const disk = new Map(nodes.map(({ role, folder }) => [`DATA_DIR of ${role}`, diskOf(folder)]))
+    if (name !== undefined) {
+      await readBackends()
+      seconds.set(
+        'PostgreSQL',
+        [...backends.values()].reduce((sum, each) => sum + each, 0),
+      )
+      const info = await redis.info('cpu')
+      const used = (kind) => Number(new RegExp(`^used_cpu_${kind}:(\\S+)`, 'm').exec(info)?.[1] ?? 0)
+      seconds.set('Redis', used('user') + used('sys'))
+      await withDatabase(async (client) => {
+        const { rows } = await client.query(
+          `SELECT (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+              WHERE n.nspname = $1 AND c.relkind = 'r')::float8 AS tables,
+            (pg_current_wal_lsn() - '0/0')::float8 AS wal`,
+          [name],
+        )
+        disk.set('tables and indexes', rows[0].tables)
+        disk.set('WAL', rows[0].wal)
+      })
+    }
+    return { seconds, disk }
+  }
+
+  return {
+    /** Differences since the beginning, and the memory of each role second by second. */
+    async stop() {
+      stopped = true
+      await watching
+      const after = await totals()
+      redis?.disconnect()
+      const since = (kind) =>
+        new Map([...after[kind]].map(([key, value]) => [key, value - (before[kind].get(key) ?? 0)]))
+      return { seconds: since('seconds'), disk: since('disk'), memory }
+    },
+  }
+}
