@@ -92,8 +92,7 @@ t.test('a node that serves everything', async (t) => {
     t.comment(
       `never succeeded: ${finite.map(({ operation }) => operation.operationId).filter((id) => !succeeded.has(id))}`,
     )
-    for (const status of [200, 400, 401, 404])
-      t.ok((statuses.get(status) ?? 0) > 0, `${status} was answered`)
+    for (const status of [200, 400, 401, 404]) t.ok((statuses.get(status) ?? 0) > 0, `${status} was answered`)
   })
 })
 
