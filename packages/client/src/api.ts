@@ -667,6 +667,10 @@ export interface TransactionStatus {
   readonly block?: StatusBlock
   readonly removal?: StatusRemoval
   readonly rejection?: StatusRejection
+  /** When it was submitted, while it is queued or validating */
+  readonly submittedAt?: string
+  /** Deliveries that ended without a verdict, while it is queued or validating */
+  readonly attempts?: number
 }
 
 /** An unspent output */
@@ -853,7 +857,7 @@ export interface Endpoints {
   /** `POST /submit`: Enqueue a signed transaction. A 200 means that the transaction is in the queue. Validation follows: look the transaction up by its hash, which is that of its body. Submitting the same transaction twice is safe. */
   submit(body: string, options?: RequestOptions): Promise<SubmitAnswer>
 
-  /** `GET /tx/status`: What became of a transaction. A transaction that waits for validation is `unknown` here: ask for the submission. The status only moves on, except that a removal or a roll-back of layer 1 takes it back. */
+  /** `GET /tx/status`: What became of a transaction. Of a transaction that was submitted more than once, the submission that is furthest counts. The status only moves on, except that a removal or a roll-back of layer 1 takes it back, and that a rejected transaction is submitted again. */
   transactionStatus(
     parameters: TransactionStatusParameters,
     options?: RequestOptions,

@@ -138,7 +138,11 @@ export const utxoProofSchema = {
       header_hash: Type.Optional(headerHash),
     }),
   ),
-  response: { 200: UtxoProof, ...failures, 410: errorBody('The node no longer keeps the state') },
+  response: {
+    200: UtxoProof,
+    ...failures,
+    410: errorBody('The node does not keep the state, or no longer: the block is older than `PROOF_BLOCKS`'),
+  },
 }
 
 /** Route schema of `GET /proofs/transaction`, for OpenAPI documents. */

@@ -41,8 +41,8 @@ const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, optio
   if (typeof rejections?.find !== 'function' || typeof rejections.findTransaction !== 'function') {
     throw new TypeError('@ratatosk/tx-status: rejections must have find and findTransaction')
   }
-  if (typeof queue?.find !== 'function') {
-    throw new TypeError('@ratatosk/tx-status: queue.find must be a function')
+  if (typeof queue?.find !== 'function' || typeof queue.findTransaction !== 'function') {
+    throw new TypeError('@ratatosk/tx-status: queue must have find and findTransaction')
   }
   if (maturityWindowMs !== undefined && (!Number.isSafeInteger(maturityWindowMs) || maturityWindowMs < 0)) {
     throw new TypeError('@ratatosk/tx-status: maturityWindowMs must be a whole number from 0')

@@ -81,20 +81,19 @@ export interface RejectedSubmissions {
   findTransaction(transactionId: Uint8Array): Promise<RejectedSubmission | undefined>
 }
 
-/**
- * A submission that the queue has issued the id for: `queued` before its first delivery, `validating` from then on, `left`
- * when its verdict is stored.
- */
-export type QueuedSubmission =
-  | {
-      readonly state: 'queued' | 'validating'
-      /** 32 bytes; absent if the submission is not shaped like a transaction. */
-      readonly transactionId?: Uint8Array
-      readonly submittedAt: Date
-      /** Deliveries that have ended without a verdict. */
-      readonly attempts: number
-    }
-  | { readonly state: 'left'; readonly transactionId?: Uint8Array }
+/** A submission that waits: `queued` before its first delivery, `validating` from then on until its verdict is stored. */
+export interface WaitingSubmission {
+  readonly state: 'queued' | 'validating'
+  readonly submittedAt: Date
+  /** Deliveries that have ended without a verdict. */
+  readonly attempts: number
+}
+
+/** A submission that the queue has issued the id for; `left` when its verdict is stored. */
+export type QueuedSubmission = (WaitingSubmission | { readonly state: 'left' }) & {
+  /** 32 bytes; absent if the submission is not shaped like a transaction. */
+  readonly transactionId?: Uint8Array
+}
 
 /** Finds submissions. `createSubmissionQueue` of `@ratatosk/queue` satisfies it. */
 export interface QueuedSubmissions {
@@ -103,4 +102,11 @@ export interface QueuedSubmissions {
    * @returns undefined if the queue issues no such ids
    */
   find(submissionId: string): Promise<QueuedSubmission | undefined>
+  /**
+   * Of several submissions of the transaction, the one that is furthest.
+   *
+   * @param transactionId 32 bytes
+   * @returns undefined if none of them waits
+   */
+  findTransaction(transactionId: Uint8Array): Promise<WaitingSubmission | undefined>
 }

@@ -102,6 +102,13 @@ const fields = {
   block: Type.Optional(StatusBlock),
   removal: Type.Optional(StatusRemoval),
   rejection: Type.Optional(StatusRejection),
+  submittedAt: Type.Optional(time('When it was submitted, while it is queued or validating')),
+  attempts: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Deliveries that ended without a verdict, while it is queued or validating',
+    }),
+  ),
 }
 
 /** Body of `GET /tx/status`. */
@@ -119,13 +126,6 @@ export const SubmissionStatus = Type.Object(
       hash('Transaction hash; absent if the id is unknown, or the submission is no transaction'),
     ),
     ...fields,
-    submittedAt: Type.Optional(time('When it was submitted, while it is queued or validating')),
-    attempts: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: 'Deliveries that ended without a verdict, while it is queued or validating',
-      }),
-    ),
   },
   { title: 'SubmissionStatus', description: 'What became of a submission' },
 )
@@ -153,7 +153,7 @@ export const transactionStatusSchema = {
   operationId: 'transactionStatus',
   summary: 'What became of a transaction',
   description:
-    'A transaction that waits for validation is `unknown` here: ask for the submission. The status only moves on, except that a removal or a roll-back of layer 1 takes it back.',
+    'Of a transaction that was submitted more than once, the submission that is furthest counts. The status only moves on, except that a removal or a roll-back of layer 1 takes it back, and that a rejected transaction is submitted again.',
   tags: ['ledger'],
   querystring: Type.Unsafe<TransactionQuery>(
     Type.Object({ tx_hash: Type.String({ description: '64 hex digits', pattern: '^[0-9a-fA-F]{64}$' }) }),

@@ -7,6 +7,7 @@ import type {
   RemovedTransaction,
   RemovedTransactions,
   TransactionPlace,
+  WaitingSubmission,
 } from './ports.js'
 import type { SubmissionStatus, TransactionStatus } from './schemas.js'
 
@@ -23,12 +24,24 @@ export interface StatusSources {
 
 type Fate = Omit<TransactionStatus, 'txHash'>
 
-/** The status of a transaction. The ledger goes first: a rejected transaction may have been accepted later. */
+/**
+ * The status of a transaction. If it is not accepted, the queue is asked before the store is asked again, as for a submission. The queue
+ * says what is known only if nothing else does, or if the transaction was rejected and submitted again since.
+ */
 export async function statusOfTransaction(
   sources: StatusSources,
   transactionId: Uint8Array,
 ): Promise<TransactionStatus> {
-  return { txHash: toHex(transactionId), ...(await fateOf(sources, transactionId)) }
+  const txHash = toHex(transactionId)
+  const place = await sources.ledger.placeOf(transactionId)
+  if (place !== undefined) return { txHash, ...placed(place, sources) }
+  const queued = await sources.queue.findTransaction(transactionId)
+  const fate = await fateOf(sources, transactionId)
+  const isNews =
+    queued !== undefined &&
+    (fate.status === 'unknown' ||
+      (fate.rejection !== undefined && fate.rejection.rejectedAt < queued.submittedAt.toISOString()))
+  return { txHash, ...(isNews ? waiting(queued) : fate) }
 }
 
 /**
@@ -44,14 +57,12 @@ export async function statusOfSubmission(sources: StatusSources, id: string): Pr
   if (queued === undefined) return { ...named, status: 'unknown' }
   const place = transactionId && (await sources.ledger.placeOf(transactionId))
   if (place !== undefined) return { ...named, ...placed(place, sources) }
-  if (queued.state !== 'left') {
-    const { state, submittedAt, attempts } = queued
-    return { ...named, status: state, submittedAt: submittedAt.toISOString(), attempts }
-  }
+  if (queued.state !== 'left') return { ...named, ...waiting(queued) }
   // Accepted and dropped later, or never issued, or forgotten.
   return { ...named, ...(transactionId ? await fateOf(sources, transactionId) : { status: 'unknown' }) }
 }
 
+/** The ledger goes first: a rejected transaction may have been accepted later. */
 async function fateOf(sources: StatusSources, transactionId: Uint8Array): Promise<Fate> {
   const place = await sources.ledger.placeOf(transactionId)
   if (place !== undefined) return placed(place, sources)
@@ -62,6 +73,10 @@ async function fateOf(sources: StatusSources, transactionId: Uint8Array): Promis
     return removed(removal)
   }
   return rejection === undefined ? { status: 'unknown' } : rejected(rejection)
+}
+
+function waiting({ state, submittedAt, attempts }: WaitingSubmission): Fate {
+  return { status: state, submittedAt: submittedAt.toISOString(), attempts }
 }
 
 function placed(

@@ -9,6 +9,7 @@ import txStatus, {
   type RemovedTransaction,
   type TransactionPlace,
   type TxStatusOptions,
+  type WaitingSubmission,
 } from './index.js'
 
 const time = new Date('2026-03-04T05:06:07.891Z')
@@ -51,6 +52,8 @@ const rejection: RejectedSubmission = {
 interface World {
   place?: TransactionPlace
   submission?: QueuedSubmission
+  /** Of the transaction, in the queue. */
+  waiting?: WaitingSubmission
   /** Of the submission asked for. */
   rejection?: RejectedSubmission
   /** Of the transaction. */
@@ -68,7 +71,7 @@ async function build(t: Test, world: World, options: Partial<TxStatusOptions> = 
       find: async () => world.rejection,
       findTransaction: async () => world.transactionRejection,
     },
-    queue: { find: async () => world.submission },
+    queue: { find: async () => world.submission, findTransaction: async () => world.waiting },
     removals: { ofTransaction: async () => world.removals ?? [] },
     maturityWindowMs: 30_000,
     ...options,
@@ -95,18 +98,30 @@ t.test('a transaction nobody has heard of is unknown', async (t) => {
   t.same(await submission(), { id: 's-1', status: 'unknown' })
 })
 
-t.test('a submission in the queue tells when it came and how often it was tried', async (t) => {
+t.test('what is in the queue tells when it came and how often it was tried', async (t) => {
   for (const state of ['queued', 'validating'] as const) {
-    const { submission } = await build(t, {
-      submission: { state, transactionId: id, submittedAt: time, attempts: 2 },
+    const waiting = { state, submittedAt: time, attempts: 2 }
+    const { submission, transaction } = await build(t, {
+      submission: { ...waiting, transactionId: id },
+      waiting,
     })
-    t.same(await submission(), {
-      id: 's-1',
-      txHash,
-      status: state,
-      submittedAt: '2026-03-04T05:06:07.891Z',
-      attempts: 2,
+    const answer = { txHash, status: state, submittedAt: '2026-03-04T05:06:07.891Z', attempts: 2 }
+    t.same(await submission(), { id: 's-1', ...answer })
+    t.same(await transaction(), answer)
+  }
+})
+
+t.test('a rejected transaction is queued if it was submitted again since', async (t) => {
+  const waiting = { state: 'queued', attempts: 0 } as const
+  for (const [after, status] of [
+    [1, 'queued'],
+    [-1, 'rejected'],
+  ] as const) {
+    const { transaction } = await build(t, {
+      transactionRejection: rejection,
+      waiting: { ...waiting, submittedAt: new Date(time.getTime() + after) },
     })
+    t.equal((await transaction()).status, status)
   }
 })
 
@@ -140,7 +155,7 @@ t.test('without a maturity window, nothing is said about maturity', async (t) =>
   await server.register(txStatus, {
     ledger: { placeOf: async () => inBlock('committed') },
     rejections: { find: async () => undefined, findTransaction: async () => undefined },
-    queue: { find: async () => undefined },
+    queue: { find: async () => undefined, findTransaction: async () => undefined },
   })
   const { body } = await server.inject(`/tx/status?tx_hash=${txHash}`)
   t.notOk('maturesAt' in JSON.parse(body).block)
@@ -153,8 +168,10 @@ t.test('an accepted transaction is not queued, even if its submission is still i
     submittedAt: time,
     attempts: 0,
   }
-  const world = await build(t, { place: accepted, submission })
-  t.same(await world.submission(), { id: 's-1', txHash, status: 'mempool', acceptedAt: time.toISOString() })
+  const world = await build(t, { place: accepted, submission, waiting: submission })
+  const answer = { txHash, status: 'mempool', acceptedAt: time.toISOString() }
+  t.same(await world.submission(), { id: 's-1', ...answer })
+  t.same(await world.transaction(), answer)
 })
 
 t.test('a rejection names every failed predicate', async (t) => {
@@ -264,11 +281,16 @@ t.test('a failure of a port is a bare 500', async (t) => {
     t,
     {},
     {
-      queue: { find: () => Promise.reject(new Error('secret')) },
+      queue: {
+        find: () => Promise.reject(new Error('secret')),
+        findTransaction: () => Promise.reject(new Error('secret')),
+      },
     },
   )
-  const { status, body } = await get('/submission?id=s-1')
-  t.same([status, body], [500, '{"error":"Something went wrong"}'])
+  for (const path of ['/submission?id=s-1', `/tx/status?tx_hash=${txHash}`]) {
+    const { status, body } = await get(path)
+    t.same([status, body], [500, '{"error":"Something went wrong"}'])
+  }
 })
 
 t.test('documents every route, parameter and status', async (t) => {
@@ -278,7 +300,7 @@ t.test('documents every route, parameter and status', async (t) => {
   await server.register(txStatus, {
     ledger: { placeOf: async () => undefined },
     rejections: { find: async () => undefined, findTransaction: async () => undefined },
-    queue: { find: async () => undefined },
+    queue: { find: async () => undefined, findTransaction: async () => undefined },
   })
   await server.ready()
   const { paths = {} } = server.swagger() as unknown as {
@@ -300,13 +322,14 @@ t.test('refuses options that cannot work', async (t) => {
   const good = {
     ledger: { placeOf: async () => undefined },
     rejections: { find: async () => undefined, findTransaction: async () => undefined },
-    queue: { find: async () => undefined },
+    queue: { find: async () => undefined, findTransaction: async () => undefined },
   }
   for (const options of [
     {},
     { ...good, ledger: {} },
     { ...good, rejections: { find: good.rejections.find } },
     { ...good, queue: {} },
+    { ...good, queue: { find: good.queue.find } },
     { ...good, maturityWindowMs: -1 },
   ] as unknown as TxStatusOptions[]) {
     await t.rejects(async () => fastify().register(txStatus, options), TypeError)

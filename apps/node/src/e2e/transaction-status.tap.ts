@@ -1,8 +1,8 @@
-import type { Lease, Store } from '@ratatosk/store'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { builderConfig, devnetParameters, signedTransfer } from '../demo/transfer.js'
 import { backends, embedded } from '../test/backends.js'
+import { buildBlock } from '../test/blocks.js'
 import { devnetFunds } from '../test/devnet-funds.js'
 import { readEvents } from '../test/event-reader.js'
 import { runNode, submit } from '../test/node.js'
@@ -19,27 +19,6 @@ async function read(url: string, path: string) {
   const { status, body } = await ask(url + path)
   if (status !== 200) throw new Error(`${path}: ${status} ${body}`)
   return JSON.parse(body)
-}
-
-/** Makes a block of everything in the mempool, as a sequencer would. */
-async function build({ blocks }: Store, lease: Lease, number: number) {
-  const oldest = await blocks.oldest(100)
-  const newest = await blocks.newest()
-  return blocks.build(
-    {
-      headerHash: new Uint8Array(28).fill(number),
-      header: Uint8Array.of(number),
-      previousHeaderHash: newest?.headerHash ?? new Uint8Array(28),
-      utxosRoot: new Uint8Array(32),
-      startTime: 1_767_225_540_000n,
-      endTime: 1_767_225_600_000n,
-      firstSequence: oldest.at(0)?.sequence ?? 0n,
-      lastSequence: oldest.at(-1)?.sequence ?? 0n,
-      transactions: oldest.length,
-      commitTransaction: { id: new Uint8Array(32).fill(number), cbor: Uint8Array.of(number) },
-    },
-    lease,
-  )
 }
 
 for (const backend of (await backends()).slice(1)) {
@@ -62,7 +41,16 @@ for (const backend of (await backends()).slice(1)) {
     ]
     const status = async (id: string) => (await read(url, `/submission?id=${id}`)).status
     t.match(await read(url, `/submission?id=${first}`), { status: 'queued', txHash: hash, attempts: 0 })
-    t.same(await read(url, `/tx/status?tx_hash=${hash}`), { txHash: hash, status: 'unknown' })
+    t.match(await read(url, `/tx/status?tx_hash=${hash}`), {
+      status: 'queued',
+      txHash: hash,
+      submittedAt: String,
+      attempts: 0,
+    })
+    t.same(await read(url, `/tx/status?tx_hash=${'ab'.repeat(32)}`), {
+      txHash: 'ab'.repeat(32),
+      status: 'unknown',
+    })
     t.notOk('txHash' in (await read(url, `/submission?id=${garbage}`)), 'what is no transaction has no hash')
 
     const seen = new Set<string>()
@@ -92,7 +80,7 @@ for (const backend of (await backends()).slice(1)) {
       }
     }
     await everywhere({ status: 'mempool', block: undefined })
-    const one = await build(store, lease, 1)
+    const one = await buildBlock(store, lease, 1)
     const block = {
       height: 1,
       headerHash: '01'.repeat(28),
@@ -109,7 +97,7 @@ for (const backend of (await backends()).slice(1)) {
     await everywhere({ status: 'submitted', block })
     await store.blocks.returnToMempool(1n, lease)
     await everywhere({ status: 'mempool', block: undefined })
-    await build(store, lease, 2)
+    await buildBlock(store, lease, 2)
     await store.blocks.undo(1n, lease)
     for (const path of [`/tx/status?tx_hash=${hash}`, `/submission?id=${first}`]) {
       const answer = await read(url, path)
@@ -117,7 +105,7 @@ for (const backend of (await backends()).slice(1)) {
     }
     const again = await send(url, cborHex)
     await until(async () => (await status(again)) === 'mempool')
-    const three = await build(store, lease, 3)
+    const three = await buildBlock(store, lease, 3)
     await store.blocks.setMergeTransaction(
       three.headerHash,
       { id: new Uint8Array(32).fill(9), cbor: Uint8Array.of(9) },

@@ -2,8 +2,11 @@ import { type SubmissionQueue, transactionOfSubmission } from '@ratatosk/queue'
 import type { QueuedSubmissions } from '@ratatosk/tx-status'
 
 /** Finds submissions in the queue, and the transaction of those that have left it. */
-export function queuedSubmissionsOf(submissions: Pick<SubmissionQueue, 'find'>): QueuedSubmissions {
+export function queuedSubmissionsOf(
+  submissions: Pick<SubmissionQueue, 'find' | 'findTransaction'>,
+): QueuedSubmissions {
   return {
+    findTransaction: (transactionId) => submissions.findTransaction(transactionId),
     async find(submissionId) {
       const found = await submissions.find(submissionId)
       if (found === undefined) return undefined

@@ -1,17 +1,16 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { blake2b256 } from '@ratatosk/ledger'
-import {
-  createSubmissionQueue,
-  createSubmissionWorker,
-  openQueueBackend,
-  type QueueBackend,
-} from '@ratatosk/queue'
+import { fileURLToPath } from 'node:url'
+import { createSubmissionQueue, openQueueBackend, type QueueBackend } from '@ratatosk/queue'
 import { type Lease, openStore, type Store } from '@ratatosk/store'
 import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys, whyMissing } from '@ratatosk/test-kit'
 import { documentJudge } from '@ratatosk/test-kit/documented-answers'
 import { txStatus } from '@ratatosk/tx-status'
 import fastify from 'fastify'
 import { expect, it } from 'vitest'
+import { buildBlock } from '../test/blocks.js'
+import { randomOf, transactionOf, validate } from '../test/miniature-validation.js'
 import { queuedSubmissionsOf } from './status-ports.js'
 
 const seeds = Number(process.env.RATATOSK_STATUS_RUNS ?? 3)
@@ -34,79 +33,45 @@ const rank: Readonly<Record<string, number>> = {
 }
 const states = ['built', 'submitted', 'committed', 'mature', 'merged'] as const
 
-/** mulberry32: the same numbers for the same seed. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
+/** What validates: a worker in this process, or a process of its own. */
+interface Validation {
+  /** Without notice: what it was at goes to the next. */
+  kill(): Promise<void>
 }
 
-/** Shaped like a transaction: `[{0: number}, {}, true, null]`. Every fifth is one that validation rejects. */
-function transactionOf(number: number) {
-  const body = Uint8Array.of(0xa1, 0x00, 0x19, number >> 8, number & 0xff)
+const program = fileURLToPath(new URL('../../dist/test/validation-process.js', import.meta.url))
+
+async function startProcess(name: string, seed: number): Promise<Validation> {
+  const child = fork(program, [name, String(seed)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const [message] = await once(child, 'message')
+  expect(message).toBe('ready')
   return {
-    cbor: Uint8Array.of(0x84, ...body, 0xa0, 0xf5, 0xf6),
-    id: blake2b256(body),
-    isValid: number % 5 !== 0,
+    async kill() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
   }
 }
 
-const numberOf = (cbor: Uint8Array) => (cbor[4] ?? 0) * 256 + (cbor[5] ?? 0)
-
-/** Validation in miniature: stores the verdict before the queue is told, and is killed or interrupted at random in between. */
-function validate(backend: QueueBackend, store: Store, random: (below: number) => number) {
-  return createSubmissionWorker(
-    backend,
-    async ({ id, cbor, attempt, submittedAt }) => {
-      if (random(4) === 0) return { kind: 'again', afterMs: 5 }
-      const { id: transactionId, isValid } = transactionOf(numberOf(cbor))
-      await store.withLedger(async (ledger) => {
-        const [known] = await ledger.known([transactionId])
-        if (known) return
-        if (isValid) {
-          await ledger.apply({ transactions: [{ id: transactionId, cbor, spent: [], produced: [] }] })
-        } else {
-          const reason = { code: 'FeeTooSmallUTxO', message: 'The fee is too small.', details: [] }
-          await ledger.rejections.add([
-            { ...reason, submissionId: id, transactionId, cbor, attempts: attempt, submittedAt },
-          ])
-        }
-      })
-      // A worker that ends here has stored the verdict and not told the queue.
-      return random(4) === 0 ? { kind: 'release' } : { kind: 'done' }
-    },
-    { concurrency: 4, lockDurationMs: 300, stalledIntervalMs: 50 },
-  )
+async function startWorker(
+  open: () => Promise<QueueBackend>,
+  store: Store,
+  random: (below: number) => number,
+): Promise<Validation> {
+  const backend = await open()
+  validate(backend, store, random)
+  // Connections are cut.
+  return { kill: () => backend.close(0) }
 }
 
 /** Does at random what a sequencer does, and says whether statuses may go back meanwhile. */
-function sequence({ blocks }: Store, lease: Lease, random: (below: number) => number) {
+function sequence(store: Store, lease: Lease, random: (below: number) => number) {
+  const { blocks } = store
   let built = 0
-  const hash = (number: number) => new Uint8Array(28).fill(number)
   return {
     async forward(): Promise<void> {
-      const oldest = await blocks.oldest(1 + random(5))
-      const newest = await blocks.newest()
-      if (oldest.length > 0 && random(2) === 0) {
-        await blocks.build(
-          {
-            headerHash: hash(++built),
-            header: Uint8Array.of(built),
-            previousHeaderHash: newest?.headerHash ?? new Uint8Array(28),
-            utxosRoot: new Uint8Array(32),
-            startTime: 0n,
-            endTime: 1n,
-            firstSequence: oldest.at(0)?.sequence ?? 0n,
-            lastSequence: oldest.at(-1)?.sequence ?? 0n,
-            transactions: oldest.length,
-            commitTransaction: { id: new Uint8Array(32).fill(built), cbor: Uint8Array.of(built) },
-          },
-          lease,
-        )
+      if ((await blocks.oldest(1)).length > 0 && random(2) === 0) {
+        await buildBlock(store, lease, ++built, 1 + random(5))
         return
       }
       const [block] = await blocks.unmerged()
@@ -167,7 +132,12 @@ async function run(seed: number): Promise<void> {
   const rejectedForGood = (path: string, status: string) =>
     path.startsWith('/submission') && subjects.get(path) === 'invalid' && status !== 'rejected'
 
-  const last = new Map<string, { readonly status: string; readonly backs: number }>()
+  /** How often the transaction of a path was submitted. */
+  const submitted = new Map<string, number>()
+  const last = new Map<
+    string,
+    { readonly status: string; readonly backs: number; readonly submitted: number | undefined }
+  >()
   /** Odd while something goes back. */
   let backs = 0
   const wentBack: string[] = []
@@ -182,21 +152,23 @@ async function run(seed: number): Promise<void> {
         const status = await statusOf(path)
         looks++
         const undisturbed = before?.backs === start && start === backs && start % 2 === 0
-        // Another submission may bring back what was rejected, removed or dropped.
+        // Another submission may bring back what was rejected, removed or dropped, also if it was rejected between two looks.
         const isBroughtBack =
-          ['rejected', 'removed'].includes(before?.status ?? '') && !rejectedForGood(path, status)
+          (['rejected', 'removed'].includes(before?.status ?? '') && !rejectedForGood(path, status)) ||
+          (subjects.get(path) === 'invalid' && before?.submitted !== submitted.get(path))
         if (before && undisturbed && !isBroughtBack && (rank[status] ?? -1) < (rank[before.status] ?? 0)) {
           wentBack.push(`seed ${seed}, ${path}: ${before.status} → ${status}`)
         }
-        last.set(path, { status, backs: start === backs ? start : -1 })
+        last.set(path, { status, backs: start === backs ? start : -1, submitted: submitted.get(path) })
       }
     }
   })()
   const lease = await store.leases.acquire('sequencer', 'a test', 3_600_000)
   if (lease === undefined) throw new Error('The lease is held')
   const { forward, back } = sequence(store, lease, random)
-  let consumer = await openBackend()
-  let worker = validate(consumer, store, random)
+  const start = (kind: number) =>
+    kind === 0 ? startProcess(name, seed + random(1000)) : startWorker(openBackend, store, random)
+  let validation = await start(0)
   try {
     for (let step = 0; step < steps; step++) {
       const kind = random(10)
@@ -204,7 +176,9 @@ async function run(seed: number): Promise<void> {
         const number = 1 + random(30)
         const { cbor, id, isValid } = transactionOf(number)
         subjects.set(`/submission?id=${await submissions.add(cbor)}`, isValid ? 'valid' : 'invalid')
-        subjects.set(`/tx/status?tx_hash=${Buffer.from(id).toString('hex')}`, isValid ? 'valid' : 'invalid')
+        const byHash = `/tx/status?tx_hash=${Buffer.from(id).toString('hex')}`
+        subjects.set(byHash, isValid ? 'valid' : 'invalid')
+        submitted.set(byHash, (submitted.get(byHash) ?? 0) + 1)
       } else if (kind < 8) {
         await forward()
       } else if (kind === 8) {
@@ -212,10 +186,8 @@ async function run(seed: number): Promise<void> {
         await back()
         backs++
       } else {
-        // Connections are cut; what the worker was at goes to the next.
-        await consumer.close(0)
-        consumer = await openBackend()
-        worker = validate(consumer, store, random)
+        await validation.kill()
+        validation = await start(random(3))
       }
     }
     const undecided = async () => {
@@ -230,8 +202,8 @@ async function run(seed: number): Promise<void> {
   } finally {
     done = true
     await watching
-    await worker.close()
-    await Promise.all([consumer.close(0), producer.close(0), server.close()])
+    await validation.kill()
+    await Promise.all([producer.close(0), server.close()])
     await store.close()
     await inDatabase(`DROP SCHEMA ${name} CASCADE`)
     await removeKeys(name)

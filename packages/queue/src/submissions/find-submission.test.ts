@@ -23,6 +23,7 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
       attempts: 0,
     }
     expect(await submissions.find(id)).toEqual(waiting)
+    expect(await submissions.findTransaction(transactionId)).toEqual(waiting)
 
     let decide: (disposition: Disposition) => void = () => undefined
     let deliveries = 0
@@ -39,6 +40,7 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
     await expect.poll(() => deliveries, { timeout: 10_000 }).toBe(1)
     const elsewhere = createSubmissionQueue(await again())
     expect(await elsewhere.find(id)).toMatchObject({ state: 'validating', attempts: 0 })
+    expect(await elsewhere.findTransaction(transactionId)).toMatchObject({ state: 'validating' })
     for (const kind of ['later', 'again'] as const) {
       const before = deliveries
       decide({ kind, afterMs: 300 })
@@ -46,6 +48,9 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
         .poll(
           async () => {
             expect(await elsewhere.find(id), kind).toMatchObject({ state: 'validating' })
+            expect(await elsewhere.findTransaction(transactionId), kind).toMatchObject({
+              state: 'validating',
+            })
             return deliveries
           },
           { timeout: 10_000 },
@@ -55,6 +60,43 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
     decide({ kind: 'done' })
     await expect.poll(() => elsewhere.find(id), { timeout: 10_000 }).toBe('gone')
     expect(transactionOfSubmission(id)).toEqual(transactionId)
+    expect(await elsewhere.findTransaction(transactionId)).toBeUndefined()
+  })
+
+  test('are found by their transactions, of which the furthest counts', async (context) => {
+    const { backend } = await open(context)
+    const submissions = createSubmissionQueue(backend)
+    const numbered = (n: number) => Buffer.from(`84a10019${n.toString(16).padStart(4, '0')}a0f5f6`, 'hex')
+    const idOf = (n: number) => blake2b256(numbered(n).subarray(1, 6))
+    // Several jobs, with what is no transaction in between, and one transaction three times.
+    const many = Array.from({ length: 600 }, (_, n) => (n % 7 === 3 ? Buffer.from('00', 'hex') : numbered(n)))
+    await Promise.all([...many, numbered(1), numbered(1)].map((each) => submissions.add(each)))
+    for (const n of [0, 1, 64, 254, 256, 300, 599]) {
+      const found = await submissions.findTransaction(idOf(n))
+      expect(found, `${n}`).toMatchObject({ state: 'queued', cbor: new Uint8Array(numbered(n)), attempts: 0 })
+    }
+    expect(await submissions.findTransaction(idOf(600))).toBeUndefined()
+
+    let isFirst = true
+    const settled: Buffer[] = []
+    const worker = createSubmissionWorker(
+      backend,
+      async ({ cbor: each }) => {
+        // One copy of transaction 1 waits for its next delivery, alone in a job; the others are done.
+        if (isFirst && numbered(1).equals(each)) {
+          isFirst = false
+          return { kind: 'later', afterMs: 3_600_000 }
+        }
+        settled.push(Buffer.from(each))
+        return { kind: 'done' }
+      },
+      { concurrency: 700 },
+    )
+    await expect.poll(() => settled.length, { timeout: 20_000 }).toBe(many.length + 1)
+    await expect.poll(() => submissions.findTransaction(idOf(0)), { timeout: 10_000 }).toBeUndefined()
+    await expect.poll(() => submissions.findTransaction(idOf(599)), { timeout: 10_000 }).toBeUndefined()
+    expect(await submissions.findTransaction(idOf(1))).toMatchObject({ state: 'validating', attempts: 0 })
+    await worker.close()
   })
 
   test('are not found under what is no id, whatever the backend keeps under it', async (context) => {

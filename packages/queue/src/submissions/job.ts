@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { JobJson, JobsOptions } from 'bullmq'
+import { nameOfJob } from './by-transaction.js'
 import { newJobId, newSubmissionId, type QueueSize } from './submission-id.js'
 
 /** A submitted transaction as a job stores it. */
@@ -44,7 +45,7 @@ export function jobPacker({ transactions, bytes }: QueueSize): (cbor: readonly U
       const id = newJobId(process, count++, { transactions: members.length, bytes: size })
       const submissionIds = members.map((cbor, index) => newSubmissionId(id, index, cbor))
       const stored = members.map((cbor, index) => stringOf(submissionIds[index] ?? '', 0, base64(cbor)))
-      jobs.push({ job: newJob(id, stored), submissionIds })
+      jobs.push({ job: newJob(id, submissionIds, stored), submissionIds })
       start = end
     }
     return jobs
@@ -56,7 +57,7 @@ export function jobOfOne(
   { id, attempts, cbor }: QueuedTransaction,
   { delay, submittedAt }: { readonly delay: number; readonly submittedAt: number },
 ): NewJob['job'] {
-  const job = newJob(id, [stringOf(id, attempts, cbor)])
+  const job = newJob(id, [id], [stringOf(id, attempts, cbor)])
   return { ...job, opts: { ...jobOptions, delay }, timestamp: submittedAt }
 }
 
@@ -80,10 +81,10 @@ function base64({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
 }
 
-function newJob(id: string, stored: readonly string[]): NewJob['job'] {
+function newJob(id: string, submissionIds: readonly string[], stored: readonly string[]): NewJob['job'] {
   return {
     id,
-    name: 'transactions',
+    name: nameOfJob(submissionIds),
     data: `[${stored.join()}]`,
     opts: jobOptions,
     timestamp: Date.now(),

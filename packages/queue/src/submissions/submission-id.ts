@@ -36,9 +36,27 @@ export function newJobId(process: string, number: number, { transactions, bytes 
 export function newSubmissionId(jobId: string, index: number, cbor: Uint8Array): string {
   const id = `${jobId}.${index.toString(36)}`
   const transactionId = transactionIdOf(cbor)
-  if (transactionId === undefined) return id
-  const { buffer, byteOffset, byteLength } = transactionId
-  return `${id}.${Buffer.from(buffer, byteOffset, byteLength).toString('base64url')}`
+  return transactionId === undefined ? id : `${id}.${encodeTransaction(transactionId)}`
+}
+
+/** A transaction id as it is in the id of a submission. */
+export function encodeTransaction({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64url')
+}
+
+/** Characters of an encoded transaction. */
+const encodedLength = 43
+
+/** The two parts of an id of {@link newSubmissionId}: without the transaction, and the transaction if there is one. */
+export function splitSubmissionId(id: string): { readonly place: string; readonly transaction?: string } {
+  const dot = id.length - encodedLength - 1
+  // The parts between dots are shorter than a transaction.
+  return id[dot] === '.' ? { place: id.slice(0, dot), transaction: id.slice(dot + 1) } : { place: id }
+}
+
+/** Undoes {@link splitSubmissionId}. */
+export function joinSubmissionId(place: string, transaction: string): string {
+  return `${place}.${transaction}`
 }
 
 /** The id of the job that a submission is added with; undefined if the text cannot be the id of a submission. */

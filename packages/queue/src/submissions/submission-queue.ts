@@ -1,8 +1,9 @@
 import { QueueError } from '../errors.js'
 import type { JobQueue, QueueBackend } from '../types.js'
 import { addsInBulk } from './bulk-add.js'
+import { submissionFinder } from './by-transaction.js'
 import { jobPacker, type QueuedTransactions, queuedCbor } from './job.js'
-import { jobOfSubmission, type QueueSize, sizeOfJob } from './submission-id.js'
+import { encodeTransaction, jobOfSubmission, type QueueSize, sizeOfJob } from './submission-id.js'
 import { WaitingLimit } from './waiting-limit.js'
 
 /** Name of the queue between `POST /submit` and validation. */
@@ -41,6 +42,15 @@ export interface SubmissionQueue {
    * @throws QueueError `QUEUE_UNAVAILABLE`, `QUEUE_CLOSED`
    */
   find(submissionId: string): Promise<QueuedSubmission | 'gone' | undefined>
+  /**
+   * Finds a transaction that has no verdict yet, whichever process it was added in. If it was submitted more than once, the submission
+   * that is furthest is found.
+   *
+   * @param transactionId 32 bytes
+   * @returns undefined if the queue does not have it (any more)
+   * @throws QueueError `QUEUE_UNAVAILABLE`, `QUEUE_CLOSED`
+   */
+  findTransaction(transactionId: Uint8Array): Promise<QueuedSubmission | undefined>
 }
 
 /** Options of {@link createSubmissionQueue}. */
@@ -88,6 +98,7 @@ export function createSubmissionQueue(
     bytes: limitOf('maxWaitingBytes', options.maxWaitingBytes),
   }
   const jobs = backend.queue<QueuedTransactions>(SUBMISSIONS, { streams: { events: { maxLen: 1000 } } })
+  const finder = submissionFinder(jobs.getBackend(), SUBMISSIONS)
   const insert = inserter(backend, jobs)
   const isLimited = Object.values(limits).some(Number.isFinite)
   const limit = isLimited ? new WaitingLimit(limits, () => countWaiting(jobs)) : undefined
@@ -100,6 +111,36 @@ export function createSubmissionQueue(
       if (cause instanceof QueueError) throw cause
       throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not accept the transaction', { cause })
     }
+  }
+
+  async function lookUp<Found>(look: () => Promise<Found>): Promise<Found> {
+    refuseIfClosed(jobs)
+    try {
+      return await look()
+    } catch (cause) {
+      throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not look for the submission', { cause })
+    }
+  }
+
+  async function find(id: string): Promise<QueuedSubmission | 'gone' | undefined> {
+    const jobId = jobOfSubmission(id)
+    if (jobId === undefined) return undefined
+    // A postponed transaction gets a job of its own before it leaves the one that it was added with, so this one is looked for first.
+    const first = await jobs.getJob(jobId)
+    for (const job of [await jobs.getJob(id), first]) {
+      const transaction = job?.data.find((each) => each.id === id)
+      if (job === undefined || transaction === undefined) continue
+      const { attempts } = transaction
+      return {
+        // Starts are never uncounted, whereas a job that waits for its next delivery is not active. A job of its own means that the
+        // transaction was delivered before.
+        state: attempts > 0 || job.attemptsStarted > 0 || job.id === id ? 'validating' : 'queued',
+        cbor: queuedCbor(transaction),
+        submittedAt: new Date(job.timestamp),
+        attempts,
+      }
+    }
+    return 'gone'
   }
 
   return {
@@ -119,31 +160,14 @@ export function createSubmissionQueue(
       }
       return id
     },
-    async find(id) {
-      const jobId = jobOfSubmission(id)
-      if (jobId === undefined) return undefined
-      refuseIfClosed(jobs)
-      try {
-        // A postponed transaction gets a job of its own before it leaves the one that it was added with, so this one is looked for first.
-        const first = await jobs.getJob(jobId)
-        for (const job of [await jobs.getJob(id), first]) {
-          const transaction = job?.data.find((each) => each.id === id)
-          if (job === undefined || transaction === undefined) continue
-          const { attempts } = transaction
-          return {
-            // Starts are never uncounted, whereas a job that waits for its next delivery is not active. A job of its own means that the
-            // transaction was delivered before.
-            state: attempts > 0 || job.attemptsStarted > 0 || job.id === id ? 'validating' : 'queued',
-            cbor: queuedCbor(transaction),
-            submittedAt: new Date(job.timestamp),
-            attempts,
-          }
-        }
-        return 'gone'
-      } catch (cause) {
-        throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not look for the submission', { cause })
-      }
-    },
+    find: (id) => lookUp(() => find(id)),
+    findTransaction: (transactionId) =>
+      lookUp(() =>
+        finder.find(encodeTransaction(transactionId), async (ids) => {
+          const found = (await Promise.all(ids.map(find))).filter((each) => typeof each === 'object')
+          return found.find(({ state }) => state === 'validating') ?? found[0]
+        }),
+      ),
   }
 }
 

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { type JobNames, nameOfJob, SubmissionFinder } from './by-transaction.js'
+
+const transaction = (letter: string) => letter.repeat(43)
+const place = 'AAAAAAAAAAAA.0.3.1'
+const names = new Map([
+  [place, nameOfJob([`${place}.0.${transaction('a')}`, `${place}.1`, `${place}.2.${transaction('b')}`])],
+])
+
+/** A finder over what `jobs` holds when it looks, and how often it has looked. */
+function finderOver(jobs: { names: JobNames }, readMs = 0) {
+  const looks = { count: 0 }
+  const finder = new SubmissionFinder(async () => {
+    looks.count++
+    const read = jobs.names
+    await new Promise((resolve) => setTimeout(resolve, readMs))
+    return read
+  })
+  const find = (letter: string) => finder.find(transaction(letter), async (ids) => ids)
+  return { finder, find, looks }
+}
+
+test('submissions are found by the place of their transaction in the name of a job', async () => {
+  const { find } = finderOver({ names })
+  expect(await find('a')).toEqual([`${place}.0.${transaction('a')}`])
+  expect(await find('b')).toEqual([`${place}.2.${transaction('b')}`])
+  expect(await find('c')).toBeUndefined()
+})
+
+test('a beginning that two others make up together is none', async () => {
+  const jobs = { names: new Map([[place, 'xxxaaaaaaxxx']]) }
+  expect(await finderOver(jobs).find('a')).toBeUndefined()
+})
+
+test('what was seen is found without another look, and a look is shared by those who wait for it', async () => {
+  const jobs = { names }
+  const { find, looks } = finderOver(jobs, 5)
+  await Promise.all(['a', 'b', 'c', 'd'].map(find))
+  expect(looks.count).toBe(1)
+  expect(await find('a')).toHaveLength(1)
+  expect(looks.count).toBe(1)
+})
+
+test('who comes while it looks gets a look that begins later', async () => {
+  const jobs = { names: new Map() as JobNames }
+  const { find, looks } = finderOver(jobs, 5)
+  const early = find('a')
+  while (looks.count === 0) await new Promise(setImmediate)
+  jobs.names = names
+  const late = find('a')
+  expect(await early).toBeUndefined()
+  expect(await late).toHaveLength(1)
+})
+
+test('a look that fails fails those who wait for it, and the next one looks again', async () => {
+  let fails = true
+  const finder = new SubmissionFinder(async () => {
+    if (fails) throw new Error('away')
+    return names
+  })
+  const find = () => finder.find(transaction('a'), async (ids) => ids)
+  await expect(Promise.all([find(), find()])).rejects.toThrow('away')
+  fails = false
+  expect(await find()).toHaveLength(1)
+})

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type IQueueBackend, PostgresQueueBackend, RedisQueueBackend } from 'bullmq'
+import type { ChainableCommander } from 'ioredis'
+import { joinSubmissionId, splitSubmissionId } from './submission-id.js'
+
+/** Characters of a transaction in the name of its job: 36 bits. */
+const width = 6
+/** Stands for what is not shaped like a transaction. */
+const none = '.'.repeat(width)
+/** Looking takes at most one part in this many of the time. */
+const lookingShare = 5
+/** Names that are asked for at a time. */
+const namesAtATime = 500
+/** The most submissions of one transaction that are looked at. */
+const mostFound = 16
+
+/**
+ * The name of a job: the beginnings of its transactions, in order. Jobs are found by it without an index, which would have to be written for
+ * each submission and cleaned up after it.
+ */
+export function nameOfJob(submissionIds: readonly string[]): string {
+  return submissionIds.map((id) => splitSubmissionId(id).transaction?.slice(0, width) ?? none).join('')
+}
+
+/** Names of jobs, by their ids. */
+export type JobNames = ReadonlyMap<string, string>
+
+/** Finds submissions by the names of the jobs that are in the queue. */
+export class SubmissionFinder {
+  readonly #read: (known: JobNames) => Promise<JobNames>
+  #names: JobNames = new Map()
+  #running: Promise<void> = Promise.resolve()
+  #coming: Promise<void> | undefined
+  /** On the clock of `performance.now()`. */
+  #nextLook = Number.NEGATIVE_INFINITY
+
+  /** @param read the names of the jobs in the queue; given those that it returned before */
+  constructor(read: (known: JobNames) => Promise<JobNames>) {
+    this.#read = read
+  }
+
+  /**
+   * Calls `find` with submissions that may be in the queue, until it finds one: first with those of the jobs that were seen last, then with
+   * those that are there now.
+   *
+   * @param transaction its id in base64url
+   */
+  async find<Found>(
+    transaction: string,
+    find: (submissionIds: readonly string[]) => Promise<Found | undefined>,
+  ): Promise<Found | undefined> {
+    const seen = this.#candidates(transaction)
+    const found = seen.length > 0 ? await find(seen) : undefined
+    if (found !== undefined) return found
+    await this.#look()
+    const ids = this.#candidates(transaction)
+    return ids.length > 0 ? find(ids) : undefined
+  }
+
+  #candidates(transaction: string): readonly string[] {
+    const beginning = transaction.slice(0, width)
+    const ids: string[] = []
+    for (const [jobId, name] of this.#names) {
+      if (!name.includes(beginning)) continue
+      // A job of its own has the id of the submission.
+      if (splitSubmissionId(jobId).transaction === transaction) ids.push(jobId)
+      for (let index = 0; index * width < name.length; index++) {
+        if (name.startsWith(beginning, index * width)) {
+          ids.push(joinSubmissionId(`${jobId}.${index.toString(36)}`, transaction))
+        }
+      }
+      if (ids.length >= mostFound) break
+    }
+    return ids
+  }
+
+  /** Resolves when a look has ended that began after the call. Whoever comes before it begins shares it. */
+  #look(): Promise<void> {
+    this.#coming ??= this.#lookNext()
+    return this.#coming
+  }
+
+  async #lookNext(): Promise<void> {
+    await this.#running.catch(() => undefined)
+    await sleep(Math.max(0, this.#nextLook - performance.now()))
+    const looking = this.#lookNow()
+    this.#running = looking
+    this.#coming = undefined
+    await looking
+  }
+
+  async #lookNow(): Promise<void> {
+    const started = performance.now()
+    try {
+      this.#names = await this.#read(this.#names)
+    } finally {
+      const ended = performance.now()
+      this.#nextLook = ended + (ended - started) * (lookingShare - 1)
+    }
+  }
+}
+
+/** @param inner what BullMQ's queue works with */
+export function submissionFinder(inner: IQueueBackend, queue: string): SubmissionFinder {
+  if (inner instanceof RedisQueueBackend) return new SubmissionFinder((known) => namesOnRedis(inner, known))
+  if (inner instanceof PostgresQueueBackend) return new SubmissionFinder(() => namesOnSql(inner, queue))
+  throw new TypeError('The queue is neither on Redis nor on PostgreSQL')
+}
+
+async function namesOnRedis(inner: RedisQueueBackend, known: JobNames): Promise<JobNames> {
+  const ids = (await inner.getRanges(['waiting', 'delayed', 'active'], 0, -1)).flat()
+  const names = new Map<string, string>()
+  const unknown: string[] = []
+  for (const id of ids) {
+    const name = known.get(id)
+    if (name === undefined) unknown.push(id)
+    else names.set(id, name)
+  }
+  for (let start = 0; start < unknown.length; start += namesAtATime) {
+    const some = unknown.slice(start, start + namesAtATime)
+    // BullMQ's type has only the commands that it uses itself.
+    const pipeline = (await inner.client).pipeline() as unknown as ChainableCommander
+    for (const id of some) pipeline.hget(inner.toKey(id), 'name')
+    const answers = (await pipeline.exec()) ?? []
+    for (const [index, [error, name]] of answers.entries()) {
+      if (error !== null) throw error
+      const id = some[index]
+      if (id !== undefined && typeof name === 'string') names.set(id, name)
+    }
+  }
+  return names
+}
+
+async function namesOnSql(inner: PostgresQueueBackend, queue: string): Promise<JobNames> {
+  const { rows } = await inner.connection.pool.query<{ id: string; name: string }>(
+    'SELECT id, name FROM job WHERE queue = $1',
+    [queue],
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
