@@ -1,5 +1,6 @@
 // What GET /events costs: the memory of idle clients, the time to the first byte, a replay from the beginning, and POST /submit
-// beside 100 clients against POST /submit alone, in turn, on PostgreSQL and Redis. The servers and the load are processes of their own.
+// beside 100 clients against POST /submit alone, on PostgreSQL and Redis. The servers and the load are processes of their own. Two equal
+// processes take turns at having the clients, and the rates of both are multiplied, so that what one process does faster cancels out.
 import { fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -30,18 +31,20 @@ const transaction = Buffer.concat([
 /** As long, and no transaction. */
 const bytes = Buffer.concat([Buffer.from('590132', 'hex'), randomBytes(306)])
 
-if (process.argv[2] === 'server') await serve(process.argv[3], process.argv[4] === 'with')
+if (process.argv[2] === 'server') await serve(process.argv[3])
 else await measure()
 
-/** Serves until the parent disconnects; answers each message with the memory in use after a collection. */
-async function serve(name, withEvents) {
+/** Serves until the parent disconnects; answers messages with the processor time, or with the memory in use after a collection. */
+async function serve(name) {
   const store = await openStore({ url: databaseUrl, schema: name })
   const backend = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
   const queue = createSubmissionQueue(backend)
   const server = Fastify()
   await server.register(submit, { queue })
-  if (withEvents) await server.register(events, { log: store.events, network: 'testnet', maxClients: 10_000 })
-  process.on('message', () => {
+  await server.register(events, { log: store.events, network: 'testnet', maxClients: 10_000 })
+  process.on('message', (what) => {
+    const { user, system } = process.cpuUsage()
+    if (what === 'processor') return process.send(user + system)
     globalThis.gc()
     globalThis.gc()
     const { rss, heapUsed, external } = process.memoryUsage()
@@ -51,15 +54,17 @@ async function serve(name, withEvents) {
   process.send(await server.listen({ host: '127.0.0.1', port: 0 }))
 }
 
-async function start(name, mode) {
-  const child = fork(fileURLToPath(import.meta.url), ['server', name, mode], { execArgv: ['--expose-gc'] })
+async function start(name) {
+  const child = fork(fileURLToPath(import.meta.url), ['server', name], { execArgv: ['--expose-gc'] })
   const [url] = await once(child, 'message')
+  const ask = async (what) => {
+    child.send(what)
+    return (await once(child, 'message'))[0]
+  }
   return {
     url,
-    async memory() {
-      child.send('memory')
-      return (await once(child, 'message'))[0]
-    },
+    memory: () => ask('memory'),
+    processor: () => ask('processor'),
     stop: () => child.disconnect(),
   }
 }
@@ -79,29 +84,40 @@ function connect(url, onText = () => undefined) {
   })
 }
 
-async function load(url, body = transaction) {
+/** Submits for some seconds, and empties the queue. Requests a second, and microseconds of the server's processors for each. */
+async function load(server, { jobs }, body = transaction) {
   const autocannon = createRequire(import.meta.url).resolve('autocannon')
+  const url = `${server.url}/submit`
   const args = ['-j', '-n', '-c', '64', '-d', String(seconds), '-m', 'POST', '-H', 'content-type=text/plain']
-  const child = spawn(process.execPath, [autocannon, ...args, '-b', body.toString('hex'), `${url}/submit`], {
+  const before = await server.processor()
+  const child = spawn(process.execPath, [autocannon, ...args, '-b', body.toString('hex'), url], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const chunks = []
   for await (const chunk of child.stdout) chunks.push(chunk)
   const result = JSON.parse(Buffer.concat(chunks).toString())
   if (result.non2xx > 0 || result.errors > 0 || result['2xx'] === 0) throw new Error(`${url} met errors`)
-  return result['2xx'] / result.duration
+  const microseconds = ((await server.processor()) - before) / result['2xx']
+  await jobs.drain()
+  return { rate: result['2xx'] / result.duration, microseconds }
 }
+
+/** The geometric mean of a figure of several loads. */
+const mean = (loads, figure) =>
+  loads.reduce((product, load) => product * load[figure], 1) ** (1 / loads.length)
 
 async function measure() {
   const name = `bench_${randomBytes(4).toString('hex')}`
   const store = await openStore({ url: databaseUrl, schema: name })
-  const followed = await start(name, 'with')
-  const alone = await start(name, 'without')
+  const backend = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
+  const queue = createSubmissionQueue(backend)
+  const servers = await Promise.all([start(name), start(name)])
+  const [followed] = servers
   try {
     const before = await followed.memory()
     const idle = []
     for (let n = 0; n < idleClients; n += 100) {
-      idle.push(...(await Promise.all(Array.from({ length: 100 }, () => connect(`${followed.url}/events`)))))
+      idle.push(...(await hundredClients(followed)))
     }
     await new Promise((resolve) => setTimeout(resolve, 1000))
     const after = await followed.memory()
@@ -109,29 +125,44 @@ async function measure() {
     console.log(
       `${idle.length} idle clients: ${mib(after.used - before.used)} MiB of heap and buffers, ${mib(after.rss - before.rss)} MiB resident`,
     )
-    for (const { close } of idle.slice(100)) close()
-
-    const ratios = { beside: [], identified: [] }
-    await load(alone.url)
-    await load(followed.url)
-    for (let n = 0; n < rounds; n++) {
-      const plain = await load(alone.url, bytes)
-      const without = await load(alone.url)
-      const beside = await load(followed.url)
-      ratios.beside.push(beside / without)
-      ratios.identified.push(without / plain)
-      const figures = [plain, without, beside].map((rate) => `${Math.round(rate)}/s`)
-      console.log(
-        `  round ${n + 1}: plain bytes ${figures[0]}, alone ${figures[1]}, beside 100 clients ${figures[2]}`,
-      )
-    }
-    console.log(
-      `POST /submit beside 100 clients: ${median(ratios.beside).toFixed(3)} of alone (median of ${rounds} rounds)`,
-    )
-    console.log(
-      `POST /submit with a transaction id in the submission id: ${median(ratios.identified).toFixed(3)} of without`,
-    )
     for (const { close } of idle) close()
+
+    for (const server of servers) await load(server, queue)
+    const ratios = { rate: [], microseconds: [], identified: [] }
+    for (let n = 0; n < rounds; n++) {
+      const loads = { plain: [], alone: [], beside: [] }
+      for (const [one, other] of [servers, servers.toReversed()]) {
+        const kinds = {
+          plain: () => load(one, queue, bytes),
+          alone: () => load(one, queue),
+          async beside() {
+            const clients = await hundredClients(other)
+            const measured = await load(other, queue)
+            for (const { close } of clients) close()
+            return measured
+          },
+        }
+        // A machine that gets slower or faster meanwhile does so for each kind.
+        const order = n % 2 === 0 ? ['plain', 'alone', 'beside'] : ['beside', 'alone', 'plain']
+        for (const kind of order) loads[kind].push(await kinds[kind]())
+      }
+      for (const figure of ['rate', 'microseconds']) {
+        ratios[figure].push(mean(loads.beside, figure) / mean(loads.alone, figure))
+      }
+      ratios.identified.push(mean(loads.alone, 'rate') / mean(loads.plain, 'rate'))
+      const figures = Object.entries(loads).map(
+        ([what, of]) =>
+          `${what} ${Math.round(mean(of, 'rate'))}/s, ${mean(of, 'microseconds').toFixed(1)} µs`,
+      )
+      console.log(`  round ${n + 1}: ${figures.join('; ')}`)
+    }
+    const range = (values) => `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`
+    console.log(
+      `POST /submit beside 100 clients: ${median(ratios.rate).toFixed(3)} of alone (median of ${rounds} rounds, ${range(ratios.rate)}), ${median(ratios.microseconds).toFixed(3)} of its processor time`,
+    )
+    console.log(
+      `POST /submit of what is found by its transaction: ${median(ratios.identified).toFixed(3)} of plain bytes (${range(ratios.identified)})`,
+    )
 
     for (let written = 0; written < replayed; ) {
       const transactions = Array.from({ length: Math.min(1000, replayed - written) }, () => {
@@ -143,9 +174,12 @@ async function measure() {
     }
     const started = performance.now()
     let count = 0
+    let rest = ''
     const { ms } = await new Promise((resolve, reject) => {
       const first = connect(`${followed.url}/events?after=0.0.0`, (chunk) => {
-        count += chunk.toString().split('\ndata: ').length - 1
+        const blocks = (rest + chunk).split('\n\n')
+        rest = blocks.pop()
+        count += blocks.filter((block) => block.includes('\ndata: ')).length
         if (count >= replayed) first.then(resolve, reject)
       })
       first.catch(reject)
@@ -154,15 +188,17 @@ async function measure() {
       `${replayed} events replayed in ${((performance.now() - started) / 1000).toFixed(1)} s, first byte after ${ms.toFixed(0)} ms`,
     )
   } finally {
-    followed.stop()
-    alone.stop()
+    for (const server of servers) server.stop()
     await store.close()
     const database = new pg.Client(databaseUrl)
     await database.connect()
     await database.query(`DROP SCHEMA ${name} CASCADE`)
     await database.end()
-    const backend = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
-    await createSubmissionQueue(backend).jobs.obliterate({ force: true })
+    await queue.jobs.obliterate({ force: true })
     await backend.close()
   }
+}
+
+function hundredClients({ url }) {
+  return Promise.all(Array.from({ length: 100 }, () => connect(`${url}/events`)))
 }

@@ -1,7 +1,6 @@
 import { bodyOf, encodeBlockBody } from '@ratatosk/block'
-import { decodeTransaction, effects } from '@ratatosk/ledger'
 import { openStore } from '@ratatosk/store'
-import { SourceChain } from '@ratatosk/test-kit'
+import { acceptedOf, SourceChain } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { describe, expect, it } from 'vitest'
 import { archiveOfBlocks } from './archive-of-blocks.js'
@@ -94,18 +93,8 @@ describe('archiveOfBlocks of store.blocks', () => {
     const { chain } = await open([700])
     const { cbors, fields, header, headerHash } = chain.tip!
     const store = await openTestStore(openStore)
-    const transactions = cbors.map((cbor) => {
-      const transaction = decodeTransaction(cbor)
-      const { spent, produced } = effects(transaction)
-      const entries = produced.map(({ reference, output }) => ({
-        reference,
-        output: output.bytes,
-        address: Uint8Array.of(0x60),
-      }))
-      return { id: transaction.id, cbor, spent, produced: entries }
-    })
     await store.applyGenesis(chain.genesis.map((output) => ({ ...output, address: Uint8Array.of(0x60) })))
-    await store.withLedger((ledger) => ledger.apply({ transactions }))
+    await store.withLedger((ledger) => ledger.apply({ transactions: cbors.map(acceptedOf) }))
     const lease = (await store.leases.acquire('sequencer', 'test', 60_000))!
     const oldest = await store.blocks.oldest(1000)
     await store.blocks.build(

@@ -1,6 +1,7 @@
 export { type BreakableProxy, breakableProxy } from './breakable-proxy.js'
 export { logOf } from './log.js'
 export { genesisOf, midgardMissing, midgardTransactions } from './midgard.js'
+export { type OwnPostgres, ownPostgres } from './own-postgres.js'
 export { documentFees, freeOfCharge, slots } from './parameters.js'
 export { createPGlite } from './pglite.js'
 export {
@@ -16,6 +17,7 @@ export {
 } from './services.js'
 export { type SourceBlock, SourceChain } from './source-chain.js'
 export {
+  acceptedOf,
   chain,
   fundsOf,
   keyOf,

@@ -1,5 +1,12 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
-import { blake2b224, blake2b256, keyAddress, type OutputReference } from '@ratatosk/ledger'
+import {
+  blake2b224,
+  blake2b256,
+  decodeTransaction,
+  effects,
+  keyAddress,
+  type OutputReference,
+} from '@ratatosk/ledger'
 import sodium from 'sodium-native'
 
 /** A signed transaction. */
@@ -74,7 +81,7 @@ export function outputOf({ address }: TestKey, lovelace: bigint): Uint8Array {
   return new CborWriter().map(2).uint(0).bytes(address).uint(1).uint(lovelace).toBytes()
 }
 
-/** A genesis output of a ledger. */
+/** An output of a ledger. */
 export interface LedgerEntry {
   readonly reference: OutputReference
   readonly output: Uint8Array
@@ -90,6 +97,22 @@ export function fundsOf(key: TestKey, count: number, lovelace: bigint): LedgerEn
     address: key.address,
     paymentCredential: key.address.slice(1),
   }))
+}
+
+/** A transaction with its effect on the ledger, as validation hands it to the store. Nothing is validated. */
+export function acceptedOf(cbor: Uint8Array) {
+  const transaction = decodeTransaction(cbor)
+  const { spent, produced } = effects(transaction)
+  return {
+    id: transaction.id,
+    cbor,
+    spent,
+    produced: produced.map(({ reference, output }): LedgerEntry => {
+      const { address, bytes } = output
+      const entry = { reference, output: bytes, address: address.bytes }
+      return 'payment' in address ? { ...entry, paymentCredential: address.payment.hash } : entry
+    }),
+  }
 }
 
 /** The reference of an output of a transaction. */

@@ -1,7 +1,7 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { testWallets } from '@ratatosk/devnet'
-import { decodeTransaction, effects } from '@ratatosk/ledger'
 import type { Store } from '@ratatosk/store'
+import { acceptedOf } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import t from 'tap'
@@ -19,16 +19,7 @@ async function acceptForged(store: Store, cborHex: string): Promise<void> {
   // Behind the head of a byte string of 64 bytes.
   const signature = Buffer.from(cbor).indexOf('5840', 'hex') + 2
   cbor[signature] = (cbor[signature] ?? 0) ^ 1
-  const transaction = decodeTransaction(cbor)
-  const { spent, produced } = effects(transaction)
-  const outputs = produced.map(({ reference, output }) => ({
-    reference,
-    output: output.bytes,
-    address: output.address.bytes,
-  }))
-  await store.withLedger((ledger) =>
-    ledger.apply({ transactions: [{ id: transaction.id, cbor, spent, produced: outputs }] }),
-  )
+  await store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(cbor)] }))
 }
 
 t.test(

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { vectorsFolder } from '@ratatosk/test-vectors'
 import { createMemoryStore, createTrie, proofFromCbor, proofToCbor, proofToJson } from '@ratatosk/trie'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ProofStep } from '../api.js'
 import { blake2b } from './blake2b.js'
 import { toHex } from './hex.js'
 import { headerHashOf, InvalidProofError, verifyTransactionProof, verifyUtxoProof } from './index.js'
+import { rootOf } from './merkle.js'
 
 const runs = Number(process.env.RATATOSK_PROOFS ?? 150)
 
@@ -99,6 +104,23 @@ describe('outputs', () => {
     )
   })
 
+  test.each([true, false])('are not believed after a change of any byte at all (presence: %s)', (isThere) => {
+    const { given, outref, headerHash } = answer(40, 11, isThere)
+    const { header, value, proof } = given
+    const text = JSON.stringify({ header, value, proof: { json: proof.json } })
+    let bytes = 0
+    for (const { index, 0: whole } of text.matchAll(/"(?:[0-9a-f]{2})+"/g)) {
+      for (let at = index + 1; at < index + whole.length - 1; at += 2) {
+        const byte = Number.parseInt(text.slice(at, at + 2), 16) ^ (1 << (at % 8))
+        const changed = text.slice(0, at) + byte.toString(16).padStart(2, '0') + text.slice(at + 2)
+        const verify = () => verifyUtxoProof(JSON.parse(changed), { outref, headerHash })
+        expect(verify, `byte at ${at}`).toThrow(InvalidProofError)
+        bytes++
+      }
+    }
+    expect(bytes).toBeGreaterThan(400)
+  })
+
   test('are not believed of another block, another output, or without what is needed', () => {
     const { given, outref, headerHash } = answer(50, 7, true)
     const bad = (change: object, expected: object = {}) =>
@@ -119,6 +141,62 @@ describe('outputs', () => {
     bad({ proof: { json: [{ type: 'other', skip: 0 }] } })
     expect(() => verifyUtxoProof(given, { outref: 'x', headerHash })).toThrow(RangeError)
     expect(() => verifyUtxoProof(given, { outref, headerHash: 'x' })).toThrow(RangeError)
+  })
+})
+
+const folder = vectorsFolder('mpf')
+
+interface Reference {
+  readonly root: string
+  readonly proofs: readonly {
+    readonly kind: 'membership' | 'non-membership'
+    readonly key: string
+    readonly value?: string
+    readonly proof: readonly ProofStep[]
+  }[]
+}
+interface Published {
+  readonly root: string
+  readonly entries: readonly { readonly key: string; readonly value: string }[]
+}
+
+describe.skipIf(folder === undefined)('the vectors of the reference implementation', () => {
+  const files: (Reference | Published)[] = readdirSync(folder ?? '.').map((name) =>
+    JSON.parse(readFileSync(join(folder ?? '.', name), 'utf8')),
+  )
+  const rootOrNone = (...[key, value, proof]: Parameters<typeof rootOf>) => {
+    try {
+      return rootOf(key, value, proof)
+    } catch {
+      return undefined
+    }
+  }
+
+  test('every proof leads to the root, and proves neither the opposite nor another value', () => {
+    const runs = files.filter((file): file is Reference => 'proofs' in file)
+    expect(runs.flatMap(({ proofs }) => proofs).length).toBeGreaterThan(0)
+    for (const { root, proofs } of runs) {
+      expect(new Set(proofs.map(({ kind }) => kind)).size).toBe(2)
+      for (const { key, value, proof } of proofs) {
+        expect(rootOf(key, value, proof)).toBe(root)
+        expect(rootOrNone(key, value === undefined ? '00' : undefined, proof)).not.toBe(root)
+        expect(rootOrNone(key, '01', proof)).not.toBe(root)
+        expect(rootOrNone(`${key}00`, value, proof)).not.toBe(root)
+      }
+    }
+  })
+
+  test('every entry of a published map is in it', () => {
+    const maps = files.filter((file): file is Published => !('proofs' in file))
+    expect(maps).not.toEqual([])
+    for (const { root, entries } of maps) {
+      const all = entries.map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) }))
+      const trie = createTrie({ store: createMemoryStore() })
+      trie.update(all.map((entry) => ({ type: 'insert', ...entry })))
+      for (const { key, value } of all) {
+        expect(rootOf(toHex(key), toHex(value), proofToJson(trie.prove(key)))).toBe(root)
+      }
+    }
   })
 })
 

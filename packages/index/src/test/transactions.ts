@@ -1,7 +1,7 @@
 import { CborWriter, concatBytes, fromHex } from '@ratatosk/cbor'
-import { decodeTransaction, effects, type OutputReference } from '@ratatosk/ledger'
+import type { OutputReference } from '@ratatosk/ledger'
 import type { AcceptedTransaction, LedgerEntry } from '@ratatosk/store'
-import { ownerOf } from '../entries.js'
+import { acceptedOf } from '@ratatosk/test-kit'
 
 /** 28 bytes for each number. */
 export const credential = (number: number): Uint8Array => new Uint8Array(28).fill(number)
@@ -62,19 +62,7 @@ export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
     .boolean(collateral === undefined)
     .null()
     .toBytes()
-  const transaction = decodeTransaction(cbor)
-  const { spent, produced } = effects(transaction)
-  return {
-    id: transaction.id,
-    cbor,
-    spent,
-    produced: produced.map(({ reference, output }) => ({
-      reference,
-      output: output.bytes,
-      address: output.address.bytes,
-      paymentCredential: ownerOf(output.address),
-    })),
-  }
+  return acceptedOf(cbor)
 }
 
 export function genesisOf(outputs: readonly OutputDraft[]): LedgerEntry[] {

@@ -8,7 +8,7 @@ import {
   encodeOutputReference,
   outputReferenceKey,
 } from '@ratatosk/ledger'
-import type { AcceptedTransaction, LedgerEntry } from '@ratatosk/store'
+import type { LedgerEntry } from '@ratatosk/store'
 import { outputsOf, signed, type TestKey } from '@ratatosk/test-kit'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import type { UnspentOutput } from '../types.js'
@@ -60,21 +60,6 @@ export function transactionsRootOf(transactions: readonly Uint8Array[], before: 
   const entries = [...deriveBlock(transactions, hashBefore).entries()]
   trie.update(entries.map(([key, value]) => ({ type: 'insert', key, value }) as const))
   return Uint8Array.from(trie.root)
-}
-
-export function acceptedOf(cbor: Uint8Array): AcceptedTransaction {
-  const transaction = decodeTransaction(cbor)
-  const { spent, produced } = effects(transaction)
-  return {
-    id: transaction.id,
-    cbor,
-    spent,
-    produced: produced.map(({ reference, output }) => ({
-      reference,
-      output: output.bytes,
-      address: output.address.bytes,
-    })),
-  }
 }
 
 /** A block without end: each transfer of a block spends what the same transfer of the block before it made. */
