@@ -4,7 +4,7 @@ import { createMemoryStore } from './store/memory.js'
 import { bytes, crowdedKeys, hex } from './test/keys.js'
 import { naiveRoot } from './test/naive-root.js'
 import { stores } from './test/stores.js'
-import { createTrie } from './trie.js'
+import { createTrie, rootOf } from './trie.js'
 import type { Operation } from './update/operations.js'
 
 /** What a key has after a block: a value, or nothing. */
@@ -51,6 +51,70 @@ describe.each(stores)('in %s', (_, open) => {
       { numRuns: 25 },
     )
   })
+})
+
+test('a draft leads where one update does, however its operations are split', async () => {
+  const anySplit = fc.array(fc.array(anyBlock, { minLength: 1, maxLength: 4 }), { maxLength: 5 })
+  await fc.assert(
+    fc.asyncProperty(anySplit, async (updates) => {
+      const [plain, drafted] = [
+        createTrie({ store: createMemoryStore() }),
+        createTrie({ store: createMemoryStore() }),
+      ]
+      const entries = new Map<string, string>()
+      for (const batches of updates) {
+        const before = new Map(entries)
+        const parts = batches.map((batch) => operationsOf(batch, entries))
+        plain.update(parts.flat())
+        const draft = drafted.draft()
+        for (const part of parts) {
+          draft.add(part)
+          expect(hex(drafted.root)).toBe(naiveRoot(before))
+        }
+        expect(hex(draft.commit())).toBe(hex(plain.root))
+        expect(drafted.size).toBe(entries.size)
+        expect(drafted.roots).toStrictEqual(plain.roots)
+      }
+      expect(hex(drafted.root)).toBe(naiveRoot(entries))
+      expect(drafted.roots.slice(1).map(() => hex(drafted.undo()))).toStrictEqual(
+        plain.roots.slice(1).map(() => hex(plain.undo())),
+      )
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('the root of entries is that of the trie which holds them', async () => {
+  const random = randomNumbers(7)
+  for (const size of [0, 1, 2, 3, 17, 300, 5000]) {
+    const entries = Array.from(
+      { length: size },
+      (_, i) =>
+        [
+          `${i.toString(16).padStart(8, '0')}`,
+          random(2 ** 32)
+            .toString(16)
+            .padStart(8, '0')
+            .repeat(i % 300),
+        ] as const,
+    )
+    const pairs = entries.map(([key, value]) => [bytes(key), bytes(value)] as const)
+    const rebuilt = createTrie({ store: createMemoryStore() })
+    await rebuilt.rebuild(pairs)
+    const updated = createTrie({ store: createMemoryStore() })
+    updated.update(pairs.map(([key, value]) => ({ type: 'insert', key, value })))
+    let pauses = 0
+    // Another root is computed in each pause: the two share working memory.
+    const pause = async (): Promise<void> => {
+      pauses += 1
+      await rootOf(pairs.slice(0, 50))
+    }
+    const root = hex(await rootOf(pairs, pause))
+    expect(root).toBe(hex(rebuilt.root))
+    expect(root).toBe(hex(updated.root))
+    if (size <= 300) expect(root).toBe(naiveRoot(new Map(entries)))
+    expect(pauses > 1).toBe(size > 1)
+  }
 })
 
 test('gives the same root whatever the order of a batch', () => {

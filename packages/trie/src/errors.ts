@@ -12,6 +12,8 @@ export type TrieErrorCode =
   | 'TRIE_ROOT_UNKNOWN'
   /** No earlier version is kept. */
   | 'TRIE_NOTHING_TO_UNDO'
+  /** The map has changed since the draft was begun, or one of its batches has failed. */
+  | 'TRIE_DRAFT_OUTDATED'
   /** The bytes or the JSON are not a proof, or no trie can have a node where the proof claims one. */
   | 'TRIE_PROOF_MALFORMED'
   /** Another process has written to the LMDB folder since this one opened it. Open it again. */
@@ -61,6 +63,13 @@ export function rootUnknown(root: Uint8Array): TrieError {
   return new TrieError('TRIE_ROOT_UNKNOWN', `The trie keeps no version with the root ${toHex(root)}`, {
     root,
   })
+}
+
+export function draftOutdated(): TrieError {
+  return new TrieError(
+    'TRIE_DRAFT_OUTDATED',
+    'The draft cannot be used: the trie has changed since it was begun, or a batch has failed',
+  )
 }
 
 export function proofMalformed(reason: string): TrieError {

@@ -6,7 +6,7 @@ export type { BranchStep, ForkStep, LeafStep, Proof, ProofStep } from './proof/p
 export { rootExcluding, rootIncluding, verifyExclusion, verifyInclusion } from './proof/verify.js'
 export { createMemoryStore, type MemoryStore } from './store/memory.js'
 export type { Outcome, TrieStore, Version, WriteNode } from './store/store.js'
-export { createTrie, rootOf, type Trie, type TrieOptions } from './trie.js'
+export { createTrie, type Draft, rootOf, type Trie, type TrieOptions } from './trie.js'
 export type { Entry } from './update/build.js'
 export type { Operation } from './update/operations.js'
 export type { TrieView } from './view.js'

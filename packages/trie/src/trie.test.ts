@@ -52,6 +52,38 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(deleted.size).toBe(2)
   })
 
+  test('a draft changes nothing until it is committed, and cannot be used when the map has changed', async () => {
+    const trie = await createFilled()
+    const { root } = trie
+    const outdated = expect.objectContaining({ code: 'TRIE_DRAFT_OUTDATED' })
+    const told: string[] = []
+    const draft = trie.draft()
+    draft.add([remove('a'), insert('e')], (key) => told.push(hex(key)))
+    draft.add([])
+    expect(told).toStrictEqual([hex(utf8('a'))])
+    expect(trie.root).toStrictEqual(root)
+    expect(trie.has(utf8('a'))).toBe(true)
+    const broken = trie.draft()
+    expect(() => broken.add([insert('f'), insert('b')])).toThrow(
+      expect.objectContaining({ code: 'TRIE_KEY_EXISTS' }),
+    )
+    expect(broken.isCurrent).toBe(false)
+    expect(() => broken.add([])).toThrow(outdated)
+    expect(() => broken.commit()).toThrow(outdated)
+
+    const rival = trie.draft()
+    expect([draft.isCurrent, rival.isCurrent]).toStrictEqual([true, true])
+    draft.commit()
+    expect(trie.has(utf8('e'))).toBe(true)
+    expect(trie.undo()).toStrictEqual(root)
+    expect(() => draft.commit()).toThrow(outdated)
+    // The map is the one that it was begun on, again.
+    rival.add([remove('b')])
+    rival.commit()
+    expect(trie.has(utf8('b'))).toBe(false)
+    expect(trie.draft().commit()).toStrictEqual(trie.root)
+  })
+
   test('is empty again after every key is deleted', async () => {
     const trie = await createFilled()
     const single = createTrie({ store: createMemoryStore() })

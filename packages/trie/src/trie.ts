@@ -1,5 +1,5 @@
 import { equalBytes } from '@ratatosk/cbor'
-import { rootUnknown, TrieError } from './errors.js'
+import { draftOutdated, rootUnknown, TrieError } from './errors.js'
 import { allocate, HASH_LENGTH } from './hash/memory.js'
 import { decodeNode } from './node/codec.js'
 import { createNodeHasher } from './node/hasher.js'
@@ -32,6 +32,8 @@ export interface Trie extends TrieView {
     operations: Iterable<Operation>,
     deleted?: (key: Uint8Array, valueHash: Uint8Array) => void,
   ): Uint8Array
+  /** Begins an update whose operations come in several batches. */
+  draft(): Draft
   /**
    * Reverts the last update.
    *
@@ -61,6 +63,14 @@ export interface Trie extends TrieView {
    */
   prune(history: number): void
   /**
+   * Frees nodes of forgotten versions, in a store that leaves that to its user, such as one of `openLmdbStore` with
+   * `freesLater`.
+   *
+   * @param limit the number of nodes after which it stops; about 20,000 a second
+   * @returns whether there are more that are worth it
+   */
+  free(limit: number): boolean
+  /**
    * Replaces the whole map and its history by these entries, in any order. Much faster than inserting them;
    * uses 64 bytes per entry while it runs. The map is unchanged until the last entry has been read.
    *
@@ -70,6 +80,28 @@ export interface Trie extends TrieView {
   rebuild(entries: Iterable<Entry> | AsyncIterable<Entry>): Promise<Uint8Array>
   /** Closes the store. The trie must not be used afterwards. */
   close(): Promise<void>
+}
+
+/**
+ * An update in the making, in memory only: the map is unchanged until it is committed. Most of the work of a large
+ * update can so be done while its operations arrive.
+ */
+export interface Draft {
+  /**
+   * Adds a batch; see {@link Trie.update}. After an error the draft is of no use.
+   *
+   * @throws TrieError `TRIE_KEY_EXISTS`, `TRIE_KEY_MISSING`
+   */
+  add(operations: Iterable<Operation>, deleted?: (key: Uint8Array, valueHash: Uint8Array) => void): void
+  /** Whether it can be committed: no batch has failed, and the map is the one that the draft was begun on. */
+  readonly isCurrent: boolean
+  /**
+   * Applies all batches as one update. May be called once.
+   *
+   * @returns the new root, 32 bytes
+   * @throws TrieError `TRIE_DRAFT_OUTDATED` if the draft is not current
+   */
+  commit(): Uint8Array
 }
 
 /** Options of {@link createTrie}. */
@@ -111,19 +143,48 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     return version
   }
 
+  function draft(): Draft {
+    const { sequence, node, size: before } = store.head
+    const edit = editTrie(node, load)
+    let size = before
+    let isUsable = true
+    const isCurrent = (): boolean => isUsable && store.head.sequence === sequence
+
+    return {
+      add(operations, deleted) {
+        if (!isCurrent()) throw draftOutdated()
+        isUsable = false
+        const changes = reduceOperations(operations)
+        edit.change(changes)
+        isUsable = true
+        for (const { present, valueHash } of changes)
+          size += Number(valueHash !== undefined) - Number(present)
+        if (deleted !== undefined) for (const { key, before } of changes) if (before) deleted(key, before)
+      },
+
+      get isCurrent() {
+        return isCurrent()
+      },
+
+      commit() {
+        if (!isCurrent()) throw draftOutdated()
+        isUsable = false
+        store.commit(edit.superseded, history + 1, (write) => sealRoot(edit.root, size, write))
+        return present.root
+      },
+    }
+  }
+
   function apply(
     operations: Iterable<Operation>,
     deleted?: (key: Uint8Array, valueHash: Uint8Array) => void,
   ): Uint8Array {
-    const changes = reduceOperations(operations)
-    const { root, superseded } = editTrie(store.head.node, changes, load)
-    const size = changes.reduce(
-      (sum, { present, valueHash }) => sum + Number(valueHash !== undefined) - Number(present),
-      store.head.size,
-    )
-    store.commit(superseded, history + 1, (write) => sealRoot(root, size, write))
-    if (deleted !== undefined) for (const { key, before } of changes) if (before) deleted(key, before)
-    return present.root
+    const update = draft()
+    const told: [Uint8Array, Uint8Array][] = []
+    update.add(operations, deleted && ((key, valueHash) => told.push([key, valueHash])))
+    const root = update.commit()
+    for (const [key, valueHash] of told) deleted?.(key, valueHash)
+    return root
   }
 
   const present = createView(() => store.head, load, hasher)
@@ -151,6 +212,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     },
 
     update: apply,
+    draft,
 
     undo() {
       const before = store.versions.at(-2)
@@ -186,6 +248,8 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
       store.prune(history + 1)
     },
 
+    free: (limit) => store.free(limit),
+
     async rebuild(entries) {
       const builder = createTrieBuilder(sealer)
       for await (const entry of entries) builder.add(entry)
@@ -208,7 +272,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
  * equalBytes(await rootOf([[key, value]]), trie.root) // true if the trie holds just that
  */
 export async function rootOf(entries: Iterable<Entry>, pause?: () => Promise<void>): Promise<Uint8Array> {
-  const builder = createRootBuilder(createNodeHasher())
+  const builder = createRootBuilder()
   let added = 0
   for (const entry of entries) {
     if (pause !== undefined && ++added % entriesBetweenPauses === 0) await pause()

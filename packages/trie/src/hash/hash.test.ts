@@ -23,6 +23,42 @@ test('noble hashes as libsodium does, whatever the length', () => {
   )
 })
 
+test.each([
+  ['WebAssembly', node.hashMemory],
+  ['noble', web.hashMemory],
+])('the memory of %s hashes as libsodium does', (_, { bytes, reserve, hash, hashPair, copyPair }) => {
+  const place = reserve(4096)
+  expect(place % 16).toBe(0)
+  const read = (offset: number, length: number) => bytes.slice(offset, offset + length)
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 600 }), fc.nat(40), (input, shift) => {
+      bytes.set(input, place + shift)
+      hash(place + 2000, place + shift, input.length)
+      expect(read(place + 2000, 32)).toStrictEqual(Uint8Array.from(node.blake2b256(input)))
+      expect(read(place + shift, input.length)).toStrictEqual(input)
+    }),
+    {
+      examples: [0, 1, 64, 127, 128, 129, 256, 257, 600].map((length) => [new Uint8Array(length).fill(7), 3]),
+    },
+  )
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 128, maxLength: 128 }),
+      fc.constantFrom(0, 3, 2000),
+      (input, shift) => {
+        const hashes = [input.slice(0, 64), input.slice(64)].flatMap((each) => [...node.blake2b256(each)])
+        bytes.set(input, place + shift)
+        copyPair(place + 3000, place + shift)
+        expect(read(place + 3000, 64)).toStrictEqual(input.slice(0, 64))
+        // The output may be where the input is.
+        hashPair(place + 2000, place + shift)
+        expect([...read(place + 2000, 64)]).toStrictEqual(hashes)
+      },
+    ),
+  )
+  expect(() => reserve(65_536)).toThrow(RangeError)
+})
+
 test('allocates zeroed bytes that do not overlap', () => {
   const views = Array.from({ length: 1000 }, (_, i) => allocate(i % 40).fill(i))
   views.forEach((view, i) => {

@@ -1,5 +1,7 @@
 import sodium from 'sodium-native'
+import { createReserve, type HashMemory } from './hash-memory.js'
 import { allocate, HASH_LENGTH } from './memory.js'
+import { RESERVED, writeModule } from './wasm-module.js'
 
 // The function accepts any Uint8Array; the types of sodium-native name Buffer only.
 const generichash = sodium.crypto_generichash as (output: Uint8Array, input: Uint8Array) => void
@@ -33,3 +35,27 @@ export function blake2b256(input: Uint8Array): Uint8Array {
   blake2b256AnyInto(output, input)
   return output
 }
+
+/** The declarations of WebAssembly that this needs; TypeScript has them only in its browser types. */
+interface WithWebAssembly {
+  readonly WebAssembly: {
+    Module: new (bytes: Uint8Array) => object
+    Instance: new (
+      module: object,
+    ) => {
+      readonly exports: Omit<HashMemory, 'bytes' | 'reserve'> & {
+        readonly memory: { readonly buffer: ArrayBuffer }
+      }
+    }
+  }
+}
+
+function createHashMemory(): HashMemory {
+  const { WebAssembly } = globalThis as typeof globalThis & WithWebAssembly
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(writeModule()))
+  const { memory, hash, hashPair, copyPair } = exports
+  return { bytes: new Uint8Array(memory.buffer), hash, hashPair, copyPair, reserve: createReserve(RESERVED) }
+}
+
+/** The memory of this thread. */
+export const hashMemory: HashMemory = createHashMemory()

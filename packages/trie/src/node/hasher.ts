@@ -1,66 +1,120 @@
-import { blake2b256Into } from '#hash'
-import { allocate, HASH_LENGTH } from '../hash/memory.js'
+import { hashMemory } from '#hash'
+import { HASH_LENGTH } from '../hash/memory.js'
 import { nibbleAt, PATH_LENGTH } from '../path.js'
-import { createMerkleTree } from './merkle.js'
+import { CHILDREN_LENGTH, hashChildren, siblingsOf } from './merkle.js'
 
-/** Hashes nodes, and the parts of nodes that proofs contain, in its own working memory. */
+/** Hashes nodes, and the parts of nodes that proofs contain, in the memory for hashing. */
 export interface NodeHasher {
-  /** Writes to `output` the hash of a leaf whose remaining path begins at nibble `depth` (0–64) of `path`. */
-  leaf(output: Uint8Array, path: Uint8Array, depth: number, valueHash: Uint8Array): void
+  /**
+   * Writes to `output` the hash of a leaf whose remaining path begins at nibble `depth` (0–64) of `path`.
+   *
+   * @param at where in `output`; at its start by default
+   */
+  leaf(output: Uint8Array, path: Uint8Array, depth: number, valueHash: Uint8Array, at?: number): void
   /**
    * Writes to `output` the hash of a branch with the nibbles `depth` to `fork` of `path` as its prefix, over
    * children whose Merkle root is `merkleRoot`.
    */
   branch(output: Uint8Array, path: Uint8Array, depth: number, fork: number, merkleRoot: Uint8Array): void
-  /**
-   * The Merkle root (32 bytes, valid until the next call) of sixteen hashes, of which `mask` says which are
-   * children.
-   */
+  /** The same over sixteen hashes, of which `mask` says which are children. */
+  branchOver(
+    output: Uint8Array,
+    path: Uint8Array,
+    depth: number,
+    fork: number,
+    hashes: Uint8Array,
+    mask: number,
+    at?: number,
+  ): void
+  /** The Merkle root (32 bytes, a copy) of sixteen hashes. */
   merkleRoot(hashes: Uint8Array, mask: number): Uint8Array
   /** The four siblings (128 bytes, a copy) of the child under `nibble`, from the half of eight down. */
   siblings(hashes: Uint8Array, mask: number, nibble: number): Uint8Array
 }
 
+const { bytes } = hashMemory
+
+/** Where what is to be hashed is put. A leaf is preceded by what its hash begins with. */
+const children = hashMemory.reserve(CHILDREN_LENGTH)
+const leaf = hashMemory.reserve(16 + 2 * HASH_LENGTH) + 16
+const prefixEnd = hashMemory.reserve(PATH_LENGTH + HASH_LENGTH) + PATH_LENGTH
+const result = hashMemory.reserve(HASH_LENGTH)
+const resultBytes = bytes.subarray(result, result + HASH_LENGTH)
+
+/** Where a leaf to hash is to be put, for {@link hashLeaf}: path, then hash of the value. */
+export const leafInput = leaf
+
+/**
+ * Writes to the offset `output` the hash of the leaf at {@link leafInput}, which is overwritten.
+ *
+ * @param depth index of the first nibble of its remaining path, 0–64
+ */
+export function hashLeaf(output: number, depth: number): void {
+  const first = leaf + (depth >> 1)
+  const start = first - 1
+  if (depth % 2 === 0) {
+    bytes[start] = 0xff
+  } else {
+    bytes[first] = (bytes[first] ?? 0) & 0x0f
+    bytes[start] = 0x00
+  }
+  hashMemory.hash(output, start, leaf + 2 * HASH_LENGTH - start)
+}
+
+/**
+ * Writes to the offset `output` the hash of a branch.
+ *
+ * @param nibbles bytes, of whose nibbles `length` from `first` on are the prefix
+ * @param hashes the offset of the hashes of its children
+ */
+export function hashBranch(
+  output: number,
+  nibbles: Uint8Array,
+  first: number,
+  length: number,
+  hashes: number,
+  mask: number,
+): void {
+  hashChildren(prefixEnd, hashes, mask)
+  hashPrefixed(output, nibbles, first, length)
+}
+
+function hashPrefixed(output: number, nibbles: Uint8Array, first: number, length: number): void {
+  const start = prefixEnd - length
+  for (let i = 0; i < length; i += 1) bytes[start + i] = nibbleAt(nibbles, first + i)
+  hashMemory.hash(output, start, length + HASH_LENGTH)
+}
+
 export function createNodeHasher(): NodeHasher {
-  const tree = createMerkleTree()
-
-  // Both inputs end at a fixed offset and start where their length requires, so nothing is moved to fill
-  // them.
-  const leafInput = allocate(2 + 2 * HASH_LENGTH)
-  const branchInput = allocate(PATH_LENGTH + HASH_LENGTH)
-  const leafInputs = tailsOf(leafInput)
-  const branchInputs = tailsOf(branchInput)
-
   return {
-    leaf(output, path, depth, valueHash) {
-      leafInput.set(path, 2)
-      leafInput.set(valueHash, 2 + HASH_LENGTH)
-      // The byte before the first whole byte of the remaining path.
-      const front = 1 + ((depth + 1) >> 1)
-      let start = front
-      if (depth % 2 === 0) {
-        leafInput[front] = 0xff
-      } else {
-        leafInput[front] = nibbleAt(path, depth)
-        start = front - 1
-        leafInput[start] = 0x00
-      }
-      blake2b256Into(output, leafInputs[start] ?? leafInput)
+    leaf(output, path, depth, valueHash, at) {
+      bytes.set(path, leaf)
+      bytes.set(valueHash, leaf + HASH_LENGTH)
+      hashLeaf(result, depth)
+      output.set(resultBytes, at)
     },
 
     branch(output, path, depth, fork, merkleRoot) {
-      const start = PATH_LENGTH - (fork - depth)
-      for (let i = start; i < PATH_LENGTH; i += 1) branchInput[i] = nibbleAt(path, depth + i - start)
-      branchInput.set(merkleRoot, PATH_LENGTH)
-      blake2b256Into(output, branchInputs[start] ?? branchInput)
+      bytes.set(merkleRoot, prefixEnd)
+      hashPrefixed(result, path, depth, fork - depth)
+      output.set(resultBytes)
     },
 
-    merkleRoot: tree.root,
-    siblings: tree.siblings,
-  }
-}
+    branchOver(output, path, depth, fork, hashes, mask, at) {
+      bytes.set(hashes, children)
+      hashBranch(result, path, depth, fork - depth, children, mask)
+      output.set(resultBytes, at)
+    },
 
-/** The views of a buffer from each offset to its end, created once: a view costs as much as a hash of it. */
-function tailsOf(buffer: Uint8Array): Uint8Array[] {
-  return Array.from(buffer, (_, start) => buffer.subarray(start))
+    merkleRoot(hashes, mask) {
+      bytes.set(hashes, children)
+      hashChildren(result, children, mask)
+      return Uint8Array.from(resultBytes)
+    },
+
+    siblings(hashes, mask, nibble) {
+      bytes.set(hashes, children)
+      return siblingsOf(children, mask, nibble)
+    },
+  }
 }

@@ -1,84 +1,81 @@
 import { concatBytes } from '@ratatosk/cbor'
-import { blake2b256, blake2b256Into } from '#hash'
-import { allocate, HASH_LENGTH, NULL_HASH } from '../hash/memory.js'
+import { hashMemory } from '#hash'
+import { HASH_LENGTH } from '../hash/memory.js'
 import { RADIX } from './node.js'
 
-/** The binary Merkle tree over the sixteen children of a branch. */
-export interface MerkleTree {
-  /**
-   * @param hashes sixteen hashes of 32 bytes, zero where there is no child
-   * @param mask bit n is set if there is a child under nibble n
-   * @returns the root, valid until the next call
-   */
-  root(hashes: Uint8Array, mask: number): Uint8Array
-  /** The four siblings (128 bytes, a copy) on the path from the root to the child under `nibble`. */
-  siblings(hashes: Uint8Array, mask: number, nibble: number): Uint8Array
-}
+/*
+ * The binary Merkle tree over the sixteen children of a branch, in the memory for hashing. Two neighbours of a height
+ * are hashed at once. Where there are no children below either, their hashes are known.
+ */
 
-/** The nodes at one height of the tree above the children. */
+const { bytes } = hashMemory
+const PAIR = 2 * HASH_LENGTH
+
+/** The nodes at one height: where they are, and where two of them without children below are. */
 interface Level {
-  hashes: Uint8Array
-  nodes: { input: Uint8Array; output: Uint8Array }[]
-  /** The hash of a node without children below it. */
-  empty: Uint8Array
+  readonly nodes: number
+  readonly length: number
+  readonly emptyPair: number
 }
 
-/** Creates a tree with its own working memory, so that hashing a branch allocates nothing. */
-export function createMerkleTree(): MerkleTree {
-  const children = allocate(RADIX * HASH_LENGTH)
-  const levels: Level[] = []
-  let top = children
-  let empty = NULL_HASH
-  while (top.length > HASH_LENGTH) {
-    empty = blake2b256(concatBytes(empty, empty))
-    const level = createLevel(top, empty)
-    levels.push(level)
-    top = level.hashes
-  }
+/** The heights above the children and below the root: eight nodes, four, two. */
+const levels: readonly Level[] = createLevels()
 
-  function fill(hashes: Uint8Array, mask: number): void {
-    children.set(hashes)
-    let below = mask
-    for (const { nodes, empty } of levels) {
-      let here = 0
-      let bit = 1
-      for (const { input, output } of nodes) {
-        if ((below & 3) === 0) {
-          output.set(empty)
-        } else {
-          blake2b256Into(output, input)
-          here |= bit
-        }
-        below >>= 2
-        bit <<= 1
+function createLevels(): Level[] {
+  let below = hashMemory.reserve(2 * PAIR)
+  return [8, 4, 2].map((length) => {
+    const emptyPair = hashMemory.reserve(2 * PAIR)
+    hashMemory.hashPair(emptyPair, below)
+    // The next height hashes two pairs.
+    hashMemory.copyPair(emptyPair + PAIR, emptyPair)
+    below = emptyPair
+    return { nodes: hashMemory.reserve(length * HASH_LENGTH), length, emptyPair }
+  })
+}
+
+/** @returns where the two nodes below the root are */
+function fill(children: number, mask: number): number {
+  let from = children
+  let below = mask
+  for (const { nodes, length, emptyPair } of levels) {
+    let here = 0
+    for (let node = 0; node < length; node += 2) {
+      // Of the children of this node and the next.
+      const four = (below >> (2 * node)) & 15
+      const output = nodes + node * HASH_LENGTH
+      if (four === 0) {
+        hashMemory.copyPair(output, emptyPair)
+      } else {
+        hashMemory.hashPair(output, from + node * PAIR)
+        here |= (((four & 3) === 0 ? 0 : 1) | ((four & 12) === 0 ? 0 : 2)) << node
       }
-      below = here
     }
+    from = nodes
+    below = here
   }
-
-  return {
-    root(hashes, mask) {
-      fill(hashes, mask)
-      return top
-    },
-
-    siblings(hashes, mask, nibble) {
-      fill(hashes, mask)
-      const heights = [children, ...levels.map((level) => level.hashes)].slice(0, -1)
-      const path = heights.map((nodes, height) => {
-        const start = ((nibble >> height) ^ 1) * HASH_LENGTH
-        return nodes.subarray(start, start + HASH_LENGTH)
-      })
-      return concatBytes(...path.reverse())
-    },
-  }
+  return from
 }
 
-function createLevel(below: Uint8Array, empty: Uint8Array): Level {
-  const hashes = allocate(below.length / 2)
-  const nodes = Array.from({ length: hashes.length / HASH_LENGTH }, (_, i) => ({
-    input: below.subarray(i * 2 * HASH_LENGTH, (i + 1) * 2 * HASH_LENGTH),
-    output: hashes.subarray(i * HASH_LENGTH, (i + 1) * HASH_LENGTH),
-  }))
-  return { hashes, nodes, empty }
+/**
+ * Writes the Merkle root of sixteen hashes to `output`. All are offsets in the memory for hashing.
+ *
+ * @param children sixteen hashes of 32 bytes, zero where there is no child
+ * @param mask bit n is set if there is a child under nibble n
+ */
+export function hashChildren(output: number, children: number, mask: number): void {
+  hashMemory.hash(output, fill(children, mask), PAIR)
 }
+
+/** The four siblings (128 bytes, a copy) on the path from the Merkle root to the child under `nibble`. */
+export function siblingsOf(children: number, mask: number, nibble: number): Uint8Array {
+  fill(children, mask)
+  const heights = [children, ...levels.map(({ nodes }) => nodes)]
+  const path = heights.map((nodes, height) => {
+    const start = nodes + ((nibble >> height) ^ 1) * HASH_LENGTH
+    return bytes.subarray(start, start + HASH_LENGTH)
+  })
+  return concatBytes(...path.reverse())
+}
+
+/** Length in bytes of the hashes of sixteen children. */
+export const CHILDREN_LENGTH = RADIX * HASH_LENGTH

@@ -8,7 +8,15 @@ import type { Outcome, TrieStore, WriteNode } from './store.js'
 export interface LmdbStoreOptions {
   /** A folder for this trie only; created if it does not exist. */
   path: string
+  /**
+   * Leaves freeing the nodes of forgotten versions to `free`, so that an update does not take longer for it. They are
+   * all over the file: freeing those of many versions together touches each of its pages once. Default false.
+   */
+  freesLater?: boolean
 }
+
+/** The number of forgotten versions whose nodes are freed together. */
+const FREED_TOGETHER = 16
 
 /** The version of the layout of rows and nodes. */
 const FORMAT = 1
@@ -27,7 +35,7 @@ const GENESIS: StoredVersion = { sequence: 0, root: emptyRoot(), node: 0, size: 
  * @example
  * const trie = createTrie({ store: openLmdbStore({ path: '.ratatosk/utxos' }) })
  */
-export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
+export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): TrieStore {
   const root = open<unknown, string>({
     path,
     noSubdir: false,
@@ -43,6 +51,8 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
   let revision = 0
   let versions: readonly StoredVersion[] = []
   let head = GENESIS
+  /** Nodes to be freed, sorted, the index of the next of them, and the versions that superseded them. */
+  let freeing: { readonly ids: Float64Array; next: number; readonly sequences: readonly number[] } | undefined
 
   function load(): void {
     const format = meta.get('format')
@@ -98,12 +108,25 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
   function forgetOldest(kept: readonly StoredVersion[], keep: number): readonly StoredVersion[] {
     const cut = Math.max(0, kept.length - keep)
     for (const { sequence } of kept.slice(0, cut)) rows.removeSync(sequence)
+    if (freesLater) return kept.slice(cut)
     // Only the versions before it used what a version superseded.
     for (const { sequence } of kept.slice(1, cut + 1)) {
       for (const id of decodeIds(obsolete.getBinary(sequence))) nodes.removeSync(id)
       obsolete.removeSync(sequence)
     }
     return kept.slice(cut)
+  }
+
+  /**
+   * What the kept versions do not need: what the oldest of them superseded, and those before it. Its ids are below those
+   * of the oldest version, which cannot be undone, so that no node gets one of them again.
+   */
+  function startFreeing(): typeof freeing {
+    const oldest = versions[0]?.sequence ?? 0
+    const due = [...obsolete.getKeys({ end: oldest + 1, limit: FREED_TOGETHER })]
+    if (due.length < FREED_TOGETHER) return undefined
+    const ids = Float64Array.from(due.flatMap((sequence) => [...decodeIds(obsolete.getBinary(sequence))]))
+    return { ids: ids.sort(), next: 0, sequences: due }
   }
 
   try {
@@ -137,6 +160,7 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
     },
 
     replace(write) {
+      freeing = undefined
       transact((sequence) => {
         for (const table of [nodes, rows, obsolete]) table.clearSync()
         return [append(sequence, 1, write)]
@@ -156,6 +180,25 @@ export function openLmdbStore({ path }: LmdbStoreOptions): TrieStore {
 
     prune(keep) {
       transact(() => forgetOldest(versions, keep))
+    },
+
+    free(limit) {
+      if (freeing === undefined) {
+        freeing = startFreeing()
+        return freeing !== undefined
+      }
+      const { ids, next, sequences } = freeing
+      const end = Math.min(ids.length, next + limit)
+      const isDone = end === ids.length
+      transact(() => {
+        for (let i = next; i < end; i += 1) nodes.removeSync(ids[i] as number)
+        // Until then they are begun anew after a crash, which does no harm.
+        if (isDone) for (const sequence of sequences) obsolete.removeSync(sequence)
+        return versions
+      })
+      freeing.next = end
+      if (isDone) freeing = undefined
+      return true
     },
 
     close: () => root.close(),

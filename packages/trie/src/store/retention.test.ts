@@ -64,6 +64,53 @@ test('LMDB keeps exactly the nodes of the kept versions', async () => {
   expectNoOther()
 })
 
+test('LMDB frees nodes later in pieces, whatever happens in between', async () => {
+  const path = await temporaryFolder()
+  const nodes = open({ path, noSubdir: false, overlappingSync: false }).openDB<Buffer, number>({
+    name: 'nodes',
+    encoding: 'binary',
+  })
+  let store = openLmdbStore({ path, freesLater: true })
+  let trie = createTrie({ store, history: 3 })
+  const freeAll = (): void => {
+    let isMore = true
+    while (isMore) isMore = trie.free(50)
+  }
+  const idsThere = (): Set<number> => {
+    nodes.resetReadTxn()
+    return new Set(nodes.getKeys())
+  }
+  let pieces = 0
+  for (let round = 0; round < 200; round += 1) {
+    turnOver(trie, round)
+    if (round % 5 === 4) trie.undo()
+    const { root } = trie
+    // Sometimes in the middle of freeing, the process begins anew.
+    for (let piece = 0; piece < round % 4; piece += 1) if (trie.free(50)) pieces += 1
+    expect(trie.root).toStrictEqual(root)
+    if (round % 17 === 16) {
+      await trie.close()
+      store = openLmdbStore({ path, freesLater: true })
+      trie = createTrie({ store, history: 3 })
+      expect(trie.root).toStrictEqual(root)
+    }
+    const there = idsThere()
+    for (const id of reachable(store)) expect(there.has(id)).toBe(true)
+  }
+  expect(pieces).toBeGreaterThan(100)
+  freeAll()
+  // What is left belongs to fewer versions than are freed together.
+  expect(idsThere().size).toBeLessThan(reachable(store).size + 16 * 200)
+  for (let round = 200; round < 240; round += 1) turnOver(trie, round)
+  const before = idsThere().size
+  freeAll()
+  expect(idsThere().size).toBeLessThan(before)
+  await trie.rebuild(keys.map((key) => [bytes(key), bytes(key)] as const))
+  expect(trie.free(50)).toBe(false)
+  expect(idsThere()).toStrictEqual(reachable(store))
+  await trie.close()
+})
+
 test('memory reuses the space of old nodes', () => {
   const store = createMemoryStore()
   const trie = createTrie({ store, history: 3 })

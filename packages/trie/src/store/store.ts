@@ -41,6 +41,13 @@ export interface TrieStore {
   undo(sequence: number): void
   /** Forgets the oldest versions until at most `keep` (1 or more) remain. */
   prune(keep: number): void
+  /**
+   * Frees nodes that only forgotten versions used, if the store leaves that to its user.
+   *
+   * @param limit the number of nodes after which it stops
+   * @returns whether there are more
+   */
+  free(limit: number): boolean
   /** Frees the store's resources. It must not be used afterwards. */
   close(): Promise<void>
 }

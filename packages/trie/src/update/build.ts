@@ -1,12 +1,13 @@
-import { compareBytes } from '@ratatosk/cbor'
-import { blake2b256AnyInto } from '#hash'
+import { blake2b256AnyInto, hashMemory } from '#hash'
 import { TrieError } from '../errors.js'
-import { allocate, HASH_LENGTH, readUint48 } from '../hash/memory.js'
-import type { NodeHasher } from '../node/hasher.js'
-import { createBranch, type Node, RADIX, setChild } from '../node/node.js'
-import { divergence, nibbleAt, PATH_LENGTH } from '../path.js'
+import { allocate, HASH_LENGTH, readUint16 } from '../hash/memory.js'
+import { hashBranch, hashLeaf, leafInput } from '../node/hasher.js'
+import { CHILDREN_LENGTH } from '../node/merkle.js'
+import { createBranch, type Node, setChild } from '../node/node.js'
+import { nibbleAt, PATH_LENGTH } from '../path.js'
 import type { WriteNode } from '../store/store.js'
 import type { NodeSealer } from './seal.js'
+import { sortedIndexes } from './sort.js'
 
 /** A key with its value and, if it is known, the Blake2b-256 of the key, which is not checked. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array, path?: Uint8Array | undefined]
@@ -33,6 +34,8 @@ interface Records {
   add(entry: Entry): void
   /** The path (0) or the hash of the value (1) of an entry. */
   half(entry: number, which: 0 | 1): Uint8Array
+  /** Puts path and hash of the value of an entry where leaves are hashed. */
+  putLeaf(entry: number): void
   /** A nibble of the path of an entry. */
   nibble(entry: number, index: number): number
   /**
@@ -43,15 +46,33 @@ interface Records {
   fork(first: number, last: number, depth: number): number
   /** The indexes of the entries, sorted by their paths. */
   sorted(): Uint32Array
+  /** Writes to the offset `output` the hash of a branch with nibbles of an entry's path as its prefix. */
+  hashBranch(output: number, entry: number, depth: number, fork: number, hashes: number, mask: number): void
 }
+
+/** Keys and values up to this length are hashed in the memory for hashing. */
+const SCRATCH_LENGTH = 1024
+const scratch = hashMemory.reserve(SCRATCH_LENGTH)
+const digest = hashMemory.reserve(HASH_LENGTH)
+const digestBytes = hashMemory.bytes.subarray(digest, digest + HASH_LENGTH)
 
 function createRecords(): Records {
   let records = new Uint8Array(1024 * RECORD_LENGTH)
   let size = 0
 
-  function half(entry: number, which: 0 | 1): Uint8Array {
+  const half = (entry: number, which: 0 | 1): Uint8Array => {
     const start = entry * RECORD_LENGTH + which * HASH_LENGTH
     return records.subarray(start, start + HASH_LENGTH)
+  }
+
+  function putHash(start: number, input: Uint8Array): void {
+    if (input.length > SCRATCH_LENGTH) {
+      blake2b256AnyInto(records.subarray(start, start + HASH_LENGTH), input)
+      return
+    }
+    hashMemory.bytes.set(input, scratch)
+    hashMemory.hash(digest, scratch, input.length)
+    records.set(digestBytes, start)
   }
 
   return {
@@ -60,27 +81,56 @@ function createRecords(): Records {
     },
 
     add([key, value, path]) {
-      if ((size + 1) * RECORD_LENGTH > records.length) {
+      const start = size * RECORD_LENGTH
+      if (start === records.length) {
         const grown = new Uint8Array(records.length * 2)
         grown.set(records)
         records = grown
       }
-      if (path === undefined) blake2b256AnyInto(half(size, 0), key)
-      else records.set(path, size * RECORD_LENGTH)
-      blake2b256AnyInto(half(size, 1), value)
+      if (path === undefined) putHash(start, key)
+      else records.set(path, start)
+      putHash(start + HASH_LENGTH, value)
       size += 1
     },
 
     half,
+
+    putLeaf(entry) {
+      const { bytes } = hashMemory
+      const start = entry * RECORD_LENGTH
+      for (let i = 0; i < RECORD_LENGTH; i += 1) bytes[leafInput + i] = records[start + i] as number
+    },
+
     nibble: (entry, index) => nibbleAt(records, entry * RECORD_LENGTH * 2 + index),
 
     fork(first, last, depth) {
-      const fork = divergence(half(first, 0), half(last, 0), depth)
-      if (fork === PATH_LENGTH) throw duplicateKey(Math.min(first, last), Math.max(first, last))
-      return fork
+      const [a, b] = [first * RECORD_LENGTH, last * RECORD_LENGTH]
+      // What is before `depth` is equal.
+      for (let i = depth >> 1; i < HASH_LENGTH; i += 1) {
+        const difference = (records[a + i] as number) ^ (records[b + i] as number)
+        if (difference !== 0) return 2 * i + (difference < 0x10 ? 1 : 0)
+      }
+      throw duplicateKey(Math.min(first, last), Math.max(first, last))
     },
 
-    sorted: () => sortedByPath(records, size),
+    sorted() {
+      return sortedIndexes(
+        size,
+        (entry) => readUint16(records, entry * RECORD_LENGTH),
+        (first, second) => {
+          const [a, b] = [first * RECORD_LENGTH, second * RECORD_LENGTH]
+          for (let i = 0; i < HASH_LENGTH; i += 1) {
+            const difference = (records[a + i] as number) - (records[b + i] as number)
+            if (difference !== 0) return difference
+          }
+          return 0
+        },
+      )
+    },
+
+    hashBranch(output, entry, depth, fork, hashes, mask) {
+      hashBranch(output, records, entry * RECORD_LENGTH * 2 + depth, fork - depth, hashes, mask)
+    },
   }
 }
 
@@ -136,62 +186,48 @@ export interface RootBuilder {
   root(pause?: () => Promise<void>): Promise<Uint8Array>
 }
 
-/** Working memory of the branches at one height: sixteen hashes and a view of each. */
-interface Level {
-  readonly hashes: Uint8Array
-  readonly slots: readonly Uint8Array[]
-}
+/** Where the hashes of the children of branches are while they are computed: a place for each height. */
+const heights = hashMemory.reserve(PATH_LENGTH * CHILDREN_LENGTH)
 
-export function createRootBuilder(hasher: NodeHasher): RootBuilder {
+export function createRootBuilder(): RootBuilder {
+  const { bytes } = hashMemory
   const records = createRecords()
-  const levels: Level[] = []
-
-  function levelAt(height: number): Level {
-    let level = levels[height]
-    if (level === undefined) {
-      const hashes = allocate(RADIX * HASH_LENGTH)
-      const slot = (nibble: number) => hashes.subarray(nibble * HASH_LENGTH, (nibble + 1) * HASH_LENGTH)
-      level = { hashes, slots: Array.from({ length: RADIX }, (_, nibble) => slot(nibble)) }
-      levels[height] = level
-    }
-    level.hashes.fill(0)
-    return level
-  }
 
   /** The position after the entries that share the nibble at `fork` with the one at `from`. */
   function endOfChild(order: Uint32Array, from: number, end: number, fork: number): number {
-    const nibble = records.nibble(order[from] ?? 0, fork)
+    const nibble = records.nibble(order[from] as number, fork)
     let to = from + 1
-    while (to < end && records.nibble(order[to] ?? 0, fork) === nibble) to += 1
+    while (to < end && records.nibble(order[to] as number, fork) === nibble) to += 1
     return to
   }
 
-  /** Hashes the map of the sorted entries from `from` to `end`. */
+  /** Hashes the map of the sorted entries from `from` to `end` to the offset `output`. */
   function hash(
-    output: Uint8Array,
+    output: number,
     order: Uint32Array,
     from: number,
     end: number,
     depth: number,
     height: number,
   ): void {
-    const first = order[from] ?? 0
-    const path = records.half(first, 0)
+    const first = order[from] as number
     if (end - from === 1) {
-      hasher.leaf(output, path, depth, records.half(first, 1))
+      records.putLeaf(first)
+      hashLeaf(output, depth)
       return
     }
-    const fork = records.fork(first, order[end - 1] ?? 0, depth)
-    const { hashes, slots } = levelAt(height)
+    const fork = records.fork(first, order[end - 1] as number, depth)
+    const children = heights + height * CHILDREN_LENGTH
+    bytes.fill(0, children, children + CHILDREN_LENGTH)
     let mask = 0
     for (let start = from; start < end; ) {
       const to = endOfChild(order, start, end, fork)
-      const nibble = records.nibble(order[start] ?? 0, fork)
-      hash(slots[nibble] ?? output, order, start, to, fork + 1, height + 1)
+      const nibble = records.nibble(order[start] as number, fork)
+      hash(children + nibble * HASH_LENGTH, order, start, to, fork + 1, height + 1)
       mask |= 1 << nibble
       start = to
     }
-    hasher.branch(output, path, depth, fork, hasher.merkleRoot(hashes, mask))
+    records.hashBranch(output, first, depth, fork, children, mask)
   }
 
   return {
@@ -201,23 +237,29 @@ export function createRootBuilder(hasher: NodeHasher): RootBuilder {
       const order = records.sorted()
       const end = order.length
       const root = allocate(HASH_LENGTH)
-      if (end < 2) {
-        if (end === 1) hash(root, order, 0, 1, 0, 0)
+      if (end === 0) return root
+      if (end === 1) {
+        hash(digest, order, 0, 1, 0, 0)
+        root.set(digestBytes)
         return root
       }
-      const first = order[0] ?? 0
-      const fork = records.fork(first, order[end - 1] ?? 0, 0)
-      const { hashes, slots } = levelAt(0)
+      const first = order[0] as number
+      const fork = records.fork(first, order[end - 1] as number, 0)
+      // Others may use the memory for hashing during a pause.
+      const hashes = new Uint8Array(CHILDREN_LENGTH)
       let mask = 0
       for (let start = 0; start < end; ) {
         await pause?.()
         const to = endOfChild(order, start, end, fork)
-        const nibble = records.nibble(order[start] ?? 0, fork)
-        hash(slots[nibble] ?? root, order, start, to, fork + 1, 1)
+        const nibble = records.nibble(order[start] as number, fork)
+        hash(digest, order, start, to, fork + 1, 1)
+        hashes.set(digestBytes, nibble * HASH_LENGTH)
         mask |= 1 << nibble
         start = to
       }
-      hasher.branch(root, records.half(first, 0), 0, fork, hasher.merkleRoot(hashes, mask))
+      bytes.set(hashes, heights)
+      records.hashBranch(digest, first, 0, fork, heights, mask)
+      root.set(digestBytes)
       return root
     },
   }
@@ -226,20 +268,4 @@ export function createRootBuilder(hasher: NodeHasher): RootBuilder {
 function duplicateKey(first: number, second: number): TrieError {
   const message = `Entries ${first} and ${second} have the same key`
   return new TrieError('TRIE_KEY_DUPLICATE', message, { entries: [first, second] })
-}
-
-/** The indexes of the entries, sorted by their paths. */
-function sortedByPath(records: Uint8Array, size: number): Uint32Array {
-  // Six bytes nearly always decide, and compare faster as a number.
-  const prefixes = Float64Array.from({ length: size }, (_, entry) =>
-    readUint48(records, entry * RECORD_LENGTH),
-  )
-  const pathOf = (entry: number): Uint8Array =>
-    records.subarray(entry * RECORD_LENGTH, entry * RECORD_LENGTH + HASH_LENGTH)
-  const compare = (a: number, b: number): number => {
-    const difference = (prefixes[a] ?? 0) - (prefixes[b] ?? 0)
-    if (difference !== 0) return difference
-    return compareBytes(pathOf(a), pathOf(b))
-  }
-  return Uint32Array.from({ length: size }, (_, entry) => entry).sort(compare)
 }

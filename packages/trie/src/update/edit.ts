@@ -15,23 +15,25 @@ import type { KeyChange } from './operations.js'
 /** Reads a node from a store; see `decodeNode`. */
 export type LoadNode = (id: number, path: Uint8Array, depth: number) => Node
 
+/** A map open for changes, one batch after another, none of which is hashed or written yet. */
 export interface Edit {
   /** The root after the changes, with the nodes on the way to them open; undefined if the map is empty. */
-  root: Node | undefined
-  /** Nodes that the map no longer uses, or uses in another form. */
-  superseded: number[]
+  readonly root: Node | undefined
+  /** Nodes that the map before the changes has, and that it no longer uses, or uses in another form. */
+  readonly superseded: readonly number[]
+  /**
+   * Computes the shape of the map after further changes. It hashes and writes nothing, so that a change that
+   * contradicts the map is found before anything would have to be reverted, and each node is hashed once,
+   * however many changes are below it. After an error the edit is of no use.
+   *
+   * @param changes at most one for each path, sorted by path
+   * @throws TrieError `TRIE_KEY_EXISTS`, `TRIE_KEY_MISSING`
+   */
+  change(changes: readonly KeyChange[]): void
 }
 
-/**
- * Computes the shape of a map after changes. It hashes and writes nothing, so that a change that contradicts
- * the map is found before anything would have to be reverted, and each node is hashed once, however many
- * changes are below it.
- *
- * @param root id of the root before; 0 for the empty map
- * @param changes at most one for each path, sorted by path
- * @throws TrieError `TRIE_KEY_EXISTS`, `TRIE_KEY_MISSING`
- */
-export function editTrie(root: number, changes: readonly KeyChange[], load: LoadNode): Edit {
+/** @param before id of the root before; 0 for the empty map */
+export function editTrie(before: number, load: LoadNode): Edit {
   const superseded: number[] = []
 
   /** Opens a node for changes. A branch is rewritten even if only its position changes; a leaf is not. */
@@ -47,35 +49,62 @@ export function editTrie(root: number, changes: readonly KeyChange[], load: Load
     return branch.changed[nibble] ?? open(branch.ids[nibble] ?? 0, path, branch.fork + 1)
   }
 
-  function edit(node: Node | undefined, own: readonly KeyChange[], depth: number): Node | undefined {
-    if (node === undefined) return join(insertedLeaves(own), depth)
-    if (node.kind === 'leaf') return join(editLeaf(node, own), depth)
-    return editBranch(node, own, depth)
+  /** Changes a node by those of the changes from `from` to `to`. */
+  function edit(
+    node: Node | undefined,
+    changes: readonly KeyChange[],
+    from: number,
+    to: number,
+    depth: number,
+  ): Node | undefined {
+    if (node === undefined) {
+      if (to - from === 1) return insertedLeaf(changes[from] as KeyChange)
+      return join(insertedLeaves(changes.slice(from, to)), depth)
+    }
+    if (node.kind === 'leaf') return join(editLeaf(node, changes.slice(from, to)), depth)
+    return editBranch(node, changes, from, to, depth)
   }
 
   function editLeaf(leaf: Leaf, own: readonly KeyChange[]): Leaf[] {
     const target = own.find((change) => equalBytes(change.path, leaf.path))
     if (target === undefined) return [...insertedLeaves(own), leaf].sort(byPath)
     if (!target.present) throw keyExists(target.key)
-    superseded.push(leaf.id)
+    if (leaf.id !== 0) superseded.push(leaf.id)
     target.before = leaf.valueHash
     return insertedLeaves(own.map((change) => (change === target ? { ...change, present: false } : change)))
   }
 
-  function editBranch(branch: Branch, own: readonly KeyChange[], depth: number): Node | undefined {
-    const isBelow = (change: KeyChange | undefined): boolean =>
-      change !== undefined && divergence(change.path, branch.path, depth) >= branch.fork
+  function editBranch(
+    branch: Branch,
+    changes: readonly KeyChange[],
+    from: number,
+    to: number,
+    depth: number,
+  ): Node | undefined {
+    const isBelow = ({ path }: KeyChange): boolean => divergence(path, branch.path, depth) >= branch.fork
     // They are sorted: if the first and the last are below the branch, all are.
-    if (isBelow(own[0]) && isBelow(own.at(-1))) return editChildren(branch, own)
+    if (isBelow(changes[from] as KeyChange) && isBelow(changes[to - 1] as KeyChange))
+      return editChildren(branch, changes, from, to)
+    const own = changes.slice(from, to)
     const below = own.filter(isBelow)
-    const node = below.length === 0 ? branch : editChildren(branch, below)
+    const node = below.length === 0 ? branch : editChildren(branch, below, 0, below.length)
     const beside = insertedLeaves(own.filter((change) => !isBelow(change)))
     return join(node === undefined ? beside : [...beside, node].sort(byPath), depth)
   }
 
-  function editChildren(branch: Branch, own: readonly KeyChange[]): Node | undefined {
-    for (const { nibble, path, items } of groupByNibble(own, branch.fork)) {
-      setChild(branch, nibble, edit(openChild(branch, nibble, path), items, branch.fork + 1))
+  function editChildren(
+    branch: Branch,
+    changes: readonly KeyChange[],
+    from: number,
+    to: number,
+  ): Node | undefined {
+    for (let start = from; start < to; ) {
+      const { path } = changes[start] as KeyChange
+      const nibble = nibbleAt(path, branch.fork)
+      let end = start + 1
+      while (end < to && nibbleAt((changes[end] as KeyChange).path, branch.fork) === nibble) end += 1
+      setChild(branch, nibble, edit(openChild(branch, nibble, path), changes, start, end, branch.fork + 1))
+      start = end
     }
     const children = countChildren(branch.mask)
     if (children === 0) return undefined
@@ -84,16 +113,25 @@ export function editTrie(root: number, changes: readonly KeyChange[], load: Load
     return openChild(branch, nibble, extendPath(branch.path, branch.fork, Uint8Array.of(nibble)))
   }
 
-  return { root: edit(root === 0 ? undefined : open(root, new Uint8Array(32), 0), changes, 0), superseded }
+  let root = before === 0 ? undefined : open(before, new Uint8Array(32), 0)
+  return {
+    get root() {
+      return root
+    },
+    superseded,
+    change(changes) {
+      if (changes.length > 0) root = edit(root, changes, 0, changes.length, 0)
+    },
+  }
+}
+
+function insertedLeaf({ path, key, present, valueHash }: KeyChange): Leaf | undefined {
+  if (present) throw keyMissing(key)
+  return valueHash === undefined ? undefined : { kind: 'leaf', id: 0, path, valueHash }
 }
 
 function insertedLeaves(changes: readonly KeyChange[]): Leaf[] {
-  const leaves: Leaf[] = []
-  for (const { path, key, present, valueHash } of changes) {
-    if (present) throw keyMissing(key)
-    if (valueHash !== undefined) leaves.push({ kind: 'leaf', id: 0, path, valueHash })
-  }
-  return leaves
+  return changes.map(insertedLeaf).filter((leaf) => leaf !== undefined)
 }
 
 /** Joins sibling nodes, sorted by path and none an ancestor of another, into one. */
@@ -108,21 +146,19 @@ function join(nodes: readonly Node[], depth: number): Node | undefined {
   return branch
 }
 
-interface Group<T> {
+interface Group {
   nibble: number
-  /** The path of the first item; all items share it up to the nibble. */
-  path: Uint8Array
-  items: T[]
+  items: Node[]
 }
 
 /** Splits a sorted list where the nibble at `index` of the paths changes. */
-function groupByNibble<T extends { path: Uint8Array }>(sorted: readonly T[], index: number): Group<T>[] {
-  const groups: Group<T>[] = []
-  let group: Group<T> | undefined
+function groupByNibble(sorted: readonly Node[], index: number): Group[] {
+  const groups: Group[] = []
+  let group: Group | undefined
   for (const item of sorted) {
     const nibble = nibbleAt(item.path, index)
     if (group === undefined || group.nibble !== nibble) {
-      group = { nibble, path: item.path, items: [] }
+      group = { nibble, items: [] }
       groups.push(group)
     }
     group.items.push(item)

@@ -1,7 +1,8 @@
 import { compareBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256 } from '#hash'
 import { keyExists, keyMissing } from '../errors.js'
-import { readUint48 } from '../hash/memory.js'
+import { readUint16 } from '../hash/memory.js'
+import { sortedIndexes } from './sort.js'
 
 /**
  * One step of a batch. To change the value of a key, delete it and insert it again. Instead of a value, its
@@ -59,10 +60,12 @@ function toChange(operation: Operation): KeyChange {
   return { path, key, present: false, valueHash }
 }
 
-/** The first six bytes of a path nearly always decide, and compare faster as a number. */
-function sortByPath(changes: KeyChange[]): KeyChange[] {
-  return changes
-    .map((change) => ({ change, order: readUint48(change.path, 0) }))
-    .sort((a, b) => a.order - b.order || compareBytes(a.change.path, b.change.path))
-    .map(({ change }) => change)
+function sortByPath(changes: readonly KeyChange[]): KeyChange[] {
+  const pathOf = (index: number): Uint8Array => (changes[index] as KeyChange).path
+  const order = sortedIndexes(
+    changes.length,
+    (index) => readUint16(pathOf(index), 0),
+    (a, b) => compareBytes(pathOf(a), pathOf(b)),
+  )
+  return Array.from(order, (index) => changes[index] as KeyChange)
 }

@@ -10,10 +10,11 @@ export interface NodeSealer {
    * Seals a node and everything that is open below it.
    *
    * @param depth index of the first nibble of its prefix or, for a leaf, of its remaining path
-   * @param hash receives its hash (32 bytes)
+   * @param hashes receives its hash (32 bytes)
+   * @param at where in `hashes`; at its start by default
    * @returns its id
    */
-  seal(node: Node, depth: number, hash: Uint8Array, write: WriteNode): number
+  seal(node: Node, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number
   /** Seals everything that is open below a branch, but not the branch. */
   sealChildren(branch: Branch, write: WriteNode): void
 }
@@ -21,13 +22,13 @@ export interface NodeSealer {
 export function createNodeSealer(hasher: NodeHasher): NodeSealer {
   const encoder = createNodeEncoder()
 
-  function seal(node: Node, depth: number, hash: Uint8Array, write: WriteNode): number {
+  function seal(node: Node, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number {
     if (node.kind === 'leaf') {
-      hasher.leaf(hash, node.path, depth, node.valueHash)
+      hasher.leaf(hashes, node.path, depth, node.valueHash, at)
       return node.id === 0 ? write(encoder.leaf(node)) : node.id
     }
     sealChildren(node, write)
-    hasher.branch(hash, node.path, depth, node.fork, hasher.merkleRoot(node.hashes, node.mask))
+    hasher.branchOver(hashes, node.path, depth, node.fork, node.hashes, node.mask, at)
     return write(encoder.branch(node, depth))
   }
 
@@ -35,8 +36,7 @@ export function createNodeSealer(hasher: NodeHasher): NodeSealer {
     for (let nibble = 0; nibble < RADIX; nibble += 1) {
       const child = branch.changed[nibble]
       if (child === undefined) continue
-      const hash = branch.hashes.subarray(nibble * HASH_LENGTH, (nibble + 1) * HASH_LENGTH)
-      branch.ids[nibble] = seal(child, branch.fork + 1, hash, write)
+      branch.ids[nibble] = seal(child, branch.fork + 1, branch.hashes, write, nibble * HASH_LENGTH)
       branch.changed[nibble] = undefined
     }
   }

@@ -1,0 +1,58 @@
+/** Up to so many, a run is sorted by insertion. */
+const SHORT = 16
+/** From so many on, buckets pay. */
+const MANY = 4096
+
+/**
+ * The numbers from 0 to `size - 1`, sorted by what they stand for: first by a number of 16 bits, then as `compare`
+ * says; those that are equal stay in order. Paths are hashes, so that the first nearly sorts them.
+ */
+export function sortedIndexes(
+  size: number,
+  prefixOf: (index: number) => number,
+  compare: (a: number, b: number) => number,
+): Uint32Array {
+  const sorted = new Uint32Array(size)
+  if (size < MANY) {
+    for (let index = 0; index < size; index += 1) sorted[index] = index
+    return sorted.sort((a, b) => prefixOf(a) - prefixOf(b) || compare(a, b))
+  }
+  const ends = new Uint32Array(2 ** 16 + 1)
+  for (let index = 0; index < size; index += 1) {
+    const bucket = prefixOf(index) + 1
+    ends[bucket] = (ends[bucket] as number) + 1
+  }
+  for (let bucket = 1; bucket < ends.length; bucket += 1)
+    ends[bucket] = (ends[bucket] as number) + (ends[bucket - 1] as number)
+  // Each bucket's start moves to its end.
+  for (let index = 0; index < size; index += 1) {
+    const bucket = prefixOf(index)
+    const place = ends[bucket] as number
+    sorted[place] = index
+    ends[bucket] = place + 1
+  }
+  for (let bucket = 0, start = 0; start < size; bucket += 1) {
+    const end = ends[bucket] as number
+    if (end - start > SHORT) sorted.subarray(start, end).sort(compare)
+    else sortShort(sorted, start, end, compare)
+    start = end
+  }
+  return sorted
+}
+
+function sortShort(
+  sorted: Uint32Array,
+  start: number,
+  end: number,
+  compare: (a: number, b: number) => number,
+): void {
+  for (let next = start + 1; next < end; next += 1) {
+    const index = sorted[next] as number
+    let place = next
+    while (place > start && compare(sorted[place - 1] as number, index) > 0) {
+      sorted[place] = sorted[place - 1] as number
+      place -= 1
+    }
+    sorted[place] = index
+  }
+}
