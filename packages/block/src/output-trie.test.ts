@@ -46,6 +46,44 @@ describe('the trie of unspent outputs', () => {
     expect(byDiff.outputHash(genesis[0]![0])).toBeUndefined()
   })
 
+  it('is prepared for a block piece by piece, and changes when the block is applied', async () => {
+    const spender = transfer(key, [{ transactionId: first.id, index: 0 }, references[2]!], [7n])
+    const transactions = [first, second, transfer(key, [references[1]!], [5n]), spender]
+    const plain = await open()
+    const expected = await transactionsRoot(plain.applyDerivation(derived(...transactions)))
+    // After which transactions the trie is prepared, as bits.
+    for (let pieces = 0; pieces < 2 ** transactions.length; pieces++) {
+      const trie = await open()
+      const before = trie.root
+      const derivation = createDerivation()
+      for (const [position, { cbor }] of transactions.entries()) {
+        derivation.add(cbor)
+        if ((pieces >> position) % 2 === 1) trie.prepareDerivation(derivation)
+      }
+      expect(trie.root).toEqual(before)
+      expect(await transactionsRoot(trie.applyDerivation(derivation))).toEqual(expected)
+      expect(trie.root).toEqual(plain.root)
+      expect(trie.size).toBe(plain.size)
+      expect(trie.revert(before)).toBe(true)
+    }
+  })
+
+  it('refuses to prepare what it could not apply, and applies another block then', async () => {
+    const trie = await open()
+    const wrong = derived(second)
+    expect(() => trie.prepareDerivation(wrong)).toThrowError(
+      expect.objectContaining({ code: 'BLOCK_INPUT_MISSING' }),
+    )
+    expect(() => trie.prepareDerivation(derived(first, first))).toThrowError(
+      expect.objectContaining({ code: 'BLOCK_DOUBLE_SPEND' }),
+    )
+    const plain = await open()
+    plain.applyDerivation(derived(first))
+    trie.prepareDerivation(derived(transfer(key, [references[3]!], [5n])))
+    trie.applyDerivation(derived(first))
+    expect(trie.root).toEqual(plain.root)
+  })
+
   it('stays unchanged when a block spends a missing output, and names the output', async () => {
     const trie = await open()
     const before = trie.root

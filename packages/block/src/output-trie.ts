@@ -2,6 +2,7 @@ import { equalBytes } from '@ratatosk/cbor'
 import { decodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import {
   createTrie,
+  type Draft,
   type Entry,
   isTrieError,
   type Operation,
@@ -36,6 +37,13 @@ export interface OutputTrie {
    */
   applyDerivation(derivation: Derivation): DerivedBlock
   /**
+   * Does ahead what {@link OutputTrie.applyDerivation} has to do for the transactions that a derivation holds so far.
+   * Nothing changes. The derivation can be applied as long as no other change is made to the trie; then it is of no use.
+   *
+   * @throws {BlockError} like {@link OutputTrie.applyDerivation}; the derivation is of no use then
+   */
+  prepareDerivation(derivation: Derivation): void
+  /**
    * Applies a block by its diff, and verifies that the state before it and the state after it have the
    * header's roots.
    *
@@ -49,6 +57,13 @@ export interface OutputTrie {
    *   needed
    */
   revert(root: Uint8Array): boolean
+  /**
+   * Frees memory or disk of states that are no longer kept, if the store leaves that to its user.
+   *
+   * @param limit the number of nodes after which it stops; about 20,000 a second
+   * @returns whether it may be worth calling again
+   */
+  free(limit: number): boolean
   /**
    * Replaces the whole set, its history included. The set stays as it was until the last entry has come, and
    * when the iterable throws.
@@ -65,6 +80,16 @@ export interface OutputTrie {
   at(root: Uint8Array): TrieView | undefined
   /** Closes the trie's store. */
   close(): Promise<void>
+}
+
+/** A derivation on its way into the trie. */
+interface Begun {
+  readonly derivation: Derivation
+  readonly draft: Draft
+  /** Whether the transactions change nothing. */
+  isEmpty: boolean
+  /** Hashes of outputs before the block, by the arrays that the derivation gives, not by their content. */
+  readonly before: Map<Uint8Array, Uint8Array | undefined>
 }
 
 /** Where an {@link OutputTrie} keeps its nodes, and how far back it can go. */
@@ -90,17 +115,33 @@ export interface OutputTrieOptions {
 export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): OutputTrie {
   const trie = createTrie({ store, history })
 
-  function update(
-    operations: readonly Operation[],
-    deleted?: (outref: Uint8Array, outputHash: Uint8Array) => void,
-  ): void {
+  /** The derivation that is prepared, or that is being applied. */
+  let begun: Begun | undefined
+
+  function update(operations: readonly Operation[]): void {
     // An update without operations would displace an earlier state from the history.
     if (operations.length === 0) return
     try {
-      trie.update(operations, deleted)
+      trie.update(operations)
     } catch (error) {
       throw describe(error)
     }
+  }
+
+  /** Adds to the draft of a derivation what is new in it. */
+  function advance(derivation: Derivation): Begun {
+    if (begun?.derivation !== derivation)
+      begun = { derivation, draft: trie.draft(), isEmpty: true, before: new Map() }
+    const { before } = begun
+    const operations = derivation.operations()
+    if (operations.length === 0) return begun
+    begun.isEmpty = false
+    try {
+      begun.draft.add(operations, (outref, outputHash) => before.set(outref, outputHash))
+    } catch (error) {
+      throw describe(error)
+    }
+    return begun
   }
 
   return {
@@ -116,13 +157,24 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
     outputHash: trie.valueHash,
 
     applyDerivation(derivation) {
-      if (derivation.fault !== undefined) throw derivation.fault
-      // By the arrays that the derivation gives, not by their content.
-      const before = new Map<Uint8Array, Uint8Array | undefined>()
-      for (const outref of derivation.read()) before.set(outref, trie.valueHash(outref))
-      update([...derivation.operations()], (outref, outputHash) => before.set(outref, outputHash))
-      return derivation.derive((outref) => before.get(outref))
+      try {
+        if (derivation.fault !== undefined) throw derivation.fault
+        const { draft, isEmpty, before } = advance(derivation)
+        for (const outref of derivation.read()) before.set(outref, trie.valueHash(outref))
+        // An update without operations would displace an earlier state from the history.
+        if (!isEmpty) draft.commit()
+        return derivation.derive((outref) => before.get(outref))
+      } finally {
+        begun = undefined
+      }
     },
+
+    prepareDerivation(derivation) {
+      if (derivation.fault !== undefined) throw derivation.fault
+      advance(derivation)
+    },
+
+    free: trie.free,
 
     applyBlock(diff, header) {
       if (!equalBytes(trie.root, header.prevUtxosRoot))

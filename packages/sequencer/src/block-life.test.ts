@@ -4,6 +4,8 @@ import { type OutputReference, slotToTime, type ValidityInterval } from '@ratato
 import { outputsOf, signed } from '@ratatosk/test-kit'
 import { describe, expect, test } from 'vitest'
 import { refundAddress } from './blocks/merge-blocks.js'
+import { openRoots } from './roots/open-roots.js'
+import type { Roots } from './roots/types.js'
 import { expectAgreement, until } from './test/agreement.js'
 import { accept, contracts, genesis, openChain, openRollup, queueOf, transfers, user } from './test/rollup.js'
 import { operatorKeys } from './test/rollup-contracts.js'
@@ -157,4 +159,46 @@ test.concurrent('drops what has expired with its descendants, and waits for what
     [child, 'BadInputsUTxO'],
   ] as const)
     expect(await store.rejections.findTransaction(Buffer.from(id, 'hex'))).toMatchObject({ code })
+})
+
+test.concurrent('prepares a block while it fills up, and leaves out of it what has to wait or has expired', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  context.onTestFinished(stop)
+  const roots = await openRoots()
+  const prepared: number[] = []
+  const spied: Roots = {
+    ...roots,
+    async prepare(...asked) {
+      prepared.push(await roots.prepare(...asked))
+      return prepared.at(-1)!
+    },
+  }
+  const options = { roots: spied, prepareAtTransactions: 2, maxBlockTransactions: 7 }
+  const { sequencer } = await openRollup(context, store, chain.layer1, options)
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const preparedUpTo = (count: number) => until(async () => prepared.at(-1) === count)
+
+  const [first, second] = [transfers(5), transfers(3, 5)]
+  await accept(store, first.slice(0, 3))
+  await preparedUpTo(3)
+  await accept(store, first.slice(3))
+  await preparedUpTo(5)
+  await accept(store, second)
+  await preparedUpTo(7)
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 7 })
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 1 })
+
+  const now = await chain.layer1.currentSlot({})
+  const pay = (place: number, interval: ValidityInterval = {}) =>
+    signed(user, { inputs: [genesis[place]!.reference], outputs: [10_000_000n], ...interval })
+  const expired = pay(10, { invalidHereafter: now - 100n })
+  const fine = [pay(11), pay(12)]
+  const early = pay(13, { invalidBefore: now + 1_000_000n })
+  prepared.length = 0
+  await accept(store, [expired, ...fine, early])
+  await preparedUpTo(4)
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 2 })
+  await expectAgreement(store, chain.layer1, roots, [...first, ...second, ...fine, early])
 })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SlotConfig, Utxo } from '@ratatosk/ledger'
-import type { Lease } from '@ratatosk/store'
+import type { Lease, OrderedTransaction } from '@ratatosk/store'
 import type { Log } from '@ratatosk/telemetry'
 import { notActive } from './errors.js'
 import type { HeldLease } from './lease.js'
@@ -27,6 +27,7 @@ export function settingsOf({ log: _log, observer: _observer, ...options }: Seque
     mergeEveryMs: 10_000,
     pollMs: 1000,
     maxBlockTransactions: 10_000,
+    prepareAtTransactions: 1000,
     blockValidityMs: 120_000,
     maxUnconfirmed: 8,
     leaseMs: 10_000,
@@ -71,6 +72,8 @@ export interface Memory {
   mayHaveResubmissions: boolean
   /** Blocks up to this height are known to be mature. */
   matureUpTo: bigint
+  /** The mempool's oldest transactions, for which the roots are prepared. To be emptied when any of them leaves the mempool. */
+  ahead: readonly OrderedTransaction[]
 }
 
 export const newMemory = (): Memory => ({
@@ -82,6 +85,7 @@ export const newMemory = (): Memory => ({
   registry: undefined,
   mayHaveResubmissions: true,
   matureUpTo: 0n,
+  ahead: [],
 })
 
 /** What a context is made of. */

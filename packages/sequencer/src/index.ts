@@ -1,4 +1,4 @@
-export { maxBlockBytes } from './blocks/commit-block.js'
+export { maxBlockBytes } from './blocks/prepare-block.js'
 export { createSequencer } from './create-sequencer.js'
 export {
   isRootsError,

@@ -1,6 +1,7 @@
 import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { isStoreError } from '@ratatosk/store'
+import { prepareBlock } from './blocks/prepare-block.js'
 import { resubmit } from './blocks/resubmit.js'
 import type { WaitingTransactions } from './commit-policy.js'
 import type { Cycle } from './cycle.js'
@@ -106,7 +107,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
 
   async function runOnce(): Promise<number> {
     const now = performance.now()
-    if (await isQuiet(now)) return context.pollMs
+    if (await isQuiet(now)) return prepare()
     cycle.activity = 'reconcile'
     await cycle.reconcile()
     reconciledAt = now
@@ -115,7 +116,14 @@ export function createScheduler(cycle: Cycle): Scheduler {
     if (await merge(now)) await cycle.reconcile()
     const canCommitMore = await commit()
     await cleanUp(now)
-    return canCommitMore ? 0 : context.pollMs
+    return canCommitMore ? 0 : prepare()
+  }
+
+  /** @returns milliseconds until the next call: fewer while a block fills up */
+  async function prepare(): Promise<number> {
+    const { pollMs } = context
+    if (cycle.isOperationWaiting) return pollMs
+    return (await prepareBlock(context)) ? pollMs / 4 : pollMs
   }
 
   async function initialiseAtStart(): Promise<void> {

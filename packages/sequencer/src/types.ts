@@ -105,6 +105,11 @@ export interface SequencerOptions {
   readonly pollMs?: number
   /** Maximum number of transactions in a block. @defaultValue 10000 */
   readonly maxBlockTransactions?: number
+  /**
+   * Number of waiting transactions for which the roots of the next block are computed ahead, each time so many more wait. Of smaller blocks
+   * all is computed when they are committed. @defaultValue 1000
+   */
+  readonly prepareAtTransactions?: number
   /** How long layer 1 may take to include a transaction, in milliseconds. @defaultValue 120000 */
   readonly blockValidityMs?: number
   /** Maximum number of unconfirmed commits, and of unconfirmed merges. @defaultValue 8 */

@@ -58,8 +58,11 @@ export interface Derivation {
   readonly unframed: number | undefined
   /** `spent` and `produced` of the body, in the order of the encoding. */
   diff(): BlockDiff
-  /** What the diff does to the trie of unspent outputs, in no particular order. */
-  operations(): Iterable<Operation>
+  /**
+   * What the transactions added since the last call do to the trie of unspent outputs, in no particular order: after
+   * all of them, what the diff does.
+   */
+  operations(): readonly Operation[]
   /** The outputs that the block only reads: CBOR of their references. */
   read(): Iterable<Uint8Array>
   /**
@@ -84,11 +87,15 @@ interface Output {
   outputHash: Uint8Array
   /** Blake2b-256 of `outref`, once it is needed. */
   path: Uint8Array | undefined
+  /** The operation that was last given for it. */
+  given: Operation['type'] | undefined
+  /** Whether a transaction has spent or produced it since operations were last given. */
+  isNews: boolean
 }
 
 interface Applied {
   readonly id: Uint8Array
-  readonly witnessSet: Uint8Array
+  readonly witnessSetHash: Uint8Array
   readonly fee: bigint
   readonly inputs: readonly Output[]
   readonly referenceInputs: readonly OutputReference[]
@@ -100,6 +107,8 @@ const unknownOutput = new Uint8Array(32)
 export function createDerivation(): Derivation {
   const outputs = new Map<string, Output>()
   const applied: Applied[] = []
+  /** What has been spent or produced since operations were last given. */
+  let news: Output[] = []
   /** The outputs that the block only reads, by `outputReferenceKey`. */
   let readOnly: Map<string, Output> | undefined
   let fault: BlockError | undefined
@@ -111,6 +120,10 @@ export function createDerivation(): Derivation {
     if (output === undefined) {
       output = newOutput(reference)
       outputs.set(key, output)
+    }
+    if (!output.isNews) {
+      output.isNews = true
+      news.push(output)
     }
     return output
   }
@@ -191,7 +204,7 @@ export function createDerivation(): Derivation {
       }
       applied.push({
         id: parts.id,
-        witnessSet: parts.witnessSet,
+        witnessSetHash: blake2b256(parts.witnessSet),
         fee: parts.fee,
         inputs,
         referenceInputs: parts.referenceInputs,
@@ -211,14 +224,21 @@ export function createDerivation(): Derivation {
       }
     },
 
-    *operations(): Generator<Operation, void> {
-      for (const output of outputs.values()) {
-        const { outref: key, createdBy, spentBy } = output
-        if (createdBy !== undefined && spentBy !== undefined) continue
-        const path = pathOf(output)
-        if (createdBy === undefined) yield { type: 'delete', key, path }
-        else yield { type: 'insert', key, path, valueHash: hashOf(output) }
+    operations() {
+      const operations: Operation[] = []
+      for (const output of news) {
+        const { outref: key, createdBy, spentBy, given } = output
+        output.isNews = false
+        if (createdBy !== undefined && spentBy === undefined) {
+          operations.push({ type: 'insert', key, path: pathOf(output), valueHash: hashOf(output) })
+          output.given = 'insert'
+        } else if (given === 'insert' || (createdBy === undefined && given === undefined)) {
+          operations.push({ type: 'delete', key, path: pathOf(output) })
+          output.given = 'delete'
+        }
       }
+      news = []
+      return operations
     },
 
     *read(): Generator<Uint8Array, void> {
@@ -238,13 +258,12 @@ export function createDerivation(): Derivation {
       }
       let feesSoFar = 0n
       const transactions = applied.map(
-        ({ id, witnessSet, fee, inputs, referenceInputs }): TransactionRecord => {
+        ({ id, witnessSetHash, fee, inputs, referenceInputs }): TransactionRecord => {
           feesSoFar = BigInt.asUintN(64, feesSoFar + fee)
           const hashes = new Uint8Array(32 * (inputs.length + referenceInputs.length))
           let end = 0
           for (const { outputHash } of inputs) hashes.set(outputHash, 32 * end++)
           for (const reference of referenceInputs) hashes.set(hashRead(reference), 32 * end++)
-          const witnessSetHash = blake2b256(witnessSet)
           return { kind: 'transaction', id, witnessSetHash, resolved: blake2b256(hashes), feesSoFar }
         },
       )
@@ -278,6 +297,8 @@ const newOutput = (reference: OutputReference): Output => ({
   output: undefined,
   outputHash: unknownOutput,
   path: undefined,
+  given: undefined,
+  isNews: false,
 })
 
 function pathOf(output: Output): Uint8Array {

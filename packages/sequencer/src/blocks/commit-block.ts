@@ -18,6 +18,7 @@ import { dropExpired } from './drop-expired.js'
 import { alignRoots } from './ledger-state.js'
 import { type CommitTimes, planCommit, readOperators } from './operator-turn.js'
 import { elementOf, rootAfter } from './pending-transactions.js'
+import { readOldest } from './prepare-block.js'
 import type { ChainView } from './reconcile.js'
 import { sendBuilt } from './send-pending.js'
 
@@ -35,9 +36,6 @@ export type Commitment =
   | { readonly kind: 'outdated' }
   /** A block can be committed later. */
   | { readonly kind: 'wait'; readonly reason: SequencerError }
-
-/** Limit of the transactions in one block, in bytes: bounds the memory that a block takes. */
-export const maxBlockBytes = 64 * 1024 * 1024
 
 /**
  * Builds a block from the oldest transactions of the mempool, stores it with its commit transaction, and sends that transaction after all
@@ -68,9 +66,18 @@ export async function commitBlock(context: SequencerContext, view: ChainView): P
     await context.store.blocks.setState([block.headerHash], 'submitted', context.lease)
     context.step('block-submitted')
   }
+  freeLater(context)
   const ms = Math.round(performance.now() - startedAt)
   context.log.info(...blockLine(block, `committed: ${block.transactions} transactions in ${ms} ms`))
   return { kind: 'built', block, fee: built.fee }
+}
+
+/** Frees what the roots no longer need, while layer 1 and the next block are waited for. */
+function freeLater({ roots, log }: SequencerContext): void {
+  roots.free().catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.warn({ err: error }, `Space of earlier states of the outputs is not freed: ${reason}`)
+  })
 }
 
 /** What a new block is appended to. */
@@ -110,11 +117,14 @@ async function applyOldest(
   context: SequencerContext,
   times: Pick<Header, 'startTime' | 'endTime'>,
 ): Promise<Content | Commitment> {
-  const { store, roots, slots, maxBlockTransactions } = context
+  const { roots, slots, memory, maxBlockTransactions } = context
   const interval = intervalOf(times, slots)
   let limit = maxBlockTransactions
+  let { ahead } = memory
+  memory.ahead = []
   for (;;) {
-    const transactions = await store.blocks.oldest(limit, maxBlockBytes)
+    const transactions = await readOldest(context, ahead, limit)
+    ahead = []
     if (transactions.length === 0) return { kind: 'nothing' }
     const answer = await roots.applyWithin(
       transactions.map(({ cbor }) => cbor),

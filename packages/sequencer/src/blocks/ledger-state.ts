@@ -98,6 +98,7 @@ function forgetBlocks(
   if (first?.height === 1n) memory.genesisRoot = rootBefore(first)
   memory.matureUpTo = 0n
   memory.referenceScripts = undefined
+  memory.ahead = []
   for (const block of removed) log.warn(...blockLine(block, `removed: ${reason}`))
 }
 

@@ -17,6 +17,12 @@ export interface Exchanges {
     readonly request: { readonly transactions: PackedBytes; readonly interval: BlockInterval }
     readonly answer: BlockRoots | Misfits
   }
+  prepare: {
+    readonly request: { readonly transactions: PackedBytes; readonly after: number }
+    readonly answer: number
+  }
+  /** Frees a piece; answers whether to ask again. */
+  free: { readonly request: undefined; readonly answer: boolean }
   revert: { readonly request: Uint8Array; readonly answer: boolean }
   prove: {
     readonly request: { readonly root: Uint8Array; readonly outref: Uint8Array }

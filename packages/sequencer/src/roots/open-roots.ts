@@ -21,6 +21,7 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
   const thread = await startThread(options)
   const calls = new Mutex()
   let closing: Promise<void> | undefined
+  let freeing: Promise<void> | undefined
 
   /** Runs calls one after another, in the order in which they were made. */
   async function inOrder<T>(call: () => Promise<T>): Promise<T> {
@@ -47,6 +48,11 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
     return thread.ask('endRebuild', undefined)
   }
 
+  async function freePieces(): Promise<void> {
+    let isMore = true
+    while (isMore && closing === undefined) isMore = await inOrder(() => thread.ask('free', undefined))
+  }
+
   return {
     root: () => inOrder(() => thread.ask('root', undefined)),
 
@@ -59,6 +65,18 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
       const packed = pack(transactions)
       const request = { transactions: packed, interval }
       return inOrder(() => thread.ask('applyWithin', request, buffersOf(packed)))
+    },
+
+    prepare(transactions, after) {
+      const packed = pack(transactions)
+      return inOrder(() => thread.ask('prepare', { transactions: packed, after }, buffersOf(packed)))
+    },
+
+    free() {
+      freeing ??= freePieces().finally(() => {
+        freeing = undefined
+      })
+      return freeing
     },
 
     revert(root) {

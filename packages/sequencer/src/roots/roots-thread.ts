@@ -3,18 +3,20 @@ import {
   type BlockInterval,
   createDerivation,
   createOutputTrie,
+  type Derivation,
   decodeTransactionAt,
   fitOf,
   isBlockError,
   type OutputTrie,
   transactionsRoot,
 } from '@ratatosk/block'
-import { encodeOutputReference, type Transaction } from '@ratatosk/ledger'
+import { encodeOutputReference, type ValidityInterval } from '@ratatosk/ledger'
 import { createMemoryStore, type Entry, isTrieError, proofToCbor } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import { markIdle } from './exit-guard.js'
 import {
   type Fault,
+  type PackedBytes,
   type Request,
   type Response,
   type ThreadData,
@@ -30,6 +32,10 @@ if (port === null) throw new Error('This program runs only as a worker thread')
 
 const { options, busy }: ThreadData = workerData
 let rebuild: Rebuild | undefined
+let ahead: Ahead | undefined
+
+/** Nodes that are freed at once: some 20 ms. */
+const freedAtOnce = 1500
 
 try {
   const trie = open(options)
@@ -50,7 +56,7 @@ try {
 
 function open({ path, history = 64 }: RootsOptions): OutputTrie {
   return createOutputTrie({
-    store: path === undefined ? createMemoryStore() : openLmdbStore({ path }),
+    store: path === undefined ? createMemoryStore() : openLmdbStore({ path, freesLater: true }),
     history,
   })
 }
@@ -65,10 +71,15 @@ async function answer(trie: OutputTrie, { kind, request }: Request) {
     case 'root':
       return Uint8Array.from(trie.root)
     case 'apply':
-      return apply(trie, unpack(request).map(decodeTransactionAt))
+      return apply(trie, contentOf(request))
     case 'applyWithin':
-      return applyWithin(trie, unpack(request.transactions).map(decodeTransactionAt), request.interval)
+      return applyWithin(trie, contentOf(request.transactions), request.interval)
+    case 'prepare':
+      return prepare(trie, request.transactions, request.after)
+    case 'free':
+      return trie.free(freedAtOnce)
     case 'revert':
+      ahead = undefined
       return trie.revert(request)
     case 'prove': {
       const view = trie.at(request.root)
@@ -83,6 +94,7 @@ async function answer(trie: OutputTrie, { kind, request }: Request) {
     case 'addToRebuild':
       return rebuild?.add(unpackOutputs(request))
     case 'endRebuild':
+      ahead = undefined
       return rebuild?.end()
     case 'abandonRebuild':
       return rebuild?.abandon()
@@ -92,9 +104,66 @@ async function answer(trie: OutputTrie, { kind, request }: Request) {
   }
 }
 
-async function apply(trie: OutputTrie, transactions: readonly Transaction[]): Promise<BlockRoots> {
-  const derivation = createDerivation()
-  for (const transaction of transactions) derivation.add(transaction)
+/** What follows from the transactions of a block so far. They are not kept: collecting what lives that long takes more time than decoding. */
+interface Content {
+  /** The validity intervals, by position. */
+  readonly intervals: ValidityInterval[]
+  readonly derivation: Derivation
+}
+
+/** What the next block is expected to begin with. The trie has prepared it. */
+interface Ahead extends Content {
+  readonly packed: PackedBytes[]
+}
+
+/** The content of a block. What was prepared is used if the block begins with it; it is of no use for another block. */
+function contentOf(packed: PackedBytes): Content {
+  const prepared = ahead !== undefined && beginsWith(packed, ahead.packed) ? ahead : undefined
+  ahead = undefined
+  const content = prepared ?? { intervals: [], derivation: createDerivation() }
+  addTo(content, unpack(packed).slice(content.intervals.length))
+  return content
+}
+
+function addTo({ intervals, derivation }: Content, items: readonly Uint8Array[]): void {
+  for (const cbor of items) {
+    const transaction = decodeTransactionAt(cbor, intervals.length)
+    intervals.push(transaction.body.validityInterval)
+    derivation.add(transaction)
+  }
+}
+
+/** Whether the first byte strings are those of the pieces. */
+function beginsWith({ bytes, ends }: PackedBytes, pieces: readonly PackedBytes[]): boolean {
+  let item = 0
+  let start = 0
+  for (const piece of pieces) {
+    const { length } = piece.bytes
+    if (Buffer.compare(bytes.subarray(start, start + length), piece.bytes) !== 0) return false
+    for (const end of piece.ends) if (ends[item++] !== start + end) return false
+    start += length
+  }
+  return true
+}
+
+function prepare(trie: OutputTrie, packed: PackedBytes, after: number): number {
+  const content = after === 0 ? { intervals: [], derivation: createDerivation(), packed: [] } : ahead
+  ahead = undefined
+  if (content?.intervals.length !== after) return 0
+  try {
+    addTo(content, unpack(packed))
+    trie.prepareDerivation(content.derivation)
+  } catch (error) {
+    // Whoever applies the block is told.
+    if (isBlockError(error)) return 0
+    throw error
+  }
+  content.packed.push(packed)
+  ahead = content
+  return content.intervals.length
+}
+
+async function apply(trie: OutputTrie, { derivation }: Content): Promise<BlockRoots> {
   const before = Uint8Array.from(trie.root)
   const derived = trie.applyDerivation(derivation)
   try {
@@ -107,18 +176,18 @@ async function apply(trie: OutputTrie, transactions: readonly Transaction[]): Pr
 
 async function applyWithin(
   trie: OutputTrie,
-  transactions: readonly Transaction[],
+  content: Content,
   interval: BlockInterval,
 ): Promise<BlockRoots | Misfits> {
   const expired: number[] = []
   const notBegun: number[] = []
-  for (const [position, { body }] of transactions.entries()) {
-    const fit = fitOf(body.validityInterval, interval)
+  for (const [position, validity] of content.intervals.entries()) {
+    const fit = fitOf(validity, interval)
     if (fit === 'not begun') notBegun.push(position)
     else if (fit !== 'within') expired.push(position)
   }
   if (expired.length + notBegun.length > 0) return { expired, notBegun }
-  return apply(trie, transactions)
+  return apply(trie, content)
 }
 
 /** A rebuild of the trie whose pieces arrive one by one. */

@@ -136,6 +136,86 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
     })
   })
 
+  test('a block that is prepared piece by piece has the roots of one that is not', async () => {
+    const roots = await opened(await optionsOf())
+    await roots.rebuild(piecesOf(outputs.values()))
+    const links = chain(key, genesis[0]!.reference, ada, 30).map(({ cbor }) => cbor)
+    const others = genesis
+      .slice(1)
+      .map(({ reference }) => signed(key, { inputs: [reference], outputs: [ada] }).cbor)
+    const content = [...links.slice(0, 20), ...others, ...links.slice(20)]
+    const before = rootOf(outputs)
+    const expected = {
+      utxosRoot: rootOf(after(outputs, content)),
+      transactionsRoot: transactionsRootOf(content, outputs),
+    }
+    const within = { first: 0n, last: 9n }
+    for (const pieces of [[], [10], [10, 25], [1, 2, 3], [content.length]]) {
+      let prepared = 0
+      for (const end of pieces) {
+        expect(await roots.prepare(content.slice(prepared, end), prepared)).toBe(end)
+        prepared = end
+      }
+      expect(await roots.root()).toStrictEqual(before)
+      expect(await roots.applyWithin(content, within)).toEqual(expected)
+      expect(await roots.revert(before)).toBe(true)
+    }
+
+    // What was prepared is not what the block holds, or no longer what the state is.
+    await roots.prepare(content.slice(0, 15), 0)
+    expect((await roots.apply(others)).utxosRoot).toStrictEqual(rootOf(after(outputs, others)))
+    expect(await roots.prepare(content.slice(15), 15)).toBe(0)
+    await roots.revert(before)
+    await roots.prepare(content.slice(0, 15), 0)
+    await roots.apply(others)
+    await roots.revert(before)
+    expect(await roots.apply(content)).toEqual(expected)
+    await roots.revert(before)
+    await roots.prepare(content.slice(0, 15), 0)
+    const shorter = content.slice(0, 14)
+    expect((await roots.apply(shorter)).utxosRoot).toStrictEqual(rootOf(after(outputs, shorter)))
+    await roots.revert(before)
+    expect(await roots.prepare(content.slice(0, 5), 0)).toBe(5)
+    await roots.rebuild(piecesOf(outputs.values()))
+    expect(await roots.apply(content)).toEqual(expected)
+  })
+
+  test('what cannot be applied is not prepared, and the block is refused as if it had not been tried', async () => {
+    const roots = await opened(await optionsOf())
+    await roots.rebuild(piecesOf(outputs.values()))
+    const root = await roots.root()
+    const parent = signed(key, { inputs: [genesis[0]!.reference], outputs: [ada] })
+    const child = signed(key, { inputs: [outputsOf(parent)], outputs: [ada] })
+    expect(await roots.prepare([child.cbor], 0)).toBe(0)
+    expect(await roots.prepare([Uint8Array.of(0x84)], 0)).toBe(0)
+    expect(await roots.prepare([parent.cbor], 3)).toBe(0)
+    expect(await roots.prepare([parent.cbor], 0)).toBe(1)
+    expect(await roots.prepare([child.cbor, child.cbor], 1)).toBe(0)
+    expect(await roots.prepare([parent.cbor], 0)).toBe(1)
+    const twice = { code: 'BLOCK_DOUBLE_SPEND', position: 2 }
+    await expect(roots.apply([parent.cbor, child.cbor, child.cbor])).rejects.toMatchObject(twice)
+    expect(await roots.root()).toStrictEqual(root)
+    expect(await roots.prepare([parent.cbor], 0)).toBe(1)
+    expect(await roots.apply([parent.cbor, child.cbor])).toMatchObject({
+      utxosRoot: rootOf(after(outputs, [parent.cbor, child.cbor])),
+    })
+  })
+
+  test('earlier states are freed in pieces between other calls', async () => {
+    const roots = await opened({ ...(await optionsOf()), history: 2 })
+    await roots.rebuild(piecesOf(outputs.values()))
+    const blocks = successiveBlocks(key, genesis)
+    let state = outputs
+    for (let n = 0; n < 40; n++) {
+      const block = blocks.next().value
+      state = after(state, block)
+      const freed = roots.free()
+      expect((await roots.apply(block)).utxosRoot).toStrictEqual(rootOf(state))
+      if (n % 3 === 0) await Promise.all([freed, roots.free()])
+    }
+    expect(await roots.root()).toStrictEqual(rootOf(state))
+  })
+
   test('a rebuild that fails changes nothing', async () => {
     const roots = await opened(await optionsOf())
     await roots.rebuild(piecesOf(outputs.values()))

@@ -52,6 +52,8 @@ export function openLyingRoots(): LyingRoots {
       return { utxosRoot: enter(outputs), transactionsRoot }
     },
     applyWithin: (transactions) => roots.apply(transactions),
+    prepare: async () => 0,
+    free: async () => undefined,
     async revert(root) {
       const state = states.get(toHex(root))
       if (state !== undefined) present = state

@@ -66,6 +66,15 @@ describeBackends('reading blocks', (backend) => {
     }
   })
 
+  it('reads the oldest after a sequence number', async () => {
+    const all = await blocks.oldest(10)
+    const { sequence } = all[1]!
+    expect(await blocks.oldest(10, undefined, sequence)).toEqual(all.slice(2))
+    expect(await blocks.oldest(2, 1_000, sequence)).toEqual(all.slice(2, 4))
+    expect(await blocks.oldest(10, 1, sequence)).toEqual(all.slice(2, 3))
+    expect(await blocks.oldest(10, 1_000, all.at(-1)!.sequence)).toEqual([])
+  })
+
   it('stops at the first transaction that exceeds the bytes, although a later one would fit', async () => {
     await buildBlock(store, lease, 'first', 1)
     expect(await blocks.oldest(10, 60)).toHaveLength(2)

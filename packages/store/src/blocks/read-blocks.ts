@@ -78,7 +78,7 @@ const ordered = {
 }
 const oldest = statement(
   ordered,
-  `SELECT ${selectList(ordered)} FROM ratatosk.mempool_transactions ORDER BY sequence LIMIT $1`,
+  `SELECT ${selectList(ordered)} FROM ratatosk.mempool_transactions WHERE sequence > $2 ORDER BY sequence LIMIT $1`,
 )
 // The lengths are summed before any CBOR is read: PostgreSQL knows a value's length without reading it.
 const oldestWithin = statement(
@@ -88,7 +88,7 @@ const oldestWithin = statement(
     SELECT sequence, row_number() OVER so_far AS position, sum(bytes) OVER so_far AS total
     FROM (
       SELECT sequence, octet_length(cbor) AS bytes FROM ratatosk.mempool_transactions
-      ORDER BY sequence LIMIT $1
+      WHERE sequence > $3 ORDER BY sequence LIMIT $1
     ) AS candidates
     WINDOW so_far AS (ORDER BY sequence ROWS UNBOUNDED PRECEDING)
   ) AS counted
@@ -134,11 +134,11 @@ export function readBlocks(connection: Connection): BlockReads {
     (await many(select, parameters))[0]
 
   return {
-    async oldest(limit, maxBytes) {
+    async oldest(limit, maxBytes, after = 0n) {
       const count = checkedCount(limit)
       return maxBytes === undefined
-        ? connection.query(oldest, [count])
-        : connection.query(oldestWithin, [count, checkedCount(maxBytes)])
+        ? connection.query(oldest, [count, after])
+        : connection.query(oldestWithin, [count, checkedCount(maxBytes), after])
     },
 
     async waiting(limit) {

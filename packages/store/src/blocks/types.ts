@@ -110,8 +110,10 @@ export interface Blocks {
   /**
    * The oldest transactions of the mempool, in order: at most `limit`, and as many as have at most `maxBytes` of CBOR
    * together, but always one.
+   *
+   * @param after a sequence number: those after it only
    */
-  oldest(limit: number, maxBytes?: number): Promise<OrderedTransaction[]>
+  oldest(limit: number, maxBytes?: number, after?: bigint): Promise<OrderedTransaction[]>
   /** How many transactions are in the mempool, counted up to `limit`. */
   waiting(limit: number): Promise<number>
 
