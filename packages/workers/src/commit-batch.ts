@@ -33,7 +33,7 @@ export async function commitBatch(
 ): Promise<JudgedBatch> {
   const candidates = [...deliveries.map(({ examined }) => examined).filter(isCandidate), ...followers]
   const known = await knownKeys(ledger, candidates)
-  const unknown = candidates.filter(({ key, flaws }) => !known.has(key) && flaws.length === 0)
+  const unknown = candidates.filter(({ key }) => !known.has(key))
   const stored = await storedOutputs(ledger, unknown)
   const batch = judgeBatch(candidates, known, new BatchView(stored, provisional), context, verdictOnFew)
   await ledger.apply({ transactions: batch.accepted.map(acceptedTransaction) })

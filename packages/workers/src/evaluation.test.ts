@@ -16,7 +16,7 @@ import {
   freeOfCharge,
   fundsOf,
   keyOf,
-  outputsOf,
+  type SignedTransaction,
   schemaDigest,
   signed,
   slots,
@@ -70,20 +70,41 @@ describe('an evaluation', () => {
     expect(await evaluate(second!.cbor)).toMatchObject({ verdict: 'valid' })
   })
 
-  test('names what fails at both stages of validation', async (context) => {
+  test('names what fails in both phases, as the dead letter does', async (context) => {
     const services = await openers['PostgreSQL and Redis'](context)
+    const { store } = services
+    const [fund] = fundsOf(key, 1, 5_000_000n)
+    await store.applyGenesis([fund!])
     const { evaluate } = await open(services, { parameters: documentFees })
-    const unknown = signed(key, {
-      inputs: [outputsOf({ id: 'aa'.repeat(32), cbor: new Uint8Array() })],
-      outputs: [1n],
-    })
-    const { verdict, failures } = await evaluate(unknown.cbor)
-    expect(verdict).toBe('invalid')
-    expect(failures.map(({ predicate }) => predicate)).toEqual([
-      'FeeTooSmallUTxO',
-      'BabbageOutputTooSmallUTxO',
-      'BadInputsUTxO',
-    ])
+    const forger = { ...key, sign: () => Buffer.alloc(64) }
+    const cosigners = [11, 12, 13].map(keyOf)
+    const unknown = { ...fund!.reference, index: 7 }
+    const fee = 'FeeTooSmallUTxO'
+    const small = 'BabbageOutputTooSmallUTxO'
+    const refused: [SignedTransaction, string[]][] = [
+      [signed(key, { inputs: [unknown], outputs: [1n] }), [fee, small, 'BadInputsUTxO']],
+      [signed(key, { inputs: [fund!.reference], outputs: [1n] }), [fee, small, 'ValueNotConservedUTxO']],
+      [
+        signed(keyOf(2), { inputs: [fund!.reference, unknown], outputs: [1n] }),
+        [fee, small, 'BadInputsUTxO', 'MissingVKeyWitnessesUTXOW'],
+      ],
+      [
+        signed(forger, { inputs: [unknown], outputs: [2n] }),
+        [fee, small, 'InvalidWitnessesUTXOW', 'BadInputsUTxO'],
+      ],
+      // More than three signatures are not looked at if anything else fails.
+      [signed(forger, { inputs: [unknown], outputs: [3n], cosigners }), [fee, small, 'BadInputsUTxO']],
+    ]
+    const { submit, drained } = run(services, { parameters: documentFees })
+    await submit(refused.map(([transaction]) => transaction))
+    await drained()
+    for (const [{ cbor, id }, predicates] of refused) {
+      const { verdict, failures } = await evaluate(cbor)
+      expect(verdict).toBe('invalid')
+      expect(failures.map(({ predicate }) => predicate)).toEqual(predicates)
+      const rejection = await store.rejections.findTransaction(fromHex(id))
+      expect(rejection).toMatchObject({ code: fee, attempts: 1, details: failures })
+    }
   })
 
   test('verifies many signatures only if everything else is in order', async (context) => {

@@ -1,6 +1,5 @@
 import {
   judgeSignatures,
-  judgeStateful,
   type PhaseTwo,
   type ProtocolParameters,
   type RuleContext,
@@ -32,8 +31,8 @@ export interface Evaluation {
   /** Transaction id, 32 bytes; undefined if the bytes do not decode. */
   readonly transactionId: Uint8Array | undefined
   /**
-   * Every predicate that is found to fail. The first ones are those of the dead letter that submission would make. Scripts, and more
-   * than three signatures, are judged only if nothing else fails.
+   * Every predicate that fails, as the dead letter lists them that submission would make. Scripts, and more than three signatures, are
+   * judged only if nothing else fails.
    */
   readonly failures: Verdict
   /** In the order of the transaction's redeemers. Without units used where scripts did not run. */
@@ -128,9 +127,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
     const { outputs, known } = await look(examined)
     const judged = await judge(examined, outputs, known, context, signal)
     return {
-      ...verdictOf(judged.judgement, () =>
-        judgeStateful(examined.transaction, new BatchView(outputs), context),
-      ),
+      ...verdictOf(judged.judgement),
       transactionId: examined.transaction.id,
       redeemers: judged.result?.redeemers ?? unreached(examined),
       slot: context.slot,
@@ -231,11 +228,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
   return { evaluate }
 }
 
-/** @param stateful judges the rules that submission does not judge once others have failed */
-function verdictOf(
-  judgement: Judgement | undefined,
-  stateful: () => Verdict,
-): Pick<Evaluation, 'verdict' | 'failures'> {
+function verdictOf(judgement: Judgement | undefined): Pick<Evaluation, 'verdict' | 'failures'> {
   switch (judgement?.kind) {
     case 'accepted':
       return { verdict: 'valid', failures: [] }
@@ -244,16 +237,10 @@ function verdictOf(
     case 'retriable':
       return { verdict: 'retriable', failures: judgement.failures }
     case 'rejected':
-      return { verdict: 'invalid', failures: withOthers(judgement.failures, stateful()) }
+      return { verdict: 'invalid', failures: judgement.failures }
     default:
       throw new Error('A candidate was not judged')
   }
-}
-
-/** A rule that both stages judge, such as the fee, is reported once. */
-function withOthers(first: Verdict, others: Verdict): Verdict {
-  const reported = new Set(first.map(({ predicate }) => predicate))
-  return [...first, ...others.filter(({ predicate }) => !reported.has(predicate))]
 }
 
 function unreached({ transaction }: Candidate): readonly RedeemerResult[] {

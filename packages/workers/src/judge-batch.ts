@@ -14,6 +14,7 @@ export type Judgement =
   | { readonly kind: 'accepted' }
   /** It was in the ledger before. */
   | { readonly kind: 'known' }
+  /** `failures`: every predicate that fails, of both phases; those of phase A first. */
   | { readonly kind: 'rejected'; readonly failures: Verdict }
   /** A later attempt may succeed. `missing`: the outputs that are unknown, by `outputReferenceKey`. */
   | { readonly kind: 'retriable'; readonly failures: Verdict; readonly missing: readonly string[] }
@@ -60,8 +61,8 @@ export function judgeBatch(
 
   function judge(candidate: Candidate): Judgement {
     if (done.has(candidate.key)) return { kind: 'known' }
-    if (candidate.flaws.length > 0) return { kind: 'rejected', failures: candidate.flaws }
     const failures = judgeStateful(candidate.transaction, view, context)
+    if (candidate.flaws.length > 0) return { kind: 'rejected', failures: joined(candidate.flaws, failures) }
     if (failures.length > 0) {
       if (!isRetriable(failures, context.slot)) return { kind: 'rejected', failures }
       const missing = candidate.named.flatMap(({ key }) => (view.get(key) === undefined ? [key] : []))
@@ -115,6 +116,12 @@ export function judgeBatch(
     }
   }
   return { judgements, accepted }
+}
+
+/** The failures of phase A, then those of phase B. Both judge the fee, and only phase B knows what reference scripts add to it. */
+function joined(flaws: Verdict, failures: Verdict): Verdict {
+  const first = flaws.map((flaw) => failures.find(({ predicate }) => predicate === flaw.predicate) ?? flaw)
+  return [...first, ...failures.filter((failure) => !first.includes(failure))]
 }
 
 /** A transaction that passes phase 1 has exactly one redeemer for each script that must run. */

@@ -70,6 +70,8 @@ t.test(
       ...(await services.place(t)),
       GENESIS_FILE: genesisFile,
       AUTO_COMMIT: 'false',
+      // Each has a connection of its own; what is beyond the limit is not submitted.
+      MAX_CONNECTIONS: String(3 * crowd),
     })
     const wrong = invalid(crowd)
     let found = 0
@@ -91,6 +93,38 @@ t.test(
     t.equal(named, crowd, 'each 400 names its predicate')
     const { transactions } = await node.store.chain.countAfter(0n, 10 * crowd)
     t.equal(transactions, crowd, 'nothing else is in the ledger')
+
+    await t.test('/l2, /evaluate and /tx/status name every predicate that fails', async (t) => {
+      const { cbor, hash } = draft({
+        inputs: [first, `${'22'.repeat(32)}#0`],
+        outputs: [{ address: bob.addressBytes, lovelace: 1n }],
+        fee: 1n,
+        signers: [bob],
+      })
+      const cborHex = Buffer.from(cbor).toString('hex')
+      const { answer } = await verdict(node.url, cborHex)
+      const { error } = JSON.parse(answer.message).contents.contents.contents
+      const predicates = error.map((text: string) => /(\w+) \(\{"message"/.exec(text)?.[1])
+      t.same(predicates, [
+        'FeeTooSmallUTxO',
+        'BabbageOutputTooSmallUTxO',
+        'BadInputsUTxO',
+        'MissingVKeyWitnessesUTXOW',
+      ])
+      const evaluated = await ask(`${node.url}/evaluate`, {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: cborHex,
+      })
+      const { failures } = JSON.parse(evaluated.body)
+      t.same(
+        failures.map(({ predicate }: { predicate: string }) => predicate),
+        predicates,
+      )
+      const status = JSON.parse((await ask(`${node.url}/tx/status?tx_hash=${hash}`)).body)
+      t.match(status, { status: 'rejected', rejection: { code: predicates[0] } })
+      t.same(status.rejection.failures, failures)
+    })
   },
 )
 
