@@ -1,4 +1,3 @@
-import websocket from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { blockfrostApi } from './blockfrost/blockfrost-api.js'
@@ -6,6 +5,7 @@ import type { FaultSource } from './faults.js'
 import { kupoApi } from './kupo/kupo-api.js'
 import { ogmiosApi } from './ogmios/ogmios-api.js'
 import type { ChainView } from './view/chain-view.js'
+import { registerWebSockets } from './websockets.js'
 
 /** Options of the {@link apis} plugin. */
 export interface ApisOptions {
@@ -28,9 +28,6 @@ export interface ApisOptions {
   readonly faults?: FaultSource
 }
 
-/** Larger than any transaction with additional outputs. */
-const maxPayload = 4 * 1024 * 1024
-
 async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<void> {
   const { chain, prefix = '', paths = {}, maxOutputs = 10_000, faults } = options
   if (typeof chain?.submit !== 'function') {
@@ -43,9 +40,7 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
   if (kupo !== false) await fastify.register(kupoApi, { ...api, prefix: prefix + kupo })
   if (ogmios !== false) {
     // One WebSocket server per HTTP server, however many chains it serves.
-    if (!fastify.hasDecorator('websocketServer')) {
-      await fastify.register(websocket, { options: { maxPayload } })
-    }
+    await registerWebSockets(fastify)
     await fastify.register(ogmiosApi, { ...api, prefix: prefix + ogmios })
   }
 }

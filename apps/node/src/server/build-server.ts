@@ -29,7 +29,7 @@ import type { Settings } from '../settings/schema.js'
 import type { Work } from '../start-work.js'
 import type { Storage } from '../storage/open-storage.js'
 import { description } from './api-description.js'
-import { allowOrigins, closeAnsweredUpgrades } from './cross-origin.js'
+import { allowOrigins } from './cross-origin.js'
 import { deadLettersOf } from './dead-letters.js'
 import { landingPage } from './landing-page.js'
 import { identifyRequests, requestIds } from './requests.js'
@@ -58,7 +58,6 @@ export async function buildServer(
     ...(work.index !== undefined && { rewriteUrl: layer2Url }),
   })
 
-  if (work.index !== undefined) closeAnsweredUpgrades(server)
   identifyRequests(server, settings)
   // First, so that pages can read the refusals of what follows.
   await allowOrigins(server, settings)

@@ -53,16 +53,6 @@ export async function allowOrigins(
 }
 
 /**
- * Closes the connection of a request to upgrade that was answered like any other. Beside a WebSocket server, Node leaves it to the
- * routes, and it would stay open until the client closes it. Register it before any route.
- */
-export function closeAnsweredUpgrades(server: FastifyInstance): void {
-  server.addHook('onResponse', async ({ headers, raw }) => {
-    if (headers.upgrade !== undefined) raw.socket.destroySoon()
-  })
-}
-
-/**
  * Refuses WebSockets of pages whose origin CORS_ORIGIN does not list: browsers send no preflight request for a WebSocket and let
  * every page read it. Clients that are no browsers send no `Origin`.
  */

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { exchange, listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import { test } from 'tap'
 import { createDevnet } from '../create-devnet.js'
@@ -125,4 +128,47 @@ test('a server with default options serves addresses of 108 characters', async (
   }
   const { statusCode, body } = await server.inject(`/kupo/matches/${address}?unspent`)
   t.same([statusCode, body], [200, '[]'])
+})
+
+test('requests with Upgrade are answered on routes that were registered before', async (t) => {
+  const devnet = await createDevnet({ blockEveryMs: 0 })
+  const server = fastify({ forceCloseConnections: true })
+  t.teardown(() => devnet.close())
+  t.teardown(() => server.close())
+  await server.register(async (scope) => {
+    scope.get('/before', async () => 'before')
+    scope.post('/echo', async ({ body }) => body)
+  })
+  await server.register(devnetApis, { devnet })
+  server.get('/after', async () => 'after')
+  const { port, url } = await listening(server)
+  const text = (line: string, ...fields: string[]) =>
+    [`${line} HTTP/1.1`, 'Host: localhost', ...fields, '', ''].join('\r\n')
+
+  const webSocket = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+  }
+  const fields = Object.entries(webSocket).map(([name, value]) => `${name}: ${value}`)
+  for (const path of ['/before', '/kupo/health', '/nothing']) {
+    const { status, head } = await exchange(port, text(`GET ${path}`, ...fields))
+    t.equal(status, path === '/nothing' ? 404 : 200, `${path} is answered, and the connection closed`)
+    t.match(head, /\r\nconnection: close\r\n/i, path)
+  }
+  const asking = request(`${url}/ogmios`, { headers: webSocket, agent: false }).end()
+  const [{ statusCode }, socket] = await once(asking, 'upgrade')
+  socket.destroy()
+  t.equal(statusCode, 101)
+
+  // As Java's HTTP client asks. In several packets, and with another request behind it.
+  const h2c = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAEAAEAA']
+  const json = JSON.stringify({ text: 'x'.repeat(500_000) })
+  const post = ['Content-Type: application/json', `Content-Length: ${json.length}`]
+  const both = text('POST /echo', ...h2c, ...post) + json + text('GET /after', 'Connection: close')
+  const { status, body } = await exchange(port, both)
+  t.equal(status, 200, 'a request to upgrade to anything else is an ordinary one')
+  t.equal(body.slice(0, json.length), json)
+  t.match(body.slice(json.length), /^HTTP\/1.1 200 /, 'and the connection serves the next')
 })
