@@ -108,11 +108,60 @@ t.test('preflight requests are answered for these origins and endpoints only', a
   t.same(corsHeaders(await preflight(url, '/reset', wallet, network)), [])
 })
 
+const anyOrigin = await start(t, { CORS_ORIGIN: '*', OPERATOR_TOKEN: 'open sesame' })
+
+t.test(
+  'with CORS_ORIGIN=*, preflight requests pass for all that is public, and for nothing that asks for a token',
+  async (t) => {
+    const { paths } = JSON.parse((await ask(`${anyOrigin}/openapi.json`)).body)
+    const endpoints = Object.entries<Record<string, { security?: unknown[] }>>(paths).flatMap(
+      ([path, verbs]) =>
+        Object.entries(verbs).map(([verb, { security }]) => ({ path, verb: verb.toUpperCase(), security })),
+    )
+    const sent = (verb: string) => ({
+      method: 'OPTIONS' as const,
+      headers: {
+        origin: evil,
+        'access-control-request-method': verb,
+        'access-control-request-headers': 'authorization,content-type,lucid,project_id',
+      },
+    })
+    for (const { path, verb, security } of endpoints) {
+      const answer = await ask(anyOrigin + path.replaceAll(/\{\w+\}/g, '1'), sent(verb))
+      if (security === undefined) {
+        t.match(answer, { status: 204, headers: { 'access-control-allow-origin': '*' } }, `${verb} ${path}`)
+        t.notMatch(answer.headers['access-control-allow-headers'], /authorization/i, `${verb} ${path}`)
+      } else {
+        t.match(answer, { status: 404, body: '{"error":"Not Found","code":"DISABLED"}' }, `${verb} ${path}`)
+        t.same(corsHeaders(answer), [], `${verb} ${path}`)
+      }
+    }
+    const guarded = endpoints.filter(({ security }) => security !== undefined).map(({ path }) => path)
+    t.match(
+      new Set(guarded),
+      new Set(['/init', '/commit', '/merge', '/reset', '/remove', '/deadLetters', '/logGlobals']),
+    )
+    t.ok(guarded.includes('/stateQueue/repair-root-units') && guarded.includes('/faucet/claims'))
+
+    for (const [verb, path] of [
+      ['POST', '/blockfrost/api/v0/tx/submit'],
+      ['GET', '/blockfrost/api/v0/epochs/latest/parameters'],
+      ['GET', '/kupo/matches/*'],
+      ['POST', '/ogmios'],
+    ] as const) {
+      for (const prefix of ['/l2', '/l2/committed', '/l2/merged']) {
+        const answer = await ask(anyOrigin + prefix + path, sent(verb))
+        t.match(answer, { status: 204, headers: { 'access-control-allow-origin': '*' } }, prefix + path)
+        t.match(answer.headers['access-control-allow-headers'], /content-type.*project_id.*lucid/i)
+      }
+    }
+  },
+)
+
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const skip = !existsSync(executablePath) && process.env.RATATOSK_REQUIRE_SERVICES !== '1'
 
 t.test('in Chromium, CORS_ORIGIN=* lets any page read and submit, and reset nothing', { skip }, async (t) => {
-  const url = await start(t, { CORS_ORIGIN: '*' })
   const page = createServer((_request, response) => response.setHeader('content-type', 'text/html').end())
   await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
   t.teardown(() => page.close())
@@ -142,7 +191,7 @@ t.test('in Chromium, CORS_ORIGIN=* lets any page read and submit, and reset noth
       globals: await read('/logGlobals', { headers: { authorization: 'Bearer x' } }),
       unknown: await read('/nothing'),
     }
-  }, url)
+  }, anyOrigin)
   t.match(results, {
     tx: [400, '{"error":"Invalid transaction hash: undefined"}'],
     live: [200, '{"status":"ok"}'],
