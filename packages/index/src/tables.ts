@@ -131,16 +131,16 @@ export async function readProgress(connection: IndexConnection, schema: string):
 }
 
 /**
- * Planner settings for statements that look up rows by key: when a table has grown since it was last analysed, the planner would
- * scan all of it.
+ * Settings for a step. It looks up rows by key: when a table has grown since it was last analysed, the planner would scan all of it.
+ * And nobody waits for its commit: a database that fails loses at most the last steps, with their progress.
  */
-const lookUpByIndex = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
+const stepSettings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit', 'synchronous_commit']
   .map((setting) => `set_config('${setting}', 'off', true)`)
   .join(', ')
 
 /** Waits until no other process changes the index, until the transaction ends. */
 export async function lockProgress(connection: IndexConnection, schema: string): Promise<Progress> {
-  await connection.query(`SELECT ${lookUpByIndex}`)
+  await connection.query(`SELECT ${stepSettings}`)
   return rowOf(
     await connection.query<ProgressRow>(`SELECT ${progressList} FROM ${schema}.progress FOR UPDATE`),
   )
