@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { PrivateKey, TransactionHash } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { toHex } from '@ratatosk/cbor'
-import type { Cip30Wallet } from '@ratatosk/dev-wallet'
+import { type Cip30Wallet, layer2 } from '@ratatosk/dev-wallet'
 import { testWallets } from '@ratatosk/devnet'
 import { blake2b224, blake2b256, decodeBech32Address, decodeTransaction, keyAddress } from '@ratatosk/ledger'
 import { ask, until } from '@ratatosk/test-kit/http'
@@ -14,6 +14,7 @@ import { build } from 'esbuild'
 import { chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import { devnetServer } from '../test/devnet-server.js'
 import { runNode } from '../test/node.js'
 
 // Embedded databases start slowly if many tests share the processor.
@@ -86,6 +87,29 @@ t.test('a node of another network does not serve the script', { skip: onServices
   t.match(await ask(`${other.url}/dev-wallet.js`), {
     status: 404,
     body: '{"error":"Not Found","code":"DISABLED"}',
+  })
+})
+
+t.test('a ledger that is asked too often is TxSendError 1', async (t) => {
+  const { devnet, settings } = await devnetServer(t)
+  const address = wallet(5).hex
+  const api = layer2(
+    {
+      getNetworkId: async () => 0,
+      getUsedAddresses: async () => [address],
+      getChangeAddress: async () => address,
+      getRewardAddresses: async () => [],
+      signTx: async () => 'a0',
+      signData: () => Promise.reject(new Error('not here')),
+    },
+    { url: settings.BLOCKFROST_URL ?? '' },
+  )
+  devnet.faults.inject({ kind: 'rate-limit', target: 'blockfrost', operation: 'submit' })
+  await t.rejects(api.submitTx('80'), { name: 'TxSendError', code: 1 })
+  await t.rejects(api.submitTx('80'), {
+    name: 'TxSendError',
+    code: 2,
+    info: /DecoderErrorDeserialiseFailure/,
   })
 })
 
@@ -241,6 +265,19 @@ t.test('in Chromium', { skip: noBrowser }, async (t) => {
       })
     t.same(await code(refusing), ['APIError', -3])
     t.same(await code(declining), ['TxSignError', 2])
+    const declined = declining.evaluate(async () => {
+      const api = await window.cardano.ratatosk.enable()
+      return api.signData(await api.getChangeAddress(), '00').catch(({ name, code }) => [name, code])
+    })
+    t.same(await declined, ['DataSignError', 3])
+
+    // Nothing listens there.
+    const unreachable = await open(`${node.url}/dev-wallet.js?url=http://127.0.0.1:9/l2`)
+    const lost = unreachable.evaluate(async () => {
+      const api = await window.cardano.ratatosk.enable()
+      return api.getUtxos().catch(({ name, code, info }) => ({ name, code, info }))
+    })
+    t.match(await lost, { name: 'APIError', code: -2, info: /cannot be reached.*CORS_ORIGIN/ })
   })
 
   await t.test('layer2() points a wallet that can only sign at layer 2', async (t) => {
