@@ -70,8 +70,6 @@ t.test(
       ...(await services.place(t)),
       GENESIS_FILE: genesisFile,
       AUTO_COMMIT: 'false',
-      // Each has a connection of its own; what is beyond the limit is not submitted.
-      MAX_CONNECTIONS: String(3 * crowd),
     })
     const wrong = invalid(crowd)
     let found = 0

@@ -10,10 +10,11 @@ import type { Settings } from '../settings/schema.js'
  */
 export async function listen(
   server: FastifyInstance,
-  { HOST, PORT }: Pick<Settings, 'HOST' | 'PORT'>,
+  { HOST, PORT, MAX_CONNECTIONS }: Pick<Settings, 'HOST' | 'PORT' | 'MAX_CONNECTIONS'>,
 ): Promise<string> {
   try {
-    await server.listen({ host: HOST, port: PORT })
+    // By default 511 connections may wait to be accepted, and the system resets some of a larger burst.
+    await server.listen({ host: HOST, port: PORT, backlog: MAX_CONNECTIONS })
   } catch (cause) {
     throw new StartError('NODE_LISTEN', messageOf(cause, HOST, PORT), { cause })
   }
