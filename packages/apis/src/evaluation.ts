@@ -1,4 +1,5 @@
-import { CborReader, CborWriter } from '@ratatosk/cbor'
+import { isDeepStrictEqual } from 'node:util'
+import { CborReader, CborWriter, toHex } from '@ratatosk/cbor'
 import {
   decodeTransaction,
   outputReferenceKey,
@@ -40,7 +41,7 @@ export async function evaluateTransaction(
 ): Promise<Exclude<Evaluation, { kind: 'malformed' | 'busy' }>> {
   const overlapping = [...additional].filter(([key, output]) => {
     const known = utxos.get(key)
-    return known !== undefined && Buffer.compare(known.bytes, output.bytes) !== 0
+    return known !== undefined && !isDeepStrictEqual(contentOf(known), contentOf(output))
   })
   if (overlapping.length > 0) {
     return { kind: 'overlapping-outputs', references: overlapping.map(([key]) => key) }
@@ -56,6 +57,18 @@ export async function evaluateTransaction(
     slots,
   )
   return { kind: 'evaluated', transaction, result }
+}
+
+/** What an output says, however it is encoded: CML, for example, writes a datum hash in the format of Alonzo. */
+function contentOf({ address, value, datum, referenceScript }: TransactionOutput) {
+  return {
+    address: toHex(address.bytes),
+    lovelace: value.lovelace,
+    assets: value.assets,
+    datum:
+      datum.kind === 'none' ? '' : `${datum.kind} ${toHex(datum.kind === 'hash' ? datum.hash : datum.data)}`,
+    script: referenceScript && toHex(referenceScript.hash),
+  }
 }
 
 /** The same body, hence the same transaction id, with redeemers that declare the maximum budget. */

@@ -1,5 +1,6 @@
 import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
-import { decodeAddress } from '@ratatosk/ledger'
+import { blake2b224, decodeAddress } from '@ratatosk/ledger'
+import { bech32 } from 'bech32'
 import { readAddressText } from '../view/address-text.js'
 import type { ChainOutput, OutputQuery } from '../view/chain-view.js'
 import { paymentCredential, stakeCredential, units } from '../view/outputs.js'
@@ -15,8 +16,8 @@ const hash28 = /^[0-9a-f]{56}$/
 const hash32 = /^[0-9a-f]{64}$/
 
 /**
- * Parses a Kupo pattern: `*`, an address (bech32, base58 or hex), `payment/delegation` credentials,
- * `policy.name` or `index@transaction`. `*` stands for any credential, name or index.
+ * Parses a Kupo pattern: `*`, an address (bech32, base58 or hex), `payment/delegation` credentials
+ * (hex or bech32), `policy.name` or `index@transaction`. `*` stands for any credential, name or index.
  *
  * @returns undefined if the text is not a pattern
  */
@@ -45,9 +46,8 @@ function readAsset(text: string): Pattern | undefined {
 }
 
 function readCredentials(text: string): Pattern | undefined {
-  const parts = text.split('/')
-  const [payment, stake] = parts
-  if (parts.length !== 2 || !isCredential(payment) || !isCredential(stake)) return undefined
+  const [payment, stake, ...rest] = text.split('/').map(readCredential)
+  if (payment === undefined || stake === undefined || rest.length > 0) return undefined
   return {
     query: {
       ...(payment !== '*' && { paymentCredential: payment }),
@@ -111,6 +111,22 @@ function holds(unit: string): (output: ChainOutput) => boolean {
   return ({ output }) => [...units(output)].includes(unit)
 }
 
-function isCredential(text: string | undefined): text is string {
-  return text !== undefined && (text === '*' || hash28.test(text))
+/** Prefixes of keys and of hashes in bech32 (CIP-5) that Kupo takes for credentials. */
+const prefixes: Readonly<Record<number, readonly string[]>> = {
+  28: ['vkh', 'addr_vkh', 'stake_vkh', 'script'],
+  32: ['vk', 'addr_vk', 'stake_vk'],
+}
+
+/**
+ * Parses a credential as Kupo does: the hash of a key or script, or a public key; in hex or bech32.
+ *
+ * @returns the hash in hex, or `*`; undefined if the text is no credential
+ */
+function readCredential(text: string): string | undefined {
+  if (text === '*' || hash28.test(text)) return text
+  if (hash32.test(text)) return toHex(blake2b224(fromHex(text)))
+  const decoded = bech32.decodeUnsafe(text, 128)
+  const bytes = decoded && bech32.fromWordsUnsafe(decoded.words)
+  if (bytes === undefined || !prefixes[bytes.length]?.includes(decoded?.prefix ?? '')) return undefined
+  return toHex(bytes.length === 32 ? blake2b224(Uint8Array.from(bytes)) : Uint8Array.from(bytes))
 }

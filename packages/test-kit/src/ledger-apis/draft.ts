@@ -14,6 +14,8 @@ export interface DraftOutput {
   readonly lovelace: bigint
   /** Plutus data. */
   readonly inlineDatum?: Uint8Array
+  /** Makes it an output in the format of Alonzo, an array, as CML writes datum hashes. */
+  readonly datumHash?: Uint8Array
   /** Policy id and asset name in hex, joined → quantity. */
   readonly assets?: Readonly<Record<string, bigint>>
   /** A Plutus V3 script. */
@@ -145,8 +147,12 @@ function writeCertificates(writer: CborWriter, certificates: readonly StakeCerti
 
 function writeOutput(
   writer: CborWriter,
-  { address, lovelace, inlineDatum, assets, referenceScript }: DraftOutput,
+  { address, lovelace, inlineDatum, datumHash, assets, referenceScript }: DraftOutput,
 ): void {
+  if (datumHash) {
+    writer.array(3).bytes(address).uint(lovelace).bytes(datumHash)
+    return
+  }
   writer.map(2 + (inlineDatum ? 1 : 0) + (referenceScript ? 1 : 0))
   writer.uint(0).bytes(address).uint(1)
   if (assets) writeAssets(writer.array(2).uint(lovelace), assets)

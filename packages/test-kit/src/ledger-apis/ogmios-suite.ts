@@ -10,9 +10,10 @@ import {
   type Schema,
 } from '@cardano-ogmios/client'
 import { toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
 import type { Test } from 'tap'
 import { until } from '../until.js'
-import { draft } from './draft.js'
+import { draft, unitDatum } from './draft.js'
 import { checkAgainstSchema, type SchemaCase } from './ogmios-schema.js'
 import {
   alice,
@@ -254,6 +255,35 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
       { ...elsewhere[0], ...outputReferences[0], value: { ada: { lovelace: 5n } } },
     ] as Schema.Utxo
     t.match(await errorOf(client.evaluateTransaction(toHex(unlocking.cbor), richer)), { code: 3002 })
+    await client.shutdown()
+    await queried.shutdown()
+  })
+
+  test('evaluation with an output of the chain that the client encodes otherwise', async (t) => {
+    const { connect, ledger } = await open(t)
+    const locking = draft({
+      inputs: [first],
+      outputs: [
+        {
+          address: Uint8Array.from([0x70, ...succeedingHash]),
+          lovelace: 20_000_000n,
+          datumHash: blake2b256(unitDatum),
+        },
+        { address: alice.addressBytes, lovelace: 79_800_000n },
+      ],
+      fee: 200_000n,
+      signers: [alice],
+    })
+    await ledger.submit(locking.cbor)
+    await ledger.produceBlock()
+    const queried = await createLedgerStateQueryClient(await connect())
+    const known = await queried.utxo({
+      outputReferences: [{ transaction: { id: locking.hash }, index: 0 }],
+    })
+    t.match(known, [{ datumHash: toHex(blake2b256(unitDatum)) }])
+    const client = await createTransactionSubmissionClient(await connect())
+    const unlocking = unlock(`${locking.hash}#0`, succeeding)
+    t.match(await client.evaluateTransaction(toHex(unlocking.cbor), known), [{ budget: { memory: 500 } }])
     await client.shutdown()
     await queried.shutdown()
   })
