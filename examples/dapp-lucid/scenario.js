@@ -1,0 +1,171 @@
+// What dApps do, step by step; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger and by
+// which provider.
+import {
+  Blockfrost,
+  credentialToAddress,
+  Data,
+  fromText,
+  Kupmios,
+  Lucid,
+  mintingPolicyToId,
+  paymentCredentialOf,
+  SLOT_CONFIG_NETWORK,
+  scriptFromNative,
+  validatorToAddress,
+} from '@lucid-evolution/lucid'
+
+const { CARDANO_API: api, CARDANO_KUPO: kupo, CARDANO_OGMIOS: ogmios, MNEMONIC: mnemonic } = process.env
+
+// The ledger's clock: slot 0 is at its start.
+async function clock() {
+  if (api !== undefined) {
+    const { system_start, slot_length } = await (await fetch(`${api}/genesis`)).json()
+    return { zeroTime: system_start * 1000, slotLength: slot_length * 1000 }
+  }
+  const request = {
+    jsonrpc: '2.0',
+    method: 'queryNetwork/genesisConfiguration',
+    params: { era: 'shelley' },
+  }
+  const response = await fetch(ogmios, { method: 'POST', body: JSON.stringify(request) })
+  const { startTime, slotLength } = (await response.json()).result
+  return { zeroTime: Date.parse(startTime), slotLength: slotLength.milliseconds }
+}
+SLOT_CONFIG_NETWORK.Custom = { ...(await clock()), zeroSlot: 0 }
+
+const provider = api === undefined ? new Kupmios(kupo, ogmios) : new Blockfrost(api, 'no project id')
+const lucid = await Lucid(provider, 'Custom')
+lucid.selectWallet.fromSeed(mnemonic, { accountIndex: 4 })
+const friend = await lucid.wallet().address()
+lucid.selectWallet.fromSeed(mnemonic)
+const own = await lucid.wallet().address()
+
+// The provider runs the scripts.
+const options = { localUPLCEval: false }
+const sign = (built) => built.sign.withWallet().complete()
+async function send(step, transaction) {
+  const hash = await (await sign(await transaction.complete(options))).submit()
+  await lucid.awaitTx(hash, 500)
+  console.log(`${step} ${hash}`)
+  return hash
+}
+const of =
+  (...hashes) =>
+  (output) =>
+    hashes.includes(output.txHash)
+
+// Two payments to the same key, with stake and without.
+const friendKey = paymentCredentialOf(friend)
+const transferred = await send(
+  'transferred',
+  lucid
+    .newTx()
+    .pay.ToAddress(friend, { lovelace: 5_000_000n })
+    .pay.ToAddress(credentialToAddress('Custom', friendKey), { lovelace: 3_000_000n }),
+)
+
+// Two assets of this run.
+const policy = scriptFromNative({ type: 'sig', keyHash: paymentCredentialOf(own).hash })
+const [squirrel, acorn] = ['Squirrel', 'Acorn'].map(
+  (name) => mintingPolicyToId(policy) + fromText(`${name} ${Date.now()}`),
+)
+await send(
+  'minted',
+  lucid
+    .newTx()
+    .mintAssets({ [squirrel]: 10n, [acorn]: 5n })
+    .attach.MintingPolicy(policy)
+    .addSigner(own),
+)
+const transferredAssets = await send(
+  'transferred-assets',
+  lucid.newTx().pay.ToAddress(friend, { lovelace: 3_000_000n, [squirrel]: 4n, [acorn]: 5n }),
+)
+await send(
+  'burned',
+  lucid
+    .newTx()
+    .mintAssets({ [squirrel]: -1n })
+    .attach.MintingPolicy(policy)
+    .addSigner(own),
+)
+
+// A Plutus V3 script that lets everybody unlock, with the datum in the output.
+const lock = { type: 'PlutusV3', script: '450101002499' }
+const address = validatorToAddress('Custom', lock)
+const inline = { kind: 'inline', value: Data.to(42n) }
+const lockedInline = await send(
+  'locked-inline',
+  lucid.newTx().pay.ToContract(address, inline, { lovelace: 10_000_000n, [squirrel]: 1n }),
+)
+await send(
+  'unlocked-inline',
+  lucid
+    .newTx()
+    .collectFrom((await lucid.utxosAt(address)).filter(of(lockedInline)), Data.void())
+    .attach.SpendingValidator(lock),
+)
+
+// The same in Plutus V2, with the hash of the datum in the output.
+const lockV2 = { type: 'PlutusV2', script: '46010000222499' }
+const addressV2 = validatorToAddress('Custom', lockV2)
+const lockedHash = await send(
+  'locked-hash',
+  lucid.newTx().pay.ToContract(addressV2, { kind: 'asHash', value: Data.to(42n) }, { lovelace: 10_000_000n }),
+)
+await send(
+  'unlocked-hash',
+  lucid
+    .newTx()
+    .collectFrom((await lucid.utxosAt(addressV2)).filter(of(lockedHash)), Data.void())
+    .attach.SpendingValidator(lockV2),
+)
+
+// Publishes the script in one output, and locks another that is unlocked by reference to it.
+const published = await send(
+  'published-script',
+  lucid
+    .newTx()
+    .pay.ToContract(address, inline, { lovelace: 10_000_000n }, lock)
+    .pay.ToContract(address, inline, { lovelace: 5_000_000n }),
+)
+const [reference] = await lucid.utxosByOutRef([{ txHash: published, outputIndex: 0 }])
+await send(
+  'unlocked-by-reference',
+  lucid
+    .newTx()
+    .readFrom([reference])
+    .collectFrom(await lucid.utxosByOutRef([{ txHash: published, outputIndex: 1 }]), Data.void()),
+)
+
+// What is left at the script, all acorns, and the three payments to the friend's key.
+const count = (step, outputs) => console.log(`${step} ${outputs.length}`)
+count('found-by-address', (await lucid.utxosAt(address)).filter(of(published)))
+count('found-by-unit', [await lucid.utxoByUnit(acorn)].filter(of(transferredAssets)))
+count('found-by-credential', (await lucid.utxosAt(friendKey)).filter(of(transferred, transferredAssets)))
+
+// Each transaction has nothing to spend but the change of the one before, which nobody waits for.
+const largest = (outputs) =>
+  outputs.reduce((a, b) => (b.assets.lovelace > a.assets.lovelace ? b : a), outputs[0])
+lucid.overrideUTxOs([largest(await lucid.wallet().getUtxos())])
+const chained = []
+for (let i = 0; i < 10; i++) {
+  const [change, , built] = await lucid.newTx().pay.ToAddress(friend, { lovelace: 2_000_000n }).chain(options)
+  chained.push(await (await sign(built)).submit())
+  lucid.overrideUTxOs(change)
+}
+await lucid.awaitTx(chained.at(-1), 500)
+lucid.overrideUTxOs([])
+console.log(`chained ${chained.join()}`)
+
+// Two transactions that spend the same output: the ledger takes one.
+const once = { ...options, presetWalletInputs: [largest(await lucid.wallet().getUtxos())] }
+const [first, second] = await Promise.all(
+  [2_000_000n, 3_000_000n].map(async (lovelace) =>
+    sign(await lucid.newTx().pay.ToAddress(friend, { lovelace }).complete(once)),
+  ),
+)
+const taken = await first.submit()
+const refusal = await second.submit().catch((error) => error)
+await lucid.awaitTx(taken, 500)
+console.log(`refused ${refusal.message.replace(/\s+/g, ' ')}`)
