@@ -73,22 +73,41 @@ export async function openRollup(name, genesis) {
     /**
      * Starts a sequencer of its own, which must be closed.
      *
-     * @param {(times: { read: number, hashed: number, signed: number, stored: number, begun: number }) => void} onBlock told
-     *   of each block once its row is durable; `begun` as `performance.now()` says it, all others milliseconds since the one before
+     * @param {(times: BlockTimes) => void} onBlock told of each block once its row is durable
+     * @typedef {{ begun: number, read: number, hashed: number, signed: number, stored: number, total: number, cpu: number,
+     *   prepared: number, freed: number }} BlockTimes `begun` as `performance.now()` says it, all others milliseconds since the one
+     *   before; `cpu` of all threads of this process; `freed` by the roots' thread since the block before; `prepared` is the number of
+     *   transactions for which the roots were prepared
      */
     async startSequencer(onBlock, options = {}) {
-      const marks = {}
+      const marks = { prepared: 0, freed: 0 }
       const blocks = {
         ...store.blocks,
-        async oldest(...asked) {
-          marks.begun = performance.now()
-          const transactions = await store.blocks.oldest(...asked)
-          marks.read = performance.now()
-          return transactions
-        },
         build(...asked) {
           marks.signed = performance.now()
           return store.blocks.build(...asked)
+        },
+      }
+      const timed = {
+        ...roots,
+        // Asked before the mempool is read.
+        root() {
+          marks.begun = performance.now()
+          marks.cpu = process.cpuUsage()
+          return roots.root()
+        },
+        applyWithin(...asked) {
+          marks.read = performance.now()
+          return roots.applyWithin(...asked)
+        },
+        async prepare(...asked) {
+          marks.prepared = await roots.prepare(...asked)
+          return marks.prepared
+        },
+        async free() {
+          const started = performance.now()
+          await roots.free()
+          marks.freed += performance.now() - started
         },
       }
       const sequencer = createSequencer({
@@ -99,7 +118,7 @@ export async function openRollup(name, genesis) {
         contracts,
         operator,
         administrator,
-        roots,
+        roots: timed,
         genesis: entries,
         holder: 'bench',
         autoMerge: false,
@@ -108,7 +127,9 @@ export async function openRollup(name, genesis) {
             const now = performance.now()
             if (name === 'roots-applied') marks.hashed = now
             if (name !== 'block-built') return
-            const { begun, read, hashed, signed } = marks
+            const { begun, read, hashed, signed, prepared, freed } = marks
+            const { user, system } = process.cpuUsage(marks.cpu)
+            Object.assign(marks, { prepared: 0, freed: 0 })
             onBlock({
               begun,
               read: read - begun,
@@ -116,6 +137,9 @@ export async function openRollup(name, genesis) {
               signed: signed - hashed,
               stored: now - signed,
               total: now - begun,
+              cpu: (user + system) / 1000,
+              prepared,
+              freed,
             })
           },
         },
