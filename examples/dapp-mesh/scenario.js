@@ -1,0 +1,203 @@
+// What a dApp does, one line a step. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger; nothing else differs
+// between layer 1 and layer 2.
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  applyCborEncoding,
+  BlockfrostProvider,
+  deserializeAddress,
+  ForgeScript,
+  KupoProvider,
+  MeshTxBuilder,
+  MeshWallet,
+  mConStr0,
+  OgmiosProvider,
+  resolveScriptHash,
+  serializePlutusScript,
+  stringToHex,
+} from '@meshsdk/core'
+import { bech32 } from 'bech32'
+import { WebSocket } from 'ws'
+
+const { CARDANO_API, CARDANO_KUPO, CARDANO_OGMIOS, MNEMONIC } = process.env
+
+// OgmiosProvider takes it from the platform; Node.js has it from version 22 on.
+globalThis.WebSocket ??= WebSocket
+
+const blockfrost = CARDANO_API && new BlockfrostProvider(CARDANO_API)
+const ogmios = new OgmiosProvider(CARDANO_OGMIOS?.replace(/^http/, 'ws'))
+const fetcher = blockfrost ?? new KupoProvider(CARDANO_KUPO)
+const evaluator = blockfrost ?? ogmios
+const submitter = blockfrost ?? ogmios
+
+/** KupoProvider has no cost models; OgmiosProvider answers with all parameters as Ogmios writes them. */
+async function fetchCostModels() {
+  if (blockfrost) return blockfrost.fetchCostModels()
+  const { plutusCostModels } = await ogmios.fetchProtocolParameters()
+  return ['plutus:v1', 'plutus:v2', 'plutus:v3'].map((language) => plutusCostModels[language])
+}
+const costModels = await fetchCostModels()
+
+async function open(accountIndex) {
+  const key = { type: 'mnemonic', words: MNEMONIC.split(' ') }
+  const wallet = new MeshWallet({ networkId: 0, accountIndex, fetcher, submitter, key })
+  await wallet.init()
+  return wallet
+}
+const wallet = await open(0)
+const own = await wallet.getChangeAddress()
+const friend = (await open(9)).getAddresses()
+
+const print = (step, detail) => console.log(`${step} ${detail}`)
+const lovelace = (quantity) => ({ unit: 'lovelace', quantity: String(quantity) })
+const isAda = ({ output }) => output.amount.length === 1
+
+const newBuilder = () => new MeshTxBuilder({ fetcher, evaluator }).setNetwork(costModels).changeAddress(own)
+const sign = async (builder) => wallet.signTx(await builder.complete())
+
+async function confirmed(hash) {
+  if (blockfrost) return new Promise((resolve) => blockfrost.onTxConfirmed(hash, resolve))
+  // Mesh has no listener for Kupo.
+  while ((await fetcher.fetchUTxOs(hash)).length === 0) await delay(200)
+}
+
+async function send(step, build) {
+  const utxos = await wallet.getUtxos()
+  const builder = newBuilder().selectUtxosFrom(utxos)
+  build(builder, utxos)
+  const hash = await wallet.submitTx(await sign(builder))
+  await confirmed(hash)
+  print(step, hash)
+  return hash
+}
+
+const transferred = await send('transferred', (builder) =>
+  builder.txOut(friend.baseAddressBech32, [lovelace(5_000_000)]),
+)
+
+// Three tokens that the holder of this key alone can mint and burn. Their names are new in each run.
+const policy = ForgeScript.withOneSignature(own)
+const names = ['A', 'B', 'C'].map((letter) => stringToHex(`${letter} ${transferred.slice(0, 8)}`))
+const tokens = (quantity) =>
+  names.map((name) => ({ unit: resolveScriptHash(policy) + name, quantity: String(quantity) }))
+const mint = (builder, quantity) => {
+  for (const name of names) builder.mint(quantity, resolveScriptHash(policy), name).mintingScript(policy)
+}
+await send('minted', (builder) => mint(builder, '100'))
+
+// Two addresses with one payment key.
+const shared = await send('transferred-assets', (builder) =>
+  builder
+    .txOut(friend.baseAddressBech32, [lovelace(2_000_000), ...tokens(10)])
+    .txOut(friend.enterpriseAddressBech32, [lovelace(2_000_000), ...tokens(5)]),
+)
+await send('burned', (builder) => mint(builder, '-20'))
+
+// Scripts that let everybody unlock.
+const lockOf = (code, version) => {
+  const script = { code: applyCborEncoding(code), version }
+  return { ...script, ...serializePlutusScript(script, undefined, 0) }
+}
+const lock = lockOf('450101002499', 'V3')
+const olderLock = lockOf('4d01000033222220051200120011', 'V2')
+
+const addCollateral = (builder, utxos) => {
+  const { input, output } = utxos.find(isAda)
+  builder.txInCollateral(input.txHash, input.outputIndex, output.amount, output.address)
+}
+async function findLocked({ address }, hash) {
+  const found = await fetcher.fetchAddressUTxOs(address)
+  return found.filter(({ input }) => input.txHash === hash)
+}
+
+const inline = await send('locked-inline', (builder) =>
+  builder.txOut(lock.address, [lovelace(10_000_000), ...tokens(1)]).txOutInlineDatumValue(42),
+)
+const [{ input, output }] = await findLocked(lock, inline)
+await send('unlocked-inline', (builder, utxos) => {
+  builder
+    .spendingPlutusScriptV3()
+    .txIn(input.txHash, input.outputIndex, output.amount, output.address)
+    .txInInlineDatumPresent()
+    .txInRedeemerValue(mConStr0([]))
+    .txInScript(lock.code)
+  addCollateral(builder, utxos)
+})
+
+const hashed = await send('locked-hash', (builder) =>
+  builder.txOut(olderLock.address, [lovelace(10_000_000)]).txOutDatumHashValue(42),
+)
+const [{ input: olderInput, output: olderOutput }] = await findLocked(olderLock, hashed)
+await send('unlocked-hash', (builder, utxos) => {
+  builder
+    .spendingPlutusScriptV2()
+    .txIn(olderInput.txHash, olderInput.outputIndex, olderOutput.amount, olderOutput.address)
+    .txInDatumValue(42)
+    .txInRedeemerValue(mConStr0([]))
+    .txInScript(olderLock.code)
+  addCollateral(builder, utxos)
+})
+
+// The script in an output of its own, and two outputs that it locks.
+const published = await send('published-script', (builder) =>
+  builder
+    .txOut(friend.baseAddressBech32, [lovelace(2_000_000)])
+    .txOutReferenceScript(lock.code, lock.version)
+    .txOut(lock.address, [lovelace(10_000_000)])
+    .txOutInlineDatumValue(1)
+    .txOut(lock.address, [lovelace(10_000_000)])
+    .txOutInlineDatumValue(2),
+)
+const atScript = await findLocked(lock, published)
+const scriptHash = resolveScriptHash(lock.code, lock.version)
+await send('unlocked-by-reference', (builder, utxos) => {
+  for (const { input, output } of atScript) {
+    builder
+      .spendingPlutusScriptV3()
+      .txIn(input.txHash, input.outputIndex, output.amount, output.address)
+      .txInInlineDatumPresent()
+      .txInRedeemerValue(mConStr0([]))
+      .spendingTxInReference(published, 0, String(lock.code.length / 2), scriptHash)
+  }
+  addCollateral(builder, utxos)
+})
+
+print('found-by-address', atScript.length)
+
+// KupoProvider puts what it is given as an address into the path, where Kupo takes any pattern.
+const [{ unit }] = tokens(1)
+const holders = blockfrost
+  ? await blockfrost.fetchAssetAddresses(unit)
+  : (await fetcher.fetchAddressUTxOs(`${unit.slice(0, 56)}.${unit.slice(56)}`)).map(({ output }) => output)
+print('found-by-unit', new Set(holders.map(({ address }) => address)).size)
+
+const { pubKeyHash } = deserializeAddress(friend.baseAddressBech32)
+const credential = bech32.encode('addr_vkh', bech32.toWords(Buffer.from(pubKeyHash, 'hex')))
+const ofFriend = await fetcher.fetchAddressUTxOs(blockfrost ? credential : `${pubKeyHash}/*`)
+print('found-by-credential', ofFriend.filter(({ input }) => input.txHash === shared).length)
+
+// Ten transactions, each of which spends what the one before has not brought to the chain yet.
+const source = (await wallet.getUtxos()).find(
+  (utxo) => isAda(utxo) && Number(utxo.output.amount[0].quantity) > 100_000_000,
+)
+// Without the size of its reference script, Mesh looks the output up.
+const spend = ({ input, output }) =>
+  newBuilder().txIn(input.txHash, input.outputIndex, output.amount, output.address, 0)
+const conflicting = await sign(spend(source).txOut(friend.baseAddressBech32, [lovelace(5_000_000)]))
+const chain = []
+for (let utxo = source, ada = 90; chain.length < 10; ada -= 2) {
+  const amount = [lovelace(ada * 1_000_000)]
+  const txHash = await wallet.submitTx(await sign(spend(utxo).txOut(own, amount)))
+  chain.push(txHash)
+  utxo = { input: { txHash, outputIndex: 0 }, output: { address: own, amount } }
+}
+await confirmed(chain.at(-1))
+print('chained', chain.join(','))
+
+// The first of them has spent what this one spends.
+const refusal = await wallet.submitTx(conflicting).then(
+  () => 'nothing',
+  (error) => (typeof error === 'string' ? error : JSON.stringify(error)),
+)
+print('refused', refusal.replace(/\s+/g, ' '))
+// OgmiosProvider leaves the connection of a refused submission open.
+process.exit()
