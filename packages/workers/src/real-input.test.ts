@@ -76,7 +76,8 @@ describe.skipIf(midgardMissing !== undefined)("Midgard's signed transactions", (
       for (const { code, attempts, transactionId, details } of rejections) {
         expect({ code, attempts }).toEqual({ code: 'FeeTooSmallUTxO', attempts: 1 })
         expect(transactionId).toHaveLength(32)
-        expect(details).toMatchObject([{ predicate: 'FeeTooSmallUTxO' }])
+        // The inputs of most are missing too, because nothing before them is accepted.
+        expect(details).toContainEqual(expect.objectContaining({ predicate: 'FeeTooSmallUTxO' }))
       }
     })
   })

@@ -41,6 +41,10 @@ async function start(t: Test, environment: Record<string, string>) {
   return (await runNode(t, { ...data, ...environment })).url
 }
 
+// Before the first test: tap ends a file while it awaits something between two tests.
+const url = await start(t, { CORS_ORIGIN: `${wallet}, http://127.0.0.1:5173` })
+const anyOrigin = await start(t, { CORS_ORIGIN: '*', OPERATOR_TOKEN: 'open sesame' })
+
 t.test('without CORS_ORIGIN, no page of another origin reads anything', async (t) => {
   const url = await start(t, {})
   for (const path of [...open, ...closed]) {
@@ -50,8 +54,6 @@ t.test('without CORS_ORIGIN, no page of another origin reads anything', async (t
     t.match(await preflight(url, path, wallet), { status: 404 }, path)
   }
 })
-
-const url = await start(t, { CORS_ORIGIN: `${wallet}, http://127.0.0.1:5173` })
 
 t.test('pages of the origins in CORS_ORIGIN read public endpoints, and only those', async (t) => {
   const get = (path: string, origin: string) =>
@@ -107,8 +109,6 @@ t.test('preflight requests are answered for these origins and endpoints only', a
   t.same(corsHeaders(await preflight(url, '/submit', evil, network)), [])
   t.same(corsHeaders(await preflight(url, '/reset', wallet, network)), [])
 })
-
-const anyOrigin = await start(t, { CORS_ORIGIN: '*', OPERATOR_TOKEN: 'open sesame' })
 
 t.test(
   'with CORS_ORIGIN=*, preflight requests pass for all that is public, and for nothing that asks for a token',
