@@ -25,7 +25,8 @@ spawn(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(program)}
 
 async function run(program: string): Promise<{ code: number; stderr: string }> {
   const child = spawn(process.execPath, [`--import=${hook}`, '--input-type=module', '-e', program], {
-    env: { PATH: process.env.PATH },
+    // Options of its own, or tap adds those of this process, with this process's hook.
+    env: { PATH: process.env.PATH, NODE_OPTIONS: '--no-deprecation' },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let stderr = ''

@@ -3,7 +3,7 @@ import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, openWallet } from '@ratatosk/layer1'
-import { encodeOutputReference } from '@ratatosk/ledger'
+import { encodeOutputReference, slotToTime } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import {
   administratorAddress,
@@ -88,6 +88,7 @@ t.test('on the devnet anybody removes a block that takes an output without a sig
   const queue = await readQueue()
   const { state } = queue.roots[0]!.datum
   t.equal(toHex(before.root), toHex(state.utxoRoot), 'the queue begins with the genesis')
+  const [slots, slot] = [await port.slots(), await port.currentSlot()]
   const header: Header = {
     prevUtxosRoot: before.root,
     utxosRoot: trieOf(entries()).root,
@@ -95,12 +96,12 @@ t.test('on the devnet anybody removes a block that takes an output without a sig
     depositsRoot: new Uint8Array(32),
     withdrawalsRoot: new Uint8Array(32),
     startTime: state.endTime,
-    endTime: state.endTime + 5000n,
+    // Half a minute for the commitment to be included, also on a slow machine.
+    endTime: slotToTime(slots, slot + 600n),
     prevHeaderHash: state.headerHash,
     operatorVkey: operator.keys.payment.hash,
     protocolVersion: state.protocolVersion,
   }
-  const [slots, slot] = [await port.slots(), await port.currentSlot()]
   const registry = await readOperators()
   const forged = await operator.send(
     commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts }),
