@@ -140,17 +140,21 @@ t.test('EventSource in Chromium and curl read the same', { skip }, async (t) => 
   t.teardown(() => browser.close())
   const page = await browser.newPage()
   await page.goto(`${url}/health/live`)
-  const opened = page.evaluate<{ id: string; data: string }>(`new Promise((resolve, reject) => {
+  // The stream begins with what is accepted after it is open.
+  await page.evaluate(`new Promise((resolve, reject) => {
     const source = new EventSource('/events?type=accepted')
-    source.addEventListener('accepted', ({ lastEventId, data }) => {
-      source.close()
-      resolve({ id: lastEventId, data })
+    window.accepted = new Promise((seen) => {
+      source.addEventListener('accepted', ({ lastEventId, data }) => {
+        source.close()
+        seen({ id: lastEventId, data })
+      })
     })
+    source.addEventListener('open', () => resolve())
     source.addEventListener('error', () => reject(new Error('refused')))
   })`)
   const { transfer } = await transferFrom(6, 0)
   t.equal((await submit(url, transfer.cborHex)).status, 200)
-  const { id, data } = await opened
+  const { id, data } = await page.evaluate<{ id: string; data: string }>('window.accepted')
   t.equal(JSON.parse(data).txHash, transfer.hash)
 
   const curl = promisify(execFile)('curl', [
