@@ -1,17 +1,13 @@
 import { headerHash } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { testWallets } from '@ratatosk/devnet'
-import { createDevnetLayer1, openWallet } from '@ratatosk/layer1'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { commitBlock, initQueue, readRegistry, readStateQueue } from '@ratatosk/protocol'
 import { ask, until } from '@ratatosk/test-kit/http'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import t from 'tap'
 import { loadContext } from '../context.js'
 import { readSettings } from '../index.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { bothBackends } from '../test/backends.js'
-import { devnetServer } from '../test/devnet-server.js'
+import { devnetServer, devnetWallets } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
@@ -45,15 +41,7 @@ t.test(
     t.equal(before.status, 200)
     const { headerHash: own } = JSON.parse(before.body)
 
-    const evaluator = createEvaluator()
-    t.teardown(() => evaluator.close())
-    const port = createDevnetLayer1(layer1.devnet)
-    const walletOf = (account: number) =>
-      openWallet({
-        layer1: port,
-        keys: keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }),
-        evaluator,
-      })
+    const { port, walletOf } = devnetWallets(t, layer1.devnet)
     const [administrator, operator] = [walletOf(0), walletOf(1)]
     const contracts = contractsOf(
       await loadContext(readSettings({ ...environment, LOG_LEVEL: 'silent' }), {}),

@@ -1,10 +1,7 @@
 import { bodyOf, deriveBlock, type Header, headerHash, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
-import { testWallets } from '@ratatosk/devnet'
-import { createDevnetLayer1, openWallet } from '@ratatosk/layer1'
 import { encodeOutputReference, slotToTime } from '@ratatosk/ledger'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
 import {
   administratorAddress,
   commitBlock,
@@ -14,14 +11,13 @@ import {
   removeFraudulentBlock,
 } from '@ratatosk/protocol'
 import { ask, until } from '@ratatosk/test-kit/http'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
 import t from 'tap'
 import { loadContext } from '../context.js'
 import { readSettings } from '../index.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { bothBackends } from '../test/backends.js'
-import { devnetServer } from '../test/devnet-server.js'
+import { devnetServer, devnetWallets } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
@@ -47,15 +43,7 @@ t.test('on the devnet anybody removes a block that takes an output without a sig
   const node = await runNode(t, environment)
   await initialised(node.url)
 
-  const evaluator = createEvaluator()
-  t.teardown(() => evaluator.close())
-  const port = createDevnetLayer1(layer1.devnet)
-  const walletOf = (account: number) =>
-    openWallet({
-      layer1: port,
-      keys: keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }),
-      evaluator,
-    })
+  const { evaluator, port, walletOf } = devnetWallets(t, layer1.devnet)
   const [operator, stranger] = [walletOf(1), walletOf(3)]
   const context = await loadContext(readSettings({ ...environment, LOG_LEVEL: 'silent' }), {})
   const contracts = contractsOf(context)

@@ -1,4 +1,7 @@
-import { createDevnet, type Devnet, devnetApis } from '@ratatosk/devnet'
+import { createDevnet, type Devnet, devnetApis, testWallets } from '@ratatosk/devnet'
+import { createDevnetLayer1, type Layer1, openWallet, type Wallet } from '@ratatosk/layer1'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { fastify } from 'fastify'
 import type { Test } from 'tap'
 
@@ -21,4 +24,16 @@ export async function devnetServer(t: Test): Promise<DevnetServer> {
     devnet,
     settings: { LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: `${url}/blockfrost/api/v0` },
   }
+}
+
+/** Opens test wallets on a devnet by the number of their account, beside any node. */
+export function devnetWallets(t: Test, devnet: Devnet) {
+  const evaluator = createEvaluator()
+  t.teardown(() => evaluator.close())
+  const port: Layer1 = createDevnetLayer1(devnet)
+  const walletOf = (account: number): Wallet => {
+    const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
+    return openWallet({ layer1: port, keys, evaluator })
+  }
+  return { evaluator, port, walletOf }
 }
