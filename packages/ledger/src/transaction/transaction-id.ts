@@ -11,6 +11,8 @@ import { blake2b256 } from '#crypto'
  */
 export function transactionIdOf(bytes: Uint8Array): Uint8Array | undefined {
   const reader = new CborReader(bytes)
+  // What is no array is told without an error, whose stack trace costs more than all else here.
+  if (bytes.length === 0 || reader.peekMajor() !== Major.array) return undefined
   try {
     const items = reader.readArray()
     if ((items !== 4 && items !== -1) || reader.peekMajor() !== Major.map) return undefined
