@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { addsInBulk } from './bulk-add.js'
 
-const options = { maxItems: 500, quietIterations: 3, paceMs: 0, promptItems: 1 }
+const options = { maxItems: 500, quietIterations: 3, paceMs: 0, quietMs: 0, promptItems: 1 }
 
 test('items that arrive together, or during a call, share one call', async () => {
   const calls: number[][] = []
@@ -44,7 +44,7 @@ test('a failed call rejects all of its items and no others', async () => {
   expect(await add(3)).toBe(3)
 })
 
-test('a steady stream of items is collected, but not longer than the pace, and many are not held back', async () => {
+test('a steady stream of items is collected, until its pace or silence ends the wait, and many are not held back', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   try {
     const calls: number[][] = []
@@ -53,34 +53,48 @@ test('a steady stream of items is collected, but not longer than the pace, and m
         calls.push([...items])
         return items
       },
-      { maxItems: 500, quietIterations: 0, paceMs: 4, promptItems: 3 },
+      { maxItems: 500, quietIterations: 0, paceMs: 10, quietMs: 3, promptItems: 5 },
     )
+    const added: Promise<number>[] = []
     const settle = async () => {
       for (let n = 0; n < 5; n++) await new Promise(setImmediate)
     }
-    const added = [add(1)]
-    await settle()
-    expect(calls).toEqual([[1]])
-    added.push(add(2))
-    await settle()
-    vi.advanceTimersByTime(3)
-    added.push(add(3))
-    await settle()
-    expect(calls).toEqual([[1]])
-    vi.advanceTimersByTime(1)
-    await settle()
-    expect(calls).toEqual([[1], [2, 3]])
-    added.push(add(4), add(5))
-    await settle()
+    const arrive = async (...items: number[]) => {
+      added.push(...items.map(add))
+      await settle()
+    }
+    const pass = async (milliseconds: number) => {
+      vi.advanceTimersByTime(milliseconds)
+      await settle()
+    }
+    await arrive(1)
+    expect(calls, 'the first starts a call at once').toEqual([[1]])
+
+    for (const item of [2, 3, 4, 5]) {
+      await arrive(item)
+      await pass(2)
+    }
+    expect(calls).toHaveLength(1)
+    await pass(2)
+    expect(calls.slice(1), 'the pace is over').toEqual([[2, 3, 4, 5]])
+
+    await arrive(6)
+    await pass(2)
+    await arrive(7)
+    await pass(2)
     expect(calls).toHaveLength(2)
-    added.push(add(6))
-    await settle()
-    expect(calls).toEqual([[1], [2, 3], [4, 5, 6]])
-    vi.advanceTimersByTime(10)
-    added.push(add(7))
-    await settle()
-    expect(calls).toEqual([[1], [2, 3], [4, 5, 6], [7]])
-    expect(await Promise.all(added)).toEqual([1, 2, 3, 4, 5, 6, 7])
+    await pass(1)
+    expect(calls.slice(2), 'nothing has arrived for a while').toEqual([[6, 7]])
+
+    await arrive(8, 9, 10, 11)
+    expect(calls).toHaveLength(3)
+    await arrive(12)
+    expect(calls.slice(3), 'many wait').toEqual([[8, 9, 10, 11, 12]])
+
+    await pass(20)
+    await arrive(13)
+    expect(calls.slice(4), 'the last call was long ago').toEqual([[13]])
+    expect(await Promise.all(added)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
   } finally {
     vi.useRealTimers()
   }

@@ -16,6 +16,8 @@ export interface BulkOptions {
    * so only a steady stream is collected.
    */
   readonly paceMs: number
+  /** Milliseconds without a new item that end such a wait: the clients that were answered are back, or gone. */
+  readonly quietMs: number
   /** So many items are not held back. */
   readonly promptItems: number
 }
@@ -29,22 +31,29 @@ export interface BulkOptions {
  */
 export function addsInBulk<Item, Result>(
   call: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { maxItems, quietIterations, paceMs, promptItems }: BulkOptions,
+  { maxItems, quietIterations, paceMs, quietMs, promptItems }: BulkOptions,
 ): (item: Item) => Promise<Result> {
   let pending: Pending<Item, Result>[] = []
   let draining = false
   let called = Number.NEGATIVE_INFINITY
-  let prompt = () => {}
+  let onArrival = () => {}
 
   /** Waits until a call may start. */
   async function pace(): Promise<void> {
     const early = called + paceMs - performance.now()
     if (early <= 0 || pending.length >= promptItems) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, early)
-      prompt = () => {
-        clearTimeout(timer)
+      const end = () => {
+        clearTimeout(longest)
+        clearTimeout(silence)
+        onArrival = () => {}
         resolve()
+      }
+      const longest = setTimeout(end, early)
+      const silence = setTimeout(end, quietMs)
+      onArrival = () => {
+        if (pending.length >= promptItems) end()
+        else silence.refresh()
       }
     })
   }
@@ -78,6 +87,6 @@ export function addsInBulk<Item, Result>(
     new Promise((resolve, reject) => {
       pending.push({ item, resolve, reject })
       if (!draining) void drain()
-      else if (pending.length === promptItems) prompt()
+      else onArrival()
     })
 }

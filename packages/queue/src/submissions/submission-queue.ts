@@ -197,12 +197,11 @@ function inserter(
     return packed.flatMap(({ submissionIds }) => submissionIds)
   }
   // On SQL, many jobs share the cost of a transaction.
-  return addsInBulk(
-    insert,
+  const batches =
     backend.kind === 'redis'
-      ? { maxItems: size.transactions, quietIterations: 0, paceMs: 4, promptItems: 16 }
-      : { maxItems: 512, quietIterations: 3, paceMs: 4, promptItems: 16 },
-  )
+      ? { maxItems: size.transactions, quietIterations: 0 }
+      : { maxItems: 512, quietIterations: 3 }
+  return addsInBulk(insert, { ...batches, paceMs: 10, quietMs: 3, promptItems: 16 })
 }
 
 async function countWaiting(jobs: JobQueue<QueuedTransactions>): Promise<QueueSize> {
