@@ -1,5 +1,5 @@
 import { partsOf } from '@ratatosk/block'
-import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
   decodeTransaction,
@@ -14,7 +14,6 @@ import { blockOf, type Entries, hexOf, type TestBlock } from './blocks.js'
 import type { Draw } from './draw.js'
 import {
   assets,
-  coin0,
   firstSlot,
   lastSlot,
   list,
@@ -40,6 +39,9 @@ interface Held {
 
 const forms = ['map', 'array', 'indefinite map', 'indefinite array'] as const
 const names = ['', 'gold', 'a name of silver that is longer!'].map(text)
+
+/** Not among the outputs that are drawn: nobody knows what it holds. */
+const collateral: OutputReference = { transactionId: new Uint8Array(32).fill(0xee), index: 9 }
 
 const drawTokens = (draw: Draw): Tokens =>
   Array.from({ length: draw(4) }, (_, i) => i).flatMap((i) =>
@@ -124,8 +126,12 @@ function honestTransaction(draw: Draw, inputs: readonly Held[], read: readonly H
 function drawFields(draw: Draw, inputs: readonly Held[]) {
   const minted: Tokens[number][] = []
   if (draw(2) === 0) minted.push([policy(8), names[draw(3)]!, BigInt(1 + draw(1000))])
-  const [burned] = inputs[0]!.plan.tokens ?? []
-  if (draw(2) === 0 && burned) minted.push([burned[0], burned[1], -1n - BigInt(draw(Number(burned[2])))])
+  // A map has no key twice, so what is minted is not burned too.
+  const isMinted = ([id, name]: Tokens[number]) =>
+    minted.some((own) => equalBytes(own[0], id) && equalBytes(own[1], name))
+  const burned = inputs[0]!.plan.tokens?.[0]
+  if (draw(2) === 0 && burned && !isMinted(burned))
+    minted.push([burned[0], burned[1], -1n - BigInt(draw(Number(burned[2])))])
   const script = (byte: number) => Uint8Array.of(0xf0, ...policy(byte))
   const from = firstSlot - 20n + BigInt(draw(40))
   const fields: (readonly [number, Uint8Array])[] = []
@@ -135,7 +141,10 @@ function drawFields(draw: Draw, inputs: readonly Held[]) {
   if (draw(2) === 0) fields.push([15, uint(0)])
   if (draw(3) === 0) fields.push([5, (draw(2) === 0 ? map : openMap)([string(script(1)), uint(0)])])
   if (draw(3) === 0)
-    fields.push([13, list(encodeOutputReference(coin0))], [16, outputWith(drawOutput(draw, 5_000_000n, []))])
+    fields.push(
+      [13, list(encodeOutputReference(collateral))],
+      [16, outputWith(drawOutput(draw, 5_000_000n, []))],
+    )
   return { fields, minted }
 }
 
