@@ -37,7 +37,7 @@ test('runs a full batch at once and a smaller one when nothing more arrives', as
   expect(batches).toEqual([[1, 2, 3]])
   await finish()
   add(4, 5)
-  await vi.advanceTimersByTimeAsync(4)
+  await vi.advanceTimersByTimeAsync(14)
   expect(batches).toHaveLength(1)
   await vi.advanceTimersByTimeAsync(1)
   expect(batches).toEqual([
@@ -64,6 +64,25 @@ test('does not wait for others longer than a pause', async () => {
   expect(batches).toEqual([])
   await vi.advanceTimersByTimeAsync(1)
   expect(batches).toEqual([[1, 2]])
+})
+
+test('waits longer for others when a batch has just started, and not after a pause', async () => {
+  const { batches, add, finish } = recording({ size: 100, quietMs: 5, mostMs: 50 })
+  add(1)
+  await vi.advanceTimersByTimeAsync(5)
+  await finish()
+  for (const item of [2, 3, 4]) {
+    add(item)
+    await vi.advanceTimersByTimeAsync(14)
+  }
+  expect(batches).toEqual([[1]])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(batches).toEqual([[1], [2, 3, 4]])
+  await finish()
+  await vi.advanceTimersByTimeAsync(50)
+  add(5)
+  await vi.advanceTimersByTimeAsync(5)
+  expect(batches).toEqual([[1], [2, 3, 4], [5]])
 })
 
 test('runs one batch at a time and collects the next one meanwhile', async () => {

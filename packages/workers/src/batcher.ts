@@ -1,11 +1,14 @@
 export interface BatchLimits {
   /** The most items in a batch. */
   readonly size: number
-  /** Milliseconds without a new item after which a batch starts. */
+  /** Milliseconds without a new item after which a batch starts; three times as many in a steady stream of items. */
   readonly quietMs: number
   /** Milliseconds after its first item was added at which a batch starts, however close together others arrive. */
   readonly mostMs: number
 }
+
+/** Submissions that share a job arrive together, so the pauses of a steady stream are longer than those between its items. */
+const steadyFactor = 3
 
 /**
  * Collects items into batches and runs one batch at a time: as soon as it is full, nothing has arrived for a while, or its first item has
@@ -20,6 +23,8 @@ export class Batcher<Item> {
   /** When the first and the last of the waiting items were added, by the monotonic clock. */
   #first = 0
   #last = 0
+  /** When the batch before started. */
+  #started = Number.NEGATIVE_INFINITY
 
   /** @param run must not reject */
   constructor(limits: BatchLimits, run: (items: readonly Item[]) => Promise<void>) {
@@ -36,14 +41,20 @@ export class Batcher<Item> {
 
   #schedule(): void {
     if (this.#running || this.#items.length === 0) return
-    const { size, quietMs, mostMs } = this.#limits
-    const due = Math.min(this.#last + quietMs, this.#first + mostMs) - performance.now()
+    const { size, mostMs } = this.#limits
+    const due = Math.min(this.#last + this.#quietMs, this.#first + mostMs) - performance.now()
     if (this.#items.length >= size || due <= 0) this.#start()
     else
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined
         this.#schedule()
       }, due)
+  }
+
+  get #quietMs(): number {
+    const { quietMs, mostMs } = this.#limits
+    const isSteady = this.#first - this.#started < mostMs
+    return isSteady ? quietMs * steadyFactor : quietMs
   }
 
   #start(): void {
@@ -53,7 +64,8 @@ export class Batcher<Item> {
     const { size } = this.#limits
     const batch = this.#items.slice(0, size)
     this.#items = this.#items.slice(size)
-    this.#first = performance.now()
+    this.#started = performance.now()
+    this.#first = this.#started
     void this.#run(batch).finally(() => {
       this.#running = false
       this.#schedule()

@@ -23,7 +23,7 @@ export interface ValidationWorkerOptions {
   readonly now?: () => number
   /** The most transactions that are judged and written together. @defaultValue 256 */
   readonly batchSize?: number
-  /** After how long without another transaction a batch is judged, in milliseconds. @defaultValue 5 */
+  /** After how long without another transaction a batch is judged, in milliseconds; three times as long in a steady stream. @defaultValue 5 */
   readonly batchQuietMs?: number
   /** How long the first transaction of a batch waits for others that keep arriving, in milliseconds. @defaultValue 50 */
   readonly batchWaitMs?: number
