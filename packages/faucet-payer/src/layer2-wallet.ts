@@ -5,17 +5,18 @@ import {
   type ProtocolParameters,
   type SlotConfig,
   timeToSlot,
+  type Utxo,
 } from '@ratatosk/ledger'
 import type { SubmissionQueue } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
-import type { WalletKeys } from '@ratatosk/transaction'
+import { isWalletError, type WalletKeys } from '@ratatosk/transaction'
 import { FaucetPayerError } from './errors.js'
 import { preparePayment } from './prepare-payment.js'
-import type { FaucetWallet, Sending } from './wallet.js'
+import type { FaucetWallet, PaymentDraft, Preparation, Sending } from './wallet.js'
 
 /** Options of {@link createLayer2FaucetWallet}. */
 export interface Layer2FaucetWalletOptions {
-  readonly store: Pick<Store, 'utxosAt' | 'transaction'> & {
+  readonly store: Pick<Store, 'utxoPages' | 'transaction'> & {
     readonly rejections: Pick<Store['rejections'], 'find'>
   }
   /** The queue behind `POST /submit`. */
@@ -76,15 +77,27 @@ export function createLayer2FaucetWallet(options: Layer2FaucetWalletOptions): Fa
     return { kind: 'unknown', error: new Error(`The payment was not validated within ${verdictMs} ms`) }
   }
 
+  function prepareFrom(draft: PaymentDraft, unspent: readonly Utxo[]): Promise<Preparation> {
+    const slot = timeToSlot(slots, BigInt(now()))
+    return preparePayment(draft, { keys, unspent, parameters, slots, slot, networkId: 0 })
+  }
+
   return {
+    // Anybody can send any number of outputs to the address, so no more of them are read than a payment takes. Of an output that was not
+    // read, or was made by a payment whose inputs were not, it is only unknown that it could be spent.
     async prepare(draft) {
-      const outputs = await store.utxosAt(keys.address.bytes)
-      const unspent = outputs.map(({ reference, output }) => ({
-        reference,
-        output: decodeTransactionOutput(output),
-      }))
-      const slot = timeToSlot(slots, BigInt(now()))
-      return preparePayment(draft, { keys, unspent, parameters, slots, slot, networkId: 0 })
+      const unspent: Utxo[] = []
+      let [pages, attemptAt] = [0, 1]
+      for await (const page of store.utxoPages(keys.address.bytes)) {
+        for (const { reference, output } of page)
+          unspent.push({ reference, output: decodeTransactionOutput(output) })
+        pages += 1
+        if (pages < attemptAt) continue
+        attemptAt *= 2
+        const preparation = await prepareFrom(draft, unspent).catch(unlessRefused)
+        if (preparation?.kind === 'prepared') return preparation
+      }
+      return prepareFrom(draft, unspent)
     },
 
     async send(payment) {
@@ -102,4 +115,9 @@ export function createLayer2FaucetWallet(options: Layer2FaucetWalletOptions): Fa
       return expired ? 'impossible' : 'possible'
     },
   }
+}
+
+/** A payment that outputs with many tokens make too large may be possible with others. */
+function unlessRefused(error: unknown): undefined {
+  if (!isWalletError(error)) throw error
 }
