@@ -110,7 +110,7 @@ export interface SequencerOptions {
    * all is computed when they are committed. @defaultValue 1000
    */
   readonly prepareAtTransactions?: number
-  /** How long layer 1 may take to include a transaction, in milliseconds. @defaultValue 120000 */
+  /** How long layer 1 may take to include a commit or a merge, in milliseconds. @defaultValue 120000 */
   readonly blockValidityMs?: number
   /** Maximum number of unconfirmed commits, and of unconfirmed merges. @defaultValue 8 */
   readonly maxUnconfirmed?: number

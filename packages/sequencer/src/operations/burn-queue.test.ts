@@ -72,7 +72,6 @@ function scene(elements: number, failing = 0) {
     memory: {},
     slots: { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 },
     maxUnconfirmed: 8,
-    blockValidityMs: 120_000,
     pollMs: 1,
     pause: async () => undefined,
     step: () => undefined,

@@ -18,7 +18,7 @@ import { SequencerError } from '../errors.js'
 import { administratorOf } from './administrator.js'
 import { burnQueue } from './burn-queue.js'
 import { readReferenceScripts } from './reference-scripts.js'
-import { submitAndConfirm } from './submit-and-confirm.js'
+import { operationValidUntil, submitAndConfirm } from './submit-and-confirm.js'
 
 /** The result of init when layer 1 has a root unit already; undefined when it has none. */
 export async function findRoot({
@@ -114,7 +114,7 @@ async function createRegistry(context: SequencerContext): Promise<void> {
 }
 
 async function register(context: SequencerContext): Promise<void> {
-  const { contracts, operator, layer1, slots, signal, blockValidityMs, log } = context
+  const { contracts, operator, layer1, slots, signal, log } = context
   const key = operator.keys.payment.hash
   const ownEntry = async () =>
     (await existingRegistry(context)).datum.operators.find(({ vkey }) => equalBytes(vkey, key))
@@ -130,7 +130,7 @@ async function register(context: SequencerContext): Promise<void> {
   const validity = {
     // The tip's slot, in case this clock is ahead of the network's.
     validFrom: min(tip.slot, current),
-    validUntil: current + BigInt(Math.ceil(blockValidityMs / slots.slotLength)),
+    validUntil: operationValidUntil(context, current),
     slots,
   }
   const referenceScripts = await readReferenceScripts(context)

@@ -27,15 +27,24 @@ export async function submitAndConfirm(
   return confirm(context, await build(context, wallet, draft), isDone)
 }
 
-/** Builds a transaction. Its validity ends as late as that of a commit, unless the draft says when. */
+/**
+ * How long layer 1 may take to include a transaction of an operation, in milliseconds. It does not follow the life of a commit, which is
+ * short because a block ends with it: a transaction that a busy machine includes late is as good, and one that expires fails an operation.
+ */
+const operationValidityMs = 120_000
+
+/** First slot in which layer 1 can no longer include a transaction of an operation. @param current the current slot */
+export const operationValidUntil = ({ slots }: Pick<SequencerContext, 'slots'>, current: bigint): bigint =>
+  current + BigInt(Math.ceil(operationValidityMs / slots.slotLength))
+
+/** Builds a transaction, valid until {@link operationValidUntil} unless the draft says otherwise. */
 export async function build(
-  { layer1, slots, signal, blockValidityMs }: SequencerContext,
+  context: SequencerContext,
   wallet: Wallet,
   draft: TransactionDraft,
 ): Promise<OperationTransaction> {
-  const validUntil =
-    draft.validUntil ??
-    (await layer1.currentSlot({ signal })) + BigInt(Math.ceil(blockValidityMs / slots.slotLength))
+  const { layer1, signal } = context
+  const validUntil = draft.validUntil ?? operationValidUntil(context, await layer1.currentSlot({ signal }))
   return { wallet, validUntil, built: await wallet.build({ ...draft, validUntil }, { signal }) }
 }
 
