@@ -67,53 +67,36 @@ function countVitest(path) {
   }
 }
 
-/**
- * Tests of tap by file, from its TAP report: one for each test of a file, as vitest counts, not one for each assertion.
- * Undefined without a report.
- */
-function readTap(path) {
-  if (!existsSync(path)) return undefined
+/** Tests of tap, from its TAP report: one for each test of a file, as vitest counts, not one for each assertion. */
+function countTap(path) {
+  const count = { passed: 0, failed: 0, skipped: 0, failures: [] }
+  if (!existsSync(path)) return { ...count, failed: 1, failures: ['tap: no report'] }
   const { Parser } = createRequire(import.meta.url)('tap-parser')
-  const parser = new Parser()
-  const files = new Map()
-  const of = (name) => {
-    const known = files.get(name) ?? { passed: 0, skipped: 0, failures: [] }
-    files.set(name, known)
-    return known
+  const fail = (name) => {
+    count.failed++
+    count.failures.push(name)
   }
+  const parser = new Parser()
+  const failing = new Map()
   parser.on('child', (file) => {
     file.on('assert', (result) => {
-      const count = of(file.name)
       if (result.skip || result.todo) count.skipped++
       else if (result.ok) count.passed++
-      else count.failures.push(result.name)
+      else failing.set(file.name, [...(failing.get(file.name) ?? []), result.name])
     })
   })
   parser.on('assert', (file) => {
-    const count = of(file.name)
     // A file that failed without a failing test of its own (a crash, a time-out) counts as one failure.
-    if (!file.ok && !file.skip && !file.todo && count.failures.length === 0)
-      count.failures.push(file.diag?.failReason ?? file.diag?.signal ?? 'the file failed')
+    if (!file.ok && !file.skip && !file.todo) {
+      const tests = failing.get(file.name) ?? [
+        file.diag?.failReason ?? file.diag?.signal ?? 'the file failed',
+      ]
+      for (const test of tests) fail(`${file.name} > ${test}`)
+    }
   })
   parser.end(readFileSync(path, 'utf8'))
-  return files
-}
-
-/** The sum of {@link readTap}. */
-function countTap(files) {
-  const count = { passed: 0, failed: 0, skipped: 0, failures: [] }
-  if (files === undefined) return { ...count, failed: 1, failures: ['tap: no report'] }
-  for (const [name, { passed, skipped, failures }] of files) {
-    count.passed += passed
-    count.skipped += skipped
-    count.failed += failures.length
-    count.failures.push(...failures.map((test) => `${name} > ${test}`))
-  }
   return count
 }
-
-/** More failing files than this are no accident. */
-const mostRepeated = 4
 
 const checks = [
   ['format and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'],
@@ -137,32 +120,17 @@ const vitestStatus = await node(
   `--outputFile.json=${vitestReport}`,
 )
 
+const tapReport = join(results, 'tap.tap')
 // After a fresh installation tap first has to be built without its TypeScript loader; later this does nothing.
 await node('node_modules/tap/dist/esm/run.mjs', 'build')
-async function tap(report, ...more) {
-  const path = join(results, report)
-  const status = await node(
-    'node_modules/tap/dist/esm/run.mjs',
-    'run',
-    '--reporter=terse',
-    `--output-file=${path}`,
-    ...more,
-  )
-  return { status, files: readTap(path) }
-}
+const tapStatus = await node(
+  'node_modules/tap/dist/esm/run.mjs',
+  'run',
+  '--reporter=terse',
+  `--output-file=${tapReport}`,
+)
 
-let { status: tapStatus, files: tapFiles } = await tap('tap.tap')
-// Tests of whole nodes share the processors with each other and with browsers. A file that fails is run once more, alone, and named.
-const repeated = [...(tapFiles ?? [])].filter(([, { failures }]) => failures.length > 0)
-if (repeated.length > 0 && repeated.length <= mostRepeated) {
-  for (const [name, { failures }] of repeated)
-    for (const test of failures) console.log(`failed at first: ${name} > ${test}`)
-  const again = await tap('tap-again.tap', '--jobs=1', ...repeated.map(([name]) => name))
-  tapStatus = again.status
-  for (const [name, count] of again.files ?? []) tapFiles.set(name, count)
-}
-
-const counts = [countVitest(vitestReport), countTap(tapFiles)]
+const counts = [countVitest(vitestReport), countTap(tapReport)]
 const sum = (key) => counts.reduce((total, count) => total + count[key], 0)
 const runnersFailed = vitestStatus !== 0 || tapStatus !== 0
 const failed = Math.max(sum('failed') + failedChecks.length, runnersFailed ? 1 : 0)
