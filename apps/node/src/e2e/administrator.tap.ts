@@ -33,7 +33,7 @@ t.test(
       AUTO_COMMIT: 'false',
       AUTO_MERGE: 'false',
       MATURITY_WINDOW_MS: '1000',
-      BLOCK_VALIDITY_MS: '5000',
+      BLOCK_VALIDITY_MS: '10000',
     }
     const first = await runNode(t, environment)
     await initialised(first.url)
