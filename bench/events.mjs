@@ -1,5 +1,5 @@
-// What GET /events costs: the memory of idle clients, the time to the first byte, a replay from the beginning, and POST /submit
-// beside 100 clients against POST /submit alone, on PostgreSQL and Redis. The servers and the load are processes of their own. Two equal
+// What GET /events costs: the memory of idle clients, a replay from the beginning, POST /submit beside 100 clients against POST /submit
+// alone, and the time to the first byte of a client that reconnects meanwhile, on PostgreSQL and Redis. The servers and the load are processes of their own. Two equal
 // processes take turns at having the clients, and the rates of both are multiplied, so that what one process does faster cancels out.
 import { fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -13,7 +13,8 @@ import { openStore } from '@ratatosk/store'
 import { submit } from '@ratatosk/submit'
 import Fastify from 'fastify'
 import pg from 'pg'
-import { median } from './lib/figures.mjs'
+import { byteString, transactionShaped } from './lib/bodies.mjs'
+import { median, percentile } from './lib/figures.mjs'
 
 const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
@@ -21,15 +22,6 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
 const seconds = Number(process.env.BENCH_SECONDS ?? 4)
 const idleClients = Number(process.env.BENCH_CLIENTS ?? 1000)
 const replayed = Number(process.env.BENCH_EVENTS ?? 100_000)
-
-/** Shaped like a transaction, so that it takes the whole way into the queue. */
-const transaction = Buffer.concat([
-  Buffer.from('84a10059012c', 'hex'),
-  randomBytes(300),
-  Buffer.from('a0f5f6', 'hex'),
-])
-/** As long, and no transaction. */
-const bytes = Buffer.concat([Buffer.from('590132', 'hex'), randomBytes(306)])
 
 if (process.argv[2] === 'server') await serve(process.argv[3])
 else await measure()
@@ -70,10 +62,10 @@ async function start(name) {
 }
 
 /** Connects; resolves with the time to the first byte in milliseconds, and reads on. */
-function connect(url, onText = () => undefined) {
+function connect(url, onText = () => undefined, headers = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now()
-    const request = get(url, { agent: false }, (response) => {
+    const request = get(url, { agent: false, headers }, (response) => {
       response.once('data', () =>
         resolve({ ms: performance.now() - started, close: () => request.destroy() }),
       )
@@ -85,7 +77,7 @@ function connect(url, onText = () => undefined) {
 }
 
 /** Submits for some seconds, and empties the queue. Requests a second, and microseconds of the server's processors for each. */
-async function load(server, { jobs }, body = transaction) {
+async function load(server, { jobs }, body = transactionShaped) {
   const autocannon = createRequire(import.meta.url).resolve('autocannon')
   const url = `${server.url}/submit`
   const args = ['-j', '-n', '-c', '64', '-d', String(seconds), '-m', 'POST', '-H', 'content-type=text/plain']
@@ -103,8 +95,9 @@ async function load(server, { jobs }, body = transaction) {
 }
 
 /** The geometric mean of a figure of several loads. */
-const mean = (loads, figure) =>
-  loads.reduce((product, load) => product * load[figure], 1) ** (1 / loads.length)
+function mean(loads, figure) {
+  return loads.reduce((product, load) => product * load[figure], 1) ** (1 / loads.length)
+}
 
 async function measure() {
   const name = `bench_${randomBytes(4).toString('hex')}`
@@ -133,7 +126,7 @@ async function measure() {
       const loads = { plain: [], alone: [], beside: [] }
       for (const [one, other] of [servers, servers.toReversed()]) {
         const kinds = {
-          plain: () => load(one, queue, bytes),
+          plain: () => load(one, queue, byteString),
           alone: () => load(one, queue),
           async beside() {
             const clients = await hundredClients(other)
@@ -162,6 +155,14 @@ async function measure() {
     )
     console.log(
       `POST /submit of what is found by its transaction: ${median(ratios.identified).toFixed(3)} of plain bytes (${range(ratios.identified)})`,
+    )
+    const clients = await hundredClients(followed)
+    const reconnecting = reconnect(followed)
+    await load(followed, queue)
+    const waits = await reconnecting.stop()
+    for (const { close } of clients) close()
+    console.log(
+      `first byte of ${waits.length} clients that reconnect under load: median ${median(waits).toFixed(0)} ms, p95 ${percentile(waits, 0.95).toFixed(0)} ms, at most ${Math.max(...waits).toFixed(0)} ms`,
     )
 
     for (let written = 0; written < replayed; ) {
@@ -196,6 +197,23 @@ async function measure() {
     await database.end()
     await queue.jobs.obliterate({ force: true })
     await backend.close()
+  }
+}
+
+/** Reconnects with `Last-Event-ID` twenty times a second until it is stopped; the times to the first byte, in milliseconds. */
+function reconnect({ url }) {
+  const pending = []
+  const timer = setInterval(
+    () => pending.push(connect(`${url}/events`, undefined, { 'last-event-id': '0.0.0' })),
+    50,
+  )
+  return {
+    async stop() {
+      clearInterval(timer)
+      const connected = await Promise.all(pending)
+      for (const { close } of connected) close()
+      return connected.map(({ ms }) => ms)
+    },
   }
 }
 
