@@ -23,7 +23,8 @@ export function transactionOf(number: number) {
   }
 }
 
-const numberOf = (cbor: Uint8Array) => (cbor[4] ?? 0) * 256 + (cbor[5] ?? 0)
+/** Undoes {@link transactionOf}. */
+export const numberOf = (cbor: Uint8Array) => (cbor[4] ?? 0) * 256 + (cbor[5] ?? 0)
 
 /** Validation in miniature: stores the verdict before the queue is told, and is interrupted at random in between. */
 export function validate(
