@@ -11,7 +11,9 @@ import { toHex } from './hex.js'
 import { headerHashOf, InvalidProofError, verifyTransactionProof, verifyUtxoProof } from './index.js'
 import { rootOf } from './merkle.js'
 
+/** Proofs; `RATATOSK_PROOFS=10000` is the long run. */
 const runs = Number(process.env.RATATOSK_PROOFS ?? 150)
+const longRun = { timeout: 3_600_000 }
 
 test('hashes as Node.js does, at every length around a block', () => {
   for (const length of [0, 1, 3, 127, 128, 129, 255, 256, 257, 1000]) {
@@ -66,7 +68,7 @@ function answer(entries: number, place: number, isThere: boolean) {
 const questions = fc.tuple(fc.integer({ min: 1, max: 400 }), fc.nat(999), fc.boolean())
 
 describe('outputs', () => {
-  test('are there, or not, as the trie says', () => {
+  test('are there, or not, as the trie says', longRun, () => {
     fc.assert(
       fc.property(questions, ([entries, place, isThere]) => {
         const { given, outref, headerHash, root } = answer(entries, place, isThere)
@@ -77,7 +79,7 @@ describe('outputs', () => {
     )
   })
 
-  test('are not believed after any change of a byte', () => {
+  test('are not believed after any change of a byte', longRun, () => {
     fc.assert(
       fc.property(
         questions,
