@@ -96,8 +96,14 @@ t.test('refuses what /submit refuses, before anything is judged', async (t) => {
   for (const body of ['', '8', 'xyz', '8080', '82', '1 8']) t.equal((await post(body)).statusCode, 400, body)
   t.same((await post('82')).json(), { error: 'Invalid CBOR provided' })
   t.equal((await post('0'.repeat(9))).statusCode, 413)
-  t.equal((await post('80', 'application/json')).statusCode, 415)
-  t.equal((await server.inject({ method: 'POST', url: '/evaluate' })).statusCode, 415)
+  for (const refused of [
+    await post('80', 'application/json'),
+    await post('80', 'application/x-www-form-urlencoded'),
+    await server.inject({ method: 'POST', url: '/evaluate' }),
+  ]) {
+    t.equal(refused.statusCode, 415)
+    t.match(refused.json().error, /send the hex digits with the header Content-Type: text\/plain/)
+  }
   t.equal((await server.inject({ method: 'GET', url: '/evaluate' })).statusCode, 404)
 })
 

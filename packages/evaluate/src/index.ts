@@ -1,25 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { isWellFormed, toHex } from '@ratatosk/cbor'
-import { errorHandler, hexBody, hexBodyLimit, noStore, readBy } from '@ratatosk/http'
+import { toHex } from '@ratatosk/cbor'
+import { noStore, readTransactionBodies, retryAfterSeconds } from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import {
-  EvaluationsBusyError,
-  InvalidCborError,
-  MissingContentTypeError,
-  TransactionTooLargeError,
-} from './errors.js'
+import { EvaluationsBusyError } from './errors.js'
 import type { Evaluation, Evaluations, RedeemerReport, Units } from './ports.js'
 import { type EvaluateAnswer, evaluateSchema } from './schemas.js'
 
-export {
-  type EvaluateErrorCode,
-  EvaluationsBusyError,
-  InvalidCborError,
-  isEvaluateError,
-  MissingContentTypeError,
-  TransactionTooLargeError,
-} from './errors.js'
+export { InvalidCborError, TransactionTooLargeError, UnsupportedTypeError } from '@ratatosk/http'
+export { type EvaluateErrorCode, EvaluationsBusyError, isEvaluateError } from './errors.js'
 export type { Evaluation, Evaluations, Failure, RedeemerReport, Units } from './ports.js'
 export { EvaluateAnswer, evaluateSchema } from './schemas.js'
 
@@ -38,40 +27,19 @@ const plugin: FastifyPluginAsyncTypebox<EvaluateOptions> = async (fastify, optio
   if (!Number.isSafeInteger(maxTransactionSize) || maxTransactionSize < 1)
     throw new TypeError('@ratatosk/evaluate: maxTransactionSize must be a positive integer')
 
-  fastify.setErrorHandler(errorHandler)
-  fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('text/plain', { parseAs: 'buffer' }, (_request, body, done) =>
-    done(null, body),
-  )
-
+  const reading = readTransactionBodies(fastify, { prefix: 'EVALUATE', maxSize: maxTransactionSize })
   fastify.post(
     '/evaluate',
-    {
-      schema: evaluateSchema,
-      onRequest: noStore,
-      validatorCompiler: readBy(transactionReader(maxTransactionSize)),
-      bodyLimit: hexBodyLimit(maxTransactionSize),
-    },
+    { schema: evaluateSchema, onRequest: noStore, ...reading },
     async ({ body, signal }) => {
       try {
         return answerOf(await evaluations.evaluate(body, signal))
       } catch (error) {
-        const retryAfterMs = retryAfterOf(error)
-        throw retryAfterMs === undefined ? error : new EvaluationsBusyError(retryAfterMs)
+        const seconds = retryAfterSeconds(error)
+        throw seconds === undefined ? error : new EvaluationsBusyError(seconds)
       }
     },
   )
-}
-
-/** A function from the body to one well-formed CBOR item. */
-function transactionReader(maxSize: number): (body: Buffer | null) => Uint8Array {
-  return (body) => {
-    if (body === null) throw new MissingContentTypeError()
-    const cbor = hexBody(body, maxSize)
-    if (cbor === 'too large') throw new TransactionTooLargeError()
-    if (cbor === 'not hex' || !isWellFormed(cbor)) throw new InvalidCborError()
-    return cbor
-  }
 }
 
 function answerOf({ verdict, transactionId, failures, redeemers, slot }: Evaluation): EvaluateAnswer {
@@ -104,12 +72,6 @@ function reportOf({
 
 function unitsOf({ memory, steps }: Units) {
   return { memory: String(memory), steps: String(steps) }
-}
-
-function retryAfterOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('retryAfterMs' in error)) return undefined
-  const { retryAfterMs } = error
-  return typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : undefined
 }
 
 /**

@@ -1,4 +1,10 @@
-import { bodyResponses, busyBody, errorBody, internalErrorBody, limitResponses } from '@ratatosk/http'
+import {
+  busyBody,
+  internalErrorBody,
+  limitResponses,
+  transactionBody,
+  transactionBodyResponses,
+} from '@ratatosk/http'
 import { type Static, Type } from '@sinclair/typebox'
 
 /** A budget or cost of a script. */
@@ -87,27 +93,18 @@ export const EvaluateAnswer = Type.Object(
 )
 export type EvaluateAnswer = Static<typeof EvaluateAnswer>
 
-/**
- * Route schema of `POST /evaluate`, for OpenAPI documents. The body is described as it is sent (hex) and typed as the handler receives
- * it (bytes).
- */
+/** Route schema of `POST /evaluate`, for OpenAPI documents. */
 export const evaluateSchema = {
   operationId: 'evaluate',
   summary: 'Judge a transaction without submitting it',
   description:
     'Applies the rules that validation applies, to the mempool ledger as it is now, and changes nothing. A later submission can end otherwise, because the ledger changes.',
   tags: ['transactions'],
-  consumes: ['text/plain'],
-  body: Type.Unsafe<Uint8Array>(
-    Type.String({ description: 'CBOR of the transaction in hex. Surrounding white space is ignored' }),
-  ),
+  ...transactionBody,
   response: {
     ...limitResponses(),
-    ...bodyResponses(),
+    ...transactionBodyResponses(),
     200: EvaluateAnswer,
-    400: errorBody('The body is not exactly one well-formed CBOR item in hex'),
-    413: errorBody('The transaction is larger than the limit'),
-    415: errorBody('The content type is not text/plain'),
     500: internalErrorBody(),
     503: busyBody('too many transactions wait to be evaluated'),
   },

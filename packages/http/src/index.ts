@@ -26,7 +26,6 @@ export {
   sameOriginOnly,
   sideEffectingGet,
 } from './guards.js'
-export { hexBody, hexBodyLimit } from './hex-body.js'
 export { clientErrorHandler, httpErrorOptions, httpErrors } from './http-errors.js'
 export {
   asLayer1Failure,
@@ -36,6 +35,7 @@ export {
 } from './layer1-failure.js'
 export { operationError, operationResponses } from './operation-error.js'
 export { decimalParameter, hexParameter, printed, type Query, type QueryValue, readBy } from './query.js'
+export { retryAfterSeconds } from './retry-after.js'
 export {
   arrivalResponses,
   bodyResponses,
@@ -53,4 +53,14 @@ export {
   unauthorizedBody,
 } from './schemas.js'
 export { limitedServer, type ServerLimits, serverLimits } from './server-limits.js'
+export {
+  type BodyScope,
+  InvalidCborError,
+  readTransactionBodies,
+  type TransactionBodyOptions,
+  TransactionTooLargeError,
+  transactionBody,
+  transactionBodyResponses,
+  UnsupportedTypeError,
+} from './transaction-body.js'
 export { addVary } from './vary.js'

@@ -52,12 +52,8 @@ export class NotKeptError extends HttpError {
 
 /** 503: too many proofs are being made. */
 export class ProverBusyError extends BusyError {
-  constructor(retryAfterMs: number) {
-    super(
-      'PROOFS_BUSY',
-      'Too many proofs are being made: retry later',
-      Math.max(1, Math.ceil(retryAfterMs / 1000)),
-    )
+  constructor(retryAfterSeconds: number) {
+    super('PROOFS_BUSY', 'Too many proofs are being made: retry later', retryAfterSeconds)
   }
 }
 

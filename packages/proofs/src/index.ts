@@ -1,6 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
-import { errorHandler, hexParameter, noStore, type Query, type QueryValue, readBy } from '@ratatosk/http'
+import {
+  errorHandler,
+  hexParameter,
+  noStore,
+  type Query,
+  type QueryValue,
+  readBy,
+  retryAfterSeconds,
+} from '@ratatosk/http'
 import { decodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import { proofFromCbor, proofToJson } from '@ratatosk/trie'
 import type { RegisterOptions } from 'fastify'
@@ -90,9 +98,8 @@ async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
   try {
     return await prove()
   } catch (error) {
-    if (error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number')
-      throw new ProverBusyError(error.retryAfterMs)
-    throw error
+    const seconds = retryAfterSeconds(error)
+    throw seconds === undefined ? error : new ProverBusyError(seconds)
   }
 }
 

@@ -1,24 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { isWellFormed } from '@ratatosk/cbor'
-import { errorHandler, hexBody, hexBodyLimit, readBy } from '@ratatosk/http'
+import { readTransactionBodies } from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import {
-  EnqueueError,
-  InvalidCborError,
-  MissingContentTypeError,
-  TransactionTooLargeError,
-} from './errors.js'
+import { EnqueueError } from './errors.js'
 import { submitSchema } from './schemas.js'
 
-export {
-  EnqueueError,
-  InvalidCborError,
-  isSubmitError,
-  MissingContentTypeError,
-  type SubmitErrorCode,
-  TransactionTooLargeError,
-} from './errors.js'
+export { InvalidCborError, TransactionTooLargeError, UnsupportedTypeError } from '@ratatosk/http'
+export { EnqueueError, isSubmitError, type SubmitErrorCode } from './errors.js'
 export { SubmitAnswer, submitSchema } from './schemas.js'
 
 /**
@@ -50,47 +38,17 @@ const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options
     throw new TypeError('@ratatosk/submit: maxTransactionSize must be a positive integer')
   }
 
-  fastify.setErrorHandler(errorHandler)
-  fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('text/plain', { parseAs: 'buffer' }, (_request, body, done) =>
-    done(null, body),
-  )
-
-  fastify.post(
-    '/submit',
-    {
-      schema: submitSchema,
-      validatorCompiler: readBy(transactionReader(maxTransactionSize)),
-      bodyLimit: hexBodyLimit(maxTransactionSize),
-    },
-    async (request) => {
-      try {
-        return {
-          message: 'Successfully added the transaction to the queue' as const,
-          id: await queue.add(request.body),
-        }
-      } catch (error) {
-        throw new EnqueueError(error)
+  const reading = readTransactionBodies(fastify, { prefix: 'SUBMIT', maxSize: maxTransactionSize })
+  fastify.post('/submit', { schema: submitSchema, ...reading }, async (request) => {
+    try {
+      return {
+        message: 'Successfully added the transaction to the queue' as const,
+        id: await queue.add(request.body),
       }
-    },
-  )
-}
-
-/**
- * Creates a reader of bodies of hex digits in either case, with optional white space around them.
- *
- * @param maxSize bytes of CBOR
- * @returns a function from the body to the CBOR. It throws {@link InvalidCborError} or
- *   {@link TransactionTooLargeError}, and {@link MissingContentTypeError} for a request without a body to parse.
- */
-function transactionReader(maxSize: number): (body: Buffer | null) => Uint8Array {
-  return (body) => {
-    if (body === null) throw new MissingContentTypeError()
-    const cbor = hexBody(body, maxSize)
-    if (cbor === 'too large') throw new TransactionTooLargeError()
-    if (cbor === 'not hex' || !isWellFormed(cbor)) throw new InvalidCborError()
-    return cbor
-  }
+    } catch (error) {
+      throw new EnqueueError(error)
+    }
+  })
 }
 
 /**

@@ -6,7 +6,8 @@ import submit, { submit as named, type SubmitOptions } from './index.js'
 
 const invalid = '{"error":"Invalid CBOR provided"}'
 const tooLarge = '{"error":"Request body is too large"}'
-const unsupported = '{"error":"Unsupported Media Type"}'
+const unsupported =
+  '{"error":"Unsupported Media Type: send the hex digits with the header Content-Type: text/plain"}'
 const failed = '{"error":"Failed to enqueue transaction"}'
 const accepted = (id: string) => `{"message":"Successfully added the transaction to the queue","id":"${id}"}`
 

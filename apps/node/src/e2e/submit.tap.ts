@@ -11,7 +11,10 @@ t.setTimeout(600_000)
 const accepted = /^\{"message":"Successfully added the transaction to the queue","id":"[^"]+"\}$/
 const invalid = { status: 400, body: '{"error":"Invalid CBOR provided"}' }
 const tooLarge = { status: 413, body: '{"error":"Request body is too large"}' }
-const unsupported = { status: 415, body: '{"error":"Unsupported Media Type"}' }
+const unsupported = {
+  status: 415,
+  body: '{"error":"Unsupported Media Type: send the hex digits with the header Content-Type: text/plain"}',
+}
 
 const zeros = (bytes: number) => '00'.repeat(bytes)
 
