@@ -14,6 +14,13 @@ export class TooManyFiltersError extends HttpError {
   }
 }
 
+/** 400: a parameter that does not exist. Whoever misspells a filter would be sent everything. */
+export class UnknownParameterError extends HttpError {
+  constructor(name: string, known: readonly string[]) {
+    super(400, 'EVENTS_UNKNOWN_PARAMETER', `Unknown parameter: ${name}. Send any of ${known.join(', ')}`)
+  }
+}
+
 /** 503: as many clients as allowed read events. */
 export class TooManyClientsError extends BusyError {
   constructor() {
@@ -25,6 +32,7 @@ export class TooManyClientsError extends BusyError {
 export type EventsErrorCode =
   | 'EVENTS_INVALID_PARAMETER'
   | 'EVENTS_TOO_MANY_FILTERS'
+  | 'EVENTS_UNKNOWN_PARAMETER'
   | 'EVENTS_TOO_MANY_CLIENTS'
 
 /** Whether a caught value is one of this package's errors; works across copies of the package. */

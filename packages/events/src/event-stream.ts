@@ -14,6 +14,8 @@ export interface EventStreamOptions {
   readonly heartbeatMs: number
   /** Time that the client has to take what was sent, in milliseconds. */
   readonly drainTimeoutMs: number
+  /** Called when the client has not taken anything for that time, before its stream ends. */
+  readonly onStall: () => void
 }
 
 /** Bytes that wait before no further page is read. */
@@ -56,8 +58,9 @@ export class EventStream extends Readable implements Follower {
   }
 
   tick(now: number): void {
-    const { heartbeatMs, drainTimeoutMs } = this.#options
+    const { heartbeatMs, drainTimeoutMs, onStall } = this.#options
     if (this.#waitingSince !== undefined && now - this.#waitingSince >= drainTimeoutMs) {
+      onStall()
       this.destroy()
     } else if (this.#wanted && !this.#reading && now - this.#sentAt >= heartbeatMs) {
       this.#send(renderHeartbeat(this.#position))

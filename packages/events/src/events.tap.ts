@@ -247,6 +247,8 @@ t.test('refuses what it cannot read, and says what to send', async (t) => {
     ['address=stake_test1uqehkck0lajq8gr28t9uxnuvgcqrc6070x3k9r8048z8y5gssrtvn', /^Invalid address: /],
     ['address=addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8', /^Invalid address: /],
     [`tx_hash=${hash}&block=${hash}`, /^Send at most one of tx_hash, address and block$/],
+    ['txHash=x', /^Unknown parameter: txHash\. Send any of type, tx_hash, address, block, after$/],
+    ['after=1.1.1&lastEventId=2.2.2', /^Unknown parameter: lastEventId\. /],
     ['after=1.2', /^Invalid after: 1\.2\. Send the id of an event/],
     ['after=1.2.1234567890123456789', /^Invalid after: /],
     ['after=1.1.1&after=2.2.2', /^Invalid after: 1\.1\.1,2\.2\.2\. /],
@@ -299,7 +301,7 @@ t.test('looks for events only while somebody reads them', async (t) => {
 })
 
 t.test('drops a client that does not read, which resumes and misses nothing', async (t) => {
-  const { log, port, sockets } = await build(t, { drainTimeoutMs: 300 })
+  const { log, port, sockets, records } = await build(t, { drainTimeoutMs: 300 })
   log.add(100_000)
   const slow = follow(t, port, '/events?after=0.0.0')
   slow.socket.pause()
@@ -315,6 +317,8 @@ t.test('drops a client that does not read, which resumes and misses nothing', as
   )
   t.ok(most > 0, 'the client was behind')
   t.ok(most < 1_048_576, `${most} bytes waited for it`)
+  const ended = records().filter(({ msg }) => String(msg).startsWith('The client takes no events'))
+  t.match(ended, [{ level: 30, drainTimeoutMs: 300, reqId: /./ }], 'the log says why')
   slow.socket.resume()
   await until(() => slow.hasEnded())
   const seen = slow.events()

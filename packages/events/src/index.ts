@@ -15,6 +15,7 @@ export {
   isEventsError,
   TooManyClientsError,
   TooManyFiltersError,
+  UnknownParameterError,
 } from './errors.js'
 export type * from './ports.js'
 export type { Network } from './query.js'
@@ -69,7 +70,7 @@ const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options
   fastify.get<{ Querystring: EventsQuery }>(
     '/events',
     { schema: eventsSchema, validatorCompiler: queryOnly(queryReader(network)) },
-    async ({ query, headers, method }, reply) => {
+    async ({ query, headers, method, log: requestLog }, reply) => {
       reply
         .type('text/event-stream; charset=utf-8')
         .header('cache-control', 'no-store, no-transform')
@@ -81,7 +82,12 @@ const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options
       starting++
       try {
         const position = asked ?? (await feed.newest())
-        const stream = new EventStream({ feed, query, position, heartbeatMs, drainTimeoutMs })
+        const onStall = () =>
+          requestLog.info(
+            { drainTimeoutMs },
+            'The client takes no events: its stream is ended, and it may resume',
+          )
+        const stream = new EventStream({ feed, query, position, heartbeatMs, drainTimeoutMs, onStall })
         streams.add(stream)
         stream.once('close', () => streams.delete(stream))
         // If a hook of the server fails, nothing else ends the stream.

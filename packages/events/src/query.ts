@@ -1,10 +1,10 @@
 import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import { hexParameter, type Query, type QueryValue } from '@ratatosk/http'
 import { type Address, decodeBech32Address } from '@ratatosk/ledger'
-import { InvalidParameterError, TooManyFiltersError } from './errors.js'
+import { InvalidParameterError, TooManyFiltersError, UnknownParameterError } from './errors.js'
 import type { EventFilter, EventPosition, LedgerEvent } from './ports.js'
 import { parsePosition } from './position.js'
-import { eventTypes } from './schemas.js'
+import { EventsParameters, eventTypes } from './schemas.js'
 
 /** The network whose addresses are accepted. All test networks share one network id (CIP-19). */
 export type Network = 'mainnet' | 'testnet'
@@ -24,9 +24,17 @@ export interface EventsQuery {
   readonly after: EventPosition | undefined
 }
 
-/** Creates a reader of the query of `GET /events`. It throws {@link InvalidParameterError} and {@link TooManyFiltersError}. */
+const parameters = Object.keys(EventsParameters.properties)
+
+/**
+ * Creates a reader of the query of `GET /events`. It throws {@link InvalidParameterError}, {@link TooManyFiltersError} and
+ * {@link UnknownParameterError}.
+ */
 export function queryReader(network: Network): (query: Query) => EventsQuery {
-  return ({ type, tx_hash, address, block, after }) => {
+  return (query) => {
+    const unknown = Object.keys(query).find((name) => !parameters.includes(name))
+    if (unknown !== undefined) throw new UnknownParameterError(unknown, parameters)
+    const { type, tx_hash, address, block, after } = query
     if ([tx_hash, address, block].filter((value) => value !== undefined).length > 1) {
       throw new TooManyFiltersError()
     }

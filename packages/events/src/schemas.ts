@@ -58,6 +58,31 @@ const position = Type.String({
   description: 'Id of the last event that the client has; `0.0.0` for all events that the node has kept',
 })
 
+/** The query of `GET /events`, as it is sent. */
+export const EventsParameters = Type.Object({
+  type: Type.Optional(
+    Type.String({
+      description: 'Types of events, separated by commas; default all',
+      examples: ['accepted,block'],
+    }),
+  ),
+  tx_hash: Type.Optional(
+    Type.String({
+      description: 'Up to 50 transaction hashes, separated by commas: their events and those of their blocks',
+    }),
+  ),
+  address: Type.Optional(
+    Type.String({
+      description:
+        'Bech32 address: transactions that spend from or pay to it, and their blocks; no rejections',
+    }),
+  ),
+  block: Type.Optional(
+    Type.String({ pattern: '^[0-9a-fA-F]{56}$', description: 'Header hash: events of this block' }),
+  ),
+  after: Type.Optional(position),
+})
+
 /** Route schema of `GET /events`, for OpenAPI documents. */
 export const eventsSchema = {
   operationId: 'events',
@@ -70,30 +95,7 @@ export const eventsSchema = {
   ].join(' '),
   tags: ['ledger'],
   headers: Type.Object({ 'last-event-id': Type.Optional(position) }),
-  querystring: Type.Object({
-    type: Type.Optional(
-      Type.String({
-        description: 'Types of events, separated by commas; default all',
-        examples: ['accepted,block'],
-      }),
-    ),
-    tx_hash: Type.Optional(
-      Type.String({
-        description:
-          'Up to 50 transaction hashes, separated by commas: their events and those of their blocks',
-      }),
-    ),
-    address: Type.Optional(
-      Type.String({
-        description:
-          'Bech32 address: transactions that spend from or pay to it, and their blocks; no rejections',
-      }),
-    ),
-    block: Type.Optional(
-      Type.String({ pattern: '^[0-9a-fA-F]{56}$', description: 'Header hash: events of this block' }),
-    ),
-    after: Type.Optional(position),
-  }),
+  querystring: EventsParameters,
   response: {
     ...limitResponses(),
     200: {
