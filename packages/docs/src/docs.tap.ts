@@ -106,6 +106,13 @@ t.test('gives a number to a schema that differs from the first of its title', (t
   t.end()
 })
 
+t.test('serves a page with the title of the API', async (t) => {
+  const server = await build(t)
+  const page = await server.inject('/docs')
+  t.equal(page.statusCode, 200)
+  t.match(page.body, '<title>Shop</title>')
+})
+
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const skip = !existsSync(executablePath) && process.env.RATATOSK_REQUIRE_SERVICES !== '1'
 

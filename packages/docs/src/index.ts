@@ -99,6 +99,7 @@ export const docs = fp(
       staticCSP: contentSecurityPolicy,
       // Without the address of the validator, which is on the internet, no badge is loaded.
       uiConfig: { validatorUrl: null, deepLinking: true },
+      theme: { title },
     })
 
     let body: { readonly text: string; readonly etag: string } | undefined
