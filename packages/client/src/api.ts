@@ -554,7 +554,7 @@ export interface StatusBlock {
   readonly height: number
   /** Header hash */
   readonly headerHash: string
-  /** Place of the transaction in the block */
+  /** Position of the transaction in the block, from 0, as in a proof */
   readonly position: number
   /** Layer-1 transaction that commits the block */
   readonly commitTxHash: string
@@ -629,7 +629,7 @@ export interface SubmissionStatus {
 /** The transaction is in the queue. Validation follows */
 export interface SubmitAnswer {
   readonly message: 'Successfully added the transaction to the queue'
-  /** Id of the entry in the queue. Not the transaction hash */
+  /** Id of the submission, for `GET /submission`. Opaque, and not the transaction hash */
   readonly id: string
 }
 
@@ -653,7 +653,7 @@ export interface TransactionProof {
   /** Value in the map. The map commits to its Blake2b-256 */
   readonly value: string
   readonly proof: MerkleProof
-  /** Position in the block; the key is its 8 bytes */
+  /** Position in the block, from 0; the key is its 8 bytes */
   readonly position: number
 }
 
@@ -763,7 +763,7 @@ export interface BlockParameters {
 
 /** What `utxoProof` asks for. */
 export interface UtxoProofParameters {
-  /** `<tx_hash>#<index>`, or the CBOR of the output reference in hex */
+  /** `<tx_hash>#<index>`, with `#` as `%23` in a URL, or the CBOR of the output reference in hex */
   readonly outref: string
   /** Which state */
   readonly at?: 'confirmed' | 'committed'
@@ -854,7 +854,7 @@ export interface Endpoints {
   /** `GET /health/ready`: Readiness of the subsystems that the server depends on. Asks the database, the queue and the layer-1 provider side by side; each has a time limit. */
   ready(options?: RequestOptions): Promise<Ready>
 
-  /** `POST /submit`: Enqueue a signed transaction. A 200 means that the transaction is in the queue. Validation follows: look the transaction up by its hash, which is that of its body. Submitting the same transaction twice is safe. */
+  /** `POST /submit`: Enqueue a signed transaction. A 200 means that the transaction is in the queue. Validation follows: `GET /submission` with the `id` tells what became of it, and so does `GET /tx/status` with its hash, which is that of its body. Submitting the same transaction twice is safe. */
   submit(body: string, options?: RequestOptions): Promise<SubmitAnswer>
 
   /** `GET /tx/status`: What became of a transaction. Of a transaction that was submitted more than once, the submission that is furthest counts. The status only moves on, except that a removal or a roll-back of layer 1 takes it back, and that a rejected transaction is submitted again. */

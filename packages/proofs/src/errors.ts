@@ -3,21 +3,33 @@ import { BusyError, HttpError, hasCode, printed, type QueryValue } from '@ratato
 /** 400: `outref` is neither `<tx_hash>#<index>` nor the CBOR of an output reference in hex. */
 export class InvalidOutrefError extends HttpError {
   constructor(value: QueryValue) {
-    super(400, 'PROOFS_INVALID_OUTREF', `Invalid output reference: ${printed(value)}`)
+    super(
+      400,
+      'PROOFS_INVALID_OUTREF',
+      `Invalid output reference: ${printed(value)}. Send outref as <tx_hash>#<index>, with # as %23 in a URL, or as its CBOR in hex`,
+    )
   }
 }
 
 /** 400: `tx_hash` is not 64 hex digits. */
 export class InvalidHashError extends HttpError {
   constructor(value: QueryValue) {
-    super(400, 'PROOFS_INVALID_HASH', `Invalid transaction hash: ${printed(value)}`)
+    super(
+      400,
+      'PROOFS_INVALID_HASH',
+      `Invalid transaction hash: ${printed(value)}. Send tx_hash with 64 hex digits`,
+    )
   }
 }
 
 /** 400: `header_hash` is not 56 hex digits. */
 export class InvalidBlockHashError extends HttpError {
   constructor(value: QueryValue) {
-    super(400, 'PROOFS_INVALID_BLOCK_HASH', `Invalid block hash: ${printed(value)}`)
+    super(
+      400,
+      'PROOFS_INVALID_BLOCK_HASH',
+      `Invalid block hash: ${printed(value)}. Send header_hash with 56 hex digits`,
+    )
   }
 }
 

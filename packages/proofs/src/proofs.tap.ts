@@ -108,15 +108,23 @@ t.test('refuses parameters that are malformed, before anything is proved', async
   const server = await build(t, {})
   for (const [url, error] of [
     ['/proofs/utxo', 'Invalid output reference: undefined'],
-    ['/proofs/utxo?outref=x', 'Invalid output reference: x'],
+    [
+      // As curl sends `#0`.
+      `/proofs/utxo?outref=${hash}`,
+      `Invalid output reference: ${hash}. Send outref as <tx_hash>#<index>, with # as %23 in a URL, or as its CBOR in hex`,
+    ],
+    ['/proofs/utxo?outref=x', 'Invalid output reference: x. Send outref as '],
     [`/proofs/utxo?outref=${hash}%23`, `Invalid output reference: ${hash}#`],
     [`/proofs/utxo?outref=${hash}%2301`, `Invalid output reference: ${hash}#01`],
     [`/proofs/utxo?outref=${hash}%2365536`, `Invalid output reference: ${hash}#65536`],
     ['/proofs/utxo?outref=8040', 'Invalid output reference: 8040'],
     [`/proofs/utxo?outref=${hash}%230&at=now`, /^Give either header_hash/],
     [`/proofs/utxo?outref=${hash}%230&at=confirmed&header_hash=${block}`, /^Give either header_hash/],
-    [`/proofs/utxo?outref=${hash}%230&header_hash=cd`, 'Invalid block hash: cd'],
-    ['/proofs/transaction?tx_hash=ab', 'Invalid transaction hash: ab'],
+    [
+      `/proofs/utxo?outref=${hash}%230&header_hash=cd`,
+      'Invalid block hash: cd. Send header_hash with 56 hex digits',
+    ],
+    ['/proofs/transaction?tx_hash=ab', 'Invalid transaction hash: ab. Send tx_hash with 64 hex digits'],
     [`/proofs/transaction?tx_hash=${hash}&tx_hash=${hash}`, `Invalid transaction hash: ${hash},${hash}`],
     [`/proofs/transaction?tx_hash=${hash}&header_hash=`, 'Invalid block hash: '],
   ] as const) {

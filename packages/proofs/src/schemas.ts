@@ -67,7 +67,10 @@ export type UtxoProof = Static<typeof UtxoProof>
 export const TransactionProof = Type.Object(
   {
     ...present,
-    position: Type.Integer({ minimum: 0, description: 'Position in the block; the key is its 8 bytes' }),
+    position: Type.Integer({
+      minimum: 0,
+      description: 'Position in the block, from 0; the key is its 8 bytes',
+    }),
   },
   {
     title: 'TransactionProof',
@@ -115,7 +118,7 @@ const headerHash = Type.String({
 
 const failures = {
   ...limitResponses(),
-  400: errorBody('A parameter is invalid; the message repeats it'),
+  400: errorBody('A parameter is invalid; the message says what to send instead'),
   404: ProofOfAbsence,
   500: internalErrorBody(),
   503: busyBody('too many proofs are being made'),
@@ -131,7 +134,8 @@ export const utxoProofSchema = {
   querystring: Type.Unsafe<UtxoQuery>(
     Type.Object({
       outref: Type.String({
-        description: '`<tx_hash>#<index>`, or the CBOR of the output reference in hex',
+        description:
+          '`<tx_hash>#<index>`, with `#` as `%23` in a URL, or the CBOR of the output reference in hex',
         examples: ['6ad4a1f5e7d2c3b4958677685a4b3c2d1e0f9081726354453627181900aabbcc#0'],
       }),
       at: Type.Optional(Type.String({ enum: ['confirmed', 'committed'], description: 'Which state' })),

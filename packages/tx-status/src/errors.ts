@@ -1,9 +1,9 @@
 import { HttpError, hasCode, printed, type QueryValue } from '@ratatosk/http'
 
-/** 400: a query parameter breaks its rule. The message repeats the parameter. */
+/** 400: a query parameter breaks its rule. The message repeats the parameter and says what to send. */
 export class InvalidParameterError extends HttpError {
-  constructor(what: 'transaction hash' | 'submission id', value: QueryValue) {
-    super(400, 'TX_STATUS_INVALID_PARAMETER', `Invalid ${what}: ${printed(value)}`)
+  constructor(what: 'transaction hash' | 'submission id', value: QueryValue, rule: string) {
+    super(400, 'TX_STATUS_INVALID_PARAMETER', `Invalid ${what}: ${printed(value)}. ${rule}`)
   }
 }
 

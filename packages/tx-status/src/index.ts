@@ -66,14 +66,14 @@ const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, optio
 
 function readTransactionQuery({ tx_hash }: Query): TransactionQuery {
   const hash = hexParameter(tx_hash, 32)
-  if (!hash) throw new InvalidParameterError('transaction hash', tx_hash)
+  if (!hash) throw new InvalidParameterError('transaction hash', tx_hash, 'Send tx_hash with 64 hex digits')
   return { hash }
 }
 
 function readSubmissionQuery({ id }: Query): SubmissionQuery {
   // U+0000 cannot be part of a text in PostgreSQL.
   if (typeof id !== 'string' || id === '' || id.length > maxIdLength || id.includes('\0')) {
-    throw new InvalidParameterError('submission id', id)
+    throw new InvalidParameterError('submission id', id, 'Send id as POST /submit answered it')
   }
   return { id }
 }

@@ -21,7 +21,7 @@ export interface TransactionPlace {
   readonly acceptedAt: Date
   /** The block that contains it; absent while it is in the mempool. */
   readonly block?: PlacedBlock
-  /** Its place in the block, from 1. */
+  /** Its place in the block, from 0. */
   readonly position?: number
 }
 

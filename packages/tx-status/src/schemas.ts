@@ -45,7 +45,10 @@ export const StatusBlock = Type.Object(
   {
     height: Type.Integer({ minimum: 1 }),
     headerHash,
-    position: Type.Integer({ minimum: 1, description: 'Place of the transaction in the block' }),
+    position: Type.Integer({
+      minimum: 0,
+      description: 'Position of the transaction in the block, from 0, as in a proof',
+    }),
     commitTxHash: hash('Layer-1 transaction that commits the block'),
     mergeTxHash: Type.Optional(hash('Layer-1 transaction that merges the block, once it is signed')),
     endTime: time('End of the block'),
@@ -144,7 +147,7 @@ export interface SubmissionQuery {
 
 const refusals = {
   ...limitResponses(),
-  400: errorBody('The parameter is invalid; the message repeats it'),
+  400: errorBody('The parameter is invalid; the message says what to send instead'),
   500: internalErrorBody(),
 }
 
@@ -154,7 +157,7 @@ export const transactionStatusSchema = {
   summary: 'What became of a transaction',
   description:
     'Of a transaction that was submitted more than once, the submission that is furthest counts. The status only moves on, except that a removal or a roll-back of layer 1 takes it back, and that a rejected transaction is submitted again.',
-  tags: ['ledger'],
+  tags: ['transactions'],
   querystring: Type.Unsafe<TransactionQuery>(
     Type.Object({ tx_hash: Type.String({ description: '64 hex digits', pattern: '^[0-9a-fA-F]{64}$' }) }),
   ),
@@ -167,7 +170,7 @@ export const submissionStatusSchema = {
   summary: 'What became of a submission',
   description:
     'A submission is rejected once for all; an accepted one has the status of its transaction from then on.',
-  tags: ['ledger'],
+  tags: ['transactions'],
   querystring: Type.Unsafe<SubmissionQuery>(
     Type.Object({
       id: Type.String({ minLength: 1, maxLength: 200, description: 'Id that `POST /submit` answered' }),

@@ -80,7 +80,7 @@ function waiting({ state, submittedAt, attempts }: WaitingSubmission): Fate {
 }
 
 function placed(
-  { acceptedAt: time, block, position = 1 }: TransactionPlace,
+  { acceptedAt: time, block, position = 0 }: TransactionPlace,
   { maturityWindowMs }: Pick<StatusSources, 'maturityWindowMs'>,
 ): Fate {
   const acceptedAt = time.toISOString()

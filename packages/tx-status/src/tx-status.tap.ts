@@ -260,12 +260,13 @@ t.test('refuses what is no hash and no id', async (t) => {
     ['?tx_hash=1&tx_hash=2', '1,2'],
   ]) {
     const { status, body } = await get(`/tx/status${query}`)
-    t.same([status, JSON.parse(body)], [400, { error: `Invalid transaction hash: ${message}` }])
+    const error = `Invalid transaction hash: ${message}. Send tx_hash with 64 hex digits`
+    t.same([status, JSON.parse(body)], [400, { error }])
   }
   for (const query of ['', '?id=', '?id=a&id=b', '?id=%00', `?id=${'x'.repeat(201)}`]) {
     const { status, body } = await get(`/submission${query}`)
     t.equal(status, 400)
-    t.match(JSON.parse(body).error, /^Invalid submission id: /)
+    t.match(JSON.parse(body).error, /^Invalid submission id: .*\. Send id as POST \/submit answered it$/s)
   }
 })
 

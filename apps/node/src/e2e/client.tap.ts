@@ -96,7 +96,7 @@ t.test('in Node.js, in a worker and in Chromium', { skip: !hasChromium && 'no Ch
         refusal: ['BadInputsUTxO'],
         output: true,
         spent: 'absent',
-        applied: { isApplied: true, position: (position ?? 0) - 1 },
+        applied: { isApplied: true, position },
         notApplied: { isApplied: false },
       },
       name,

@@ -84,7 +84,7 @@ for (const backend of (await backends()).slice(1)) {
     const block = {
       height: 1,
       headerHash: '01'.repeat(28),
-      position: 1,
+      position: 0,
       commitTxHash: '01'.repeat(32),
       endTime: '2026-01-01T00:00:00.000Z',
       maturesAt: new Date(1_767_225_600_000 + settings.MATURITY_WINDOW_MS).toISOString(),

@@ -256,12 +256,12 @@ describeBackends('the place of a transaction', (backend) => {
     const block = { height: 1n, headerHash, endTime, commitTransactionId: commitTransaction.id }
     for (const state of ['built', 'submitted', 'committed', 'mature'] as const) {
       await store.blocks.setState([headerHash], state, lease)
-      expect(await store.placeOf(idOf('a'))).toEqual({ ...accepted, position: 2, block: { ...block, state } })
+      expect(await store.placeOf(idOf('a'))).toEqual({ ...accepted, position: 1, block: { ...block, state } })
     }
     await store.blocks.setMergeTransaction(headerHash, { id: idOf('merge'), cbor: idOf('m') }, lease)
     expect(await store.placeOf(idOf('other'))).toEqual({
       ...accepted,
-      position: 1,
+      position: 0,
       block: { ...block, state: 'mature', mergeTransactionId: idOf('merge') },
     })
     await store.blocks.returnToMempool(1n, lease)

@@ -25,7 +25,7 @@ export interface TransactionPlace {
   readonly acceptedAt: Date
   /** Absent in the mempool. */
   readonly block?: PlacedBlock
-  /** Its place in the block, from 1. */
+  /** Its position in the block, from 0. */
   readonly position?: number
 }
 
@@ -72,7 +72,7 @@ function toPlace(found: Row<typeof row>): TransactionPlace {
   const { headerHash, commitTransactionId } = found
   return {
     ...accepted,
-    position,
+    position: position - 1,
     block: {
       height,
       state,
