@@ -220,7 +220,11 @@ async function startSequencer(
     // One wallet for each address: two would spend the same outputs.
     sameAddress(keys, operatorKeys) ? operator : openWallet({ layer1, keys, evaluator }),
   )
-  if ('absent' in administrator)
+  if (administrator === undefined)
+    log.warn(
+      'The administrator is renounced: nobody can reset or repair the state queue, and a block of another operator stops this node',
+    )
+  else if ('absent' in administrator)
     log.info(`Init, repair, reset and removals are refused here: ${administrator.absent}`)
   const sequencer = createSequencer({
     store: storage.store,
@@ -228,7 +232,7 @@ async function startSequencer(
     layer1,
     contracts,
     operator,
-    administrator,
+    ...(administrator && { administrator }),
     roots,
     genesis: genesis?.outputs ?? [],
     holder: `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`,
@@ -261,13 +265,13 @@ async function startSequencer(
   return { sequencer, prover }
 }
 
-/** The administrator of the settings, as far as its keys are here. */
+/** The administrator of the settings, as far as its keys are here; undefined if there is none. */
 function openAdministrator(
   { signing }: AdministratorKeys,
   layer1: Settlement['layer1'],
   open: (keys: WalletKeys) => Wallet,
-): Administrator | AbsentAdministrator {
-  if ('absent' in signing) return signing
+): Administrator | AbsentAdministrator | undefined {
+  if (signing === undefined || 'absent' in signing) return signing
   const { wallet, script, keys } = signing
   const authority =
     script === undefined ? keyAuthority(wallet.payment) : scriptAuthority({ layer1, script, keys })

@@ -19,7 +19,7 @@ export type RefusalCode =
   | 'SEQUENCER_FOREIGN_QUEUE'
   /** The operator is not in the registry: init registers it. */
   | 'SEQUENCER_NOT_REGISTERED'
-  /** The output that creates the deployment's registry is spent: the settings have to name another. */
+  /** The output that creates the deployment's registry is spent, or not this operator's: the settings have to name another. */
   | 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT'
   /** It is another operator's turn, or too little of this operator's turn is left. */
   | 'SEQUENCER_NOT_IN_TURN'
@@ -31,7 +31,7 @@ export type RefusalCode =
   | 'SEQUENCER_GENESIS_MISMATCH'
   /** The wallet cannot pay. */
   | 'SEQUENCER_INSUFFICIENT_FUNDS'
-  /** The administrator has to sign, and its keys are not where the operation was to run. */
+  /** The administrator has to sign, and its keys are not where the operation was to run, or there is no administrator. */
   | 'SEQUENCER_NO_ADMINISTRATOR'
   /** The block to remove is not in the state queue. */
   | 'SEQUENCER_NO_SUCH_BLOCK'

@@ -20,6 +20,7 @@ export function settingsOf({ log: _log, observer: _observer, ...options }: Seque
     autoCommit: true,
     autoMerge: true,
     autoInit: false,
+    administrator: { absent: 'the sequencer was created without its keys' },
     commitEveryMs: 1000,
     commitAtTransactions: options.maxBlockTransactions ?? 10_000,
     commitAtFees: undefined,

@@ -5,7 +5,7 @@ import pTimeout from 'p-timeout'
 import type { SequencerContext } from './context.js'
 import type { Cycle } from './cycle.js'
 import { lockOperation } from './lease.js'
-import { findRoot, initialise } from './operations/init.js'
+import { findInitialised, initialise } from './operations/init.js'
 import { remove } from './operations/remove.js'
 import { repair } from './operations/repair.js'
 import { reset } from './operations/reset.js'
@@ -101,7 +101,7 @@ export function createOperationRunner(
 
   return async function runOperation(operation, details = {}) {
     if (operation === 'init') {
-      const existing = await findRoot(context)
+      const existing = await findInitialised(context)
       if (existing !== undefined) return existing
     }
     if (operation === 'commit' && cycle.isCommitting) return { kind: 'busy', operation: 'commit' }

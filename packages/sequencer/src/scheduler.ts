@@ -5,9 +5,10 @@ import { prepareBlock } from './blocks/prepare-block.js'
 import { resubmit } from './blocks/resubmit.js'
 import type { WaitingTransactions } from './commit-policy.js'
 import type { Cycle } from './cycle.js'
-import { refusalOf } from './errors.js'
+import { notInitialised, refusalOf } from './errors.js'
 import { lockOperation } from './lease.js'
-import { initialise } from './operations/init.js'
+import { hasAdministrator } from './operations/administrator.js'
+import { findInitialised, initialise } from './operations/init.js'
 
 const longestBackoffMs = 15_000
 /** Age from which a merged block is final: layer 1 is never rolled back that far. */
@@ -34,7 +35,7 @@ export interface Scheduler {
 export function createScheduler(cycle: Cycle): Scheduler {
   const { context } = cycle
   const { log, store } = context
-  let mayInit = context.autoInit && !('absent' in context.administrator)
+  let mayInit = context.autoInit && !(hasAdministrator(context) && 'absent' in context.administrator)
   let reconciledAt = -Infinity
   let mergedAt = -Infinity
   let cleanedUpAt = -Infinity
@@ -111,6 +112,8 @@ export function createScheduler(cycle: Cycle): Scheduler {
     cycle.activity = 'reconcile'
     await cycle.reconcile()
     reconciledAt = now
+    // Without an administrator, the operator registers after the queue has begun.
+    if (mayInit && (await findInitialised(context)) === undefined) throw notInitialised()
     mayInit = false
     await resubmitRemoved()
     if (await merge(now)) await cycle.reconcile()

@@ -72,9 +72,12 @@ export interface SequencerOptions {
   readonly operator: Wallet
   /**
    * Initialises and burns queues, removes blocks and admits the operator; or why its keys are not here. Operations that need them are
-   * refused then, and everything else works.
+   * refused then, and everything else works. Not used if the administrator of the contracts is renounced: the operator initialises then,
+   * and what else would need the administrator is refused.
+   *
+   * @defaultValue absent
    */
-  readonly administrator: Administrator | AbsentAdministrator
+  readonly administrator?: Administrator | AbsentAdministrator
   readonly roots: Roots
   /** The genesis outputs of the ledger: init applies them to an empty ledger. */
   readonly genesis: readonly LedgerEntry[]

@@ -1,4 +1,5 @@
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { renouncedAdministrator } from '@ratatosk/contracts'
 import type { Credential } from '@ratatosk/ledger'
 import {
   isSatisfiedBy,
@@ -16,8 +17,8 @@ import type { Settings } from '../settings/schema.js'
 export interface AdministratorKeys {
   /** A parameter of the contracts. */
   readonly credential: Credential
-  /** What signs for the administrator; or why a node with these settings cannot. */
-  readonly signing: AdministratorSigning | { readonly absent: string }
+  /** What signs for the administrator; or why a node with these settings cannot; undefined if there is no administrator. */
+  readonly signing: AdministratorSigning | { readonly absent: string } | undefined
 }
 
 /** What signs for the administrator. */
@@ -33,17 +34,22 @@ const howToSign =
   'To run the operation, start the node with ADMIN_SEED_PHRASE_FILE, repeat the request, and start it without again'
 
 /**
- * The administrator of ADMIN_SCRIPT, ADMIN_KEY_HASH or ADMIN_SEED_PHRASE, in this order.
+ * Nobody with ADMIN_RENOUNCED; otherwise the administrator of ADMIN_SCRIPT, ADMIN_KEY_HASH or ADMIN_SEED_PHRASE, in this order.
  *
  * @param own the wallets of ADMIN_SEED_PHRASE
  * @param operator the operator's wallet, whose key counts too
  * @throws SettingsError if the settings contradict each other, or the script cannot be read
  */
 export function administratorKeys(
-  { ADMIN_SCRIPT, ADMIN_KEY_HASH }: Pick<Settings, 'ADMIN_SCRIPT' | 'ADMIN_KEY_HASH'>,
+  {
+    ADMIN_RENOUNCED,
+    ADMIN_SCRIPT,
+    ADMIN_KEY_HASH,
+  }: Pick<Settings, 'ADMIN_RENOUNCED' | 'ADMIN_SCRIPT' | 'ADMIN_KEY_HASH'>,
   own: readonly WalletKeys[],
   operator: WalletKeys | undefined,
 ): AdministratorKeys {
+  if (ADMIN_RENOUNCED) return { credential: renouncedAdministrator, signing: undefined }
   if (ADMIN_SCRIPT !== undefined) return scriptAdministrator(ADMIN_SCRIPT.trim(), own, operator)
   const [first, second] = own
   if (second !== undefined)

@@ -22,6 +22,7 @@ const script = JSON.stringify({
 function administratorOf(environment: Record<string, string>) {
   const settings = readSettings(environment)
   const { credential, signing } = readKeys(settings, networkOf(settings)).administrator!
+  if (signing === undefined) throw new Error('the administrator is renounced')
   return {
     credential: `${credential.kind} ${toHex(credential.hash)}`,
     absent: 'absent' in signing ? signing.absent : undefined,
@@ -72,6 +73,14 @@ test('a script by its CBOR or its hash is the same deployment', () => {
   const byHash = administratorOf({ ADMIN_SCRIPT: toHex(hash), ADMIN_SEED_PHRASE: mnemonic })
   expect(byHash.credential).toBe(byCbor.credential)
   expect(byHash.absent).toMatch(/knows only the hash of the script/)
+})
+
+test('a renounced administrator is the zero hash, and nothing signs for it', () => {
+  const settings = readSettings({ ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' })
+  expect(readKeys(settings, networkOf(settings)).administrator).toEqual({
+    credential: { kind: 'key', hash: new Uint8Array(28) },
+    signing: undefined,
+  })
 })
 
 test.each<[Record<string, string>, RegExp]>([

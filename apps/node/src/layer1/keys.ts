@@ -19,7 +19,11 @@ export interface NodeKeys {
 }
 
 /** Accounts of the devnet's public test wallet that serve as defaults on a devnet. */
-const devnetAccounts = { ADMIN_SEED_PHRASE: 0, OPERATOR_SEED_PHRASE: 1, FAUCET_SEED_PHRASE: 2 } as const
+export const devnetAccounts = {
+  ADMIN_SEED_PHRASE: 0,
+  OPERATOR_SEED_PHRASE: 1,
+  FAUCET_SEED_PHRASE: 2,
+} as const
 
 /**
  * Reads the keys of a role.
@@ -43,9 +47,10 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
   }
 }
 
-/** The wallets of ADMIN_SEED_PHRASE; none if only the administrator's hash or script is set. */
+/** The wallets of ADMIN_SEED_PHRASE; none if only the administrator's hash or script is set, or it is renounced. */
 function administratorWallets(settings: Settings, network: Network): readonly WalletKeys[] {
-  const { ADMIN_SEED_PHRASE, ADMIN_KEY_HASH, ADMIN_SCRIPT } = settings
+  const { ADMIN_SEED_PHRASE, ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED } = settings
+  if (ADMIN_RENOUNCED) return []
   const phrases = ADMIN_SEED_PHRASE?.split(',')
   if (phrases === undefined && (ADMIN_KEY_HASH ?? ADMIN_SCRIPT) !== undefined) return []
   return (phrases ?? [undefined]).map((phrase) => {

@@ -1,6 +1,6 @@
 import { fromHex } from '@ratatosk/cbor'
-import { type PlutusScript, verdictPolicies } from '@ratatosk/contracts'
-import { testGenesis } from '@ratatosk/devnet'
+import { isRenounced, type PlutusScript, verdictPolicies } from '@ratatosk/contracts'
+import { testGenesis, testWallets } from '@ratatosk/devnet'
 import { type Layer1, type SharedReads, shareReads } from '@ratatosk/layer1'
 import type { OutputReference } from '@ratatosk/ledger'
 import { type Contracts, openContracts } from '@ratatosk/protocol'
@@ -8,6 +8,7 @@ import type { NodeContext } from '../context.js'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 import type { Storage } from '../storage/open-storage.js'
+import { devnetAccounts } from './keys.js'
 import { openLayer1 } from './open-layer1.js'
 
 /** Layer 1 and the rollup's contracts on it. */
@@ -40,9 +41,13 @@ export async function openSettlement(context: NodeContext, storage: Storage): Pr
   return { layer1, reads: shareReads(layer1, sharing), contracts, place }
 }
 
-/** DEPLOYMENT_OUTPUT; on the devnet, the first output of its genesis, which the default administrator owns. */
-function deploymentOutputOf({ DEPLOYMENT_OUTPUT }: Settings): OutputReference {
-  const [transactionId = '', index] = (DEPLOYMENT_OUTPUT ?? testGenesis().utxos[0]?.outref ?? '').split('#')
+/** DEPLOYMENT_OUTPUT; on the devnet, the first output in its genesis of the test wallet that spends it by default. */
+function deploymentOutputOf({ DEPLOYMENT_OUTPUT, ADMIN_RENOUNCED }: Settings): OutputReference {
+  const { ADMIN_SEED_PHRASE: administrator, OPERATOR_SEED_PHRASE: operator } = devnetAccounts
+  const account = ADMIN_RENOUNCED ? operator : administrator
+  const { utxos } = testGenesis()
+  const first = utxos[(utxos.length / testWallets.wallets.length) * account]
+  const [transactionId = '', index] = (DEPLOYMENT_OUTPUT ?? first?.outref ?? '').split('#')
   return { transactionId: fromHex(transactionId), index: Number(index) }
 }
 
@@ -62,8 +67,8 @@ export function contractsOf(context: NodeContext): Contracts {
       protocol: settings.PROTOCOL,
       administrator,
       deploymentOutput: deploymentOutputOf(settings),
-      // Not every fraud has a proof, so the administrator decides who may be an operator.
-      permissioned: true,
+      // Not every fraud has a proof, so the administrator, if there is one, decides who may be an operator.
+      permissioned: !isRenounced(administrator),
       verdictPolicies: verdictPoliciesOf(context),
       maturityWindow,
       turnLength,

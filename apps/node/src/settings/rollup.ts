@@ -58,6 +58,11 @@ export const layer1Settings = {
     description:
       "Hash of the administrator's key, for nodes without the key: they refuse what the administrator has to sign",
   }),
+  ADMIN_RENOUNCED: flag({
+    default: false,
+    description:
+      'The deployment has no administrator: the operator initialises it, anybody may register as an operator, and nobody can reset it, repair it, or remove a block without a proof of fraud; needs `VERDICT_POLICIES`',
+  }),
   ADMIN_SCRIPT: optional({
     pattern: '^\\s*(\\{[^]*\\}|([0-9a-fA-F]{2})+)\\s*$',
     allowed: "a native script as hex of its CBOR or as cardano-cli's JSON, or its hash of 56 hex digits",
@@ -77,9 +82,9 @@ export const contractSettings = {
   DEPLOYMENT_OUTPUT: optional({
     pattern: '^[0-9a-fA-F]{64}#(0|[1-9][0-9]{0,4})$',
     allowed: 'an output reference such as <64 hex digits>#0',
-    defaultNote: "required; devnet: the first output of the devnet's genesis",
+    defaultNote: "required; devnet: the first output of its test wallet in the devnet's genesis",
     description:
-      "Unspent output of the administrator that the first `/init` spends. It makes the deployment's contracts unique; do not spend it before",
+      "Unspent output of the administrator, or of the operator if `ADMIN_RENOUNCED`, that the first `/init` spends. It makes the deployment's contracts unique; do not spend it before",
   }),
   MATURITY_WINDOW_MS: optionalNumber({
     minimum: 0,

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { verdictPolicies } from '@ratatosk/contracts'
 import { networkOf } from '../network/network.js'
 import { duties, hasFaucet } from '../roles.js'
 import type { Settings } from './schema.js'
@@ -11,7 +12,7 @@ export function brokenRules(settings: Settings): string[] {
     ...rulesOfArchivist(settings),
     ...rulesOfProvider(settings),
     ...rulesOfKeys(settings),
-    ...ruleOfAdministrator(settings),
+    ...rulesOfAdministrator(settings),
     ...ruleOfOperatorAccess(settings),
     ...rulesOfPublicHosts(settings),
     ...rulesOfOrigins(settings),
@@ -69,7 +70,7 @@ function ruleOfDeployment(settings: Settings): string[] {
   if (!duties[NODE_ROLE].reachesLayer1 || networkOf(settings).layer1.isDevnet) return []
   if (DEPLOYMENT_OUTPUT !== undefined) return []
   return [
-    `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but DEPLOYMENT_OUTPUT is not set: name an unspent output of the administrator for a new deployment, or the output that an existing deployment names.`,
+    `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but DEPLOYMENT_OUTPUT is not set: name an unspent output of the ${settings.ADMIN_RENOUNCED ? 'operator' : 'administrator'} for a new deployment, or the output that an existing deployment names.`,
   ]
 }
 
@@ -90,13 +91,33 @@ function rulesOfKeys(settings: Settings): string[] {
   }
   if (hasFaucet(settings)) require('FAUCET_SEED_PHRASE')
   if (NODE_ROLE === 'api') require('OPERATOR_ADDRESS', 'OPERATOR_SEED_PHRASE')
-  if (duties[NODE_ROLE].reachesLayer1) require('ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE')
+  if (duties[NODE_ROLE].reachesLayer1 && !settings.ADMIN_RENOUNCED)
+    require('ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE')
   return problems
 }
 
-function ruleOfAdministrator({ ADMIN_KEY_HASH, ADMIN_SCRIPT }: Settings): string[] {
-  if (ADMIN_KEY_HASH === undefined || ADMIN_SCRIPT === undefined) return []
-  return ['ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.']
+function rulesOfAdministrator(settings: Settings): string[] {
+  const { ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED, NODE_ROLE, VERDICT_POLICIES = ['none'] } = settings
+  const problems: string[] = []
+  if (ADMIN_KEY_HASH !== undefined && ADMIN_SCRIPT !== undefined)
+    problems.push('ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.')
+  if ([ADMIN_KEY_HASH, ADMIN_SCRIPT].some((hash) => hash !== undefined && /^0{56}$/.test(hash)))
+    problems.push(
+      'The hash of the administrator is zero, which is nobody: set ADMIN_RENOUNCED=true for a deployment without an administrator.',
+    )
+  if (!ADMIN_RENOUNCED) return problems
+  for (const name of ['ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE'] as const) {
+    if (settings[name] !== undefined)
+      problems.push(
+        `ADMIN_RENOUNCED is true but ${name} is set: the deployment has an administrator or none.`,
+      )
+  }
+  if (duties[NODE_ROLE].reachesLayer1 && VERDICT_POLICIES.includes('none')) {
+    problems.push(
+      `ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid block. Set VERDICT_POLICIES=${Object.keys(verdictPolicies).join(',')}.`,
+    )
+  }
+  return problems
 }
 
 const loopback = new BlockList()

@@ -66,6 +66,7 @@ test('fills in every default', () => {
     MAX_CONNECTIONS: 5000,
     SHUTDOWN_TIMEOUT_MS: 30000,
     LOG_LEVEL: 'info',
+    ADMIN_RENOUNCED: false,
     LAYER1_PROVIDER: 'devnet',
     PROTOCOL: 'RATATOSK',
     AUTO_INIT: true,
@@ -173,6 +174,18 @@ test.each<[Record<string, string>, string]>([
     'ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.',
   ],
   [
+    { ADMIN_KEY_HASH: '00'.repeat(28) },
+    'The hash of the administrator is zero, which is nobody: set ADMIN_RENOUNCED=true for a deployment without an administrator.',
+  ],
+  [
+    { ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger', ADMIN_KEY_HASH: 'ab'.repeat(28) },
+    'ADMIN_RENOUNCED is true but ADMIN_KEY_HASH is set: the deployment has an administrator or none.',
+  ],
+  [
+    { ADMIN_RENOUNCED: 'true' },
+    'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid block. Set VERDICT_POLICIES=ledger,transaction,witness.',
+  ],
+  [
     { ADMIN_SEED_PHRASE: 'open, sesame' },
     'ADMIN_SEED_PHRASE has an invalid value: it must be a BIP-39 phrase of 24 words, or several separated by commas.',
   ],
@@ -271,6 +284,7 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
   ['sequencer', { OPERATOR_SEED_PHRASE: phrase, ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SCRIPT: 'ab'.repeat(28) }, []],
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }, []],
+  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' }, []],
   [
     'all',
     { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase, DEPLOYMENT_OUTPUT: '' },

@@ -1,33 +1,35 @@
 import { decodeHeader, genesisHeaderHash, protocolVersion } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 import type { ConfirmedState } from '@ratatosk/contracts'
-import { outputReferenceKey, slotToTime } from '@ratatosk/ledger'
+import type { Wallet } from '@ratatosk/layer1'
+import { outputReferenceKey, slotToTime, type Utxo } from '@ratatosk/ledger'
 import type { OperationResult } from '@ratatosk/operations'
-import {
-  initQueue,
-  initRegistry,
-  publishScripts,
-  type RegistryElement,
-  registerOperator,
-  scriptsToPublish,
-} from '@ratatosk/protocol'
+import { initQueue, initRegistry, initRollup } from '@ratatosk/protocol'
+import type { TransactionDraft } from '@ratatosk/transaction'
 import { alignRoots, returnBlocks } from '../blocks/ledger-state.js'
-import { findRegistry, min } from '../blocks/operator-turn.js'
+import { findRegistry } from '../blocks/operator-turn.js'
+import { reconcile } from '../blocks/reconcile.js'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
-import { administratorOf } from './administrator.js'
+import { administratorOf, hasAdministrator } from './administrator.js'
 import { burnQueue } from './burn-queue.js'
-import { readReferenceScripts } from './reference-scripts.js'
-import { operationValidUntil, submitAndConfirm } from './submit-and-confirm.js'
+import { publishMissingScripts, readReferenceScripts } from './reference-scripts.js'
+import { existingRegistry, ownEntry, register } from './register.js'
+import { submitAndConfirm } from './submit-and-confirm.js'
 
-/** The result of init when layer 1 has a root unit already; undefined when it has none. */
-export async function findRoot({
-  layer1,
-  contracts,
-}: Pick<SequencerContext, 'layer1' | 'contracts'>): Promise<OperationResult | undefined> {
+/**
+ * The result of init when layer 1 has a root unit already; undefined when init has something to do: there is no root, or nobody but the
+ * operator decides that it registers, and it is not registered.
+ */
+export async function findInitialised(context: SequencerContext): Promise<OperationResult | undefined> {
+  const { layer1, contracts, signal } = context
   const { unit, addressText } = contracts.scripts.queue
-  const roots = await layer1.utxosByUnit(unit)
+  const roots = await layer1.utxosByUnit(unit, { signal })
   if (roots.length === 0) return undefined
+  if (!hasAdministrator(context)) {
+    const entry = await ownEntry(context)
+    if (entry === undefined || entry.activeUntil !== undefined) return undefined
+  }
   return {
     kind: 'root-exists',
     rootUnit: unit,
@@ -42,11 +44,64 @@ export async function findRoot({
  * Each step reads layer 1 first, so that an interrupted operation continues where it ended.
  */
 export async function initialise(context: SequencerContext): Promise<OperationResult> {
-  const { store, contracts, genesis, memory, log } = context
-  const existing = await findRoot(context)
+  const existing = await findInitialised(context)
   if (existing !== undefined) return existing
-  const administrator = administratorOf(context)
+  const transactionId = hasAdministrator(context)
+    ? await initialiseWithAdministrator(context)
+    : await initialiseWithoutAdministrator(context)
+  return { kind: 'initiated', transactionId, rootUnit: context.contracts.scripts.queue.unit }
+}
 
+/** @returns the id of the transaction that minted the root */
+async function initialiseWithAdministrator(context: SequencerContext): Promise<string> {
+  const { contracts, log } = context
+  const { wallet } = administratorOf(context)
+  await prepareLedger(context)
+  // First, because paying for anything else could spend the deployment output.
+  await createRegistry(context)
+  await publishMissingScripts(context, wallet)
+  await register(context)
+  if (await burnQueue(context)) log.info({}, 'Burned elements of an earlier state queue')
+
+  const state = await initialState(context)
+  const registry = await existingRegistry(context)
+  const draft = initQueue(contracts, registry, state, await readReferenceScripts(context))
+  // A second attempt after a crash spends the same registry, so that layer 1 includes only one of both transactions.
+  return mintRoot(context, wallet, draft)
+}
+
+/**
+ * The operator starts registry and queue in one transaction and registers itself afterwards, when an interrupted init has nothing else left to do.
+ *
+ * @returns the id of the transaction that minted the root, or of the registration if there was a root
+ */
+async function initialiseWithoutAdministrator(context: SequencerContext): Promise<string> {
+  const { contracts, operator } = context
+  if (await hasRoot(context)) {
+    // Nobody leaves a bond with a queue that this store cannot continue.
+    await reconcile(context)
+    return (await register(context)) ?? ''
+  }
+  const output = await findDeploymentOutput(context)
+  if (output === undefined) throw deploymentOutputSpent(context)
+  if (!equalBytes(output.output.address.bytes, operator.keys.address.bytes))
+    throw new SequencerError(
+      'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+      `The deployment output ${outputReferenceKey(output.reference)} is not at the operator's address ${operator.address}: without an administrator, the operator spends it`,
+    )
+  await prepareLedger(context)
+  await publishMissingScripts(context, operator, [output])
+  const state = await initialState(context)
+  // A second attempt after a crash spends the same output.
+  const draft = initRollup(contracts, output, state, await readReferenceScripts(context))
+  const id = await mintRoot(context, operator, draft)
+  await register(context)
+  return id
+}
+
+/** Applies the genesis, returns unmerged blocks to the mempool, and has the roots follow. */
+async function prepareLedger(context: SequencerContext): Promise<void> {
+  const { store, genesis, memory, log } = context
   if (genesis.length > 0 && (await store.applyGenesis(genesis))) {
     log.info({ outputs: genesis.length }, `Applied genesis: ${genesis.length} outputs`)
     context.step('genesis-applied')
@@ -55,57 +110,17 @@ export async function initialise(context: SequencerContext): Promise<OperationRe
   const confirmed = await store.blocks.confirmed()
   await returnBlocks(context, (confirmed?.height ?? 0n) + 1n, 'layer 1 has no state queue')
   await alignRoots(context, confirmed)
-
-  // First, because paying for anything else could spend the deployment output.
-  await createRegistry(context)
-  await publish(context)
-  await register(context)
-  if (await burnQueue(context)) log.info({}, 'Burned elements of an earlier state queue')
-
-  const state = await initialState(context)
-  const registry = await existingRegistry(context)
-  const draft = initQueue(contracts, registry, state, await readReferenceScripts(context))
-  const hasRoot = async () => (await findRoot(context)) !== undefined
-  // A second attempt after a crash spends the same registry, so that layer 1 includes only one of both transactions.
-  const id = await submitAndConfirm(context, administrator.wallet, draft, hasRoot)
-  const { unit } = contracts.scripts.queue
-  const [root] = await context.layer1.utxosByUnit(unit, { signal: context.signal })
-  const transactionId = id ?? (root && outputReferenceKey(root.reference).slice(0, 64)) ?? ''
-  context.step('root-minted')
-  log.info({ transactionId, rootUnit: unit }, `Initialised the state queue in transaction ${transactionId}`)
-  return { kind: 'initiated', transactionId, rootUnit: unit }
-}
-
-/** Publishes the protocol's scripts as reference scripts, the verdict policies included, in as many transactions as they need. */
-async function publish(context: SequencerContext): Promise<void> {
-  const { contracts, memory, log } = context
-  const missing = async () => {
-    memory.referenceScripts = undefined
-    return scriptsToPublish(contracts, await readReferenceScripts(context))
-  }
-  const { wallet } = administratorOf(context)
-  for (const scripts of await missing()) {
-    const isPublished = async () => !(await missing()).flat().some((script) => scripts.includes(script))
-    const id = await submitAndConfirm(context, wallet, publishScripts(contracts, scripts), isPublished)
-    context.step('scripts-published')
-    log.info({ transactionId: id, scripts: scripts.length }, 'Published reference scripts')
-  }
-  memory.referenceScripts = undefined
 }
 
 async function createRegistry(context: SequencerContext): Promise<void> {
-  const { contracts, layer1, signal, log } = context
+  const { contracts, log } = context
   const exists = async () => (await findRegistry(context)) !== undefined
   if (await exists()) return
-  const { deploymentOutput } = contracts.parameters
-  const [output] = await layer1.utxosByReferences([deploymentOutput], { signal })
+  const output = await findDeploymentOutput(context)
   if (output === undefined) {
     // Spent between both reads, perhaps for the registry.
     if (await exists()) return
-    throw new SequencerError(
-      'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
-      `The deployment output ${outputReferenceKey(deploymentOutput)} is spent or never existed: name an unspent output of the administrator`,
-    )
+    throw deploymentOutputSpent(context)
   }
   const { wallet } = administratorOf(context)
   const id = await submitAndConfirm(context, wallet, initRegistry(contracts, output), exists)
@@ -113,42 +128,38 @@ async function createRegistry(context: SequencerContext): Promise<void> {
   log.info({ transactionId: id }, 'Created the operator registry')
 }
 
-async function register(context: SequencerContext): Promise<void> {
-  const { contracts, operator, layer1, slots, signal, log } = context
-  const key = operator.keys.payment.hash
-  const ownEntry = async () =>
-    (await existingRegistry(context)).datum.operators.find(({ vkey }) => equalBytes(vkey, key))
-  const entry = await ownEntry()
-  if (entry?.activeUntil !== undefined)
-    throw new SequencerError(
-      'SEQUENCER_NOT_REGISTERED',
-      'The operator is retired: withdraw the bond once it is released, then initialise again',
-    )
-  if (entry !== undefined) return
-  const isRegistered = async () => (await ownEntry()) !== undefined
-  const [tip, current] = [await layer1.tip({ signal }), await layer1.currentSlot({ signal })]
-  const validity = {
-    // The tip's slot, in case this clock is ahead of the network's.
-    validFrom: min(tip.slot, current),
-    validUntil: operationValidUntil(context, current),
-    slots,
-  }
-  const referenceScripts = await readReferenceScripts(context)
-  const registry = await existingRegistry(context)
-  const draft = registerOperator(contracts, registry, key, validity, referenceScripts)
-  const payer = administratorOf(context).authority.over(operator)
-  const id = await submitAndConfirm(context, payer, draft, isRegistered)
-  context.step('operator-registered')
-  log.info(
-    { transactionId: id },
-    `Registered the operator with a bond of ${contracts.parameters.bond} lovelace`,
+async function findDeploymentOutput({
+  layer1,
+  contracts,
+  signal,
+}: SequencerContext): Promise<Utxo | undefined> {
+  const [output] = await layer1.utxosByReferences([contracts.parameters.deploymentOutput], { signal })
+  return output
+}
+
+function deploymentOutputSpent(context: SequencerContext): SequencerError {
+  const owner = hasAdministrator(context) ? 'administrator' : 'operator'
+  const output = outputReferenceKey(context.contracts.parameters.deploymentOutput)
+  return new SequencerError(
+    'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+    `The deployment output ${output} is spent or never existed: name an unspent output of the ${owner}`,
   )
 }
 
-async function existingRegistry(context: SequencerContext): Promise<RegistryElement> {
-  const registry = await findRegistry(context)
-  if (registry !== undefined) return registry
-  throw new SequencerError('SEQUENCER_NOT_REGISTERED', 'Layer 1 has no operator registry: initialise again')
+async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise<boolean> {
+  return (await layer1.utxosByUnit(contracts.scripts.queue.unit, { signal })).length > 0
+}
+
+/** @returns the id of the transaction that minted the root: this one, or somebody else's of the same purpose */
+async function mintRoot(context: SequencerContext, wallet: Wallet, draft: TransactionDraft): Promise<string> {
+  const { layer1, contracts, signal, log } = context
+  const { unit } = contracts.scripts.queue
+  const id = await submitAndConfirm(context, wallet, draft, () => hasRoot(context))
+  const [root] = await layer1.utxosByUnit(unit, { signal })
+  const transactionId = id ?? (root && outputReferenceKey(root.reference).slice(0, 64)) ?? ''
+  context.step('root-minted')
+  log.info({ transactionId, rootUnit: unit }, `Initialised the state queue in transaction ${transactionId}`)
+  return transactionId
 }
 
 /** The confirmed state of a new queue. */

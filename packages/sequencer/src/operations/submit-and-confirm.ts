@@ -1,4 +1,5 @@
 import { isLayer1Error, Layer1Error, type Wallet } from '@ratatosk/layer1'
+import type { Utxo } from '@ratatosk/ledger'
 import type { BuiltTransaction, TransactionDraft } from '@ratatosk/transaction'
 import type { SequencerContext } from '../context.js'
 
@@ -15,6 +16,7 @@ export interface OperationTransaction {
  * interrupted reads layer 1 again and continues from there.
  *
  * @param isDone whether layer 1 shows the transaction's purpose fulfilled, by whichever transaction
+ * @param spared outputs of the wallet that do not pay for it
  * @returns the transaction's id; undefined when `isDone` came first
  * @throws {Layer1Error} `rejected`; `timeout` when layer 1 can no longer include it
  */
@@ -23,8 +25,9 @@ export async function submitAndConfirm(
   wallet: Wallet,
   draft: TransactionDraft,
   isDone: () => Promise<boolean>,
+  spared: readonly Utxo[] = [],
 ): Promise<string | undefined> {
-  return confirm(context, await build(context, wallet, draft), isDone)
+  return confirm(context, await build(context, wallet, draft, spared), isDone)
 }
 
 /**
@@ -33,19 +36,28 @@ export async function submitAndConfirm(
  */
 const operationValidityMs = 120_000
 
-/** First slot in which layer 1 can no longer include a transaction of an operation. @param current the current slot */
-export const operationValidUntil = ({ slots }: Pick<SequencerContext, 'slots'>, current: bigint): bigint =>
-  current + BigInt(Math.ceil(operationValidityMs / slots.slotLength))
+/**
+ * First slot in which layer 1 can no longer include a transaction of an operation.
+ *
+ * @param current the current slot
+ * @param validityMs how long it may take, in milliseconds
+ */
+export const operationValidUntil = (
+  { slots }: Pick<SequencerContext, 'slots'>,
+  current: bigint,
+  validityMs = operationValidityMs,
+): bigint => current + BigInt(Math.ceil(validityMs / slots.slotLength))
 
 /** Builds a transaction, valid until {@link operationValidUntil} unless the draft says otherwise. */
 export async function build(
   context: SequencerContext,
   wallet: Wallet,
   draft: TransactionDraft,
+  spared: readonly Utxo[] = [],
 ): Promise<OperationTransaction> {
   const { layer1, signal } = context
   const validUntil = draft.validUntil ?? operationValidUntil(context, await layer1.currentSlot({ signal }))
-  return { wallet, validUntil, built: await wallet.build({ ...draft, validUntil }, { signal }) }
+  return { wallet, validUntil, built: await wallet.build({ ...draft, validUntil }, { signal, spared }) }
 }
 
 /** Sends a built transaction until layer 1 includes it. Parameters and errors are those of {@link submitAndConfirm}. */

@@ -1,5 +1,5 @@
 import { fromHex } from '@ratatosk/cbor'
-import { ledgerFraudScript } from '@ratatosk/contracts'
+import { isRenounced, ledgerFraudScript } from '@ratatosk/contracts'
 import { testGenesis, testWallets } from '@ratatosk/devnet'
 import type { Credential, OutputReference } from '@ratatosk/ledger'
 import { type Contracts, openContracts } from '@ratatosk/protocol'
@@ -28,7 +28,7 @@ export const contractsOf = (
       protocol: 'RATATOSK',
       administrator,
       deploymentOutput: deployment,
-      permissioned: true,
+      permissioned: !isRenounced(administrator),
       maturityWindow,
       turnLength: 60_000n,
       bond: 500_000_000n,

@@ -1,0 +1,55 @@
+import { verdictPolicies } from '@ratatosk/contracts'
+import { expect, test } from 'vitest'
+import { loadContext } from '../context.js'
+import { readSettings } from '../settings/read.js'
+import { contractsOf } from './settlement.js'
+
+const phrase = `${'test '.repeat(23)}sauce`
+const preprod = {
+  NETWORK: 'preprod',
+  LAYER1_PROVIDER: 'kupmios',
+  KUPO_URL: 'http://127.0.0.1:1442',
+  OGMIOS_URL: 'http://127.0.0.1:1337',
+  DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
+  OPERATOR_TOKEN: 'open sesame',
+  OPERATOR_SEED_PHRASE: phrase,
+  ADMIN_SEED_PHRASE: phrase,
+}
+const all = Object.keys(verdictPolicies)
+
+/** The context of a node with these settings, whose layer 2 has this protocol version. */
+async function contextOf(environment: Record<string, string>, major = 10) {
+  const context = await loadContext(readSettings({ LOG_LEVEL: 'silent', ...environment }), {})
+  const { parameters } = context
+  return { ...context, parameters: { ...parameters, protocolVersion: { major, minor: 0 } } }
+}
+
+test.each<[string, Record<string, string>, readonly string[]]>([
+  ['a devnet', {}, []],
+  ['a devnet with proofs', { VERDICT_POLICIES: all.join(',') }, all],
+  ['a public network', preprod, []],
+  ['a public network with proofs', { ...preprod, VERDICT_POLICIES: 'witness,ledger' }, ['ledger', 'witness']],
+])('%s has the verdict policies that are named', async (_, environment, names) => {
+  const context = await contextOf(environment)
+  const { parameters, network } = context
+  const rules = { parameters, networkId: network.id, slots: network.slots }
+  const policies = names.map((name) => verdictPolicies[name as keyof typeof verdictPolicies].script(rules))
+  expect(contractsOf(context).parameters).toMatchObject({ verdictPolicies: policies, permissioned: true })
+})
+
+test('refuses a policy by name that does not know the rules of layer 2', async () => {
+  const context = await contextOf({ VERDICT_POLICIES: 'transaction' }, 11)
+  expect(() => contractsOf(context)).toThrow(
+    'VERDICT_POLICIES names transaction, but layer 2 has protocol version 11, whose rules this policy does not know.',
+  )
+})
+
+test('without an administrator the registry is open, and the operator’s test wallet has the deployment output', async () => {
+  const { parameters } = contractsOf(await contextOf({ ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' }))
+  expect(parameters).toMatchObject({ permissioned: false, administrator: { hash: new Uint8Array(28) } })
+  expect(parameters.verdictPolicies).toHaveLength(1)
+  expect(parameters.deploymentOutput).toEqual({
+    transactionId: contractsOf(await contextOf({})).parameters.deploymentOutput.transactionId,
+    index: 5,
+  })
+})

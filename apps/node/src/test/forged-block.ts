@@ -1,0 +1,129 @@
+import { bodyOf, deriveBlock, type Header, partsOf } from '@ratatosk/block'
+import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { endOfTurn } from '@ratatosk/contracts'
+import type { Devnet } from '@ratatosk/devnet'
+import { encodeOutputReference, slotToTime, timeToSlot } from '@ratatosk/ledger'
+import {
+  type AccusedBlock,
+  administratorAddress,
+  commitBlock,
+  type FraudRemoval,
+  readRegistry,
+  readStateQueue,
+  referenceScriptsOf,
+  removeFraudulentBlock,
+} from '@ratatosk/protocol'
+import { until } from '@ratatosk/test-kit/http'
+import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
+import type { Test } from 'tap'
+import { loadContext } from '../context.js'
+import { readSettings } from '../index.js'
+import { contractsOf } from '../layer1/settlement.js'
+import { devnetWallets } from './devnet-server.js'
+
+/** What operators and provers do beside a node, on the node's layer 1. */
+export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<Record<string, string>>) {
+  const { evaluator, port, walletOf } = devnetWallets(t, devnet)
+  const context = await loadContext(readSettings({ ...environment, LOG_LEVEL: 'silent' }), {})
+  const contracts = contractsOf(context)
+  const { scripts, parameters } = contracts
+  const slots = await port.slots()
+  const readQueue = async () => readStateQueue(contracts, await port.utxosAt(scripts.queue.addressText))
+  const readOperators = async () => readRegistry(contracts, await port.utxosByUnit(scripts.registry.unit))!
+  const readScripts = async () =>
+    referenceScriptsOf(contracts, await port.utxosAt(administratorAddress(contracts)))
+
+  return {
+    contracts,
+    port,
+    walletOf,
+    readQueue,
+    readOperators,
+    readScripts,
+
+    /**
+     * Commits a block with transactions that no validation accepts, whose roots follow from them, as an operator who lies.
+     *
+     * @param merged transactions of all blocks before it, which are merged
+     */
+    async commitForged(
+      merged: readonly Uint8Array[],
+      transactions: readonly Uint8Array[],
+    ): Promise<AccusedBlock> {
+      const operator = walletOf(1)
+      const outputs = new Map(
+        context.genesis!.outputs.map(({ reference, output }) => [
+          toHex(encodeOutputReference(reference)),
+          output,
+        ]),
+      )
+      change(outputs, merged)
+      const before = trieOf(entriesOf(outputs))
+      const outputsBefore = new Map(outputs)
+      change(outputs, transactions)
+      const queue = await readQueue()
+      const { state } = queue.roots[0]!.datum
+      if (toHex(before.root) !== toHex(state.utxoRoot)) throw new Error('other blocks are confirmed')
+
+      const now = async () => slotToTime(slots, await port.currentSlot())
+      const { turnLength } = parameters
+      // Half a minute for the commitment to be included, also on a slow machine, or as much of it as half a turn has.
+      const life = turnLength < 60_000n ? turnLength / 2n : 30_000n
+      const left = async () => endOfTurn(await now(), turnLength) - (await now())
+      await until(async () => (await left()) >= life, { what: 'enough of the turn is left' })
+      const slot = await port.currentSlot()
+      const header: Header = {
+        prevUtxosRoot: before.root,
+        utxosRoot: trieOf(entriesOf(outputs)).root,
+        transactionsRoot: trieOf(deriveBlock(transactions, before.valueHash).entries()).root,
+        depositsRoot: new Uint8Array(32),
+        withdrawalsRoot: new Uint8Array(32),
+        startTime: state.endTime,
+        endTime: slotToTime(slots, timeToSlot(slots, slotToTime(slots, slot) + life)),
+        prevHeaderHash: state.headerHash,
+        operatorVkey: operator.keys.payment.hash,
+        protocolVersion: state.protocolVersion,
+      }
+      const [registry, referenceScripts] = [await readOperators(), await readScripts()]
+      const forged = await operator.send(
+        commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts }),
+      )
+      await port.await(forged.id)
+      const outputBefore = (key: Uint8Array) => outputsBefore.get(toHex(key))
+      return { header, body: { transactions: [...transactions] }, before, outputBefore }
+    },
+
+    /** Drafts the removal of a block by the smallest proof of a fraud. */
+    async removalOf(block: AccusedBlock): Promise<FraudRemoval | undefined> {
+      const { parameters: ofLayer2, network } = context
+      const rules = { parameters: ofLayer2, networkId: network.id, slots: network.slots }
+      const [queue, registry] = [await readQueue(), await readOperators()]
+      const referenceScripts = await readScripts()
+      return removeFraudulentBlock(
+        contracts,
+        { block, rules, queue, registry, referenceScripts },
+        { parameters: await port.parameters(), slots, slot: await port.currentSlot(), evaluator },
+      )
+    },
+  }
+}
+
+/** A transaction with an empty witness set. */
+export const withoutWitnesses = (cbor: Uint8Array): Uint8Array =>
+  concatBytes(Uint8Array.of(0x84), partsOf(cbor).body, Uint8Array.of(0xa0, 0xf5, 0xf6))
+
+/** Applies transactions to outputs: output reference CBOR in hex → output CBOR. */
+function change(outputs: Map<string, Uint8Array>, transactions: readonly Uint8Array[]): void {
+  const { spent, produced } = bodyOf([...transactions])
+  for (const key of spent) outputs.delete(toHex(key))
+  for (const { outref, output } of produced) outputs.set(toHex(outref), output)
+}
+
+const entriesOf = (outputs: ReadonlyMap<string, Uint8Array>): readonly Entry[] =>
+  Array.from(outputs, ([key, output]) => [fromHex(key), output] as const)
+
+function trieOf(entries: Iterable<Entry>) {
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  trie.update(Array.from(entries, ([key, value]) => ({ type: 'insert', key, value })))
+  return trie
+}
