@@ -33,7 +33,8 @@ t.test(
       AUTO_COMMIT: 'false',
       AUTO_MERGE: 'false',
       MATURITY_WINDOW_MS: '1000',
-      BLOCK_VALIDITY_MS: '10000',
+      // Each node commits soon after its start, while the threads that run its scripts are starting too.
+      BLOCK_VALIDITY_MS: '20000',
     }
     const first = await runNode(t, environment)
     await initialised(first.url)
