@@ -1,10 +1,11 @@
 // Judges other people's test data by the rules and prints what agrees. Run after a build:
 //   node packages/ledger/conformance/run.mjs
+
+import { vectorsFolder } from '@ratatosk/test-vectors'
 import { createEvaluator } from '../dist/plutus/index.js'
 import { runLedgerEvents } from '../dist/test/conformance/ledger-events.js'
 import { table, unexplained } from '../dist/test/conformance/outcome.js'
 import { runScenarios } from '../dist/test/conformance/scenarios.js'
-import { vectorsFolder } from '../dist/test/vectors.js'
 
 const evaluator = createEvaluator({ threads: 1 })
 let defects = 0

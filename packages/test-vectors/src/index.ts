@@ -1,6 +1,18 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+export type { CostModels, Fraction, VectorParameters } from './ledger-parameters.js'
+export {
+  type LedgerEvent,
+  type LedgerRun,
+  type LedgerTransaction,
+  ledgerRuns,
+  slotsOfRuns,
+} from './ledger-runs.js'
+export { type MidgardChain, midgardChain, midgardChains, midgardGenesis } from './midgard.js'
+export { cborSamples, framedTransaction, type Sample, transactionsOfBlock } from './samples.js'
+export { type EraHistory, ledgerScenarios, type Scenario } from './scenarios.js'
+
 const repository = resolve(import.meta.dirname, '../../..')
 
 /** All collections; they need not be there. */

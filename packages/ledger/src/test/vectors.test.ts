@@ -11,7 +11,7 @@ import {
   readRecord,
   toHex,
 } from '@ratatosk/cbor'
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { cborSamples, midgardChains, vectorsFolder } from '@ratatosk/test-vectors'
 import { describe, expect, it } from 'vitest'
 import { blake2b256 } from '#crypto'
 import { readAuxiliaryData } from '../transaction/auxiliary-data.js'
@@ -21,27 +21,6 @@ import { readWitnessSet } from '../transaction/witness-set.js'
 import { judgeMended } from './mended-sample.js'
 
 const samplesFolder = vectorsFolder('cbor-decode')
-
-interface Sample {
-  readonly name: string
-  readonly wellFormed: boolean
-  readonly bytes: Uint8Array
-  readonly hash: string
-}
-
-function samplesOf(kind: string): Sample[] {
-  if (samplesFolder === undefined) return []
-  const folder = join(samplesFolder, kind)
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('meta.json'))
-    .map((path) => {
-      const directory = join(folder, path, '..')
-      const meta = JSON.parse(readFileSync(join(directory, 'meta.json'), 'utf8'))
-      const bytes = new Uint8Array(readFileSync(join(directory, 'sample.cbor')))
-      const hash = directory.slice(-64)
-      return { name: `${meta.description} ${hash.slice(0, 8)}`, wellFormed: meta.well_formed, bytes, hash }
-    })
-}
 
 /** `[header body, signature]`: this package does not decode headers, so only this test knows their form. */
 function readHeader(header: CborReader): void {
@@ -98,7 +77,7 @@ describe.skipIf(samplesFolder === undefined)('samples of cbor-decode/ (needs RAT
     ['transaction_body', decodeTransactionBody],
     ['block', decodeBlock],
   ] as const)('%s', (kind, decode) => {
-    const samples = samplesOf(kind)
+    const samples = samplesFolder === undefined ? [] : cborSamples(samplesFolder, kind)
 
     it('exist', () => {
       expect(samples.length).toBeGreaterThan(0)
@@ -117,14 +96,11 @@ describe.skipIf(samplesFolder === undefined)('samples of cbor-decode/ (needs RAT
 const chainsFolder = vectorsFolder('midgard-txs')
 
 describe.skipIf(chainsFolder === undefined)('transactions of midgard-txs/ (needs RATATOSK_VECTORS)', () => {
-  const files =
-    chainsFolder === undefined ? [] : readdirSync(chainsFolder).filter((name) => name.endsWith('.json'))
+  const chains = chainsFolder === undefined ? [] : midgardChains(chainsFolder)
 
-  it.each(files)('%s: every transaction has the recorded id', (file) => {
-    const transactions = JSON.parse(readFileSync(join(chainsFolder ?? '', file), 'utf8'))
+  it.each(chains)('$name: every transaction has the recorded id', ({ transactions }) => {
     expect(transactions.length).toBeGreaterThan(0)
-    for (const { cborHex, txId } of transactions)
-      expect(toHex(decodeTransaction(fromHex(cborHex)).id)).toBe(txId)
+    for (const { id, cbor } of transactions) expect(toHex(decodeTransaction(cbor).id)).toBe(id)
   })
 })
 

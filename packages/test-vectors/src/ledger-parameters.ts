@@ -1,12 +1,23 @@
 import { CborReader } from '@ratatosk/cbor'
-import type { ProtocolParameters, Rational } from '../../parameters/types.js'
 
 const LANGUAGES = ['PlutusV1', 'PlutusV2', 'PlutusV3'] as const
+
+/** An exact fraction. */
+export interface Fraction {
+  readonly numerator: bigint
+  readonly denominator: bigint
+}
+
+/** Entries by language. */
+export type CostModels = { readonly [Language in (typeof LANGUAGES)[number]]?: readonly bigint[] }
+
+/** Protocol parameters of Conway, as the rules of `@ratatosk/ledger` take them. */
+export type VectorParameters = ReturnType<typeof readLedgerParameters>
 
 /**
  * Conway's protocol parameters as in the state of cardano-ledger: an array of 31 fields in a fixed order.
  */
-export function readLedgerParameters(bytes: Uint8Array): ProtocolParameters {
+export function readLedgerParameters(bytes: Uint8Array) {
   const reader = new CborReader(bytes)
   reader.readArray()
   const minFeeA = reader.readUint64()
@@ -59,7 +70,7 @@ function skip(reader: CborReader, count: number): void {
   for (let i = 0; i < count; i += 1) reader.skip()
 }
 
-function readCostModels(reader: CborReader): ProtocolParameters['costModels'] {
+function readCostModels(reader: CborReader): CostModels {
   const models: { [language in (typeof LANGUAGES)[number]]?: readonly bigint[] } = {}
   const count = reader.readMap()
   for (let i = 0; reader.hasNext(count, i); i += 1) {
@@ -73,7 +84,7 @@ function readCostModels(reader: CborReader): ProtocolParameters['costModels'] {
 }
 
 /** Tag 30 over `[numerator, denominator]`. */
-function readRational(reader: CborReader): Rational {
+function readRational(reader: CborReader): Fraction {
   reader.readTag()
   reader.readArray()
   return { numerator: reader.readUint64(), denominator: reader.readUint64() }
