@@ -82,11 +82,12 @@ export interface OutputPlan {
   readonly tokens?: Tokens
   /** CBOR of `[language, script]`. */
   readonly script?: Uint8Array
+  readonly datumHash?: Uint8Array
   readonly form?: 'map' | 'array' | 'indefinite map' | 'indefinite array'
 }
 
 export function outputWith(plan: OutputPlan): Uint8Array {
-  const { address = keyAddress(90), lovelace, tokens = [], script, form = 'map' } = plan
+  const { address = keyAddress(90), lovelace, tokens = [], script, datumHash, form = 'map' } = plan
   const open = form.startsWith('indefinite')
   const [lists, maps] = open ? [openList, openMap] : [list, map]
   const value = tokens.length === 0 ? uint(lovelace) : lists(uint(lovelace), assets(tokens, maps))
@@ -95,6 +96,7 @@ export function outputWith(plan: OutputPlan): Uint8Array {
     [uint(0), string(address)],
     [uint(1), value],
   ]
+  if (datumHash) fields.push([uint(2), list(uint(0), string(datumHash))])
   if (script) fields.push([uint(3), encoded(script)])
   return maps(...fields)
 }

@@ -1,153 +1,249 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CborReader, fromHex, isDecodeError } from '@ratatosk/cbor'
-import { decodeTransaction, judgeProfile, type ProtocolParameters } from '@ratatosk/ledger'
-import { vectors, vectorsFolder } from '@ratatosk/test-vectors'
+import {
+  decodeOutputReference,
+  decodeTransaction,
+  decodeTransactionOutput,
+  effects,
+  judgePhaseOne,
+  judgeProfile,
+  outputReferenceKey,
+  type Transaction,
+  type TransactionOutput,
+} from '@ratatosk/ledger'
+import {
+  cborSamples,
+  framedTransaction,
+  type LedgerRun,
+  ledgerRuns,
+  ledgerScenarios,
+  midgardChains,
+  midgardGenesis,
+  slotsOfRuns,
+  transactionsOfBlock,
+  vectors,
+  vectorsFolder,
+} from '@ratatosk/test-vectors'
+import type { ProvableRules } from '../../fraud/rules.js'
 import { parameters as mainnet } from '../evaluate.js'
-import type { Entries } from './blocks.js'
+import { blockOf, type Entries, hexOf, noteOutputs, type TestBlock } from './blocks.js'
+import { withInventedState } from './invented-state.js'
 
 export const hasVectors = vectorsFolder('midgard-txs') !== undefined
 
-/** The transactions of the Midgard chains, as encoded. */
-export function* midgardTransactions(): Generator<Uint8Array, void> {
-  for (const name of ['txs_0.json', 'txs_1.json']) {
-    for (const { cborHex } of json<readonly { cborHex: string }[]>('midgard-txs', name))
-      yield fromHex(cborHex)
+/** Transactions of the vectors, in the order of a block. */
+export interface VectorTransactions {
+  readonly name: string
+  readonly transactions: readonly Uint8Array[]
+  /** What is unspent before them: output CBOR by reference in hex. It holds until the next is read. */
+  readonly unspent: ReadonlyMap<string, Uint8Array>
+  readonly rules: ProvableRules
+  /** The first slot of their block. */
+  readonly slot: bigint
+  /** Whether the ledger that recorded them accepts them; undefined if none did. */
+  readonly accepted?: boolean
+}
+
+const folder = (name: string) => join(vectors, name)
+const slots = slotsOfRuns
+
+/** The transactions of each collection, by the folder's name. */
+export const collections: { readonly [name: string]: () => Generator<VectorTransactions, void> } = {
+  'midgard-txs': midgard,
+  'ledger-scenarios': scenarios,
+  'ledger-rules/eras': runs,
+  'cbor-decode': samples,
+}
+
+/** The chains, four transactions at a time. They pay no fees. */
+function* midgard(): Generator<VectorTransactions, void> {
+  const size = 4
+  const parameters = { ...mainnet, minFeeA: 0n, minFeeB: 0n }
+  for (const { name, transactions } of midgardChains(folder('midgard-txs'))) {
+    const chain = transactions.map(({ cbor }) => cbor)
+    const [genesis] = decodeTransaction(chain[0]!).body.inputs
+    const unspent: Entries = new Map([[hexOf(genesis!), midgardGenesis]])
+    for (let place = 0; place < chain.length; place += size) {
+      const own = chain.slice(place, place + size)
+      yield {
+        name: `${name}[${place}]`,
+        transactions: own,
+        unspent,
+        rules: { parameters, networkId: 0, slots },
+        slot: 0n,
+      }
+      for (const transaction of own) apply(decodeTransaction(transaction), unspent)
+      // Of a thousand outputs of the chain's past, some suffice.
+      for (const key of [...unspent.keys()].slice(0, -20)) unspent.delete(key)
+    }
   }
 }
 
-/** The bodies in the vectors, as encoded: of the Midgard chains, the ledger's scenarios and its runs of events. */
+function* scenarios(): Generator<VectorTransactions, void> {
+  for (const scenario of ledgerScenarios(folder('ledger-scenarios'))) {
+    const { name, network, parameters, unspent, slot, transaction, expected } = scenario
+    yield {
+      name,
+      transactions: [transaction],
+      unspent: entriesOf(unspent),
+      rules: { parameters, networkId: network === 'mainnet' ? 1 : 0, slots },
+      slot,
+      accepted: expected === 'Pass',
+    }
+  }
+}
+
+/** If the parameters change in a run, it does not tell where: from its first boundary of epochs on, those after the run count. */
+function* runs(): Generator<VectorTransactions, void> {
+  for (const { name, unspent: before, events, parametersBefore, parametersAfter } of ledgerRuns(
+    folder('ledger-rules'),
+  )) {
+    const unspent = entriesOf(before)
+    let parameters = parametersBefore
+    for (const [index, event] of events.entries()) {
+      if (event.kind === 'epochs') {
+        parameters = parametersAfter
+        continue
+      }
+      const { bytes, accepted, slot } = event
+      yield {
+        name: `${name}[${index}]`,
+        transactions: [bytes],
+        unspent,
+        rules: { parameters, networkId: 0, slots },
+        slot,
+        accepted,
+      }
+      if (accepted) apply(decodeTransaction(bytes), unspent)
+    }
+  }
+}
+
+/** How transactions are got from samples of each kind. */
+const transactionsOfSample = {
+  block: transactionsOfBlock,
+  transaction: (bytes: Uint8Array) => [bytes],
+  transaction_body: (bytes: Uint8Array) => [framedTransaction(bytes)],
+}
+
+/** Samples say nothing of the ledger before them. */
+function* samples(): Generator<VectorTransactions, void> {
+  for (const [kind, transactionsOf] of Object.entries(transactionsOfSample)) {
+    const all = cborSamples(folder('cbor-decode'), kind as keyof typeof transactionsOfSample)
+    if (all.length === 0) throw new Error(`no sample of a ${kind}`)
+    for (const { name, bytes: sample } of all) {
+      for (const [index, bytes] of transactionsOf(sample).entries()) {
+        const { transaction, unspent, networkId, slot } = withInventedState(bytes)
+        yield {
+          name: `${kind} ${name}[${index}]`,
+          transactions: [transaction],
+          unspent,
+          rules: { parameters: mainnet, networkId, slots },
+          slot,
+        }
+      }
+    }
+  }
+}
+
+const entriesOf = (unspent: LedgerRun['unspent']): Entries =>
+  new Map(unspent.map(([reference, output]) => [hexOf(decodeOutputReference(reference)), output]))
+
+function apply(transaction: Transaction, unspent: Entries): void {
+  const { spent, produced } = effects(transaction)
+  for (const reference of spent) unspent.delete(hexOf(reference))
+  for (const { reference, output } of produced) unspent.set(hexOf(reference), output.bytes)
+}
+
+/** The rules that nodes judge by and no policy proves: nobody loses by them. */
+const unproven = new Set([
+  'CollateralContainsNonADA',
+  'ConflictingMetadataHash',
+  'ConwayTxRefScriptsSizeTooBig',
+  'ExUnitsTooBigUTxO',
+  'ExtraRedeemers',
+  'ExtraneousScriptWitnessesUTXOW',
+  'IncorrectTotalCollateralField',
+  'InsufficientCollateral',
+  'InvalidMetadata',
+  'MalformedReferenceScripts',
+  'MalformedScriptWitnesses',
+  'MaxTxSizeUTxO',
+  'MissingTxBodyMetadataHash',
+  'MissingTxMetadata',
+  'NoCollateralInputs',
+  'NotAllowedSupplementalDatums',
+  'OutputBootAddrAttrsTooBig',
+  'OutputTooBigUTxO',
+  'ScriptsNotPaidUTxO',
+  'TooManyCollateralInputs',
+  'UnspendableUTxONoDatumHash',
+])
+
+/**
+ * What no policy may convict: a block of `honest` transactions, and one whose transactions break only rules that no policy proves. Of
+ * scripts, whoever recorded the vector has told what they answer.
+ */
+export type Judgement =
+  | { readonly kind: 'honest' }
+  /** The reason is the first predicate that is broken, in words if there is none. */
+  | { readonly kind: 'unproven' | 'fraud'; readonly reason: string }
+
+export function judgementOf({ transactions, unspent, rules, slot, accepted }: VectorTransactions): Judgement {
+  const utxos = new Map<string, TransactionOutput>()
+  for (const [key, output] of unspent)
+    utxos.set(outputReferenceKey(decodeOutputReference(fromHex(key))), decodeTransactionOutput(output))
+  const broken = new Set<string>()
+  for (const bytes of transactions) {
+    let transaction: Transaction
+    try {
+      transaction = decodeTransaction(bytes)
+    } catch (error) {
+      if (isDecodeError(error)) return { kind: 'fraud', reason: 'does not decode' }
+      throw error
+    }
+    const failures = [...judgeProfile(transaction), ...judgePhaseOne(transaction, utxos, { ...rules, slot })]
+    for (const { predicate } of failures) broken.add(predicate)
+    for (const { reference, output } of effects(transaction).produced)
+      utxos.set(outputReferenceKey(reference), output)
+  }
+  const provable = [...broken].find((predicate) => !unproven.has(predicate))
+  if (provable !== undefined) return { kind: 'fraud', reason: provable }
+  const [other] = broken
+  if (other !== undefined) return { kind: 'unproven', reason: other }
+  return accepted === false ? { kind: 'unproven', reason: 'its scripts fail' } : { kind: 'honest' }
+}
+
+/** The block of transactions, which begins at their slot and takes 30 seconds. */
+export function blockOfVector({ transactions, unspent, rules, slot }: VectorTransactions): TestBlock {
+  for (const transaction of transactions) {
+    const { id, body } = decodeTransaction(transaction)
+    noteOutputs(
+      id,
+      body.outputs.map(({ bytes }) => bytes),
+    )
+  }
+  const { zeroTime, zeroSlot, slotLength } = rules.slots
+  const startTime = zeroTime + (slot - zeroSlot) * BigInt(slotLength)
+  return blockOf(transactions, new Map(unspent), { header: { startTime, endTime: startTime + 30_000n } })
+}
+
+/** The bodies of all transactions in the vectors, as encoded. */
 export function* vectorBodies(): Generator<Uint8Array, void> {
-  for (const transaction of midgardTransactions()) yield* bodiesIn(transaction)
-  for (const name of readdirSync(join(vectors, 'ledger-scenarios', 'scenarios'))) {
-    const { transaction } = json<{ transaction: string }>('ledger-scenarios', 'scenarios', name)
-    yield* bodiesIn(fromHex(transaction))
-  }
-  const eras = join(vectors, 'ledger-rules', 'eras')
-  for (const file of readdirSync(eras, { recursive: true, withFileTypes: true })) {
-    if (file.isFile()) yield* bodiesInRun(readFileSync(join(file.parentPath, file.name)))
-  }
-  const samples = join(vectors, 'cbor-decode', 'transaction_body', 'conway')
-  for (const name of readdirSync(samples)) yield readFileSync(join(samples, name, 'sample.cbor'))
-}
-
-const json = <T>(...path: readonly string[]): T => JSON.parse(readFileSync(join(vectors, ...path), 'utf8'))
-
-/** `[config, initialState, finalState, events, title]`; the event of a transaction is `[0, bytes, accepted, slot]`. */
-function* bodiesInRun(run: Uint8Array): Generator<Uint8Array, void> {
-  const reader = new CborReader(run)
-  reader.readArray()
-  for (let i = 0; i < 3; i++) reader.skip()
-  const events = reader.readArray()
-  for (let i = 0; reader.hasNext(events, i); i++) {
-    const start = reader.position
-    reader.readArray()
-    const bytes = reader.readUint() === 0 ? reader.readBytes() : undefined
-    reader.position = start
-    reader.skip()
-    if (bytes !== undefined) yield* bodiesIn(bytes)
-  }
+  for (const transactionsOf of Object.values(collections))
+    for (const { transactions } of transactionsOf()) for (const each of transactions) yield* bodyIn(each)
 }
 
 /** The body of a transaction, if the transaction is well-formed so far. */
-function* bodiesIn(transaction: Uint8Array): Generator<Uint8Array, void> {
+function* bodyIn(transaction: Uint8Array): Generator<Uint8Array, void> {
   const reader = new CborReader(transaction)
   try {
     reader.readArray()
     const start = reader.position
     reader.skip()
     yield reader.since(start)
-  } catch {
-    // Some vectors are transactions that do not decode.
-  }
-}
-
-/** A transaction that the Haskell ledger accepts, and layer 2 does too. */
-export interface AcceptedScenario {
-  readonly name: string
-  readonly transaction: Uint8Array
-  /** What is unspent before it: output CBOR by reference in hex. */
-  readonly unspent: Entries
-  readonly parameters: ProtocolParameters
-  readonly networkId: number
-  readonly slot: bigint
-}
-
-interface Rate {
-  readonly numerator: number
-  readonly denominator: number
-}
-
-interface ScenarioParameters {
-  readonly minFeeCoefficient: number
-  readonly minFeeConstant: number
-  readonly minFeeReferenceScripts: { readonly base: Rate }
-  readonly minUtxoDepositCoefficient: number
-  readonly scriptExecutionPrices: { readonly memory: Rate; readonly cpu: Rate }
-  readonly plutusCostModels: { readonly [language: string]: readonly number[] }
-  readonly version: { readonly major: number; readonly minor: number }
-}
-
-/** The scenarios of the Haskell ledger that pass and are of layer 2. */
-export function* acceptedScenarios(): Generator<AcceptedScenario, void> {
-  for (const name of readdirSync(join(vectors, 'ledger-scenarios', 'scenarios')).sort()) {
-    const scenario = json<{
-      readonly network: string
-      readonly protocolParameters: { readonly $ref: string }
-      readonly initialState: {
-        readonly utxo?: readonly { readonly input: string; readonly output: string }[]
-      }
-      readonly point: { readonly slot: number }
-      readonly transaction: string
-      readonly expected: unknown
-    }>('ledger-scenarios', 'scenarios', name)
-    const transaction = fromHex(scenario.transaction)
-    if (scenario.expected !== 'Pass' || !isOfLayer2(transaction)) continue
-    yield {
-      name,
-      transaction,
-      unspent: new Map(
-        (scenario.initialState.utxo ?? []).map(({ input, output }) => [input, fromHex(output)]),
-      ),
-      parameters: parametersOf(json('ledger-scenarios', scenario.protocolParameters.$ref)),
-      networkId: scenario.network === 'mainnet' ? 1 : 0,
-      slot: BigInt(scenario.point.slot),
-    }
-  }
-}
-
-const rate = ({ numerator, denominator }: Rate) => ({
-  numerator: BigInt(numerator),
-  denominator: BigInt(denominator),
-})
-
-/** The parameters by which the policies judge; the others are those of mainnet. */
-function parametersOf(stated: ScenarioParameters): ProtocolParameters {
-  return {
-    ...mainnet,
-    minFeeA: BigInt(stated.minFeeCoefficient),
-    minFeeB: BigInt(stated.minFeeConstant),
-    referenceScriptCostPerByte: rate(stated.minFeeReferenceScripts.base),
-    coinsPerUtxoByte: BigInt(stated.minUtxoDepositCoefficient),
-    executionPrices: {
-      memory: rate(stated.scriptExecutionPrices.memory),
-      steps: rate(stated.scriptExecutionPrices.cpu),
-    },
-    costModels: Object.fromEntries(
-      Object.entries(stated.plutusCostModels).map(([language, model]) => [
-        language.replace('plutus', 'Plutus'),
-        model.map(BigInt),
-      ]),
-    ),
-    protocolVersion: stated.version,
-  }
-}
-
-function isOfLayer2(transaction: Uint8Array): boolean {
-  try {
-    return judgeProfile(decodeTransaction(transaction)).length === 0
   } catch (error) {
-    if (isDecodeError(error)) return false
-    throw error
+    // Some vectors are transactions that do not decode.
+    if (!isDecodeError(error)) throw error
   }
 }

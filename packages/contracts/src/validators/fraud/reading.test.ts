@@ -68,6 +68,7 @@ describe('the on-chain reader of transaction bodies', { timeout: 24 * 3_600_000 
     }
     expect(counts).toMatchObject({ misread: 0, refused: 0 })
     expect(counts.read).toBeGreaterThan(150)
+    process.stdout.write(`bodies of the vectors: ${JSON.stringify(counts)}\n`)
   })
 
   it('reads every body in shortest heads as the decoder does', async () => {

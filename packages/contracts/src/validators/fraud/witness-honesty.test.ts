@@ -1,20 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { headerHash, partsOf } from '@ratatosk/block'
-import { fromHex, toHex } from '@ratatosk/cbor'
-import { encodeOutputReference } from '@ratatosk/ledger'
-import { vectors } from '@ratatosk/test-vectors'
+import { headerHash } from '@ratatosk/block'
 import { describe, expect, it } from 'vitest'
 import { findWitnessFraud } from '../../fraud/find-witness-fraud.js'
 import { witnessFraudScript } from '../../fraud/scripts.js'
 import { encodeWitnessFraudProof } from '../../fraud/witness-proofs.js'
 import type { PlutusScript } from '../../script/apply.js'
 import { parameters } from '../../test/evaluate.js'
-import { blockOf, type Entries, noteOutputs, type TestBlock } from '../../test/fraud/blocks.js'
+import type { TestBlock } from '../../test/fraud/blocks.js'
 import { type Draw, drawing, some } from '../../test/fraud/draw.js'
 import { mintingOf, openCek } from '../../test/fraud/engines.js'
 import { openTrial, type Trial } from '../../test/fraud/trial.js'
-import { hasVectors } from '../../test/fraud/vectors.js'
 import {
   type HonestDraft,
   honestDraft,
@@ -25,7 +19,7 @@ import { witnessFailures } from '../../test/fraud/witness-judge.js'
 import { predicates } from '../../test/fraud/witness-lies.js'
 
 /**
- * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks, and everything in the vectors; otherwise a few proofs of a few.
+ * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks; otherwise a few proofs of a few.
  * `RATATOSK_HONEST_FROM` is the first seed, to split such a run.
  */
 const blocks = Number(process.env.RATATOSK_HONEST_BLOCKS ?? 0)
@@ -94,25 +88,6 @@ describe('the witnesses of an honest block', { timeout: 48 * 3_600_000 }, () => 
     }
     expect(refused).toBeGreaterThan(10)
   })
-
-  it.skipIf(!hasVectors)('of Midgard’s transactions give no proof', async () => {
-    const trial = trialOf(ours)
-    const size = 4
-    for (const file of ['txs_0.json', 'txs_1.json']) {
-      const transactions = read<readonly { cborHex: string }[]>('midgard-txs', file).map(({ cborHex }) =>
-        fromHex(cborHex),
-      )
-      const unspent: Entries = new Map()
-      for (const [place, transaction] of transactions.entries()) {
-        if (place % (blocks > 0 ? size : 500) === 0 && place > 0) {
-          const own = transactions.slice(place, place + size)
-          for (const each of own) note(each)
-          await expectNoVerdict(blockOf(own, neededBy(own, unspent)), drawing(place), trial)
-        }
-        note(transaction, unspent)
-      }
-    }
-  })
 })
 
 /** Leaves out or changes a part of a transaction, which may be one that is not needed. */
@@ -136,27 +111,4 @@ function damaged({ draft, before }: HonestDraft, draw: Draw): HonestDraft {
     { signed: () => new Uint8Array(32) },
   ]
   return { before, draft: { ...draft, ...changes[draw(changes.length)] } }
-}
-
-const read = <T>(...path: readonly string[]): T => JSON.parse(readFileSync(join(vectors, ...path), 'utf8'))
-
-/** The unspent outputs that transactions name, and some others. */
-function neededBy(transactions: readonly Uint8Array[], unspent: Entries): Entries {
-  const named = transactions
-    .map(partsOf)
-    .flatMap(({ inputs, referenceInputs }) => [...inputs, ...referenceInputs])
-  const keys = [
-    ...named.map((reference) => toHex(encodeOutputReference(reference))),
-    ...[...unspent.keys()].slice(-20),
-  ]
-  return new Map(keys.flatMap((key) => (unspent.has(key) ? [[key, unspent.get(key)!] as const] : [])))
-}
-
-/** Makes the outputs of a transaction known, and those that it leaves. */
-function note(transaction: Uint8Array, unspent?: Entries): void {
-  const { id, inputs, outputs } = partsOf(transaction)
-  noteOutputs(id, outputs)
-  for (const input of inputs) unspent?.delete(toHex(encodeOutputReference(input)))
-  for (const [index, output] of outputs.entries())
-    unspent?.set(toHex(encodeOutputReference({ transactionId: id, index })), output)
 }

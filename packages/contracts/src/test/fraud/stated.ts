@@ -1,0 +1,73 @@
+import type { VerdictPolicyName } from '../../fraud/find-fraud.js'
+import { encodeLedgerFraudProof } from '../../fraud/ledger-proofs.js'
+import { encodeTransactionFraudProof } from '../../fraud/transaction-proofs.js'
+import { encodeWitnessFraudProof } from '../../fraud/witness-proofs.js'
+import type { TestKey } from '../keys.js'
+import type { TestBlock } from './blocks.js'
+import { type Draw, some } from './draw.js'
+import { proofsOf } from './honest-blocks.js'
+import { transactionProofsOf } from './honest-transactions.js'
+import type { Stated, Trial } from './trial.js'
+import { witnessProofsOf } from './witness-honest-blocks.js'
+
+/** How many proofs of a fraud are stated of a block, unless more are wanted. */
+export const proofsOfFraud = 8
+
+/** The proofs of a block, as many of each fraud as there may be. */
+export function statedBy<Proof extends { readonly fraud: string }>(
+  proofs: Iterable<Proof>,
+  encode: (proof: Proof) => Uint8Array,
+  most: number,
+  draw: Draw,
+): Stated[] {
+  const byFraud = new Map<string, Proof[]>()
+  for (const proof of proofs) {
+    const own = byFraud.get(proof.fraud)
+    if (own) own.push(proof)
+    else byFraud.set(proof.fraud, [proof])
+  }
+  return [...byFraud].flatMap(([fraud, own]) =>
+    some(own, most, draw).map((proof) => [fraud, encode(proof)] as const),
+  )
+}
+
+/** Proofs of every policy. @param keys that may sign @param most of each fraud */
+export const statedOf = (
+  block: TestBlock,
+  keys: readonly TestKey[],
+  draw: Draw,
+  most = proofsOfFraud,
+): Record<VerdictPolicyName, Stated[]> => {
+  const { header } = block
+  return {
+    ledger: statedBy(proofsOf(block), (proof) => encodeLedgerFraudProof(header, proof), most, draw),
+    transaction: statedBy(
+      transactionProofsOf(block),
+      (proof) => encodeTransactionFraudProof(header, proof),
+      most,
+      draw,
+    ),
+    witness: statedBy(
+      witnessProofsOf(block, keys),
+      ({ prove }) => encodeWitnessFraudProof(header, prove()),
+      most,
+      draw,
+    ),
+  }
+}
+
+/** How many redeemers were tried: stated frauds, and those with their parts changed; and how many of both by the machine. */
+export interface Tried {
+  readonly proofs: number
+  readonly mutations: number
+  readonly byMachine: number
+}
+
+export function triedBy({ tallies }: Pick<Trial, 'tallies'>): Tried {
+  const sum = { proofs: 0, mutations: 0, byMachine: 0 }
+  for (const [kind, { tried, byMachine }] of tallies) {
+    sum[kind.includes(',') ? 'mutations' : 'proofs'] += tried
+    sum.byMachine += byMachine
+  }
+  return sum
+}

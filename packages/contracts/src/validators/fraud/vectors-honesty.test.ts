@@ -1,0 +1,106 @@
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { describe, expect, it } from 'vitest'
+import { type VerdictPolicyName, verdictPolicies } from '../../fraud/find-fraud.js'
+import type { ProvableRules } from '../../fraud/rules.js'
+import { drawing } from '../../test/fraud/draw.js'
+import { openCek } from '../../test/fraud/engines.js'
+import { signers } from '../../test/fraud/rich-blocks.js'
+import { proofsOfFraud, statedOf, triedBy } from '../../test/fraud/stated.js'
+import { openTrial, type Trial } from '../../test/fraud/trial.js'
+import { blockOfVector, collections, hasVectors, judgementOf } from '../../test/fraud/vectors.js'
+
+/**
+ * With `RATATOSK_HONEST_BLOCKS`, every fraud is stated at every place of everything in the vectors that no policy may convict; otherwise at
+ * some places of a few transactions of each collection.
+ * `RATATOSK_HONEST_MUTATIONS` is how many changed redeemers each policy gets in each block.
+ */
+const isLong = process.env.RATATOSK_HONEST_BLOCKS !== undefined
+const mutationsOfBlock = Number(process.env.RATATOSK_HONEST_MUTATIONS ?? 35)
+const most = isLong ? Number.POSITIVE_INFINITY : proofsOfFraud
+/** Of the blocks of a collection, the first and one by so many are tried. */
+const every: { readonly [collection: string]: number } = {
+  'midgard-txs': 250,
+  'ledger-scenarios': 8,
+  'ledger-rules/eras': 80,
+  'cbor-decode': 12,
+}
+/** What of the trials of each script goes through the machine too. */
+const sample = { first: isLong ? 2 : 1, every: 100 }
+
+type Policy = readonly [VerdictPolicyName, (typeof verdictPolicies)[VerdictPolicyName]]
+const policies = Object.entries(verdictPolicies) as readonly Policy[]
+
+describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () => {
+  const machine = openCek()
+
+  /** A trial of each policy; it is another script for other rules. */
+  function openTrials() {
+    const trials = new Map<string, Trial>()
+    return {
+      of([name, policy]: Policy, rules: ProvableRules): Trial {
+        const script = policy.script(rules)
+        const key = `${name} ${toHex(script.hash)}`
+        const trial = trials.get(key) ?? openTrial({ script, machine, ...sample })
+        trials.set(key, trial)
+        return trial
+      },
+      tried: () =>
+        [...trials.values()].map(triedBy).reduce((sum, { proofs, mutations, byMachine }) => ({
+          proofs: sum.proofs + proofs,
+          mutations: sum.mutations + mutations,
+          byMachine: sum.byMachine + byMachine,
+        })),
+    }
+  }
+
+  it.each(Object.entries(collections))(
+    'of the vectors in %s gives no proof by any policy',
+    async (collection, read) => {
+      const trials = openTrials()
+      const [unproven, frauds] = [new Map<string, number>(), new Map<string, number>()]
+      let [blocks, honest, withoutPolicy] = [0, 0, 0]
+      for (const vector of read()) {
+        const judgement = judgementOf(vector)
+        const count = vector.transactions.length
+        if (judgement.kind === 'fraud') {
+          frauds.set(judgement.reason, (frauds.get(judgement.reason) ?? 0) + count)
+          continue
+        }
+        const place = blocks++
+        if (!isLong && place % (every[collection] ?? 1) !== 0) continue
+        if (judgement.kind === 'honest') honest += count
+        else unproven.set(judgement.reason, (unproven.get(judgement.reason) ?? 0) + count)
+        const block = blockOfVector(vector)
+        const keys = [...block.outputsBefore.keys()].map(fromHex)
+        const draw = drawing(place)
+        const stated = statedOf(block, signers, draw, most)
+        for (const policy of policies) {
+          const [name, { covers, find }] = policy
+          if (!covers(vector.rules)) {
+            withoutPolicy++
+            continue
+          }
+          expect(find(block, { rules: vector.rules, keys }), `${vector.name}, ${name}`).toBeUndefined()
+          await trials
+            .of(policy, vector.rules)
+            .expectNoVerdict(block.header, stated[name], mutationsOfBlock, draw)
+        }
+      }
+      expect(honest).toBeGreaterThan(0)
+      const { proofs, mutations, byMachine } = trials.tried()
+      process.stdout.write(
+        `${collection}: ${honest} honest transactions, and ${countsIn(unproven)} that break what no policy proves. ` +
+          `${proofs} stated frauds and ${mutations} changed ones, ${byMachine} of them by the machine, none accepted. ` +
+          `${withoutPolicy} blocks have rules without a policy. Not tried, because no honest block has them: ${countsIn(frauds)}\n`,
+      )
+    },
+  )
+})
+
+/** `3 (2 of a reason, 1 of another)` */
+function countsIn(reasons: ReadonlyMap<string, number>): string {
+  const sum = [...reasons.values()].reduce((total, count) => total + count, 0)
+  return sum === 0
+    ? '0'
+    : `${sum} (${[...reasons].map(([reason, count]) => `${count} ${reason}`).join(', ')})`
+}
