@@ -1,14 +1,17 @@
-import { decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
+import { decodeTransaction, decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../fraud/scripts.js'
 import type { PlutusScript } from '../script/apply.js'
 import { complete } from './complete.js'
 import { engines, parameters, timeOf } from './evaluate.js'
+import { second } from './fraud/blocks.js'
 import { proveManyLies } from './fraud/ledger-costs.js'
 import { measureProof, type ProvenLie } from './fraud/measure-proof.js'
+import { ordinaryTransactions } from './fraud/ordinary-transactions.js'
+import { partsOf } from './fraud/proof-parts.js'
 import { proveTransactionLies } from './fraud/transaction-costs.js'
 import { rules } from './fraud/transactions.js'
-import { proveManyWitnessLies } from './fraud/witness-costs.js'
+import { proveManyWitnessLies, richTransaction } from './fraud/witness-costs.js'
 import { checkOnChain } from './mpf/proofs.js'
 import * as removals from './queue/removals.js'
 import * as queue from './queue/scenarios.js'
@@ -80,9 +83,12 @@ function removalsByProof(proofs: readonly ProvenLie[]) {
     'feeTooSmall',
     'invalidSignature',
     'missingSignature',
+    'nativeScriptFails',
     'scriptMissing',
     'redeemerMissing',
-  ].map((fraud) => `\`${fraud}\``)
+    'datumMissing',
+    'wrongScriptDataHash',
+  ].flatMap((fraud) => [`\`${fraud}\``, `\`${fraud}\`, rich`, `\`${fraud}\`, a reference input`])
   return proofs
     .filter(({ what }) => shown.includes(what))
     .map((proof) => {
@@ -210,7 +216,42 @@ export function costTables(): string {
           grouped(size),
         ),
       ),
+    '',
+    row(
+      'what a fraud proof is about',
+      'inputs',
+      'reference inputs',
+      'outputs',
+      'bytes of the body',
+      'of the witness set',
+    ),
+    '| --- | ---: | ---: | ---: | ---: | ---: |',
+    ...measuredTransactions().map(transactionRow),
+    '',
+    row('fraud proof', 'memory of the limit', 'proofs of maps', 'the condition', 'all else'),
+    '| --- | ---: | ---: | ---: | ---: |',
+    ...partsOf(proofs.filter(({ what }) => what.startsWith('`wrongResolved`') || ordinaryOrRich(what))).map(
+      ({ what, memory, maps, condition, rest }) =>
+        row(what, ...[memory, maps, condition, rest].map((part) => share(part, limits.memory))),
+    ),
   ].join('\n')
+}
+
+/** Whether a proof is of a fraud that is measured in an ordinary transaction and in a rich one. */
+const ordinaryOrRich = (what: string): boolean =>
+  ordinaryTransactions.some(({ fraud }) => what.startsWith(`\`${fraud}\``))
+
+/** The transactions that these proofs are about. */
+const measuredTransactions = () => [
+  ['`wrongResolved`', second.cbor] as const,
+  ...ordinaryTransactions.map(({ fraud, cbor }) => [`\`${fraud}\``, cbor] as const),
+  ['those of a rich transaction', richTransaction.cbor] as const,
+]
+
+function transactionRow([what, cbor]: readonly [string, Uint8Array]): string {
+  const { body, witnesses } = decodeTransaction(cbor)
+  const sizes = [body.inputs, body.referenceInputs, body.outputs].map(({ length }) => length)
+  return row(what, ...sizes, grouped(body.bytes.length), grouped(witnesses.bytes.length))
 }
 
 function proofRows(): string[] {

@@ -10,8 +10,10 @@ import {
   coin1,
   coin2,
   eight,
+  first,
   hexOf,
   hexOfPosition,
+  outputOf,
   outputRecord,
   outputsBefore,
   patch,
@@ -24,7 +26,9 @@ import type { ProvenLie } from './measure-proof.js'
 
 const { made, unspent, beyond } = storyKeys
 const strangeKey = new Uint8Array(7)
-const hashes = (): Uint8Array => concatBytes(honestHashes().subarray(0, 64), new Uint8Array(32))
+/** Wrong for the input, and for the second reference input. */
+const hashes = (): Uint8Array =>
+  concatBytes(new Uint8Array(32), honestHashes().subarray(32, 64), new Uint8Array(32))
 /** Positions up to some that the block does not have. */
 const positions = Array.from({ length: 10 }, (_, position) => hexOfPosition(position))
 
@@ -65,6 +69,7 @@ export function proveManyLies(): ProvenLie[] {
     prove.spentThatNeverWas(coin1)(block),
     prove.spentBeforeMade(made)(block),
     prove.wrongOutputsAfter(coin2)(block),
+    prove.wrongResolved(0, outputOf(first, 0), hashes())(block),
     prove.wrongResolved(2, coin2, hashes())(block),
     prove.referenceInputMissing(1, 0, unspent)(block),
     prove.gap(3, 5)(block),
@@ -73,8 +78,9 @@ export function proveManyLies(): ProvenLie[] {
   ]
   const { header } = block
   const script = ledgerFraudScript()
+  const ofReference = '`wrongResolved`, a reference input'
   return proofs.map((proof) => ({
-    what: `\`${proof.fraud}\``,
+    what: proof.fraud === 'wrongResolved' && proof.index > 0 ? ofReference : `\`${proof.fraud}\``,
     header,
     script,
     redeemer: encodeLedgerFraudProof(header, proof),

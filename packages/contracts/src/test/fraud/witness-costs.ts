@@ -7,6 +7,7 @@ import { operator } from '../world.js'
 import { blockOf, outputRecord, payment } from './blocks.js'
 import { fillers, measuredSizes } from './fillers.js'
 import type { ProvenLie } from './measure-proof.js'
+import { multisig, type OrdinaryFraud, ordinaryCoins, ordinaryTransactions } from './ordinary-transactions.js'
 import { needs, places, prove } from './witness-lies.js'
 import {
   bob,
@@ -27,26 +28,30 @@ import {
 import { hashOf, witnessed } from './witnessed.js'
 
 const crowd = Array.from({ length: 100 }, (_, index) => testKey(`crowd ${index}`))
-/** Two transactions that lack all kinds of witnesses, the second among a hundred signatures. */
+
+const { signers, redeemers } = everything
+/** A transaction that needs every kind of witness, and lacks one of each. */
+export const richTransaction = witnessed({
+  ...everything,
+  signers: signers.filter((key) => key !== erin && key !== bob),
+  signed: (key, id) => (key === carol ? new Uint8Array(32) : id),
+  plutus: [locker],
+  redeemers: redeemers.filter((_, index) => index !== 1),
+  datums: [datumB],
+  scriptDataHash: blake2b256(datumA),
+})
+
+/** The rich transaction, a payment among a hundred signatures, and ordinary transactions, each of which lacks one witness. */
 function manyLies() {
-  const outputs = coinsBefore()
-  const { signers, redeemers } = everything
-  const first = witnessed({
-    ...everything,
-    signers: signers.filter((key) => key !== erin && key !== bob),
-    signed: (key, id) => (key === carol ? new Uint8Array(32) : id),
-    plutus: [locker],
-    redeemers: redeemers.filter((_, index) => index !== 1),
-    datums: [datumB],
-    scriptDataHash: blake2b256(datumA),
-  })
+  const outputs = new Map([...coinsBefore(), ...ordinaryCoins()])
   const second = witnessed({
     ...lastPayment,
     required: [grace.hash],
     signers: [dave, ...crowd.slice(1)],
     signed: (key, id) => (key === crowd.at(-1) ? new Uint8Array(32) : id),
   })
-  return blockOf([first.cbor, second.cbor], outputs, {
+  const transactions = [richTransaction, second, ...ordinaryTransactions].map(({ cbor }) => cbor)
+  return blockOf(transactions, outputs, {
     entries(entries) {
       for (const key of fillers(measuredSizes.entries, [...entries.keys()]))
         entries.set(key, outputRecord(0n, 1n, payment(1, 2_000_000n)))
@@ -59,16 +64,23 @@ function manyLies() {
 export function proveManyWitnessLies(): ProvenLie[] {
   const block = manyLies()
   const { spent, minted, required } = needs
+  const placeOf = (fraud: OrdinaryFraud) =>
+    2 + ordinaryTransactions.findIndex((transaction) => transaction.fraud === fraud)
   const proofs: readonly (readonly [what: string, proof: WitnessFraudProof])[] = [
     ['`invalidSignature`', prove.invalidSignature(0, 1)(block)],
     ['`invalidSignature`, the last of 100', prove.invalidSignature(1, 99)(block)],
     ['`missingSignature`', prove.missingSignature(0, spent(places.erins))(block)],
     ['`missingSignature`, among 100', prove.missingSignature(1, required(grace.hash))(block)],
-    ['`nativeScriptFails`', prove.nativeScriptFails(0, spent(places.vault), vault)(block)],
-    ['`scriptMissing`', prove.scriptMissing(0, minted(hashOf(minter)))(block)],
-    ['`redeemerMissing`', prove.redeemerMissing(0, spent(places.lockedByReference), referenced)(block)],
-    ['`datumMissing`', prove.datumMissing(0, places.locked)(block)],
-    ['`wrongScriptDataHash`', prove.wrongScriptDataHash(0)(block)],
+    ['`nativeScriptFails`', prove.nativeScriptFails(placeOf('nativeScriptFails'), spent(0), multisig)(block)],
+    ['`nativeScriptFails`, rich', prove.nativeScriptFails(0, spent(places.vault), vault)(block)],
+    ['`scriptMissing`', prove.scriptMissing(placeOf('scriptMissing'), spent(0))(block)],
+    ['`scriptMissing`, rich', prove.scriptMissing(0, minted(hashOf(minter)))(block)],
+    ['`redeemerMissing`', prove.redeemerMissing(placeOf('redeemerMissing'), spent(0), locker)(block)],
+    ['`redeemerMissing`, rich', prove.redeemerMissing(0, spent(places.lockedByReference), referenced)(block)],
+    ['`datumMissing`', prove.datumMissing(placeOf('datumMissing'), 0)(block)],
+    ['`datumMissing`, rich', prove.datumMissing(0, places.locked)(block)],
+    ['`wrongScriptDataHash`', prove.wrongScriptDataHash(placeOf('wrongScriptDataHash'))(block)],
+    ['`wrongScriptDataHash`, rich', prove.wrongScriptDataHash(0)(block)],
   ]
   const { header } = block
   const script = witnessFraudScript(parameters)
