@@ -1,14 +1,24 @@
 // From a submission to the block that commits it, on PostgreSQL + Redis and a devnet: a minute of load on the node's processes,
-// blocks of 10,000 step by step, a long run of them over ledgers of several sizes, and a backlog.
+// the same with several processes of a role, blocks of 10,000 step by step, a long run of them over ledgers of several sizes, a backlog,
+// and what a transaction takes of the disk.
 
 import { measureBacklog } from './lib/blocks/backlog.mjs'
+import { measureDisk } from './lib/blocks/disk.mjs'
 import { measureFlow } from './lib/blocks/flow.mjs'
 import { measureBlocks } from './lib/blocks/full-blocks.mjs'
 import { measureLongRun } from './lib/blocks/long-run.mjs'
 import { measurePairs } from './lib/blocks/pairs.mjs'
+import { measureScale } from './lib/blocks/scale.mjs'
 import { measureParts } from './lib/measure-parts.mjs'
 
-const parts = { flow: measureFlow, blocks: measureBlocks, long: measureLongRun, backlog: measureBacklog }
+const parts = {
+  flow: measureFlow,
+  scale: measureScale,
+  blocks: measureBlocks,
+  long: measureLongRun,
+  backlog: measureBacklog,
+  disk: measureDisk,
+}
 // Only with a folder to compare with.
 if (process.env.BENCH_BEFORE) parts.pairs = measurePairs
 

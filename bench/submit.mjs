@@ -8,6 +8,7 @@ import { submit } from '@ratatosk/submit'
 import Fastify from 'fastify'
 import { transactionShaped } from './lib/bodies.mjs'
 import { median, round } from './lib/figures.mjs'
+import { record } from './lib/record.mjs'
 
 const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
@@ -84,6 +85,14 @@ try {
     `POST /submit on Redis: ${round(median(figures.map((f) => f.ours.perSecond)))}/s, p99 ${median(figures.map((f) => f.ours.p99))} ms; ` +
       `bare Fastify ${round(median(figures.map((f) => f.ceiling.perSecond)))}/s; ratio ${median(figures.map((f) => f.ratio)).toFixed(2)} (median of ${rounds} rounds)`,
   )
+  record('submit', {
+    connections,
+    rounds,
+    perSecond: median(figures.map((f) => f.ours.perSecond)),
+    p99: median(figures.map((f) => f.ours.p99)),
+    ceiling: median(figures.map((f) => f.ceiling.perSecond)),
+    ratio: median(figures.map((f) => f.ratio)),
+  })
 } finally {
   await Promise.all([bare.close(), node.close()])
   await queue.jobs.obliterate({ force: true })

@@ -45,7 +45,7 @@ const now = () => performance.timeOrigin + performance.now()
  * Submits for some seconds, or until there are no more transactions.
  *
  * @param {object} options
- * @param {string} options.url of the node
+ * @param {string[]} options.urls of the processes that take submissions; each gets as many of the connections
  * @param {{ length: number, at(place: number): Buffer }} options.transactions an array, or what makes them when they are sent
  * @param {number} options.seconds
  * @param {number} options.rate submissions a second at most
@@ -54,10 +54,12 @@ const now = () => performance.timeOrigin + performance.now()
  * @param {number} options.connections
  * @returns {Promise<{ sentAt: Float64Array, answerMs: number[] }>} when each was sent, in POSIX milliseconds, and how long each answer took
  */
-export async function load({ url, transactions, seconds, rate, accepted, ahead, connections }) {
+export async function load({ urls, transactions, seconds, rate, accepted, ahead, connections }) {
   const sentAt = new Float64Array(transactions.length)
   const answerMs = []
-  const opened = await Promise.all(Array.from({ length: connections }, () => openConnection(new URL(url))))
+  const opened = await Promise.all(
+    Array.from({ length: connections }, (_, n) => openConnection(new URL(urls[n % urls.length]))),
+  )
   const begun = now()
   let sent = 0
   let known = 0

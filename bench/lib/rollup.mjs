@@ -60,6 +60,8 @@ export async function openRollup(name, genesis) {
 
   return {
     store,
+    /** Of the outputs' trie. */
+    folder,
 
     /** Takes transactions into the mempool, as validation does. */
     async accept(transactions) {

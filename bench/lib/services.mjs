@@ -6,8 +6,8 @@ export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres
 export const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 
 /** Runs work with a connection of its own to the database. */
-export async function withDatabase(work) {
-  const client = new pg.Client({ connectionString: databaseUrl })
+export async function withDatabase(work, url = databaseUrl) {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     return await work(client)

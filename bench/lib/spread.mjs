@@ -61,6 +61,11 @@ export function makeSpread({ count, outputs, addresses }) {
           output: output(keys[place % addresses].address, lovelaceEach).toString('hex'),
         }
       }),
+    /** All outputs of the ledger; each is the first of its transaction. */
+    *ledger() {
+      const owned = keys.map(({ address }) => output(address, lovelaceEach))
+      for (let n = 0; n < outputs; n++) yield { transactionId: sourceOf(n), output: owned[n % addresses] }
+    },
     /** Writes all outputs into a schema whose ledger has its genesis and nothing else. */
     async fill(client, schema) {
       const owned = output(keys[0].address, lovelaceEach)

@@ -27,7 +27,7 @@ function anonymousMiB(pid) {
 }
 
 /** Bytes on disk; a sparse file has fewer than its length. */
-function diskOf(folder) {
+export function diskOf(folder) {
   let sum = 0
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     if (!entry.isFile()) continue
@@ -43,12 +43,15 @@ function diskOf(folder) {
 /**
  * Watches a deployment, until `stop` says what it took since.
  *
- * @param {{ role: string, pid: number, folder: string }[]} nodes
+ * @param {{ role: string, pid: number, folder: string }[]} nodes processes with the same role are told as one
  * @param {string | undefined} name of the schema, and `application_name` of the connections; undefined: embedded
  */
 export async function watchUsage(nodes, name) {
   const backends = new Map()
-  const memory = new Map(nodes.map(({ role }) => [role, []]))
+  const roles = [...new Set(nodes.map(({ role }) => role))]
+  const sumOf = (wanted, figure) =>
+    nodes.reduce((sum, node) => (node.role === wanted ? sum + figure(node) : sum), 0)
+  const memory = new Map(roles.map((role) => [role, []]))
   const redis = name === undefined ? undefined : new Redis(redisUrl)
   const before = await totals()
   let stopped = false
@@ -56,7 +59,7 @@ export async function watchUsage(nodes, name) {
 
   async function watch() {
     while (!stopped) {
-      for (const { role, pid } of nodes) memory.get(role).push(anonymousMiB(pid))
+      for (const [role, all] of memory) all.push(sumOf(role, ({ pid }) => anonymousMiB(pid)))
       if (name !== undefined) await readBackends()
       await new Promise((resolve) => setTimeout(resolve, everyMs))
     }
@@ -73,8 +76,10 @@ export async function watchUsage(nodes, name) {
   }
 
   async function totals() {
-    const seconds = new Map(nodes.map(({ role, pid }) => [role, processorSeconds(pid)]))
-    const disk = new Map(nodes.map(({ role, folder }) => [`DATA_DIR of ${role}`, diskOf(folder)]))
+    const seconds = new Map(roles.map((role) => [role, sumOf(role, ({ pid }) => processorSeconds(pid))]))
+    const disk = new Map(
+      roles.map((role) => [`DATA_DIR of ${role}`, sumOf(role, ({ folder }) => diskOf(folder))]),
+    )
     if (name !== undefined) {
       await readBackends()
       seconds.set(

@@ -10,6 +10,7 @@ import { ledgerEntries } from '../entries.mjs'
 import { median, percentile, round } from '../figures.mjs'
 import { load } from '../load.mjs'
 import { here, startNodeProcess } from '../node-process.mjs'
+import { record } from '../record.mjs'
 import { databaseUrl, redisUrl, removeTraces, withDatabase } from '../services.mjs'
 import { makeSpread } from '../spread.mjs'
 import { bareVerifications } from '../transfers.mjs'
@@ -52,6 +53,7 @@ export async function measureFlow() {
     (warmUpSeconds + seconds) * Math.max(...rates.map((rate) => rate || mostPerSecond)),
   )
   const transfers = makeSpread({ count, outputs, addresses })
+  const recorded = []
   for (const rate of rates) {
     const figures = Object.fromEntries(sides.map(({ name }) => [name, []]))
     for (let turn = 0; turn < turns; turn++) {
@@ -66,19 +68,22 @@ export async function measureFlow() {
       }
     }
     if (before !== undefined) compare(rate, figures)
+    recorded.push(...figures.now.map((figure) => figuresOf(rate, figure)))
   }
+  record(`flow-${deployment}`, { seconds, outputs, addresses, flows: recorded })
 }
 
-async function oneFlow(rate, transfers, checkout) {
+/** @param {Record<string, number>} processes how many of a role are started, where it is not one */
+export async function oneFlow(rate, transfers, checkout, processes = {}) {
   const ceiling = bareVerifications(transfers.signatures)
-  const { url, nodes, name, accepted, committed } = embedded
+  const { urls, nodes, name, accepted, committed } = embedded
     ? await startEmbedded(transfers, checkout, rate)
-    : await startOnServices(transfers, checkout)
-  await begunQueue(url)
+    : await startOnServices(transfers, checkout, processes)
+  await begunQueue(urls[0])
   const submit = async (first, forSeconds) => {
     const already = await accepted()
     return load({
-      url,
+      urls,
       transactions: transfers.from(first),
       seconds: forSeconds,
       rate: rate || Infinity,
@@ -112,7 +117,7 @@ async function oneFlow(rate, transfers, checkout) {
 }
 
 /** A ledger filled by SQL, and the node's processes over it. */
-async function startOnServices(transfers, checkout) {
+async function startOnServices(transfers, checkout, processes) {
   const name = `bench_${randomBytes(4).toString('hex')}`
   defer(() => removeTraces(name))
   const id = createHash('sha256').update('bench genesis').digest('hex')
@@ -133,10 +138,13 @@ async function startOnServices(transfers, checkout) {
     GENESIS_FILE: genesisFile(genesis),
   }
   const nodes = []
-  for (const role of roles) nodes.push(await startNodeProcess({ ...environment, NODE_ROLE: role }, checkout))
+  for (const role of roles) {
+    for (let n = 0; n < (processes[role] ?? 1); n++)
+      nodes.push(await startNodeProcess({ ...environment, NODE_ROLE: role }, checkout))
+  }
   const number = (text) => withDatabase(async (client) => Number((await client.query(text)).rows[0].number))
   return {
-    url: nodes[0].url,
+    urls: nodes.filter(({ role }) => role === roles[0]).map(({ url }) => url),
     nodes,
     name,
     // Grows by one with each transaction that validation accepts.
@@ -157,7 +165,7 @@ async function startEmbedded(transfers, checkout, rate) {
     if (typeof line.accepted === 'number') accepted += line.accepted
     committed += Number(/committed: (\d+) transactions/.exec(line.msg ?? '')?.[1] ?? 0)
   })
-  return { url: node.url, nodes: [node], accepted: async () => accepted, committed: async () => committed }
+  return { urls: [node.url], nodes: [node], accepted: async () => accepted, committed: async () => committed }
 }
 
 function genesisFile(utxos) {
@@ -238,7 +246,27 @@ function microseconds({ seconds, count }) {
 
 const sumOf = (figure) => microseconds(figure).reduce((sum, [, each]) => sum + each, 0)
 
-function print(side, rate, figure) {
+/** What is kept of a run for docs/performance.md. */
+export function figuresOf(rate, figure) {
+  const { count, blocks, perSecond, fromAcceptance, answerMs, ceiling, elapsed } = figure
+  const halfAndMost = (values) => values && [percentile(values, 0.5), percentile(values, 0.95)]
+  return {
+    rate,
+    perSecond,
+    ceiling,
+    load: figure.load,
+    transactions: count,
+    blocks,
+    seconds: elapsed / 1000,
+    answersMs: halfAndMost(answerMs),
+    fromAcceptanceS: halfAndMost(fromAcceptance),
+    microseconds: Object.fromEntries(microseconds(figure)),
+    memoryMiB: Object.fromEntries([...figure.memory].map(([role, all]) => [role, Math.max(...all)])),
+    diskBytes: Object.fromEntries([...figure.disk].map(([what, bytes]) => [what, bytes / count])),
+  }
+}
+
+export function print(side, rate, figure) {
   const { count, early, blocks, thirds, perSecond, fromAcceptance, fromSubmission, answerMs, ceiling } =
     figure
   const halfAndMost = (values, unit) =>

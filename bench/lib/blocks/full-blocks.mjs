@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { hashAll, messagesOf } from '../bare-hashes.mjs'
 import { median, millisecondsOf, round } from '../figures.mjs'
+import { record } from '../record.mjs'
 import { openRollup } from '../rollup.mjs'
 import { withDatabase } from '../services.mjs'
 import { makeTransfers } from '../transfers.mjs'
@@ -40,6 +41,14 @@ export async function measureBlocks() {
       `${round(longest)} ms (median of ${rounds}; aim ${round(aimMs)} ms); bare SQL reads and moves as many rows in ` +
       `${round(middle('rows'))} ms, bare Blake2b-256 takes ${round(middle('hashes'))} ms`,
   )
+  const steps = ['read', 'hashed', 'signed', 'stored', 'total', 'rows', 'hashes']
+  record('blocks', {
+    blockSize,
+    outputs: genesis.length,
+    rounds,
+    longest,
+    ...Object.fromEntries(steps.map((step) => [step, middle(step)])),
+  })
 }
 
 export function stepsOf({ read, hashed, signed, stored, total }) {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cleanUp } from '../clean-up.mjs'
 import { median, round } from '../figures.mjs'
 import { createPayments } from '../payments.mjs'
+import { record } from '../record.mjs'
 import { openRollup } from '../rollup.mjs'
 import { expectKind, stepsOf } from './full-blocks.mjs'
 
@@ -17,13 +18,15 @@ const history = 64
 const step = 1000
 
 export async function measureLongRun() {
+  const ledgers = []
   for (const size of sizes) {
     try {
-      await measure(size)
+      ledgers.push(await measure(size))
     } finally {
       await cleanUp()
     }
   }
+  record('long', { blockSize, rate, history, ledgers })
 }
 
 async function measure(size) {
@@ -55,6 +58,10 @@ async function measure(size) {
     `blocks of ${round(blockSize)} over ${round(size)} outputs, filled at ${rate > 0 ? `${round(rate)}/s` : 'once'}, load ${loadavg()[0].toFixed(1)}: ` +
       `${told(early)} up to block ${early.length}${late.length > 0 ? `; ${told(late)} after it` : ''}`,
   )
+  return {
+    size,
+    blocks: figures.map(({ total, cpu, hashed, prepared }) => ({ total, cpu, hashed, prepared })),
+  }
 }
 
 function told(figures) {

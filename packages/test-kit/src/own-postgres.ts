@@ -17,12 +17,16 @@ export interface OwnPostgres {
   close(): Promise<void>
 }
 
+/** What was written survives the end of a process; only that of the machine needs more. */
+const unsynced: Readonly<Record<string, string>> = { fsync: 'off' }
+
 /**
  * Starts an empty PostgreSQL server.
  *
+ * @param settings of its configuration; otherwise as it is installed
  * @returns undefined if the programs of a server are not installed
  */
-export async function ownPostgres(): Promise<OwnPostgres | undefined> {
+export async function ownPostgres(settings = unsynced): Promise<OwnPostgres | undefined> {
   const programs = await programsOf()
   if (programs === undefined) return undefined
   const user = await unprivileged()
@@ -33,8 +37,7 @@ export async function ownPostgres(): Promise<OwnPostgres | undefined> {
     `-p ${port}`,
     '-c listen_addresses=127.0.0.1',
     "-c unix_socket_directories=''",
-    // What was written survives the end of a process; only that of the machine needs more.
-    '-c fsync=off',
+    ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
   ].join(' ')
   const call = (program: string, ...args: string[]) =>
     run(join(programs, program), args, { cwd: directory, ...user })

@@ -1,0 +1,170 @@
+// How queries and the start of a node grow with the ledger: N transactions in blocks, N unspent outputs of which one address owns a share,
+// written by SQL. Queries go to a process of their own over HTTP; the outputs' trie is built in LMDB as a sequencer does when its folder is
+// empty, and opened again as it does at each further start.
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { encodeBech32Address } from '@ratatosk/ledger'
+import { openRoots } from '@ratatosk/sequencer'
+import { openStore } from '@ratatosk/store'
+import { cleanUp, defer } from './lib/clean-up.mjs'
+import { median, millisecondsOf, percentile, round } from './lib/figures.mjs'
+import { createLedgerOfSize } from './lib/growth/ledger-of-size.mjs'
+import { record } from './lib/record.mjs'
+import { databaseUrl, removeTraces, withDatabase } from './lib/services.mjs'
+
+const sizes = (process.env.BENCH_LEDGERS ?? '10000,100000,1000000').split(',').map(Number)
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
+/** Of the outputs, those of one address. */
+const share = Number(process.env.BENCH_SHARE ?? 0.1)
+const depths = [0, 1_000, 10_000, 100_000]
+const connections = 4
+
+async function measure(size) {
+  const schema = `bench_${randomBytes(4).toString('hex')}`
+  defer(() => removeTraces(schema))
+  const store = await openStore({ url: databaseUrl, schema })
+  defer(() => store.close())
+  const ledger = createLedgerOfSize({ size, share, schema })
+  await withDatabase(ledger.fill)
+  const queries = await measureQueries(ledger, schema)
+  const start = await measureStart(store)
+  console.log(
+    `ledger of ${round(size)} outputs, load ${loadavg()[0].toFixed(1)}: trie built in ${(start.built / 1000).toFixed(2)} s, ` +
+      `opened again in ${round(start.opened)} ms`,
+  )
+  return { size, shared: ledger.shared, queries, ...start }
+}
+
+async function measureQueries({ transactionId, addressOf, sharedAddress, shared, touched }, schema) {
+  const server = await startQueryServer(schema)
+  const random = (limit) => Math.floor(Math.random() * limit)
+  const text = (bytes) => encodeBech32Address({ kind: 'enterprise', networkId: 0, bytes })
+  const asked = [
+    { name: '/tx', requests: 2000, path: () => `/tx?tx_hash=${transactionId(random).toString('hex')}` },
+    {
+      name: '/utxos, about 10 outputs',
+      requests: 1000,
+      path: () => `/utxos?address=${text(addressOf(random))}`,
+    },
+    {
+      name: '/utxos, one address with many',
+      requests: 3 * rounds,
+      inTurn: true,
+      path: () => `/utxos?address=${text(sharedAddress)}`,
+    },
+    ...depths
+      .filter((depth) => depth < touched - 100)
+      .map((depth) => ({
+        name: `/txs, 100 from offset ${round(depth)}`,
+        requests: 20 * rounds,
+        inTurn: true,
+        path: () => `/txs?address=${text(sharedAddress)}&limit=100&offset=${depth}`,
+      })),
+  ]
+  const figures = []
+  for (const { name, requests, inTurn, path } of asked) {
+    // The first finds nothing compiled, and the depth of an offset unknown.
+    const first = await request(server.url + path())
+    const answers = []
+    let left = requests
+    await Promise.all(
+      Array.from({ length: inTurn ? 1 : connections }, async () => {
+        while (left-- > 0) answers.push(await request(server.url + path()))
+      }),
+    )
+    const times = answers.map(({ ms }) => ms)
+    const figure = {
+      name,
+      first: first.ms,
+      p50: percentile(times, 0.5),
+      p95: percentile(times, 0.95),
+      bytes: median(answers.map(({ bytes }) => bytes)),
+      memory: server.memory(),
+    }
+    figures.push(figure)
+    console.log(
+      `  ${name}${inTurn ? ` (${round(shared)})` : ''}: p50 ${figure.p50.toFixed(1)} ms, p95 ${figure.p95.toFixed(1)} ms, first ` +
+        `${first.ms.toFixed(1)} ms; ${round(figure.bytes / 1024)} KiB; the server's memory ${round(figure.memory)} MiB, at most ${round(server.peak())}`,
+    )
+  }
+  await server.close()
+  return figures
+}
+
+async function request(url) {
+  const started = performance.now()
+  const answer = await fetch(url)
+  const { byteLength } = await answer.arrayBuffer()
+  if (!answer.ok) throw new Error(`${url}: ${answer.status}`)
+  return { ms: performance.now() - started, bytes: byteLength }
+}
+
+async function startQueryServer(schema) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'lib/growth/query-server.mjs'), schema], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  const close = async () => {
+    child.kill('SIGTERM')
+    await ended
+  }
+  defer(close)
+  const [url] = await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    ended.then(() => Promise.reject(new Error('the server has ended before it was up'))),
+  ])
+  const status = (name) => {
+    const [, kB] =
+      new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'latin1')) ?? []
+    return Number(kB) / 1024
+  }
+  return { url, close, memory: () => status('VmRSS'), peak: () => status('VmHWM') }
+}
+
+/** The trie from all outputs, and from its folder. */
+async function measureStart(store) {
+  const figures = []
+  for (let n = 0; n < rounds; n++) {
+    const folder = mkdtempSync(join(tmpdir(), 'ratatosk-bench-growth-'))
+    defer(() => rmSync(folder, { recursive: true, force: true }))
+    let roots = await openRoots({ path: folder })
+    let root
+    const built = await millisecondsOf(async () => {
+      root = await roots.rebuild(store.blocks.utxosAfterNewest())
+    })
+    await roots.close()
+    let found
+    const opened = await millisecondsOf(async () => {
+      roots = await openRoots({ path: folder })
+      found = await roots.root()
+    })
+    await roots.close()
+    if (Buffer.compare(root, found) !== 0)
+      throw new Error('the trie has another root when it is opened again')
+    figures.push({ built, opened })
+  }
+  return {
+    built: median(figures.map(({ built }) => built)),
+    opened: median(figures.map(({ opened }) => opened)),
+  }
+}
+
+try {
+  const ledgers = []
+  for (const size of sizes) {
+    try {
+      ledgers.push(await measure(size))
+    } finally {
+      await cleanUp()
+    }
+  }
+  record('growth', { share, rounds, ledgers })
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+}

@@ -1,0 +1,61 @@
+// How many cores the measured costs mean at higher rates.
+import { digits, table } from './markdown.mjs'
+
+const rates = [10_000, 100_000]
+/** A core that is used more has no room for peaks. */
+const utilisation = 0.7
+
+/** Where a role's work runs one at a time; its processes then do not add up. */
+const limits = {
+  api: 'any number of processes',
+  'tx-processor': 'signatures in any number of processes; the batch under the lock in one at a time',
+  sequencer: 'one active; its roots on one thread',
+  PostgreSQL: 'one connection writes the ledger at a time',
+  Redis: 'one thread for each queue',
+}
+
+export const arithmetic = {
+  needs: ['flow-split', 'serial', 'disk'],
+
+  write({ 'flow-split': { flows }, serial: { cases }, disk: { places } }) {
+    const { microseconds } = flows.findLast(({ rate }) => rate === 0) ?? flows.at(-1)
+    const cores = (each, rate) => digits((each * rate) / 1e6 / utilisation)
+    const sum = Object.values(microseconds).reduce((total, each) => total + each, 0)
+    const bytes = places.reduce((total, place) => total + place.bytes, 0)
+    const terabytes = (rate) => digits((bytes * rate * 86_400) / 1e12)
+    const told = [
+      ...cases
+        .filter(({ way, size }) => size === 1024 || way === 'tables')
+        .map(({ way, size, writing, server, microseconds }) => [
+          `${way}, ${size}${writing > 1 ? ' overlapped' : ''}, ${server}`,
+          microseconds,
+        ]),
+      ['Redis, one queue', microseconds.Redis],
+      ['the sequencer, if all of it ran on one thread', microseconds.sequencer],
+    ]
+    const percent = (value) => `${digits(value)} %`
+    return [
+      `Cores at ${utilisation * 100} % utilisation, with what a transaction costs at the highest rate above:`,
+      table([
+        ['role', 'µs', '10,000 tx/s', '100,000 tx/s', 'in parallel'],
+        ...Object.entries(microseconds).map(([role, each]) => [
+          role,
+          digits(each),
+          ...rates.map((rate) => cores(each, rate)),
+          limits[role] ?? '',
+        ]),
+        ['**sum**', digits(sum), ...rates.map((rate) => cores(sum, rate)), ''],
+        ['tables and tries, TB a day', '', ...rates.map(terabytes), ''],
+      ]),
+      'What runs one batch at a time, in percent of the time that there is; more than 100 % is impossible, and more than 70 % unwise:',
+      table([
+        ['', 'µs', '10,000 tx/s', '100,000 tx/s'],
+        ...told.map(([name, each]) => [
+          name,
+          digits(each),
+          ...rates.map((rate) => percent((each * rate) / 1e4)),
+        ]),
+      ]),
+    ].join('\n\n')
+  },
+}

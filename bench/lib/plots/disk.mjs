@@ -1,0 +1,22 @@
+// What a transaction takes of the disk.
+import { round } from '../figures.mjs'
+import { source, table } from './markdown.mjs'
+
+export const disk = {
+  needs: ['disk'],
+
+  write({ disk: { places, transactionBytes, blocks, blockSize, outputs, ...rest } }) {
+    const sum = places.reduce((total, { bytes }) => total + bytes, 0)
+    return [
+      table([
+        ['', 'bytes per transaction'],
+        ...places.map(({ place, bytes }) => [place, round(bytes)]),
+        ['**sum**', `**${round(sum)}**`],
+      ]),
+      source(
+        { machine: rest.machine },
+        `${round(blocks)} blocks of ${round(blockSize)} transactions of ${round(transactionBytes)} B over ${round(outputs)} outputs`,
+      ),
+    ].join('\n\n')
+  },
+}

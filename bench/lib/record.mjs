@@ -1,0 +1,24 @@
+// What scripts/write-performance.mjs makes docs/performance.md of: a file of figures for each measurement, in the folder that BENCH_JSON names.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * Writes what was measured, with the machine and its load; nothing without BENCH_JSON. A later measurement of the same name replaces it.
+ *
+ * @param {string} name of the file
+ * @param {object} figures
+ */
+export function record(name, figures) {
+  const folder = process.env.BENCH_JSON
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  const machine = {
+    measured: new Date().toISOString().slice(0, 10),
+    processor: cpus()[0].model,
+    cores: availableParallelism(),
+    node: process.version,
+    load: Number(loadavg()[0].toFixed(1)),
+  }
+  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify({ machine, ...figures }, undefined, 2)}\n`)
+}
