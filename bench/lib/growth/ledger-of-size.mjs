@@ -23,7 +23,7 @@ export function createLedgerOfSize({ size, share, schema }) {
   const at = `"${schema}"`
   const id = (n) => `sha256(convert_to('t' || (${n}), 'UTF8'))`
   const address = (n) =>
-    `('\\x60'::bytea || substr(sha256(convert_to(CASE WHEN (${n}) % ${every} = 0 THEN 'shared' ELSE 'a' || (((${n}) * 7919) % ${addresses}) END, 'UTF8')), 1, 28))`
+    `('\\x60'::bytea || substr(sha256(convert_to(CASE WHEN (${n}) % ${every} = 0 THEN 'shared' ELSE 'a' || (((${n})::bigint * 7919) % ${addresses}) END, 'UTF8')), 1, 28))`
   const output = (n) => `('\\xa200581d'::bytea || ${address(n)} || '\\x011a003d0900'::bytea)`
   const hash512 = (n, salt) => `sha512(convert_to('${salt}' || (${n}), 'UTF8'))`
   /** As long as a transfer. */

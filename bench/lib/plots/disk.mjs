@@ -5,7 +5,7 @@ import { source, table } from './markdown.mjs'
 export const disk = {
   needs: ['disk'],
 
-  write({ disk: { places, transactionBytes, blocks, blockSize, outputs, ...rest } }) {
+  write({ disk: { places, transactionBytes, outputBytes, blocks, blockSize, outputs, ...rest } }) {
     const sum = places.reduce((total, { bytes }) => total + bytes, 0)
     return [
       table([
@@ -13,6 +13,7 @@ export const disk = {
         ...places.map(({ place, bytes }) => [place, round(bytes)]),
         ['**sum**', `**${round(sum)}**`],
       ]),
+      `The payments of this run leave the ledger as large as it is. An unspent output takes ${round(outputBytes)} B of \`mempool_ledger\` and its indexes.`,
       source(
         { machine: rest.machine },
         `${round(blocks)} blocks of ${round(blockSize)} transactions of ${round(transactionBytes)} B over ${round(outputs)} outputs`,
