@@ -120,6 +120,16 @@ async function measure() {
     )
     for (const { close } of idle) close()
 
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    const without = await processorShare(followed)
+    const followers = await hundredClients(followed)
+    const within = await processorShare(followed)
+    for (const { close } of followers) close()
+    const percent = (share) => (100 * share).toFixed(2)
+    console.log(
+      `100 clients take ${percent(within - without)} % of a core (${percent(without)} % without them) while nothing happens to them`,
+    )
+
     for (const server of servers) await load(server, queue)
     const ratios = { rate: [], microseconds: [], identified: [] }
     for (let n = 0; n < rounds; n++) {
@@ -198,6 +208,14 @@ async function measure() {
     await queue.jobs.obliterate({ force: true })
     await backend.close()
   }
+}
+
+/** How much of a processor a server takes while nobody asks it anything. */
+async function processorShare({ processor }) {
+  const before = await processor()
+  const started = performance.now()
+  await new Promise((resolve) => setTimeout(resolve, 5000))
+  return ((await processor()) - before) / 1000 / (performance.now() - started)
 }
 
 /** Reconnects with `Last-Event-ID` twenty times a second until it is stopped; the times to the first byte, in milliseconds. */
