@@ -117,7 +117,8 @@ export async function serveLayer2Alone(options: AloneOptions = {}): Promise<Serv
   for (const finality of finalities) {
     await server.register(apis, { chain: layer2View(finality, parts), prefix: prefixes[finality] })
   }
-  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  // As a node does: by default the system resets some of more than 511 connections that come at once.
+  const url = await server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 })
   const lease = await store.leases.acquire('sequencer', 'a test', 3_600_000)
   if (lease === undefined) throw new Error('The lease is held')
   let fillerOutput = fillerSource
