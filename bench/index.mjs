@@ -47,6 +47,7 @@ async function inLedger(indexed, work) {
         schema: `${schema}_index`,
         source: store.changes,
         genesis: entries,
+        busy: () => worker?.busy() ?? false,
       })
       await index.caughtUp()
     }

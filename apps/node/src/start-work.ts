@@ -69,7 +69,8 @@ export async function startWork(
   const { serves, validates, bodies } = duties[settings.NODE_ROLE]
   const validation = validates ? await startValidation(context, storage) : undefined
   const evaluations = serves === 'whole' && settings.EVALUATE ? startEvaluations(context, storage) : undefined
-  const index = serves === 'whole' && settings.LAYER2_APIS ? await startIndex(context, storage) : undefined
+  const index =
+    serves === 'whole' && settings.LAYER2_APIS ? await startIndex(context, storage, validation) : undefined
   let sequencer: Sequencer | undefined
   let prover: Prover | undefined
   let faucet: FaucetPayer | undefined
@@ -143,12 +144,14 @@ function startEvaluations(
 async function startIndex(
   { settings, genesis, log, closing }: NodeContext,
   { store }: Storage,
+  validation: ValidationWorker | undefined,
 ): Promise<LedgerIndex> {
   const index = await openIndex({
     database: store.database,
     schema: indexSchema(settings),
     source: store.changes,
     genesis: genesis?.outputs ?? [],
+    busy: () => validation?.busy() ?? false,
     onError: (err) => log.warn({ err }, 'The index could not follow acceptance; trying again'),
   })
   closing.defer(() => index.close())

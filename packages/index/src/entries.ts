@@ -126,9 +126,10 @@ function collect() {
     script,
     output({ reference, output }: Produced, sequence: bigint, spentBy: bigint | undefined): void {
       const { address, value } = output
-      const position = { reference, sequence, spentBy }
       entries.outputs.push({
-        ...position,
+        reference,
+        sequence,
+        spentBy,
         owner: ownerOf(address),
         address: address.bytes,
         stake: 'stake' in address ? address.stake?.hash : undefined,
@@ -136,7 +137,7 @@ function collect() {
       })
       for (const [policy, names] of value.assets) {
         for (const name of names.keys()) {
-          entries.assets.push({ ...position, policy: fromHex(policy), name: fromHex(name) })
+          entries.assets.push({ reference, sequence, spentBy, policy: fromHex(policy), name: fromHex(name) })
         }
       }
     },

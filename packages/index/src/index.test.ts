@@ -6,7 +6,7 @@ import { dumpIndex, unspentOf } from './test/dump.js'
 import { genesis, History, numbersOf } from './test/history.js'
 import { addressOf, credential, type TransactionDraft, transactionOf } from './test/transactions.js'
 import { backends, createWorld, type World } from './test/world.js'
-import type { IndexedOutput, LedgerIndex, OutputQuery } from './types.js'
+import type { IndexedOutput, IndexOptions, LedgerIndex, OutputQuery } from './types.js'
 
 const all = { offset: 0, limit: 100 }
 const unspent = { spent: false } as const
@@ -134,6 +134,29 @@ for (const backend of backends) {
       expect(paid.produced).toHaveLength(5)
     })
 
+    it('reads pages of one state, which later transactions do not change', async () => {
+      const paid = await accept({
+        inputs: [input(1)],
+        outputs: Array.from({ length: 5 }, () => ({ address: alice })),
+      })
+      const pages = async (order: 'oldest-first' | 'newest-first', between?: () => Promise<unknown>) => {
+        const read: number[][] = []
+        for (let after: IndexedOutput | undefined; ; ) {
+          const part = { offset: 0, limit: 2, order, ...(after && { after }) }
+          const page = await index.outputs({ address: alice, ...unspent }, part, paid)
+          if (page.length === 0) return read
+          read.push(page.map((each) => each.index))
+          after = page.at(-1)
+          await between?.()
+          between = undefined
+        }
+      }
+      expect(await pages('oldest-first')).toEqual([[0, 1], [2, 3], [4]])
+      expect(await pages('newest-first')).toEqual([[4, 3], [2, 1], [0]])
+      const spend = () => accept({ inputs: [out(paid, 0), out(paid, 3)], outputs: [{ address: alice }] })
+      expect(await pages('oldest-first', spend)).toEqual([[0, 1], [2, 3], [4]])
+    })
+
     it('lists the transactions of an address once, by age', async () => {
       const first = await accept({ inputs: [input(2)], outputs: [{ address: alice }, { address: alice }] })
       const second = await accept({
@@ -160,7 +183,11 @@ for (const backend of backends) {
           [210, '', 1],
         ],
       })
-      await accept({ inputs: [out(minted)], outputs: [{ address: alice }], mint: [[210, 'bb', -7]] })
+      const burnt = await accept({
+        inputs: [out(minted)],
+        outputs: [{ address: alice }],
+        mint: [[210, 'bb', -7]],
+      })
       const assets = (at = {}) => index.assets(credential(210), all, at)
       expect(await assets()).toEqual([
         { name: name(''), quantity: 1n },
@@ -170,6 +197,22 @@ for (const backend of backends) {
         { name: name(''), quantity: 1n },
         { name: name('bb'), quantity: 7n },
       ])
+      const bb = (at = {}) => index.asset(credential(210), name('bb'), at)
+      expect(await bb()).toEqual({ quantity: 0n, mints: 2, first: minted.id, last: burnt.id })
+      expect(await bb({ sequence: minted.sequence })).toEqual({
+        quantity: 7n,
+        mints: 1,
+        first: minted.id,
+        last: minted.id,
+      })
+      expect(await index.asset(credential(210), name('cc'))).toBeUndefined()
+      const ofGenesis = genesis.filter((_, position) => position % 5 === 0)
+      expect(await index.asset(policy, name('aa'), { sequence: 0n })).toEqual({
+        quantity: 40n,
+        mints: ofGenesis.length,
+        first: ofGenesis[0]!.reference.transactionId,
+        last: ofGenesis.at(-1)!.reference.transactionId,
+      })
       // Of the genesis: eight outputs with five each.
       expect(await index.assets(policy, all, { sequence: 0n })).toEqual([{ name: name('aa'), quantity: 40n }])
     })
@@ -242,6 +285,29 @@ for (const backend of backends) {
       const stuck = await world.index(`${schema()}_3`, { source, waitMs: 20 })
       await expect(stuck.caughtUp()).rejects.toMatchObject({ code: 'INDEX_BEHIND' })
       answer([])
+    })
+
+    it('lets what is busy go first, until somebody waits for the index or half of that time has passed', async () => {
+      const looks = { asked: 0, made: 0 }
+      const busy = () => {
+        looks.asked++
+        return true
+      }
+      const accepted: IndexOptions['source']['accepted'] = (after, limit) => {
+        looks.made++
+        return world.store.changes.accepted(after, limit)
+      }
+      const source = { ...world.store.changes, accepted }
+      const polite = await world.index(`${schema()}_4`, { source, busy, pollMs: 1, waitMs: 3_600_000 })
+      const { id } = await accept({ inputs: [input(9)], outputs: [{ address: alice }] })
+      polite.wake()
+      await expect.poll(() => looks.asked).toBeGreaterThan(3)
+      expect(looks.made).toBe(0)
+      await polite.caughtUp()
+      expect(await polite.transaction(id)).toMatchObject({ id })
+
+      const impatient = await world.index(`${schema()}_5`, { busy: () => true, pollMs: 1, waitMs: 2 })
+      await expect.poll(() => impatient.transaction(id), { timeout: 5000 }).toMatchObject({ id })
     })
 
     it('rebuilds itself when the ledger contradicts it', async () => {

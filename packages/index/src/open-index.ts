@@ -42,6 +42,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     pollMs = 200,
     batchSize = 1_000,
     waitMs = 10_000,
+    busy = () => false,
     onError = () => {},
   } = options
   const schema = quoteSchema(options.schema)
@@ -49,7 +50,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   let progress = await readProgress(database, schema)
   let closed = false
 
-  /** One look for changes. True: there may be more. */
+  /** One look for changes. True: it did not find all that there were when it began. */
   async function step(): Promise<boolean> {
     const known = progress
     // In this order, so that a transaction which spends what a dropped one had spent is never seen without the drop. The step
@@ -74,16 +75,18 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
       dropNumber: drops.at(-1)?.number ?? known.dropNumber,
       genesis: reset < 0 && (known.genesis || newGenesis),
     }
+    let overtaken = false
     progress = await database.transaction(async (connection) => {
       const current = await lockProgress(connection, schema)
-      if (!sameProgress(current, known)) return current
+      overtaken = !sameProgress(current, known)
+      if (overtaken) return current
       if (reset >= 0) await emptyTables(connection, schema)
       await undo(connection, schema, single)
       for (const each of entries) await addEntries(connection, schema, each)
       await writeProgress(connection, schema, next)
       return next
     })
-    return true
+    return overtaken || !complete || reset >= 0 || accepted.length === batchSize
   }
 
   /** Nothing new here; but another process may have followed, or have begun to rebuild. */
@@ -103,8 +106,14 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
 
   async function drain(): Promise<void> {
     while (!closed && (await step())) {
-      // Until a look finds nothing.
+      // Until a look has found everything.
     }
+    followedAt = performance.now()
+  }
+
+  /** Whether something else goes first. What has waited is followed soon enough that nobody then waits for too long. */
+  function yields(): boolean {
+    return busy() && performance.now() - followedAt < waitMs / 2
   }
 
   async function empty(): Promise<void> {
@@ -115,6 +124,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     })
   }
 
+  let followedAt = performance.now()
   let running: Promise<void> = Promise.resolve()
   let upcoming: Promise<void> | undefined
 
@@ -134,7 +144,8 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   let pause = pollMs
   function followLater(): void {
     timer = setTimeout(() => {
-      follow()
+      const followed = yields() ? Promise.resolve() : follow()
+      followed
         .then(
           () => {
             pause = pollMs
@@ -170,7 +181,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
       await Promise.race([followed, late]).finally(() => clearTimeout(timeout))
     },
     wake() {
-      if (!closed) follow().catch(() => {})
+      if (!closed && !yields()) follow().catch(() => {})
     },
     rebuild: empty,
     async close() {

@@ -9,6 +9,7 @@ import type {
   IndexedTransaction,
   IndexQueries,
   ListPart,
+  OutputPart,
   OutputQuery,
   Parameter,
 } from './types.js'
@@ -100,6 +101,27 @@ export function openQueries(database: IndexDatabase, schema: string): IndexQueri
       return found.map(({ name, quantity }) => ({ name, quantity: BigInt(quantity) }))
     },
 
+    async asset(policy, name, { sequence } = {}) {
+      // A genesis output comes from no transaction that the index has.
+      const id = (which: string) => `COALESCE(
+        (SELECT transaction_id FROM ${schema}.transactions AS t WHERE t.sequence = found.${which}),
+        (SELECT transaction_id FROM ${schema}.outputs AS o WHERE o.sequence = found.${which} LIMIT 1)
+      ) AS ${which}`
+      const [row] = await database.query<{
+        quantity: string
+        mints: number
+        first: Uint8Array
+        last: Uint8Array
+      }>(
+        `SELECT quantity::text, mints, ${id('first')}, ${id('last')} FROM (
+          SELECT sum(quantity) AS quantity, count(*)::integer AS mints, min(sequence) AS first, max(sequence) AS last
+          FROM ${schema}.mints WHERE policy = $1 AND name = $2${sequence === undefined ? '' : ' AND sequence <= $3'}
+        ) AS found WHERE mints > 0`,
+        [policy, name, ...(sequence === undefined ? [] : [sequence])],
+      )
+      return row && { ...row, quantity: BigInt(row.quantity) }
+    },
+
     async datum(hash) {
       const [row] = await database.query<{ bytes: Uint8Array }>(
         `SELECT bytes FROM ${schema}.preimages WHERE hash = $1 AND language IS NULL`,
@@ -150,9 +172,9 @@ function partOf({ offset, limit, order }: ListPart, values: Parameters) {
   }
 }
 
-function outputsStatement(schema: string, query: OutputQuery, part: ListPart, at: At) {
+function outputsStatement(schema: string, query: OutputQuery, part: OutputPart, at: At) {
   const values = parametersOf()
-  const conditions = conditionsOf(query, values)
+  const conditions = [...conditionsOf(query, values), ...afterOf(part, values)]
   const states = statesOf(query.spent, at, values)
   const { direction, most, range } = partOf(part, values)
   const order = (table: string) => `${table}.sequence ${direction}, ${table}.output_index ${direction}`
@@ -214,6 +236,14 @@ function conditionsOf(query: OutputQuery, values: Parameters): string[] {
     )
   }
   return conditions
+}
+
+/** The condition that an output comes after the one before the part. */
+function afterOf({ after, order }: OutputPart, values: Parameters): string[] {
+  if (after === undefined) return []
+  const [sequence, index] = [values.add(after.sequence), values.add(BigInt(after.index))]
+  const comes = order === 'newest-first' ? '<' : '>'
+  return [`(x.sequence, x.output_index) ${comes} (${sequence}, ${index})`]
 }
 
 /** Conditions on when an output was produced and spent: lists of which at least one must hold, and no two can. */

@@ -67,6 +67,12 @@ export interface OutputQuery {
   readonly spent?: boolean
 }
 
+/** A part of a list of outputs. */
+export interface OutputPart extends ListPart {
+  /** The output before the first of the part: pages that begin so cost the same, however many there are before them. */
+  readonly after?: Pick<IndexedOutput, 'sequence' | 'index'>
+}
+
 /** A part of a list. */
 export interface ListPart {
   /** How many entries to skip. */
@@ -112,7 +118,7 @@ export interface IndexedOutput {
 /** What can be asked of the index. Each answer is one statement, so it shows one state of the ledger. */
 export interface IndexQueries {
   /** Outputs, by age. A query without any field reads the whole ledger: limit it. */
-  outputs(query: OutputQuery, part: ListPart, at?: At): Promise<IndexedOutput[]>
+  outputs(query: OutputQuery, part: OutputPart, at?: At): Promise<IndexedOutput[]>
   /** The transaction with an id (32 bytes). Its block is what the store says of its sequence. */
   transaction(id: Uint8Array): Promise<IndexedTransaction | undefined>
   /** Transactions that spend from an address or pay to it, each once. @param address its bytes */
@@ -125,6 +131,23 @@ export interface IndexQueries {
     part: ListPart,
     at?: At,
   ): Promise<{ readonly name: Uint8Array; readonly quantity: bigint }[]>
+  /**
+   * An asset that was ever minted: how much is left, how often it was minted or burnt, and the ids of the first and the last transaction
+   * that did so. Each genesis output that holds it counts as a mint.
+   */
+  asset(
+    policy: Uint8Array,
+    name: Uint8Array,
+    at?: At,
+  ): Promise<
+    | {
+        readonly quantity: bigint
+        readonly mints: number
+        readonly first: Uint8Array
+        readonly last: Uint8Array
+      }
+    | undefined
+  >
   /** Plutus data by its hash (32 bytes), if a witness or an output contained it. */
   datum(hash: Uint8Array): Promise<Uint8Array | undefined>
   /** A script by its hash (28 bytes), if a witness, auxiliary data or an output contained it. */
@@ -141,7 +164,7 @@ export interface LedgerIndex extends IndexQueries {
    * @throws IndexError `INDEX_BEHIND` if that takes longer than `waitMs`
    */
   caughtUp(sequence?: bigint): Promise<void>
-  /** Looks for changes now rather than at the next poll. Never rejects. */
+  /** Looks for changes now rather than at the next poll, unless `busy`. Never rejects. */
   wake(): void
   /** Empties the index and follows again from the start. Other processes that follow notice. */
   rebuild(): Promise<void>
@@ -162,6 +185,11 @@ export interface IndexOptions {
   readonly batchSize?: number
   /** How long `caughtUp` waits, in milliseconds. Default 10,000. */
   readonly waitMs?: number
+  /**
+   * Whether something has work that must not wait for the index, such as validation with a backlog. While it has, the index looks for
+   * changes only when somebody waits in `caughtUp`, and every `waitMs` / 2. Default: nothing has.
+   */
+  readonly busy?: () => boolean
   /** Called when a look for changes fails; the index tries again. */
   readonly onError?: (error: unknown) => void
 }

@@ -21,6 +21,7 @@ function recording(limits: ConstructorParameters<typeof Batcher>[0]) {
   })
   return {
     batches,
+    batcher,
     add: (...items: readonly number[]) => {
       for (const item of items) batcher.add(item)
     },
@@ -44,6 +45,17 @@ test('runs a full batch at once and a smaller one when nothing more arrives', as
     [1, 2, 3],
     [4, 5],
   ])
+})
+
+test('is busy while more than a batch is waiting or running', async () => {
+  const { batcher, add, finish } = recording({ size: 2, quietMs: 5, mostMs: 50 })
+  expect(batcher.busy).toBe(false)
+  add(1, 2)
+  expect(batcher.busy).toBe(false)
+  add(3)
+  expect(batcher.busy).toBe(true)
+  await finish()
+  expect(batcher.busy).toBe(false)
 })
 
 test('collects items that arrive close together, for so long at most', async () => {

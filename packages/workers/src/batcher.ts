@@ -19,7 +19,8 @@ export class Batcher<Item> {
   readonly #run: (items: readonly Item[]) => Promise<void>
   #items: Item[] = []
   #timer: NodeJS.Timeout | undefined
-  #running = false
+  /** How many items the running batch has; 0 while none runs. */
+  #running = 0
   /** When the first and the last of the waiting items were added, by the monotonic clock. */
   #first = 0
   #last = 0
@@ -32,6 +33,11 @@ export class Batcher<Item> {
     this.#run = run
   }
 
+  /** Whether items arrive faster than batches are run: more than a batch is waiting or running. */
+  get busy(): boolean {
+    return this.#items.length + this.#running > this.#limits.size
+  }
+
   add(item: Item): void {
     this.#last = performance.now()
     if (this.#items.length === 0) this.#first = this.#last
@@ -40,7 +46,7 @@ export class Batcher<Item> {
   }
 
   #schedule(): void {
-    if (this.#running || this.#items.length === 0) return
+    if (this.#running > 0 || this.#items.length === 0) return
     const { size, mostMs } = this.#limits
     const due = Math.min(this.#last + this.#quietMs, this.#first + mostMs) - performance.now()
     if (this.#items.length >= size || due <= 0) this.#start()
@@ -60,14 +66,14 @@ export class Batcher<Item> {
   #start(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#running = true
     const { size } = this.#limits
     const batch = this.#items.slice(0, size)
+    this.#running = batch.length
     this.#items = this.#items.slice(size)
     this.#started = performance.now()
     this.#first = this.#started
     void this.#run(batch).finally(() => {
-      this.#running = false
+      this.#running = 0
       this.#schedule()
     })
   }

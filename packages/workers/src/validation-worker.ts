@@ -58,6 +58,8 @@ export interface ValidationWorker {
   ready(): Promise<void>
   /** Counts since the worker was created. */
   stats(): ValidationStats
+  /** Whether transactions arrive faster than they are judged: what can wait should. */
+  busy(): boolean
   /** Stops taking deliveries, finishes the batch that is running and returns the rest to the queue. Safe to call twice. */
   close(): Promise<void>
 }
@@ -117,6 +119,7 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
       await Promise.all([worker.ready(), joined])
     },
     stats: () => ({ ...activity.stats(), waitingForScripts: validator.waitingForScripts }),
+    busy: () => validator.busy,
     close() {
       closing ??= (async () => {
         validator.close()

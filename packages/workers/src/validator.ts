@@ -119,6 +119,11 @@ export class Validator {
     })
   }
 
+  /** Whether transactions arrive faster than they are judged. */
+  get busy(): boolean {
+    return this.#batcher.busy
+  }
+
   /** The number of transactions that wait for scripts or for many signatures. */
   get waitingForScripts(): number {
     return this.#scripts.size
