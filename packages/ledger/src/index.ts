@@ -1,4 +1,4 @@
-export { blake2b224, blake2b256, verifySignature } from '#crypto'
+export { blake2b160, blake2b224, blake2b256, verifySignature } from '#crypto'
 export { decodeBech32Address, encodeBech32Address } from './address/bech32.js'
 export { decodeAddress } from './address/decode.js'
 export { keyAddress, scriptAddress } from './address/shelley.js'

@@ -12,9 +12,15 @@ import { transferFrom } from '../test/transfers.js'
 t.setTimeout(600_000)
 
 // Loaded as CommonJS: the ES modules of its libsodium lack a file.
-const { Blockfrost, Lucid, SLOT_CONFIG_NETWORK } = createRequire(import.meta.url)(
-  '@lucid-evolution/lucid',
-) as typeof import('@lucid-evolution/lucid')
+const {
+  Blockfrost,
+  fromText,
+  Lucid,
+  mintingPolicyToId,
+  paymentCredentialOf,
+  SLOT_CONFIG_NETWORK,
+  scriptFromNative,
+} = createRequire(import.meta.url)('@lucid-evolution/lucid') as typeof import('@lucid-evolution/lucid')
 
 const cbor = { 'content-type': 'application/cbor' }
 const paths = ['/blockfrost/api/v0/health', '/kupo/health', '/ogmios/health']
@@ -151,9 +157,20 @@ t.test('layer 2 is served with three finalities', { skip: onServices.skip }, asy
     for (const [name, { url, slots }] of Object.entries(ledgers)) {
       const { zeroTime, zeroSlot, slotLength } = slots
       SLOT_CONFIG_NETWORK.Custom = { zeroTime: Number(zeroTime), zeroSlot: Number(zeroSlot), slotLength }
-      const { hash, received } = await pay(url)
+      const { hash, received, policyId, metadata, asset } = await pay(url)
       t.match(hash, /^[0-9a-f]{64}$/, name)
       t.same(received, [hash], `${name}: the payment is found at its address`)
+      const acorn = { name: 'An acorn', size: 5 }
+      t.same(metadata, [{ label: '721', json_metadata: { [policyId]: { Acorn: acorn } } }], name)
+      t.match(asset, {
+        policy_id: policyId,
+        asset_name: Buffer.from('Acorn').toString('hex'),
+        quantity: '3',
+        initial_mint_tx_hash: hash,
+        mint_or_burn_count: 1,
+        onchain_metadata: acorn,
+        onchain_metadata_standard: 'CIP25v1',
+      })
     }
   })
 })
@@ -176,17 +193,33 @@ async function answersUniform404(t: Test, url: string): Promise<void> {
 }
 
 /** The scenario: nothing but the URL tells the ledgers apart. */
-async function pay(url: string): Promise<{ hash: string; received: string[] }> {
+async function pay(url: string) {
   const lucid = await Lucid(new Blockfrost(url), 'Custom')
   lucid.selectWallet.fromSeed(testWallets.mnemonic, { accountIndex: 5 })
   const to = testWallets.wallets[6]?.address ?? ''
   const before = new Set((await lucid.utxosAt(to)).map(({ txHash }) => txHash))
-  const builder = lucid.newTx().pay.ToAddress(to, { lovelace: 5_000_000n })
+  const key = paymentCredentialOf(await lucid.wallet().address()).hash
+  const policy = scriptFromNative({ type: 'sig', keyHash: key })
+  const policyId = mintingPolicyToId(policy)
+  const builder = lucid
+    .newTx()
+    .pay.ToAddress(to, { lovelace: 5_000_000n })
+    .mintAssets({ [policyId + fromText('Acorn')]: 3n })
+    .attach.MintingPolicy(policy)
+    .addSignerKey(key)
+    .attachMetadata(721, { [policyId]: { Acorn: { name: 'An acorn', size: 5 } } })
   const signed = await (await builder.complete()).sign.withWallet().complete()
   const hash = await signed.submit()
   await lucid.awaitTx(hash, 200)
   const received = (await lucid.utxosAt(to)).map(({ txHash }) => txHash)
-  return { hash, received: received.filter((each) => !before.has(each)) }
+  const read = async (path: string) => JSON.parse((await ask(url + path)).body)
+  return {
+    hash,
+    received: received.filter((each) => !before.has(each)),
+    policyId,
+    metadata: await read(`/txs/${hash}/metadata`),
+    asset: await read(`/assets/${policyId}${fromText('Acorn')}`),
+  }
 }
 
 /** The status of a request to open a WebSocket: 101 if it is opened. */

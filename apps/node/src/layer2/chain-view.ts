@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import {
   type ChainBlock,
   type ChainOutput,
@@ -11,7 +12,7 @@ import {
   type Tip,
 } from '@ratatosk/apis'
 import { fromHex, toHex } from '@ratatosk/cbor'
-import type { At, OutputQuery as IndexQuery, LedgerIndex } from '@ratatosk/index'
+import type { At, IndexedOutput, OutputQuery as IndexQuery, LedgerIndex, OutputPart } from '@ratatosk/index'
 import {
   decodeTransaction,
   decodeTransactionOutput,
@@ -48,6 +49,8 @@ export interface Layer2Parts {
   readonly now: () => number
 }
 
+/** Outputs of a page. Few, because an answer that waits for its client keeps a page in memory. */
+const pageRows = 128
 /** The most transactions of the open block that are counted. */
 const maxCounted = 100_000
 const hash28 = /^[0-9a-f]{56}$/
@@ -154,31 +157,60 @@ export function layer2View(finality: Finality, parts: Layer2Parts): ChainView {
     }
   }
 
-  async function findOutputs(query: IndexQuery, part: ListPart): Promise<ChainOutput[]> {
-    const { head: newest, at } = await stateOf()
+  /** The state of the view now, which later answers can show too. */
+  async function snapshot(): Promise<{ readonly head: Head; readonly at: At }> {
+    // Before the head: what leaves the mempool meanwhile is in the head's block.
+    const pending = await chain.newestSequence()
+    const state = await stateOf()
+    if (finality !== 'accepted') return state
+    return { ...state, at: { sequence: pending ?? state.head.lastSequence } }
+  }
+
+  async function readOutputs(
+    query: IndexQuery,
+    part: OutputPart,
+    { head: newest, at }: { readonly head: Head; readonly at: At },
+  ): Promise<{ readonly outputs: ChainOutput[]; readonly last: IndexedOutput | undefined }> {
     const found = await index.outputs(query, part, at)
     const placeOf = await placesOf(
       found.flatMap(({ sequence, spent }) => (spent === undefined ? [sequence] : [sequence, spent.sequence])),
       newest,
     )
-    return found.map(({ transactionId, index, sequence, output, collateralReturn, spent }) => {
-      const transactionHash = toHex(transactionId)
-      return {
-        key: `${transactionHash}#${index}`,
-        transactionHash,
-        index,
-        output: decodeTransactionOutput(output),
-        created: placeOf(sequence),
-        collateralReturn,
-        ...(spent !== undefined && {
-          spent: {
-            ...placeOf(spent.sequence),
-            transactionHash: toHex(spent.id),
-            by: spent.valid ? 'inputs' : 'collateral',
-          },
-        }),
-      }
-    })
+    const outputs = found.map(
+      ({ transactionId, index, sequence, output, collateralReturn, spent }): ChainOutput => {
+        const transactionHash = toHex(transactionId)
+        return {
+          key: `${transactionHash}#${index}`,
+          transactionHash,
+          index,
+          output: decodeTransactionOutput(output),
+          created: placeOf(sequence),
+          collateralReturn,
+          ...(spent !== undefined && {
+            spent: {
+              ...placeOf(spent.sequence),
+              transactionHash: toHex(spent.id),
+              by: spent.valid ? 'inputs' : 'collateral',
+            },
+          }),
+        }
+      },
+    )
+    return { outputs, last: found.at(-1) }
+  }
+
+  /** Pages of one state; other requests are served between two of them. */
+  async function* readPages(query: IndexQuery, order: NonNullable<ListPart['order']>) {
+    const state = await snapshot()
+    let after: IndexedOutput | undefined
+    for (;;) {
+      const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
+      const { outputs, last } = await readOutputs(query, part, state)
+      if (outputs.length > 0) yield outputs
+      if (outputs.length < pageRows) return
+      after = last
+      await nextIteration()
+    }
   }
 
   async function pendingOutputs(keys: readonly string[]): Promise<UtxoView> {
@@ -240,7 +272,11 @@ export function layer2View(finality: Finality, parts: Layer2Parts): ChainView {
     },
     async outputs(query, part) {
       const wanted = indexQuery(query)
-      return wanted === undefined ? [] : findOutputs(wanted, part)
+      return wanted === undefined ? [] : (await readOutputs(wanted, part, await stateOf())).outputs
+    },
+    async *outputPages(query, order) {
+      const wanted = indexQuery(query)
+      if (wanted !== undefined) yield* readPages(wanted, order)
     },
     async history(address, part) {
       const { head: newest, at } = await stateOf()
@@ -255,6 +291,11 @@ export function layer2View(finality: Finality, parts: Layer2Parts): ChainView {
       const { at } = await stateOf()
       const found = await index.assets(fromHex(policy), part, at)
       return found.map(({ name, quantity }) => ({ unit: policy + toHex(name), quantity }))
+    },
+    async asset(unit) {
+      const { at } = await stateOf()
+      const found = await index.asset(fromHex(unit.slice(0, 56)), fromHex(unit.slice(56)), at)
+      return found && { ...found, first: toHex(found.first), last: toHex(found.last) }
     },
     async knowsAddress(address) {
       const { at } = await stateOf()

@@ -2,13 +2,14 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Address, slotToTime, splitUnit } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import type { FastifyInstance } from 'fastify'
-import { allOutputs } from '../limited-outputs.js'
+import { limitedPages } from '../limited-outputs.js'
 import { readStakeCredential, stakeAddress } from '../stake-credential.js'
 import { addressText, readAddressText } from '../view/address-text.js'
 import type { ChainView, OutputQuery } from '../view/chain-view.js'
+import { assetJson, checkUnit } from './asset-json.js'
 import { seconds } from './chain-routes.js'
 import { BlockfrostError, invalidPath, notFound } from './errors.js'
-import { totalJson, utxoJson } from './output-json.js'
+import { Total, utxoJson } from './output-json.js'
 import { type Paging, page, readPaging } from './paging.js'
 
 const credentialPrefixes = new Set(['addr_vkh', 'addr_shared_vkh', 'script'])
@@ -35,11 +36,13 @@ export function addAddressRoutes(fastify: FastifyInstance, chain: ChainView, max
     throw invalidPath()
   })
 
-  fastify.get<ByPath>('/assets/*', utxos, async ({ params, query }) => {
+  fastify.get<ByPath>('/assets/*', utxos, async ({ params, query }, reply) => {
     const [asset = '', list, ...rest] = params['*'].split('/')
     if (asset === 'policy' && list !== undefined && rest.length === 0) {
       return mintedUnder(chain, list.toLowerCase(), query)
     }
+    if (list === undefined)
+      return reply.type('application/json').send(await assetJson(chain, asset.toLowerCase()))
     if (list !== 'addresses' || rest.length > 0) throw invalidPath()
     return page(await holders(chain, asset.toLowerCase(), maxOutputs), query)
   })
@@ -58,13 +61,14 @@ function queryOf(holder: Holder): OutputQuery {
 }
 
 async function holderJson(chain: ChainView, text: string, holder: Holder, maxOutputs: number) {
-  const outputs = await allOutputs(chain, queryOf(holder), maxOutputs)
-  await requireKnown(chain, holder, outputs)
+  const total = new Total()
+  for await (const outputs of limitedPages(chain, queryOf(holder), maxOutputs)) total.add(outputs)
+  await requireKnown(chain, holder, total.outputs)
   const address = typeof holder === 'string' ? undefined : holder
   const stake = address !== undefined && 'stake' in address ? address.stake : undefined
   return {
     address: text,
-    amount: totalJson(outputs),
+    amount: total.json(),
     stake_address:
       address === undefined || stake === undefined ? null : stakeAddress(address.networkId, stake),
     type: address?.kind === 'byron' ? 'byron' : 'shelley',
@@ -80,13 +84,13 @@ async function utxosOf(chain: ChainView, holder: Holder, query: Paging, unit?: s
     { ...queryOf(holder), ...(unit !== undefined && { unit: unit.toLowerCase() }) },
     readPaging(query),
   )
-  await requireKnown(chain, holder, outputs)
+  await requireKnown(chain, holder, outputs.length)
   return outputs.map(utxoJson)
 }
 
 /** 404 for an address that never received an output, as in Blockfrost. */
-async function requireKnown(chain: ChainView, holder: Holder, found: readonly unknown[]): Promise<void> {
-  if (found.length > 0 || typeof holder === 'string') return
+async function requireKnown(chain: ChainView, holder: Holder, found: number): Promise<void> {
+  if (found > 0 || typeof holder === 'string') return
   if (!(await chain.knowsAddress(toHex(holder.bytes)))) throw notFound()
 }
 
@@ -95,7 +99,7 @@ async function transactionsOf(chain: ChainView, holder: Holder, query: Paging) {
   const part = readPaging(query)
   if (typeof holder === 'string') throw invalidAddress()
   const transactions = await chain.history(toHex(holder.bytes), part)
-  await requireKnown(chain, holder, transactions)
+  await requireKnown(chain, holder, transactions.length)
   return transactions.map(({ hash, place: { block, position } }) => ({
     tx_hash: hash,
     tx_index: position,
@@ -110,13 +114,14 @@ async function accountJson(chain: ChainView, text: string, maxOutputs: number) {
   if (credential === undefined) throw new BlockfrostError(400, 'Invalid or malformed stake address format.')
   if ((await chain.stakeDeposit(credential)) === undefined) throw notFound()
   const query = { stakeCredential: toHex(credential.hash), spent: false }
-  const controlled = await allOutputs(chain, query, maxOutputs)
+  const controlled = new Total()
+  for await (const outputs of limitedPages(chain, query, maxOutputs)) controlled.add(outputs)
   return {
     stake_address: stakeAddress(chain.networkId, credential),
     active: false,
     active_epoch: null,
     registered: true,
-    controlled_amount: String(controlled.reduce((sum, { output }) => sum + output.value.lovelace, 0n)),
+    controlled_amount: String(controlled.lovelace),
     rewards_sum: '0',
     withdrawals_sum: '0',
     reserves_sum: '0',
@@ -133,13 +138,15 @@ async function holders(
   unit: string,
   maxOutputs: number,
 ): Promise<{ address: string; quantity: string }[]> {
-  if (!/^[0-9a-f]{56,120}$/.test(unit)) throw new BlockfrostError(400, 'Invalid or malformed asset format.')
+  checkUnit(unit)
   const { policy, name } = splitUnit(unit)
   const quantities = new Map<string, bigint>()
-  for (const { output } of await allOutputs(chain, { unit, spent: false }, maxOutputs)) {
-    const address = addressText(output.address)
-    const quantity = output.value.assets.get(policy)?.get(name) ?? 0n
-    quantities.set(address, (quantities.get(address) ?? 0n) + quantity)
+  for await (const outputs of limitedPages(chain, { unit, spent: false }, maxOutputs)) {
+    for (const { output } of outputs) {
+      const address = addressText(output.address)
+      const quantity = output.value.assets.get(policy)?.get(name) ?? 0n
+      quantities.set(address, (quantities.get(address) ?? 0n) + quantity)
+    }
   }
   if (quantities.size === 0) throw notFound()
   return Array.from(quantities, ([address, quantity]) => ({ address, quantity: String(quantity) }))

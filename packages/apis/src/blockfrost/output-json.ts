@@ -35,13 +35,28 @@ export function utxoJson({ transactionHash, index, output, created }: ChainOutpu
   }
 }
 
-/** The total of several outputs, lovelace first. */
-export function totalJson(outputs: readonly ChainOutput[]): { unit: string; quantity: string }[] {
-  const total = new Map<string, bigint>([['lovelace', 0n]])
-  for (const { output } of outputs) {
-    for (const { unit, quantity } of amountJson(output.value)) {
-      total.set(unit, (total.get(unit) ?? 0n) + BigInt(quantity))
+/** What several outputs hold together. */
+export class Total {
+  readonly #quantities = new Map<string, bigint>([['lovelace', 0n]])
+  /** The number of outputs. */
+  outputs = 0
+
+  add(outputs: readonly ChainOutput[]): this {
+    this.outputs += outputs.length
+    for (const { output } of outputs) {
+      for (const { unit, quantity } of amountJson(output.value)) {
+        this.#quantities.set(unit, (this.#quantities.get(unit) ?? 0n) + BigInt(quantity))
+      }
     }
+    return this
   }
-  return Array.from(total, ([unit, quantity]) => ({ unit, quantity: String(quantity) }))
+
+  get lovelace(): bigint {
+    return this.#quantities.get('lovelace') ?? 0n
+  }
+
+  /** Lovelace first. */
+  json(): { unit: string; quantity: string }[] {
+    return Array.from(this.#quantities, ([unit, quantity]) => ({ unit, quantity: String(quantity) }))
+  }
 }

@@ -1,6 +1,7 @@
-import { toHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { type OutputReference, outputReferenceKey, slotToTime, type Transaction } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
+import { encodeJson } from '../json.js'
 import { metadataLabels } from '../metadata.js'
 import { stakeAddress } from '../stake-credential.js'
 import { addressText } from '../view/address-text.js'
@@ -8,7 +9,8 @@ import { deposits, registers, stakeCredentialOf } from '../view/certificates.js'
 import type { ChainOutput, ChainView, Place } from '../view/chain-view.js'
 import { seconds } from './chain-routes.js'
 import { notFound } from './errors.js'
-import { amountJson, outputJson, totalJson } from './output-json.js'
+import { metadatumJson } from './metadata-json.js'
+import { amountJson, outputJson, Total } from './output-json.js'
 import { type Paging, readPaging } from './paging.js'
 
 type ByHash = { Params: { hash: string } }
@@ -53,6 +55,13 @@ export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView)
     return labels.map(({ label, cbor }) => ({ label, cbor_metadata: `\\x${cbor}`, metadata: cbor }))
   })
 
+  fastify.get<ByHash>('/txs/:hash/metadata', config, async ({ params }, reply) => {
+    const { auxiliaryData } = (await confirmed(params.hash)).transaction
+    const labels = auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)
+    const json = labels.map(({ label, cbor }) => ({ label, json_metadata: metadatumJson(fromHex(cbor)) }))
+    return reply.type('application/json').send(encodeJson(json))
+  })
+
   fastify.get<ByHash>('/txs/:hash/stakes', config, async ({ params }) =>
     (await confirmed(params.hash)).transaction.body.certificates.map((certificate, index) => ({
       cert_index: index,
@@ -86,7 +95,7 @@ function genesisJson(chain: ChainView, outputs: readonly ChainOutput[]) {
     block_time: seconds(slotToTime(chain.slots, 0n)),
     slot: 0,
     index: 0,
-    output_amount: totalJson(outputs),
+    output_amount: new Total().add(outputs).json(),
     fees: '0',
     deposit: '0',
     size: 0,

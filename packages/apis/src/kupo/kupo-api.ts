@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { isChainUnavailable } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../fault-hook.js'
 import { encodeJson } from '../json.js'
-import { allOutputs } from '../limited-outputs.js'
+import { streamedPages } from '../limited-outputs.js'
 import type { ChainOutput } from '../view/chain-view.js'
 import { matchesJson, pointJson, scriptJson } from './match-json.js'
 import { type Filters, readFilters, readPattern } from './pattern.js'
@@ -45,8 +46,8 @@ export async function kupoApi(
     return payload
   })
 
-  /** The matching outputs, or what is wrong with the request. */
-  async function matches(text: string, query: MatchesQuery): Promise<readonly ChainOutput[] | string> {
+  /** The matching outputs as JSON, or what is wrong with the request. */
+  async function matches(text: string, query: MatchesQuery): Promise<{ json: string | Readable } | string> {
     const pattern = readPattern(text)
     if (pattern === undefined) {
       return 'Invalid pattern! Fetching matches from a pattern must be done using a valid pattern.'
@@ -66,32 +67,35 @@ export async function kupoApi(
       ...(onlySpent && { spent: true }),
       ...(onlyUnspent && { spent: false }),
     }
-    const found = await allOutputs(
+    const found = await streamedPages(
       chain,
       selected,
       maxOutputs,
       order === 'oldest_first' ? 'oldest-first' : 'newest-first',
     )
-    return found.filter((output) => pattern.matches(output) && filters.matches(output))
+    const page = async (outputs: readonly ChainOutput[]) => {
+      const matching = outputs.filter((output) => pattern.matches(output) && filters.matches(output))
+      return encodeJson(await matchesJson(chain, matching, query.resolve_hashes !== undefined))
+    }
+    return { json: Symbol.asyncIterator in found ? Readable.from(joined(found, page)) : await page(found) }
   }
 
   const utxos = { config: { operation: 'utxos' as const } }
   fastify.get<{ Params: { '*': string }; Querystring: MatchesQuery }>(
     '/matches/*',
     utxos,
-    async ({ params, query }, reply) => sendMatches(reply, await matches(params['*'], query), query),
+    async ({ params, query }, reply) => sendMatches(reply, await matches(params['*'], query)),
   )
   fastify.get<{ Querystring: MatchesQuery }>('/matches', utxos, async ({ query }, reply) =>
-    sendMatches(reply, await matches('*', query), query),
+    sendMatches(reply, await matches('*', query)),
   )
 
   async function sendMatches(
     reply: FastifyReply,
-    found: readonly ChainOutput[] | string,
-    query: MatchesQuery,
+    found: Awaited<ReturnType<typeof matches>>,
   ): Promise<FastifyReply> {
     if (typeof found === 'string') return reply.code(400).send(hint(found))
-    return json(reply, await matchesJson(chain, found, query.resolve_hashes !== undefined))
+    return reply.type(jsonType).send(found.json)
   }
 
   const hash = /^[0-9a-f]+$/
@@ -142,8 +146,25 @@ export async function kupoApi(
   fastify.get('/patterns', async () => ['*'])
 }
 
+const jsonType = 'application/json;charset=utf-8'
+
 function json(reply: FastifyReply, body: unknown): FastifyReply {
-  return reply.type('application/json;charset=utf-8').send(encodeJson(body))
+  return reply.type(jsonType).send(encodeJson(body))
+}
+
+/** One JSON array of the arrays that the pages become. */
+async function* joined<Page>(
+  pages: AsyncIterable<Page>,
+  jsonOf: (page: Page) => Promise<string>,
+): AsyncGenerator<string, void> {
+  let separator = '['
+  for await (const page of pages) {
+    const items = (await jsonOf(page)).slice(1, -1)
+    if (items === '') continue
+    yield separator + items
+    separator = ','
+  }
+  yield separator === '[' ? '[]' : ']'
 }
 
 function hint(text: string): { hint: string } {

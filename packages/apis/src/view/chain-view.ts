@@ -103,6 +103,18 @@ export interface ListPart {
   readonly order?: 'oldest-first' | 'newest-first'
 }
 
+/** What became of an asset. */
+export interface MintedAsset {
+  /** How much is left: 0 once burnt. */
+  readonly quantity: bigint
+  /** How many transactions minted or burnt it. */
+  readonly mints: number
+  /** The first of them, 64 hex digits; that of the genesis output if the chain began with the asset. */
+  readonly first: string
+  /** The newest of them. */
+  readonly last: string
+}
+
 /** A transaction of an address. */
 export interface AddressTransaction {
   readonly hash: string
@@ -195,6 +207,11 @@ export interface ChainView {
   mempool(part: ListPart): Awaitable<readonly ChainTransaction[]>
   /** Outputs of the confirmed chain. */
   outputs(query: OutputQuery, part: ListPart): Awaitable<readonly ChainOutput[]>
+  /** All of these outputs as they are when the first page is read, in pages that are read one after the other. */
+  outputPages(
+    query: OutputQuery,
+    order: NonNullable<ListPart['order']>,
+  ): AsyncIterable<readonly ChainOutput[]>
   /** Transactions that pay to an address or spend from it. @param address its bytes in hex */
   history(address: string, part: ListPart): Awaitable<readonly AddressTransaction[]>
   /** Units ever minted under a policy, by their first mint, with the quantity that is left: 0 once burnt. */
@@ -202,6 +219,8 @@ export interface ChainView {
     policy: string,
     part: ListPart,
   ): Awaitable<readonly { readonly unit: string; readonly quantity: bigint }[]>
+  /** An asset by its unit, if it was ever minted or the chain began with it. */
+  asset(unit: string): Awaitable<MintedAsset | undefined>
   /** True if any output was ever sent to the address. @param address its bytes in hex */
   knowsAddress(address: string): Awaitable<boolean>
   /** Those of the outputs that are unspent after applying the mempool: what a chained transaction can spend. */

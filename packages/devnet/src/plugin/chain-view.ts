@@ -4,12 +4,13 @@ import {
   type ChainView,
   comparePlaces,
   holdsFor,
+  type MintedAsset,
   type OutputQuery,
   type Place,
   partOf,
 } from '@ratatosk/apis'
 import { fromHex } from '@ratatosk/cbor'
-import { decodeAddress } from '@ratatosk/ledger'
+import { decodeAddress, splitUnit } from '@ratatosk/ledger'
 import type { Block, ChainOutput } from '../chain/types.js'
 import type { Devnet } from '../types.js'
 
@@ -42,8 +43,13 @@ export function chainViewOf(devnet: Devnet): ChainView {
     transaction: (hash) => devnet.transaction(hash),
     mempool: (part) => partOf(devnet.mempool(), part),
     outputs: (query, part) => partOf(find(devnet, query), part),
+    // They are in memory anyway.
+    async *outputPages(query, order) {
+      yield partOf(find(devnet, query), { offset: 0, limit: Number.POSITIVE_INFINITY, order })
+    },
     history: (address, part) => partOf(historyOf(devnet, address), part),
     assets: (policy, part) => partOf(assetsOf(devnet, policy), part),
+    asset: (unit) => assetOf(devnet, unit),
     knowsAddress: (address) => devnet.knowsAddress(textOf(address)),
     pendingOutputs: () => devnet.pendingUtxos,
     datum: (hash) => devnet.datum(hash),
@@ -109,6 +115,26 @@ function assetsOf(devnet: Devnet, policy: string): { unit: string; quantity: big
     }
   }
   return Array.from(quantities, ([unit, quantity]) => ({ unit, quantity }))
+}
+
+/** The genesis mints with its outputs, and transactions with what they produce beyond what they spend. */
+function assetOf(devnet: Devnet, unit: string): MintedAsset | undefined {
+  const { policy, name } = splitUnit(unit)
+  const quantityIn = ({ output }: ChainOutput) => output.value.assets.get(policy)?.get(name) ?? 0n
+  const changes = new Map<string, { quantity: bigint; place: Place }>()
+  const add = (hash: string, place: Place, quantity: bigint) => {
+    changes.set(hash, { quantity: (changes.get(hash)?.quantity ?? 0n) + quantity, place })
+  }
+  for (const found of find(devnet, { unit })) {
+    add(found.transactionHash, found.created, quantityIn(found))
+    if (found.spent !== undefined) add(found.spent.transactionHash, found.spent, -quantityIn(found))
+  }
+  const mints = [...changes].filter(([, { quantity }]) => quantity !== 0n)
+  mints.sort(([, a], [, b]) => comparePlaces(a.place, b.place))
+  const [first, last] = [mints.at(0), mints.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const left = mints.reduce((sum, [, { quantity }]) => sum + quantity, 0n)
+  return { quantity: left, mints: mints.length, first: first[0], last: last[0] }
 }
 
 /** @param address its bytes in hex */

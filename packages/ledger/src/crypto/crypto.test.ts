@@ -179,6 +179,7 @@ describe('noble agrees with libsodium', () => {
   })
 
   it.each([
+    ['Blake2b-160', node.blake2b160, web.blake2b160, 20],
     ['Blake2b-224', node.blake2b224, web.blake2b224, 28],
     ['Blake2b-256', node.blake2b256, web.blake2b256, 32],
     ['RIPEMD-160', node.ripemd160, web.ripemd160, 20],

@@ -13,6 +13,7 @@ const verifyDetached = sodium.crypto_sign_verify_detached as (
 // ns more.
 const digest32 = new Uint8Array(new ArrayBuffer(32))
 const digest28 = new Uint8Array(new ArrayBuffer(28))
+const digest20 = new Uint8Array(new ArrayBuffer(20))
 
 /**
  * Blake2b-256 (RFC 7693), 32 bytes: transaction ids, datum hashes, script data hashes.
@@ -28,6 +29,12 @@ export function blake2b256(message: Uint8Array): Uint8Array {
 export function blake2b224(message: Uint8Array): Uint8Array {
   generichash(digest28, message)
   return new Uint8Array(digest28)
+}
+
+/** Blake2b-160 (RFC 7693), 20 bytes: fingerprints of assets (CIP-14). */
+export function blake2b160(message: Uint8Array): Uint8Array {
+  generichash(digest20, message)
+  return new Uint8Array(digest20)
 }
 
 /** SHA-256 (FIPS 180-4), 32 bytes. */

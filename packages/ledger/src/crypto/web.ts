@@ -21,6 +21,10 @@ export function blake2b224(message: Uint8Array): Uint8Array {
   return blake2b(message, { dkLen: 28 })
 }
 
+export function blake2b160(message: Uint8Array): Uint8Array {
+  return blake2b(message, { dkLen: 20 })
+}
+
 export function sha256(message: Uint8Array): Uint8Array {
   return nobleSha256(message)
 }

@@ -1,0 +1,75 @@
+import { addressText } from '@ratatosk/apis'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { decodeTransaction } from '@ratatosk/ledger'
+import { ask } from '@ratatosk/test-kit/http'
+import { alice, bob, genesisOf } from '@ratatosk/test-kit/ledger-apis'
+import t from 'tap'
+import { bothBackends } from '../test/backends.js'
+import { manyTransfers } from '../test/many-transfers.js'
+import { runNode } from '../test/node.js'
+
+// Embedded databases start slowly if many tests share the processor.
+t.setTimeout(600_000)
+
+/** Enough for several pages, the last of which is not full. */
+const held = 1_000
+/** One more than a response may have. */
+const tooMany = 10_001
+
+for (const backend of await bothBackends()) {
+  t.test(`outputs of a busy address: ${backend.name}`, { skip: backend.skip }, async (t) => {
+    const { utxos } = genesisOf(Array(held).fill(bob.addressBytes), 2_000_000n)
+    const { genesisFile, transfers } = await manyTransfers(t, tooMany, utxos)
+    const node = await runNode(t, {
+      ...(await backend.place(t)),
+      GENESIS_FILE: genesisFile,
+      AUTO_COMMIT: 'false',
+    })
+    const get = async (path: string) => {
+      const { status, headers, body } = await ask(`${node.url}/l2${path}`)
+      return { status, headers, body: JSON.parse(body) }
+    }
+    const referencesOf = (outputs: { transaction_id: string; output_index: number }[]) =>
+      outputs.map(({ transaction_id, output_index }) => `${transaction_id}#${output_index}`)
+    const outrefs = utxos.map(({ outref }) => outref)
+
+    await t.test('Kupo sends them all, in both orders, also by payment credential', async (t) => {
+      for (const pattern of [bob.address, `${toHex(bob.hash)}/*`]) {
+        const oldest = await get(`/kupo/matches/${pattern}?unspent&order=oldest_first`)
+        t.equal(oldest.status, 200)
+        t.equal(oldest.headers['content-type'], 'application/json;charset=utf-8')
+        t.same(referencesOf(oldest.body), outrefs)
+        const newest = await get(`/kupo/matches/${pattern}`)
+        t.same(referencesOf(newest.body), [...outrefs].reverse())
+      }
+      t.same((await get(`/kupo/matches/${bob.address}?spent`)).body, [])
+      t.same((await get(`/kupo/matches/${alice.address}`)).body, [])
+    })
+
+    await t.test('Blockfrost adds them up, and sends them by pages', async (t) => {
+      const { body } = await get(`/blockfrost/api/v0/addresses/${bob.address}`)
+      t.same(body.amount, [{ unit: 'lovelace', quantity: String(held * 2_000_000) }])
+      const { body: last } = await get(`/blockfrost/api/v0/addresses/${bob.address}/utxos?page=10`)
+      t.same(
+        last.map(
+          ({ tx_hash, output_index }: { tx_hash: string; output_index: number }) =>
+            `${tx_hash}#${output_index}`,
+        ),
+        outrefs.slice(900),
+      )
+    })
+
+    await t.test(
+      'those of an address that has too many are refused, however they are asked for',
+      async (t) => {
+        const { body } = decodeTransaction(fromHex(transfers[0]?.cborHex ?? ''))
+        const holder = addressText(body.outputs[0]!.address)
+        for (const path of [`/kupo/matches/${holder}`, `/blockfrost/api/v0/addresses/${holder}`]) {
+          const { status, body: refusal } = await get(path)
+          t.equal(status, 400, path)
+          t.match(refusal.hint ?? refusal.message, /More than 10000 outputs match/)
+        }
+      },
+    )
+  })
+}

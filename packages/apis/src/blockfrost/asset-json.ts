@@ -1,0 +1,59 @@
+import { fromHex } from '@ratatosk/cbor'
+import { blake2b160, splitUnit } from '@ratatosk/ledger'
+import { bech32 } from 'bech32'
+import { encodeJson } from '../json.js'
+import { metadataLabels } from '../metadata.js'
+import type { ChainView } from '../view/chain-view.js'
+import { BlockfrostError, notFound } from './errors.js'
+import { type MetadatumJson, metadatumJson } from './metadata-json.js'
+
+/** @throws {BlockfrostError} 400 if a text is not the unit of an asset: policy id and asset name in hex */
+export function checkUnit(unit: string): void {
+  if (!/^[0-9a-f]{56}([0-9a-f]{2}){0,32}$/.test(unit))
+    throw new BlockfrostError(400, 'Invalid or malformed asset format.')
+}
+
+/** An asset, with its metadata by CIP-25 from the transaction that minted it last. There is no registry of other metadata. */
+export async function assetJson(chain: ChainView, unit: string): Promise<string> {
+  checkUnit(unit)
+  const asset = await chain.asset(unit)
+  if (asset === undefined) throw notFound()
+  const { policy, name } = splitUnit(unit)
+  const { metadata, standard } = await tokenMetadata(chain, asset.last, policy, name)
+  return encodeJson({
+    asset: unit,
+    policy_id: policy,
+    asset_name: name === '' ? null : name,
+    fingerprint: fingerprint(unit),
+    quantity: String(asset.quantity),
+    initial_mint_tx_hash: asset.first,
+    mint_or_burn_count: asset.mints,
+    onchain_metadata: metadata,
+    onchain_metadata_standard: standard,
+    onchain_metadata_extra: null,
+    metadata: null,
+  })
+}
+
+/** The name of an asset for people (CIP-14). */
+export function fingerprint(unit: string): string {
+  return bech32.encode('asset', bech32.toWords(blake2b160(fromHex(unit))))
+}
+
+async function tokenMetadata(chain: ChainView, hash: string, policy: string, name: string) {
+  const none = { metadata: null, standard: null }
+  const { auxiliaryData } = (await chain.transaction(hash))?.transaction.transaction ?? {}
+  const label = auxiliaryData && metadataLabels(auxiliaryData).find(({ label }) => label === '721')
+  if (label === undefined) return none
+  const tokens = metadatumJson(fromHex(label.cbor))
+  // Version 1 has names as text, version 2 policies and names as bytes.
+  const first = member(member(tokens, policy), Buffer.from(name, 'hex').toString())
+  if (first !== undefined) return { metadata: first, standard: 'CIP25v1' }
+  const second = member(member(tokens, `0x${policy}`), `0x${name}`)
+  return second === undefined ? none : { metadata: second, standard: 'CIP25v2' }
+}
+
+function member(json: MetadatumJson | undefined, key: string): MetadatumJson | undefined {
+  if (typeof json !== 'object' || Array.isArray(json)) return undefined
+  return Object.entries(json).find(([name]) => name === key)?.[1]
+}
