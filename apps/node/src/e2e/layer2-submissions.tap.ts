@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { fromHex } from '@ratatosk/cbor'
+import { decodeTransaction } from '@ratatosk/ledger'
 import { ask } from '@ratatosk/test-kit/http'
 import { alice, aliceGenesis, bob, draft, first } from '@ratatosk/test-kit/ledger-apis'
 import t from 'tap'
@@ -172,5 +174,13 @@ t.test(
     )
     const { transactions } = await store.chain.countAfter(0n, 10 * crowd)
     t.equal(transactions, crowd, 'each took effect once')
+
+    // Its predicate may yet hold, so it is judged several times, which takes longer than a submission waits.
+    const [wrong] = invalid(1)
+    const { status, answer } = await verdict(url, wrong?.cborHex ?? '')
+    t.equal(status, 400, 'whoever repeats learns a late verdict')
+    t.match(answer.message, wrong?.predicate)
+    const { id } = decodeTransaction(fromHex(wrong?.cborHex ?? ''))
+    t.equal((await store.rejections.findTransaction(id))?.count, 1, 'of one submission')
   },
 )

@@ -1,6 +1,7 @@
 import type { SubmitResult } from '@ratatosk/apis'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import {
+  blake2b256,
   decodeTransaction,
   type Json,
   type PredicateFailure,
@@ -35,6 +36,8 @@ export interface Submissions {
 
 interface Waiting {
   readonly transaction: Transaction
+  /** Identifies the submitted bytes. */
+  readonly key: string
   readonly submissionId: string
   readonly until: number
   settle(result: SubmitResult): void
@@ -46,6 +49,10 @@ const lookEveryMs = 25
 const perLook = 1_000
 /** When a client may repeat what is undecided, in milliseconds. */
 const retryAfterMs = 1_000
+/** How long a submission is expected to be judged, in milliseconds. Who repeats it later than that puts it into the queue again. */
+const unjudgedMs = 60_000
+/** The most submissions that are remembered. */
+const maxUnjudged = 100_000
 
 /**
  * Puts transactions into the queue and waits until validation, in this process or another, has accepted or rejected them. A
@@ -54,6 +61,9 @@ const retryAfterMs = 1_000
 export function createSubmissions(options: SubmissionsOptions): Submissions {
   const { queue, store, maxTransactionSize, timeoutMs, log } = options
   const waiting = new Set<Waiting>()
+  // Whoever repeats a submission waits for its verdict. Otherwise each repetition would join the end of the queue, and a client
+  // would never learn a verdict that takes longer than it waits.
+  const unjudged = new Map<string, { readonly submissionId: string; readonly since: number }>()
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
@@ -95,7 +105,21 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
   }
 
   function end(each: Waiting, result: SubmitResult): void {
+    if (result.kind !== 'undecided') unjudged.delete(each.key)
     if (waiting.delete(each)) each.settle(result)
+  }
+
+  function unjudgedSubmission(key: string): string | undefined {
+    const known = unjudged.get(key)
+    return known !== undefined && Date.now() - known.since < unjudgedMs ? known.submissionId : undefined
+  }
+
+  function remember(key: string, submissionId: string): void {
+    // Last, because the oldest is forgotten first.
+    unjudged.delete(key)
+    unjudged.set(key, { submissionId, since: Date.now() })
+    const [oldest] = unjudged.size > maxUnjudged ? unjudged.keys() : []
+    if (oldest !== undefined) unjudged.delete(oldest)
   }
 
   return {
@@ -106,15 +130,17 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
       if (typeof transaction === 'string') return { kind: 'malformed', message: transaction }
       if (cbor.length > maxTransactionSize) return rejectedResult(transaction, [tooLarge(cbor.length)])
       if (closed) return undecided()
+      const key = toHex(blake2b256(cbor))
       let submissionId: string
       try {
-        submissionId = await queue.add(cbor)
+        submissionId = unjudgedSubmission(key) ?? (await queue.add(cbor))
       } catch (err) {
         log.warn({ err }, 'The queue did not confirm a submission')
         return undecided('The queue did not confirm the transaction', retryTime(err))
       }
+      if (unjudgedSubmission(key) === undefined) remember(key, submissionId)
       return new Promise((settle) => {
-        waiting.add({ transaction, submissionId, until: Date.now() + timeoutMs, settle })
+        waiting.add({ transaction, key, submissionId, until: Date.now() + timeoutMs, settle })
         lookLater()
       })
     },
