@@ -142,31 +142,26 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
 
   let timer: NodeJS.Timeout | undefined
   let pause = pollMs
-  /** @param spent milliseconds of the pause that the last look took */
-  function followLater(spent: number): void {
-    timer = setTimeout(
-      () => {
-        const started = performance.now()
-        const followed = yields() ? Promise.resolve() : follow()
-        followed
-          .then(
-            () => {
-              pause = pollMs
-            },
-            async (error: unknown) => {
-              onError(error)
-              pause = Math.min(2 * pause, longestPause)
-              if (isDivergence(error)) await empty().catch(onError)
-            },
-          )
-          .finally(() => {
-            if (!closed) followLater(performance.now() - started)
-          })
-      },
-      Math.max(0, pause - spent),
-    )
+  function followLater(): void {
+    timer = setTimeout(() => {
+      const followed = yields() ? Promise.resolve() : follow()
+      followed
+        .then(
+          () => {
+            pause = pollMs
+          },
+          async (error: unknown) => {
+            onError(error)
+            pause = Math.min(2 * pause, longestPause)
+            if (isDivergence(error)) await empty().catch(onError)
+          },
+        )
+        .finally(() => {
+          if (!closed) followLater()
+        })
+    }, pause)
   }
-  followLater(0)
+  followLater()
 
   return {
     ...openQueries(database, schema),
