@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fromHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { constrOf, decodePlutusData, encodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
 import { vectorsFolder } from '@ratatosk/test-vectors'
 import {
   createMemoryStore,
   createTrie,
   type Proof,
-  proofFromCbor,
   proofToCbor,
   type Trie,
   verifyExclusion,
@@ -14,7 +14,7 @@ import {
 } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
 import { engines } from '../../test/evaluate.js'
-import { type ClaimOfProof, checkOnChain } from '../../test/mpf/proofs.js'
+import { type ClaimOfProof, checkOnChain, checkTranslated } from '../../test/mpf/proofs.js'
 
 const folder = vectorsFolder('mpf')
 
@@ -114,7 +114,7 @@ describe.each(Object.entries(engines))(
       expect(shows({ kind: 'deletes', root: trie.root, key, value, proof, next: empty })).toBe(true)
     })
 
-    it(`accepts ${randomProofs} random proofs of presence and absence, and none with a flipped bit`, () => {
+    it(`accepts ${randomProofs} random proofs of presence and absence, and none with a flipped bit that it reads`, () => {
       const keys = Array.from({ length: 3000 }, (_, i) => number(i))
       const trie = trieOf(keys.map((key) => [key, key]))
       let refused = 0
@@ -128,7 +128,7 @@ describe.each(Object.entries(engines))(
         const flipped = Uint8Array.from(proof)
         const at = Math.floor(Math.random() * flipped.length)
         flipped[at] = (flipped[at] ?? 0) ^ (1 << Math.floor(Math.random() * 8))
-        if (meansTheSame(flipped, proof)) continue
+        if (readsTheSame(flipped, proof)) continue
         expect(showsAnything({ ...claim, kind, proof: flipped })).toBe(false)
         refused++
       }
@@ -155,13 +155,70 @@ describe.each(Object.entries(engines))(
   },
 )
 
-/** Whether the bytes are another encoding of the same proof. */
-function meansTheSame(one: Uint8Array, other: Uint8Array): boolean {
+describe('every bit of a proof', () => {
+  const proofs = Math.max(3, Math.floor(randomProofs / 100))
+
+  it(`of ${proofs} makes a difference to the checker, if it is read`, { timeout: 3_600_000 }, () => {
+    const keys = Array.from({ length: 3000 }, (_, i) => number(i))
+    const trie = trieOf(keys.map((key) => [key, key]))
+    let unread = 0
+    for (let n = 0; n < proofs; n++) {
+      const key = number(Math.floor(Math.random() * 6000))
+      const isThere = trie.has(key)
+      const proof = proofToCbor(isThere ? trie.prove(key) : trie.proveAbsence(key))
+      const claim = {
+        kind: isThere ? ('has' as const) : ('misses' as const),
+        root: trie.root,
+        key,
+        ...(isThere && { value: key }),
+      }
+      for (let bit = 0; bit < proof.length * 8; bit++) {
+        const flipped = flip(proof, bit)
+        const isUnread = readsTheSame(flipped, proof)
+        const isAccepted = rulingOn({ ...claim, proof: flipped }) === 'accepted'
+        expect(isAccepted, `bit ${bit} of ${toHex(proof)}`).toBe(isUnread)
+        if (isAccepted && ++unread <= 3)
+          expect(checkOnChain({ ...claim, proof: flipped }, engines.scalus).ok).toBe(true)
+      }
+    }
+  })
+})
+
+function flip(bytes: Uint8Array, bit: number): Uint8Array {
+  return bytes.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
+}
+
+/** `no data` for what no transaction can carry, and for maps, which the checker refuses wherever it reads. */
+function rulingOn(claim: ClaimOfProof) {
   try {
-    return Buffer.compare(proofToCbor(proofFromCbor(one)), proofToCbor(proofFromCbor(other))) === 0
+    return checkTranslated(claim)
+  } catch (error) {
+    if (error instanceof PlutusDataError) return 'no data'
+    throw error
+  }
+}
+
+/** Whether bytes differ from a proof only in what the checker does not read. */
+function readsTheSame(one: Uint8Array, other: Uint8Array): boolean {
+  try {
+    return Buffer.compare(readIn(one), readIn(other)) === 0
   } catch {
     return false
   }
+}
+
+/** What the checker reads of a proof: not the constructor of a neighbour, and any step but a branch or a fork as a leaf. */
+function readIn(proof: Uint8Array): Uint8Array {
+  const steps = decodePlutusData(proof)
+  if (!Array.isArray(steps)) throw new TypeError('A proof is a list')
+  return encodePlutusData(
+    steps.map((step) => {
+      const { index, fields } = constrOf(step, 'a step')
+      if (index !== 1) return { index: Math.min(index, 2), fields }
+      const [skip = [], neighbor = []] = fields
+      return { index, fields: [skip, { index: 0, fields: constrOf(neighbor, 'a neighbour').fields }] }
+    }),
+  )
 }
 
 /** One alteration of each kind at each step. */

@@ -40,6 +40,9 @@ import { combine, nibble, nibbles, suffix } from './nibbles.js'
 /*
  * On-chain verification of Merkle Patricia Forestry proofs, in the encoding of Aiken's library and `@ratatosk/trie`. A forged
  * proof fails, or gives a root that belongs to no map.
+ *
+ * The constructor of a fork's neighbour is not read, and a step of any constructor but the first two is a leaf: so one proof has several
+ * forms, which all prove the same.
  */
 
 const pathLength = 64
