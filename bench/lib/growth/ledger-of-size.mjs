@@ -17,7 +17,8 @@ const addressNamed = (name) => Buffer.concat([Buffer.from([0x60]), sha256(name).
  */
 export function createLedgerOfSize({ size, share, schema }) {
   const every = Math.round(1 / share)
-  const addresses = Math.floor(size / 10)
+  // Odd, so that every one of them gets outputs, whatever the share.
+  const addresses = Math.floor(size / 10) + 1
   const inMempool = Math.min(mempool, size / 2)
   const inBlocks = size - inMempool
   const at = `"${schema}"`
