@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { CborReader, fromHex, isDecodeError } from '@ratatosk/cbor'
+import { CborReader, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   decodeOutputReference,
   decodeTransaction,
@@ -7,7 +7,9 @@ import {
   effects,
   judgePhaseOne,
   judgeProfile,
+  type OutputReference,
   outputReferenceKey,
+  type PredicateFailure,
   type Transaction,
   type TransactionOutput,
 } from '@ratatosk/ledger'
@@ -155,7 +157,7 @@ function apply(transaction: Transaction, unspent: Entries): void {
   for (const { reference, output } of produced) unspent.set(hexOf(reference), output.bytes)
 }
 
-/** The rules that nodes judge by and no policy proves: nobody loses by them. */
+/** The rules that nodes judge by and no policy proves: nobody loses by them. A header does not commit to the flag that scripts fail. */
 const unproven = new Set([
   'CollateralContainsNonADA',
   'ConflictingMetadataHash',
@@ -166,6 +168,7 @@ const unproven = new Set([
   'IncorrectTotalCollateralField',
   'InsufficientCollateral',
   'InvalidMetadata',
+  'InvalidTransactionsNotSupported',
   'MalformedReferenceScripts',
   'MalformedScriptWitnesses',
   'MaxTxSizeUTxO',
@@ -181,11 +184,12 @@ const unproven = new Set([
 ])
 
 /**
- * What no policy may convict: a block of `honest` transactions, and one whose transactions break only rules that no policy proves. Of
- * scripts, whoever recorded the vector has told what they answer.
+ * What policies have to say of a block: nothing of an honest one, nor of one whose transactions break only rules that no policy proves; of
+ * another, that it is a fraud. Of scripts, whoever recorded the vector has told what they answer.
  */
 export type Judgement =
   | { readonly kind: 'honest' }
+  | { readonly kind: 'malformed' }
   /** The reason is the first predicate that is broken, in words if there is none. */
   | { readonly kind: 'unproven' | 'fraud'; readonly reason: string }
 
@@ -193,25 +197,49 @@ export function judgementOf({ transactions, unspent, rules, slot, accepted }: Ve
   const utxos = new Map<string, TransactionOutput>()
   for (const [key, output] of unspent)
     utxos.set(outputReferenceKey(decodeOutputReference(fromHex(key))), decodeTransactionOutput(output))
-  const broken = new Set<string>()
+  const frauds: string[] = []
+  const others: string[] = []
   for (const bytes of transactions) {
     let transaction: Transaction
     try {
       transaction = decodeTransaction(bytes)
     } catch (error) {
-      if (isDecodeError(error)) return { kind: 'fraud', reason: 'does not decode' }
+      if (isDecodeError(error)) return { kind: 'malformed' }
       throw error
     }
-    const failures = [...judgeProfile(transaction), ...judgePhaseOne(transaction, utxos, { ...rules, slot })]
-    for (const { predicate } of failures) broken.add(predicate)
+    for (const failure of [
+      ...judgeProfile(transaction),
+      ...judgePhaseOne(transaction, utxos, { ...rules, slot }),
+    ]) {
+      const { predicate } = failure
+      if (unproven.has(predicate)) others.push(predicate)
+      else if (isOfCollateral(failure, transaction, utxos)) others.push(`${predicate} of collateral`)
+      else frauds.push(predicate)
+    }
     for (const { reference, output } of effects(transaction).produced)
       utxos.set(outputReferenceKey(reference), output)
   }
-  const provable = [...broken].find((predicate) => !unproven.has(predicate))
-  if (provable !== undefined) return { kind: 'fraud', reason: provable }
-  const [other] = broken
-  if (other !== undefined) return { kind: 'unproven', reason: other }
+  if (frauds[0] !== undefined) return { kind: 'fraud', reason: frauds[0] }
+  if (others[0] !== undefined) return { kind: 'unproven', reason: others[0] }
   return accepted === false ? { kind: 'unproven', reason: 'its scripts fail' } : { kind: 'honest' }
+}
+
+/** Whether the keys that have not signed are those of collateral alone. */
+function isOfCollateral(
+  { predicate, details }: PredicateFailure,
+  { body }: Transaction,
+  utxos: ReadonlyMap<string, TransactionOutput>,
+): boolean {
+  if (predicate !== 'MissingVKeyWitnessesUTXOW') return false
+  const ownersOf = (references: readonly OutputReference[]) =>
+    references.flatMap((reference) => {
+      const address = utxos.get(outputReferenceKey(reference))?.address
+      return address !== undefined && 'payment' in address ? [toHex(address.payment.hash)] : []
+    })
+  const needed = new Set([...ownersOf(body.inputs), ...body.requiredSigners.map(toHex)])
+  const collateral = new Set(ownersOf(body.collateralInputs))
+  const missing = details.keyHashes as readonly string[]
+  return missing.every((hash) => collateral.has(hash) && !needed.has(hash))
 }
 
 /** The block of transactions, which begins at their slot and takes 30 seconds. */
