@@ -144,16 +144,18 @@ count('found-by-address', (await lucid.utxosAt(address)).filter(of(published)))
 count('found-by-unit', [await lucid.utxoByUnit(acorn)].filter(of(transferredAssets)))
 count('found-by-credential', (await lucid.utxosAt(friendKey)).filter(of(transferred, transferredAssets)))
 
-// Each transaction has nothing to spend but the change of the one before, which nobody waits for.
+// Ten transactions, each of which has nothing to spend but the change of the one before. All are signed before the first is submitted.
 const largest = (outputs) =>
   outputs.reduce((a, b) => (b.assets.lovelace > a.assets.lovelace ? b : a), outputs[0])
 lucid.overrideUTxOs([largest(await lucid.wallet().getUtxos())])
-const chained = []
+const chain = []
 for (let i = 0; i < 10; i++) {
   const [change, , built] = await lucid.newTx().pay.ToAddress(friend, { lovelace: 2_000_000n }).chain(options)
-  chained.push(await (await sign(built)).submit())
+  chain.push(await sign(built))
   lucid.overrideUTxOs(change)
 }
+const chained = []
+for (const transaction of chain) chained.push(await transaction.submit())
 await lucid.awaitTx(chained.at(-1), 500)
 lucid.overrideUTxOs([])
 console.log(`chained ${chained.join()}`)

@@ -12,6 +12,7 @@ import {
   mConStr0,
   OgmiosProvider,
   resolveScriptHash,
+  resolveTxHash,
   serializePlutusScript,
   stringToHex,
 } from '@meshsdk/core'
@@ -51,7 +52,8 @@ const print = (step, detail) => console.log(`${step} ${detail}`)
 const lovelace = (quantity) => ({ unit: 'lovelace', quantity: String(quantity) })
 const isAda = ({ output }) => output.amount.length === 1
 
-const newBuilder = () => new MeshTxBuilder({ fetcher, evaluator }).setNetwork(costModels).changeAddress(own)
+const newBuilder = (options = { fetcher, evaluator }) =>
+  new MeshTxBuilder(options).setNetwork(costModels).changeAddress(own)
 const sign = async (builder) => wallet.signTx(await builder.complete())
 
 async function confirmed(hash) {
@@ -175,23 +177,25 @@ const credential = bech32.encode('addr_vkh', bech32.toWords(Buffer.from(pubKeyHa
 const ofFriend = await fetcher.fetchAddressUTxOs(blockfrost ? credential : `${pubKeyHash}/*`)
 print('found-by-credential', ofFriend.filter(({ input }) => input.txHash === shared).length)
 
-// Ten transactions, each of which spends what the one before has not brought to the chain yet.
+// Ten transactions, each of which spends what the one before pays. All are signed before the first is submitted.
 const source = (await wallet.getUtxos()).find(
   (utxo) => isAda(utxo) && Number(utxo.output.amount[0].quantity) > 100_000_000,
 )
-// Without the size of its reference script, Mesh looks the output up.
+// Without the size of its reference script, Mesh looks the output up. With an evaluator, it asks the ledger even without scripts.
 const spend = ({ input, output }) =>
-  newBuilder().txIn(input.txHash, input.outputIndex, output.amount, output.address, 0)
+  newBuilder({ fetcher }).txIn(input.txHash, input.outputIndex, output.amount, output.address, 0)
 const conflicting = await sign(spend(source).txOut(friend.baseAddressBech32, [lovelace(5_000_000)]))
 const chain = []
 for (let utxo = source, ada = 90; chain.length < 10; ada -= 2) {
   const amount = [lovelace(ada * 1_000_000)]
-  const txHash = await wallet.submitTx(await sign(spend(utxo).txOut(own, amount)))
-  chain.push(txHash)
-  utxo = { input: { txHash, outputIndex: 0 }, output: { address: own, amount } }
+  const transaction = await sign(spend(utxo).txOut(own, amount))
+  chain.push(transaction)
+  utxo = { input: { txHash: resolveTxHash(transaction), outputIndex: 0 }, output: { address: own, amount } }
 }
-await confirmed(chain.at(-1))
-print('chained', chain.join(','))
+const hashes = []
+for (const transaction of chain) hashes.push(await wallet.submitTx(transaction))
+await confirmed(hashes.at(-1))
+print('chained', hashes.join(','))
 
 // The first of them has spent what this one spends.
 const refusal = await wallet.submitTx(conflicting).then(
