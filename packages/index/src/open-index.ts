@@ -39,7 +39,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     database,
     source,
     genesis,
-    pollMs = 200,
+    pollMs = 100,
     batchSize = 1_000,
     waitMs = 10_000,
     busy = () => false,

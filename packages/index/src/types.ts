@@ -179,7 +179,7 @@ export interface IndexOptions {
   readonly source: IndexSource
   /** What the ledger was started with, if the source says that it was. */
   readonly genesis: readonly GenesisOutput[]
-  /** Milliseconds between two looks for changes. Default 200. */
+  /** Milliseconds between two looks for changes. Default 100. */
   readonly pollMs?: number
   /** Transactions per step. Default 1,000. */
   readonly batchSize?: number
