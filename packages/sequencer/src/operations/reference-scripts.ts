@@ -7,7 +7,7 @@ import {
   scriptsToPublish,
 } from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
-import { submitAndConfirm } from './submit-and-confirm.js'
+import { sendChain } from './send-chain.js'
 
 /** The outputs at the administrator's address that hold the protocol's scripts, for transactions to refer to. */
 export async function readReferenceScripts(context: SequencerContext): Promise<readonly Utxo[]> {
@@ -20,11 +20,11 @@ export async function readReferenceScripts(context: SequencerContext): Promise<r
 }
 
 /**
- * Publishes the scripts that no output holds yet, the verdict policies included, in as many transactions as they need.
+ * Publishes the scripts that no output holds yet, the verdict policies included, in a chain of as many transactions as they need.
  *
  * @param wallet pays
  * @param spared outputs of the wallet that do not pay
- * @throws {Layer1Error} as `submitAndConfirm`
+ * @throws {Layer1Error} as `sendChain`
  */
 export async function publishMissingScripts(
   context: SequencerContext,
@@ -32,16 +32,15 @@ export async function publishMissingScripts(
   spared: readonly Utxo[] = [],
 ): Promise<void> {
   const { contracts, memory, log } = context
-  const missing = async () => {
-    memory.referenceScripts = undefined
-    return scriptsToPublish(contracts, await readReferenceScripts(context))
-  }
-  for (const scripts of await missing()) {
-    const isPublished = async () => !(await missing()).flat().some((script) => scripts.includes(script))
-    const draft = publishScripts(contracts, scripts)
-    const id = await submitAndConfirm(context, wallet, draft, isPublished, spared)
+  memory.referenceScripts = undefined
+  const groups = scriptsToPublish(contracts, await readReferenceScripts(context))
+  const published = await sendChain(context, wallet, ({ length }) => {
+    const scripts = groups[length]
+    return scripts && { spends: [], draft: publishScripts(contracts, scripts), spared }
+  })
+  for (const [place, { id }] of published.entries()) {
     context.step('scripts-published')
-    log.info({ transactionId: id, scripts: scripts.length }, 'Published reference scripts')
+    log.info({ transactionId: id, scripts: groups[place]?.length }, 'Published reference scripts')
   }
   memory.referenceScripts = undefined
 }

@@ -11,6 +11,8 @@ export interface ChainLink {
   readonly draft: TransactionDraft
   /** What is sent if no transaction satisfies the draft. */
   readonly otherwise?: TransactionDraft
+  /** Outputs of the wallet that do not pay for it. */
+  readonly spared?: readonly Utxo[]
 }
 
 /**
@@ -64,13 +66,13 @@ export async function sendChain(
 async function buildLink(
   context: SequencerContext,
   wallet: Wallet,
-  { draft, otherwise }: ChainLink,
+  { draft, otherwise, spared }: ChainLink,
 ): Promise<OperationTransaction> {
   try {
-    return await build(context, wallet, draft)
+    return await build(context, wallet, draft, spared)
   } catch (error) {
     if (otherwise === undefined || !isWalletError(error)) throw error
     context.log.warn({ reason: error.message }, 'A transaction is built without what is not essential to it')
-    return build(context, wallet, otherwise)
+    return build(context, wallet, otherwise, spared)
   }
 }

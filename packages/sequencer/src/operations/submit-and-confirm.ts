@@ -16,7 +16,6 @@ export interface OperationTransaction {
  * interrupted reads layer 1 again and continues from there.
  *
  * @param isDone whether layer 1 shows the transaction's purpose fulfilled, by whichever transaction
- * @param spared outputs of the wallet that do not pay for it
  * @returns the transaction's id; undefined when `isDone` came first
  * @throws {Layer1Error} `rejected`; `timeout` when layer 1 can no longer include it
  */
@@ -25,9 +24,8 @@ export async function submitAndConfirm(
   wallet: Wallet,
   draft: TransactionDraft,
   isDone: () => Promise<boolean>,
-  spared: readonly Utxo[] = [],
 ): Promise<string | undefined> {
-  return confirm(context, await build(context, wallet, draft, spared), isDone)
+  return confirm(context, await build(context, wallet, draft), isDone)
 }
 
 /**
@@ -48,7 +46,11 @@ export const operationValidUntil = (
   validityMs = operationValidityMs,
 ): bigint => current + BigInt(Math.ceil(validityMs / slots.slotLength))
 
-/** Builds a transaction, valid until {@link operationValidUntil} unless the draft says otherwise. */
+/**
+ * Builds a transaction, valid until {@link operationValidUntil} unless the draft says otherwise.
+ *
+ * @param spared outputs of the wallet that do not pay for it
+ */
 export async function build(
   context: SequencerContext,
   wallet: Wallet,
