@@ -19,7 +19,6 @@ t.test('on the devnet anybody removes a block that takes an output without a sig
     ...(await embedded.place(t)),
     ...layer1.settings,
     AUTO_COMMIT: 'false',
-    VERDICT_POLICIES: Object.keys(verdictPolicies).join(','),
     BLOCK_VALIDITY_MS: '10000',
   }
   const node = await runNode(t, environment)

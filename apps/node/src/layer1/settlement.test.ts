@@ -24,17 +24,26 @@ async function contextOf(environment: Record<string, string>, major = 10) {
   return { ...context, parameters: { ...parameters, protocolVersion: { major, minor: 0 } } }
 }
 
-test.each<[string, Record<string, string>, readonly string[]]>([
-  ['a devnet', {}, []],
-  ['a devnet with proofs', { VERDICT_POLICIES: all.join(',') }, all],
-  ['a public network', preprod, []],
-  ['a public network with proofs', { ...preprod, VERDICT_POLICIES: 'witness,ledger' }, ['ledger', 'witness']],
-])('%s has the verdict policies that are named', async (_, environment, names) => {
-  const context = await contextOf(environment)
+test.each<[string, Record<string, string>, number, readonly string[]]>([
+  ['a devnet', {}, 10, all],
+  ['a devnet whose layer 2 has later rules', {}, 11, ['ledger', 'witness']],
+  ['a devnet without proofs', { VERDICT_POLICIES: 'none' }, 10, []],
+  ['a public network', preprod, 10, []],
+  [
+    'a public network with proofs',
+    { ...preprod, VERDICT_POLICIES: 'witness,ledger' },
+    10,
+    ['ledger', 'witness'],
+  ],
+])('%s with %o has the verdict policies that know its rules', async (_, environment, major, names) => {
+  const context = await contextOf(environment, major)
   const { parameters, network } = context
   const rules = { parameters, networkId: network.id, slots: network.slots }
   const policies = names.map((name) => verdictPolicies[name as keyof typeof verdictPolicies].script(rules))
-  expect(contractsOf(context).parameters).toMatchObject({ verdictPolicies: policies, permissioned: true })
+  expect(contractsOf(context).parameters).toMatchObject({
+    verdictPolicies: policies,
+    permissioned: true,
+  })
 })
 
 test('refuses a policy by name that does not know the rules of layer 2', async () => {
@@ -45,9 +54,9 @@ test('refuses a policy by name that does not know the rules of layer 2', async (
 })
 
 test('without an administrator the registry is open, and the operator’s test wallet has the deployment output', async () => {
-  const { parameters } = contractsOf(await contextOf({ ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' }))
+  const { parameters } = contractsOf(await contextOf({ ADMIN_RENOUNCED: 'true' }))
   expect(parameters).toMatchObject({ permissioned: false, administrator: { hash: new Uint8Array(28) } })
-  expect(parameters.verdictPolicies).toHaveLength(1)
+  expect(parameters.verdictPolicies).toHaveLength(all.length)
   expect(parameters.deploymentOutput).toEqual({
     transactionId: contractsOf(await contextOf({})).parameters.deploymentOutput.transactionId,
     index: 5,

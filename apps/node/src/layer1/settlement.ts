@@ -82,10 +82,16 @@ export function contractsOf(context: NodeContext): Contracts {
   )
 }
 
-/** The policies that VERDICT_POLICIES names. They judge by the rules of layer 2, whose parameters are theirs. */
+/**
+ * The policies that VERDICT_POLICIES names; by default none, and on a devnet all that know the rules of layer 2. They judge by these rules,
+ * whose parameters are theirs.
+ */
 function verdictPoliciesOf({ settings, network, parameters }: NodeContext): readonly PlutusScript[] {
   const rules = { parameters, networkId: network.id, slots: network.slots }
-  const wanted = Object.entries(verdictPolicies).filter(([name]) => settings.VERDICT_POLICIES?.includes(name))
+  const { VERDICT_POLICIES: named } = settings
+  const wanted = Object.entries(verdictPolicies).filter(([name, { covers }]) =>
+    named === undefined ? network.layer1.isDevnet && covers(rules) : named.includes(name),
+  )
   return wanted.map(([name, { covers, script }]) => {
     if (covers(rules)) return script(rules)
     const { major } = parameters.protocolVersion

@@ -114,7 +114,7 @@ export const contractSettings = {
   VERDICT_POLICIES: optionalList({
     pattern: `^(none|${Object.keys(verdictPolicies).join('|')})$`,
     allowed: `none, or any of ${Object.keys(verdictPolicies).join(', ')}, separated by commas`,
-    defaultNote: '`none`',
+    defaultNote: '`none`; devnet: all that know the rules of layer 2',
     description:
       'Policies of fraud proofs by which anybody removes an invalid block, and its operator loses the bond; `none`: only the administrator removes blocks',
   }),

@@ -97,7 +97,8 @@ function rulesOfKeys(settings: Settings): string[] {
 }
 
 function rulesOfAdministrator(settings: Settings): string[] {
-  const { ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED, NODE_ROLE, VERDICT_POLICIES = ['none'] } = settings
+  const { ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED, NODE_ROLE } = settings
+  const policies = settings.VERDICT_POLICIES ?? (networkOf(settings).layer1.isDevnet ? [] : ['none'])
   const problems: string[] = []
   if (ADMIN_KEY_HASH !== undefined && ADMIN_SCRIPT !== undefined)
     problems.push('ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.')
@@ -112,7 +113,7 @@ function rulesOfAdministrator(settings: Settings): string[] {
         `ADMIN_RENOUNCED is true but ${name} is set: the deployment has an administrator or none.`,
       )
   }
-  if (duties[NODE_ROLE].reachesLayer1 && VERDICT_POLICIES.includes('none')) {
+  if (duties[NODE_ROLE].reachesLayer1 && policies.includes('none')) {
     problems.push(
       `ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid block. Set VERDICT_POLICIES=${Object.keys(verdictPolicies).join(',')}.`,
     )

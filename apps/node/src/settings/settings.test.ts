@@ -182,7 +182,7 @@ test.each<[Record<string, string>, string]>([
     'ADMIN_RENOUNCED is true but ADMIN_KEY_HASH is set: the deployment has an administrator or none.',
   ],
   [
-    { ADMIN_RENOUNCED: 'true' },
+    { ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'none' },
     'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid block. Set VERDICT_POLICIES=ledger,transaction,witness.',
   ],
   [
@@ -285,6 +285,7 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SCRIPT: 'ab'.repeat(28) }, []],
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }, []],
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' }, []],
+  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true' }, [/VERDICT_POLICIES names none/]],
   [
     'all',
     { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase, DEPLOYMENT_OUTPUT: '' },
