@@ -104,11 +104,13 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     )
   }
 
+  /** Ends when a step has found everything, or something else goes first and nobody waits. */
   async function drain(): Promise<void> {
-    while (!closed && (await step())) {
-      // Until a look has found everything.
+    while (!closed && (waiting > 0 || !yields())) {
+      if (await step()) continue
+      followedAt = performance.now()
+      return
     }
-    followedAt = performance.now()
   }
 
   /** Whether something else goes first. What has waited is followed soon enough that nobody then waits for too long. */
@@ -125,10 +127,12 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   }
 
   let followedAt = performance.now()
+  /** How many wait until everything is found. */
+  let waiting = 0
   let running: Promise<void> = Promise.resolve()
   let upcoming: Promise<void> | undefined
 
-  /** Resolves when looks that started after the call have found everything. */
+  /** Resolves when looks that started after the call have found everything, if somebody waits. */
   function follow(): Promise<void> {
     upcoming ??= running
       .catch(() => {})
@@ -168,7 +172,8 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     async caughtUp(sequence) {
       if (closed) throw new IndexError('INDEX_CLOSED', 'The index is closed')
       if (sequence !== undefined && progress.sequence >= sequence) return
-      const followed = follow()
+      waiting++
+      const followed = follow().finally(() => waiting--)
       // If the time runs out first, nobody else looks at its failure.
       followed.catch(() => {})
       let timeout: NodeJS.Timeout | undefined
