@@ -1,5 +1,6 @@
 import { genesisHeaderHash } from '@ratatosk/block'
-import { initQueue, readRegistry } from '@ratatosk/protocol'
+import { toHex } from '@ratatosk/cbor'
+import { administratorAddress, initQueue, openContracts, readRegistry } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
 import {
@@ -61,6 +62,32 @@ test.concurrent('init refuses when the deployment output is spent', async (conte
     kind: 'refused',
     code: 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
   })
+})
+
+test.concurrent('init refuses the registry of a queue with other parameters before it changes or pays for anything', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1)
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  await accept(store, transfers(1))
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+  await sequencer.close()
+
+  const published = await chain.layer1.utxosAt(administratorAddress(contracts))
+  const others = openContracts({ ...contracts.parameters, verdictPolicies: [] }, 0)
+  const other = await openRollup(context, store, chain.layer1, { contracts: others, roots })
+  expect(await other.sequencer.run('init')).toMatchObject({
+    kind: 'refused',
+    code: 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+    message: expect.stringMatching(
+      new RegExp(
+        `registry of another state queue, ${toHex(contracts.scripts.queue.script.hash)}: use the param`,
+      ),
+    ),
+  })
+  expect((await store.blocks.newest())?.state, 'the block stays').toBe('committed')
+  expect(await chain.layer1.utxosAt(administratorAddress(others))).toEqual(published)
 })
 
 test.concurrent('reset burns the queue and empties the store, and init starts from genesis', async (context) => {

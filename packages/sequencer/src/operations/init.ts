@@ -1,5 +1,5 @@
 import { decodeHeader, genesisHeaderHash, protocolVersion } from '@ratatosk/block'
-import { equalBytes } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { ConfirmedState } from '@ratatosk/contracts'
 import type { Wallet } from '@ratatosk/layer1'
 import { outputReferenceKey, slotToTime, type Utxo } from '@ratatosk/ledger'
@@ -56,6 +56,7 @@ export async function initialise(context: SequencerContext): Promise<OperationRe
 async function initialiseWithAdministrator(context: SequencerContext): Promise<string> {
   const { contracts, log } = context
   const { wallet } = administratorOf(context)
+  await refuseOtherDeployment(context)
   await prepareLedger(context)
   // First, because paying for anything else could spend the deployment output.
   await createRegistry(context)
@@ -110,6 +111,24 @@ async function prepareLedger(context: SequencerContext): Promise<void> {
   const confirmed = await store.blocks.confirmed()
   await returnBlocks(context, (confirmed?.height ?? 0n) + 1n, 'layer 1 has no state queue')
   await alignRoots(context, confirmed)
+}
+
+/** Before anything changes or is paid for: the parameters may be those of another deployment. */
+async function refuseOtherDeployment(context: SequencerContext): Promise<void> {
+  const { contracts } = context
+  const registry = await findRegistry(context)
+  if (registry === undefined) {
+    // The output may be spent between both reads, for the registry.
+    if (await findDeploymentOutput(context)) return
+    if (await findRegistry(context)) return refuseOtherDeployment(context)
+    throw deploymentOutputSpent(context)
+  }
+  if (equalBytes(registry.datum.queue, contracts.scripts.queue.script.hash)) return
+  const output = outputReferenceKey(contracts.parameters.deploymentOutput)
+  throw new SequencerError(
+    'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+    `The deployment output ${output} started the registry of another state queue, ${toHex(registry.datum.queue)}: use the parameters of that queue, such as its verdict policies, or name an unspent output of the administrator; on a devnet, start with an empty database`,
+  )
 }
 
 async function createRegistry(context: SequencerContext): Promise<void> {
