@@ -52,9 +52,10 @@ t.setTimeout(3_600_000)
 
 // Each SDK takes 50 to 150 MB and a minute to install.
 t.test('dApps', { skip: sdks ? false : 'RATATOSK_SDKS=all installs the SDKs' }, async (t) => {
-  const ledgers = await startLedgers(t)
   for (const name of chosen) {
     await t.test(name, async (t) => {
+      // Each has wallets without what another left in them.
+      const ledgers = await startLedgers(t)
       const folder = await install(t, name)
       await t.test('dapp.js by Blockfrost', async (t) => {
         await runOnBoth(t, { folder, file: 'dapp.js', provider: 'Blockfrost', ledgers, check: checkDapp })
