@@ -56,7 +56,8 @@ export async function initialise(context: SequencerContext): Promise<OperationRe
 async function initialiseWithAdministrator(context: SequencerContext): Promise<string> {
   const { contracts, log } = context
   const { wallet } = administratorOf(context)
-  await refuseOtherDeployment(context)
+  // Refuses before anything changes or is paid for.
+  await deploymentToStart(context)
   await prepareLedger(context)
   // First, because paying for anything else could spend the deployment output.
   await createRegistry(context)
@@ -113,17 +114,22 @@ async function prepareLedger(context: SequencerContext): Promise<void> {
   await alignRoots(context, confirmed)
 }
 
-/** Before anything changes or is paid for: the parameters may be those of another deployment. */
-async function refuseOtherDeployment(context: SequencerContext): Promise<void> {
+/**
+ * The unspent output that the registry starts with; undefined once there is a registry.
+ *
+ * @throws {SequencerError} `SEQUENCER_DEPLOYMENT_OUTPUT_SPENT` if the parameters are those of another deployment
+ */
+async function deploymentToStart(context: SequencerContext): Promise<Utxo | undefined> {
   const { contracts } = context
   const registry = await findRegistry(context)
   if (registry === undefined) {
-    // The output may be spent between both reads, for the registry.
-    if (await findDeploymentOutput(context)) return
-    if (await findRegistry(context)) return refuseOtherDeployment(context)
+    const output = await findDeploymentOutput(context)
+    if (output !== undefined) return output
+    // Spent between both reads, perhaps for the registry.
+    if (await findRegistry(context)) return deploymentToStart(context)
     throw deploymentOutputSpent(context)
   }
-  if (equalBytes(registry.datum.queue, contracts.scripts.queue.script.hash)) return
+  if (equalBytes(registry.datum.queue, contracts.scripts.queue.script.hash)) return undefined
   const output = outputReferenceKey(contracts.parameters.deploymentOutput)
   throw new SequencerError(
     'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
@@ -133,14 +139,9 @@ async function refuseOtherDeployment(context: SequencerContext): Promise<void> {
 
 async function createRegistry(context: SequencerContext): Promise<void> {
   const { contracts, log } = context
+  const output = await deploymentToStart(context)
+  if (output === undefined) return
   const exists = async () => (await findRegistry(context)) !== undefined
-  if (await exists()) return
-  const output = await findDeploymentOutput(context)
-  if (output === undefined) {
-    // Spent between both reads, perhaps for the registry.
-    if (await exists()) return
-    throw deploymentOutputSpent(context)
-  }
   const { wallet } = administratorOf(context)
   const id = await submitAndConfirm(context, wallet, initRegistry(contracts, output), exists)
   context.step('registry-created')
