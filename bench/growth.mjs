@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline'
 import { encodeBech32Address } from '@ratatosk/ledger'
 import { openRoots } from '@ratatosk/sequencer'
 import { openStore } from '@ratatosk/store'
-import { cleanUp, defer } from './lib/clean-up.mjs'
+import { defer, measureEach } from './lib/clean-up.mjs'
 import { median, millisecondsOf, percentile, round } from './lib/figures.mjs'
 import { createLedgerOfSize } from './lib/growth/ledger-of-size.mjs'
 import { record } from './lib/record.mjs'
@@ -155,15 +155,7 @@ async function measureStart(store) {
 }
 
 try {
-  const ledgers = []
-  for (const size of sizes) {
-    try {
-      ledgers.push(await measure(size))
-    } finally {
-      await cleanUp()
-    }
-  }
-  record('growth', { share, rounds, ledgers })
+  record('growth', { share, rounds, ledgers: await measureEach(sizes, measure) })
 } catch (error) {
   console.error(error)
   process.exitCode = 1

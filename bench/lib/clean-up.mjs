@@ -17,6 +17,26 @@ export async function cleanUp() {
   }
 }
 
+/**
+ * Measures one after the other, and cleans up after each.
+ *
+ * @template Each, Figure
+ * @param {readonly Each[]} all
+ * @param {(each: Each) => Promise<Figure>} measure
+ * @returns {Promise<Figure[]>}
+ */
+export async function measureEach(all, measure) {
+  const figures = []
+  for (const each of all) {
+    try {
+      figures.push(await measure(each))
+    } finally {
+      await cleanUp()
+    }
+  }
+  return figures
+}
+
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, async () => {
     await cleanUp()

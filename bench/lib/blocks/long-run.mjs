@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cleanUp } from '../clean-up.mjs'
+import { measureEach } from '../clean-up.mjs'
 import { median, round } from '../figures.mjs'
 import { createPayments } from '../payments.mjs'
 import { record } from '../record.mjs'
@@ -18,15 +18,7 @@ const history = 64
 const step = 1000
 
 export async function measureLongRun() {
-  const ledgers = []
-  for (const size of sizes) {
-    try {
-      ledgers.push(await measure(size))
-    } finally {
-      await cleanUp()
-    }
-  }
-  record('long', { blockSize, rate, history, ledgers })
+  record('long', { blockSize, rate, history, ledgers: await measureEach(sizes, measure) })
 }
 
 async function measure(size) {

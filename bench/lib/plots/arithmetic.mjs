@@ -1,4 +1,5 @@
 // How many cores the measured costs mean at higher rates.
+import { sumOf } from './cost.mjs'
 import { digits, table } from './markdown.mjs'
 
 const rates = [10_000, 100_000]
@@ -20,7 +21,7 @@ export const arithmetic = {
   write({ 'flow-split': { flows }, serial: { cases }, disk: { places } }) {
     const { microseconds } = flows.findLast(({ rate }) => rate === 0) ?? flows.at(-1)
     const cores = (each, rate) => digits((each * rate) / 1e6 / utilisation)
-    const sum = Object.values(microseconds).reduce((total, each) => total + each, 0)
+    const sum = sumOf(microseconds)
     const bytes = places.reduce((total, place) => total + place.bytes, 0)
     const terabytes = (rate) => digits((bytes * rate * 86_400) / 1e12)
     const told = [

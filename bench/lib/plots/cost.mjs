@@ -4,7 +4,8 @@ import { digits, image, source, table } from './markdown.mjs'
 import { plotOf, roleBars } from './svg.mjs'
 
 export const offered = (rate) => (rate ? `${round(rate)}/s offered` : 'as many as are taken')
-const sumOf = (microseconds) => Object.values(microseconds).reduce((sum, each) => sum + each, 0)
+/** Microseconds of all roles. */
+export const sumOf = (microseconds) => Object.values(microseconds).reduce((sum, each) => sum + each, 0)
 const title = 'Processor time per transaction by role, in the order of the table'
 
 export const cost = {

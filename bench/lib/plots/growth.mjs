@@ -18,7 +18,7 @@ const blocksTitle = 'Time of each block of 10,000 over ledgers of several sizes'
 export const growth = {
   needs: ['growth'],
 
-  write({ growth: { ledgers, share, ...rest } }) {
+  write({ growth: { ledgers, share, machine } }) {
     const names = ledgers.at(-1).queries.map(({ name }) => name)
     const cell = (found) => (found ? `${digits(found.p50)} / ${digits(found.p95)}` : '')
     const rows = names.map((name) => [
@@ -40,10 +40,7 @@ export const growth = {
         ['further starts: trie opened, ms', ...ledgers.map(({ opened }) => digits(opened))],
       ]),
       image('growth', queriesTitle),
-      source(
-        { machine: rest.machine },
-        `One address has ${share * 100} % of the outputs, the others about ten each`,
-      ),
+      source({ machine }, `One address has ${share * 100} % of the outputs, the others about ten each`),
     ].join('\n\n')
   },
 
@@ -69,7 +66,7 @@ export const growth = {
 export const roots = {
   needs: ['roots'],
 
-  write({ roots: { ledgers, blockSize, ...rest } }) {
+  write({ roots: { ledgers, blockSize, machine } }) {
     const sizes = sizesOf(ledgers)
     const of = (size, place) => ledgers.find((each) => each.size === size && each.place === place)
     return [
@@ -80,10 +77,7 @@ export const roots = {
           [`bare Blake2b-256 beside them`, ...sizes.map((size) => digits(of(size, place).bare))],
         ]),
       ]),
-      source(
-        { machine: rest.machine },
-        `The roots of ${round(blockSize)} transfers at once, nothing prepared`,
-      ),
+      source({ machine }, `The roots of ${round(blockSize)} transfers at once, nothing prepared`),
     ].join('\n\n')
   },
 }
@@ -91,7 +85,7 @@ export const roots = {
 export const blocks = {
   needs: ['long'],
 
-  write({ long: { ledgers, blockSize, history, rate, ...rest } }) {
+  write({ long: { ledgers, blockSize, history, rate, machine } }) {
     const parts = ({ blocks }) => [blocks.slice(0, history), blocks.slice(history)]
     const cells = (each, of) =>
       each.length === 0 ? '' : `${digits(median(each.map(of)))} / ${digits(Math.max(...each.map(of)))}`
@@ -113,7 +107,7 @@ export const blocks = {
       'Medians and the longest.',
       image('blocks', blocksTitle),
       source(
-        { machine: rest.machine },
+        { machine },
         `Blocks of ${round(blockSize)} filled ${rate > 0 ? `at ${round(rate)} transactions a second` : 'as fast as they are accepted'}`,
       ),
     ].join('\n\n')

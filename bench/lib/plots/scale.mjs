@@ -1,6 +1,6 @@
 // Several processes of a role, on the cores of one machine.
 import { round } from '../figures.mjs'
-import { offered } from './cost.mjs'
+import { offered, sumOf } from './cost.mjs'
 import { image, source, table } from './markdown.mjs'
 import { plotOf, roleBars } from './svg.mjs'
 
@@ -23,7 +23,7 @@ export const scale = {
           offered(flow.rate),
           round(flow.perSecond),
           ...roles.map((role) => round(flow.microseconds[role])),
-          round(Object.values(flow.microseconds).reduce((sum, each) => sum + each, 0)),
+          round(sumOf(flow.microseconds)),
           flow.fromAcceptanceS.map((each) => each.toFixed(1)).join(' / '),
         ]),
       ]),

@@ -9,7 +9,7 @@ const nameOf = ({ way, size, writing }) => `${way}, ${round(size)}${writing > 1 
 export const serial = {
   needs: ['serial'],
 
-  write({ serial: { cases, outputs, transactions, rounds, ...rest } }) {
+  write({ serial: { cases, outputs, transactions, rounds, machine } }) {
     const first = (server) => cases.find((each) => each.server === server)
     return [
       table([
@@ -27,7 +27,7 @@ export const serial = {
       ]),
       image('serial', title),
       source(
-        { machine: rest.machine },
+        { machine },
         `Over ${round(outputs)} outputs spent in no order; medians of ${rounds} × ${round(transactions)} transactions`,
       ),
     ].join('\n\n')
