@@ -99,11 +99,9 @@ describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () 
     'of the vectors in %s gives no proof by any policy, and another block one',
     async (collection, read) => {
       const trials = openTrials()
-      const [unproven, frauds, missed] = [1, 2, 3].map(() => new Map<string, number>()) as [
-        Counts,
-        Counts,
-        Counts,
-      ]
+      const unproven: Counts = new Map()
+      const frauds: Counts = new Map()
+      const missed: Counts = new Map()
       const seen = { honest: 0, unproven: 0 }
       let [honest, withoutPolicy, malformed] = [0, 0, 0]
       for (const vector of read()) {
