@@ -59,6 +59,7 @@ export async function streamedPages(
   order: NonNullable<ListPart['order']>,
 ): Promise<readonly ChainOutput[] | AsyncIterable<readonly ChainOutput[]>> {
   const pages = chain.outputPages(query, order)[Symbol.asyncIterator]()
+  const rest: AsyncIterable<readonly ChainOutput[]> = { [Symbol.asyncIterator]: () => pages }
   const first = await pages.next()
   if (first.done) return []
   const second = await pages.next()
@@ -68,10 +69,6 @@ export async function streamedPages(
   return (async function* all() {
     yield first.value
     yield second.value
-    for (;;) {
-      const further = await pages.next()
-      if (further.done) return
-      yield further.value
-    }
+    yield* rest
   })()
 }

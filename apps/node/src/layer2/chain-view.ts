@@ -21,6 +21,7 @@ import {
   type ProtocolParameters,
   type SlotConfig,
   slotToTime,
+  splitUnit,
   type TransactionOutput,
   timeToSlot,
   type UtxoView,
@@ -294,7 +295,8 @@ export function layer2View(finality: Finality, parts: Layer2Parts): ChainView {
     },
     async asset(unit) {
       const { at } = await stateOf()
-      const found = await index.asset(fromHex(unit.slice(0, 56)), fromHex(unit.slice(56)), at)
+      const { policy, assetName } = assetOf(unit)
+      const found = await index.asset(policy, assetName, at)
       return found && { ...found, first: toHex(found.first), last: toHex(found.last) }
     },
     async knowsAddress(address) {
@@ -363,7 +365,7 @@ function indexQuery(query: OutputQuery): IndexQuery | undefined {
     ...(paymentCredential !== undefined && { paymentCredential: fromHex(paymentCredential) }),
     ...(stakeCredential !== undefined && { stakeCredential: fromHex(stakeCredential) }),
     ...(policy !== undefined && { policy: fromHex(policy) }),
-    ...(unit !== undefined && { policy: fromHex(unit.slice(0, 56)), assetName: fromHex(unit.slice(56)) }),
+    ...(unit !== undefined && assetOf(unit)),
     ...(wanted !== undefined && { references: wanted }),
     ...(transaction !== undefined && { transaction: fromHex(transaction) }),
     ...(spent !== undefined && { spent }),
@@ -379,4 +381,10 @@ function readReference(key: string): OutputReference | undefined {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/** An asset as the index names it. @param unit policy id and asset name in hex */
+function assetOf(unit: string) {
+  const { policy, name } = splitUnit(unit)
+  return { policy: fromHex(policy), assetName: fromHex(name) }
 }
