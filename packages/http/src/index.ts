@@ -35,7 +35,7 @@ export {
 } from './layer1-failure.js'
 export { operationError, operationResponses } from './operation-error.js'
 export { decimalParameter, hexParameter, printed, type Query, type QueryValue, readBy } from './query.js'
-export { retryAfterSeconds } from './retry-after.js'
+export { retryAfterMsOf, retryAfterSeconds } from './retry-after.js'
 export {
   arrivalResponses,
   bodyResponses,

@@ -1,5 +1,6 @@
 import type { SubmitResult } from '@ratatosk/apis'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
+import { retryAfterMsOf } from '@ratatosk/http'
 import {
   blake2b256,
   decodeTransaction,
@@ -136,7 +137,7 @@ export function createSubmissions(options: SubmissionsOptions): Submissions {
         submissionId = unjudgedSubmission(key) ?? (await queue.add(cbor))
       } catch (err) {
         log.warn({ err }, 'The queue did not confirm a submission')
-        return undecided('The queue did not confirm the transaction', retryTime(err))
+        return undecided('The queue did not confirm the transaction', retryAfterMsOf(err))
       }
       if (unjudgedSubmission(key) === undefined) remember(key, submissionId)
       return new Promise((settle) => {
@@ -180,11 +181,6 @@ function undecided(reason = 'The transaction is not judged yet', afterMs = retry
     message: `${reason}. Submit it again: it takes effect once. Or look it up by its id.`,
     retryAfterMs: afterMs,
   }
-}
-
-function retryTime(error: unknown): number {
-  const afterMs = error instanceof Error && 'retryAfterMs' in error ? error.retryAfterMs : undefined
-  return typeof afterMs === 'number' && afterMs > 0 ? afterMs : retryAfterMs
 }
 
 /** The failed predicates of a dead letter. Of details that were too long to be kept, the beginning names predicates. */
