@@ -56,6 +56,18 @@ async function simulate({
 }
 
 describe('the commit policy', () => {
+  test('tells when a block is due by age, from the beginning of the last commit', () => {
+    const log = { info() {}, warn() {}, error() {} }
+    const settings = { commitEveryMs: 1000, commitAtTransactions: 10_000, commitAtFees: undefined }
+    const policy = createCommitPolicy({ ...settings, hourlyBudget: undefined, log })
+    expect(policy.dueIn(5000)).toBe(0)
+    policy.committed(5000, fee, false)
+    expect(policy.dueIn(5400)).toBe(600)
+    expect(policy.dueIn(6200)).toBe(0)
+    policy.committed(6200, fee, true)
+    expect(policy.dueIn(6300)).toBe(0)
+  })
+
   test('spends a day of one transaction a second on preprod within its budget, without a warning', async () => {
     const settings = commitDefaults.public
     const { commits, spent, mostInAnHour, warnings } = await simulate(settings)
@@ -78,7 +90,7 @@ describe('the commit policy', () => {
     expect(commits.length).toBeGreaterThan(24 * 20)
   })
 
-  test('commits a block every second on a devnet', async () => {
+  test('commits a block each time that it is asked on a devnet, once a second', async () => {
     const { commits } = await simulate({ ...commitDefaults.devnet, hours: 1 })
     expect(commits).toHaveLength(3600)
   })

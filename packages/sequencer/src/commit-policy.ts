@@ -23,7 +23,14 @@ export interface CommitPolicy {
   readonly meter: SpendingMeter
   /** Whether a block is due: by age, size or fees, and within the budget. */
   isDue(now: number, waiting: WaitingTransactions): Promise<boolean>
-  /** Records a commit. @param isFull whether the next block may follow at once */
+  /** Milliseconds until a block is due by age; 0 if it is. */
+  dueIn(now: number): number
+  /**
+   * Records a commit.
+   *
+   * @param now when it began
+   * @param isFull whether the next block may follow at once
+   */
   committed(now: number, fee: bigint, isFull: boolean): void
   /** Records a merge. Merges are never delayed. */
   merged(now: number, fee: bigint): void
@@ -37,7 +44,7 @@ export function createCommitPolicy({
   log,
 }: CommitPolicyOptions): CommitPolicy {
   const meter = createSpendingMeter(hourlyBudget)
-  /** When the latest block was committed that was not full. */
+  /** When the latest commit began whose block was not full. */
   let intervalStart = -Infinity
   let latestAt = -Infinity
   let isWarned = false
@@ -61,6 +68,7 @@ export function createCommitPolicy({
       if ((await waiting.count(commitAtTransactions)) >= commitAtTransactions) return true
       return commitAtFees !== undefined && (await waiting.fees(commitAtFees)) >= commitAtFees
     },
+    dueIn: (now) => Math.max(0, intervalStart + commitEveryMs - now),
     committed(now, fee, isFull) {
       latestAt = now
       if (!isFull) intervalStart = now

@@ -75,13 +75,14 @@ export function createCycle(context: SequencerContext): Cycle {
 
     async commit(view: ChainView) {
       cycle.isCommitting = true
+      const begun = now()
       try {
         let commitment = await commitBlock(context, view)
         while (commitment.kind === 'outdated')
           commitment = await commitBlock(context, await cycle.reconcile())
         if (commitment.kind === 'built') {
           const isFull = commitment.block.transactions === context.maxBlockTransactions
-          policy.committed(now(), commitment.fee, isFull)
+          policy.committed(begun, commitment.fee, isFull)
         }
         return commitment
       } finally {

@@ -122,11 +122,13 @@ export function createScheduler(cycle: Cycle): Scheduler {
     return canCommitMore ? 0 : prepare()
   }
 
-  /** @returns milliseconds until the next call: fewer while a block fills up */
+  /** @returns milliseconds until the next call: fewer while a block fills up, or if one is due before */
   async function prepare(): Promise<number> {
     const { pollMs } = context
     if (cycle.isOperationWaiting) return pollMs
-    return (await prepareBlock(context)) ? pollMs / 4 : pollMs
+    const next = (await prepareBlock(context)) ? pollMs / 4 : pollMs
+    const due = cycle.policy.dueIn(cycle.now())
+    return due > 0 ? Math.min(next, due) : next
   }
 
   async function initialiseAtStart(): Promise<void> {
