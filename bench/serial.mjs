@@ -1,7 +1,8 @@
 // What acceptance does one batch at a time, alone: transactions are decoded and their signatures verified before. Each spends an output
 // of a large ledger, in no order. Three ways on the same transactions, on PostgreSQL as it is installed and on one that is tuned:
 //
-// tables: phase B as the validation worker runs it, under the ledger's lock
+// tables: phase B as a validation worker runs it whose batches are not full, under the ledger's lock
+// tables of 2 workers: as two processes run it whose batches are full: they judge a batch before the lock
 // log:    the ledger in memory; the same rules, then one row with the batch's transactions in a log
 // claims: the rules have judged before; only whether the inputs are unspent is found out here, in memory, before the row is written.
 //         `overlapped`: the next batches are claimed while rows are being written.
@@ -17,8 +18,9 @@ import { commitBatch } from '../packages/workers/dist/commit-batch.js'
 import { examine } from '../packages/workers/dist/examine.js'
 import { cleanUp, defer } from './lib/clean-up.mjs'
 import { median, round } from './lib/figures.mjs'
-import { parameters } from './lib/parameters.mjs'
 import { record } from './lib/record.mjs'
+import { batchesOf, conditions, context, requireAccepted } from './lib/serial/conditions.mjs'
+import { startTableWorkers } from './lib/serial/table-workers.mjs'
 import { databaseUrl, removeTraces, withDatabase } from './lib/services.mjs'
 import { makeSpread } from './lib/spread.mjs'
 import { bareVerifications } from './lib/transfers.mjs'
@@ -26,6 +28,8 @@ import { bareVerifications } from './lib/transfers.mjs'
 const outputs = Number(process.env.BENCH_OUTPUTS ?? 1_000_000)
 const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_480)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
+/** Processes of a worker that share the ledger. */
+const tableWorkers = 2
 const servers = (process.env.BENCH_SERVERS ?? 'stock,tuned').split(',')
 
 /** As docs/postgresql.md advises. */
@@ -39,25 +43,19 @@ const settings = {
   },
 }
 
-/** Each with the size of a batch, and how many rows of the log are written at a time. */
+/** Each with the size of a batch, and how many workers write to the tables, or how many rows of the log are written at a time. */
 const cases = [
-  { way: 'tables', size: 256 },
-  { way: 'tables', size: 1024 },
+  { way: 'tables', size: 256, workers: 1 },
+  { way: 'tables', size: 256, workers: tableWorkers },
+  { way: 'tables', size: 1024, workers: tableWorkers },
   { way: 'log', size: 256, writing: 1 },
   { way: 'log', size: 1024, writing: 1 },
   { way: 'claims', size: 256, writing: 1 },
   { way: 'claims', size: 1024, writing: 1 },
   { way: 'claims', size: 1024, writing: 3 },
 ]
-const nameOf = ({ way, size, writing }) => `${way}, batches of ${size}${writing > 1 ? ', overlapped' : ''}`
-
-const context = { parameters, networkId: 0, slot: 0n }
-const conditions = {
-  context,
-  provisional: { outputs: new Map(), spenders: new Map() },
-  maxAttempts: 5,
-  verdictOnFew: () => undefined,
-}
+const nameOf = ({ way, size, writing, workers }) =>
+  `${way}, batches of ${size}${workers > 1 ? ` of ${workers} workers` : ''}${writing > 1 ? ', overlapped' : ''}`
 
 // No two runs of a way spend the same outputs.
 const runsOf = (wanted) => (rounds + 1) * cases.filter(({ way }) => way === wanted).length
@@ -78,17 +76,17 @@ function memoryLedger() {
   return { unspent, known: new Set() }
 }
 
-function* batchesOf(candidates, size) {
-  for (let start = 0; start < candidates.length; start += size) yield candidates.slice(start, start + size)
-}
+const taken = (candidates) => candidates.map((examined) => ({ examined, delivery: { id: '', attempt: 1 } }))
 
-async function throughTables(candidates, { size }, { store }) {
-  const taken = candidates.map((examined) => ({ examined, delivery: { id: '', attempt: 1 } }))
+async function throughTables(candidates, { size, workers }, { store, tableWorkers }) {
+  if (workers > 1) {
+    const transactions = candidates.map(({ transaction }) => transaction.bytes)
+    return { elapsed: await tableWorkers.commit(transactions, size) }
+  }
   const started = performance.now()
-  for (const batch of batchesOf(taken, size)) {
+  for (const batch of batchesOf(taken(candidates), size)) {
     const judged = await store.withLedger((ledger) => commitBatch(ledger, batch, [], conditions))
-    if (judged.accepted.length !== batch.length)
-      throw new Error('a transfer of the benchmark was not accepted')
+    requireAccepted(judged, batch.length)
   }
   return { elapsed: performance.now() - started }
 }
@@ -101,12 +99,11 @@ async function throughLog(candidates, { size }, { memory, log }) {
     rejections: { add: async () => undefined },
     apply: ({ transactions }) => log.append(transactions.map(({ cbor }) => cbor)),
   }
-  const taken = candidates.map((examined) => ({ examined, delivery: { id: '', attempt: 1 } }))
   const started = performance.now()
-  for (const batch of batchesOf(taken, size)) {
-    const { accepted } = await commitBatch(ledger, batch, [], conditions)
-    if (accepted.length !== batch.length) throw new Error('a transfer of the benchmark was not accepted')
-    for (const candidate of accepted) claim(candidate, memory)
+  for (const batch of batchesOf(taken(candidates), size)) {
+    const judged = await commitBatch(ledger, batch, [], conditions)
+    requireAccepted(judged, batch.length)
+    for (const candidate of judged.accepted) claim(candidate, memory)
   }
   return { elapsed: performance.now() - started }
 }
@@ -188,7 +185,7 @@ async function measureOn(name) {
   }, url)
   const log = await openLog(url, schema)
   const places = {
-    tables: { store },
+    tables: { store, tableWorkers: await startTableWorkers(tableWorkers, url, schema) },
     log: { memory: memoryLedger(), log },
     claims: { memory: memoryLedger(), log },
   }
@@ -236,10 +233,17 @@ async function measureOn(name) {
     )
     return figure
   })
+  const [first] = told
+  const against = (wanted) => {
+    const { perSecond } = told.find(
+      ({ way, size, workers }) => way === wanted && size === 256 && workers !== 1,
+    )
+    return `${wanted} ×${(perSecond / first.perSecond).toFixed(1)}`
+  }
   console.log(
     `serial part over ${round(outputs)} outputs on ${name} PostgreSQL (medians of ${rounds} × ${round(count)}; bare libsodium verifications ` +
-      `${round(ceiling)}/s; load ${loadavg()[0].toFixed(1)}): tables ${round(told[0].perSecond)} tx/s; ` +
-      `log ×${(told[2].perSecond / told[0].perSecond).toFixed(1)}, claims ×${(told[4].perSecond / told[0].perSecond).toFixed(1)}`,
+      `${round(ceiling)}/s; load ${loadavg()[0].toFixed(1)}): tables of one worker ${round(first.perSecond)} tx/s; ` +
+      `of ${tableWorkers} ${against('tables')}, ${against('log')}, ${against('claims')}`,
   )
   return { ceiling, cases: told }
 }

@@ -4,6 +4,7 @@ import { decodeTransaction, decodeTransactionOutput, effects } from '@ratatosk/l
 
 function entryOf(reference, bytes) {
   const { address } = decodeTransactionOutput(bytes)
+  // Stores of older checkouts take the payment credential too.
   return { reference, output: bytes, address: address.bytes, paymentCredential: address.payment.hash }
 }
 

@@ -71,10 +71,17 @@ export function makeSpread({ count, outputs, addresses }) {
       const owned = output(keys[0].address, lovelaceEach)
         .toString('hex')
         .split(keys[0].address.toString('hex'))
+      // Older checkouts have it.
+      const { rowCount } = await client.query(
+        `SELECT FROM pg_attribute WHERE attrelid = '"${schema}".mempool_ledger'::regclass AND attname = 'payment_credential'`,
+      )
+      const credential =
+        rowCount === 0
+          ? { name: '', value: '' }
+          : { name: 'payment_credential, ', value: 'substr(a.address, 2), ' }
       await client.query(
-        `INSERT INTO "${schema}".mempool_ledger (transaction_id, output_index, output, address, payment_credential, sequence)
-        SELECT ${sourceInSql('n')}, 0, $3::bytea || a.address || $4::bytea, a.address, substr(a.address, 2),
-          nextval('"${schema}".accept_sequence')
+        `INSERT INTO "${schema}".mempool_ledger (transaction_id, output_index, output, address, ${credential.name}sequence)
+        SELECT ${sourceInSql('n')}, 0, $3::bytea || a.address || $4::bytea, a.address, ${credential.value}nextval('"${schema}".accept_sequence')
         FROM generate_series(0, $2::integer - 1) AS n
         JOIN unnest($1::bytea[]) WITH ORDINALITY AS a (address, place) ON a.place = n % ${addresses} + 1`,
         [keys.map(({ address }) => address), outputs, ...owned.map((part) => Buffer.from(part, 'hex'))],

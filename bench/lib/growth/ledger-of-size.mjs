@@ -55,8 +55,8 @@ export function createLedgerOfSize({ size, share, schema }) {
           SELECT b.id, n - b.first_sequence + 1, n, ${id('n')}, ${cbor('n')}, now()
           FROM generate_series(${from}, ${Math.min(to, inBlocks)}) AS n
           JOIN ${at}.blocks AS b ON b.height = (n - 1) / ${blockSize} + 1`)
-        await client.query(`INSERT INTO ${at}.mempool_ledger (transaction_id, output_index, output, address, payment_credential, sequence)
-          SELECT ${id('n')}, 0, ${output('n')}, ${address('n')}, substr(${address('n')}, 2), n FROM generate_series(${from}, ${to}) AS n`)
+        await client.query(`INSERT INTO ${at}.mempool_ledger (transaction_id, output_index, output, address, sequence)
+          SELECT ${id('n')}, 0, ${output('n')}, ${address('n')}, n FROM generate_series(${from}, ${to}) AS n`)
         await client.query(`INSERT INTO ${at}.address_history
           SELECT DISTINCT address, sequence FROM (
             SELECT ${address('n')}, n FROM generate_series(${from}, ${to}) AS n

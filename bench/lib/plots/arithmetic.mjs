@@ -1,6 +1,7 @@
 // How many cores the measured costs mean at higher rates.
 import { sumOf } from './cost.mjs'
 import { digits, table } from './markdown.mjs'
+import { nameOf } from './serial.mjs'
 
 const rates = [10_000, 100_000]
 /** A core that is used more has no room for peaks. */
@@ -27,10 +28,7 @@ export const arithmetic = {
     const told = [
       ...cases
         .filter(({ way, size }) => size === 1024 || way === 'tables')
-        .map(({ way, size, writing, server, microseconds }) => [
-          `${way}, ${size}${writing > 1 ? ' overlapped' : ''}, ${server}`,
-          microseconds,
-        ]),
+        .map((each) => [`${nameOf(each)}, ${each.server}`, each.microseconds]),
       ['Redis, one queue', microseconds.Redis],
       ['the sequencer, if all of it ran on one thread', microseconds.sequencer],
     ]

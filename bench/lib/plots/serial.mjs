@@ -4,7 +4,8 @@ import { image, source, table } from './markdown.mjs'
 import { Plot, plotOf } from './svg.mjs'
 
 const title = 'Transactions a second of the serial part alone, by the way in which it is done'
-const nameOf = ({ way, size, writing }) => `${way}, ${round(size)}${writing > 1 ? ', overlapped' : ''}`
+export const nameOf = ({ way, size, writing, workers }) =>
+  `${way}, ${round(size)}${workers > 1 ? `, ${workers} workers` : ''}${writing > 1 ? ', overlapped' : ''}`
 
 export const serial = {
   needs: ['serial'],

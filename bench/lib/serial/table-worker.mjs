@@ -1,0 +1,33 @@
+// A process that judges and writes full batches as a validation worker does: before the lock, and under it.
+import { openStore } from '@ratatosk/store'
+import { commitJudgedBatch } from '../../../packages/workers/dist/commit-batch.js'
+import { examine } from '../../../packages/workers/dist/examine.js'
+import { batchesOf, conditions, context, requireAccepted } from './conditions.mjs'
+
+const [url, schema] = process.argv.slice(2)
+const store = await openStore({ url, schema })
+let candidates = []
+
+const tasks = {
+  examine(transactions) {
+    candidates = transactions.map((cbor) => ({
+      examined: examine(cbor, context),
+      delivery: { id: '', attempt: 1 },
+    }))
+  },
+  async commit(size) {
+    for (const batch of batchesOf(candidates, size)) {
+      const judged = await store.withUnlockedLedger((unlocked) =>
+        commitJudgedBatch(unlocked, batch, [], conditions, () => true),
+      )
+      requireAccepted(judged, batch.length)
+    }
+  },
+}
+
+process.on('message', async ({ task, value }) => {
+  await tasks[task](value)
+  process.send('done')
+})
+process.on('disconnect', () => process.exit())
+process.send('done')
