@@ -2,7 +2,7 @@ import { Mutex } from 'async-mutex'
 import pTimeout from 'p-timeout'
 import { openArchive } from './archive/archive.js'
 import { openBlocks } from './blocks/open-blocks.js'
-import { advisoryLock } from './database/advisory-lock.js'
+import { advisoryLock, lookUpByIndex } from './database/advisory-lock.js'
 import { type Database, type Driver, inSchema, type Transaction } from './database/connection.js'
 import { openPGlite } from './database/pglite.js'
 import { openPostgres } from './database/postgres.js'
@@ -80,19 +80,28 @@ function createStore(
 
   // Serialised in this process first, so that at most one connection waits for the database's lock.
   const mutex = new Mutex()
+  const exclusively = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    inFlight.run(() => mutex.runExclusive(() => tables.transaction(work)))
   const withLedgerLock = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
-    inFlight.run(() =>
-      mutex.runExclusive(() =>
-        tables.transaction(async (transaction) => {
-          await advisoryLock(transaction, 'ledger')
-          return work(transaction)
-        }),
-      ),
-    )
+    exclusively(async (transaction) => {
+      await advisoryLock(transaction, 'ledger')
+      return work(transaction)
+    })
 
   return {
     ...openQueries(database),
     withLedger: (work) => withLedgerLock((transaction) => work(openLedger(transaction, maxRejectionBytes))),
+    withUnlockedLedger: (work) =>
+      exclusively(async (transaction) => {
+        await lookUpByIndex(transaction)
+        return work({
+          ...openLedgerReads(transaction),
+          async lock() {
+            await advisoryLock(transaction, 'ledger')
+            return openLedger(transaction, maxRejectionBytes)
+          },
+        })
+      }),
     ledger: openLedgerReads(database),
     applyGenesis: (outputs) => withLedgerLock((transaction) => applyGenesis(transaction, outputs)),
     events: openEvents(database),

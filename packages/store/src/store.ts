@@ -5,7 +5,7 @@ import type { StoreWarning } from './database/server-settings.js'
 import type { SharedDatabase } from './database/shared-database.js'
 import type { Events } from './events/types.js'
 import type { Leases } from './leases.js'
-import type { Ledger, LedgerEntry, LedgerReads, StoredOutput } from './ledger/types.js'
+import type { Ledger, LedgerEntry, LedgerReads, StoredOutput, UnlockedLedger } from './ledger/types.js'
 import type { ChainQueries } from './queries/chain.js'
 import type { LedgerChanges } from './queries/changes.js'
 import type { TransactionPlace } from './queries/place-of-transaction.js'
@@ -41,8 +41,6 @@ export interface Store {
    * for await (const outputs of store.utxoPages(address)) send(outputs)
    */
   utxoPages(address: Uint8Array): AsyncIterable<readonly StoredOutput[]>
-  /** The unspent outputs at all addresses with this payment credential (28 bytes), in order of acceptance, in memory. */
-  utxosByPaymentCredential(hash: Uint8Array): Promise<StoredOutput[]>
   /** All of {@link Store.historyPages} in memory. */
   history(address: Uint8Array, page: Page): Promise<Uint8Array[]>
   /**
@@ -78,6 +76,21 @@ export interface Store {
    * })
    */
   withLedger<T>(work: (ledger: Ledger) => Promise<T>): Promise<T>
+
+  /**
+   * As {@link Store.withLedger}, but other processes wait only once `work` has taken the lock. What it has read until then may have
+   * changed, so it must expect `apply` to reject with `STORE_CONFLICT`. Within this process it excludes {@link Store.withLedger} from the
+   * beginning.
+   *
+   * @example
+   * await store.withUnlockedLedger(async (unlocked) => {
+   *   const [output] = await unlocked.outputs([reference])
+   *   if (output === undefined) return
+   *   const ledger = await unlocked.lock()
+   *   await ledger.apply({ transactions: [transaction] }) // rejects if another process has spent the output meanwhile
+   * })
+   */
+  withUnlockedLedger<T>(work: (ledger: UnlockedLedger) => Promise<T>): Promise<T>
 
   /**
    * Reads of the mempool ledger without its lock: they wait for nobody and delay nobody. Each sees the ledger at its own

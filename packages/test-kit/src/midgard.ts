@@ -23,6 +23,5 @@ export function genesisOf([first]: readonly SignedTransaction[]): LedgerEntry {
     reference,
     output,
     address: address.bytes,
-    ...('payment' in address ? { paymentCredential: address.payment.hash } : {}),
   }
 }

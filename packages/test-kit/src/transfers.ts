@@ -42,6 +42,7 @@ export function keyOf(seed: number): TestKey {
 /** A transfer to build. */
 export interface Transfer {
   readonly inputs: readonly OutputReference[]
+  readonly referenceInputs?: readonly OutputReference[]
   /** Lovelace of each output; every output pays the signing key. */
   readonly outputs: readonly bigint[]
   readonly fee?: bigint
@@ -54,17 +55,18 @@ export interface Transfer {
 
 /** Builds and signs a transfer from a key to the same key. */
 export function signed(key: TestKey, transfer: Transfer): SignedTransaction {
-  const { inputs, outputs, fee = 0n, cosigners = [], invalidBefore, invalidHereafter } = transfer
-  const body = new CborWriter().map(
-    3 + (invalidBefore === undefined ? 0 : 1) + (invalidHereafter === undefined ? 0 : 1),
-  )
-  body.uint(0).tag(258).array(inputs.length)
-  for (const { transactionId, index } of inputs) body.array(2).bytes(transactionId).uint(index)
+  const { inputs, referenceInputs, outputs, fee = 0n, cosigners = [] } = transfer
+  const { invalidBefore, invalidHereafter } = transfer
+  const optional = [invalidBefore, invalidHereafter, referenceInputs].filter((part) => part !== undefined)
+  const body = new CborWriter().map(3 + optional.length)
+  body.uint(0)
+  writeReferences(body, inputs)
   body.uint(1).array(outputs.length)
   for (const lovelace of outputs) body.raw(outputOf(key, lovelace))
   body.uint(2).uint(fee)
   if (invalidHereafter !== undefined) body.uint(3).uint(invalidHereafter)
   if (invalidBefore !== undefined) body.uint(8).uint(invalidBefore)
+  if (referenceInputs !== undefined) writeReferences(body.uint(18), referenceInputs)
   const id = blake2b256(body.toBytes())
   const cbor = new CborWriter().array(4).raw(body.toBytes())
   cbor
@@ -74,6 +76,11 @@ export function signed(key: TestKey, transfer: Transfer): SignedTransaction {
     .array(1 + cosigners.length)
   for (const signer of [key, ...cosigners]) cbor.array(2).bytes(signer.publicKey).bytes(signer.sign(id))
   return { id: toHex(id), cbor: cbor.boolean(true).null().toBytes() }
+}
+
+function writeReferences(writer: CborWriter, references: readonly OutputReference[]): void {
+  writer.tag(258).array(references.length)
+  for (const { transactionId, index } of references) writer.array(2).bytes(transactionId).uint(index)
 }
 
 /** CBOR of an output that pays a key. */
@@ -86,7 +93,6 @@ export interface LedgerEntry {
   readonly reference: OutputReference
   readonly output: Uint8Array
   readonly address: Uint8Array
-  readonly paymentCredential?: Uint8Array
 }
 
 /** Genesis outputs of a key, each of `lovelace`. */
@@ -95,7 +101,6 @@ export function fundsOf(key: TestKey, count: number, lovelace: bigint): LedgerEn
     reference: { transactionId: blake2b256(Buffer.from(`${toHex(key.publicKey)} ${n}`)), index: 0 },
     output: outputOf(key, lovelace),
     address: key.address,
-    paymentCredential: key.address.slice(1),
   }))
 }
 
@@ -107,11 +112,11 @@ export function acceptedOf(cbor: Uint8Array) {
     id: transaction.id,
     cbor,
     spent,
-    produced: produced.map(({ reference, output }): LedgerEntry => {
-      const { address, bytes } = output
-      const entry = { reference, output: bytes, address: address.bytes }
-      return 'payment' in address ? { ...entry, paymentCredential: address.payment.hash } : entry
-    }),
+    produced: produced.map(({ reference, output }) => ({
+      reference,
+      output: output.bytes,
+      address: output.address.bytes,
+    })),
   }
 }
 

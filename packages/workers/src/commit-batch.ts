@@ -1,6 +1,6 @@
-import type { RuleContext, Transaction, Verdict } from '@ratatosk/ledger'
+import type { OutputReference, RuleContext, Transaction, Verdict } from '@ratatosk/ledger'
 import type { Delivery } from '@ratatosk/queue'
-import type { AcceptedTransaction, Ledger, LedgerEntry } from '@ratatosk/store'
+import type { AcceptedTransaction, Ledger, LedgerReads, NewRejection, UnlockedLedger } from '@ratatosk/store'
 import { BatchView, type ProvisionalEffects } from './batch-view.js'
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, isCandidate, type NamedOutput } from './examine.js'
@@ -29,24 +29,87 @@ export async function commitBatch(
   ledger: Ledger,
   deliveries: readonly ExaminedDelivery[],
   followers: readonly Candidate[],
-  { context, provisional, maxAttempts, verdictOnFew }: BatchConditions,
+  conditions: BatchConditions,
+): Promise<JudgedBatch> {
+  const batch = await judgeDeliveries(ledger, deliveries, followers, conditions)
+  await write(ledger, batch, deadLettersOf(deliveries, batch, conditions))
+  return batch
+}
+
+/**
+ * As {@link commitBatch}, but judges before the ledger is locked.
+ *
+ * @param isCurrent whether the context is still that of the time, asked under the lock
+ * @returns undefined if the ledger or the time has changed since the batch was judged: then nothing is written
+ * @throws StoreError `STORE_CONFLICT` if an output that the batch spends was spent since
+ */
+export async function commitJudgedBatch(
+  unlocked: UnlockedLedger,
+  deliveries: readonly ExaminedDelivery[],
+  followers: readonly Candidate[],
+  conditions: BatchConditions,
+  isCurrent: () => boolean,
+): Promise<JudgedBatch | undefined> {
+  const batch = await judgeDeliveries(unlocked, deliveries, followers, conditions)
+  // Another worker may have accepted the one after the outputs were read, and the other may wait for what it produces.
+  const kinds = new Set(Array.from(batch.judgements.values(), ({ kind }) => kind))
+  if (kinds.has('known') && kinds.has('retriable')) return undefined
+  const deadLetters = deadLettersOf(deliveries, batch, conditions)
+  const ledger = await unlocked.lock()
+  if (!isCurrent()) return undefined
+  const kept = await ledger.outputs(keptOutputs(batch.accepted))
+  if (kept.includes(undefined)) return undefined
+  const known = await ledger.known(deadLetters.flatMap(({ transactionId }) => transactionId ?? []))
+  if (known.includes(true)) return undefined
+  await write(ledger, batch, deadLetters)
+  return batch
+}
+
+// The outputs first. Without the lock, another worker may accept a delivery of the same transaction between the two reads: it must
+// count as known, and not as one whose inputs are spent.
+async function judgeDeliveries(
+  ledger: LedgerReads,
+  deliveries: readonly ExaminedDelivery[],
+  followers: readonly Candidate[],
+  { context, provisional, verdictOnFew }: BatchConditions,
 ): Promise<JudgedBatch> {
   const candidates = [...deliveries.map(({ examined }) => examined).filter(isCandidate), ...followers]
+  const stored = await storedOutputs(ledger, candidates)
   const known = await knownKeys(ledger, candidates)
-  const unknown = candidates.filter(({ key }) => !known.has(key))
-  const stored = await storedOutputs(ledger, unknown)
-  const batch = judgeBatch(candidates, known, new BatchView(stored, provisional), context, verdictOnFew)
-  await ledger.apply({ transactions: batch.accepted.map(acceptedTransaction) })
-  await ledger.rejections.add(
-    deliveries.flatMap(({ delivery, examined }) => {
-      const failures = isCandidate(examined)
-        ? finalFailures(delivery, batch.judgements.get(examined), maxAttempts)
-        : examined
-      if (failures === undefined) return []
-      return [deadLetterOf(delivery, isCandidate(examined) ? examined.transaction.id : undefined, failures)]
-    }),
+  return judgeBatch(candidates, known, new BatchView(stored, provisional), context, verdictOnFew)
+}
+
+async function write(
+  ledger: Ledger,
+  { accepted }: JudgedBatch,
+  deadLetters: readonly NewRejection[],
+): Promise<void> {
+  await ledger.apply({ transactions: accepted.map(acceptedTransaction) })
+  await ledger.rejections.add(deadLetters)
+}
+
+function deadLettersOf(
+  deliveries: readonly ExaminedDelivery[],
+  { judgements }: JudgedBatch,
+  { maxAttempts }: BatchConditions,
+): readonly NewRejection[] {
+  return deliveries.flatMap(({ delivery, examined }) => {
+    const failures = isCandidate(examined)
+      ? finalFailures(delivery, judgements.get(examined), maxAttempts)
+      : examined
+    if (failures === undefined) return []
+    return [deadLetterOf(delivery, isCandidate(examined) ? examined.transaction.id : undefined, failures)]
+  })
+}
+
+/** Outputs of the ledger that accepted transactions name and leave unspent. `Ledger.apply` checks those that they spend. */
+function keptOutputs(accepted: readonly Candidate[]): readonly OutputReference[] {
+  const own = new Set(
+    accepted.flatMap(({ spentKeys, produced }) => [...spentKeys, ...produced.map(({ key }) => key)]),
   )
-  return batch
+  return accepted.flatMap(({ named }) =>
+    named.flatMap(({ key, reference }) => (own.has(key) ? [] : [reference])),
+  )
 }
 
 /** Why a delivery becomes a dead letter; `undefined` if it does not. */
@@ -60,19 +123,20 @@ export function finalFailures(
   return undefined
 }
 
-async function knownKeys(ledger: Ledger, candidates: readonly Candidate[]): Promise<ReadonlySet<string>> {
+async function knownKeys(
+  ledger: LedgerReads,
+  candidates: readonly Candidate[],
+): Promise<ReadonlySet<string>> {
   const known = await ledger.known(candidates.map(({ transaction }) => transaction.id))
   return new Set(candidates.filter((_, index) => known[index]).map(({ key }) => key))
 }
 
 async function storedOutputs(
-  ledger: Ledger,
+  ledger: LedgerReads,
   candidates: readonly Candidate[],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const named = new Map<string, NamedOutput>()
   for (const candidate of candidates) for (const each of candidate.named) named.set(each.key, each)
-  // The ledger does not have what the batch itself produces.
-  for (const { produced } of candidates) for (const { key } of produced) named.delete(key)
   const outputs = await ledger.outputs(Array.from(named.values(), ({ reference }) => reference))
   const stored = new Map<string, Uint8Array>()
   let index = 0
@@ -88,10 +152,10 @@ function acceptedTransaction({ transaction, effects }: Candidate): AcceptedTrans
     id: transaction.id,
     cbor: transaction.bytes,
     spent: effects.spent,
-    produced: effects.produced.map(({ reference, output }): LedgerEntry => {
-      const { address, bytes } = output
-      const entry = { reference, output: bytes, address: address.bytes }
-      return 'payment' in address ? { ...entry, paymentCredential: address.payment.hash } : entry
-    }),
+    produced: effects.produced.map(({ reference, output }) => ({
+      reference,
+      output: output.bytes,
+      address: output.address.bytes,
+    })),
   }
 }

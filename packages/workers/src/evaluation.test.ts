@@ -329,8 +329,7 @@ async function expectAgreement(
 
 function entryOf({ input, output }: { readonly input: string; readonly output: string }): LedgerEntry {
   const { address, bytes } = decodeTransactionOutput(fromHex(output))
-  const entry = { reference: decodeOutputReference(fromHex(input)), output: bytes, address: address.bytes }
-  return 'payment' in address ? { ...entry, paymentCredential: address.payment.hash } : entry
+  return { reference: decodeOutputReference(fromHex(input)), output: bytes, address: address.bytes }
 }
 
 async function parametersOf({

@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { type Ledger, openStore, type Store } from '@ratatosk/store'
-import { breakableProxy, chain, databaseUrl, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  acceptedOf,
+  breakableProxy,
+  chain,
+  databaseUrl,
+  fundsOf,
+  keyOf,
+  type SignedTransaction,
+  signed,
+  slots,
+} from '@ratatosk/test-kit'
+import { describe, expect, onTestFinished, type TestContext, test } from 'vitest'
 import { replayDeadLetter } from './index.js'
 import { allRejections, countAccepted, isAccepted, run, transactionsIn } from './test/running-worker.js'
 import { openers } from './test/services.js'
@@ -62,6 +72,17 @@ describe.each(Object.entries(openers))('validation on %s', (_name, open) => {
     await drained()
     expect(await store.utxosAt(key.address)).toEqual(utxos)
     expect(worker.stats()).toMatchObject({ accepted: 40, known: 40, rejected: 0 })
+  })
+
+  test('a transaction may arrive together with a copy of the one that it spends from, which is in the ledger', async (context) => {
+    const { store, submit, drained, worker } = run(await open(context), { maxAttempts: 1 })
+    await store.applyGenesis(funds)
+    const [parent, child] = chain(key, references[0]!, 10n * ada, 2)
+    await submit([parent!])
+    await drained()
+    await submit([parent!, child!])
+    await drained()
+    expect(worker.stats()).toMatchObject({ accepted: 2, known: 1, rejected: 0 })
   })
 
   test('waits for an unknown input, and makes a dead letter after the last attempt', async (context) => {
@@ -223,6 +244,144 @@ test('several workers share a queue and a store', async (context) => {
   expect(await countAccepted(services.store, links)).toBe(200)
   expect(await services.store.history(key.address, { limit: 1000, offset: 0 })).toHaveLength(200)
 })
+
+describe('a full batch is judged before the ledger is locked', () => {
+  const batchSize = 4
+  const batch = transfers.slice(0, batchSize)
+
+  async function begin(context: TestContext, meanwhile: Meanwhile, before: Step = 'lock') {
+    const services = await openers['PostgreSQL and Redis'](context)
+    const { store } = services
+    await store.applyGenesis(funds)
+    const other = await openStore({ url: databaseUrl, schema: services.name })
+    onTestFinished(() => other.close())
+    let changed = false
+    const changing = changedBefore(before, store, async () => {
+      if (!changed) await meanwhile(other)
+      changed = true
+    })
+    return { ...services, store: changing, hasChanged: () => changed }
+  }
+
+  test('and written under it', async (context) => {
+    const services = await begin(context, async () => {})
+    const { submit, drained, worker } = run(services, { batchSize })
+    await submit(batch)
+    await drained()
+    expect(worker.stats()).toMatchObject({ accepted: batchSize, rejected: 0 })
+    expect(await countAccepted(services.store, batch)).toBe(batchSize)
+    expect(services.hasChanged()).toBe(true)
+  })
+
+  test('and again, if another process has spent one of its outputs', async (context) => {
+    const rival = signed(key, { inputs: [references[1]!], outputs: [10n * ada] })
+    const services = await begin(context, (store) => accept(store, rival))
+    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
+    await submit(batch)
+    await drained()
+    expect(services.hasChanged()).toBe(true)
+    expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, rejected: 1 })
+    expect(await allRejections(services.store)).toMatchObject([{ code: 'BadInputsUTxO' }])
+  })
+
+  test('and again, if another process has spent an output that it only reads', async (context) => {
+    const reading = signed(key, {
+      inputs: [references[0]!],
+      referenceInputs: [references[9]!],
+      outputs: [10n * ada],
+    })
+    const rival = signed(key, { inputs: [references[9]!], outputs: [10n * ada] })
+    const services = await begin(context, (store) => accept(store, rival))
+    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
+    await submit([reading, ...batch.slice(1)])
+    await drained()
+    expect(services.hasChanged()).toBe(true)
+    expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, rejected: 1 })
+    expect(await isAccepted(services.store, reading)).toBe(false)
+  })
+
+  test('and again, if another process has accepted one of its transactions', async (context) => {
+    const services = await begin(context, (store) => accept(store, batch[2]!))
+    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
+    await submit(batch)
+    await drained()
+    expect(services.hasChanged()).toBe(true)
+    expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, known: 1, rejected: 0 })
+  })
+
+  test('and again, if another process has accepted a transaction that another one of it spends from', async (context) => {
+    const links = chain(key, references[0]!, 10n * ada, batchSize)
+    const services = await begin(context, (store) => accept(store, links[0]!), 'known')
+    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
+    await submit(links)
+    await drained()
+    expect(services.hasChanged()).toBe(true)
+    expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, known: 1, rejected: 0 })
+  })
+
+  test('and again, if another process has accepted a transaction that would become a dead letter', async (context) => {
+    const [parent, child] = chain(key, references[0]!, 10n * ada, 2)
+    const services = await begin(context, async (store) => {
+      await accept(store, parent!)
+      await accept(store, child!)
+    })
+    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
+    await submit([child!, ...batch.slice(1)])
+    await drained()
+    expect(services.hasChanged()).toBe(true)
+    expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, known: 1, rejected: 0 })
+    expect(await allRejections(services.store)).toEqual([])
+  })
+
+  test('and again, if its slot is over', async (context) => {
+    let slot = 9
+    const services = await begin(context, async () => {
+      slot = 10
+    })
+    const { submit, drained, worker } = run(services, {
+      batchSize,
+      maxAttempts: 1,
+      now: () => Number(slots.zeroTime) + slot * slots.slotLength,
+    })
+    const late = signed(key, { inputs: [references[0]!], outputs: [10n * ada], invalidHereafter: 10n })
+    await submit([late, ...batch.slice(1)])
+    await drained()
+    expect(services.hasChanged()).toBe(true)
+    expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, rejected: 1 })
+    expect(await isAccepted(services.store, late)).toBe(false)
+  })
+})
+
+/** What another process does to the ledger. */
+type Meanwhile = (store: Store) => Promise<void>
+
+function accept(store: Store, { cbor }: SignedTransaction): Promise<void> {
+  return store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(cbor)] }))
+}
+
+/** What a batch asks a ledger for that it has not locked yet. */
+type Step = 'known' | 'lock'
+
+/** Lets something happen before a step of a batch that is judged without the lock. */
+function changedBefore(step: Step, store: Store, meanwhile: () => Promise<void>): Store {
+  return {
+    ...store,
+    withUnlockedLedger: (work) =>
+      store.withUnlockedLedger((unlocked) =>
+        work({
+          ...unlocked,
+          async known(ids) {
+            if (step === 'known') await meanwhile()
+            return unlocked.known(ids)
+          },
+          async lock() {
+            if (step === 'lock') await meanwhile()
+            return unlocked.lock()
+          },
+        }),
+      ),
+  }
+}
 
 /** A store that fails to write one transaction, as a defect of the node would. */
 function failingOn(store: Store, id: string): Store {

@@ -10,7 +10,7 @@ import { Validator } from './validator.js'
 /** Options of {@link createValidationWorker}. */
 export interface ValidationWorkerOptions {
   readonly queue: QueueBackend
-  readonly store: Pick<Store, 'withLedger' | 'rejections'>
+  readonly store: Pick<Store, 'withLedger' | 'withUnlockedLedger' | 'rejections'>
   readonly parameters: ProtocolParameters
   /** 1 for mainnet, 0 for every test network. */
   readonly networkId: number

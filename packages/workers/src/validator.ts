@@ -8,10 +8,10 @@ import {
   type Verdict,
 } from '@ratatosk/ledger'
 import type { Delivery, DeliverySlot, Disposition } from '@ratatosk/queue'
-import type { Store } from '@ratatosk/store'
+import { isStoreError, type Store } from '@ratatosk/store'
 import type { Outcome, ValidationObserver } from './activity.js'
 import { Batcher } from './batcher.js'
-import { commitBatch, type ExaminedDelivery, finalFailures } from './commit-batch.js'
+import { commitBatch, commitJudgedBatch, type ExaminedDelivery, finalFailures } from './commit-batch.js'
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, examine, isCandidate } from './examine.js'
 import type { JudgedBatch, ParkedJudgement } from './judge-batch.js'
@@ -21,7 +21,7 @@ import { type Place, ScriptLane } from './script-lane.js'
 import { mostVerifiedOnArrival, SignatureChecks } from './signatures.js'
 
 export interface ValidatorOptions {
-  readonly store: Pick<Store, 'withLedger' | 'rejections'>
+  readonly store: Pick<Store, 'withLedger' | 'withUnlockedLedger' | 'rejections'>
   readonly parameters: ProtocolParameters
   readonly networkId: number
   readonly slots: SlotConfig
@@ -53,6 +53,13 @@ interface Entry extends ExaminedDelivery {
 interface Offer extends Copy {
   /** Its place in the lane, if it has one. */
   readonly place?: string
+}
+
+interface CommittedBatch {
+  readonly batch: JudgedBatch
+  /** Further candidates that were judged with it. */
+  readonly copies: readonly Offer[]
+  readonly context: RuleContext
 }
 
 /** A decoded transaction takes about ten times its bytes. */
@@ -174,7 +181,6 @@ export class Validator {
   }
 
   async #judgeAndCommit(entries: readonly Entry[], offers: readonly Offer[]): Promise<void> {
-    const { store, maxAttempts, now } = this.#options
     const candidates = [
       ...entries.map(({ examined }) => examined).filter(isCandidate),
       ...offers.map(({ candidate }) => candidate),
@@ -183,20 +189,8 @@ export class Validator {
       await this.#rejectUndecodable(entries)
       return
     }
-    const [batch, copies, context] = await this.#store.retryWhileUnavailable(() =>
-      store.withLedger(async (ledger) => {
-        const context = this.#context()
-        const current = offers.filter(({ until }) => until > now())
-        const copies: readonly Offer[] = [...current, ...this.#orphans.following(candidates, now())]
-        const followers = copies.map(({ candidate }) => candidate)
-        const conditions = {
-          context,
-          provisional: this.#scripts.provisional,
-          maxAttempts,
-          verdictOnFew: (transaction: Transaction) => this.#signatures.verdictOnFew(transaction),
-        }
-        return [await commitBatch(ledger, entries, followers, conditions), copies, context] as const
-      }),
+    const { batch, copies, context } = await this.#store.retryWhileUnavailable(() =>
+      this.#commit(entries, offers, candidates),
     )
     for (const [{ key }, { kind }] of batch.judgements) {
       if (kind === 'accepted' || kind === 'known') this.#orphans.drop(key)
@@ -210,6 +204,44 @@ export class Validator {
       if (judgement?.kind === 'parked' && judgement.verify) void this.#verifyCopy(copy, judgement, context)
     }
     for (const entry of entries) this.#conclude(entry, batch, context)
+  }
+
+  /** @param candidates of the entries and the offers */
+  async #commit(
+    entries: readonly Entry[],
+    offers: readonly Offer[],
+    candidates: readonly Candidate[],
+  ): Promise<CommittedBatch> {
+    const { store, maxAttempts, now, batchSize } = this.#options
+    const present = () => {
+      const context = this.#context()
+      const current = offers.filter(({ until }) => until > now())
+      const copies: readonly Offer[] = [...current, ...this.#orphans.following(candidates, now())]
+      const conditions = {
+        context,
+        provisional: this.#scripts.provisional,
+        maxAttempts,
+        verdictOnFew: (transaction: Transaction) => this.#signatures.verdictOnFew(transaction),
+      }
+      return { context, copies, followers: copies.map(({ candidate }) => candidate), conditions }
+    }
+    // If a batch is full, more are waiting, perhaps in other processes too: the lock is kept short.
+    if (candidates.length >= batchSize) {
+      const committed = await store
+        .withUnlockedLedger(async (unlocked) => {
+          const { context, copies, followers, conditions } = present()
+          const isCurrent = () =>
+            this.#context().slot === context.slot && copies.every(({ until }) => until > now())
+          const batch = await commitJudgedBatch(unlocked, entries, followers, conditions, isCurrent)
+          return batch && { batch, copies, context }
+        })
+        .catch(undefinedIfConflict)
+      if (committed !== undefined) return committed
+    }
+    return store.withLedger(async (ledger) => {
+      const { context, copies, followers, conditions } = present()
+      return { batch: await commitBatch(ledger, entries, followers, conditions), copies, context }
+    })
   }
 
   /** Dead letters need no lock on the ledger. */
@@ -340,6 +372,10 @@ function dispositionOf(outcome: Outcome, backoffMs: number): Disposition {
     default:
       return { kind: 'done' }
   }
+}
+
+function undefinedIfConflict(error: unknown): undefined {
+  if (!isStoreError(error) || error.code !== 'STORE_CONFLICT') throw error
 }
 
 function isEntry(item: Entry | Offer): item is Entry {

@@ -75,7 +75,6 @@ function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Netwo
     reference: { transactionId: fromHex(transactionId), index: Number(index) },
     output,
     address: address.bytes,
-    ...('payment' in address && { paymentCredential: address.payment.hash }),
   }
 }
 

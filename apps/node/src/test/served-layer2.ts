@@ -42,7 +42,6 @@ const genesis: readonly LedgerEntry[] = [
     reference: { transactionId: fromHex(id), index: Number(index) },
     output: bytes,
     address: address.bytes,
-    ...('payment' in address && { paymentCredential: address.payment.hash }),
   }
 })
 

@@ -57,8 +57,8 @@ const undo = statement(
     RETURNING spent.*
   ), restored AS (
     INSERT INTO ratatosk.mempool_ledger
-      (transaction_id, output_index, output, address, payment_credential, sequence)
-    SELECT transaction_id, output_index, output, address, payment_credential, sequence
+      (transaction_id, output_index, output, address, sequence)
+    SELECT transaction_id, output_index, output, address, sequence
     FROM freed WHERE sequence <> ALL ($1::bigint[])
   ), forgotten AS (
     DELETE FROM ratatosk.address_history AS history

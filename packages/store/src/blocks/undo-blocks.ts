@@ -52,8 +52,8 @@ const undoBetween = `
     RETURNING spent.*
   ), restored AS (
     INSERT INTO ratatosk.mempool_ledger
-      (transaction_id, output_index, output, address, payment_credential, sequence)
-    SELECT transaction_id, output_index, output, address, payment_credential, sequence
+      (transaction_id, output_index, output, address, sequence)
+    SELECT transaction_id, output_index, output, address, sequence
     FROM freed WHERE sequence < $1
   )
   DELETE FROM ratatosk.address_history AS history

@@ -81,6 +81,36 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
     expect(await store.utxosAt(bob.address)).toHaveLength(1)
   })
 
+  it('keeps other processes waiting only from the lock on, and refuses what they have changed before it', async () => {
+    const other = await openStore({ url: databaseUrl, schema: test.schema })
+    try {
+      const rival = transaction('rival', [outputOf('genesis')], [alice])
+      const events: string[] = []
+      const outdated = store.withUnlockedLedger(async (unlocked) => {
+        expect(await unlocked.outputs([outputOf('genesis')])).not.toContain(undefined)
+        await other.withLedger((ledger) => ledger.apply({ transactions: [rival] }))
+        const ledger = await unlocked.lock()
+        await ledger.apply({ transactions: [payment] })
+      })
+      await expect(outdated).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
+      expect(await store.transaction(payment.id)).toBeUndefined()
+
+      const next = transaction('next', [outputOf('rival')], [bob])
+      let waiting: Promise<void> | undefined
+      await store.withUnlockedLedger(async (unlocked) => {
+        const ledger = await unlocked.lock()
+        waiting = other.withLedger(async () => void events.push('other'))
+        await ledger.apply({ transactions: [next] })
+        events.push('applied')
+      })
+      await waiting
+      expect(events).toEqual(['applied', 'other'])
+      expect(await store.utxosAt(bob.address)).toHaveLength(1)
+    } finally {
+      await other.close()
+    }
+  })
+
   it('refuses further statements of a batch when it is lost while the batch computes', async () => {
     let ended = false
     const cut = store.withLedger(async (ledger) => {

@@ -6,7 +6,7 @@ import { StoreError } from '../errors.js'
 import type { Batch, LedgerEntry } from './types.js'
 
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
-const output = { ...reference, output: 'bytea', address: 'bytea', payment_credential: 'bytea' } as const
+const output = { ...reference, output: 'bytea', address: 'bytea' } as const
 
 // `made_by` and `spent_by` count the batch's transactions from 1; added to `base` they are accept sequences. Every part
 // sees the tables as they were before the statement, so an output that the batch both produces and spends never enters
@@ -14,7 +14,7 @@ const output = { ...reference, output: 'bytea', address: 'bytea', payment_creden
 const append = statement(
   { deleted: int4 },
   `WITH base AS MATERIALIZED (
-    SELECT setval(sequence, nextval(sequence) + $13::integer - 1) - $13::integer AS sequence
+    SELECT setval(sequence, nextval(sequence) + $12::integer - 1) - $12::integer AS sequence
     FROM CAST('ratatosk.accept_sequence' AS regclass) AS sequence
   ), accepted AS (
     INSERT INTO ratatosk.mempool_transactions (sequence, transaction_id, cbor)
@@ -29,17 +29,16 @@ const append = statement(
     SELECT * FROM ${parameterRows({ ...output, made_by: 'integer', spent_by: 'integer' }, 6)} AS p
   ), added AS (
     INSERT INTO ratatosk.mempool_ledger
-      (transaction_id, output_index, output, address, payment_credential, sequence)
-    SELECT p.transaction_id, p.output_index, p.output, p.address, p.payment_credential, base.sequence + p.made_by
+      (transaction_id, output_index, output, address, sequence)
+    SELECT p.transaction_id, p.output_index, p.output, p.address, base.sequence + p.made_by
     FROM base, produced AS p WHERE p.spent_by IS NULL
   ), kept AS (
     INSERT INTO ratatosk.spent_outputs
-      (spent_by, transaction_id, output_index, output, address, payment_credential, sequence)
-    SELECT base.sequence + s.spent_by, s.transaction_id, s.output_index, s.output, s.address, s.payment_credential,
-      s.sequence
+      (spent_by, transaction_id, output_index, output, address, sequence)
+    SELECT base.sequence + s.spent_by, s.transaction_id, s.output_index, s.output, s.address, s.sequence
     FROM base, spent AS s
     UNION ALL
-    SELECT base.sequence + p.spent_by, p.transaction_id, p.output_index, p.output, p.address, p.payment_credential,
+    SELECT base.sequence + p.spent_by, p.transaction_id, p.output_index, p.output, p.address,
       base.sequence + p.made_by
     FROM base, produced AS p WHERE p.spent_by IS NOT NULL
   ), remembered AS (
@@ -70,7 +69,6 @@ export async function appendBatch(transaction: Transaction, { transactions }: Ba
     produced.map(({ output }) => output.reference.index),
     bytesColumn(produced.map(({ output }) => output.output)),
     bytesColumn(produced.map(({ output }) => output.address)),
-    bytesColumn(produced.map(({ output }) => output.paymentCredential)),
     produced.map(({ producedBy }) => producedBy + 1),
     produced.map(({ spentBy }) => (spentBy === undefined ? null : spentBy + 1)),
     transactions.length,

@@ -21,13 +21,12 @@ const columns = {
   output_index: 'integer',
   output: 'bytea',
   address: 'bytea',
-  payment_credential: 'bytea',
 } as const
 
 // Each output gets its own sequence, so that an address lists them in the given order.
 const insert = `
-  INSERT INTO ratatosk.mempool_ledger (transaction_id, output_index, output, address, payment_credential, sequence)
-  SELECT transaction_id, output_index, output, address, payment_credential, nextval('ratatosk.accept_sequence')
+  INSERT INTO ratatosk.mempool_ledger (transaction_id, output_index, output, address, sequence)
+  SELECT transaction_id, output_index, output, address, nextval('ratatosk.accept_sequence')
   FROM (SELECT * FROM ${parameterRows(columns)} AS o ORDER BY position) AS ordered`
 
 /** Puts the first outputs into an empty ledger, under the ledger's lock; see `Store.applyGenesis`. */
@@ -56,7 +55,6 @@ export async function applyGenesis(
       part.map(({ reference }) => reference.index),
       bytesColumn(part.map(({ output }) => output)),
       bytesColumn(part.map(({ address }) => address)),
-      bytesColumn(part.map(({ paymentCredential }) => paymentCredential)),
     ])
   }
   await connection.execute('INSERT INTO ratatosk.genesis (digest, outputs) VALUES ($1, $2)', [
@@ -66,16 +64,21 @@ export async function applyGenesis(
   return true
 }
 
-/** SHA-256 of the outputs in any order. */
+/** SHA-256 of the outputs in any order. A line also has the payment credential: the digests of databases that exist were made so. */
 function digestOf(outputs: readonly LedgerEntry[]): Buffer {
-  const lines = outputs.map(({ reference, output, address, paymentCredential }) =>
+  const lines = outputs.map(({ reference, output, address }) =>
     [
       toHex(reference.transactionId),
       reference.index,
       toHex(output),
       toHex(address),
-      paymentCredential === undefined ? '' : toHex(paymentCredential),
+      toHex(paymentCredentialOf(address)),
     ].join(),
   )
   return createHash('sha256').update(lines.sort().join('\n')).digest()
+}
+
+/** Of a Shelley address (CIP-19); Byron addresses have none. */
+function paymentCredentialOf(address: Uint8Array): Uint8Array {
+  return (address[0] ?? 0) < 0x80 ? address.subarray(1, 29) : new Uint8Array()
 }

@@ -8,12 +8,10 @@ export interface StoredOutput {
   readonly output: Uint8Array
 }
 
-/** An output with the keys that queries find it by. */
+/** An output with the address that queries find it by. */
 export interface LedgerEntry extends StoredOutput {
   /** Bytes of the address (CIP-19). */
   readonly address: Uint8Array
-  /** Hash of the payment credential, key or script (28 bytes). Byron addresses have none. */
-  readonly paymentCredential?: Uint8Array
 }
 
 /** A transaction that validation has accepted, with its effect on the ledger. */
@@ -41,7 +39,13 @@ export interface LedgerReads {
   known(ids: readonly Uint8Array[]): Promise<boolean[]>
 }
 
-/** The mempool ledger under its lock. Valid only inside the callback of {@link Store.withLedger}. */
+/** The mempool ledger before its lock. Valid only inside the callback of {@link Store.withUnlockedLedger}. */
+export interface UnlockedLedger extends LedgerReads {
+  /** Waits for the lock, which is held until the SQL transaction ends. What was read before may no longer be so. */
+  lock(): Promise<Ledger>
+}
+
+/** The mempool ledger under its lock. Valid only inside the callback of {@link Store.withLedger} or {@link Store.withUnlockedLedger}. */
 export interface Ledger extends LedgerReads {
   /**
    * Writes a batch in one statement: transactions, spent and produced outputs, address history.

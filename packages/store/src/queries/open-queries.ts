@@ -1,6 +1,6 @@
 import type { Database } from '../database/connection.js'
-import { type Row, selectList, statement } from '../database/statement.js'
-import { mempoolLedger, mempoolTransactions } from '../schema/tables.js'
+import { statement } from '../database/statement.js'
+import { mempoolTransactions } from '../schema/tables.js'
 import type { Store } from '../store.js'
 import { openHistory } from './address-history.js'
 import { blockTransactionPages } from './block-transactions.js'
@@ -13,7 +13,6 @@ type Queries = Pick<
   | 'placeOf'
   | 'utxosAt'
   | 'utxoPages'
-  | 'utxosByPaymentCredential'
   | 'history'
   | 'historyPages'
   | 'blockTransactions'
@@ -26,17 +25,6 @@ const transaction = statement(
   UNION ALL
   SELECT cbor FROM ratatosk.block_transactions WHERE transaction_id = $1
   LIMIT 1`,
-)
-
-const output = {
-  transactionId: mempoolLedger.transactionId,
-  index: mempoolLedger.outputIndex,
-  output: mempoolLedger.output,
-}
-const utxosByPaymentCredential = statement(
-  output,
-  `SELECT ${selectList(output)} FROM ratatosk.mempool_ledger WHERE payment_credential = $1
-  ORDER BY sequence, output_index`,
 )
 
 /** What clients ask about transactions, addresses and blocks. */
@@ -52,11 +40,6 @@ export function openQueries(database: Database): Queries {
 
     utxosAt: (address) => collect(utxoPages(database, address)),
     utxoPages: (address) => utxoPages(database, address),
-
-    async utxosByPaymentCredential(hash) {
-      const rows: Row<typeof output>[] = await database.query(utxosByPaymentCredential, [hash])
-      return rows.map(({ transactionId, index, output }) => ({ reference: { transactionId, index }, output }))
-    },
 
     history: (address, page) => collect(historyPages(address, page)),
     historyPages,

@@ -42,7 +42,6 @@ const output = {
   outputIndex: integer('output_index').notNull(),
   output: bytea('output').notNull(),
   address: bytea('address').notNull(),
-  paymentCredential: bytea('payment_credential'),
   /** The accept sequence of the transaction that produced the output. */
   sequence: bigint('sequence', { mode: 'bigint' }).notNull(),
 }
@@ -51,12 +50,8 @@ const output = {
 export const mempoolLedger = ratatosk.table('mempool_ledger', output, (table) => [
   primaryKey({ columns: [table.transactionId, table.outputIndex] }),
   index('mempool_ledger_address').on(table.address, table.sequence, table.outputIndex),
-  index('mempool_ledger_payment_credential')
-    .on(table.paymentCredential, table.sequence, table.outputIndex)
-    .where(sql`${table.paymentCredential} IS NOT NULL`),
   check('mempool_ledger_id_size', sql`octet_length(${table.transactionId}) = 32`),
   check('mempool_ledger_output_index', sql`${table.outputIndex} BETWEEN 0 AND 65535`),
-  check('mempool_ledger_credential_size', sql`octet_length(${table.paymentCredential}) = 28`),
 ])
 
 /** Ledger rows that transactions of the mempool and of recent blocks spent, unchanged. */

@@ -13,13 +13,11 @@ export function bytes(text: string): Uint8Array {
 
 export interface Wallet {
   readonly address: Uint8Array
-  readonly paymentCredential?: Uint8Array
 }
 
-/** An enterprise address and its key hash. */
-export function walletOf(name: string): Wallet & { readonly paymentCredential: Uint8Array } {
-  const paymentCredential = idOf(name).slice(0, 28)
-  return { address: Uint8Array.of(0x60, ...paymentCredential), paymentCredential }
+/** An enterprise address. */
+export function walletOf(name: string): Wallet {
+  return { address: Uint8Array.of(0x60, ...idOf(name).slice(0, 28)) }
 }
 
 /** A transaction named `name` that pays each of `wallets` one output. Its bytes only need to differ from all others. */
