@@ -140,7 +140,7 @@ export const sequencerSettings = {
   COMMIT_INTERVAL_MS: optionalNumber({
     minimum: 100,
     maximum: hourMs,
-    defaultNote: '`300000`; devnet: `1000`',
+    defaultNote: '`300000`; devnet: `750`',
     description:
       'Minimum time between two commitments, in milliseconds; full blocks follow each other at once',
   }),
