@@ -18,11 +18,14 @@ const insert = statement(
   RETURNING ${blockList}`,
 )
 
-// One statement deletes and inserts, so a reader of both tables finds each transaction in exactly one of them.
+// One statement deletes and inserts, so a reader of both tables finds each transaction in exactly one of them. Transactions that earlier
+// blocks took are skipped, although the table has them until it is vacuumed.
 const moveOldestIntoBlock = statement(
   { count: int4, first: nullable(int8), last: nullable(int8) },
   `WITH moved AS (
-    DELETE FROM ratatosk.mempool_transactions WHERE sequence <= $2
+    DELETE FROM ratatosk.mempool_transactions
+    WHERE sequence > COALESCE((SELECT last_sequence FROM ratatosk.blocks WHERE state <> 'removed' AND height = $3), 0)
+      AND sequence <= $2
     RETURNING sequence, transaction_id, cbor, accepted_at
   ), placed AS (
     INSERT INTO ratatosk.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
@@ -76,9 +79,9 @@ export async function heightAfter(transaction: Connection, previousHeaderHash: U
 /** @throws StoreError `STORE_CONFLICT` if the block's transactions are not the oldest of the mempool */
 export async function moveFromMempool(
   transaction: Connection,
-  { id, firstSequence, lastSequence, transactions }: Row<typeof blockRow>,
+  { id, height, firstSequence, lastSequence, transactions }: Row<typeof blockRow>,
 ): Promise<void> {
-  const [moved] = await transaction.query(moveOldestIntoBlock, [id, lastSequence])
+  const [moved] = await transaction.query(moveOldestIntoBlock, [id, lastSequence, height - 1n])
   if (moved?.count !== transactions || moved.first !== firstSequence || moved.last !== lastSequence) {
     throw new StoreError('STORE_CONFLICT', "The block's transactions are not the oldest of the mempool")
   }

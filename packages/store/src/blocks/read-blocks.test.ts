@@ -88,6 +88,36 @@ describeBackends('reading blocks', (backend) => {
     expect(await blocks.oldest(10)).toEqual([])
   })
 
+  it('does not read again what blocks have taken, although nothing was vacuumed since', async () => {
+    const many = 20_000
+    const table = `${test.schema}.mempool_transactions`
+    await test.database.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
+    await test.database.query(
+      `INSERT INTO ${table} (sequence, transaction_id, cbor)
+      SELECT nextval('${test.schema}.accept_sequence'), sha256(('row ' || n)::bytea), sha256(('row ' || n)::bytea)
+      FROM generate_series(1, ${many}) AS n`,
+    )
+    await buildBlock(store, lease, 'all', sizes.length + many)
+    const last = transaction('last', [outputOf(`${sizes.length - 1}`)], [alice])
+    await store.withLedger((ledger) => ledger.apply({ transactions: [last] }))
+    const before = await pagesRead()
+    expect(await blocks.waiting(1_000)).toBe(1)
+    expect(await blocks.oldest(10, 1_000_000)).toMatchObject([{ id: last.id }])
+    expect((await pagesRead()) - before).toBeLessThan(50)
+  })
+
+  /** Pages of the mempool that the store has read so far. */
+  async function pagesRead(): Promise<number> {
+    // PostgreSQL otherwise reports them once a second.
+    await store.database.query('SELECT pg_stat_force_next_flush()')
+    const [row] = await test.database.query<{ count: bigint }>(
+      `SELECT (heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit)::bigint AS count
+      FROM pg_statio_user_tables WHERE schemaname = $1 AND relname = 'mempool_transactions'`,
+      [test.schema],
+    )
+    return Number(row!.count)
+  }
+
   it('returns nothing if there are no blocks', async () => {
     expect(await blocks.newest()).toBeUndefined()
     expect(await blocks.confirmed()).toBeUndefined()

@@ -76,9 +76,14 @@ const ordered = {
   id: mempoolTransactions.transactionId,
   cbor: mempoolTransactions.cbor,
 }
+// The mempool's transactions come after those of the newest block. Without this limit, what blocks have taken since the last vacuum would be
+// read each time.
+const endOfBlocks = `COALESCE((SELECT last_sequence FROM ratatosk.blocks WHERE state <> 'removed' ORDER BY height DESC LIMIT 1), 0)`
+
 const oldest = statement(
   ordered,
-  `SELECT ${selectList(ordered)} FROM ratatosk.mempool_transactions WHERE sequence > $2 ORDER BY sequence LIMIT $1`,
+  `SELECT ${selectList(ordered)} FROM ratatosk.mempool_transactions
+  WHERE sequence > GREATEST($2, ${endOfBlocks}) ORDER BY sequence LIMIT $1`,
 )
 // The lengths are summed before any CBOR is read: PostgreSQL knows a value's length without reading it.
 const oldestWithin = statement(
@@ -88,7 +93,7 @@ const oldestWithin = statement(
     SELECT sequence, row_number() OVER so_far AS position, sum(bytes) OVER so_far AS total
     FROM (
       SELECT sequence, octet_length(cbor) AS bytes FROM ratatosk.mempool_transactions
-      WHERE sequence > $3 ORDER BY sequence LIMIT $1
+      WHERE sequence > GREATEST($3, ${endOfBlocks}) ORDER BY sequence LIMIT $1
     ) AS candidates
     WINDOW so_far AS (ORDER BY sequence ROWS UNBOUNDED PRECEDING)
   ) AS counted
@@ -99,7 +104,9 @@ const oldestWithin = statement(
 const waiting = statement(
   { waiting: int4 },
   `SELECT count(*)::integer AS waiting
-  FROM (SELECT FROM ratatosk.mempool_transactions LIMIT $1) AS counted`,
+  FROM (
+    SELECT FROM ratatosk.mempool_transactions WHERE sequence > ${endOfBlocks} ORDER BY sequence LIMIT $1
+  ) AS counted`,
 )
 
 const transactionsOf = statement(
