@@ -136,6 +136,8 @@ async function startOnServices(transfers, checkout, processes) {
     REDIS_URL: redisUrl,
     QUEUE_PREFIX: name,
     GENESIS_FILE: genesisFile(genesis),
+    // The index begins with the genesis outputs: it cannot follow a ledger that SQL has filled.
+    LAYER2_APIS: 'false',
   }
   const nodes = []
   for (const role of roles) {
