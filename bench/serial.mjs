@@ -19,7 +19,7 @@ import { examine } from '../packages/workers/dist/examine.js'
 import { cleanUp, defer } from './lib/clean-up.mjs'
 import { median, round } from './lib/figures.mjs'
 import { record } from './lib/record.mjs'
-import { batchesOf, conditions, context, requireAccepted } from './lib/serial/conditions.mjs'
+import { batchesOf, conditions, context, requireAccepted, taken } from './lib/serial/conditions.mjs'
 import { startTableWorkers } from './lib/serial/table-workers.mjs'
 import { databaseUrl, removeTraces, withDatabase } from './lib/services.mjs'
 import { makeSpread } from './lib/spread.mjs'
@@ -75,8 +75,6 @@ function memoryLedger() {
     unspent.set(outputReferenceKey({ transactionId, index: 0 }), output)
   return { unspent, known: new Set() }
 }
-
-const taken = (candidates) => candidates.map((examined) => ({ examined, delivery: { id: '', attempt: 1 } }))
 
 async function throughTables(candidates, { size, workers }, { store, tableWorkers }) {
   if (workers > 1) {

@@ -10,6 +10,10 @@ export const conditions = {
   verdictOnFew: () => undefined,
 }
 
+/** As if the queue had delivered them. */
+export const taken = (candidates) =>
+  candidates.map((examined) => ({ examined, delivery: { id: '', attempt: 1 } }))
+
 export function* batchesOf(candidates, size) {
   for (let start = 0; start < candidates.length; start += size) yield candidates.slice(start, start + size)
 }

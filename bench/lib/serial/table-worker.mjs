@@ -2,21 +2,18 @@
 import { openStore } from '@ratatosk/store'
 import { commitJudgedBatch } from '../../../packages/workers/dist/commit-batch.js'
 import { examine } from '../../../packages/workers/dist/examine.js'
-import { batchesOf, conditions, context, requireAccepted } from './conditions.mjs'
+import { batchesOf, conditions, context, requireAccepted, taken } from './conditions.mjs'
 
 const [url, schema] = process.argv.slice(2)
 const store = await openStore({ url, schema })
-let candidates = []
+let deliveries = []
 
 const tasks = {
   examine(transactions) {
-    candidates = transactions.map((cbor) => ({
-      examined: examine(cbor, context),
-      delivery: { id: '', attempt: 1 },
-    }))
+    deliveries = taken(transactions.map((cbor) => examine(cbor, context)))
   },
   async commit(size) {
-    for (const batch of batchesOf(candidates, size)) {
+    for (const batch of batchesOf(deliveries, size)) {
       const judged = await store.withUnlockedLedger((unlocked) =>
         commitJudgedBatch(unlocked, batch, [], conditions, () => true),
       )

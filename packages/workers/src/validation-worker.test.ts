@@ -12,7 +12,7 @@ import {
   slots,
 } from '@ratatosk/test-kit'
 import { describe, expect, onTestFinished, type TestContext, test } from 'vitest'
-import { replayDeadLetter } from './index.js'
+import { replayDeadLetter, type ValidationWorkerOptions } from './index.js'
 import { allRejections, countAccepted, isAccepted, run, transactionsIn } from './test/running-worker.js'
 import { openers } from './test/services.js'
 
@@ -249,7 +249,8 @@ describe('a full batch is judged before the ledger is locked', () => {
   const batchSize = 4
   const batch = transfers.slice(0, batchSize)
 
-  async function begin(context: TestContext, meanwhile: Meanwhile, before: Step = 'lock') {
+  /** Has a worker judge transactions while another process does something once. */
+  async function judge(context: TestContext, { submitted, meanwhile, before = 'lock', ...options }: Race) {
     const services = await openers['PostgreSQL and Redis'](context)
     const { store } = services
     await store.applyGenesis(funds)
@@ -260,28 +261,30 @@ describe('a full batch is judged before the ledger is locked', () => {
       if (!changed) await meanwhile(other)
       changed = true
     })
-    return { ...services, store: changing, hasChanged: () => changed }
+    const { submit, drained, worker } = run(
+      { ...services, store: changing },
+      { batchSize, maxAttempts: 1, ...options },
+    )
+    await submit(submitted)
+    await drained()
+    expect(changed).toBe(true)
+    return { store, worker }
   }
 
   test('and written under it', async (context) => {
-    const services = await begin(context, async () => {})
-    const { submit, drained, worker } = run(services, { batchSize })
-    await submit(batch)
-    await drained()
+    const { store, worker } = await judge(context, { submitted: batch, meanwhile: async () => {} })
     expect(worker.stats()).toMatchObject({ accepted: batchSize, rejected: 0 })
-    expect(await countAccepted(services.store, batch)).toBe(batchSize)
-    expect(services.hasChanged()).toBe(true)
+    expect(await countAccepted(store, batch)).toBe(batchSize)
   })
 
   test('and again, if another process has spent one of its outputs', async (context) => {
     const rival = signed(key, { inputs: [references[1]!], outputs: [10n * ada] })
-    const services = await begin(context, (store) => accept(store, rival))
-    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
-    await submit(batch)
-    await drained()
-    expect(services.hasChanged()).toBe(true)
+    const { store, worker } = await judge(context, {
+      submitted: batch,
+      meanwhile: (store) => accept(store, rival),
+    })
     expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, rejected: 1 })
-    expect(await allRejections(services.store)).toMatchObject([{ code: 'BadInputsUTxO' }])
+    expect(await allRejections(store)).toMatchObject([{ code: 'BadInputsUTxO' }])
   })
 
   test('and again, if another process has spent an output that it only reads', async (context) => {
@@ -291,69 +294,66 @@ describe('a full batch is judged before the ledger is locked', () => {
       outputs: [10n * ada],
     })
     const rival = signed(key, { inputs: [references[9]!], outputs: [10n * ada] })
-    const services = await begin(context, (store) => accept(store, rival))
-    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
-    await submit([reading, ...batch.slice(1)])
-    await drained()
-    expect(services.hasChanged()).toBe(true)
+    const { store, worker } = await judge(context, {
+      submitted: [reading, ...batch.slice(1)],
+      meanwhile: (store) => accept(store, rival),
+    })
     expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, rejected: 1 })
-    expect(await isAccepted(services.store, reading)).toBe(false)
+    expect(await isAccepted(store, reading)).toBe(false)
   })
 
   test('and again, if another process has accepted one of its transactions', async (context) => {
-    const services = await begin(context, (store) => accept(store, batch[2]!))
-    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
-    await submit(batch)
-    await drained()
-    expect(services.hasChanged()).toBe(true)
+    const { worker } = await judge(context, {
+      submitted: batch,
+      meanwhile: (store) => accept(store, batch[2]!),
+    })
     expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, known: 1, rejected: 0 })
   })
 
   test('and again, if another process has accepted a transaction that another one of it spends from', async (context) => {
     const links = chain(key, references[0]!, 10n * ada, batchSize)
-    const services = await begin(context, (store) => accept(store, links[0]!), 'known')
-    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
-    await submit(links)
-    await drained()
-    expect(services.hasChanged()).toBe(true)
+    const { worker } = await judge(context, {
+      submitted: links,
+      meanwhile: (store) => accept(store, links[0]!),
+      before: 'known',
+    })
     expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, known: 1, rejected: 0 })
   })
 
   test('and again, if another process has accepted a transaction that would become a dead letter', async (context) => {
     const [parent, child] = chain(key, references[0]!, 10n * ada, 2)
-    const services = await begin(context, async (store) => {
-      await accept(store, parent!)
-      await accept(store, child!)
+    const { store, worker } = await judge(context, {
+      submitted: [child!, ...batch.slice(1)],
+      meanwhile: async (store) => {
+        await accept(store, parent!)
+        await accept(store, child!)
+      },
     })
-    const { submit, drained, worker } = run(services, { batchSize, maxAttempts: 1 })
-    await submit([child!, ...batch.slice(1)])
-    await drained()
-    expect(services.hasChanged()).toBe(true)
     expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, known: 1, rejected: 0 })
-    expect(await allRejections(services.store)).toEqual([])
+    expect(await allRejections(store)).toEqual([])
   })
 
   test('and again, if its slot is over', async (context) => {
     let slot = 9
-    const services = await begin(context, async () => {
-      slot = 10
-    })
-    const { submit, drained, worker } = run(services, {
-      batchSize,
-      maxAttempts: 1,
+    const late = signed(key, { inputs: [references[0]!], outputs: [10n * ada], invalidHereafter: 10n })
+    const { store, worker } = await judge(context, {
+      submitted: [late, ...batch.slice(1)],
+      meanwhile: async () => {
+        slot = 10
+      },
       now: () => Number(slots.zeroTime) + slot * slots.slotLength,
     })
-    const late = signed(key, { inputs: [references[0]!], outputs: [10n * ada], invalidHereafter: 10n })
-    await submit([late, ...batch.slice(1)])
-    await drained()
-    expect(services.hasChanged()).toBe(true)
     expect(worker.stats()).toMatchObject({ accepted: batchSize - 1, rejected: 1 })
-    expect(await isAccepted(services.store, late)).toBe(false)
+    expect(await isAccepted(store, late)).toBe(false)
   })
 })
 
-/** What another process does to the ledger. */
-type Meanwhile = (store: Store) => Promise<void>
+interface Race extends Pick<ValidationWorkerOptions, 'now'> {
+  readonly submitted: readonly SignedTransaction[]
+  /** What another process does to the ledger. */
+  readonly meanwhile: (store: Store) => Promise<void>
+  readonly before?: Step
+}
 
 function accept(store: Store, { cbor }: SignedTransaction): Promise<void> {
   return store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(cbor)] }))

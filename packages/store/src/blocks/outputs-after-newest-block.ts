@@ -3,6 +3,7 @@ import type { Connection } from '../database/connection.js'
 import { keysetPages } from '../database/keyset-pages.js'
 import { int8, type Row, selectList, statement } from '../database/statement.js'
 import { mempoolLedger, spentOutputs } from '../schema/tables.js'
+import { lastSequenceInBlocks } from './read-blocks.js'
 import type { UnspentOutput } from './types.js'
 
 /** The most outputs in one page. */
@@ -22,7 +23,7 @@ const mempoolSpan = statement(
   `WITH accepted AS (
     SELECT min(sequence) AS first, COALESCE(
       max(sequence),
-      (SELECT last_sequence FROM ratatosk.blocks WHERE state <> 'removed' ORDER BY height DESC LIMIT 1),
+      ${lastSequenceInBlocks},
       (SELECT max(sequence) FROM ratatosk.mempool_ledger),
       0
     ) AS last
