@@ -247,7 +247,7 @@ async function startSequencer(
     mergeEveryMs: settings.MERGE_INTERVAL_MS,
     ...(hourlyBudget > 0n && { hourlyBudget }),
     // Requests to a devnet cost nothing, and it makes a block every second.
-    pollMs: network.layer1.isDevnet ? 250 : 1000,
+    pollMs: network.layer1.isDevnet ? 100 : 1000,
     maxBlockTransactions: settings.BLOCK_MAX_TRANSACTIONS,
     blockValidityMs: settings.BLOCK_VALIDITY_MS,
     leaseMs: settings.SEQUENCER_LEASE_MS,

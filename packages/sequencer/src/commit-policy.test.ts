@@ -43,7 +43,7 @@ async function simulate({
       fees: async () => BigInt(waiting) * 170_000n,
     }
     if (await policy.isDue(now, mempool)) {
-      policy.committed(now, fee, false)
+      policy.committed(now, now, fee, false)
       commits.push(now)
       toMerge.push(now + hour)
       spent += fee
@@ -61,11 +61,22 @@ describe('the commit policy', () => {
     const settings = { commitEveryMs: 1000, commitAtTransactions: 10_000, commitAtFees: undefined }
     const policy = createCommitPolicy({ ...settings, hourlyBudget: undefined, log })
     expect(policy.dueIn(5000)).toBe(0)
-    policy.committed(5000, fee, false)
+    policy.committed(5000, 5100, fee, false)
     expect(policy.dueIn(5400)).toBe(600)
     expect(policy.dueIn(6200)).toBe(0)
-    policy.committed(6200, fee, true)
+    policy.committed(6200, 6300, fee, true)
     expect(policy.dueIn(6300)).toBe(0)
+  })
+
+  test('waits for twice as long as the last commit took, and at most twice the interval', () => {
+    const log = { info() {}, warn() {}, error() {} }
+    const settings = { commitEveryMs: 1000, commitAtTransactions: 10_000, commitAtFees: undefined }
+    const policy = createCommitPolicy({ ...settings, hourlyBudget: undefined, log })
+    const interval = (tookMs: number) => {
+      policy.committed(5000, 5000 + tookMs, fee, false)
+      return policy.dueIn(5000)
+    }
+    expect([500, 700, 60_000, 100].map(interval)).toEqual([1000, 1400, 2000, 1000])
   })
 
   test('spends a day of one transaction a second on preprod within its budget, without a warning', async () => {

@@ -28,13 +28,17 @@ export interface CommitPolicy {
   /**
    * Records a commit.
    *
-   * @param now when it began
    * @param isFull whether the next block may follow at once
    */
-  committed(now: number, fee: bigint, isFull: boolean): void
+  committed(begun: number, ended: number, fee: bigint, isFull: boolean): void
   /** Records a merge. Merges are never delayed. */
   merged(now: number, fee: bigint): void
 }
+
+/** A commit is due after so many times the time that the last one took: one large block costs less than two small ones. */
+const timesTaken = 2
+/** But after so many times the interval at most. */
+const mostIntervals = 2
 
 export function createCommitPolicy({
   commitEveryMs,
@@ -44,8 +48,9 @@ export function createCommitPolicy({
   log,
 }: CommitPolicyOptions): CommitPolicy {
   const meter = createSpendingMeter(hourlyBudget)
-  /** When the latest commit began whose block was not full. */
+  /** When the latest commit began whose block was not full, and how long the next waits from then on. */
   let intervalStart = -Infinity
+  let interval = commitEveryMs
   let latestAt = -Infinity
   let isWarned = false
 
@@ -64,15 +69,19 @@ export function createCommitPolicy({
     meter,
     async isDue(now, waiting) {
       if (meter.delay(now, latestAt) > 0) return false
-      if (now - intervalStart >= commitEveryMs) return true
+      if (now - intervalStart >= interval) return true
       if ((await waiting.count(commitAtTransactions)) >= commitAtTransactions) return true
       return commitAtFees !== undefined && (await waiting.fees(commitAtFees)) >= commitAtFees
     },
-    dueIn: (now) => Math.max(0, intervalStart + commitEveryMs - now),
-    committed(now, fee, isFull) {
-      latestAt = now
-      if (!isFull) intervalStart = now
-      spend(now, fee)
+    dueIn: (now) => Math.max(0, intervalStart + interval - now),
+    committed(begun, ended, fee, isFull) {
+      latestAt = begun
+      if (!isFull) intervalStart = begun
+      interval = Math.min(
+        Math.max(commitEveryMs, timesTaken * (ended - begun)),
+        mostIntervals * commitEveryMs,
+      )
+      spend(begun, fee)
     },
     merged: spend,
   }

@@ -28,7 +28,7 @@ export function settingsOf({ log: _log, observer: _observer, ...options }: Seque
     mergeEveryMs: 10_000,
     pollMs: 1000,
     maxBlockTransactions: 10_000,
-    prepareAtTransactions: 1000,
+    prepareAtTransactions: 250,
     blockValidityMs: 120_000,
     maxUnconfirmed: 8,
     leaseMs: 10_000,

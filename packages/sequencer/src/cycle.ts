@@ -76,18 +76,20 @@ export function createCycle(context: SequencerContext): Cycle {
     async commit(view: ChainView) {
       cycle.isCommitting = true
       const begun = now()
+      let isViewCurrent = false
       try {
         let commitment = await commitBlock(context, view)
         while (commitment.kind === 'outdated')
           commitment = await commitBlock(context, await cycle.reconcile())
         if (commitment.kind === 'built') {
           const isFull = commitment.block.transactions === context.maxBlockTransactions
-          policy.committed(begun, commitment.fee, isFull)
+          policy.committed(begun, now(), commitment.fee, isFull)
         }
+        isViewCurrent = commitment.kind !== 'built'
         return commitment
       } finally {
         cycle.isCommitting = false
-        cycle.view = undefined
+        if (!isViewCurrent) cycle.view = undefined
       }
     },
 

@@ -2,6 +2,7 @@ import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { isStoreError } from '@ratatosk/store'
 import { prepareBlock } from './blocks/prepare-block.js'
+import type { ChainView } from './blocks/reconcile.js'
 import { resubmit } from './blocks/resubmit.js'
 import type { WaitingTransactions } from './commit-policy.js'
 import type { Cycle } from './cycle.js'
@@ -16,6 +17,10 @@ const finalAfterMs = 36 * 3_600_000
 const cleanUpEveryMs = 600_000
 /** How long it is told that a transaction was removed with its block. */
 const removalsKeptMs = 30 * 24 * 3_600_000
+/** Reads of the same tip of layer 1, while a transaction is unconfirmed, after which everything is read. */
+const pollsPerReconciliation = 4
+/** Milliseconds between two looks at the mempool while it fills up. */
+const fillingMs = 100
 /** Transactions whose fees are added up at most: bounds the work of each check. */
 const feesReadFrom = 1000
 
@@ -37,6 +42,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
   const { log, store } = context
   let mayInit = context.autoInit && !(hasAdministrator(context) && 'absent' in context.administrator)
   let reconciledAt = -Infinity
+  let polledAt = -Infinity
   let mergedAt = -Infinity
   let cleanedUpAt = -Infinity
   let failures = 0
@@ -55,14 +61,23 @@ export function createScheduler(cycle: Cycle): Scheduler {
     },
   }
 
-  /** Whether nothing is unconfirmed and nothing has to be committed: reconciling now and then finds roll-backs and mature blocks. */
+  /** Whether nothing has to be committed, layer 1 has no new block, and the last reconciliation is not long ago. */
   async function isQuiet(now: number): Promise<boolean> {
     const { view, fault } = cycle
-    if (fault !== undefined || view === undefined || view.pending.length > 0) return false
-    if (context.memory.mayHaveResubmissions) return false
-    if (now - reconciledAt >= context.mergeEveryMs) return false
+    if (fault !== undefined || view === undefined || context.memory.mayHaveResubmissions) return false
+    const { pollMs, mergeEveryMs } = context
+    // A provider may have the outputs of a block later than its tip.
+    const longest = view.pending.length > 0 ? pollsPerReconciliation * pollMs : mergeEveryMs
+    if (now - reconciledAt >= Math.min(longest, mergeEveryMs) || (await hasMoved(view, now))) return false
     if (!context.autoCommit || (await store.blocks.waiting(1)) === 0) return true
     return !(await cycle.policy.isDue(cycle.now(), waiting))
+  }
+
+  /** Whether layer 1 has another block than the view was read from: it may include what is unconfirmed, or have been rolled back. */
+  async function hasMoved({ tip }: ChainView, now: number): Promise<boolean> {
+    if (now - polledAt < context.pollMs) return false
+    polledAt = now
+    return (await context.layer1.tip({ signal: context.signal })).hash !== tip.hash
   }
 
   async function merge(now: number): Promise<boolean> {
@@ -76,14 +91,17 @@ export function createScheduler(cycle: Cycle): Scheduler {
     return merging.length > 0
   }
 
-  /** @returns whether another block can be committed at once */
-  async function commit(): Promise<boolean> {
-    if (!context.autoCommit || cycle.isOperationWaiting) return false
-    if (!(await cycle.policy.isDue(cycle.now(), waiting))) return false
+  /** @returns milliseconds until the next call */
+  async function commit(): Promise<number> {
+    if (!context.autoCommit || cycle.isOperationWaiting) return prepare()
+    if (!(await cycle.policy.isDue(cycle.now(), waiting))) return prepare()
     const view = cycle.view ?? (await cycle.reconcile())
     cycle.activity = 'commit'
     const commitment = await cycle.commit(view)
-    return commitment.kind === 'built' && commitment.block.transactions === context.maxBlockTransactions
+    if (commitment.kind === 'wait') return context.pollMs
+    const isFull =
+      commitment.kind === 'built' && commitment.block.transactions === context.maxBlockTransactions
+    return isFull ? 0 : prepare()
   }
 
   /** A queue that is away delays nothing else. */
@@ -117,16 +135,16 @@ export function createScheduler(cycle: Cycle): Scheduler {
     mayInit = false
     await resubmitRemoved()
     if (await merge(now)) await cycle.reconcile()
-    const canCommitMore = await commit()
+    const next = await commit()
     await cleanUp(now)
-    return canCommitMore ? 0 : prepare()
+    return next
   }
 
   /** @returns milliseconds until the next call: fewer while a block fills up, or if one is due before */
   async function prepare(): Promise<number> {
     const { pollMs } = context
     if (cycle.isOperationWaiting) return pollMs
-    const next = (await prepareBlock(context)) ? pollMs / 4 : pollMs
+    const next = (await prepareBlock(context)) ? Math.min(pollMs, fillingMs) : pollMs
     const due = cycle.policy.dueIn(cycle.now())
     return due > 0 ? Math.min(next, due) : next
   }

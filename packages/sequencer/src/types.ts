@@ -91,7 +91,12 @@ export interface SequencerOptions {
   readonly autoMerge?: boolean
   /** At the start, initialise a state queue if neither a root unit nor a block exists. @defaultValue false */
   readonly autoInit?: boolean
-  /** Milliseconds between two commits, unless a block is due earlier by size or fees. @defaultValue 1000 */
+  /**
+   * Milliseconds between two commits, unless a block is due earlier by size or fees. While a block takes longer than half of it to build,
+   * the next one waits for twice as long as that took, and at most for twice this interval.
+   *
+   * @defaultValue 1000
+   */
   readonly commitEveryMs?: number
   /** Number of waiting transactions at which a block is committed at once. @defaultValue `maxBlockTransactions` */
   readonly commitAtTransactions?: number
@@ -104,13 +109,13 @@ export interface SequencerOptions {
   readonly hourlyBudget?: bigint
   /** Milliseconds between two attempts to merge. @defaultValue 10000 */
   readonly mergeEveryMs?: number
-  /** Milliseconds between two reads of layer 1 while a transaction is unconfirmed. @defaultValue 1000 */
+  /** Milliseconds between two reads of layer 1's tip; everything else is read when it is another one. @defaultValue 1000 */
   readonly pollMs?: number
   /** Maximum number of transactions in a block. @defaultValue 10000 */
   readonly maxBlockTransactions?: number
   /**
    * Number of waiting transactions for which the roots of the next block are computed ahead, each time so many more wait. Of smaller blocks
-   * all is computed when they are committed. @defaultValue 1000
+   * all is computed when they are committed. @defaultValue 250
    */
   readonly prepareAtTransactions?: number
   /** How long layer 1 may take to include a commit or a merge, in milliseconds. @defaultValue 120000 */

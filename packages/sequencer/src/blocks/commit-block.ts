@@ -20,6 +20,7 @@ import { type CommitTimes, planCommit, readOperators } from './operator-turn.js'
 import { elementOf, rootAfter } from './pending-transactions.js'
 import { readOldest } from './prepare-block.js'
 import type { ChainView } from './reconcile.js'
+import { recordingArrivals } from './record-arrivals.js'
 import { sendBuilt } from './send-pending.js'
 
 /** The outcome of an attempt to commit. */
@@ -52,17 +53,19 @@ export async function commitBlock(context: SequencerContext, view: ChainView): P
   const tail = tailOf(context, view)
   const registry = await readOperators(context)
   if (context.memory.comparison === undefined) return { kind: 'outdated' }
-  const times = await planCommit(context, registry, tail.endTime, view.slot)
+  const times = await planCommit(context, registry, tail.endTime, view.tip.slot)
   if (times instanceof SequencerError) return { kind: 'wait', reason: times }
 
   await alignRoots(context, newest)
-  const outcome = await restoringRoots(context, async () => {
-    const content = await applyOldest(context, { startTime: tail.endTime, endTime: times.endTime })
-    return 'kind' in content ? content : storeBlock(context, content, tail, registry, times)
-  })
+  const outcome = await recordingArrivals(context, view, () =>
+    restoringRoots(context, async () => {
+      const content = await applyOldest(context, { startTime: tail.endTime, endTime: times.endTime })
+      return 'kind' in content ? content : storeBlock(context, content, tail, registry, times)
+    }),
+  )
   if ('kind' in outcome) return outcome
   const { block, built } = outcome
-  if (await sendBuilt(context, 'commit', built, view.slot)) {
+  if (await sendBuilt(context, 'commit', built, view.tip.slot)) {
     await context.store.blocks.setState([block.headerHash], 'submitted', context.lease)
     context.step('block-submitted')
   }

@@ -32,18 +32,18 @@ export async function mergeBlocks(
     if (merging.has(block.height)) continue
     if (merged.length >= limit || merging.size >= context.maxUnconfirmed) break
     // Layer 1's tip may have been rolled back to before the end of the window.
-    if (block.state !== 'mature' || !isMature(context, block, view.slot)) break
+    if (block.state !== 'mature' || !isMature(context, block, view.tip.slot)) break
     const root = rootAfter(context.contracts, pending, present)
     const next = local.oldestUnmerged[index + 1]
     const isTail = next === undefined && tail?.headerHash === toHex(block.headerHash)
     const element = isTail ? tail : elementOf(context.contracts, block, next)
     const queue = { roots: [root], blocks: [element], strays: [] }
-    const { built, stored } = await storeMerge(context, block, queue, view.slot, pending)
+    const { built, stored } = await storeMerge(context, block, queue, view.tip.slot, pending)
     const merge = pendingTransaction('merge', block, stored)
     pending.push(merge)
     merging.add(block.height)
     merged.push(merge)
-    if (!(await sendBuilt(context, 'merge', built, view.slot))) break
+    if (!(await sendBuilt(context, 'merge', built, view.tip.slot))) break
   }
   return merged
 }

@@ -16,7 +16,7 @@ type Preparing = Pick<
  * While the mempool fills up, reads its oldest transactions and has the roots prepared for them, so that the next block has to do the rest
  * only.
  *
- * @returns whether there was enough to do
+ * @returns whether transactions wait for a block with room for more
  */
 export async function prepareBlock({
   store,
@@ -28,7 +28,9 @@ export async function prepareBlock({
   const { ahead } = memory
   const room = Math.min(maxBlockTransactions - ahead.length, most)
   const wanted = ahead.length + prepareAtTransactions
-  if (room < 1 || wanted > maxBlockTransactions || (await store.blocks.waiting(wanted)) < wanted) return false
+  if (room < 1 || wanted > maxBlockTransactions) return false
+  const waiting = await store.blocks.waiting(wanted)
+  if (waiting < wanted) return waiting > 0
   const added = await oldestAfter(store, ahead, room)
   const prepared = await roots.prepare(
     added.map(({ cbor }) => cbor),

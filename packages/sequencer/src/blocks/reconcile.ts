@@ -1,7 +1,7 @@
 import { genesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { blockTokenName, decodeBlockDatum } from '@ratatosk/contracts'
-import { Layer1Error } from '@ratatosk/layer1'
+import { Layer1Error, type Tip } from '@ratatosk/layer1'
 import { type BlockElement, type RootElement, readStateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
@@ -13,8 +13,8 @@ import { sendPending } from './send-pending.js'
 
 /** Store and layer 1 at a moment at which they agree. */
 export interface ChainView {
-  /** Slot of layer 1's tip, read before everything else. */
-  readonly slot: bigint
+  /** Layer 1's tip, read before everything else. */
+  readonly tip: Tip
   readonly root: RootElement
   readonly local: LocalBlocks
   /** The element of `local.newestCommitted`. After a removal it is not the output of any transaction of this store. */
@@ -57,7 +57,7 @@ export async function reconcile(context: SequencerContext): Promise<ChainView> {
   for (let round = 0; round < maxRounds; round++) {
     const local = await readLocalBlocks(context)
     // The tip first, so that everything read afterwards is at least as recent.
-    const { slot } = await context.layer1.tip({ signal: context.signal })
+    const tip = await context.layer1.tip({ signal: context.signal })
     const root = await readRoot(context)
     const found = await compareEnds(context, local, root)
     if (found === 'differs') {
@@ -65,12 +65,12 @@ export async function reconcile(context: SequencerContext): Promise<ChainView> {
       await compareQueue(context)
     }
     if (found === 'differs' || found === 'changed') continue
-    if (await updateMature(context, local, slot)) continue
+    if (await updateMature(context, local, tip.slot)) continue
     const pending = pendingTransactions(local.unconfirmed, local.oldestUnmerged, context.memory.deadMerges)
-    const alive = await sendPending(context, pending, slot, root)
+    const alive = await sendPending(context, pending, tip.slot, root)
     if (alive === 'changed') continue
     pruneMemory(context, local, alive)
-    return { slot, root, local, tail: found.tail, pending: alive }
+    return { tip, root, local, tail: found.tail, pending: alive }
   }
   throw new Layer1Error('invalid answer', 'Layer 1 shows another state at each read')
 }
@@ -153,8 +153,8 @@ async function compareEnds(
   return 'changed'
 }
 
-/** The number of unconfirmed blocks that are in the queue. Each commit spends the one before, so that one read mostly suffices. */
-async function countArrived(context: SequencerContext, unconfirmed: readonly Block[]): Promise<number> {
+/** The number of unconfirmed blocks that are in the queue, of the oldest. Each commit spends the one before, so that one read mostly suffices. */
+export async function countArrived(context: Reading, unconfirmed: readonly Block[]): Promise<number> {
   const newest = unconfirmed.at(-1)
   if (newest === undefined) return 0
   if ((await readElement(context, newest)) !== undefined) return unconfirmed.length
@@ -164,9 +164,11 @@ async function countArrived(context: SequencerContext, unconfirmed: readonly Blo
   return unconfirmed.length - 1
 }
 
+type Reading = Pick<SequencerContext, 'layer1' | 'contracts' | 'signal'>
+
 /** A block's element in the queue; undefined if it is not there. */
 async function readElement(
-  { layer1, contracts, signal }: SequencerContext,
+  { layer1, contracts, signal }: Reading,
   { headerHash }: Block,
 ): Promise<BlockElement | undefined> {
   const unit = contracts.scripts.queue.policy + toHex(blockTokenName(headerHash))

@@ -64,7 +64,7 @@ test('ends waiting calls when it is closed', async () => {
 test('1,000 calls of an operation in a second cost layer 1 what a few do', async (context) => {
   const { store, queue } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
-  context.onTestFinished(chain.keepMining())
+  const stop = chain.keepMining()
   let calls = 0
   const layer1 = new Proxy(chain.layer1, {
     get(target, name: keyof Layer1) {
@@ -76,13 +76,15 @@ test('1,000 calls of an operation in a second cost layer 1 what a few do', async
       }
     },
   })
-  const { sequencer } = await openRollup(context, store, layer1, { mergeEveryMs: 3_600_000 })
+  const { sequencer } = await openRollup(context, store, layer1, { mergeEveryMs: 3_600_000, pollMs: 200 })
   await sequencer.run('init')
   const intervalMs = 500
   const operations = createOperations({ queue, sequencer, intervalMs })
   context.onTestFinished(() => operations.close())
   const asked = ['commit', 'merge', 'init', 'repair'] as const satisfies readonly Operation[]
   await Promise.all(asked.map((operation) => operations.run(operation)))
+  // Each new block of layer 1 would be looked at.
+  await stop()
   await sleep(intervalMs)
 
   const counted = async (run: () => Promise<unknown>) => {
