@@ -38,7 +38,7 @@ test('runs a full batch at once and a smaller one when nothing more arrives', as
   expect(batches).toEqual([[1, 2, 3]])
   await finish()
   add(4, 5)
-  await vi.advanceTimersByTimeAsync(14)
+  await vi.advanceTimersByTimeAsync(4)
   expect(batches).toHaveLength(1)
   await vi.advanceTimersByTimeAsync(1)
   expect(batches).toEqual([
@@ -78,23 +78,33 @@ test('does not wait for others longer than a pause', async () => {
   expect(batches).toEqual([[1, 2]])
 })
 
-test('waits longer for others when a batch has just started, and not after a pause', async () => {
+test('waits longer for others after a batch of several, unless there was a pause', async () => {
   const { batches, add, finish } = recording({ size: 100, quietMs: 5, mostMs: 50 })
-  add(1)
+  add(1, 2, 3, 4)
   await vi.advanceTimersByTimeAsync(5)
   await finish()
-  for (const item of [2, 3, 4]) {
+  for (const item of [5, 6]) {
     add(item)
-    await vi.advanceTimersByTimeAsync(14)
+    await vi.advanceTimersByTimeAsync(24)
   }
-  expect(batches).toEqual([[1]])
+  expect(batches).toEqual([[1, 2, 3, 4]])
   await vi.advanceTimersByTimeAsync(1)
-  expect(batches).toEqual([[1], [2, 3, 4]])
+  expect(batches).toEqual([
+    [1, 2, 3, 4],
+    [5, 6],
+  ])
+  await finish()
+  add(7)
+  await vi.advanceTimersByTimeAsync(5)
+  expect(batches.at(-1), 'a client that waits for each of its transactions').toEqual([7])
+  await finish()
+  add(8, 9, 10, 11)
+  await vi.advanceTimersByTimeAsync(5)
   await finish()
   await vi.advanceTimersByTimeAsync(50)
-  add(5)
+  add(12)
   await vi.advanceTimersByTimeAsync(5)
-  expect(batches).toEqual([[1], [2, 3, 4], [5]])
+  expect(batches.at(-1), 'after a pause').toEqual([12])
 })
 
 test('runs one batch at a time and collects the next one meanwhile', async () => {

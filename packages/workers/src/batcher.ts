@@ -1,14 +1,16 @@
 export interface BatchLimits {
   /** The most items in a batch. */
   readonly size: number
-  /** Milliseconds without a new item after which a batch starts; three times as many in a steady stream of items. */
+  /** Milliseconds without a new item after which a batch starts; five times as many in a steady stream of items. */
   readonly quietMs: number
   /** Milliseconds after its first item was added at which a batch starts, however close together others arrive. */
   readonly mostMs: number
 }
 
 /** Submissions that share a job arrive together, so the pauses of a steady stream are longer than those between its items. */
-const steadyFactor = 3
+const steadyFactor = 5
+/** A batch of so many is followed by others: one client that waits for each of its transactions is no stream. */
+const steadySize = 4
 
 /**
  * Collects items into batches and runs one batch at a time: as soon as it is full, nothing has arrived for a while, or its first item has
@@ -24,8 +26,9 @@ export class Batcher<Item> {
   /** When the first and the last of the waiting items were added, by the monotonic clock. */
   #first = 0
   #last = 0
-  /** When the batch before started. */
+  /** When the batch before started, and how many items it had. */
   #started = Number.NEGATIVE_INFINITY
+  #size = 0
 
   /** @param run must not reject */
   constructor(limits: BatchLimits, run: (items: readonly Item[]) => Promise<void>) {
@@ -59,7 +62,7 @@ export class Batcher<Item> {
 
   get #quietMs(): number {
     const { quietMs, mostMs } = this.#limits
-    const isSteady = this.#first - this.#started < mostMs
+    const isSteady = this.#size >= steadySize && this.#first - this.#started < mostMs
     return isSteady ? quietMs * steadyFactor : quietMs
   }
 
@@ -68,7 +71,7 @@ export class Batcher<Item> {
     this.#timer = undefined
     const { size } = this.#limits
     const batch = this.#items.slice(0, size)
-    this.#running = batch.length
+    this.#running = this.#size = batch.length
     this.#items = this.#items.slice(size)
     this.#started = performance.now()
     this.#first = this.#started

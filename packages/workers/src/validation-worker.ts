@@ -23,9 +23,9 @@ export interface ValidationWorkerOptions {
   readonly now?: () => number
   /** The most transactions that are judged and written together. @defaultValue 256 */
   readonly batchSize?: number
-  /** After how long without another transaction a batch is judged, in milliseconds; three times as long in a steady stream. @defaultValue 5 */
+  /** After how long without another transaction a batch is judged, in milliseconds; five times as long in a steady stream. @defaultValue 5 */
   readonly batchQuietMs?: number
-  /** How long the first transaction of a batch waits for others that keep arriving, in milliseconds. @defaultValue 50 */
+  /** How long the first transaction of a batch waits for others that keep arriving, in milliseconds. @defaultValue 100 */
   readonly batchWaitMs?: number
   /** The most deliveries that this worker handles at a time. @defaultValue 768 */
   readonly concurrency?: number
@@ -94,7 +94,7 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     now: options.now ?? Date.now,
     batchSize,
     batchQuietMs: options.batchQuietMs ?? 5,
-    batchWaitMs: options.batchWaitMs ?? 50,
+    batchWaitMs: options.batchWaitMs ?? 100,
     maxAttempts: options.maxAttempts ?? 5,
     backoff,
     ...(exchange === undefined ? {} : { exchange }),

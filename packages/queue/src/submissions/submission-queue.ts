@@ -201,7 +201,7 @@ function inserter(
     backend.kind === 'redis'
       ? { maxItems: size.transactions, quietIterations: 0 }
       : { maxItems: 512, quietIterations: 3 }
-  return addsInBulk(insert, { ...batches, paceMs: 10, quietMs: 3, promptItems: 16 })
+  return addsInBulk(insert, { ...batches, paceMs: 20, quietMs: 3, promptItems: 16 })
 }
 
 async function countWaiting(jobs: JobQueue<QueuedTransactions>): Promise<QueueSize> {
