@@ -49,8 +49,15 @@ export function createScheduler(cycle: Cycle): Scheduler {
   let reported = ''
   let unqueued = ''
 
+  /** How many transactions wait, as it was counted in this tick. */
+  let counted: Promise<number> | undefined
+  const countWaiting = (): Promise<number> => {
+    counted ??= store.blocks.waiting(Math.max(context.commitAtTransactions, context.maxBlockTransactions))
+    return counted
+  }
+
   const waiting: WaitingTransactions = {
-    count: (limit) => store.blocks.waiting(limit),
+    count: async (limit) => Math.min(limit, await countWaiting()),
     async fees(limit) {
       let sum = 0n
       for (const { cbor } of await store.blocks.oldest(feesReadFrom, feesReadFrom * 1024)) {
@@ -69,7 +76,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     // A provider may have the outputs of a block later than its tip.
     const longest = view.pending.length > 0 ? pollsPerReconciliation * pollMs : mergeEveryMs
     if (now - reconciledAt >= Math.min(longest, mergeEveryMs) || (await hasMoved(view, now))) return false
-    if (!context.autoCommit || (await store.blocks.waiting(1)) === 0) return true
+    if (!context.autoCommit || (await countWaiting()) === 0) return true
     return !(await cycle.policy.isDue(cycle.now(), waiting))
   }
 
@@ -98,6 +105,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     const view = cycle.view ?? (await cycle.reconcile())
     cycle.activity = 'commit'
     const commitment = await cycle.commit(view)
+    counted = undefined
     if (commitment.kind === 'wait') return context.pollMs
     const isFull =
       commitment.kind === 'built' && commitment.block.transactions === context.maxBlockTransactions
@@ -126,6 +134,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
 
   async function runOnce(): Promise<number> {
     const now = performance.now()
+    counted = undefined
     if (await isQuiet(now)) return prepare()
     cycle.activity = 'reconcile'
     await cycle.reconcile()
@@ -144,7 +153,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
   async function prepare(): Promise<number> {
     const { pollMs } = context
     if (cycle.isOperationWaiting) return pollMs
-    const next = (await prepareBlock(context)) ? Math.min(pollMs, fillingMs) : pollMs
+    const next = (await prepareBlock(context, await countWaiting())) ? Math.min(pollMs, fillingMs) : pollMs
     const due = cycle.policy.dueIn(cycle.now())
     return due > 0 ? Math.min(next, due) : next
   }

@@ -16,20 +16,17 @@ type Preparing = Pick<
  * While the mempool fills up, reads its oldest transactions and has the roots prepared for them, so that the next block has to do the rest
  * only.
  *
+ * @param waiting how many transactions the mempool has
  * @returns whether transactions wait for a block with room for more
  */
-export async function prepareBlock({
-  store,
-  roots,
-  memory,
-  maxBlockTransactions,
-  prepareAtTransactions,
-}: Preparing): Promise<boolean> {
+export async function prepareBlock(
+  { store, roots, memory, maxBlockTransactions, prepareAtTransactions }: Preparing,
+  waiting: number,
+): Promise<boolean> {
   const { ahead } = memory
   const room = Math.min(maxBlockTransactions - ahead.length, most)
   const wanted = ahead.length + prepareAtTransactions
   if (room < 1 || wanted > maxBlockTransactions) return false
-  const waiting = await store.blocks.waiting(wanted)
   if (waiting < wanted) return waiting > 0
   const added = await oldestAfter(store, ahead, room)
   const prepared = await roots.prepare(
