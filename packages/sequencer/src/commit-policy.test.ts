@@ -55,11 +55,16 @@ async function simulate({
   return { commits, spent, mostInAnHour, warnings }
 }
 
+/** A policy without a budget. */
+function everySecond() {
+  const log = { info() {}, warn() {}, error() {} }
+  const settings = { commitEveryMs: 1000, commitAtTransactions: 10_000, commitAtFees: undefined }
+  return createCommitPolicy({ ...settings, hourlyBudget: undefined, log })
+}
+
 describe('the commit policy', () => {
   test('tells when a block is due by age, from the beginning of the last commit', () => {
-    const log = { info() {}, warn() {}, error() {} }
-    const settings = { commitEveryMs: 1000, commitAtTransactions: 10_000, commitAtFees: undefined }
-    const policy = createCommitPolicy({ ...settings, hourlyBudget: undefined, log })
+    const policy = everySecond()
     expect(policy.dueIn(5000)).toBe(0)
     policy.committed(5000, 5100, fee, false)
     expect(policy.dueIn(5400)).toBe(600)
@@ -69,9 +74,7 @@ describe('the commit policy', () => {
   })
 
   test('waits for twice as long as the last commit took, and at most twice the interval', () => {
-    const log = { info() {}, warn() {}, error() {} }
-    const settings = { commitEveryMs: 1000, commitAtTransactions: 10_000, commitAtFees: undefined }
-    const policy = createCommitPolicy({ ...settings, hourlyBudget: undefined, log })
+    const policy = everySecond()
     const interval = (tookMs: number) => {
       policy.committed(5000, 5000 + tookMs, fee, false)
       return policy.dueIn(5000)

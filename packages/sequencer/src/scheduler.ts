@@ -100,8 +100,8 @@ export function createScheduler(cycle: Cycle): Scheduler {
 
   /** @returns milliseconds until the next call */
   async function commit(): Promise<number> {
-    if (!context.autoCommit || cycle.isOperationWaiting) return prepare()
-    if (!(await cycle.policy.isDue(cycle.now(), waiting))) return prepare()
+    const mayCommit = context.autoCommit && !cycle.isOperationWaiting
+    if (!mayCommit || !(await cycle.policy.isDue(cycle.now(), waiting))) return prepare()
     const view = cycle.view ?? (await cycle.reconcile())
     cycle.activity = 'commit'
     const commitment = await cycle.commit(view)
