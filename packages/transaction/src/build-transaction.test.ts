@@ -16,6 +16,8 @@ const parameters = defaultParameters()
 const unit = fromHex('d87980')
 const succeeding: ScriptContent = { language: 'PlutusV3', bytes: fromHex('450101002499') }
 const failing: ScriptContent = { language: 'PlutusV3', bytes: fromHex('450101002601') }
+/** Serialises the script context: the larger it is, the more this costs. */
+const sizing: ScriptContent = { language: 'PlutusV3', bytes: fromHex('4a010100232498dd980081') }
 const hashOf = ({ language, bytes }: ScriptContent) => scriptHash(language, bytes)
 const policyScript: ScriptContent = {
   language: 'native',
@@ -47,6 +49,23 @@ const context = (funds: readonly Utxo[]): BuildContext => ({
   networkId: 0,
   evaluator,
 })
+
+/** Records the runs of scripts. */
+function counting(given: BuildContext, runs: string[]): BuildContext {
+  return {
+    ...given,
+    evaluator: {
+      async evaluate(transaction, utxos, ...others) {
+        const result = await evaluator.evaluate(transaction, utxos, ...others)
+        const isMeasuring = transaction.witnesses.redeemers.some(
+          ({ executionUnits }) => executionUnits.memory === parameters.maxTransactionExecutionUnits.memory,
+        )
+        runs.push(isMeasuring ? 'measured' : result.ok ? 'judged' : 'exceeded')
+        return result
+      },
+    },
+  }
+}
 
 /** What comes in less what goes out; without fee and minting nothing is left. */
 function balanceOf({ spent, transaction, fee }: BuiltTransaction): Quantities {
@@ -213,6 +232,30 @@ describe('scripts', () => {
     const built = await buildTransaction(draft, context([utxo(), library]))
     expect(built.spent).not.toContain(library)
     expect(built.fee - minimumFee(built.transaction, parameters, succeeding.bytes.length) < 1000n).toBe(true)
+  })
+
+  it('run twice: measured once, and judged once with their budgets', async () => {
+    const runs: string[] = []
+    const draft: TransactionDraft = {
+      inputs: [{ utxo: lockedBy(succeeding), redeemer: unit }],
+      scripts: [succeeding],
+    }
+    await buildTransaction(draft, counting(context([utxo(), utxo()]), runs))
+    expect(runs).toEqual(['measured', 'judged'])
+  })
+
+  it('are measured again where another input makes them exceed their budgets', async () => {
+    const runs: string[] = []
+    const draft: TransactionDraft = {
+      inputs: [{ utxo: lockedBy(sizing), redeemer: unit }],
+      // What is left covers the fee only while the redeemers have no budgets.
+      outputs: [{ address: emptyKeys.addressText, lovelace: 8_843_000n }],
+      scripts: [sizing],
+    }
+    const built = await buildTransaction(draft, counting(context([utxo(), utxo(), utxo()]), runs))
+    expect(built.spent).toHaveLength(2)
+    expect(runs).toEqual(['measured', 'exceeded', 'measured', 'judged'])
+    expect([...balanceOf(built)]).toEqual([])
   })
 
   it('that pay for themselves take collateral from funds that they leave alone', async () => {

@@ -7,9 +7,9 @@ import {
   minimumFee,
   minimumLovelace,
   outputReferenceKey,
-  type Transaction,
   type TransactionOutput,
   type Utxo,
+  type Verdict,
 } from '@ratatosk/ledger'
 import { type Attempt, assemble, sign } from './assemble.js'
 import { selectCoins } from './coin-selection.js'
@@ -18,7 +18,7 @@ import { toOutput } from './encode-output.js'
 import { WalletError } from './errors.js'
 import { type Plan, planTransaction } from './plan.js'
 import { addQuantity, LOVELACE, type Quantities, toValue } from './quantities.js'
-import { type Budgets, measureScripts, withinBudgets } from './script-budgets.js'
+import { type Budgets, exceedsBudget, measureScripts } from './script-budgets.js'
 import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
 
 /** Each round only adds inputs, bytes and budget, so few are needed. */
@@ -40,17 +40,13 @@ export async function buildTransaction(
 ): Promise<BuiltTransaction> {
   const plan = planTransaction(draft, context.parameters)
   const funding = createFunding(plan, context)
-  let budgets: Budgets = new Map()
+  let attempt = settleFee(plan, context, funding, new Map())
+  if (!plan.runsScripts) return accepted(await judged(plan, attempt, context))
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const attempt = settleFee(plan, context, funding, budgets)
-    if (plan.runsScripts) {
-      const used = await measureScripts(plan, attempt, context)
-      if (!withinBudgets(used, budgets)) {
-        budgets = used.withMargin
-        continue
-      }
-    }
-    return finish(plan, attempt, context)
+    const budgets = await measureScripts(plan, attempt, context)
+    attempt = settleFee(plan, context, funding, budgets)
+    const outcome = await judged(plan, attempt, context)
+    if (!exceedsBudget(outcome.verdict)) return accepted(outcome)
   }
   throw new WalletError('WALLET_INVALID_DRAFT', 'The scripts need a larger budget at each attempt')
 }
@@ -144,12 +140,17 @@ function referenceScriptsSize({ draft }: Plan, spent: readonly Utxo[]): number {
   return touched.reduce((size, { output }) => size + (output.referenceScript?.bytes.length ?? 0), 0)
 }
 
-async function finish(plan: Plan, attempt: Attempt, context: BuildContext): Promise<BuiltTransaction> {
+interface Judged {
+  readonly built: BuiltTransaction
+  readonly verdict: Verdict
+}
+
+/** Signs an attempt and judges the result by the ledger rules. */
+async function judged(plan: Plan, attempt: Attempt, context: BuildContext): Promise<Judged> {
   const { body } = assemble(plan, attempt, context)
   const id = blake2b256(body)
   const transaction = decodeTransaction(sign(plan, attempt, context, body, id))
-  await assertSound(plan, attempt, context, transaction)
-  return {
+  const built = {
     bytes: transaction.bytes,
     id: toHex(id),
     fee: attempt.fee,
@@ -158,19 +159,15 @@ async function finish(plan: Plan, attempt: Attempt, context: BuildContext): Prom
     collateral: attempt.collateral?.inputs ?? [],
     produced: effects(transaction).produced,
   }
-}
-
-async function assertSound(
-  { draft }: Plan,
-  { spent, collateral }: Attempt,
-  { parameters, networkId, slot, slots, evaluator }: BuildContext,
-  transaction: Transaction,
-): Promise<void> {
-  const touched = [...spent, ...(collateral?.inputs ?? []), ...(draft.referenceInputs ?? [])]
+  const { parameters, networkId, slot, slots, evaluator } = context
+  const touched = [...built.spent, ...built.collateral, ...(plan.draft.referenceInputs ?? [])]
   const utxos = new Map(touched.map((utxo) => [keyOf(utxo), utxo.output]))
   const phaseTwo = evaluator && { evaluator, slots }
-  const verdict = await judge(transaction, utxos, { parameters, networkId, slot }, phaseTwo)
-  if (verdict.length === 0) return
+  return { built, verdict: await judge(transaction, utxos, { parameters, networkId, slot }, phaseTwo) }
+}
+
+function accepted({ built, verdict }: Judged): BuiltTransaction {
+  if (verdict.length === 0) return built
   const reasons = verdict.map(({ predicate, message }) => `${predicate}: ${message}`).join('; ')
   throw new WalletError('WALLET_TRANSACTION_REFUSED', `The transaction breaks ledger rules: ${reasons}`, {
     verdict,

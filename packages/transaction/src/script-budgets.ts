@@ -1,4 +1,9 @@
-import { outputReferenceKey, type ProtocolParameters, ScriptsNotJudgedError } from '@ratatosk/ledger'
+import {
+  outputReferenceKey,
+  type ProtocolParameters,
+  ScriptsNotJudgedError,
+  type Verdict,
+} from '@ratatosk/ledger'
 import type { EvaluationFailure } from '@ratatosk/ledger/plutus'
 import { type Attempt, assemble, type Budget, redeemersOf } from './assemble.js'
 import { WalletError } from './errors.js'
@@ -7,49 +12,42 @@ import type { BuildContext } from './types.js'
 
 export type Budgets = ReadonlyMap<string, Budget>
 
-export interface MeasuredBudgets {
-  readonly used: Budgets
-  /** 5 % more, because fee and change, which scripts see, may still change; capped at the transaction's maximum. */
-  readonly withMargin: Budgets
-}
-
 /**
  * Runs the scripts with the maximum budget and measures what they use. Script contexts do not contain budgets, so the
  * figures hold for the same transaction with its final budgets.
  *
+ * @returns 5 % more than was used, because fee, change and inputs, which scripts see, may still change; at most the
+ *   transaction's maximum
  * @throws {WalletError} (rejects) `WALLET_TRANSACTION_REFUSED` where a script fails
  */
-export async function measureScripts(
-  plan: Plan,
-  attempt: Attempt,
-  context: BuildContext,
-): Promise<MeasuredBudgets> {
+export async function measureScripts(plan: Plan, attempt: Attempt, context: BuildContext): Promise<Budgets> {
   const { evaluator, parameters, slots } = context
   if (evaluator === undefined) throw invalidDraft('the transaction runs scripts and no evaluator was given')
   const largest = parameters.maxTransactionExecutionUnits
   const redeemers = redeemersOf(plan, attempt)
-  const budgets = new Map(redeemers.map(({ key }) => [key, largest]))
-  const { transaction } = assemble(plan, { ...attempt, budgets }, context)
+  const unlimited = new Map(redeemers.map(({ key }) => [key, largest]))
+  const { transaction } = assemble(plan, { ...attempt, budgets: unlimited }, context)
   const named = [...attempt.spent, ...(plan.draft.referenceInputs ?? [])]
   const utxos = new Map(named.map(({ reference, output }) => [outputReferenceKey(reference), output]))
   const result = await evaluator.evaluate(transaction, utxos, parameters, slots)
   if (result.failure) throw refusal(result.failure)
 
-  const used = new Map<string, Budget>()
+  const budgets = new Map<string, Budget>()
   for (const { purpose, index, outcome } of result.redeemers) {
     const tag = purpose === 'spend' ? 0 : 1
     const redeemer = redeemers.find((candidate) => candidate.tag === tag && candidate.index === index)
-    if (redeemer && outcome.kind === 'Succeeded') used.set(redeemer.key, outcome.used)
+    if (redeemer && outcome.kind === 'Succeeded') budgets.set(redeemer.key, widen(outcome.used, parameters))
   }
-  return { used, withMargin: new Map([...used].map(([key, budget]) => [key, widen(budget, parameters)])) }
+  return budgets
 }
 
-/** Whether every script stays within its declared budget. */
-export function withinBudgets({ used }: MeasuredBudgets, budgets: Budgets): boolean {
-  return [...used].every(([key, { memory, steps }]) => {
-    const declared = budgets.get(key)
-    return declared !== undefined && memory <= declared.memory && steps <= declared.steps
-  })
+/** Whether a verdict is that a script needs more than its declared budget. */
+export function exceedsBudget(verdict: Verdict): boolean {
+  const exceeded: EvaluationFailure['kind'] = 'BudgetExceeded'
+  return verdict.some(
+    ({ details: { failures } }) =>
+      Array.isArray(failures) && failures.some((failure) => failure?.kind === exceeded),
+  )
 }
 
 function widen(
