@@ -19,9 +19,13 @@ import { DevnetError } from './errors.js'
 import { createFaults } from './faults.js'
 import { defaultParameters, genesisHash, genesisOutputs } from './genesis/genesis.js'
 import { testGenesis } from './genesis/wallets.js'
+import { runOnSchedule } from './schedule.js'
 import { createMemoryStore } from './store/memory-store.js'
 import { restore } from './store/restore.js'
 import type { Devnet, DevnetOptions } from './types.js'
+
+/** Where in its slot a scheduled block is made, from 0 to 1. It includes what the sequencer sends near the start of the slot. */
+const placeInSlot = 0.6
 
 /**
  * Opens a devnet: the chain in the store, or a new one if the store is empty.
@@ -181,7 +185,9 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       if (currentSlot() > chain.tip.slot) await produceBlock()
     }).catch(onError)
   }
-  const timer = blockEveryMs === 0 ? undefined : setInterval(produceScheduledBlock, blockEveryMs)
+  const from = genesis.startTime + placeInSlot * slotLengthMs
+  const schedule = { everyMs: blockEveryMs, from, now: () => clock.now() }
+  const endSchedule = blockEveryMs === 0 ? undefined : runOnSchedule(schedule, produceScheduledBlock)
 
   return {
     parameters,
@@ -240,7 +246,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       return () => listeners.delete(listener)
     },
     async close() {
-      clearInterval(timer)
+      endSchedule?.()
       closed = true
       await mutex.runExclusive(() => {})
       listeners.clear()

@@ -3,6 +3,7 @@ import { createCommitPolicy } from './commit-policy.js'
 import { commitDefaults, estimateDailyCost, typicalBlockCost } from './spending.js'
 
 const hour = 3_600_000
+const slots = { zeroTime: 500n, zeroSlot: 0n, slotLength: 1000 }
 const fee = typicalBlockCost / 2n
 
 interface Load {
@@ -25,7 +26,7 @@ async function simulate({
 }: Load) {
   const warnings: string[] = []
   const log = { info() {}, error() {}, warn: (_: object, message: string) => warnings.push(message) }
-  const policy = createCommitPolicy({ ...settings, commitAtTransactions, commitAtFees, log })
+  const policy = createCommitPolicy({ ...settings, commitAtTransactions, commitAtFees, slots, log })
   let waiting = 0
   let spent = 0n
   let mostInAnHour = 0n
@@ -59,7 +60,7 @@ async function simulate({
 function everySecond() {
   const log = { info() {}, warn() {}, error() {} }
   const settings = { commitEveryMs: 1000, commitAtTransactions: 10_000, commitAtFees: undefined }
-  return createCommitPolicy({ ...settings, hourlyBudget: undefined, log })
+  return createCommitPolicy({ ...settings, hourlyBudget: undefined, slots, log })
 }
 
 describe('the commit policy', () => {
@@ -69,8 +70,16 @@ describe('the commit policy', () => {
     policy.committed(5000, 5100, fee, false)
     expect(policy.dueIn(5400)).toBe(600)
     expect(policy.dueIn(6200)).toBe(0)
-    policy.committed(6200, 6300, fee, true)
-    expect(policy.dueIn(6300)).toBe(0)
+  })
+
+  test('has one block in each slot of layer 1, however many transactions wait', async () => {
+    const policy = everySecond()
+    const many = { count: async (limit: number) => limit, fees: async (limit: bigint) => limit }
+    policy.committed(6600, 6700, fee, true)
+    expect(await policy.isDue(7499, many)).toBe(false)
+    expect(policy.dueIn(7400)).toBe(100)
+    expect(await policy.isDue(7500, many)).toBe(true)
+    expect(policy.dueIn(7500)).toBe(0)
   })
 
   test('waits for twice as long as the last commit took, and at most twice the interval', () => {

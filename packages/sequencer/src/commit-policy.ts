@@ -1,3 +1,4 @@
+import { type SlotConfig, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/telemetry'
 import { createSpendingMeter, type SpendingMeter } from './spending.js'
 
@@ -7,6 +8,8 @@ export interface CommitPolicyOptions {
   readonly commitAtTransactions: number
   readonly commitAtFees: bigint | undefined
   readonly hourlyBudget: bigint | undefined
+  /** Slots of layer 1. */
+  readonly slots: SlotConfig
   readonly log: Log
 }
 
@@ -18,12 +21,12 @@ export interface WaitingTransactions {
   fees(limit: bigint): Promise<bigint>
 }
 
-/** Decides when scheduled work commits. Times are milliseconds of one clock. */
+/** Decides when scheduled work commits. Times are POSIX milliseconds of a clock that never goes back. */
 export interface CommitPolicy {
   readonly meter: SpendingMeter
-  /** Whether a block is due: by age, size or fees, and within the budget. */
+  /** Whether a block is due: by age, size or fees, in another slot than the one before, and within the budget. */
   isDue(now: number, waiting: WaitingTransactions): Promise<boolean>
-  /** Milliseconds until a block is due by age; 0 if it is. */
+  /** Milliseconds until a block is due by age, in another slot than the one before; 0 if it is. */
   dueIn(now: number): number
   /**
    * Records a commit.
@@ -45,6 +48,7 @@ export function createCommitPolicy({
   commitAtTransactions,
   commitAtFees,
   hourlyBudget,
+  slots,
   log,
 }: CommitPolicyOptions): CommitPolicy {
   const meter = createSpendingMeter(hourlyBudget)
@@ -52,6 +56,11 @@ export function createCommitPolicy({
   let intervalStart = -Infinity
   let interval = commitEveryMs
   let latestAt = -Infinity
+  /**
+   * When the slot ends in which the latest commit began. A block ends at the start of a slot, after the block before it: more blocks than
+   * slots would end ever further in the future.
+   */
+  let slotEnd = -Infinity
   let isWarned = false
 
   function spend(now: number, fee: bigint): void {
@@ -68,14 +77,15 @@ export function createCommitPolicy({
   return {
     meter,
     async isDue(now, waiting) {
-      if (meter.delay(now, latestAt) > 0) return false
+      if (now < slotEnd || meter.delay(now, latestAt) > 0) return false
       if (now - intervalStart >= interval) return true
       if ((await waiting.count(commitAtTransactions)) >= commitAtTransactions) return true
       return commitAtFees !== undefined && (await waiting.fees(commitAtFees)) >= commitAtFees
     },
-    dueIn: (now) => Math.max(0, intervalStart + interval - now),
+    dueIn: (now) => Math.max(0, intervalStart + interval - now, slotEnd - now),
     committed(begun, ended, fee, isFull) {
       latestAt = begun
+      slotEnd = Number(slotToTime(slots, timeToSlot(slots, BigInt(Math.floor(begun))) + 1n))
       if (!isFull) intervalStart = begun
       interval = Math.min(
         Math.max(commitEveryMs, timesTaken * (ended - begun)),

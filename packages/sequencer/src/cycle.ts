@@ -10,6 +10,7 @@ import { type CommitPolicy, createCommitPolicy } from './commit-policy.js'
 import type { SequencerContext } from './context.js'
 import type { SequencerError } from './errors.js'
 import { loadSpending } from './spending.js'
+import { createWaitingBlocks } from './waiting-blocks.js'
 
 /**
  * The state that scheduled work and operations share under one lease. One of them runs at a time; operations take precedence, and
@@ -27,7 +28,7 @@ export interface Cycle {
   view: ChainView | undefined
   /** Makes store, output trie and layer 1 agree. */
   reconcile(): Promise<ChainView>
-  /** Commits a block and records what it costs. */
+  /** Commits a block and records what it costs; the log tells if one waits for long. */
   commit(view: ChainView): Promise<Exclude<Commitment, { kind: 'outdated' }>>
   /** Merges mature blocks and records what they cost. */
   merge(view: ChainView, limit: number): Promise<readonly PendingTransaction[]>
@@ -48,6 +49,7 @@ export function createCycle(context: SequencerContext): Cycle {
   const mutex = new Mutex()
   let operations = 0
   const policy = createCommitPolicy(context)
+  const waitingBlocks = createWaitingBlocks(context.log)
   const now = (): number => performance.timeOrigin + performance.now()
   let areRootsAligned = false
 
@@ -81,10 +83,9 @@ export function createCycle(context: SequencerContext): Cycle {
         let commitment = await commitBlock(context, view)
         while (commitment.kind === 'outdated')
           commitment = await commitBlock(context, await cycle.reconcile())
-        if (commitment.kind === 'built') {
-          const isFull = commitment.block.transactions === context.maxBlockTransactions
-          policy.committed(begun, now(), commitment.fee, isFull)
-        }
+        if (commitment.kind === 'wait') waitingBlocks.waits(begun, commitment.reason)
+        else waitingBlocks.ended()
+        if (commitment.kind === 'built') policy.committed(begun, now(), commitment.fee, commitment.isFull)
         isViewCurrent = commitment.kind !== 'built'
         return commitment
       } finally {

@@ -1,7 +1,7 @@
 import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { isStoreError } from '@ratatosk/store'
-import { prepareBlock } from './blocks/prepare-block.js'
+import { countWaiting, prepareBlock } from './blocks/prepare-block.js'
 import type { ChainView } from './blocks/reconcile.js'
 import { resubmit } from './blocks/resubmit.js'
 import type { WaitingTransactions } from './commit-policy.js'
@@ -51,13 +51,13 @@ export function createScheduler(cycle: Cycle): Scheduler {
 
   /** How many transactions wait, as it was counted in this tick. */
   let counted: Promise<number> | undefined
-  const countWaiting = (): Promise<number> => {
-    counted ??= store.blocks.waiting(Math.max(context.commitAtTransactions, context.maxBlockTransactions))
+  const count = (): Promise<number> => {
+    counted ??= countWaiting(context)
     return counted
   }
 
   const waiting: WaitingTransactions = {
-    count: async (limit) => Math.min(limit, await countWaiting()),
+    count: async (limit) => Math.min(limit, await count()),
     async fees(limit) {
       let sum = 0n
       for (const { cbor } of await store.blocks.oldest(feesReadFrom, feesReadFrom * 1024)) {
@@ -76,7 +76,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     // A provider may have the outputs of a block later than its tip.
     const longest = view.pending.length > 0 ? pollsPerReconciliation * pollMs : mergeEveryMs
     if (now - reconciledAt >= Math.min(longest, mergeEveryMs) || (await hasMoved(view, now))) return false
-    if (!context.autoCommit || (await countWaiting()) === 0) return true
+    if (!context.autoCommit || (await count()) === 0) return true
     return !(await cycle.policy.isDue(cycle.now(), waiting))
   }
 
@@ -107,9 +107,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     const commitment = await cycle.commit(view)
     counted = undefined
     if (commitment.kind === 'wait') return context.pollMs
-    const isFull =
-      commitment.kind === 'built' && commitment.block.transactions === context.maxBlockTransactions
-    return isFull ? 0 : prepare()
+    return commitment.kind === 'built' && commitment.isFull ? 0 : prepare()
   }
 
   /** A queue that is away delays nothing else. */
@@ -153,7 +151,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
   async function prepare(): Promise<number> {
     const { pollMs } = context
     if (cycle.isOperationWaiting) return pollMs
-    const next = (await prepareBlock(context, await countWaiting())) ? Math.min(pollMs, fillingMs) : pollMs
+    const next = (await prepareBlock(context, await count())) ? Math.min(pollMs, fillingMs) : pollMs
     const due = cycle.policy.dueIn(cycle.now())
     return due > 0 ? Math.min(next, due) : next
   }

@@ -154,7 +154,7 @@ export function estimateDailyCost({
 
 /** Defaults of commit interval and budget: seconds on a devnet, where ada is free, minutes on a public network. */
 export const commitDefaults = {
-  /** Shorter than a slot of layer 1, so that a commitment seldom has to wait for the whole of the next one. */
+  /** Shorter than a slot of layer 1: one commitment in each slot, at its start. */
   devnet: { commitEveryMs: 750, hourlyBudget: undefined },
   /** 12 blocks an hour for about 6.6 ada, and room for full blocks. */
   public: { commitEveryMs: 300_000, hourlyBudget: 20_000_000n },

@@ -92,8 +92,8 @@ export interface SequencerOptions {
   /** At the start, initialise a state queue if neither a root unit nor a block exists. @defaultValue false */
   readonly autoInit?: boolean
   /**
-   * Milliseconds between two commits, unless a block is due earlier by size or fees. While a block takes longer than half of it to build,
-   * the next one waits for twice as long as that took, and at most for twice this interval.
+   * Milliseconds between two commits, unless a block is due earlier by size or fees; at most one in each slot of layer 1. While a block
+   * takes longer than half of it to build, the next one waits for twice as long as that took, and at most for twice this interval.
    *
    * @defaultValue 1000
    */

@@ -96,7 +96,8 @@ export const contractSettings = {
     default: hourMs,
     minimum: 10_000,
     maximum: yearMs,
-    description: "Length of an operator's turn, in milliseconds",
+    description:
+      "Length of an operator's turn, in milliseconds; for a third of `BLOCK_VALIDITY_MS` before its end nothing is committed",
   }),
   OPERATOR_BOND: wholeNumber({
     default: 500_000_000,
@@ -142,7 +143,7 @@ export const sequencerSettings = {
     maximum: hourMs,
     defaultNote: '`300000`; devnet: `750`',
     description:
-      'Minimum time between two commitments, in milliseconds; full blocks follow each other at once',
+      'Minimum time between two commitments, in milliseconds; full blocks follow in the next slot of layer 1',
   }),
   COMMIT_BUDGET_PER_HOUR: optionalNumber({
     minimum: 0,

@@ -28,6 +28,8 @@ export type Commitment =
   | {
       readonly kind: 'built'
       readonly block: Block
+      /** Whether it has as many transactions as a block may have. */
+      readonly isFull: boolean
       /** Fee of the commit transaction in lovelace. */
       readonly fee: bigint
     }
@@ -72,7 +74,8 @@ export async function commitBlock(context: SequencerContext, view: ChainView): P
   freeLater(context)
   const ms = Math.round(performance.now() - startedAt)
   context.log.info(...blockLine(block, `committed: ${block.transactions} transactions in ${ms} ms`))
-  return { kind: 'built', block, fee: built.fee }
+  const isFull = block.transactions === context.maxBlockTransactions
+  return { kind: 'built', block, isFull, fee: built.fee }
 }
 
 /** Frees what the roots no longer need, while layer 1 and the next block are waited for. */

@@ -46,15 +46,23 @@ export interface CommitTimes {
 
 /**
  * Chooses when a block ends that is committed now: within the operator's turn, after the previous block, and late enough for layer 1 to
- * include the commit.
+ * include the commit. A block that would end no later than the previous one ends a slot after it, but near the turn's end it waits:
+ * blocks that each end a slot later would use up the turn long before it is over.
  *
  * @param previousEnd end time of the previous block
  * @param tip slot of layer 1's newest block
  * @returns a {@link SequencerError} when the block has to wait for another turn
  */
 export async function planCommit(
-  { layer1, contracts, operator, slots, blockValidityMs, signal }: SequencerContext,
-  { datum }: RegistryElement,
+  {
+    layer1,
+    contracts,
+    operator,
+    slots,
+    blockValidityMs,
+    signal,
+  }: Pick<SequencerContext, 'layer1' | 'contracts' | 'operator' | 'slots' | 'blockValidityMs' | 'signal'>,
+  { datum }: Pick<RegistryElement, 'datum'>,
   previousEnd: bigint,
   tip: bigint,
 ): Promise<CommitTimes | SequencerError> {
@@ -67,19 +75,25 @@ export async function planCommit(
     return notInTurn("It is another operator's turn")
   const turnEnd = endOfTurn(now, turnLength)
   const latest = slotToTime(slots, timeToSlot(slots, turnEnd))
-  const shortest = min(BigInt(blockValidityMs), turnLength) / 3n
+  const longest = BigInt(blockValidityMs)
+  const shortest = min(longest, turnLength) / 3n
   // A block that ends with the turn is the turn's last: near its end, each block takes half of the time left.
-  const validity = min(BigInt(blockValidityMs), max(shortest, (turnEnd - now) / 2n))
-  const wanted = max(now + validity, previousEnd + 1n)
+  const validity = min(longest, max(shortest, (turnEnd - now) / 2n))
+  const wanted = validity < longest ? now + validity : max(now + validity, previousEnd + 1n)
   const endTime = min(slotToTime(slots, firstSlotFrom(slots, wanted)), latest)
+  if (endTime <= previousEnd && previousEnd < latest)
+    return notInTurn(
+      "The operator's turn is nearly over, and the previous block ends later than this one may",
+      'wait a few seconds',
+    )
   if (endTime <= previousEnd || endTime - now < shortest)
     return notInTurn("Too little of the operator's turn is left")
   // The tip's slot, in case this clock is ahead of the network's, but not before the turn: the whole validity lies in one turn.
   return { slot: max(min(tip, current), firstSlotFrom(slots, turnEnd - turnLength)), endTime }
 }
 
-const notInTurn = (reason: string): SequencerError =>
-  new SequencerError('SEQUENCER_NOT_IN_TURN', `${reason}: wait for the next turn`)
+const notInTurn = (reason: string, advice = 'wait for the next turn'): SequencerError =>
+  new SequencerError('SEQUENCER_NOT_IN_TURN', `${reason}: ${advice}`)
 
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)

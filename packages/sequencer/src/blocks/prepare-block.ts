@@ -12,6 +12,20 @@ type Preparing = Pick<
   'store' | 'roots' | 'memory' | 'maxBlockTransactions' | 'prepareAtTransactions'
 >
 
+/** How many transactions the mempool has, counted up to the most that makes a difference. */
+export async function countWaiting({
+  store,
+  memory: { ahead },
+  commitAtTransactions,
+  maxBlockTransactions,
+}: Pick<
+  SequencerContext,
+  'store' | 'memory' | 'commitAtTransactions' | 'maxBlockTransactions'
+>): Promise<number> {
+  const left = Math.max(commitAtTransactions, maxBlockTransactions) - ahead.length
+  return ahead.length + (left < 1 ? 0 : await store.blocks.waiting(left, ahead.at(-1)?.sequence))
+}
+
 /**
  * While the mempool fills up, reads its oldest transactions and has the roots prepared for them, so that the next block has to do the rest
  * only.

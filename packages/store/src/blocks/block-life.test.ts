@@ -46,6 +46,16 @@ describeEveryBackend('changing blocks', (backend) => {
     expect(await store.history(alice.address, everything)).toEqual(cborOf(0, 6))
   })
 
+  it('counts what waits, up to a limit and after a sequence number', async () => {
+    await buildBlock(store, lease, 'one', 1)
+    const [, second] = await store.blocks.oldest(2)
+    expect(await store.blocks.waiting(10)).toBe(5)
+    expect(await store.blocks.waiting(4)).toBe(4)
+    expect(await store.blocks.waiting(10, second?.sequence)).toBe(3)
+    // What blocks have taken does not count.
+    expect(await store.blocks.waiting(10, 0n)).toBe(5)
+  })
+
   it.each<[string, (block: NewBlock) => NewBlock]>([
     ['another previous header hash', (block) => ({ ...block, previousHeaderHash: headerHashOf('other') })],
     ['one transaction too many', (block) => ({ ...block, transactions: block.transactions + 1 })],

@@ -108,7 +108,8 @@ const waiting = statement(
   { waiting: int4 },
   `SELECT count(*)::integer AS waiting
   FROM (
-    SELECT FROM ratatosk.mempool_transactions WHERE sequence > ${endOfBlocks} ORDER BY sequence LIMIT $1
+    SELECT FROM ratatosk.mempool_transactions
+    WHERE sequence > GREATEST($2, ${endOfBlocks}) ORDER BY sequence LIMIT $1
   ) AS counted`,
 )
 
@@ -151,8 +152,8 @@ export function readBlocks(connection: Connection): BlockReads {
         : connection.query(oldestWithin, [count, checkedCount(maxBytes), after])
     },
 
-    async waiting(limit) {
-      const [row] = await connection.query(waiting, [checkedCount(limit)])
+    async waiting(limit, after = 0n) {
+      const [row] = await connection.query(waiting, [checkedCount(limit), after])
       return row?.waiting ?? 0
     },
 

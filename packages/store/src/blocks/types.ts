@@ -114,8 +114,12 @@ export interface Blocks {
    * @param after a sequence number: those after it only
    */
   oldest(limit: number, maxBytes?: number, after?: bigint): Promise<OrderedTransaction[]>
-  /** How many transactions are in the mempool, counted up to `limit`. */
-  waiting(limit: number): Promise<number>
+  /**
+   * How many transactions are in the mempool, counted up to `limit`.
+   *
+   * @param after a sequence number: those after it only
+   */
+  waiting(limit: number, after?: bigint): Promise<number>
 
   /** The newest block that is not removed. */
   newest(): Promise<Block | undefined>
