@@ -60,10 +60,10 @@ export interface OutputTrie {
   /**
    * Frees memory or disk of states that are no longer kept, if the store leaves that to its user.
    *
-   * @param limit the number of nodes after which it stops; about 20,000 a second
-   * @returns whether it may be worth calling again
+   * @param limit the number of nodes after which it stops; some 300,000 a second
+   * @returns how many are left that are worth it
    */
-  free(limit: number): boolean
+  free(limit: number): number
   /**
    * Replaces the whole set, its history included. The set stays as it was until the last entry has come, and
    * when the iterable throws.

@@ -66,10 +66,10 @@ export interface Trie extends TrieView {
    * Frees nodes of forgotten versions, in a store that leaves that to its user, such as one of `openLmdbStore` with
    * `freesLater`.
    *
-   * @param limit the number of nodes after which it stops; about 20,000 a second
-   * @returns whether there are more that are worth it
+   * @param limit the number of nodes after which it stops; some 300,000 a second
+   * @returns how many are left that are worth it
    */
-  free(limit: number): boolean
+  free(limit: number): number
   /**
    * Replaces the whole map and its history by these entries, in any order. Much faster than inserting them;
    * uses 64 bytes per entry while it runs. The map is unchanged until the last entry has been read.

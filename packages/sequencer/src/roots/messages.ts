@@ -21,8 +21,8 @@ export interface Exchanges {
     readonly request: { readonly transactions: PackedBytes; readonly after: number }
     readonly answer: number
   }
-  /** Frees a piece; answers whether to ask again. */
-  free: { readonly request: undefined; readonly answer: boolean }
+  /** Frees a piece; answers how many nodes are left. */
+  free: { readonly request: undefined; readonly answer: number }
   revert: { readonly request: Uint8Array; readonly answer: boolean }
   prove: {
     readonly request: { readonly root: Uint8Array; readonly outref: Uint8Array }

@@ -4,6 +4,9 @@ import { buffersOf, pack, packOutputs } from './messages.js'
 import { startThread } from './thread-client.js'
 import type { Roots, RootsOptions, UnspentOutput } from './types.js'
 
+/** Calls over which freeing is spread: one after each block, and there is more to free after 64 blocks. */
+const shares = 32
+
 /**
  * Starts the thread that computes the roots of blocks, with the unspent outputs that the folder holds.
  *
@@ -22,6 +25,9 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
   const calls = new Mutex()
   let closing: Promise<void> | undefined
   let freeing: Promise<void> | undefined
+  /** Nodes that are left to free, and how many of them are freed now. */
+  let left = 0
+  let share = 0
 
   /** Runs calls one after another, in the order in which they were made. */
   async function inOrder<T>(call: () => Promise<T>): Promise<T> {
@@ -48,9 +54,14 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
     return thread.ask('endRebuild', undefined)
   }
 
-  async function freePieces(): Promise<void> {
-    let isMore = true
-    while (isMore && closing === undefined) isMore = await inOrder(() => thread.ask('free', undefined))
+  async function freeShare(): Promise<void> {
+    let freed = 0
+    do {
+      const before = left
+      left = await inOrder(() => thread.ask('free', undefined))
+      if (left > before) share = Math.ceil(left / shares)
+      else freed += before - left
+    } while (left > 0 && freed < share && closing === undefined)
   }
 
   return {
@@ -73,7 +84,7 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
     },
 
     free() {
-      freeing ??= freePieces().finally(() => {
+      freeing ??= freeShare().finally(() => {
         freeing = undefined
       })
       return freeing

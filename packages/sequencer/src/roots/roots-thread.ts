@@ -34,8 +34,8 @@ const { options, busy }: ThreadData = workerData
 let rebuild: Rebuild | undefined
 let ahead: Ahead | undefined
 
-/** Nodes that are freed at once: some 20 ms. */
-const freedAtOnce = 1500
+/** Nodes that are freed at once: some 10 ms. */
+const freedAtOnce = 3000
 
 try {
   const trie = open(options)

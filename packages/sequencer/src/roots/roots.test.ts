@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { chain, fundsOf, keyOf, outputsOf, signed } from '@ratatosk/test-kit'
-import { describe, expect, test } from 'vitest'
+import { openLmdbStore } from '@ratatosk/trie/lmdb'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openRoots } from './open-roots.js'
 import {
   after,
@@ -202,11 +203,12 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
   })
 
   test('earlier states are freed in pieces between other calls', async () => {
-    const roots = await opened({ ...(await optionsOf()), history: 2 })
+    const options = await optionsOf()
+    const roots = await opened({ ...options, history: 2 })
     await roots.rebuild(piecesOf(outputs.values()))
     const blocks = successiveBlocks(key, genesis)
     let state = outputs
-    for (let n = 0; n < 40; n++) {
+    for (let n = 0; n < 80; n++) {
       const block = blocks.next().value
       state = after(state, block)
       const freed = roots.free()
@@ -214,6 +216,12 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
       if (n % 3 === 0) await Promise.all([freed, roots.free()])
     }
     expect(await roots.root()).toStrictEqual(rootOf(state))
+    await roots.close()
+    if (options.path === undefined) return
+    // Fewer states are left than are freed together.
+    const store = openLmdbStore({ path: options.path, freesLater: true })
+    onTestFinished(() => store.close())
+    expect(store.free(1)).toBe(0)
   })
 
   test('a rebuild that fails changes nothing', async () => {

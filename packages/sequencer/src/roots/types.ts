@@ -56,8 +56,8 @@ export interface Roots {
    */
   prepare(transactions: readonly Uint8Array[], after: number): Promise<number>
   /**
-   * Frees the disk space of states that are no longer kept, in pieces: other calls run in between. To be called after blocks are stored;
-   * resolves when there is nothing left that is worth it.
+   * Frees disk space of states that are no longer kept: a share of what there is, in pieces between which other calls run. To be called
+   * after each block is stored.
    */
   free(): Promise<void>
   /**

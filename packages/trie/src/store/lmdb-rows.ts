@@ -34,9 +34,11 @@ export function encodeIds(ids: readonly number[]): Buffer {
   return row
 }
 
-/** The ids in a row; none if there is no row. */
-export function* decodeIds(row: Buffer | undefined): Generator<number> {
-  for (let offset = 0; row !== undefined && offset < row.length; offset += NUMBER_LENGTH) {
-    yield row.readUIntBE(offset, NUMBER_LENGTH)
-  }
+export const countIds = (row: Buffer): number => Math.floor(row.length / NUMBER_LENGTH)
+
+export function decodeIds(row: Buffer): Float64Array {
+  const ids = new Float64Array(countIds(row))
+  for (let index = 0; index < ids.length; index += 1)
+    ids[index] = row.readUIntBE(index * NUMBER_LENGTH, NUMBER_LENGTH)
+  return ids
 }

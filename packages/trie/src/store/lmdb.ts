@@ -2,6 +2,7 @@ import { open } from 'lmdb'
 import { storeCorrupt, TrieError } from '../errors.js'
 import { emptyRoot } from '../hash/memory.js'
 import { decodeIds, decodeVersion, encodeIds, encodeVersion, type StoredVersion } from './lmdb-rows.js'
+import { type ObsoleteIds, obsoleteIds } from './obsolete-ids.js'
 import type { Outcome, TrieStore, WriteNode } from './store.js'
 
 /** Options of {@link openLmdbStore}. */
@@ -15,8 +16,11 @@ export interface LmdbStoreOptions {
   freesLater?: boolean
 }
 
-/** The number of forgotten versions whose nodes are freed together. */
-const FREED_TOGETHER = 16
+/**
+ * The number of forgotten versions whose nodes are freed together. With more of them, more of the nodes are on the same page, and fewer
+ * pages are written; until then they take space.
+ */
+const FREED_TOGETHER = 64
 
 /** The version of the layout of rows and nodes. */
 const FORMAT = 1
@@ -51,8 +55,8 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
   let revision = 0
   let versions: readonly StoredVersion[] = []
   let head = GENESIS
-  /** Nodes to be freed, sorted, the index of the next of them, and the versions that superseded them. */
-  let freeing: { readonly ids: Float64Array; next: number; readonly sequences: readonly number[] } | undefined
+  /** Nodes that are being freed, and the versions that superseded them. */
+  let freeing: { readonly nodes: ObsoleteIds; readonly sequences: readonly number[] } | undefined
 
   function load(): void {
     const format = meta.get('format')
@@ -111,7 +115,8 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
     if (freesLater) return kept.slice(cut)
     // Only the versions before it used what a version superseded.
     for (const { sequence } of kept.slice(1, cut + 1)) {
-      for (const id of decodeIds(obsolete.getBinary(sequence))) nodes.removeSync(id)
+      const row = obsolete.getBinary(sequence)
+      if (row !== undefined) for (const id of decodeIds(row)) nodes.removeSync(id)
       obsolete.removeSync(sequence)
     }
     return kept.slice(cut)
@@ -123,10 +128,12 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
    */
   function startFreeing(): typeof freeing {
     const oldest = versions[0]?.sequence ?? 0
-    const due = [...obsolete.getKeys({ end: oldest + 1, limit: FREED_TOGETHER })]
+    const due = [...obsolete.getRange({ end: oldest + 1, limit: FREED_TOGETHER })]
     if (due.length < FREED_TOGETHER) return undefined
-    const ids = Float64Array.from(due.flatMap((sequence) => [...decodeIds(obsolete.getBinary(sequence))]))
-    return { ids: ids.sort(), next: 0, sequences: due }
+    return {
+      nodes: obsoleteIds(due.map(({ value }) => Buffer.from(value))),
+      sequences: due.map(({ key }) => key),
+    }
   }
 
   try {
@@ -183,22 +190,22 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
     },
 
     free(limit) {
-      if (freeing === undefined) {
-        freeing = startFreeing()
-        return freeing !== undefined
+      const present = freeing ?? startFreeing()
+      if (present === undefined) return 0
+      // If this fails, it begins anew, as after a crash: nodes that are gone already do no harm.
+      freeing = undefined
+      if (!present.nodes.readRow()) {
+        const ids = present.nodes.take(limit)
+        transact(() => {
+          for (const id of ids) nodes.removeSync(id)
+          if (present.nodes.left === 0)
+            for (const sequence of present.sequences) obsolete.removeSync(sequence)
+          return versions
+        })
       }
-      const { ids, next, sequences } = freeing
-      const end = Math.min(ids.length, next + limit)
-      const isDone = end === ids.length
-      transact(() => {
-        for (let i = next; i < end; i += 1) nodes.removeSync(ids[i] as number)
-        // Until then they are begun anew after a crash, which does no harm.
-        if (isDone) for (const sequence of sequences) obsolete.removeSync(sequence)
-        return versions
-      })
-      freeing.next = end
-      if (isDone) freeing = undefined
-      return true
+      const { left } = present.nodes
+      if (left > 0) freeing = present
+      return left
     },
 
     close: () => root.close(),

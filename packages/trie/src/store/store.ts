@@ -45,9 +45,9 @@ export interface TrieStore {
    * Frees nodes that only forgotten versions used, if the store leaves that to its user.
    *
    * @param limit the number of nodes after which it stops
-   * @returns whether there are more
+   * @returns how many are left that are worth it
    */
-  free(limit: number): boolean
+  free(limit: number): number
   /** Frees the store's resources. It must not be used afterwards. */
   close(): Promise<void>
 }
