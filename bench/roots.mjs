@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { openRoots } from '@ratatosk/sequencer'
 import { hashAll, messagesOf } from './lib/bare-hashes.mjs'
 import { median, millisecondsOf, round } from './lib/figures.mjs'
+import { numbered } from './lib/numbered.mjs'
 import { record } from './lib/record.mjs'
 import { makeTransfers } from './lib/transfers.mjs'
 
@@ -31,9 +32,7 @@ async function* ledgerOf(size) {
     yield Array.from({ length: Math.min(pieceSize, size - start) }, (_, n) => {
       const known = spendable[start + n]
       if (known) return known
-      const transactionId = Buffer.alloc(32)
-      transactionId.writeUInt32BE(start + n)
-      return { transactionId, index: 0, output: spendable[0].output }
+      return { transactionId: numbered(32, start + n), index: 0, output: spendable[0].output }
     })
   }
 }

@@ -7,6 +7,7 @@ import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import sodium from 'sodium-native'
 import { median, round } from './lib/figures.mjs'
+import { numbered } from './lib/numbered.mjs'
 
 const keys = Number(process.env.BENCH_KEYS ?? 1_000_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 9)
@@ -15,12 +16,6 @@ const batch = 10_000
 /** As long as an output reference and a small output. */
 const outrefOf = (i) => numbered(36, i)
 const outputOf = (i) => numbered(65, i)
-
-function numbered(length, i) {
-  const bytes = Buffer.alloc(length)
-  bytes.writeUInt32BE(i)
-  return bytes
-}
 
 function* entries() {
   for (let i = 0; i < keys; i++) yield [outrefOf(i), outputOf(i)]

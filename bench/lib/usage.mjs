@@ -53,6 +53,7 @@ export async function watchUsage(nodes, name) {
     nodes.reduce((sum, node) => (node.role === wanted ? sum + figure(node) : sum), 0)
   const memory = new Map(roles.map((role) => [role, []]))
   const redis = name === undefined ? undefined : new Redis(redisUrl)
+  const samples = []
   const before = await totals()
   let stopped = false
   const watching = watch()
@@ -60,7 +61,7 @@ export async function watchUsage(nodes, name) {
   async function watch() {
     while (!stopped) {
       for (const [role, all] of memory) all.push(sumOf(role, ({ pid }) => anonymousMiB(pid)))
-      if (name !== undefined) await readBackends()
+      samples.push({ at: performance.timeOrigin + performance.now(), seconds: await processorTimes() })
       await new Promise((resolve) => setTimeout(resolve, everyMs))
     }
   }
@@ -75,20 +76,26 @@ export async function watchUsage(nodes, name) {
     })
   }
 
-  async function totals() {
+  async function processorTimes() {
     const seconds = new Map(roles.map((role) => [role, sumOf(role, ({ pid }) => processorSeconds(pid))]))
+    if (name === undefined) return seconds
+    await readBackends()
+    seconds.set(
+      'PostgreSQL',
+      [...backends.values()].reduce((sum, each) => sum + each, 0),
+    )
+    const info = await redis.info('cpu')
+    const used = (kind) => Number(new RegExp(`^used_cpu_${kind}:(\\S+)`, 'm').exec(info)?.[1] ?? 0)
+    seconds.set('Redis', used('user') + used('sys'))
+    return seconds
+  }
+
+  async function totals() {
+    const seconds = await processorTimes()
     const disk = new Map(
       roles.map((role) => [`DATA_DIR of ${role}`, sumOf(role, ({ folder }) => diskOf(folder))]),
     )
     if (name !== undefined) {
-      await readBackends()
-      seconds.set(
-        'PostgreSQL',
-        [...backends.values()].reduce((sum, each) => sum + each, 0),
-      )
-      const info = await redis.info('cpu')
-      const used = (kind) => Number(new RegExp(`^used_cpu_${kind}:(\\S+)`, 'm').exec(info)?.[1] ?? 0)
-      seconds.set('Redis', used('user') + used('sys'))
       await withDatabase(async (client) => {
         const { rows } = await client.query(
           `SELECT (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -104,7 +111,7 @@ export async function watchUsage(nodes, name) {
   }
 
   return {
-    /** Differences since the beginning, and the memory of each role second by second. */
+    /** Differences since the beginning; second by second the memory of each role, and the processor time so far. */
     async stop() {
       stopped = true
       await watching
@@ -112,7 +119,7 @@ export async function watchUsage(nodes, name) {
       redis?.disconnect()
       const since = (kind) =>
         new Map([...after[kind]].map(([key, value]) => [key, value - (before[kind].get(key) ?? 0)]))
-      return { seconds: since('seconds'), disk: since('disk'), memory }
+      return { seconds: since('seconds'), disk: since('disk'), memory, samples }
     },
   }
 }

@@ -11,8 +11,8 @@ import { withDatabase } from '../services.mjs'
 import { diskOf } from '../usage.mjs'
 import { expectKind } from './full-blocks.mjs'
 
-const count = Number(process.env.BENCH_BLOCKS ?? 80)
-const blockSize = Number(process.env.BENCH_BLOCK ?? 10_000)
+const count = Number(process.env.BENCH_BLOCKS ?? 160)
+const blockSize = Number(process.env.BENCH_BLOCK ?? 5_000)
 const outputs = Number(process.env.BENCH_BLOCK_OUTPUTS ?? 100_000)
 
 export async function measureDisk() {

@@ -24,8 +24,8 @@ const deployments = {
 const deployment = process.env.BENCH_DEPLOYMENT ?? 'split'
 const { roles, embedded = false } = deployments[deployment]
 const seconds = Number(process.env.BENCH_SECONDS ?? 180)
-/** Before what is measured: fresh processes run unoptimised code. */
-const warmUpSeconds = 5
+/** Before what is measured: fresh processes run unoptimised code, and free nothing before block 129. */
+const warmUpSeconds = Number(process.env.BENCH_WARM_UP ?? 5)
 /** Transactions a second that are offered; 0: as many as are taken. */
 const rates = (process.env.BENCH_RATES ?? '1000,2000,0').split(',').map(Number)
 /** Then so many transactions are made for each second: more than are taken. */
@@ -224,12 +224,24 @@ async function committedRows(name, ids, early, sentAt) {
   return { fromAcceptance, fromSubmission, blocks: blocks.size, elapsed, thirds: thirdsOf(times) }
 }
 
-/** Commitments per second in each third of the time from the first commitment to the last. */
+/** Commitments in each third of the time from the first commitment to the last. */
 function thirdsOf(times) {
   const span = (times.at(-1) - times[0]) / parts
-  const counts = new Array(parts).fill(0)
-  for (const time of times) counts[Math.min(parts - 1, Math.floor((time - times[0]) / span))]++
-  return counts.map((count) => (count * 1000) / span)
+  const thirds = Array.from({ length: parts }, (_, n) => ({ from: times[0] + n * span, span, count: 0 }))
+  for (const time of times) thirds[Math.min(parts - 1, Math.floor((time - times[0]) / span))].count++
+  return thirds
+}
+
+/** Processor time per transaction of each third, in microseconds: `[role, [first, second, third]]`. */
+function processorTimeByThirds({ thirds, samples }) {
+  const secondsAt = (time, who) =>
+    (samples.findLast(({ at }) => at <= time) ?? samples[0]).seconds.get(who) ?? 0
+  return [...samples[0].seconds.keys()].map((who) => [
+    who,
+    thirds.map(
+      ({ from, span, count }) => ((secondsAt(from + span, who) - secondsAt(from, who)) * 1e6) / count,
+    ),
+  ])
 }
 
 async function until(holds, otherwise) {
@@ -280,8 +292,11 @@ export function print(side, rate, figure) {
     ...(blocks === undefined
       ? []
       : [
-          `${blocks} blocks; by thirds ${thirds.map(round).join(', ')} tx/s; from acceptance ${halfAndMost(fromAcceptance, 's')}; ` +
+          `${blocks} blocks; by thirds ${thirds.map(({ count, span }) => round((count * 1000) / span)).join(', ')} tx/s; from acceptance ${halfAndMost(fromAcceptance, 's')}; ` +
             `from submission ${halfAndMost(fromSubmission, 's')}`,
+          `processor time per transaction, by thirds: ${processorTimeByThirds(figure)
+            .map(([who, each]) => `${who} ${each.map(round).join(', ')} µs`)
+            .join('; ')}`,
         ]),
     `processor time per transaction: ${microseconds(figure)
       .map(([who, each]) => `${who} ${round(each)} µs`)

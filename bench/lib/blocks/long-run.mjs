@@ -1,5 +1,5 @@
-// More than 100 blocks of 10,000 over ledgers of several sizes: from the 65th on, earlier states of the outputs are forgotten, and their
-// space is freed. Each block fills up at a rate, as validation accepts transactions; then it is committed at once.
+// Blocks of 10,000 over ledgers of several sizes: from the 65th on, earlier states of the outputs are forgotten; the space of 64 of them
+// together is freed, first after the 128th. Each block fills up at a rate, as validation accepts transactions; then it is committed at once.
 import { randomBytes } from 'node:crypto'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,14 +11,15 @@ import { openRollup } from '../rollup.mjs'
 import { expectKind, stepsOf } from './full-blocks.mjs'
 
 const sizes = (process.env.BENCH_LEDGERS ?? '10000,100000,1000000').split(',').map(Number)
-const count = Number(process.env.BENCH_BLOCKS ?? 100)
+const count = Number(process.env.BENCH_BLOCKS ?? 180)
 const blockSize = Number(process.env.BENCH_BLOCK ?? 10_000)
 const rate = Number(process.env.BENCH_FILL ?? 5000)
-const history = 64
+/** Blocks until space is freed. */
+const unfreed = 128
 const step = 1000
 
 export async function measureLongRun() {
-  record('long', { blockSize, rate, history, ledgers: await measureEach(sizes, measure) })
+  record('long', { blockSize, rate, unfreed, ledgers: await measureEach(sizes, measure) })
 }
 
 async function measure(size) {
@@ -44,8 +45,8 @@ async function measure(size) {
         `  ${round(size)} outputs, block ${n}: ${stepsOf(built)}, CPU ${round(built.cpu)} ms, ${round(built.prepared)} prepared`,
       )
   }
-  const early = figures.slice(0, history)
-  const late = figures.slice(history)
+  const early = figures.slice(0, unfreed)
+  const late = figures.slice(unfreed)
   console.log(
     `blocks of ${round(blockSize)} over ${round(size)} outputs, filled at ${rate > 0 ? `${round(rate)}/s` : 'once'}, load ${loadavg()[0].toFixed(1)}: ` +
       `${told(early)} up to block ${early.length}${late.length > 0 ? `; ${told(late)} after it` : ''}`,

@@ -85,8 +85,8 @@ export const roots = {
 export const blocks = {
   needs: ['long'],
 
-  write({ long: { ledgers, blockSize, history, rate, machine } }) {
-    const parts = ({ blocks }) => [blocks.slice(0, history), blocks.slice(history)]
+  write({ long: { ledgers, blockSize, unfreed, rate, machine } }) {
+    const parts = ({ blocks }) => [blocks.slice(0, unfreed), blocks.slice(unfreed)]
     const cells = (each, of) =>
       each.length === 0 ? '' : `${digits(median(each.map(of)))} / ${digits(Math.max(...each.map(of)))}`
     const rows = ledgers.map((ledger) => {
@@ -101,7 +101,7 @@ export const blocks = {
     })
     return [
       table([
-        ['outputs', `ms, up to block ${history}`, 'ms, after it', 'of it the roots', 'CPU ms'],
+        ['outputs', `ms, up to block ${unfreed}`, 'ms, after it', 'of it the roots', 'CPU ms'],
         ...rows,
       ]),
       'Medians and the longest.',
