@@ -21,7 +21,8 @@ test.concurrent('records that a block has entered the queue while the next one i
       return roots.applyWithin(...asked)
     },
   }
-  const options = { roots: slow, autoCommit: true }
+  // Time stands still, and both blocks end within the turn.
+  const options = { roots: slow, autoCommit: true, blockValidityMs: 25_000 }
   const { sequencer } = await openRollup(context, store, chain.layer1, options)
   await sequencer.run('init')
   await stop()

@@ -64,6 +64,8 @@ test.concurrent('chains unconfirmed blocks, and waits at the maximum number of t
     autoCommit: true,
     maxUnconfirmed: 3,
     maxBlockTransactions: 2,
+    // Time stands still, and all blocks end within the turn.
+    blockValidityMs: 25_000,
   })
   await sequencer.run('init')
   await stop()

@@ -29,7 +29,7 @@ async function mergeJunk({ layer1, devnet }: TestChain, attacker: Wallet): Promi
   })
 }
 
-test.for([
+test.concurrent.for([
   ['while his block is unmerged', false],
   ['after his block was merged into the confirmed state', true],
 ] as const)(

@@ -65,6 +65,9 @@ export async function until(condition: () => Promise<boolean>, timeoutMs = 60_00
 
 /** Whether the mempool is empty and every block is merged. */
 export async function everythingMerged(store: Store): Promise<boolean> {
-  // The mempool first: what leaves it in between is in the newest block.
-  return (await store.blocks.waiting(1)) === 0 && (await store.blocks.newest())?.state === 'merged'
+  const before = await store.blocks.newest()
+  if (before?.state !== 'merged' || (await store.blocks.waiting(1)) > 0) return false
+  // What left the mempool in between is in a newer block.
+  const after = await store.blocks.newest()
+  return after?.height === before.height
 }
