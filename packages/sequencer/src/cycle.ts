@@ -76,8 +76,13 @@ export function createCycle(context: SequencerContext): Cycle {
     },
 
     async commit(view: ChainView) {
-      cycle.isCommitting = true
       const begun = now()
+      // Before it counts as committing: an operation is not refused because scheduled work looks at an empty mempool.
+      if ((await context.store.blocks.waiting(1)) === 0) {
+        waitingBlocks.ended()
+        return { kind: 'nothing' } as const
+      }
+      cycle.isCommitting = true
       let isViewCurrent = false
       try {
         let commitment = await commitBlock(context, view)

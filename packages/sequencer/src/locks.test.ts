@@ -1,4 +1,6 @@
+import { EventEmitter, once } from 'node:events'
 import type { Operation } from '@ratatosk/operations'
+import type { Store } from '@ratatosk/store'
 import { inDatabase } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
 import { operationUnderWay } from './lease.js'
@@ -77,6 +79,30 @@ test.concurrent('refuses a commit at once while a scheduled commit runs', async 
   await until(async () => (await queueOf(chain.layer1)).blocks.length === 1)
   await until(async () => (await store.blocks.newest())?.state === 'committed')
   await expectAgreement(store, chain.layer1, roots, sent)
+})
+
+test.concurrent('runs a commit while scheduled work looks at an empty mempool', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const gate = new EventEmitter()
+  let looks = 0
+  const gated: Store = {
+    ...store,
+    blocks: {
+      ...store.blocks,
+      async waiting(limit, ...asked) {
+        if (limit === 1 && ++looks === 1) await once(gate, 'open')
+        return store.blocks.waiting(limit, ...asked)
+      },
+    },
+  }
+  const { sequencer } = await openRollup(context, gated, chain.layer1, { autoCommit: true, autoInit: true })
+  await until(async () => looks === 1)
+  const commit = sequencer.run('commit')
+  await until(async () => (await operationUnderWay(store)) === 'commit')
+  gate.emit('open')
+  expect(await commit).toEqual({ kind: 'nothing-to-commit' })
 })
 
 test.concurrent('keeps one of two sequencers active, and activates the other when the first closes', async (context) => {

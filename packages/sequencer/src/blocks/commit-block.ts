@@ -50,7 +50,6 @@ export async function commitBlock(context: SequencerContext, view: ChainView): P
     const message = `${unconfirmed.length} blocks are unconfirmed: wait until layer 1 has included one`
     return { kind: 'wait', reason: new SequencerError('SEQUENCER_TOO_MANY_UNCONFIRMED', message) }
   }
-  if ((await context.store.blocks.waiting(1)) === 0) return { kind: 'nothing' }
   const startedAt = performance.now()
   const tail = tailOf(context, view)
   const registry = await readOperators(context)

@@ -53,16 +53,27 @@ export function createOperations({
       options,
     )
     const id = job.id ?? ''
-    const finished = job.waitUntilFinished(events, timeoutMs).catch(() => undefined)
-    for (const deadline = performance.now() + timeoutMs; !isClosed && performance.now() < deadline; ) {
-      // Polls as well, because the subscription to events starts a little late and may miss the first.
-      await Promise.race([finished, sleep(Math.min(pollEveryMs, timeoutMs), undefined, { ref: false })])
-      if (isClosed) break
-      const found = await jobs.getJob(id)
-      if (found?.finishedOn === undefined) continue
-      if (found.failedReason)
-        throw new Error(`The ${operation} failed at the sequencer: ${found.failedReason}`)
-      return found.returnvalue.kind === 'expired' ? notTaken(operation) : found.returnvalue
+    let wake = new AbortController()
+    const onEnd = ({ jobId }: { readonly jobId: string }): void => {
+      if (jobId === id) wake.abort()
+    }
+    events.on('completed', onEnd).on('failed', onEnd)
+    try {
+      for (const deadline = performance.now() + timeoutMs; !isClosed && performance.now() < deadline; ) {
+        // Polls as well, because the subscription to events starts a little late and may miss the first.
+        await sleep(Math.min(pollEveryMs, timeoutMs), undefined, { ref: false, signal: wake.signal }).catch(
+          () => undefined,
+        )
+        wake = new AbortController()
+        if (isClosed) break
+        const found = await jobs.getJob(id)
+        if (found?.finishedOn === undefined) continue
+        if (found.failedReason)
+          throw new Error(`The ${operation} failed at the sequencer: ${found.failedReason}`)
+        return found.returnvalue.kind === 'expired' ? notTaken(operation) : found.returnvalue
+      }
+    } finally {
+      events.off('completed', onEnd).off('failed', onEnd)
     }
     if (isClosed) return { kind: 'timed-out', message: `This process ended before the ${operation} did` }
     const removed = await jobs.remove(id).catch(() => 0)

@@ -61,6 +61,29 @@ test('an operation that no sequencer takes in time never runs', async (context) 
   expect(ran).toEqual(['merge'])
 })
 
+test('results whose events are missed leave nothing behind that keeps a process from ending', async (context) => {
+  const { queue, name } = await openers['PostgreSQL and Redis'](context)
+  const run = async (): Promise<OperationResult> => ({ kind: 'nothing-to-merge' })
+  const sequencer = { active: true, subscribe: () => () => undefined, run }
+  const server = serveOperations({ queue, sequencer })
+  context.onTestFinished(() => server.close())
+  await server.ready()
+  const elsewhere = await openElsewhere(context, name)
+  const open = elsewhere.events.bind(elsewhere)
+  elsewhere.events = (channel) => {
+    const events = open(channel)
+    events.on = () => events
+    return events
+  }
+  const operations = createOperations({ queue: elsewhere })
+  context.onTestFinished(() => operations.close())
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  expect(await operations.run('merge')).toEqual({ kind: 'nothing-to-merge' })
+  const before = timers()
+  for (let run = 0; run < 5; run++) await operations.run('merge')
+  expect(timers()).toBeLessThan(before + 3)
+})
+
 test('an operation taken after its deadline answers expired and does not run', async (context) => {
   const { queue } = await openers['PostgreSQL and Redis'](context)
   const jobs = queue.queue('operations')
