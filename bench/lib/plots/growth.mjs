@@ -13,7 +13,7 @@ const outputs = (ledgers) => ({
 const milliseconds = { type: 'log', label: 'ms', grid: true }
 
 const queriesTitle = 'Time of queries (p50) and of the start, over the number of unspent outputs'
-const blocksTitle = 'Time of each block of 10,000 over ledgers of several sizes'
+const blocksTitle = 'Time of each block of 10,000, by the number of unspent outputs'
 
 export const growth = {
   needs: ['growth'],
