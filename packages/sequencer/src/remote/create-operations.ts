@@ -33,15 +33,25 @@ export function createOperations({
     | { readonly jobs: JobQueue<OperationJob, OperationJobResult>; readonly events: JobEvents }
     | undefined
   let isClosed = false
+  /** Aborts when any operation ends, or this process: whoever waits looks at its job. */
+  let ending = new AbortController()
+
+  function wake(): void {
+    ending.abort()
+    ending = new AbortController()
+  }
 
   /** Opened on first use: a process with the active sequencer never needs it. */
   function open() {
-    channel ??= { jobs: queue.queue(OPERATIONS), events: queue.events(OPERATIONS) }
+    channel ??= {
+      jobs: queue.queue(OPERATIONS),
+      events: queue.events(OPERATIONS).on('completed', wake).on('failed', wake),
+    }
     return channel
   }
 
   async function runRemotely(operation: Operation, details?: OperationDetails): Promise<OperationResult> {
-    const { jobs, events } = open()
+    const { jobs } = open()
     const options = {
       attempts: 1,
       removeOnComplete: { age: resultsKeptFor },
@@ -53,27 +63,17 @@ export function createOperations({
       options,
     )
     const id = job.id ?? ''
-    let wake = new AbortController()
-    const onEnd = ({ jobId }: { readonly jobId: string }): void => {
-      if (jobId === id) wake.abort()
-    }
-    events.on('completed', onEnd).on('failed', onEnd)
-    try {
-      for (const deadline = performance.now() + timeoutMs; !isClosed && performance.now() < deadline; ) {
-        // Polls as well, because the subscription to events starts a little late and may miss the first.
-        await sleep(Math.min(pollEveryMs, timeoutMs), undefined, { ref: false, signal: wake.signal }).catch(
-          () => undefined,
-        )
-        wake = new AbortController()
-        if (isClosed) break
-        const found = await jobs.getJob(id)
-        if (found?.finishedOn === undefined) continue
-        if (found.failedReason)
-          throw new Error(`The ${operation} failed at the sequencer: ${found.failedReason}`)
-        return found.returnvalue.kind === 'expired' ? notTaken(operation) : found.returnvalue
-      }
-    } finally {
-      events.off('completed', onEnd).off('failed', onEnd)
+    const deadline = performance.now() + timeoutMs
+    for (let { signal } = ending; !isClosed && performance.now() < deadline; ) {
+      // Polls as well, because the subscription to events starts a little late and may miss the first.
+      await sleep(Math.min(pollEveryMs, timeoutMs), undefined, { ref: false, signal }).catch(() => undefined)
+      signal = ending.signal
+      if (isClosed) break
+      const found = await jobs.getJob(id)
+      if (found?.finishedOn === undefined) continue
+      if (found.failedReason)
+        throw new Error(`The ${operation} failed at the sequencer: ${found.failedReason}`)
+      return found.returnvalue.kind === 'expired' ? notTaken(operation) : found.returnvalue
     }
     if (isClosed) return { kind: 'timed-out', message: `This process ended before the ${operation} did` }
     const removed = await jobs.remove(id).catch(() => 0)
@@ -93,6 +93,7 @@ export function createOperations({
     run: spaced.run,
     async close() {
       isClosed = true
+      wake()
       spaced.close()
       await Promise.all([channel?.jobs.close(), channel?.events.close()])
     },

@@ -8,6 +8,16 @@ import { openers } from '../test/services.js'
 
 import { createOperations } from './create-operations.js'
 import { serveOperations } from './serve-operations.js'
+import type { ServeOperationsOptions } from './types.js'
+
+/** A sequencer that is active and does nothing else than run operations. */
+const sequencerThat = (
+  run: ServeOperationsOptions['sequencer']['run'],
+): ServeOperationsOptions['sequencer'] => ({
+  active: true,
+  subscribe: () => () => undefined,
+  run,
+})
 
 /** What a process without a sequencer has of the same queue. */
 async function openElsewhere(context: TestContext, name: string): Promise<QueueBackend> {
@@ -44,14 +54,10 @@ test('an operation that no sequencer takes in time never runs', async (context) 
   expect(await operations.run('reset')).toMatchObject({ kind: 'timed-out' })
 
   const ran: Operation[] = []
-  const sequencer = {
-    active: true,
-    subscribe: () => () => undefined,
-    run: async (operation: Operation): Promise<OperationResult> => {
-      ran.push(operation)
-      return { kind: 'nothing-to-merge' }
-    },
-  }
+  const sequencer = sequencerThat(async (operation) => {
+    ran.push(operation)
+    return { kind: 'nothing-to-merge' }
+  })
   const server = serveOperations({ queue, sequencer })
   context.onTestFinished(() => server.close())
   await server.ready()
@@ -63,8 +69,7 @@ test('an operation that no sequencer takes in time never runs', async (context) 
 
 test('results whose events are missed leave nothing behind that keeps a process from ending', async (context) => {
   const { queue, name } = await openers['PostgreSQL and Redis'](context)
-  const run = async (): Promise<OperationResult> => ({ kind: 'nothing-to-merge' })
-  const sequencer = { active: true, subscribe: () => () => undefined, run }
+  const sequencer = sequencerThat(async () => ({ kind: 'nothing-to-merge' }))
   const server = serveOperations({ queue, sequencer })
   context.onTestFinished(() => server.close())
   await server.ready()
@@ -88,11 +93,7 @@ test('an operation taken after its deadline answers expired and does not run', a
   const { queue } = await openers['PostgreSQL and Redis'](context)
   const jobs = queue.queue('operations')
   const job = await jobs.add('reset', { operation: 'reset', expiresAt: Date.now() - 1 })
-  const sequencer = {
-    active: true,
-    subscribe: () => () => undefined,
-    run: async (): Promise<OperationResult> => ({ kind: 'reset' }),
-  }
+  const sequencer = sequencerThat(async () => ({ kind: 'reset' }))
   const server = serveOperations({ queue, sequencer })
   context.onTestFinished(() => server.close())
   await until(async () => (await job.getState()) === 'completed')
@@ -115,14 +116,10 @@ test('answers a running operation when its process closes', async (context) => {
   const underWay = new Promise<void>((resolve) => {
     taken = resolve
   })
-  const sequencer = {
-    active: true,
-    subscribe: () => () => undefined,
-    run(): Promise<OperationResult> {
-      taken()
-      return new Promise(() => undefined)
-    },
-  }
+  const sequencer = sequencerThat(() => {
+    taken()
+    return new Promise(() => undefined)
+  })
   const server = serveOperations({ queue, sequencer })
   const result = operations.run('commit')
   await underWay
