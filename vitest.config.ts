@@ -6,7 +6,8 @@ export default defineConfig({
   test: {
     projects,
     passWithNoTests: false,
-    // Starting PGlite or compiling every validator takes long on a busy machine; waits in tests have bounds of their own.
+    // Starting PGlite or compiling every validator takes long on a busy machine; waits in tests have bounds
+    // of their own.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // By default, vitest leaves one processor free, which is half of two; many tests only wait for databases.

@@ -5,8 +5,8 @@ const roots = ['packages', 'apps'].flatMap((parent) =>
 )
 
 /**
- * Their test files share the modules and databases of a vitest worker, which are slow to load. Tests that replace modules need
- * a worker of their own.
+ * Their test files share the modules and databases of a vitest worker, which are slow to load. Tests that
+ * replace modules need a worker of their own.
  */
 const shared = new Set([
   'store',

@@ -1,6 +1,6 @@
-// From a submission to the block that commits it, on PostgreSQL + Redis and a devnet: a minute of load on the node's processes,
-// the same with several processes of a role, blocks of 10,000 step by step, a long run of them over ledgers of several sizes, a backlog,
-// and what a transaction takes of the disk.
+// From a submission to the block that commits it, on PostgreSQL + Redis and a devnet: a minute of load on the
+// node's processes, the same with several processes of a role, blocks of 10,000 step by step, a long run of
+// them over ledgers of several sizes, a backlog, and what a transaction takes of the disk.
 
 import { measureBacklog } from './lib/blocks/backlog.mjs'
 import { measureDisk } from './lib/blocks/disk.mjs'

@@ -1,6 +1,8 @@
-// What GET /events costs: the memory of idle clients, a replay from the beginning, POST /submit beside 100 clients against POST /submit
-// alone, and the time to the first byte of a client that reconnects meanwhile, on PostgreSQL and Redis. The servers and the load are processes of their own. Two equal
-// processes take turns at having the clients, and the rates of both are multiplied, so that what one process does faster cancels out.
+// What GET /events costs: the memory of idle clients, a replay from the beginning, POST /submit beside 100
+// clients against POST /submit alone, and the time to the first byte of a client that reconnects meanwhile,
+// on PostgreSQL and Redis. The servers and the load are processes of their own. Two equal processes take
+// turns at having the clients, and the rates of both are multiplied, so that what one process does faster
+// cancels out.
 import { fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -26,7 +28,10 @@ const replayed = Number(process.env.BENCH_EVENTS ?? 100_000)
 if (process.argv[2] === 'server') await serve(process.argv[3])
 else await measure()
 
-/** Serves until the parent disconnects; answers messages with the processor time, or with the memory in use after a collection. */
+/**
+ * Serves until the parent disconnects; answers messages with the processor time, or with the memory in use
+ * after a collection.
+ */
 async function serve(name) {
   const store = await openStore({ url: databaseUrl, schema: name })
   const backend = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
@@ -76,7 +81,10 @@ function connect(url, onText = () => undefined, headers = {}) {
   })
 }
 
-/** Submits for some seconds, and empties the queue. Requests a second, and microseconds of the server's processors for each. */
+/**
+ * Submits for some seconds, and empties the queue. Requests a second, and microseconds of the server's
+ * processors for each.
+ */
 async function load(server, { jobs }, body = transactionShaped) {
   const autocannon = createRequire(import.meta.url).resolve('autocannon')
   const url = `${server.url}/submit`
@@ -218,7 +226,10 @@ async function processorShare({ processor }) {
   return ((await processor()) - before) / 1000 / (performance.now() - started)
 }
 
-/** Reconnects with `Last-Event-ID` twenty times a second until it is stopped; the times to the first byte, in milliseconds. */
+/**
+ * Reconnects with `Last-Event-ID` twenty times a second until it is stopped; the times to the first byte, in
+ * milliseconds.
+ */
 function reconnect({ url }) {
   const pending = []
   const timer = setInterval(

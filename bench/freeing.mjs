@@ -1,5 +1,6 @@
-// Blocks of 4,000 transfers on a trie of a million keys in LMDB: each deletes a key and inserts two, in no order of their paths. What the
-// update takes, and beside it freeing the nodes of versions that are no longer kept, which begins when there are enough of them.
+// Blocks of 4,000 transfers on a trie of a million keys in LMDB: each deletes a key and inserts two, in no
+// order of their paths. What the update takes, and beside it freeing the nodes of versions that are no longer
+// kept, which begins when there are enough of them.
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
-// How queries and the start of a node grow with the ledger: N transactions in blocks, N unspent outputs of which one address owns a share,
-// written by SQL. Queries go to a process of their own over HTTP; the outputs' trie is built in LMDB as a sequencer does when its folder is
-// empty, and opened again as it does at each further start.
+// How queries and the start of a node grow with the ledger: N transactions in blocks, N unspent outputs of
+// which one address owns a share, written by SQL. Queries go to a process of their own over HTTP; the
+// outputs' trie is built in LMDB as a sequencer does when its folder is empty, and opened again as it does at
+// each further start.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

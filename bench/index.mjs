@@ -1,8 +1,9 @@
 // What the index costs validation, and how far it is behind.
 //
-// ratio: the same backlog of signed transfers, validated without an index and with one in the same process, in turns. The figure is
-//        the median of the rounds' ratios.
-// lag:   transfers at a fixed rate. The lag of a transaction is the time from its acceptance until the index has it, both as another
+// ratio: the same backlog of signed transfers, validated without an index and with one in the same process,
+// in turns. The figure is
+// the median of the rounds' ratios. lag: transfers at a fixed rate. The lag of a transaction is the time from
+// its acceptance until the index has it, both as another
 //        connection to the database sees them.
 import { randomBytes } from 'node:crypto'
 import { loadavg } from 'node:os'

@@ -1,5 +1,6 @@
-// Decoding and the stateless rules (phase A) of signed 1-in/2-out transfers on one core, beside libsodium's bare
-// verification of the same signatures in the same run; then the stateful rules (phase B) of the same transfers alone.
+// Decoding and the stateless rules (phase A) of signed 1-in/2-out transfers on one core, beside libsodium's
+// bare verification of the same signatures in the same run; then the stateful rules (phase B) of the same
+// transfers alone.
 import { fromHex } from '@ratatosk/cbor'
 import { decodeTransaction, decodeTransactionOutput, judgeStateful, judgeStateless } from '@ratatosk/ledger'
 import { median, round } from './lib/figures.mjs'

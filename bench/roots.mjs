@@ -1,6 +1,7 @@
-// A block of 10,000 signed 1-in/2-out transfers applied to 10,000, 100,000 and 1,000,000 unspent outputs, in memory and in LMDB, on the
-// roots' own thread, from the call to its answer; beside each block, bare Blake2b-256 on this thread of what has to be hashed for it
-// whatever the trie: the transactions' bodies and, as keys and values, their inputs, outputs, hashes and bytes.
+// A block of 10,000 signed 1-in/2-out transfers applied to 10,000, 100,000 and 1,000,000 unspent outputs, in
+// memory and in LMDB, on the roots' own thread, from the call to its answer; beside each block, bare
+// Blake2b-256 on this thread of what has to be hashed for it whatever the trie: the transactions' bodies and,
+// as keys and values, their inputs, outputs, hashes and bytes.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

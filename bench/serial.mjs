@@ -1,10 +1,12 @@
-// What acceptance does one batch at a time, alone: transactions are decoded and their signatures verified before. Each spends an output
-// of a large ledger, in no order. Three ways on the same transactions, on PostgreSQL as it is installed and on one that is tuned:
+// What acceptance does one batch at a time, alone: transactions are decoded and their signatures verified
+// before. Each spends an output of a large ledger, in no order. Three ways on the same transactions, on
+// PostgreSQL as it is installed and on one that is tuned:
 //
-// tables: phase B as a validation worker runs it whose batches are not full, under the ledger's lock
-// tables of 2 workers: as two processes run it whose batches are full: they judge a batch before the lock
-// log:    the ledger in memory; the same rules, then one row with the batch's transactions in a log
-// claims: the rules have judged before; only whether the inputs are unspent is found out here, in memory, before the row is written.
+// tables: phase B as a validation worker runs it whose batches are not full, under the ledger's lock tables
+// of 2 workers: as two processes run it whose batches are full: they judge a batch before the lock log: the
+// ledger in memory; the same rules, then one row with the batch's transactions in a log claims: the rules
+// have judged before; only whether the inputs are unspent is found out here, in memory, before the row is
+// written.
 //         `overlapped`: the next batches are claimed while rows are being written.
 //
 // `log` and `claims` are what docs/decisions/0025 describes; nothing outside this file does it that way.
@@ -43,7 +45,10 @@ const settings = {
   },
 }
 
-/** Each with the size of a batch, and how many workers write to the tables, or how many rows of the log are written at a time. */
+/**
+ * Each with the size of a batch, and how many workers write to the tables, or how many rows of the log are
+ * written at a time.
+ */
 const cases = [
   { way: 'tables', size: 256, workers: 1 },
   { way: 'tables', size: 256, workers: tableWorkers },
@@ -195,7 +200,8 @@ async function measureOn(name) {
   const runs = { tables: 0, log: 0, claims: 0 }
   const figures = cases.map(() => [])
   const ceilings = []
-  // The first round finds unoptimised code, and pages that were not changed since the checkpoint. It does not count.
+  // The first round finds unoptimised code, and pages that were not changed since the checkpoint. It does not
+  // count.
   for (let n = 0; n <= rounds; n++) {
     ceilings.push(bareVerifications(transfers.signatures.slice(0, 5000)))
     for (const [place, each] of cases.entries()) {

@@ -1,5 +1,5 @@
-// POST /submit on Redis against a bare Fastify route with the same body and answer: 64 connections, a body of 618
-// characters, the load from a process of its own, the two in turn.
+// POST /submit on Redis against a bare Fastify route with the same body and answer: 64 connections, a body of
+// 618 characters, the load from a process of its own, the two in turn.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'

@@ -1,5 +1,6 @@
-// 10,000 updates in one batch, half insertions and half deletions, on a trie of a million keys, in memory and in LMDB;
-// beside each batch, bare Blake2b-256 of 64 bytes (the most frequent hash in a trie) by the same library.
+// 10,000 updates in one batch, half insertions and half deletions, on a trie of a million keys, in memory and
+// in LMDB; beside each batch, bare Blake2b-256 of 64 bytes (the most frequent hash in a trie) by the same
+// library.
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

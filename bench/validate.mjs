@@ -1,6 +1,6 @@
-// Queue → mempool ledger on PostgreSQL + Redis: signed 1-in/2-out transfers that wait in the queue, taken by one
-// validation worker, until the last of them is in the ledger. Beside it libsodium's bare verification of the same
-// signatures, in the same run.
+// Queue → mempool ledger on PostgreSQL + Redis: signed 1-in/2-out transfers that wait in the queue, taken by
+// one validation worker, until the last of them is in the ledger. Beside it libsodium's bare verification of
+// the same signatures, in the same run.
 import { randomBytes } from 'node:crypto'
 import { cpuUsage } from 'node:process'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'

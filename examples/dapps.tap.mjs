@@ -1,5 +1,5 @@
-// Runs the dApps as their users do: each SDK installed unchanged from the registry, and the same files on layer 1 and on layer 2 of a
-// node, where only the URLs differ.
+// Runs the dApps as their users do: each SDK installed unchanged from the registry, and the same files on
+// layer 1 and on layer 2 of a node, where only the URLs differ.
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -96,7 +96,10 @@ async function install(t, name) {
   return folder
 }
 
-/** Runs a file on both layers and checks what it prints, which may differ in hashes and in the words of a refusal only. */
+/**
+ * Runs a file on both layers and checks what it prints, which may differ in hashes and in the words of a
+ * refusal only.
+ */
 async function runOnBoth(t, { folder, file, provider, ledgers, check }) {
   const { testWallets } = await import('../packages/devnet/dist/index.js')
   const printed = []

@@ -1,5 +1,5 @@
-// Runs the pages as their users do: each SDK installed unchanged from the registry, bundled, and clicked through in Chromium, beside a
-// node of the devnet.
+// Runs the pages as their users do: each SDK installed unchanged from the registry, bundled, and clicked
+// through in Chromium, beside a node of the devnet.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'

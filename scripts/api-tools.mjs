@@ -1,5 +1,5 @@
-// Tools for descriptions of APIs, with pinned versions. They bring more packages than the project has, so they are installed into a
-// temporary folder, which needs the registry.
+// Tools for descriptions of APIs, with pinned versions. They bring more packages than the project has, so
+// they are installed into a temporary folder, which needs the registry.
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,10 +8,12 @@ import { join } from 'node:path'
 const tools = { redocly: '@redocly/cli@2.77.0', spectral: '@stoplight/spectral-cli@6.16.3' }
 
 /**
- * Installs tools for as long as `use` takes. It gets a function that runs one of them in their folder, where it can write files.
+ * Installs tools for as long as `use` takes. It gets a function that runs one of them in their folder, where
+ * it can write files.
  *
  * @param {(keyof typeof tools)[]} names
- * @param {(run: (name: string, ...parameters: string[]) => Promise<{ status: number, stdout: string, stderr: string }>, folder: string) => Promise<void>} use
+ * @param {(run: (name: string, ...parameters: string[]) => Promise<{ status: number, stdout: string, stderr:
+ *   string }>, folder: string) => Promise<void>} use
  */
 export async function withApiTools(names, use) {
   const folder = await mkdtemp(join(tmpdir(), 'ratatosk-api-tools-'))

@@ -1,5 +1,6 @@
-// Dependencies point down and never form a circle: between packages by their manifests, between files by their imports,
-// type imports included. pnpm lets a package import only what its manifest names, so manifests suffice for packages.
+// Dependencies point down and never form a circle: between packages by their manifests, between files by
+// their imports, type imports included. pnpm lets a package import only what its manifest names, so manifests
+// suffice for packages.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { root } from './prepare.mjs'

@@ -1,7 +1,8 @@
 // Every published package installs alone and imports, from ESM and from CommonJS, with types.
 //
-// npm test runs the short form: it lays out the files that npm would pack, without packing and without a registry.
-// RATATOSK_TARBALLS=all packs with pnpm and installs each tarball with npm into an empty project; this needs a registry.
+// npm test runs the short form: it lays out the files that npm would pack, without packing and without a
+// registry. RATATOSK_TARBALLS=all packs with pnpm and installs each tarball with npm into an empty project;
+// this needs a registry.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +53,9 @@ function useFromEveryModuleSystem(consumer, specifiers, what) {
   }
 }
 
-/** Compiles an import of every entry point with the strictest options; only faults of our declarations count. */
+/**
+ * Compiles an import of every entry point with the strictest options; only faults of our declarations count.
+ */
 function checkTypes(consumer) {
   const specifiers = packages.flatMap(entryPoints)
   writeFileSync(

@@ -1,4 +1,5 @@
-// Documents and comments use plain present-day English and the terms of docs/glossary.md. Only words that are never right are listed.
+// Documents and comments use plain present-day English and the terms of docs/glossary.md. Only words that are
+// never right are listed.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { root } from './prepare.mjs'

@@ -1,5 +1,5 @@
-// Lints docs/openapi.json and docs/arazzo.yaml with redocly (recommended) and spectral (spectral:oas, spectral:arazzo): neither may report
-// anything. Needs the registry.
+// Lints docs/openapi.json and docs/arazzo.yaml with redocly (recommended) and spectral (spectral:oas,
+// spectral:arazzo): neither may report anything. Needs the registry.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withApiTools } from './api-tools.mjs'

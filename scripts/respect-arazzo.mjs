@@ -1,5 +1,5 @@
-// Runs the flows of docs/arazzo.yaml with `redocly respect` against a node with an embedded store, in a temporary directory. Needs the
-// registry and a build.
+// Runs the flows of docs/arazzo.yaml with `redocly respect` against a node with an embedded store, in a
+// temporary directory. Needs the registry and a build.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -67,7 +67,10 @@ function countVitest(path) {
   }
 }
 
-/** Tests of tap, from its TAP report: one for each test of a file, as vitest counts, not one for each assertion. */
+/**
+ * Tests of tap, from its TAP report: one for each test of a file, as vitest counts, not one for each
+ * assertion.
+ */
 function countTap(path) {
   const count = { passed: 0, failed: 0, skipped: 0, failures: [] }
   if (!existsSync(path)) return { ...count, failed: 1, failures: ['tap: no report'] }
@@ -121,7 +124,8 @@ const vitestStatus = await node(
 )
 
 const tapReport = join(results, 'tap.tap')
-// After a fresh installation tap first has to be built without its TypeScript loader; later this does nothing.
+// After a fresh installation tap first has to be built without its TypeScript loader; later this does
+// nothing.
 await node('node_modules/tap/dist/esm/run.mjs', 'build')
 const tapStatus = await node(
   'node_modules/tap/dist/esm/run.mjs',

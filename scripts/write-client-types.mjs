@@ -1,4 +1,5 @@
-// Writes packages/client/src/api.ts, the types and operations of the client, from docs/openapi.json. `--check` only compares.
+// Writes packages/client/src/api.ts, the types and operations of the client, from docs/openapi.json.
+// `--check` only compares.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

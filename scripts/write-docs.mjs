@@ -1,4 +1,5 @@
-// npm run docs: writes the documents that are generated from code. With --check, only reports those that are out of date.
+// npm run docs: writes the documents that are generated from code. With --check, only reports those that are
+// out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepare, root, run } from './prepare.mjs'

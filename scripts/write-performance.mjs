@@ -1,5 +1,5 @@
-// Writes the tables and plots of docs/performance.md from the figures in docs/performance, which benchmarks write there with
-// BENCH_JSON=docs/performance. Measures nothing.
+// Writes the tables and plots of docs/performance.md from the figures in docs/performance, which benchmarks
+// write there with BENCH_JSON=docs/performance. Measures nothing.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { arithmetic } from '../bench/lib/plots/arithmetic.mjs'

@@ -1,5 +1,5 @@
-// Bare Blake2b-256 of what has to be hashed for the roots of a block, whatever the trie: the transactions' bodies and, as
-// keys and values, their inputs, outputs, hashes and bytes.
+// Bare Blake2b-256 of what has to be hashed for the roots of a block, whatever the trie: the transactions'
+// bodies and, as keys and values, their inputs, outputs, hashes and bytes.
 import { decodeTransaction, effects, encodeOutputReference } from '@ratatosk/ledger'
 import sodium from 'sodium-native'
 

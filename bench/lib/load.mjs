@@ -1,5 +1,5 @@
-// A closed loop of keep-alive connections that submit transactions to a node, each one once. HTTP by hand: whatever the load takes
-// from the machine is missing to the node.
+// A closed loop of keep-alive connections that submit transactions to a node, each one once. HTTP by hand:
+// whatever the load takes from the machine is missing to the node.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
@@ -46,13 +46,15 @@ const now = () => performance.timeOrigin + performance.now()
  *
  * @param {object} options
  * @param {string[]} options.urls of the processes that take submissions; each gets as many of the connections
- * @param {{ length: number, at(place: number): Buffer }} options.transactions an array, or what makes them when they are sent
+ * @param {{ length: number, at(place: number): Buffer }} options.transactions an array, or what makes them
+ *   when they are sent
  * @param {number} options.seconds
  * @param {number} options.rate submissions a second at most
  * @param {() => Promise<number>} options.accepted how many of them validation has accepted
  * @param {number} options.ahead how many may be submitted and not accepted: more would only wait in the queue
  * @param {number} options.connections
- * @returns {Promise<{ sentAt: Float64Array, answerMs: number[] }>} when each was sent, in POSIX milliseconds, and how long each answer took
+ * @returns {Promise<{ sentAt: Float64Array, answerMs: number[] }>} when each was sent, in POSIX milliseconds,
+ *   and how long each answer took
  */
 export async function load({ urls, transactions, seconds, rate, accepted, ahead, connections }) {
   const sentAt = new Float64Array(transactions.length)

@@ -1,8 +1,8 @@
 import { cleanUp } from './clean-up.mjs'
 
 /**
- * Measures the parts of a benchmark that a variable names, separated by commas; by default all, in order. Removes after each what it
- * leaves behind.
+ * Measures the parts of a benchmark that a variable names, separated by commas; by default all, in order.
+ * Removes after each what it leaves behind.
  */
 export async function measureParts(parts, variable) {
   try {

@@ -1,5 +1,6 @@
-// Payments among many addresses that leave a ledger as large as it is: by turns of one output to two, and of two to one, all picked at
-// random. What is validated elsewhere is not measured with them: amounts and signatures mean nothing.
+// Payments among many addresses that leave a ledger as large as it is: by turns of one output to two, and of
+// two to one, all picked at random. What is validated elsewhere is not measured with them: amounts and
+// signatures mean nothing.
 import { randomBytes } from 'node:crypto'
 import { array, blake2b, bytes, map, output, set, uint } from './transfers.mjs'
 

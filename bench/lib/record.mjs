@@ -1,10 +1,12 @@
-// What scripts/write-performance.mjs makes docs/performance.md of: a file of figures for each measurement, in the folder that BENCH_JSON names.
+// What scripts/write-performance.mjs makes docs/performance.md of: a file of figures for each measurement, in
+// the folder that BENCH_JSON names.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Writes what was measured, with the machine and its load; nothing without BENCH_JSON. A later measurement of the same name replaces it.
+ * Writes what was measured, with the machine and its load; nothing without BENCH_JSON. A later measurement of
+ * the same name replaces it.
  *
  * @param {string} name of the file
  * @param {object} figures

@@ -1,4 +1,5 @@
-// A sequencer in this process, on PostgreSQL and a devnet, that tells when a block was begun, read, hashed, signed and stored.
+// A sequencer in this process, on PostgreSQL and a devnet, that tells when a block was begun, read, hashed,
+// signed and stored.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,9 +77,12 @@ export async function openRollup(name, genesis) {
      * Starts a sequencer of its own, which must be closed.
      *
      * @param {(times: BlockTimes) => void} onBlock told of each block once its row is durable
-     * @typedef {{ begun: number, read: number, hashed: number, signed: number, stored: number, total: number, cpu: number,
-     *   prepared: number, freed: number }} BlockTimes `begun` as `performance.now()` says it, all others milliseconds since the one
-     *   before; `cpu` of all threads of this process; `freed` by the roots' thread since the block before; `prepared` is the number of
+     * @typedef {{ begun: number, read: number, hashed: number, signed: number, stored: number, total: number,
+     *   cpu: number,
+     * prepared: number, freed: number }} BlockTimes `begun` as `performance.now()` says it, all others
+     * milliseconds since the one
+     * before; `cpu` of all threads of this process; `freed` by the roots' thread since the block before;
+     * `prepared` is the number of
      *   transactions for which the roots were prepared
      */
     async startSequencer(onBlock, options = {}) {

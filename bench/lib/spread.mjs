@@ -1,4 +1,5 @@
-// Signed 1-in/2-out transfers between many addresses. Each spends another output of a large ledger, in no order.
+// Signed 1-in/2-out transfers between many addresses. Each spends another output of a large ledger, in no
+// order.
 import { createHash } from 'node:crypto'
 import { array, blake2b, bytes, makeKey, map, output, set, uint } from './transfers.mjs'
 

@@ -1,5 +1,5 @@
-// Signed 1-in/2-out transfers, each spending a genesis output of its own, encoded here by hand so that what is measured
-// does not also make its input.
+// Signed 1-in/2-out transfers, each spending a genesis output of its own, encoded here by hand so that what
+// is measured does not also make its input.
 import sodium from 'sodium-native'
 
 const lovelaceEach = 10_000_000n
@@ -47,8 +47,10 @@ export function makeKey(seed = Buffer.alloc(32, 7)) {
 
 /**
  * @param {number} count
- * @returns {{ genesis: { outref: string, output: string }[], transactions: Buffer[], signatures: { signature: Buffer, message: Buffer, publicKey: Buffer }[] }}
- *   the genesis in the shape of the node's GENESIS_FILE, the transactions, and what a bare verification of them needs
+ * @returns {{ genesis: { outref: string, output: string }[], transactions: Buffer[], signatures: { signature:
+ *   Buffer, message: Buffer, publicKey: Buffer }[] }}
+ * the genesis in the shape of the node's GENESIS_FILE, the transactions, and what a bare verification of them
+ * needs
  */
 export function makeTransfers(count) {
   const { publicKey, address, sign } = makeKey()

@@ -1,5 +1,5 @@
-// What a deployment takes of its machine: processor time, memory of its own, and disk. From /proc, so only on Linux, and of PostgreSQL
-// only if it runs here.
+// What a deployment takes of its machine: processor time, memory of its own, and disk. From /proc, so only on
+// Linux, and of PostgreSQL only if it runs here.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -44,7 +44,8 @@ export function diskOf(folder) {
  * Watches a deployment, until `stop` says what it took since.
  *
  * @param {{ role: string, pid: number, folder: string }[]} nodes processes with the same role are told as one
- * @param {string | undefined} name of the schema, and `application_name` of the connections; undefined: embedded
+ * @param {string | undefined} name of the schema, and `application_name` of the connections; undefined:
+ *   embedded
  */
 export async function watchUsage(nodes, name) {
   const backends = new Map()
@@ -111,7 +112,10 @@ export async function watchUsage(nodes, name) {
   }
 
   return {
-    /** Differences since the beginning; second by second the memory of each role, and the processor time so far. */
+    /**
+     * Differences since the beginning; second by second the memory of each role, and the processor time so
+     * far.
+     */
     async stop() {
       stopped = true
       await watching

@@ -1,4 +1,5 @@
-// Bundles what tsc has compiled for browsers, with all of its dependencies: the package has none when it is installed.
+// Bundles what tsc has compiled for browsers, with all of its dependencies: the package has none when it is
+// installed.
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 

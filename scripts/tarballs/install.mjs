@@ -1,5 +1,6 @@
-// Installs packages as their users would see them, without a registry: each package has its packed files and may import what
-// its own manifest names, and nothing else. Other dependencies are links into the workspace's installation.
+// Installs packages as their users would see them, without a registry: each package has its packed files and
+// may import what its own manifest names, and nothing else. Other dependencies are links into the workspace's
+// installation.
 import {
   copyFileSync,
   mkdirSync,

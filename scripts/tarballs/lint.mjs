@@ -1,4 +1,5 @@
-// What is wrong with a package before anybody installs it: publint, attw's profile "esm-only", and what both leave out.
+// What is wrong with a package before anybody installs it: publint, attw's profile "esm-only", and what both
+// leave out.
 import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { checkPackage, Package } from '@arethetypeswrong/core'
@@ -7,7 +8,10 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { root } from '../prepare.mjs'
 
-/** Resolutions that count for an ESM-only package: the profile "esm-only" of attw leaves out node10 and CommonJS. */
+/**
+ * Resolutions that count for an ESM-only package: the profile "esm-only" of attw leaves out node10 and
+ * CommonJS.
+ */
 const resolutions = ['node16-esm', 'bundler']
 
 /** @returns {Promise<string[]>} one message per fault */

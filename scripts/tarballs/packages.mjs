@@ -1,4 +1,5 @@
-// The published packages, as their tarballs hold them: the files that npm would pack and the manifest that pnpm would write.
+// The published packages, as their tarballs hold them: the files that npm would pack and the manifest that
+// pnpm would write.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packlist from 'npm-packlist'

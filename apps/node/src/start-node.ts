@@ -22,7 +22,10 @@ export interface RunningNode {
   readonly genesis: GenesisReport | undefined
   /** The node closes it. */
   readonly store: Store
-  /** Stops accepting requests, finishes those in progress and the current validation batch, then closes all parts. */
+  /**
+   * Stops accepting requests, finishes those in progress and the current validation batch, then closes all
+   * parts.
+   */
   close(): Promise<void>
 }
 
@@ -37,7 +40,8 @@ export interface GenesisReport {
 }
 
 /**
- * Starts a node: opens its parts, starts the workers of its role, registers the plugins of its role, and listens.
+ * Starts a node: opens its parts, starts the workers of its role, registers the plugins of its role, and
+ * listens.
  *
  * @throws SettingsError if a key or a file that the settings name is invalid
  * @throws StartError if a part cannot be opened; parts that were opened before are closed

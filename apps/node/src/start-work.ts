@@ -44,7 +44,10 @@ import { cacheDirectory, indexSchema, type Storage } from './storage/open-storag
 /** What a process runs beside its server; undefined for what its role does not run. */
 export interface Work {
   readonly validation: ValidationWorker | undefined
-  /** Finds what the store does not, for the APIs of layer 2: outputs by asset and at scripts, datums, scripts, transactions by address. */
+  /**
+   * Finds what the store does not, for the APIs of layer 2: outputs by asset and at scripts, datums, scripts,
+   * transactions by address.
+   */
   readonly index: LedgerIndex | undefined
   /** Judges transactions without submitting them. */
   readonly evaluations: Evaluations | undefined
@@ -186,7 +189,9 @@ function keepRetention({ settings, log, closing }: NodeContext, { rejections }: 
   })
 }
 
-/** Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1. */
+/**
+ * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
+ */
 async function startSequencer(
   context: NodeContext,
   storage: Storage,

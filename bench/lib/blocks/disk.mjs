@@ -1,5 +1,5 @@
-// What a transaction takes of the disk: blocks of payments are accepted, built and stored; then tables are vacuumed and measured, and the
-// outputs' trie in LMDB.
+// What a transaction takes of the disk: blocks of payments are accepted, built and stored; then tables are
+// vacuumed and measured, and the outputs' trie in LMDB.
 import { randomBytes } from 'node:crypto'
 import { openIndex } from '@ratatosk/index'
 import { ledgerEntries } from '../entries.mjs'

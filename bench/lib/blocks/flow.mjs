@@ -1,5 +1,5 @@
-// Minutes of submissions by HTTP to the node's processes, until the last is in a block of the state queue. With BENCH_BEFORE, the same by
-// turns on the node of an older checkout.
+// Minutes of submissions by HTTP to the node's processes, until the last is in a block of the state queue.
+// With BENCH_BEFORE, the same by turns on the node of an older checkout.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'

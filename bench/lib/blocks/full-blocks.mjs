@@ -1,5 +1,5 @@
-// Blocks of 10,000 transfers, one after another, each from the reading of the mempool until its row is durable: roots, header and
-// signed layer-1 transaction included, layer 1 not.
+// Blocks of 10,000 transfers, one after another, each from the reading of the mempool until its row is
+// durable: roots, header and signed layer-1 transaction included, layer 1 not.
 import { randomBytes } from 'node:crypto'
 import { hashAll, messagesOf } from '../bare-hashes.mjs'
 import { median, millisecondsOf, round } from '../figures.mjs'

@@ -1,5 +1,6 @@
-// Blocks of 10,000 over ledgers of several sizes: from the 65th on, earlier states of the outputs are forgotten; the space of 64 of them
-// together is freed, first after the 128th. Each block fills up at a rate, as validation accepts transactions; then it is committed at once.
+// Blocks of 10,000 over ledgers of several sizes: from the 65th on, earlier states of the outputs are
+// forgotten; the space of 64 of them together is freed, first after the 128th. Each block fills up at a rate,
+// as validation accepts transactions; then it is committed at once.
 import { randomBytes } from 'node:crypto'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'

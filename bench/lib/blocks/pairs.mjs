@@ -1,5 +1,6 @@
-// Blocks of 10,000 by the code of another folder and by this one, in turn: BENCH_BEFORE names a checkout that is built. Each runs its own
-// `blocks.mjs` with the same settings; machines drift, so only what ran one after the other is compared.
+// Blocks of 10,000 by the code of another folder and by this one, in turn: BENCH_BEFORE names a checkout that
+// is built. Each runs its own `blocks.mjs` with the same settings; machines drift, so only what ran one after
+// the other is compared.
 import { execFileSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
-// The flow with one, two and four processes of a role. All share the cores of this machine, so the rate cannot double; what can be seen is
-// what a transaction costs when several processes share the work, and whether they get in each other's way.
+// The flow with one, two and four processes of a role. All share the cores of this machine, so the rate
+// cannot double; what can be seen is what a transaction costs when several processes share the work, and
+// whether they get in each other's way.
 import { cleanUp } from '../clean-up.mjs'
 import { here } from '../node-process.mjs'
 import { record } from '../record.mjs'

@@ -1,4 +1,5 @@
-// Payments beside thousands of transactions whose script uses its whole budget, about a second of a thread, and then fails.
+// Payments beside thousands of transactions whose script uses its whole budget, about a second of a thread,
+// and then fails.
 import { fromHex } from '@ratatosk/cbor'
 import { decodeTransaction, scriptHash, scriptIntegrityHash } from '@ratatosk/ledger'
 import { percentile, round } from '../figures.mjs'

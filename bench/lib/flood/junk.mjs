@@ -1,5 +1,5 @@
-// A flood of submissions that can never be accepted, and payments meanwhile: what the store and Redis grow to, and whether every
-// payment arrives.
+// A flood of submissions that can never be accepted, and payments meanwhile: what the store and Redis grow
+// to, and whether every payment arrives.
 import { randomFillSync } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { defer } from '../clean-up.mjs'
@@ -94,7 +94,10 @@ export async function measureJunk() {
   })
 }
 
-/** By turns: no transaction at all, a forged signature, and 155 made-up signatures for an input that does not exist. */
+/**
+ * By turns: no transaction at all, a forged signature, and 155 made-up signatures for an input that does not
+ * exist.
+ */
 function junk(n, forged) {
   if (n % 3 === 0) return undecodable()
   if (n % 3 === 1) return badSignature(forged)

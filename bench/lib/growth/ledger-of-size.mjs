@@ -1,5 +1,6 @@
-// A ledger after many transactions, written by SQL in the shape in which the node leaves it: each transaction has spent an output and
-// made two, of which one is spent. All are in merged blocks but the last 5,000, which are in the mempool.
+// A ledger after many transactions, written by SQL in the shape in which the node leaves it: each transaction
+// has spent an output and made two, of which one is spent. All are in merged blocks but the last 5,000, which
+// are in the mempool.
 import { createHash } from 'node:crypto'
 
 const blockSize = 10_000
@@ -12,7 +13,8 @@ const addressNamed = (name) => Buffer.concat([Buffer.from([0x60]), sha256(name).
 /**
  * @param {object} options
  * @param {number} options.size transactions, and unspent outputs
- * @param {number} options.share of the outputs, those of one address; the others have about ten for each address
+ * @param {number} options.share of the outputs, those of one address; the others have about ten for each
+ *   address
  * @param {string} options.schema which a store has migrated
  */
 export function createLedgerOfSize({ size, share, schema }) {

@@ -1,4 +1,5 @@
-// A server of /tx, /txs and /utxos over a schema, as the node has them: node query-server.mjs <schema>. Prints its URL.
+// A server of /tx, /txs and /utxos over a schema, as the node has them: node query-server.mjs <schema>.
+// Prints its URL.
 import { openStore } from '@ratatosk/store'
 import { txQuery } from '@ratatosk/tx-query'
 import fastify from 'fastify'

@@ -26,7 +26,10 @@ export async function startTableWorkers(count, url, schema) {
     })
   await all(done)
   return {
-    /** Examines equal parts of the transactions, and writes them all in batches. Returns the milliseconds of the writing. */
+    /**
+     * Examines equal parts of the transactions, and writes them all in batches. Returns the milliseconds of
+     * the writing.
+     */
     async commit(transactions, size) {
       const part = Math.ceil(transactions.length / count)
       await ask('examine', (place) => transactions.slice(place * part, (place + 1) * part))

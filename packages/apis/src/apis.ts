@@ -46,8 +46,8 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
 }
 
 /**
- * Fastify plugin that serves a chain through the APIs that wallets and SDKs use: Blockfrost, Kupo and Ogmios. Each API
- * is encapsulated, and needs no option of the server.
+ * Fastify plugin that serves a chain through the APIs that wallets and SDKs use: Blockfrost, Kupo and Ogmios.
+ * Each API is encapsulated, and needs no option of the server.
  *
  * @throws {TypeError} (at registration) for options that cannot work
  * @example

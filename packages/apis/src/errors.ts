@@ -1,6 +1,6 @@
 /**
- * The chain cannot answer now, and the request may be repeated: status 503. A chain throws it, or any error with its `name` and
- * a message for the client.
+ * The chain cannot answer now, and the request may be repeated: status 503. A chain throws it, or any error
+ * with its `name` and a message for the client.
  */
 export class ChainUnavailableError extends Error {
   override readonly name = 'ChainUnavailableError'

@@ -59,7 +59,9 @@ export async function evaluateTransaction(
   return { kind: 'evaluated', transaction, result }
 }
 
-/** What an output says, however it is encoded: CML, for example, writes a datum hash in the format of Alonzo. */
+/**
+ * What an output says, however it is encoded: CML, for example, writes a datum hash in the format of Alonzo.
+ */
 function contentOf({ address, value, datum, referenceScript }: TransactionOutput) {
   return {
     address: toHex(address.bytes),

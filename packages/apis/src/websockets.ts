@@ -8,8 +8,8 @@ import type { FastifyInstance } from 'fastify'
 const maxPayload = 4 * 1024 * 1024
 
 /**
- * Registers a WebSocket server, unless there is one. With one, Node gives every request with `Upgrade` to it; here routes that were
- * registered before it keep answering these requests as if it were not there.
+ * Registers a WebSocket server, unless there is one. With one, Node gives every request with `Upgrade` to it;
+ * here routes that were registered before it keep answering these requests as if it were not there.
  */
 export async function registerWebSockets(fastify: FastifyInstance): Promise<void> {
   if (fastify.hasDecorator('websocketServer')) return
@@ -19,7 +19,8 @@ export async function registerWebSockets(fastify: FastifyInstance): Promise<void
   function onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const opens = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket'
     if (opens && webSockets.emit('upgrade', request, socket, head)) return
-    // A server may ignore `Upgrade` (RFC 9110, section 7.8). Java's HTTP client asks for h2c, also with a body.
+    // A server may ignore `Upgrade` (RFC 9110, section 7.8). Java's HTTP client asks for h2c, also with a
+    // body.
     socket.unshift(Buffer.concat([withoutUpgrade(request), head]))
     server.emit('connection', socket)
   }
@@ -29,7 +30,10 @@ export async function registerWebSockets(fastify: FastifyInstance): Promise<void
   server.on('upgrade', onUpgrade)
 }
 
-/** A route that is no WebSocket answers the request that asked for one. Nobody reads the connection any more, so it is closed then. */
+/**
+ * A route that is no WebSocket answers the request that asked for one. Nobody reads the connection any more,
+ * so it is closed then.
+ */
 function closeWhenAnswered(fastify: FastifyInstance): void {
   const { routing } = fastify
   fastify.routing = (request, response) => {

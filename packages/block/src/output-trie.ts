@@ -32,13 +32,15 @@ export interface OutputTrie {
    * Applies the transactions of a block as one update, and derives their map from the outputs that it spends
    * and reads.
    *
-   * @throws {BlockError} the derivation's `fault`, `BLOCK_INPUT_MISSING` or `BLOCK_OUTPUT_EXISTS`; the trie is
+   * @throws {BlockError} the derivation's `fault`, `BLOCK_INPUT_MISSING` or `BLOCK_OUTPUT_EXISTS`; the trie
+   *   is
    *   unchanged then
    */
   applyDerivation(derivation: Derivation): DerivedBlock
   /**
-   * Does ahead what {@link OutputTrie.applyDerivation} has to do for the transactions that a derivation holds so far.
-   * Nothing changes. The derivation can be applied as long as no other change is made to the trie; then it is of no use.
+   * Does ahead what {@link OutputTrie.applyDerivation} has to do for the transactions that a derivation holds
+   * so far. Nothing changes. The derivation can be applied as long as no other change is made to the trie;
+   * then it is of no use.
    *
    * @throws {BlockError} like {@link OutputTrie.applyDerivation}; the derivation is of no use then
    */
@@ -74,8 +76,8 @@ export interface OutputTrie {
    */
   rebuild(outputs: Iterable<Entry> | AsyncIterable<Entry>): Promise<Uint8Array>
   /**
-   * The newest kept state with this root, to prove what it holds; undefined when no such state is kept. Its methods
-   * throw a TrieError `TRIE_ROOT_UNKNOWN` once it is no longer kept.
+   * The newest kept state with this root, to prove what it holds; undefined when no such state is kept. Its
+   * methods throw a TrieError `TRIE_ROOT_UNKNOWN` once it is no longer kept.
    */
   at(root: Uint8Array): TrieView | undefined
   /** Closes the trie's store. */

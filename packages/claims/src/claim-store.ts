@@ -5,7 +5,10 @@ export interface Payment {
   /** Id of the transaction, 32 bytes. */
   readonly id: Uint8Array
   readonly cbor: Uint8Array
-  /** A payment that is not on the ledger by then never will be: its validity interval and a safety margin are over. */
+  /**
+   * A payment that is not on the ledger by then never will be: its validity interval and a safety margin are
+   * over.
+   */
   readonly expiresAt: Date
 }
 
@@ -62,8 +65,8 @@ export interface FundedClaim {
 }
 
 /**
- * The outcome of reserving a claim. `overdue`: one of the claims that counted has an expired payment whose outcome nobody
- * has looked up yet, so the refusal may not hold after a look.
+ * The outcome of reserving a claim. `overdue`: one of the claims that counted has an expired payment whose
+ * outcome nobody has looked up yet, so the refusal may not hold after a look.
  */
 export type Reservation =
   | { readonly kind: 'held'; readonly claim: HeldClaim }
@@ -76,27 +79,30 @@ export type Reservation =
   | { readonly kind: 'ip-limit'; readonly overdue: boolean }
 
 /**
- * How a hold ends. `funded`: the network has accepted the payment. `settled`: funded for good. `failed`: the payment will
- * never happen, and the outputs that it would have spent are free. `undecided`: the claim stays as it is.
+ * How a hold ends. `funded`: the network has accepted the payment. `settled`: funded for good. `failed`: the
+ * payment will never happen, and the outputs that it would have spent are free. `undecided`: the claim stays
+ * as it is.
  */
 export type Conclusion = 'funded' | 'settled' | 'failed' | 'undecided'
 
 /**
- * Remembers claims: `reserved` → `funded`, or `failed`. Processes can share one: leases end by its own clock, and a call with
- * the token of a hold that has ended changes nothing.
+ * Remembers claims: `reserved` → `funded`, or `failed`. Processes can share one: leases end by its own clock,
+ * and a call with the token of a hold that has ended changes nothing.
  *
- * A claim counts for the cool-down and the IP limit while it is funded, has a payment that may still happen, or is held.
+ * A claim counts for the cool-down and the IP limit while it is funded, has a payment that may still happen,
+ * or is held.
  */
 export interface ClaimStore {
   /**
-   * Checks the key, then the cool-down of the address, then the limit of the `ipHash`, and reserves the claim if all of
-   * them allow it. Atomic: as many of several concurrent claims pass as would one after another.
+   * Checks the key, then the cool-down of the address, then the limit of the `ipHash`, and reserves the claim
+   * if all of them allow it. Atomic: as many of several concurrent claims pass as would one after another.
    */
   reserve(request: ReserveRequest): Promise<Reservation>
   /**
    * Records a payment before it is sent, in place of an earlier one.
    *
-   * @returns `taken` if an unsettled payment spends one of the same outputs, `lost` if the hold has ended; nothing is
+   * @returns `taken` if an unsettled payment spends one of the same outputs, `lost` if the hold has ended;
+   *   nothing is
    *   changed then
    */
   keep(
@@ -114,6 +120,9 @@ export interface ClaimStore {
   conclude(claim: HeldClaim, conclusion: Conclusion): Promise<boolean>
   /** The payments that are neither settled nor failed, in the order in which they were recorded. */
   underWay(): Promise<readonly UnsettledPayment[]>
-  /** Takes at most `limit` claims with unsettled payments that nobody holds, in the order in which the payments were recorded. */
+  /**
+   * Takes at most `limit` claims with unsettled payments that nobody holds, in the order in which the
+   * payments were recorded.
+   */
   take(leaseMs: number, limit: number): Promise<readonly HeldClaim[]>
 }

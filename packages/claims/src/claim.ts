@@ -37,8 +37,8 @@ export type ClaimResult =
 /** Pays claims. The faucet plugin needs nothing else. */
 export interface ClaimPayer {
   /**
-   * Pays a claim once. The same key and address again, even at the same time or from another process, get the same
-   * result and no second payment.
+   * Pays a claim once. The same key and address again, even at the same time or from another process, get the
+   * same result and no second payment.
    *
    * @throws (rejects) when the store or the network fails; the same key may be used again then, too
    */

@@ -40,7 +40,8 @@ export async function awaitTransaction(
         hasAnswered = true
         if (hasReached(status, goal)) return status
       } catch (error) {
-        // A node that has answered before may restart. The stream tells when it is back, and so does the next look.
+        // A node that has answered before may restart. The stream tells when it is back, and so does the next
+        // look.
         if (!hasAnswered || deadline.signal.aborted || !isTransient(error)) throw error
       }
     }
@@ -76,8 +77,9 @@ function hasReached({ txHash, status, rejection, removal }: TransactionStatus, g
 }
 
 /**
- * Yields whenever the status may have changed: when the stream of the transaction's events opens, so that nothing is missed
- * between the first look and the first event, and at each event. Where there are no events, yields every `pollMs`.
+ * Yields whenever the status may have changed: when the stream of the transaction's events opens, so that
+ * nothing is missed between the first look and the first event, and at each event. Where there are no events,
+ * yields every `pollMs`.
  */
 async function* wakeUps(
   transport: Transport,

@@ -28,25 +28,31 @@ export type Claim = Omit<ClaimParameters, 'idempotencyKey'> & Partial<Pick<Claim
 /** A node, as its OpenAPI document describes it, and what takes more than one request. */
 export interface Client extends Omit<Endpoints, 'claim' | 'utxoProof' | 'transactionProof'> {
   /**
-   * `GET /events`: events of transactions and blocks, without end. Reconnects and resumes on its own. Leave the loop, or
-   * abort the signal, to close it.
+   * `GET /events`: events of transactions and blocks, without end. Reconnects and resumes on its own. Leave
+   * the loop, or abort the signal, to close it.
    */
   events(parameters?: EventsParameters, options?: RequestOptions): AsyncGenerator<LedgerEvent, void>
   /**
-   * `POST /faucet/claims`: claims testnet ada. Every attempt has the same idempotency key, so that the node pays once; if it
-   * fails for good, the error has the key in `idempotencyKey`.
+   * `POST /faucet/claims`: claims testnet ada. Every attempt has the same idempotency key, so that the node
+   * pays once; if it fails for good, the error has the key in `idempotencyKey`.
    */
   claim(claim: Claim, options?: RequestOptions): Promise<FaucetClaim>
-  /** `GET /proofs/utxo`: proves that an output is unspent, or that it is not. Verify it with `verifyUtxoProof`. */
+  /**
+   * `GET /proofs/utxo`: proves that an output is unspent, or that it is not. Verify it with
+   * `verifyUtxoProof`.
+   */
   utxoProof(parameters: UtxoProofParameters, options?: RequestOptions): Promise<UtxoProof | AbsenceProof>
-  /** `GET /proofs/transaction`: proves that a block applied a transaction, or did not. Verify it with `verifyTransactionProof`. */
+  /**
+   * `GET /proofs/transaction`: proves that a block applied a transaction, or did not. Verify it with
+   * `verifyTransactionProof`.
+   */
   transactionProof(
     parameters: TransactionProofParameters,
     options?: RequestOptions,
   ): Promise<TransactionProof | AbsenceProof>
   /**
-   * Waits until a transaction is accepted, or committed, mature or merged. Follows `/events`, and polls where the node serves
-   * none; a lost connection is no failure once the node has answered.
+   * Waits until a transaction is accepted, or committed, mature or merged. Follows `/events`, and polls where
+   * the node serves none; a lost connection is no failure once the node has answered.
    *
    * @throws {RejectedError} with every failed predicate
    * @throws {RemovedError} if its block was removed and the node does not bring it back
@@ -63,8 +69,9 @@ const idempotent: readonly string[] = ['submit', 'evaluate', 'claim'] satisfies 
 /**
  * Creates a client of a node. It opens no connection.
  *
- * Requests that are safe to repeat are sent again after a lost connection, a time-out, or a 5xx with `Retry-After`: reads, `submit`,
- * `evaluate` and `claim`. Operations such as `commit` never are, although they are GET requests.
+ * Requests that are safe to repeat are sent again after a lost connection, a time-out, or a 5xx with
+ * `Retry-After`: reads, `submit`, `evaluate` and `claim`. Operations such as `commit` never are, although
+ * they are GET requests.
  *
  * @param url where the node is, such as `http://localhost:3000`; a path in it is kept
  * @throws TypeError if the URL is not absolute

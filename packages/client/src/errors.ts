@@ -15,7 +15,10 @@ export class ClientError extends Error {
   }
 }
 
-/** The node was not reached, or the connection broke. Whether the request took effect is not known. `CLIENT_NETWORK`. */
+/**
+ * The node was not reached, or the connection broke. Whether the request took effect is not known.
+ * `CLIENT_NETWORK`.
+ */
 export class NetworkError extends ClientError {
   constructor(request: string, cause: unknown) {
     super('CLIENT_NETWORK', `${request}: no answer. Check that the node runs and its URL is right`, { cause })
@@ -29,7 +32,10 @@ export class TimeoutError extends ClientError {
   }
 }
 
-/** The answer is not what the document describes: the URL is perhaps not that of a node. `CLIENT_INVALID_ANSWER`. */
+/**
+ * The answer is not what the document describes: the URL is perhaps not that of a node.
+ * `CLIENT_INVALID_ANSWER`.
+ */
 export class InvalidAnswerError extends ClientError {
   constructor(request: string, what: string, options?: ErrorOptions) {
     super('CLIENT_INVALID_ANSWER', `${request}: ${what}. Check that the URL is that of a node`, options)
@@ -115,7 +121,10 @@ export function httpError(init: HttpErrorInit): HttpError {
   return new ErrorClass(init)
 }
 
-/** The node has refused the transaction for good. `code` is the first failed predicate, such as `FeeTooSmallUTxO`. */
+/**
+ * The node has refused the transaction for good. `code` is the first failed predicate, such as
+ * `FeeTooSmallUTxO`.
+ */
 export class RejectedError extends ClientError {
   /** Every failed predicate. */
   readonly failures: readonly StatusFailure[]
@@ -128,7 +137,10 @@ export class RejectedError extends ClientError {
   }
 }
 
-/** The block of the transaction was removed, and the node does not bring the transaction back. `CLIENT_REMOVED`. */
+/**
+ * The block of the transaction was removed, and the node does not bring the transaction back.
+ * `CLIENT_REMOVED`.
+ */
 export class RemovedError extends ClientError {
   readonly removal: StatusRemoval | undefined
 

@@ -27,8 +27,8 @@ const silenceMs = 45_000
 const defaultRetryMs = 1000
 
 /**
- * Events without end. After a lost connection it resumes behind the last one, as often as needed; the first connection gets
- * the retries of any request.
+ * Events without end. After a lost connection it resumes behind the last one, as often as needed; the first
+ * connection gets the retries of any request.
  */
 export async function* follow(
   transport: Transport,

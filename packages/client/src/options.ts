@@ -22,7 +22,10 @@ export interface RequestOptions {
   readonly retries?: number | undefined
 }
 
-/** How far a transaction has come: in the mempool ledger, in the state queue, past its maturity window, in the confirmed state. */
+/**
+ * How far a transaction has come: in the mempool ledger, in the state queue, past its maturity window, in the
+ * confirmed state.
+ */
 export type Finality = 'accepted' | 'committed' | 'mature' | 'merged'
 
 /** How `awaitTx` waits. */

@@ -1,4 +1,5 @@
-// Compiles the verdict policy of the tests and writes src/test/verdict.json. Run after `tsc -b packages/contracts`.
+// Compiles the verdict policy of the tests and writes src/test/verdict.json. Run after
+// `tsc -b packages/contracts`.
 import { writeFileSync } from 'node:fs'
 import { toHex } from '@ratatosk/cbor'
 import { compileVerdictPolicy } from '../dist/test/verdict-policy.js'

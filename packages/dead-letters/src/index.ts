@@ -123,11 +123,11 @@ function summaryOf(letter: DeadLetter): DeadLetterSummary {
 }
 
 /**
- * Fastify plugin that lets operators list, show, replay and drop dead letters: `GET /deadLetters`, `GET /deadLetters/{id}`,
- * `POST /deadLetters/{id}/replay` and `DELETE /deadLetters/{id}`.
+ * Fastify plugin that lets operators list, show, replay and drop dead letters: `GET /deadLetters`,
+ * `GET /deadLetters/{id}`, `POST /deadLetters/{id}/replay` and `DELETE /deadLetters/{id}`.
  *
- * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each under its
- * `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
  * ```ts

@@ -6,7 +6,10 @@ export interface DeadLetter {
   readonly transactionId?: Uint8Array
   /** CBOR as submitted; absent once retention has dropped it. */
   readonly cbor?: Uint8Array
-  /** Name of the first failed predicate of the Conway ledger, such as `FeeTooSmallUTxO`, or of the failure to decode. */
+  /**
+   * Name of the first failed predicate of the Conway ledger, such as `FeeTooSmallUTxO`, or of the failure to
+   * decode.
+   */
   readonly code: string
   /** The reason, for people. */
   readonly message: string
@@ -37,7 +40,8 @@ export interface DeadLetters {
   /**
    * Submits the letter's transaction again. The letter stays, for the case that it is rejected again.
    *
-   * @returns the id of the new submission; `'not-found'` without such a letter; `'dropped'` when its CBOR is no longer kept
+   * @returns the id of the new submission; `'not-found'` without such a letter; `'dropped'` when its CBOR is
+   *   no longer kept
    */
   replay(submissionId: string): Promise<{ readonly id: string } | 'not-found' | 'dropped'>
   /** Removes a letter; false if there was none. */

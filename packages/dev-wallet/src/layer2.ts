@@ -17,14 +17,16 @@ export type SigningApi = Pick<
   Partial<Pick<Cip30Api, 'getExtensions' | 'getUnusedAddresses'>>
 
 /**
- * Points a wallet at layer 2: addresses and signatures are the wallet's; outputs, balance, collateral and submission are layer 2's.
+ * Points a wallet at layer 2: addresses and signatures are the wallet's; outputs, balance, collateral and
+ * submission are layer 2's.
  *
- * The wallet signs with `partialSign`, because it does not know the outputs of layer 2. Without `partialSign` of the caller, the
- * signatures that layer 2 will require are checked here.
+ * The wallet signs with `partialSign`, because it does not know the outputs of layer 2. Without `partialSign`
+ * of the caller, the signatures that layer 2 will require are checked here.
  *
  * @param wallet what `enable()` of a CIP-30 wallet resolved to
  * @example
- * const api = layer2(await window.cardano.lace.enable(), { url: 'http://127.0.0.1:3000/l2/blockfrost/api/v0' })
+ * const api = layer2(await window.cardano.lace.enable(), { url: 'http://127.0.0.1:3000/l2/blockfrost/api/v0'
+ * })
  */
 export function layer2(wallet: SigningApi, { url }: Layer2Options): Cip30Api {
   const client = createLedgerClient(url)

@@ -7,8 +7,8 @@ export type { DevWalletOptions, PublicWallet } from './types.js'
 const bundle = new URL('../bundle/dev-wallet.js', import.meta.url)
 
 /**
- * The text of a classic script that offers public wallets as `window.cardano.ratatosk`. THEIR KEYS ARE IN IT: serve it on a devnet
- * only.
+ * The text of a classic script that offers public wallets as `window.cardano.ratatosk`. THEIR KEYS ARE IN IT:
+ * serve it on a devnet only.
  *
  * @throws (rejects) `ENOENT` if the package is not built
  */

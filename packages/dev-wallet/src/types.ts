@@ -13,7 +13,10 @@ export interface DataSignature {
   readonly key: Hex
 }
 
-/** What `enable()` of a CIP-30 wallet resolves to. Its methods reject with the errors of CIP-30: `{ code, info }`. */
+/**
+ * What `enable()` of a CIP-30 wallet resolves to. Its methods reject with the errors of CIP-30:
+ * `{ code, info }`.
+ */
 export interface Cip30Api {
   getExtensions(): Promise<readonly { readonly cip: number }[]>
   /** 0 on test networks, 1 on mainnet. */

@@ -24,7 +24,10 @@ import { createMemoryStore } from './store/memory-store.js'
 import { restore } from './store/restore.js'
 import type { Devnet, DevnetOptions } from './types.js'
 
-/** Where in its slot a scheduled block is made, from 0 to 1. It includes what the sequencer sends near the start of the slot. */
+/**
+ * Where in its slot a scheduled block is made, from 0 to 1. It includes what the sequencer sends near the
+ * start of the slot.
+ */
 const placeInSlot = 0.6
 
 /**

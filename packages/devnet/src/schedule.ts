@@ -9,8 +9,8 @@ export interface Schedule {
 }
 
 /**
- * Calls `run` at the times of a schedule. An interval of Node.js falls behind by a millisecond or two each time, so that blocks would
- * drift through their slots and miss one now and then.
+ * Calls `run` at the times of a schedule. An interval of Node.js falls behind by a millisecond or two each
+ * time, so that blocks would drift through their slots and miss one now and then.
  *
  * @returns ends it
  */

@@ -17,7 +17,10 @@ export interface DevnetOptions {
   readonly clock?: { now(): number }
   /** Length of a slot in milliseconds. Default 1000. */
   readonly slotLengthMs?: number
-  /** Interval between blocks in milliseconds; they come late in their slots. 0: only `produceBlock` makes blocks. Default 1000. */
+  /**
+   * Interval between blocks in milliseconds; they come late in their slots. 0: only `produceBlock` makes
+   * blocks. Default 1000.
+   */
   readonly blockEveryMs?: number
   /** Largest total size of the transactions in a block, in bytes. Default 90,112. */
   readonly maxBlockSize?: number

@@ -8,8 +8,9 @@ type Fields = Record<string, Json>
 const wording = ['description', 'examples'] as const
 
 /**
- * Replaces every schema with a `title` by a reference to a component of that name. Equal schemas become one component; their
- * description stays if all agree. A schema that differs from the first of its title gets a number behind its name.
+ * Replaces every schema with a `title` by a reference to a component of that name. Equal schemas become one
+ * component; their description stays if all agree. A schema that differs from the first of its title gets a
+ * number behind its name.
  *
  * @param document an OpenAPI 3.1 document; not changed
  * @returns a copy

@@ -55,8 +55,8 @@ interface BearerScheme {
 type Operations = Record<string, Record<string, { tags?: string[]; security?: Record<string, string[]>[] }>>
 
 /**
- * Fastify plugin that serves `GET /openapi.json`, the OpenAPI 3.1 document of every tagged route that is registered after it, and
- * `GET /docs`, a reference of them that loads nothing from elsewhere.
+ * Fastify plugin that serves `GET /openapi.json`, the OpenAPI 3.1 document of every tagged route that is
+ * registered after it, and `GET /docs`, a reference of them that loads nothing from elsewhere.
  *
  * Not encapsulated, and registered before the routes: it has to see them.
  *

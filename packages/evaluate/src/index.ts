@@ -75,16 +75,15 @@ function unitsOf({ memory, steps }: Units) {
 }
 
 /**
- * Fastify plugin: `POST /evaluate` tells what submission of a transaction would lead to: the verdict, every failed predicate, and the
- * budget and use of each script. Changes nothing.
+ * Fastify plugin: `POST /evaluate` tells what submission of a transaction would lead to: the verdict, every
+ * failed predicate, and the budget and use of each script. Changes nothing.
  *
- * Encapsulated: it sets a parser and an error handler in its own scope, and one server can hold several instances, each under its
- * `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ * Encapsulated: it sets a parser and an error handler in its own scope, and one server can hold several
+ * instances, each under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
- * ```ts
- * const server = fastify()
- * await server.register(evaluate, { evaluations: openEvaluations({ store, parameters, networkId: 0, slots }) })
+ * ```ts const server = fastify() await server.register(evaluate, { evaluations: openEvaluations({ store,
+ * parameters, networkId: 0, slots }) })
  * ```
  */
 export const evaluate = fp(plugin, { name: '@ratatosk/evaluate', fastify: '5.x', encapsulate: true })

@@ -43,7 +43,8 @@ export interface Evaluations {
   /**
    * @param cbor one well-formed CBOR item, which is not necessarily a transaction
    * @param signal aborts when the client has disconnected
-   * @throws any error if the transaction cannot be judged now. A positive number `retryAfterMs` on the error makes the answer a 503
+   * @throws any error if the transaction cannot be judged now. A positive number `retryAfterMs` on the error
+   *   makes the answer a 503
    *   with `Retry-After`; any other error is a 500.
    */
   evaluate(cbor: Uint8Array, signal?: FastifyRequest['signal']): Promise<Evaluation>

@@ -22,8 +22,8 @@ export interface EventStreamOptions {
 const highWaterMark = 16_384
 
 /**
- * The events of one client. Reads a page when the client has taken the one before, so that a client keeps one page waiting
- * at most. Ends a client that takes too long: it resumes from the last id that it has.
+ * The events of one client. Reads a page when the client has taken the one before, so that a client keeps one
+ * page waiting at most. Ends a client that takes too long: it resumes from the last id that it has.
  */
 export class EventStream extends Readable implements Follower {
   readonly #options: EventStreamOptions
@@ -74,7 +74,10 @@ export class EventStream extends Readable implements Follower {
     this.#options.feed.remove(this)
   }
 
-  /** Sends pages until the client has enough or nothing is left. A failed read is repeated when the feed wakes the stream. */
+  /**
+   * Sends pages until the client has enough or nothing is left. A failed read is repeated when the feed wakes
+   * the stream.
+   */
   async #fill(): Promise<void> {
     const { feed, query } = this.#options
     if (this.#reading) return

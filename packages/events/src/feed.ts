@@ -26,7 +26,10 @@ export interface FeedOptions {
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'info'>
 }
 
-/** Events of each kind in one page. With a cut reason, a page stays below 1 MiB even if every character is escaped. */
+/**
+ * Events of each kind in one page. With a cut reason, a page stays below 1 MiB even if every character is
+ * escaped.
+ */
 const pageSize = 250
 
 /** Pages that are remembered: clients that have read everything so far need the same next page. */
@@ -34,7 +37,9 @@ const rememberedPages = 16
 
 const tickMs = 1000
 
-/** Looks for new events on behalf of all clients of a process, and reads each page once for all that need it. */
+/**
+ * Looks for new events on behalf of all clients of a process, and reads each page once for all that need it.
+ */
 export class Feed {
   readonly #options: FeedOptions
   readonly #followers = new Set<Follower>()

@@ -35,7 +35,9 @@ export interface EventsOptions extends RegisterOptions {
   pollMs?: number
   /** Silence after which a heartbeat is sent, in ms. Default: 15,000. */
   heartbeatMs?: number
-  /** Time that a client has to take what was sent to it, before its stream is ended, in ms. Default: 10,000. */
+  /**
+   * Time that a client has to take what was sent to it, before its stream is ended, in ms. Default: 10,000.
+   */
   drainTimeoutMs?: number
 }
 
@@ -107,10 +109,11 @@ function queryOnly(read: Parameters<typeof readBy<never, EventsQuery>>[0]): Fast
 }
 
 /**
- * Fastify plugin: `GET /events`, server-sent events of transactions and blocks that resume where a client stopped.
+ * Fastify plugin: `GET /events`, server-sent events of transactions and blocks that resume where a client
+ * stopped.
  *
- * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each under its
- * `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
  * ```ts

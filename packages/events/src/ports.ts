@@ -1,6 +1,6 @@
 /**
- * How far a reader has come: the sequence of the newest event of each kind that it has seen. Each kind is ordered on its
- * own. Sequences start above 0 and may have gaps.
+ * How far a reader has come: the sequence of the newest event of each kind that it has seen. Each kind is
+ * ordered on its own. Sequences start above 0 and may have gaps.
  */
 export interface EventPosition {
   /** Accept sequence. */
@@ -90,7 +90,10 @@ export interface EventPage {
   readonly position: EventPosition
 }
 
-/** The events of a node in the order in which its store keeps them. `store.events` of `@ratatosk/store` satisfies it. */
+/**
+ * The events of a node in the order in which its store keeps them. `store.events` of `@ratatosk/store`
+ * satisfies it.
+ */
 export interface EventLog {
   /** The newest position. Everything up to it can be read; nothing is added below it later. */
   head(): Promise<EventPosition>

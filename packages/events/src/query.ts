@@ -27,8 +27,8 @@ export interface EventsQuery {
 const parameters = Object.keys(EventsParameters.properties)
 
 /**
- * Creates a reader of the query of `GET /events`. It throws {@link InvalidParameterError}, {@link TooManyFiltersError} and
- * {@link UnknownParameterError}.
+ * Creates a reader of the query of `GET /events`. It throws {@link InvalidParameterError},
+ * {@link TooManyFiltersError} and {@link UnknownParameterError}.
  */
 export function queryReader(network: Network): (query: Query) => EventsQuery {
   return (query) => {

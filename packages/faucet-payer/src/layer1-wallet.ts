@@ -27,7 +27,8 @@ const settledAfterMs = 120_000n
  *
  * @throws {FaucetPayerError} `FAUCET_PAYER_CONFIGURATION` if keys and layer 1 belong to different networks
  * @example
- * const payer = createFaucetPayer({ claims: store.faucetClaims, wallet: createLayer1FaucetWallet({ layer1, keys }) })
+ * const payer = createFaucetPayer({ claims: store.faucetClaims, wallet: createLayer1FaucetWallet({ layer1,
+ * keys }) })
  */
 export function createLayer1FaucetWallet({ layer1, keys }: Layer1FaucetWalletOptions): FaucetWallet {
   if (keys.address.networkId !== layer1.networkId) {

@@ -95,7 +95,8 @@ export class ClaimPayments {
   /**
    * Sends a recorded payment.
    *
-   * @param onFailure the outcome of the claim if the payment is not accepted; `undecided` if the payment was sent
+   * @param onFailure the outcome of the claim if the payment is not accepted; `undecided` if the payment was
+   *   sent
    *   before, because it may still be accepted
    */
   async #send(claim: HeldClaim, payment: Payment, onFailure: 'failed' | 'undecided'): Promise<ClaimResult> {

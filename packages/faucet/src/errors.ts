@@ -37,7 +37,8 @@ const retryAfterSeconds: { readonly [code in FaucetErrorCode]?: number } = { IP_
 /** A refused or failed claim. Its `code` is that of the body with the prefix `FAUCET_`. */
 export class FaucetError extends HttpError {
   /**
-   * @param options `nextEligibleAt` goes into the body of a `COOLDOWN`, and as `Retry-After` into its headers;
+   * @param options `nextEligibleAt` goes into the body of a `COOLDOWN`, and as `Retry-After` into its
+   *   headers;
    *   `cause` goes to the log only
    */
   constructor(code: FaucetErrorCode, options: { cause?: unknown; nextEligibleAt?: Date } = {}) {

@@ -91,8 +91,8 @@ function answer(result: ClaimResult): FaucetClaim {
 /**
  * Fastify plugin: `POST /faucet/claims` pays testnet ada to clients that have the token.
  *
- * The plugin is encapsulated: its parser and error handler are its own, and a server may register several instances, each under
- * its own `prefix`. To turn the faucet off, do not register it.
+ * The plugin is encapsulated: its parser and error handler are its own, and a server may register several
+ * instances, each under its own `prefix`. To turn the faucet off, do not register it.
  *
  * @throws {TypeError} at registration, if an option is missing or invalid
  *

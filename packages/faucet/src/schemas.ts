@@ -65,7 +65,10 @@ function faucetErrorBody(status: number, description: string) {
 
 const text = (description: string) => Type.String({ description, minLength: 1, maxLength: maxTextLength })
 
-/** Schema of `POST /faucet/claims`. It describes the body as it is sent and types it as the handler receives it. */
+/**
+ * Schema of `POST /faucet/claims`. It describes the body as it is sent and types it as the handler receives
+ * it.
+ */
 export const claimSchema = {
   operationId: 'claim',
   summary: 'Claim testnet ada',

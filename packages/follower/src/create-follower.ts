@@ -24,9 +24,8 @@ interface Waiter {
  * @throws {FollowerError} `FOLLOWER_ARCHIVE_MISMATCH`
  * @throws errors of the archive and of the folder of the unspent outputs, unchanged
  * @example
- * const follower = await createFollower({ chain, peers, archive: store.archive, genesis, rules, trieDir, log })
- * await follower.synced()
- * await follower.close()
+ * const follower = await createFollower({ chain, peers, archive: store.archive, genesis, rules, trieDir, log
+ * }) await follower.synced() await follower.close()
  */
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options

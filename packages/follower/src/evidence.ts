@@ -46,8 +46,8 @@ interface Report {
 }
 
 /**
- * Opens a folder of invalid blocks: the body of each is in `<header hash>.body.cbor`, its header and the broken rule in
- * `<header hash>.json`.
+ * Opens a folder of invalid blocks: the body of each is in `<header hash>.body.cbor`, its header and the
+ * broken rule in `<header hash>.json`.
  *
  * @example
  * const evidence = openEvidence({ dir: './data/invalid-blocks', maxBytes: 1024 ** 3 })
@@ -87,7 +87,10 @@ export function openEvidence({ dir, maxBytes }: EvidenceOptions): EvidenceFolder
     }
   }
 
-  /** Removes the oldest until the rest and the new bytes fit. The report goes first: without it, a body is not listed. */
+  /**
+   * Removes the oldest until the rest and the new bytes fit. The report goes first: without it, a body is not
+   * listed.
+   */
   async function makeRoom(bytes: number): Promise<void> {
     for (const file of (await readdir(dir)).filter((each) => each.endsWith('.tmp')))
       await rm(join(dir, file), { force: true })

@@ -65,8 +65,8 @@ export function isHttpError(value: unknown): value is ExposedError {
 }
 
 /**
- * Whether a caught value is an error of one package: its `code` begins with the package's prefix. Works across copies of
- * the package.
+ * Whether a caught value is an error of one package: its `code` begins with the package's prefix. Works
+ * across copies of the package.
  *
  * @param prefix such as `SUBMIT_`
  */

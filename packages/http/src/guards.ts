@@ -59,8 +59,8 @@ export interface OperatorRoute {
 }
 
 /**
- * Route options of whatever only an operator may call: {@link operatorGuards} and {@link sameOriginOnly}. With a token, the
- * config says so for OpenAPI documents, as `security: [{ operatorToken: [] }]`.
+ * Route options of whatever only an operator may call: {@link operatorGuards} and {@link sameOriginOnly}.
+ * With a token, the config says so for OpenAPI documents, as `security: [{ operatorToken: [] }]`.
  *
  * @throws {TypeError} for an empty token or a malformed host name
  *

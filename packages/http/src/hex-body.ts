@@ -11,7 +11,8 @@ export function hexBodyLimit(maxBytes: number): number {
 }
 
 /**
- * Decodes a body of hex digits in either case, with optional white space around them. The size is judged before the digits.
+ * Decodes a body of hex digits in either case, with optional white space around them. The size is judged
+ * before the digits.
  *
  * @param maxBytes bytes that the digits may stand for
  * @returns the bytes; `'too large'` for more of them; `'not hex'` for anything else

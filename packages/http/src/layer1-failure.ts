@@ -30,8 +30,8 @@ export function layer1FailureBody(): TObject<{
 
 /**
  * Turns an error of layer 1, recognised by a `code` that begins with `LAYER1_`, into a
- * {@link Layer1FailureError} whose `cause` field is the rest of the code in words: `LAYER1_RATE_LIMITED` becomes
- * `rate limited`. Returns any other value unchanged.
+ * {@link Layer1FailureError} whose `cause` field is the rest of the code in words: `LAYER1_RATE_LIMITED`
+ * becomes `rate limited`. Returns any other value unchanged.
  */
 export function asLayer1Failure(error: unknown): unknown {
   if (hasCode(error, prefix)) {

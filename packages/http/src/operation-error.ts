@@ -62,8 +62,8 @@ export function operationError(asked: Operation, result: OperationResult): Error
  * @param conflict body of a 409
  *
  * @example
- * ```ts
- * const resetSchema = { response: operationResponses(ResetAnswer, errorBody('Another operation is running')) }
+ * ```ts const resetSchema = { response: operationResponses(ResetAnswer, errorBody('Another operation is
+ * running')) }
  * ```
  */
 export function operationResponses<Done extends TSchema, Conflict extends TSchema>(

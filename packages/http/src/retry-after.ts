@@ -1,4 +1,7 @@
-/** The milliseconds after which an error of a port says to try again: its `retryAfterMs`. Undefined if that is not a positive number. */
+/**
+ * The milliseconds after which an error of a port says to try again: its `retryAfterMs`. Undefined if that is
+ * not a positive number.
+ */
 export function retryAfterMsOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('retryAfterMs' in error)) return undefined
   const { retryAfterMs } = error

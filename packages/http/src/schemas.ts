@@ -57,12 +57,16 @@ export function limitResponses() {
   return { ...arrivalResponses(), 503: busyBody() }
 }
 
-/** The `response` schemas of a path with parameters: Fastify refuses one that is longer than `maxParamLength`. */
+/**
+ * The `response` schemas of a path with parameters: Fastify refuses one that is longer than `maxParamLength`.
+ */
 export function pathResponses() {
   return { 414: errorBody('A part of the path is too long') }
 }
 
-/** The `response` schemas of a body that does not fit the route: not well formed, too large, of another type. */
+/**
+ * The `response` schemas of a body that does not fit the route: not well formed, too large, of another type.
+ */
 export function bodyResponses() {
   return {
     400: errorBody('The body is not well formed'),

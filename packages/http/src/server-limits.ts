@@ -45,11 +45,9 @@ function hardLimit(maxConnections: number): number {
  * too.
  *
  * @example
- * ```ts
- * const limits = { requestTimeoutMs: 10_000, keepAliveTimeoutMs: 72_000, stallTimeoutMs: 30_000, maxConnections: 5000 }
- * const server = fastify({ ...limitedServer(limits) })
- * await server.register(httpErrors)
- * await server.register(serverLimits, limits)
+ * ```ts const limits = { requestTimeoutMs: 10_000, keepAliveTimeoutMs: 72_000, stallTimeoutMs: 30_000,
+ * maxConnections: 5000 } const server = fastify({ ...limitedServer(limits) }) await
+ * server.register(httpErrors) await server.register(serverLimits, limits)
  * ```
  */
 export function limitedServer({ requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs }: ServerLimits) {

@@ -58,16 +58,18 @@ export interface TransactionBodyOptions {
 }
 
 /**
- * Makes the routes of an encapsulated scope read their body as one CBOR item: hex digits in either case as `text/plain`, with optional
- * white space around them. Sets the scope's parsers and its error handler, which is {@link errorHandler} otherwise.
+ * Makes the routes of an encapsulated scope read their body as one CBOR item: hex digits in either case as
+ * `text/plain`, with optional white space around them. Sets the scope's parsers and its error handler, which
+ * is {@link errorHandler} otherwise.
  *
- * @returns options of the routes, whose `body` is the CBOR. They answer {@link InvalidCborError}, {@link TransactionTooLargeError} and
+ * @returns options of the routes, whose `body` is the CBOR. They answer {@link InvalidCborError},
+ *   {@link TransactionTooLargeError} and
  *   {@link UnsupportedTypeError}.
  *
  * @example
- * ```ts
- * const reading = readTransactionBodies(fastify, { prefix: 'SHOP', maxSize: 16_384 })
- * fastify.post('/pay', { schema: { ...transactionBody, response: transactionBodyResponses() }, ...reading }, handler)
+ * ```ts const reading = readTransactionBodies(fastify, { prefix: 'SHOP', maxSize: 16_384 })
+ * fastify.post('/pay', { schema: { ...transactionBody, response: transactionBodyResponses() }, ...reading },
+ * handler)
  * ```
  */
 export function readTransactionBodies(scope: BodyScope, { prefix, maxSize }: TransactionBodyOptions) {
@@ -92,7 +94,10 @@ function isUnsupportedType(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 }
 
-/** Part of the schema of a route that reads a transaction: described as it is sent (hex), typed as the handler receives it (bytes). */
+/**
+ * Part of the schema of a route that reads a transaction: described as it is sent (hex), typed as the handler
+ * receives it (bytes).
+ */
 export const transactionBody = {
   consumes: ['text/plain'],
   body: Type.Unsafe<Uint8Array>(

@@ -5,7 +5,9 @@ import type { IndexConnection } from './types.js'
 
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
 
-/** Adds what transactions did. The tables then say the same as if the transactions had been added one by one. */
+/**
+ * Adds what transactions did. The tables then say the same as if the transactions had been added one by one.
+ */
 export async function addEntries(
   connection: IndexConnection,
   schema: string,
@@ -130,7 +132,10 @@ export async function addEntries(
   }
 }
 
-/** Undoes transactions of which nothing that the index keeps spends an output. Those that the index does not have are ignored. */
+/**
+ * Undoes transactions of which nothing that the index keeps spends an output. Those that the index does not
+ * have are ignored.
+ */
 export async function undo(
   connection: IndexConnection,
   schema: string,

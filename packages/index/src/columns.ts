@@ -3,8 +3,9 @@ import { toHex } from '@ratatosk/cbor'
 type ColumnType = 'bytea' | 'integer' | 'bigint' | 'numeric' | 'text' | 'boolean'
 
 /**
- * A sub-select over rows that are sent as one text parameter per column, numbered from `first`: values separated by commas, with
- * nothing between two commas for NULL. PostgreSQL parses hex in this form faster than a `bytea[]`.
+ * A sub-select over rows that are sent as one text parameter per column, numbered from `first`: values
+ * separated by commas, with nothing between two commas for NULL. PostgreSQL parses hex in this form faster
+ * than a `bytea[]`.
  */
 export function rows(columns: { readonly [name: string]: ColumnType }, first = 1): string {
   const entries = Object.entries(columns)

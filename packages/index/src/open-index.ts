@@ -20,7 +20,8 @@ const longestPause = 10_000
 const dropsPerStep = 1_000
 
 /**
- * Opens the index and starts to follow. Any number of processes may follow with the same tables: each step locks the progress.
+ * Opens the index and starts to follow. Any number of processes may follow with the same tables: each step
+ * locks the progress.
  *
  * @throws IndexError `INDEX_CONFIGURATION`; failures of the database pass through
  *
@@ -53,8 +54,8 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   /** One look for changes. True: it did not find all that there were when it began. */
   async function step(): Promise<boolean> {
     const known = progress
-    // In this order, so that a transaction which spends what a dropped one had spent is never seen without the drop. The step
-    // skips those that were dropped between the two reads.
+    // In this order, so that a transaction which spends what a dropped one had spent is never seen without
+    // the drop. The step skips those that were dropped between the two reads.
     const accepted = await source.accepted(known.sequence, batchSize)
     const drops = await source.dropped(known.dropNumber, dropsPerStep)
     const missesGenesis = !known.genesis && (await source.genesisOutputs()) !== undefined
@@ -113,7 +114,10 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     }
   }
 
-  /** Whether something else goes first. What has waited is followed soon enough that nobody then waits for too long. */
+  /**
+   * Whether something else goes first. What has waited is followed soon enough that nobody then waits for too
+   * long.
+   */
   function yields(): boolean {
     return busy() && performance.now() - followedAt < waitMs / 2
   }

@@ -25,7 +25,10 @@ interface OutputRow {
   readonly spentValid: boolean | null
 }
 
-/** Without statistics, which a PGlite never has, the planner would read and sort more than the index that has the order. */
+/**
+ * Without statistics, which a PGlite never has, the planner would read and sort more than the index that has
+ * the order.
+ */
 const inIndexOrder = `SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
   .map((setting) => `set_config('${setting}', 'off', true)`)
   .join(', ')}`
@@ -161,7 +164,9 @@ function parametersOf(): Parameters {
   }
 }
 
-/** `range` takes the part of a sorted list; `most` limits the sorted lists that such a list is merged from. */
+/**
+ * `range` takes the part of a sorted list; `most` limits the sorted lists that such a list is merged from.
+ */
 function partOf({ offset, limit, order }: ListPart, values: Parameters) {
   const skip = values.add(BigInt(offset))
   const take = Number.isFinite(limit) ? values.add(BigInt(limit)) : undefined
@@ -246,7 +251,9 @@ function afterOf({ after, order }: OutputPart, values: Parameters): string[] {
   return [`(x.sequence, x.output_index) ${comes} (${sequence}, ${index})`]
 }
 
-/** Conditions on when an output was produced and spent: lists of which at least one must hold, and no two can. */
+/**
+ * Conditions on when an output was produced and spent: lists of which at least one must hold, and no two can.
+ */
 function statesOf(spent: boolean | undefined, { sequence }: At, values: Parameters): string[][] {
   if (sequence === undefined) {
     if (spent === undefined) return [[]]

@@ -7,8 +7,9 @@ const version = 1
 const names = ['outputs', 'assets', 'mints', 'transactions', 'preimages', 'preimage_uses'] as const
 
 /**
- * The tables, in the schema `s`. `owner` is the payment credential, or for a Byron address the address itself. `sequence` is the
- * accept sequence of the producing transaction and `spent_by` that of the spending one.
+ * The tables, in the schema `s`. `owner` is the payment credential, or for a Byron address the address
+ * itself. `sequence` is the accept sequence of the producing transaction and `spent_by` that of the spending
+ * one.
  */
 const create = [
   `CREATE TABLE s.progress (
@@ -61,7 +62,8 @@ const create = [
     PRIMARY KEY (policy, name, sequence)
   )`,
   'CREATE INDEX ON s.mints (sequence)',
-  // Datums, whose language is NULL, and scripts. Content may occur in many transactions: it is kept while one of them is.
+  // Datums, whose language is NULL, and scripts. Content may occur in many transactions: it is kept while one
+  // of them is.
   `CREATE TABLE s.preimages (
     hash bytea PRIMARY KEY,
     language text,
@@ -131,8 +133,9 @@ export async function readProgress(connection: IndexConnection, schema: string):
 }
 
 /**
- * Settings for a step. It looks up rows by key: when a table has grown since it was last analysed, the planner would scan all of it.
- * And nobody waits for its commit: a database that fails loses at most the last steps, with their progress.
+ * Settings for a step. It looks up rows by key: when a table has grown since it was last analysed, the
+ * planner would scan all of it. And nobody waits for its commit: a database that fails loses at most the last
+ * steps, with their progress.
  */
 const stepSettings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit', 'synchronous_commit']
   .map((setting) => `set_config('${setting}', 'off', true)`)

@@ -3,7 +3,9 @@ import type { Script } from '@ratatosk/ledger'
 /** A value sent to PostgreSQL. */
 export type Parameter = Uint8Array | string | number | bigint | readonly (number | null)[] | readonly string[]
 
-/** Runs SQL that names the schema of its tables itself. Rows have bytea as Uint8Array and bigint as bigint. */
+/**
+ * Runs SQL that names the schema of its tables itself. Rows have bytea as Uint8Array and bigint as bigint.
+ */
 export interface IndexConnection {
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<readonly Row[]>
 }
@@ -25,7 +27,10 @@ export interface FollowedTransaction {
 
 /** What the index follows: `store.changes` of `@ratatosk/store` satisfies it. */
 export interface IndexSource {
-  /** Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not among them. */
+  /**
+   * Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not
+   * among them.
+   */
   accepted(after: bigint, limit: number): Promise<readonly FollowedTransaction[]>
   /** What was undone, oldest first, at most `limit`. Without transaction: everything was undone. */
   dropped(
@@ -69,7 +74,10 @@ export interface OutputQuery {
 
 /** A part of a list of outputs. */
 export interface OutputPart extends ListPart {
-  /** The output before the first of the part: pages that begin so cost the same, however many there are before them. */
+  /**
+   * The output before the first of the part: pages that begin so cost the same, however many there are before
+   * them.
+   */
   readonly after?: Pick<IndexedOutput, 'sequence' | 'index'>
 }
 
@@ -84,8 +92,8 @@ export interface ListPart {
 }
 
 /**
- * The ledger after a certain transaction. Without `sequence`: after the newest one that the index knows. With the last sequence
- * of a block, the ledger after that block; with 0n, the genesis.
+ * The ledger after a certain transaction. Without `sequence`: after the newest one that the index knows. With
+ * the last sequence of a block, the ledger after that block; with 0n, the genesis.
  */
 export interface At {
   readonly sequence?: bigint
@@ -111,7 +119,9 @@ export interface IndexedOutput {
   readonly output: Uint8Array
   /** Whether it returns the collateral of a transaction whose scripts failed. */
   readonly collateralReturn: boolean
-  /** The transaction that spends it; absent if it is unspent. `valid` is false if it is spent as collateral. */
+  /**
+   * The transaction that spends it; absent if it is unspent. `valid` is false if it is spent as collateral.
+   */
   readonly spent?: IndexedTransaction
 }
 
@@ -132,8 +142,8 @@ export interface IndexQueries {
     at?: At,
   ): Promise<{ readonly name: Uint8Array; readonly quantity: bigint }[]>
   /**
-   * An asset that was ever minted: how much is left, how often it was minted or burnt, and the ids of the first and the last transaction
-   * that did so. Each genesis output that holds it counts as a mint.
+   * An asset that was ever minted: how much is left, how often it was minted or burnt, and the ids of the
+   * first and the last transaction that did so. Each genesis output that holds it counts as a mint.
    */
   asset(
     policy: Uint8Array,
@@ -157,8 +167,9 @@ export interface IndexQueries {
 /** An index that follows acceptance. */
 export interface LedgerIndex extends IndexQueries {
   /**
-   * Resolves when the index has everything that was accepted, and has undone everything that was dropped, before the call.
-   * Whoever waits for it after being told that a transaction is accepted finds that transaction.
+   * Resolves when the index has everything that was accepted, and has undone everything that was dropped,
+   * before the call. Whoever waits for it after being told that a transaction is accepted finds that
+   * transaction.
    *
    * @param sequence with it, resolves as soon as the index has this sequence, whatever else was accepted
    * @throws IndexError `INDEX_BEHIND` if that takes longer than `waitMs`
@@ -174,7 +185,9 @@ export interface LedgerIndex extends IndexQueries {
 
 export interface IndexOptions {
   readonly database: IndexDatabase
-  /** Schema of the tables, which nothing else uses. It is created if it does not exist. A plain identifier. */
+  /**
+   * Schema of the tables, which nothing else uses. It is created if it does not exist. A plain identifier.
+   */
   readonly schema: string
   readonly source: IndexSource
   /** What the ledger was started with, if the source says that it was. */
@@ -186,8 +199,9 @@ export interface IndexOptions {
   /** How long `caughtUp` waits, in milliseconds. Default 10,000. */
   readonly waitMs?: number
   /**
-   * Whether something has work that must not wait for the index, such as validation with a backlog. While it has, the index looks for
-   * changes only when somebody waits in `caughtUp`, and every `waitMs` / 2. Default: nothing has.
+   * Whether something has work that must not wait for the index, such as validation with a backlog. While it
+   * has, the index looks for changes only when somebody waits in `caughtUp`, and every `waitMs` / 2. Default:
+   * nothing has.
    */
   readonly busy?: () => boolean
   /** Called when a look for changes fails; the index tries again. */

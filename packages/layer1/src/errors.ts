@@ -53,15 +53,15 @@ export interface Layer1ErrorDetails {
   /** For `rate limited`: the provider's Retry-After, in milliseconds. */
   readonly retryAfterMs?: number
   /**
-   * For a submission: whether the transaction may have reached the network nevertheless. If so, look up its id or submit the same
-   * bytes again before anything else spends its inputs.
+   * For a submission: whether the transaction may have reached the network nevertheless. If so, look up its
+   * id or submit the same bytes again before anything else spends its inputs.
    */
   readonly mayHaveEffect?: boolean
 }
 
 /**
- * A failure of layer 1 or of the connection to it. It contains no credential, no server address and no `cause`, in which a driver's
- * error could carry one.
+ * A failure of layer 1 or of the connection to it. It contains no credential, no server address and no
+ * `cause`, in which a driver's error could carry one.
  *
  * @example
  * try {

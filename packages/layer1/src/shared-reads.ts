@@ -24,9 +24,10 @@ const FAILURE_FOR_MS = 1000
 const MAX_ANSWERS = 100
 
 /**
- * Shares the answers of layer-1 reads among all callers, so that clients cannot spend the provider's quota: concurrent calls share
- * one request, later ones share its answer for some seconds, and requests are limited by rate. A caller's signal ends its own
- * wait, not the shared request. Not for code that must see its own writes, such as a sequencer.
+ * Shares the answers of layer-1 reads among all callers, so that clients cannot spend the provider's quota:
+ * concurrent calls share one request, later ones share its answer for some seconds, and requests are limited
+ * by rate. A caller's signal ends its own wait, not the shared request. Not for code that must see its own
+ * writes, such as a sequencer.
  *
  * @example
  * const reads = shareReads(layer1)

@@ -44,7 +44,8 @@ export interface EvaluatedRedeemer {
 }
 
 /**
- * A Cardano network. Every method rejects with a `Layer1Error` within its time limit; reads retry transient failures.
+ * A Cardano network. Every method rejects with a `Layer1Error` within its time limit; reads retry transient
+ * failures.
  *
  * @example
  * const layer1 = createBlockfrostLayer1({ url, projectId, networkMagic: 1 })
@@ -65,8 +66,9 @@ export interface Layer1 {
   /** @param unit policy id and asset name in hex, joined */
   utxosByUnit(unit: string, options?: CallOptions): Promise<readonly Utxo[]>
   /**
-   * Unspent outputs that hold an asset of a policy, in no particular order. Outputs without such an asset cost nothing, however
-   * many anybody pays to the same address: a protocol that keeps its state in tokens reads it this way.
+   * Unspent outputs that hold an asset of a policy, in no particular order. Outputs without such an asset
+   * cost nothing, however many anybody pays to the same address: a protocol that keeps its state in tokens
+   * reads it this way.
    *
    * @param policyId 56 hex digits
    */
@@ -83,13 +85,18 @@ export interface Layer1 {
   currentSlot(options?: CallOptions): Promise<bigint>
 
   /**
-   * Submits a signed transaction. Repeating the same bytes is safe: a transaction that is already known is a success.
+   * Submits a signed transaction. Repeating the same bytes is safe: a transaction that is already known is a
+   * success.
    *
    * @returns the transaction's id, 64 hex digits
-   * @throws {Layer1Error} `rejected` with `reason`; with `mayHaveEffect`, look for it before spending its inputs elsewhere
+   * @throws {Layer1Error} `rejected` with `reason`; with `mayHaveEffect`, look for it before spending its
+   *   inputs elsewhere
    */
   submit(cbor: Uint8Array, options?: CallOptions): Promise<string>
-  /** The current status of a transaction. A provider without a mempool view reports `unknown` instead of `pending`. */
+  /**
+   * The current status of a transaction. A provider without a mempool view reports `unknown` instead of
+   * `pending`.
+   */
   status(transactionId: string, options?: CallOptions): Promise<TransactionStatus>
   /**
    * Waits until a transaction has the wanted number of confirmations.
@@ -98,8 +105,8 @@ export interface Layer1 {
    */
   await(transactionId: string, options?: AwaitOptions): Promise<Confirmation>
   /**
-   * Asks the provider for the execution units of a transaction's scripts, regardless of the declared budgets. Transactions are
-   * built with the ledger's own evaluator; this is a second opinion.
+   * Asks the provider for the execution units of a transaction's scripts, regardless of the declared budgets.
+   * Transactions are built with the ledger's own evaluator; this is a second opinion.
    *
    * @throws {Layer1Error} `rejected` if a script fails or an input is unknown
    */
@@ -114,7 +121,10 @@ export interface Layer1Limits {
   readonly callTimeoutMs?: number
   /** Attempts per request; default 4. */
   readonly attempts?: number
-  /** Maximum pause before the second attempt; it doubles with each attempt, and the pause is random. Default 500. */
+  /**
+   * Maximum pause before the second attempt; it doubles with each attempt, and the pause is random. Default
+   * 500.
+   */
   readonly backoffMs?: number
   /** Between two polls for a transaction; the default depends on the provider. */
   readonly pollMs?: number

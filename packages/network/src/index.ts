@@ -26,8 +26,8 @@ const plugin: FastifyPluginAsyncTypebox<NetworkOptions> = async (fastify, { info
 }
 
 /**
- * Fastify plugin: `GET /network` tells what a client must know to build transactions: network, slot clock, protocol parameters,
- * maturity window, versions, and where the APIs are.
+ * Fastify plugin: `GET /network` tells what a client must know to build transactions: network, slot clock,
+ * protocol parameters, maturity window, versions, and where the APIs are.
  *
  * Encapsulated. Throws a `TypeError` at startup if the answer does not fit its schema.
  *

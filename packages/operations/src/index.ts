@@ -19,7 +19,10 @@ export type RefusalCode =
   | 'SEQUENCER_FOREIGN_QUEUE'
   /** The operator is not in the registry: init registers it. */
   | 'SEQUENCER_NOT_REGISTERED'
-  /** The output that creates the deployment's registry is spent, or not this operator's: the settings have to name another. */
+  /**
+   * The output that creates the deployment's registry is spent, or not this operator's: the settings have to
+   * name another.
+   */
   | 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT'
   /** It is another operator's turn, or too little of this operator's turn is left. */
   | 'SEQUENCER_NOT_IN_TURN'
@@ -31,7 +34,10 @@ export type RefusalCode =
   | 'SEQUENCER_GENESIS_MISMATCH'
   /** The wallet cannot pay. */
   | 'SEQUENCER_INSUFFICIENT_FUNDS'
-  /** The administrator has to sign, and its keys are not where the operation was to run, or there is no administrator. */
+  /**
+   * The administrator has to sign, and its keys are not where the operation was to run, or there is no
+   * administrator.
+   */
   | 'SEQUENCER_NO_ADMINISTRATOR'
   /** The block to remove is not in the state queue. */
   | 'SEQUENCER_NO_SUCH_BLOCK'
@@ -44,7 +50,10 @@ export type OperationFailure =
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message: string }
   /** Layer 1 failed; `cause` is the kind of failure. Holds no credentials and no server addresses. */
   | { readonly kind: 'layer1-failed'; readonly cause: string; readonly code: string }
-  /** There was no result in time; `message` says whether the operation may still run, and may be shown to clients. */
+  /**
+   * There was no result in time; `message` says whether the operation may still run, and may be shown to
+   * clients.
+   */
   | { readonly kind: 'timed-out'; readonly message: string }
 
 /** How an operation ends. Hashes are hex, so that a result travels as JSON. */

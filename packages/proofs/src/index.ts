@@ -157,11 +157,12 @@ function readOutref(value: QueryValue): OutputReference {
 }
 
 /**
- * Fastify plugin: `GET /proofs/utxo` proves that an output is, or is not, unspent after a committed block, and `GET /proofs/transaction` that a block
- * did, or did not, apply a transaction. A client verifies both without trusting the server.
+ * Fastify plugin: `GET /proofs/utxo` proves that an output is, or is not, unspent after a committed block,
+ * and `GET /proofs/transaction` that a block did, or did not, apply a transaction. A client verifies both
+ * without trusting the server.
  *
- * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each under its `prefix`. Throws a
- * `TypeError` at startup for options that cannot work.
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
  * ```ts

@@ -28,7 +28,10 @@ export interface TransactionProof extends HeldProof {
   readonly position: number | undefined
 }
 
-/** Makes proofs; `openProver` of `@ratatosk/prover` satisfies it. An error with a positive number `retryAfterMs` is answered 503. */
+/**
+ * Makes proofs; `openProver` of `@ratatosk/prover` satisfies it. An error with a positive number
+ * `retryAfterMs` is answered 503.
+ */
 export interface Prover {
   utxo(reference: OutputReference, against: Against): Promise<HeldProof | 'no block' | 'not kept'>
   /** @param id 32 bytes */

@@ -24,11 +24,15 @@ export interface ContractParameters {
   /** `<PROTOCOL>`: the prefix of the names of the root token and the registry token. */
   readonly protocol: string
   /**
-   * Who initialises and ends the registry and the queue, removes blocks without a verdict, and admits and retires operators: a
-   * verification key, a script such as a native multi-signature, or `renouncedAdministrator` of `@ratatosk/contracts`.
+   * Who initialises and ends the registry and the queue, removes blocks without a verdict, and admits and
+   * retires operators: a verification key, a script such as a native multi-signature, or
+   * `renouncedAdministrator` of `@ratatosk/contracts`.
    */
   readonly administrator: Credential
-  /** The unspent output that `initRegistry` spends. It makes the deployment unique: there is one registry and one queue. */
+  /**
+   * The unspent output that `initRegistry` spends. It makes the deployment unique: there is one registry and
+   * one queue.
+   */
   readonly deploymentOutput: OutputReference
   /** Whether operators register only with the administrator's authority. */
   readonly permissioned: boolean
@@ -42,9 +46,15 @@ export interface ContractParameters {
   readonly releaseDelay: bigint
   /** Upper bound on operators who have not retired. */
   readonly maxOperators: bigint
-  /** Policies whose tokens are verdicts against blocks; none by default: only the administrator removes blocks. */
+  /**
+   * Policies whose tokens are verdicts against blocks; none by default: only the administrator removes
+   * blocks.
+   */
   readonly verdictPolicies?: readonly PlutusScript[]
-  /** Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. 0 by default. */
+  /**
+   * Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. 0 by
+   * default.
+   */
   readonly slashPenalty?: bigint
 }
 
@@ -124,8 +134,8 @@ export function openContracts(parameters: ContractParameters, networkId: 0 | 1):
 }
 
 /**
- * Bech32 address of the administrator's credential without a stake part. It follows from the parameters, so whoever knows these finds the
- * reference scripts there.
+ * Bech32 address of the administrator's credential without a stake part. It follows from the parameters, so
+ * whoever knows these finds the reference scripts there.
  */
 export function administratorAddress({ parameters: { administrator }, networkId }: Contracts): string {
   const addressOf = administrator.kind === 'key' ? keyAddress : scriptAddress
@@ -133,10 +143,11 @@ export function administratorAddress({ parameters: { administrator }, networkId 
 }
 
 /**
- * Pays scripts to the administrator, one output each, so that transactions can refer to them as reference scripts. Anybody may pay
- * for it; only the administrator can spend the outputs.
+ * Pays scripts to the administrator, one output each, so that transactions can refer to them as reference
+ * scripts. Anybody may pay for it; only the administrator can spend the outputs.
  *
- * @param scripts no more than fit into a transaction: one group of {@link scriptsToPublish}; by default the registry and the queue
+ * @param scripts no more than fit into a transaction: one group of {@link scriptsToPublish}; by default the
+ *   registry and the queue
  */
 export function publishScripts(
   contracts: Contracts,
@@ -150,7 +161,8 @@ export function publishScripts(
 const publishedAtOnce = 15_200
 
 /**
- * The scripts of a deployment that no output holds yet, its verdict policies included, in groups that fit into a transaction each.
+ * The scripts of a deployment that no output holds yet, its verdict policies included, in groups that fit
+ * into a transaction each.
  *
  * @param published outputs that may hold scripts
  */
@@ -205,8 +217,8 @@ export function provideScripts(
 }
 
 /**
- * The signers of a draft that needs the administrator. A key signs. For a script, the caller adds to the draft an input that the script
- * locks, and the script.
+ * The signers of a draft that needs the administrator. A key signs. For a script, the caller adds to the
+ * draft an input that the script locks, and the script.
  *
  * @throws {ProtocolError} `PROTOCOL_ADMINISTRATOR_RENOUNCED`
  */

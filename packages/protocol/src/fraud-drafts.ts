@@ -20,7 +20,9 @@ import type { Contracts } from './contracts.js'
 import { ProtocolError } from './errors.js'
 import { type RemovalByVerdict, removeInvalidBlock } from './removal-drafts.js'
 
-/** A block of the state queue with what its header commits to. Its tries must not change while it is judged. */
+/**
+ * A block of the state queue with what its header commits to. Its tries must not change while it is judged.
+ */
 export interface AccusedBlock {
   readonly header: Header
   readonly body: Pick<BlockBody, 'transactions'>
@@ -28,18 +30,30 @@ export interface AccusedBlock {
   readonly before: TrieView
   /** Those of the header's `utxosRoot`. Without them, what is wrong there stays unproven. */
   readonly after?: TrieView
-  /** The transactions map of the header's `transactionsRoot`, if it is not the one that follows from the transactions. */
+  /**
+   * The transactions map of the header's `transactionsRoot`, if it is not the one that follows from the
+   * transactions.
+   */
   readonly entries?: Iterable<Entry>
-  /** References, as CBOR, that may differ before and after the block although the transactions map does not name them. */
+  /**
+   * References, as CBOR, that may differ before and after the block although the transactions map does not
+   * name them.
+   */
   readonly keys?: Iterable<Uint8Array>
-  /** See `SuspectBlock` of `@ratatosk/contracts`: without it, frauds in what transactions do with their inputs are not found. */
+  /**
+   * See `SuspectBlock` of `@ratatosk/contracts`: without it, frauds in what transactions do with their inputs
+   * are not found.
+   */
   readonly outputBefore?: (key: Uint8Array) => Uint8Array | undefined
 }
 
 /** What a removal by a fraud proof needs besides the contracts. */
 export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'registry' | 'referenceScripts'> {
   readonly block: AccusedBlock
-  /** The rules of the layer 2, as the verdict policies have them. Without them, only frauds of the ledger policy are found. */
+  /**
+   * The rules of the layer 2, as the verdict policies have them. Without them, only frauds of the ledger
+   * policy are found.
+   */
   readonly rules?: ProvableRules
 }
 
@@ -56,16 +70,19 @@ export interface FraudRemoval {
 }
 
 /**
- * Looks for a fraud in a block. If there is one, drafts the transaction that mints the verdict with the smallest
- * proof, removes the block and slashes its operator: the block's ada and the bond, but for the penalty, go to the wallet that sends it. All
- * scripts and all rules of layer 1 have accepted the draft with stand-in funds, so a proof that proves nothing is never sent.
+ * Looks for a fraud in a block. If there is one, drafts the transaction that mints the verdict with the
+ * smallest proof, removes the block and slashes its operator: the block's ada and the bond, but for the
+ * penalty, go to the wallet that sends it. All scripts and all rules of layer 1 have accepted the draft with
+ * stand-in funds, so a proof that proves nothing is never sent.
  *
- * `findFraud` of `@ratatosk/contracts` says what is not found. A proof holds the body of at most one transaction, and is refused if that
- * leaves too little room in the layer-1 transaction.
+ * `findFraud` of `@ratatosk/contracts` says what is not found. A proof holds the body of at most one
+ * transaction, and is refused if that leaves too little room in the layer-1 transaction.
  *
  * @returns undefined if no fraud is found
- * @throws {ProtocolError} (rejects) `PROTOCOL_ROOT_MISMATCH`, `PROTOCOL_PROOF_REFUSED`; `PROTOCOL_BROKEN_QUEUE`
- * @throws {WalletError} (rejects) `WALLET_INVALID_DRAFT` if the block is not in the list, or the contracts do not name
+ * @throws {ProtocolError} (rejects) `PROTOCOL_ROOT_MISMATCH`, `PROTOCOL_PROOF_REFUSED`;
+ *   `PROTOCOL_BROKEN_QUEUE`
+ * @throws {WalletError} (rejects) `WALLET_INVALID_DRAFT` if the block is not in the list, or the contracts do
+ *   not name
  *   the script that proves the fraud as a verdict policy
  * @throws {ScriptsNotJudgedError} (rejects) where scripts could not be run
  */
@@ -129,8 +146,8 @@ function requireRoot(what: string, { root }: TrieView, expected: Uint8Array): vo
 const standInLovelace = 1_000_000_000n
 
 /**
- * Evaluates a draft as a whole transaction. Its funds are an output that does not exist, of a key that everybody knows: no validator looks
- * at who pays.
+ * Evaluates a draft as a whole transaction. Its funds are an output that does not exist, of a key that
+ * everybody knows: no validator looks at who pays.
  *
  * @throws {ProtocolError} (rejects) `PROTOCOL_PROOF_REFUSED`
  */

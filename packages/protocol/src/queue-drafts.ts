@@ -31,8 +31,9 @@ import { continueElement, type StateQueue, soundRoot, spendElement } from './sta
 export const MAX_BURNED_ELEMENTS = 100
 
 /**
- * The outputs at the queue's address that hold nothing but ada, which anybody can leave there. The script releases them only to
- * {@link burnElements}. Leaves out those that would make a transaction costly: with other tokens, a script or the hash of a datum.
+ * The outputs at the queue's address that hold nothing but ada, which anybody can leave there. The script
+ * releases them only to {@link burnElements}. Leaves out those that would make a transaction costly: with
+ * other tokens, a script or the hash of a datum.
  *
  * @param utxos of `layer1.utxosAt(contracts.scripts.queue.addressText)`
  */
@@ -46,7 +47,8 @@ export const dustOf = ({ scripts: { queue } }: Contracts, utxos: readonly Utxo[]
   )
 
 /**
- * Initialises the state queue: mints its root, and has the registry note that the queue runs. The administrator signs.
+ * Initialises the state queue: mints its root, and has the registry note that the queue runs. The
+ * administrator signs.
  *
  * @param registry its queue does not run; its operators count from the turn in progress on
  * @param state the confirmed state that the queue starts with: genesis, or the newest merged block
@@ -75,8 +77,8 @@ export function initQueue(
 }
 
 /**
- * Starts registry and queue in one transaction, where the administrator is renounced: whoever owns the deployment output chooses the
- * state that the queue starts with. It happens once.
+ * Starts registry and queue in one transaction, where the administrator is renounced: whoever owns the
+ * deployment output chooses the state that the queue starts with. It happens once.
  *
  * @param deploymentOutput the unspent output that `contracts.parameters.deploymentOutput` names
  * @throws {WalletError} `WALLET_INVALID_DRAFT` if it is another output, or there is an administrator
@@ -134,9 +136,11 @@ export interface Commit {
 /**
  * Appends a block. The header's operator signs.
  *
- * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_SCHEDULED` if it is not the operator's turn in `slot`, or the block ends
+ * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_SCHEDULED` if it is not the operator's turn
+ *   in `slot`, or the block ends
  *   after that turn
- * @throws {WalletError} `WALLET_INVALID_DRAFT` if the header's end time is not the start of a slot; the evaluation checks the
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if the header's end time is not the start of a slot; the
+ *   evaluation checks the
  *   validator's other conditions
  */
 export function commitBlock(contracts: Contracts, commit: Commit): TransactionDraft {
@@ -188,8 +192,8 @@ export interface Merge {
 }
 
 /**
- * Merges the oldest block into the confirmed state. Anybody may do so from the first slot in which it is mature:
- * `firstSlotFrom(slots, header.endTime + maturityWindow)`.
+ * Merges the oldest block into the confirmed state. Anybody may do so from the first slot in which it is
+ * mature: `firstSlotFrom(slots, header.endTime + maturityWindow)`.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_MATURE` before that slot
  * @throws {WalletError} `WALLET_INVALID_DRAFT` when there is no block
@@ -243,12 +247,13 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
 }
 
 /**
- * Burns elements of the queue and returns their ada to the wallet: to repair and to reset, all of them. When the root is burned, the
- * registry notes that the queue no longer runs. The administrator signs.
+ * Burns elements of the queue and returns their ada to the wallet: to repair and to reset, all of them. When
+ * the root is burned, the registry notes that the queue no longer runs. The administrator signs.
  *
  * @param registry needed if the root is among the elements
  * @param dust of {@link dustOf}: spent as well, and counted like elements
- * @throws {ProtocolError} `PROTOCOL_TOO_MANY_ELEMENTS` beyond {@link MAX_BURNED_ELEMENTS}; `PROTOCOL_ADMINISTRATOR_RENOUNCED`
+ * @throws {ProtocolError} `PROTOCOL_TOO_MANY_ELEMENTS` beyond {@link MAX_BURNED_ELEMENTS};
+ *   `PROTOCOL_ADMINISTRATOR_RENOUNCED`
  * @throws {WalletError} `WALLET_INVALID_DRAFT` when there is nothing to burn, or the registry is missing
  */
 export function burnElements(

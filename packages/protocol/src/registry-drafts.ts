@@ -35,8 +35,8 @@ export interface Validity {
 }
 
 /**
- * Finds the operator registry among outputs, as `layer1.utxosByUnit(contracts.scripts.registry.unit)` returns them; undefined if it is
- * not among them.
+ * Finds the operator registry among outputs, as `layer1.utxosByUnit(contracts.scripts.registry.unit)` returns
+ * them; undefined if it is not among them.
  *
  * @throws PlutusDataError if its datum is not a registry's, which the validator prevents
  */
@@ -51,8 +51,8 @@ export function readRegistry(
 }
 
 /**
- * Initialises the registry, without operators. It spends the deployment output, so it happens once, and it names the queue for ever. The
- * administrator signs. Without an administrator, `initRollup` does it.
+ * Initialises the registry, without operators. It spends the deployment output, so it happens once, and it
+ * names the queue for ever. The administrator signs. Without an administrator, `initRollup` does it.
  *
  * @param deploymentOutput the unspent output that `contracts.parameters.deploymentOutput` names
  * @throws {ProtocolError} `PROTOCOL_ADMINISTRATOR_RENOUNCED`
@@ -101,10 +101,11 @@ export function startRegistry(
 }
 
 /**
- * Registers an operator, who signs and deposits the bond. In a permissioned registry the administrator signs as well. The operator counts
- * from the turn after next, or at once while there is no queue.
+ * Registers an operator, who signs and deposits the bond. In a permissioned registry the administrator signs
+ * as well. The operator counts from the turn after next, or at once while there is no queue.
  *
- * @throws {WalletError} `WALLET_INVALID_DRAFT` if the registry names another queue, whose removals could slash an honest operator
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if the registry names another queue, whose removals could
+ *   slash an honest operator
  */
 export function registerOperator(
   contracts: Contracts,
@@ -129,11 +130,12 @@ export function registerOperator(
 }
 
 /**
- * Retires an operator: the turn in progress and the next keep their operators, later ones do without this one. The bond stays locked for
- * `releaseDelay` after the last turn.
+ * Retires an operator: the turn in progress and the next keep their operators, later ones do without this
+ * one. The bond stays locked for `releaseDelay` after the last turn.
  *
  * @param signer the operator, or the administrator of a permissioned registry
- * @throws {WalletError} `WALLET_INVALID_DRAFT` if the operator is not registered or has retired, or if the validity interval is longer
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if the operator is not registered or has retired, or if the
+ *   validity interval is longer
  *   than a turn
  */
 export function retireOperator(
@@ -185,7 +187,10 @@ export function releaseBond(
   }
 }
 
-/** Notes that the queue starts or ends: the part that the draft of its init or of the burning of its root adds. */
+/**
+ * Notes that the queue starts or ends: the part that the draft of its init or of the burning of its root
+ * adds.
+ */
 export function setQueue(
   contracts: Contracts,
   element: RegistryElement,
@@ -195,7 +200,9 @@ export function setQueue(
   return continueRegistry(element, { kind: 'set-queue', running }, { ...element.datum, running })
 }
 
-/** Deletes an operator and pays out the bond but for the penalty: the part that a removal by a verdict adds. */
+/**
+ * Deletes an operator and pays out the bond but for the penalty: the part that a removal by a verdict adds.
+ */
 export function slashOperator(
   { parameters }: Contracts,
   element: RegistryElement,

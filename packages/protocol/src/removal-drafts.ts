@@ -30,8 +30,9 @@ import {
 export const MAX_PRUNED_BLOCKS = 50
 
 /**
- * What shows that a block is invalid: a token that has its header hash as name, under one of `contracts.parameters.verdictPolicies`. It is
- * minted in the same transaction under `policy` with a redeemer, or an unspent output holds it already.
+ * What shows that a block is invalid: a token that has its header hash as name, under one of
+ * `contracts.parameters.verdictPolicies`. It is minted in the same transaction under `policy` with a
+ * redeemer, or an unspent output holds it already.
  */
 export type Verdict =
   | { readonly kind: 'minted'; readonly policy: PlutusScript; readonly redeemer: Uint8Array }
@@ -49,8 +50,9 @@ export interface RemovalByVerdict {
 }
 
 /**
- * Removes a block, wherever it is in the list, without a verdict and without slashing anybody: its predecessor links to the block behind it.
- * That block and those behind it can no longer be merged; prune them. The block's ada goes to the wallet. The administrator signs.
+ * Removes a block, wherever it is in the list, without a verdict and without slashing anybody: its
+ * predecessor links to the block behind it. That block and those behind it can no longer be merged; prune
+ * them. The block's ada goes to the wallet. The administrator signs.
  *
  * @param headerHash 56 hex digits
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_ADMINISTRATOR_RENOUNCED`
@@ -73,11 +75,13 @@ export function removeBlock(
 }
 
 /**
- * Removes an invalid block by a verdict and slashes its operator, in one transaction: the block's ada and the operator's bond, but for the
- * penalty, go to the wallet. Nobody has to sign. If the operator is no longer in the registry, only the ada of the block is left.
+ * Removes an invalid block by a verdict and slashes its operator, in one transaction: the block's ada and the
+ * operator's bond, but for the penalty, go to the wallet. Nobody has to sign. If the operator is no longer in
+ * the registry, only the ada of the block is left.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
- * @throws {WalletError} `WALLET_INVALID_DRAFT` if the block is not in the list, or the verdict's policy is none of the contracts'
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if the block is not in the list, or the verdict's policy is
+ *   none of the contracts'
  */
 export function removeInvalidBlock(contracts: Contracts, wanted: RemovalByVerdict): TransactionDraft {
   const { scripts } = contracts
@@ -143,14 +147,18 @@ export function staleBlocks(queue: StateQueue): StaleBlocks | undefined {
   return undefined
 }
 
-/** The blocks of a queue up to the first that does not follow the element before it. Only they can ever be merged. */
+/**
+ * The blocks of a queue up to the first that does not follow the element before it. Only they can ever be
+ * merged.
+ */
 export function soundBlocks(queue: StateQueue): readonly BlockElement[] {
   const [first] = staleBlocks(queue)?.blocks ?? []
   return first === undefined ? queue.blocks : queue.blocks.slice(0, queue.blocks.indexOf(first))
 }
 
 /**
- * Prunes the blocks that {@link staleBlocks} finds, at most {@link MAX_PRUNED_BLOCKS} of them. Their ada goes to the wallet. Nobody has to sign.
+ * Prunes the blocks that {@link staleBlocks} finds, at most {@link MAX_PRUNED_BLOCKS} of them. Their ada goes
+ * to the wallet. Nobody has to sign.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
  * @throws {WalletError} `WALLET_INVALID_DRAFT` if no block is stale

@@ -33,9 +33,13 @@ export interface StateQueue {
   readonly roots: readonly RootElement[]
   /** From the root along the links, oldest first; empty unless there is exactly one root. */
   readonly blocks: readonly BlockElement[]
-  /** Outputs with a token of the queue that are neither a root nor in the list; a repair or reset burns them. */
+  /**
+   * Outputs with a token of the queue that are neither a root nor in the list; a repair or reset burns them.
+   */
   readonly strays: readonly Utxo[]
-  /** Why the queue is broken; absent if it is sound. Nothing is committed to or merged from a broken queue. */
+  /**
+   * Why the queue is broken; absent if it is sound. Nothing is committed to or merged from a broken queue.
+   */
   readonly fault?: ContractsError | PlutusDataError
 }
 
@@ -44,8 +48,8 @@ interface Element extends QueueOutput {
 }
 
 /**
- * Reads the state queue, sound or broken, from the outputs with its tokens, which the contract keeps at the queue's address. Ignores
- * outputs without such a token.
+ * Reads the state queue, sound or broken, from the outputs with its tokens, which the contract keeps at the
+ * queue's address. Ignores outputs without such a token.
  *
  * @param utxos of `layer1.utxosByPolicy(contracts.scripts.queue.policy)`
  */

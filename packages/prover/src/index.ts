@@ -38,7 +38,10 @@ export interface HeldProof {
   readonly proof: Uint8Array
 }
 
-/** A {@link HeldProof} of a transaction's record; `position` is undefined if it shows that the block does not hold it. */
+/**
+ * A {@link HeldProof} of a transaction's record; `position` is undefined if it shows that the block does not
+ * hold it.
+ */
 export interface TransactionProof extends HeldProof {
   readonly position: number | undefined
 }
@@ -74,8 +77,8 @@ export interface Prover {
    */
   utxo(reference: OutputReference, against: Against): Promise<HeldProof | 'no block' | 'not kept'>
   /**
-   * Proves the record of a transaction in its block. With a header hash, of that block: if it does not hold the transaction, the proof shows
-   * that the block has no first output of it.
+   * Proves the record of a transaction in its block. With a header hash, of that block: if it does not hold
+   * the transaction, the proof shows that the block has no first output of it.
    *
    * @param id 32 bytes
    * @returns `'no block'` if there is no such committed block, or none that holds the transaction
@@ -95,8 +98,9 @@ const readsAtATime = 32
 /**
  * Opens a prover over the node's own blocks.
  *
- * Proofs of outputs come from the kept states of the output trie and take well under a millisecond. The transactions map of a block is built
- * again when it is asked for, on a thread of its own, one at a time; the last four are kept.
+ * Proofs of outputs come from the kept states of the output trie and take well under a millisecond. The
+ * transactions map of a block is built again when it is asked for, on a thread of its own, one at a time; the
+ * last four are kept.
  *
  * @example
  * const prover = openProver({ store, roots, genesis })

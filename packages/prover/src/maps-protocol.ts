@@ -1,6 +1,9 @@
 /** A question to the thread that holds transactions maps, and its answer. */
 export interface Exchanges {
-  /** Begins a map: decodes the transactions. The answer names the transactions that produced what they spend and read. */
+  /**
+   * Begins a map: decodes the transactions. The answer names the transactions that produced what they spend
+   * and read.
+   */
   begin: {
     readonly request: { readonly block: string; readonly transactions: readonly Uint8Array[] }
     readonly answer: { readonly producers: readonly Uint8Array[] }

@@ -24,7 +24,9 @@ export interface WaitingTransactions {
 /** Decides when scheduled work commits. Times are POSIX milliseconds of a clock that never goes back. */
 export interface CommitPolicy {
   readonly meter: SpendingMeter
-  /** Whether a block is due: by age, size or fees, in another slot than the one before, and within the budget. */
+  /**
+   * Whether a block is due: by age, size or fees, in another slot than the one before, and within the budget.
+   */
   isDue(now: number, waiting: WaitingTransactions): Promise<boolean>
   /** Milliseconds until a block is due by age, in another slot than the one before; 0 if it is. */
   dueIn(now: number): number
@@ -38,7 +40,10 @@ export interface CommitPolicy {
   merged(now: number, fee: bigint): void
 }
 
-/** A commit is due after so many times the time that the last one took: one large block costs less than two small ones. */
+/**
+ * A commit is due after so many times the time that the last one took: one large block costs less than two
+ * small ones.
+ */
 const timesTaken = 2
 /** But after so many times the interval at most. */
 const mostIntervals = 2
@@ -57,8 +62,8 @@ export function createCommitPolicy({
   let interval = commitEveryMs
   let latestAt = -Infinity
   /**
-   * When the slot ends in which the latest commit began. A block ends at the start of a slot, after the block before it: more blocks than
-   * slots would end ever further in the future.
+   * When the slot ends in which the latest commit began. A block ends at the start of a slot, after the block
+   * before it: more blocks than slots would end ever further in the future.
    */
   let slotEnd = -Infinity
   let isWarned = false

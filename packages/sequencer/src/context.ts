@@ -37,7 +37,10 @@ export function settingsOf({ log: _log, observer: _observer, ...options }: Seque
   }
 }
 
-/** What everything that runs under one lease shares. A new lease starts with a new context and reads its state from the store. */
+/**
+ * What everything that runs under one lease shares. A new lease starts with a new context and reads its state
+ * from the store.
+ */
 export interface SequencerContext extends Settings {
   readonly slots: SlotConfig
   readonly log: Log
@@ -63,8 +66,9 @@ export interface Memory {
   /** Ids of merges that layer 1 can no longer include; their blocks are merged again. */
   readonly deadMerges: Set<string>
   /**
-   * When the whole queue was last compared with the store, by `performance.now()`, and how many blocks it had. Removals change the queue
-   * where reconciliation does not look otherwise: not at its ends. Undefined: it has to be compared at once.
+   * When the whole queue was last compared with the store, by `performance.now()`, and how many blocks it
+   * had. Removals change the queue where reconciliation does not look otherwise: not at its ends. Undefined:
+   * it has to be compared at once.
    */
   comparison: { readonly at: number; readonly blocks: number } | undefined
   /** The output of the operator registry when it was last read. Slashing an operator replaces it. */
@@ -73,7 +77,10 @@ export interface Memory {
   mayHaveResubmissions: boolean
   /** Blocks up to this height are known to be mature. */
   matureUpTo: bigint
-  /** The mempool's oldest transactions, for which the roots are prepared. To be emptied when any of them leaves the mempool. */
+  /**
+   * The mempool's oldest transactions, for which the roots are prepared. To be emptied when any of them
+   * leaves the mempool.
+   */
   ahead: readonly OrderedTransaction[]
 }
 

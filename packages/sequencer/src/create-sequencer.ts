@@ -12,15 +12,14 @@ import type { Sequencer, SequencerOptions, Step } from './types.js'
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /**
- * Creates a sequencer. Of all sequencers on one store, one is active at a time, elected by a lease. The active sequencer commits the
- * mempool's transactions in blocks, merges mature blocks, and recovers from crashes and from roll-backs of layer 1.
+ * Creates a sequencer. Of all sequencers on one store, one is active at a time, elected by a lease. The
+ * active sequencer commits the mempool's transactions in blocks, merges mature blocks, and recovers from
+ * crashes and from roll-backs of layer 1.
  *
  * @example
- * const sequencer = createSequencer({ store, layer1, contracts, operator, administrator, roots, genesis, holder: 'node-1', log })
- * await sequencer.start()
- * const result = await sequencer.run('init') // { kind: 'initiated', … }
- * // …
- * await sequencer.close() // before roots, store and layer 1
+ * const sequencer = createSequencer({ store, layer1, contracts, operator, administrator, roots, genesis,
+ * holder: 'node-1', log }) await sequencer.start() const result = await sequencer.run('init') // { kind:
+ * 'initiated', … } // … await sequencer.close() // before roots, store and layer 1
  */
 export function createSequencer(options: SequencerOptions): Sequencer {
   const settings = settingsOf(options)

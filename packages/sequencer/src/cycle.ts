@@ -13,8 +13,8 @@ import { loadSpending } from './spending.js'
 import { createWaitingBlocks } from './waiting-blocks.js'
 
 /**
- * The state that scheduled work and operations share under one lease. One of them runs at a time; operations take precedence, and
- * scheduled work checks `isOperationWaiting` between its steps.
+ * The state that scheduled work and operations share under one lease. One of them runs at a time; operations
+ * take precedence, and scheduled work checks `isOperationWaiting` between its steps.
  */
 export interface Cycle {
   readonly context: SequencerContext
@@ -62,7 +62,8 @@ export function createCycle(context: SequencerContext): Cycle {
 
     async reconcile() {
       if (!areRootsAligned) {
-        // First, because the newest block may be one that layer 1 has removed and that the ledger never led to.
+        // First, because the newest block may be one that layer 1 has removed and that the ledger never led
+        // to.
         await compareQueue(context)
         await alignRoots(context, await context.store.blocks.newest())
         await loadSpending(policy.meter, context.store, now())
@@ -77,7 +78,8 @@ export function createCycle(context: SequencerContext): Cycle {
 
     async commit(view: ChainView) {
       const begun = now()
-      // Before it counts as committing: an operation is not refused because scheduled work looks at an empty mempool.
+      // Before it counts as committing: an operation is not refused because scheduled work looks at an empty
+      // mempool.
       if ((await context.store.blocks.waiting(1)) === 0) {
         waitingBlocks.ended()
         return { kind: 'nothing' } as const

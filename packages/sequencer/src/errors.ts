@@ -4,7 +4,10 @@ import { isProtocolError } from '@ratatosk/protocol'
 import { isStoreError } from '@ratatosk/store'
 import { isWalletError } from '@ratatosk/transaction'
 
-/** A state in which the sequencer cannot go on. The message says what an operator can do and may be shown to clients. */
+/**
+ * A state in which the sequencer cannot go on. The message says what an operator can do and may be shown to
+ * clients.
+ */
 export class SequencerError extends Error {
   override readonly name = 'SequencerError'
 

@@ -11,7 +11,10 @@ export interface HeldLease {
   release(): Promise<void>
 }
 
-/** Takes a lease and renews it every third of its lifetime. Resolves with undefined when another holder has it. */
+/**
+ * Takes a lease and renews it every third of its lifetime. Resolves with undefined when another holder has
+ * it.
+ */
 export async function holdLease(
   leases: Leases,
   name: string,
@@ -23,7 +26,10 @@ export async function holdLease(
   return first === undefined ? undefined : renewed(leases, first, ttlMs, requestedAt + ttlMs)
 }
 
-/** @param expiresAt by this process's monotonic clock, which counts from before the request: never later than the database's expiry */
+/**
+ * @param expiresAt by this process's monotonic clock, which counts from before the request: never later than
+ * the database's expiry
+ */
 function renewed(leases: Leases, first: Lease, ttlMs: number, expiresAt: number): HeldLease {
   const lost = new AbortController()
   let lease = first
@@ -71,8 +77,8 @@ const OPERATION_LOCK = 'operation'
 const operations: readonly Operation[] = ['init', 'commit', 'merge', 'reset', 'repair', 'remove']
 
 /**
- * The operation that is running, in whichever process. It holds the operation lock, which is a lease: the lock of a killed process
- * expires.
+ * The operation that is running, in whichever process. It holds the operation lock, which is a lease: the
+ * lock of a killed process expires.
  *
  * @example
  * const operation = await operationUnderWay(store)

@@ -36,7 +36,10 @@ export interface Scheduler {
   cancelInit(): void
 }
 
-/** Reconciles, merges and commits as the settings say; with `autoInit`, initialises a state queue at the start. */
+/**
+ * Reconciles, merges and commits as the settings say; with `autoInit`, initialises a state queue at the
+ * start.
+ */
 export function createScheduler(cycle: Cycle): Scheduler {
   const { context } = cycle
   const { log, store } = context
@@ -68,7 +71,10 @@ export function createScheduler(cycle: Cycle): Scheduler {
     },
   }
 
-  /** Whether nothing has to be committed, layer 1 has no new block, and the last reconciliation is not long ago. */
+  /**
+   * Whether nothing has to be committed, layer 1 has no new block, and the last reconciliation is not long
+   * ago.
+   */
   async function isQuiet(now: number): Promise<boolean> {
     const { view, fault } = cycle
     if (fault !== undefined || view === undefined || context.memory.mayHaveResubmissions) return false
@@ -80,7 +86,10 @@ export function createScheduler(cycle: Cycle): Scheduler {
     return !(await cycle.policy.isDue(cycle.now(), waiting))
   }
 
-  /** Whether layer 1 has another block than the view was read from: it may include what is unconfirmed, or have been rolled back. */
+  /**
+   * Whether layer 1 has another block than the view was read from: it may include what is unconfirmed, or
+   * have been rolled back.
+   */
   async function hasMoved({ tip }: ChainView, now: number): Promise<boolean> {
     if (now - polledAt < context.pollMs) return false
     polledAt = now

@@ -6,7 +6,10 @@ const hourMs = 3_600_000
 /** Share of the budget from which spending is reported and commits slow down. */
 const warningShare = 0.8
 
-/** Lovelace that a block costs unless measured: the fees of its commit and its merge, with the scripts by reference. */
+/**
+ * Lovelace that a block costs unless measured: the fees of its commit and its merge, with the scripts by
+ * reference.
+ */
 export const typicalBlockCost = 550_000n
 
 /** Lovelace that a block's element locks until the block is merged. */
@@ -21,8 +24,8 @@ export interface SpendingMeter {
   /** Whether 80 % of the budget are spent. */
   isNearLimit(now: number): boolean
   /**
-   * Milliseconds until a block may be committed; 0: now. Below 80 % of the budget blocks follow each other freely, beyond it at the rate
-   * that the budget allows for good, and never beyond the budget.
+   * Milliseconds until a block may be committed; 0: now. Below 80 % of the budget blocks follow each other
+   * freely, beyond it at the rate that the budget allows for good, and never beyond the budget.
    *
    * @param committedAt when the latest block was committed
    */
@@ -72,7 +75,10 @@ export function createSpendingMeter(budget: bigint | undefined): SpendingMeter {
   return meter
 }
 
-/** Adds what the commits and merges of the last hour have cost, so that a restart or another process continues the same budget. */
+/**
+ * Adds what the commits and merges of the last hour have cost, so that a restart or another process continues
+ * the same budget.
+ */
 export async function loadSpending(
   meter: SpendingMeter,
   { blocks }: Pick<Store, 'blocks'>,
@@ -128,8 +134,8 @@ export interface DailyCost {
 }
 
 /**
- * Estimates what a deployment spends a day on layer 1 while transactions never stop, with typical fees. Full blocks, which follow each
- * other at once, are not counted.
+ * Estimates what a deployment spends a day on layer 1 while transactions never stop, with typical fees. Full
+ * blocks, which follow each other at once, are not counted.
  *
  * @example
  * const { fees, locked } = estimateDailyCost({ commitEveryMs: 300_000, maturityWindowMs: 604_800_000 })
@@ -152,7 +158,10 @@ export function estimateDailyCost({
   }
 }
 
-/** Defaults of commit interval and budget: seconds on a devnet, where ada is free, minutes on a public network. */
+/**
+ * Defaults of commit interval and budget: seconds on a devnet, where ada is free, minutes on a public
+ * network.
+ */
 export const commitDefaults = {
   /** Shorter than a slot of layer 1: one commitment in each slot, at its start. */
   devnet: { commitEveryMs: 750, hourlyBudget: undefined },

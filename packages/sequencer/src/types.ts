@@ -41,7 +41,10 @@ export interface SequencerObserver {
 /** The parts of the store that a sequencer uses. */
 export type SequencerStore = Pick<Store, 'blocks' | 'resubmissions' | 'leases' | 'applyGenesis'>
 
-/** Where transactions go to be judged: `createSubmissionQueue` of `@ratatosk/queue`, or anything with its method. */
+/**
+ * Where transactions go to be judged: `createSubmissionQueue` of `@ratatosk/queue`, or anything with its
+ * method.
+ */
 export interface Submissions {
   /** @returns the submission's id, once it is stored */
   add(cbor: Uint8Array): Promise<string>
@@ -71,9 +74,10 @@ export interface SequencerOptions {
   /** Pays for commits and merges, and signs headers. */
   readonly operator: Wallet
   /**
-   * Initialises and burns queues, removes blocks and admits the operator; or why its keys are not here. Operations that need them are
-   * refused then, and everything else works. Not used if the administrator of the contracts is renounced: the operator initialises then,
-   * and what else would need the administrator is refused.
+   * Initialises and burns queues, removes blocks and admits the operator; or why its keys are not here.
+   * Operations that need them are refused then, and everything else works. Not used if the administrator of
+   * the contracts is renounced: the operator initialises then, and what else would need the administrator is
+   * refused.
    *
    * @defaultValue absent
    */
@@ -92,30 +96,40 @@ export interface SequencerOptions {
   /** At the start, initialise a state queue if neither a root unit nor a block exists. @defaultValue false */
   readonly autoInit?: boolean
   /**
-   * Milliseconds between two commits, unless a block is due earlier by size or fees; at most one in each slot of layer 1. While a block
-   * takes longer than half of it to build, the next one waits for twice as long as that took, and at most for twice this interval.
+   * Milliseconds between two commits, unless a block is due earlier by size or fees; at most one in each slot
+   * of layer 1. While a block takes longer than half of it to build, the next one waits for twice as long as
+   * that took, and at most for twice this interval.
    *
    * @defaultValue 1000
    */
   readonly commitEveryMs?: number
-  /** Number of waiting transactions at which a block is committed at once. @defaultValue `maxBlockTransactions` */
+  /**
+   * Number of waiting transactions at which a block is committed at once. @defaultValue
+   * `maxBlockTransactions`
+   */
   readonly commitAtTransactions?: number
-  /** Layer-2 fees of waiting transactions, in lovelace, at which a block is committed at once. @defaultValue no such trigger */
+  /**
+   * Layer-2 fees of waiting transactions, in lovelace, at which a block is committed at once. @defaultValue
+   * no such trigger
+   */
   readonly commitAtFees?: bigint
   /**
-   * Budget for commits and merges in lovelace per hour. At 80 % a warning is logged and commits slow down; beyond the budget they wait.
-   * Merges and operations are never delayed. @defaultValue no limit
+   * Budget for commits and merges in lovelace per hour. At 80 % a warning is logged and commits slow down;
+   * beyond the budget they wait. Merges and operations are never delayed. @defaultValue no limit
    */
   readonly hourlyBudget?: bigint
   /** Milliseconds between two attempts to merge. @defaultValue 10000 */
   readonly mergeEveryMs?: number
-  /** Milliseconds between two reads of layer 1's tip; everything else is read when it is another one. @defaultValue 1000 */
+  /**
+   * Milliseconds between two reads of layer 1's tip; everything else is read when it is another one.
+   * @defaultValue 1000
+   */
   readonly pollMs?: number
   /** Maximum number of transactions in a block. @defaultValue 10000 */
   readonly maxBlockTransactions?: number
   /**
-   * Number of waiting transactions for which the roots of the next block are computed ahead, each time so many more wait. Of smaller blocks
-   * all is computed when they are committed. @defaultValue 250
+   * Number of waiting transactions for which the roots of the next block are computed ahead, each time so
+   * many more wait. Of smaller blocks all is computed when they are committed. @defaultValue 250
    */
   readonly prepareAtTransactions?: number
   /** How long layer 1 may take to include a commit or a merge, in milliseconds. @defaultValue 120000 */
@@ -124,7 +138,10 @@ export interface SequencerOptions {
   readonly maxUnconfirmed?: number
   /** Milliseconds until another sequencer replaces a killed one. @defaultValue 10000 */
   readonly leaseMs?: number
-  /** How long `run` waits for a result, in milliseconds. An operation that takes longer continues. @defaultValue 180000 */
+  /**
+   * How long `run` waits for a result, in milliseconds. An operation that takes longer continues.
+   * @defaultValue 180000
+   */
   readonly operationTimeoutMs?: number
 }
 
@@ -172,8 +189,8 @@ export interface Sequencer {
   /** Calls the listener at each change of `active`. @returns ends the subscription */
   subscribe(listener: (active: boolean) => void): () => void
   /**
-   * Runs an operation and waits until a block of layer 1 includes its transaction, `operationTimeoutMs` at most; an operation that takes
-   * longer continues. Rejects only on unexpected errors.
+   * Runs an operation and waits until a block of layer 1 includes its transaction, `operationTimeoutMs` at
+   * most; an operation that takes longer continues. Rejects only on unexpected errors.
    */
   run(operation: Operation, details?: OperationDetails): Promise<OperationResult>
   snapshot(): SequencerSnapshot

@@ -1,7 +1,10 @@
 import type { Log } from '@ratatosk/telemetry'
 import type { SequencerError } from './errors.js'
 
-/** Milliseconds after which the log tells why a block waits: longer than the ordinary pause at the end of an operator's turn. */
+/**
+ * Milliseconds after which the log tells why a block waits: longer than the ordinary pause at the end of an
+ * operator's turn.
+ */
 const toldAfterMs = 60_000
 
 /** Tells in the log why a block that is due is not committed. Times are milliseconds of one clock. */

@@ -25,7 +25,9 @@ export interface Leases {
    * @param ttlMs how long the lease lasts, in whole milliseconds from 1
    */
   acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>
-  /** Extends the lease to `ttlMs` from now. `undefined`: it has expired or was taken, and its work must stop. */
+  /**
+   * Extends the lease to `ttlMs` from now. `undefined`: it has expired or was taken, and its work must stop.
+   */
   renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>
   /** The lease that is held under this name now. `undefined`: it is free. */
   current(name: string): Promise<Lease | undefined>
@@ -96,8 +98,8 @@ export function openLeases(connection: Connection): Leases {
 }
 
 /**
- * Admits one writer of blocks at a time, and only under a lease that is held. Nobody can take the lease before the
- * transaction ends.
+ * Admits one writer of blocks at a time, and only under a lease that is held. Nobody can take the lease
+ * before the transaction ends.
  *
  * @throws StoreError `STORE_LEASE_LOST`
  */

@@ -29,7 +29,8 @@ import type { Store } from './store.js'
 /**
  * Opens the store and migrates its schema to this version.
  *
- * @throws StoreError `STORE_UNAVAILABLE` if the server is unreachable, `STORE_SCHEMA_MISMATCH` if another version has
+ * @throws StoreError `STORE_UNAVAILABLE` if the server is unreachable, `STORE_SCHEMA_MISMATCH` if another
+ *   version has
  *   migrated the schema, `STORE_CONFIGURATION` if the options cannot work
  *
  * @example

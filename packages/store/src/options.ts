@@ -10,7 +10,10 @@ export interface PostgresOptions {
   readonly connectTimeoutMs?: number
   /** How long one statement may take, including the wait for a lock, in milliseconds. Default 30,000. */
   readonly statementTimeoutMs?: number
-  /** After this silence a holder of the ledger's lock loses it, and what it wrote, in milliseconds. Default 60,000. */
+  /**
+   * After this silence a holder of the ledger's lock loses it, and what it wrote, in milliseconds. Default
+   * 60,000.
+   */
   readonly idleInTransactionTimeoutMs?: number
 }
 
@@ -24,15 +27,17 @@ export interface EmbeddedOptions {
 
 /** Where in the database the tables are. */
 export interface SchemaOptions {
-  /** The schema that holds the tables. Nodes that share a database need different schemas. Default `ratatosk`. */
+  /**
+   * The schema that holds the tables. Nodes that share a database need different schemas. Default `ratatosk`.
+   */
   readonly schema?: string
 }
 
 /** What the store keeps. */
 export interface RetentionOptions {
   /**
-   * The most bytes that dead letters may have, as `rejections.usage()` counts them. What validation adds beyond it displaces what `prune`
-   * would remove, in the same transaction. No limit by default.
+   * The most bytes that dead letters may have, as `rejections.usage()` counts them. What validation adds
+   * beyond it displaces what `prune` would remove, in the same transaction. No limit by default.
    */
   readonly maxRejectionBytes?: number
 }

@@ -25,17 +25,18 @@ export interface Store {
   /** A transaction's CBOR by its id (32 bytes), from the mempool or from a block. */
   transaction(id: Uint8Array): Promise<Uint8Array | undefined>
   /**
-   * Where a transaction (32 bytes) is: in the mempool, or in which block. Undefined if it was never accepted, or was dropped,
-   * reset or removed.
+   * Where a transaction (32 bytes) is: in the mempool, or in which block. Undefined if it was never accepted,
+   * or was dropped, reset or removed.
    */
   placeOf(id: Uint8Array): Promise<TransactionPlace | undefined>
   /** All of {@link Store.utxoPages} in memory: for addresses known to have few outputs. */
   utxosAt(address: Uint8Array): Promise<StoredOutput[]>
   /**
-   * The unspent outputs at exactly this address, in order of acceptance, at the time of the first page: later pages do
-   * not see what happens meanwhile. Pages have at most 128 outputs and 256 KiB of CBOR. Nothing stays open between two
-   * pages, so a slow reader costs nothing. {@link Blocks.forgetSpent} with a time before the first page,
-   * {@link Blocks.undo}, {@link Blocks.drop} and {@link Blocks.reset} end that guarantee.
+   * The unspent outputs at exactly this address, in order of acceptance, at the time of the first page: later
+   * pages do not see what happens meanwhile. Pages have at most 128 outputs and 256 KiB of CBOR. Nothing
+   * stays open between two pages, so a slow reader costs nothing. {@link Blocks.forgetSpent} with a time
+   * before the first page, {@link Blocks.undo}, {@link Blocks.drop} and {@link Blocks.reset} end that
+   * guarantee.
    *
    * @example
    * for await (const outputs of store.utxoPages(address)) send(outputs)
@@ -44,8 +45,8 @@ export interface Store {
   /** All of {@link Store.historyPages} in memory. */
   history(address: Uint8Array, page: Page): Promise<Uint8Array[]>
   /**
-   * CBOR of each transaction that spends from or pays to the address, once, oldest first. Commit and merge do not
-   * change it, and new transactions come at its end. Pages have at most 500 transactions and 256 KiB.
+   * CBOR of each transaction that spends from or pays to the address, once, oldest first. Commit and merge do
+   * not change it, and new transactions come at its end. Pages have at most 500 transactions and 256 KiB.
    *
    * @param page which part to read: a deep `offset` is skipped in steps of 1,000 index entries, once
    * @throws StoreError `STORE_INVALID_ARGUMENT`
@@ -54,20 +55,21 @@ export interface Store {
   /** All of {@link Store.blockTransactionPages} in memory. */
   blockTransactions(headerHash: Uint8Array): Promise<Uint8Array[]>
   /**
-   * Transaction ids in block order, in pages of at most 2,000. None for a block that is unknown, removed or not yet
-   * sent to layer 1.
+   * Transaction ids in block order, in pages of at most 2,000. None for a block that is unknown, removed or
+   * not yet sent to layer 1.
    *
    * @throws StoreError `STORE_CONFLICT` if the block is removed between two pages
    */
   blockTransactionPages(headerHash: Uint8Array): AsyncIterable<readonly Uint8Array[]>
 
   /**
-   * Runs `work` in one SQL transaction that holds the ledger's lock. Only one process per schema is inside at a time.
-   * When the promise resolves, everything that `work` wrote is durable; when it rejects, nothing was written. Inside,
-   * use only the given `ledger`: on PGlite any other call on the same database waits forever.
+   * Runs `work` in one SQL transaction that holds the ledger's lock. Only one process per schema is inside at
+   * a time. When the promise resolves, everything that `work` wrote is durable; when it rejects, nothing was
+   * written. Inside, use only the given `ledger`: on PGlite any other call on the same database waits
+   * forever.
    *
-   * If the connection is lost during the commit itself, the call rejects with `STORE_UNAVAILABLE` although the work may
-   * be done. Run it again: {@link Ledger.known} tells.
+   * If the connection is lost during the commit itself, the call rejects with `STORE_UNAVAILABLE` although
+   * the work may be done. Run it again: {@link Ledger.known} tells.
    *
    * @example
    * await store.withLedger(async (ledger) => {
@@ -78,29 +80,29 @@ export interface Store {
   withLedger<T>(work: (ledger: Ledger) => Promise<T>): Promise<T>
 
   /**
-   * As {@link Store.withLedger}, but other processes wait only once `work` has taken the lock. What it has read until then may have
-   * changed, so it must expect `apply` to reject with `STORE_CONFLICT`. Within this process it excludes {@link Store.withLedger} from the
-   * beginning.
+   * As {@link Store.withLedger}, but other processes wait only once `work` has taken the lock. What it has
+   * read until then may have changed, so it must expect `apply` to reject with `STORE_CONFLICT`. Within this
+   * process it excludes {@link Store.withLedger} from the beginning.
    *
    * @example
    * await store.withUnlockedLedger(async (unlocked) => {
    *   const [output] = await unlocked.outputs([reference])
    *   if (output === undefined) return
    *   const ledger = await unlocked.lock()
-   *   await ledger.apply({ transactions: [transaction] }) // rejects if another process has spent the output meanwhile
-   * })
+   * await ledger.apply({ transactions: [transaction] }) // rejects if another process has spent the output
+   * meanwhile })
    */
   withUnlockedLedger<T>(work: (ledger: UnlockedLedger) => Promise<T>): Promise<T>
 
   /**
-   * Reads of the mempool ledger without its lock: they wait for nobody and delay nobody. Each sees the ledger at its own
-   * time, so of two reads the later one may see transactions that the earlier one did not.
+   * Reads of the mempool ledger without its lock: they wait for nobody and delay nobody. Each sees the ledger
+   * at its own time, so of two reads the later one may see transactions that the earlier one did not.
    */
   readonly ledger: LedgerReads
 
   /**
-   * Puts the first outputs into an empty ledger, once. True: applied now. False: the same outputs, in any order, were
-   * applied before.
+   * Puts the first outputs into an empty ledger, once. True: applied now. False: the same outputs, in any
+   * order, were applied before.
    *
    * @throws StoreError `STORE_GENESIS_MISMATCH` if other outputs were applied, or if the ledger is in use
    */
@@ -117,9 +119,9 @@ export interface Store {
   /** Transactions that the removal of blocks took out of the ledger, on their way back. */
   readonly resubmissions: Resubmissions
   /**
-   * The block bodies that an archivist serves: one chain, heights without gaps. A body is read in pieces of 256 KiB, each
-   * when it is requested. Refused changes, and bodies that the archive does not have or loses while they are read, reject
-   * with `STORE_CONFLICT`.
+   * The block bodies that an archivist serves: one chain, heights without gaps. A body is read in pieces of
+   * 256 KiB, each when it is requested. Refused changes, and bodies that the archive does not have or loses
+   * while they are read, reject with `STORE_CONFLICT`.
    */
   readonly archive: WritableArchive
   /** Claims at the faucet and their payments. */
@@ -135,7 +137,8 @@ export interface Store {
   /** Resolves when the database answers. Rejects when it does not, or when the signal aborts first. */
   ping(signal?: AbortSignal): Promise<void>
   /**
-   * Settings of the PostgreSQL server under which the store loses data or speed. None for a PGlite, whose settings nobody chooses.
+   * Settings of the PostgreSQL server under which the store loses data or speed. None for a PGlite, whose
+   * settings nobody chooses.
    *
    * @example
    * for (const { message } of await store.warnings()) console.warn(message)

@@ -1,5 +1,6 @@
-// Compares every answer that a server of this process sends with docs/openapi.json. `.taprc` preloads it into every test of tap, and
-// NODE_OPTIONS into the processes that these start. If an answer is not documented, the test's process ends with exit code 1.
+// Compares every answer that a server of this process sends with docs/openapi.json. `.taprc` preloads it into
+// every test of tap, and NODE_OPTIONS into the processes that these start. If an answer is not documented,
+// the test's process ends with exit code 1.
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -31,7 +32,9 @@ if (isMainThread) {
   hook(file)
 }
 
-/** Leaves out the answers of a path of this process, because a test serves something there that no node does. */
+/**
+ * Leaves out the answers of a path of this process, because a test serves something there that no node does.
+ */
 export function ignoreAnswers(path: string): void {
   ignored.add(path)
 }

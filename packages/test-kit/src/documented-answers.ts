@@ -36,7 +36,10 @@ export interface SentAnswer {
 const uniform404 = '{"error":"Not Found","code":"DISABLED"}'
 const load = createRequire(import.meta.url)
 
-/** A judge of answers: undefined, or what the document does not say. Paths that are not in the document are not judged. */
+/**
+ * A judge of answers: undefined, or what the document does not say. Paths that are not in the document are
+ * not judged.
+ */
 export function documentJudge(
   document: OpenApiDocument = JSON.parse(readFileSync(openApiFile, 'utf8')),
 ): (answer: SentAnswer) => string | undefined {

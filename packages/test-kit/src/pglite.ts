@@ -14,8 +14,8 @@ function version(): string {
 }
 
 /**
- * Creates an empty PGlite, in memory or in a new directory, from a template: initdb in WebAssembly takes seconds.
- * The first call on a machine makes the template.
+ * Creates an empty PGlite, in memory or in a new directory, from a template: initdb in WebAssembly takes
+ * seconds. The first call on a machine makes the template.
  */
 export async function createPGlite(dataDir?: string): Promise<PGlite> {
   const directory = dataDir === undefined ? {} : { dataDir }

@@ -18,7 +18,10 @@ const repository = resolve(import.meta.dirname, '../../..')
 /** All collections; they need not be there. */
 export const vectors = resolve(repository, process.env.RATATOSK_VECTORS ?? '../shared/vectors')
 
-/** The folder of a collection of test data, as an absolute path; undefined if it is absent, which is an error under CI. */
+/**
+ * The folder of a collection of test data, as an absolute path; undefined if it is absent, which is an error
+ * under CI.
+ */
 export function vectorsFolder(collection: string): string | undefined {
   const folder = resolve(vectors, collection)
   if (existsSync(folder)) return folder

@@ -28,7 +28,10 @@ export function cborSamples(folder: string, kind: SampleKind): Sample[] {
     })
 }
 
-/** A transaction of these parts, as CBOR. @param rest validity and auxiliary data; by default valid and without */
+/**
+ * A transaction of these parts, as CBOR. @param rest validity and auxiliary data; by default valid and
+ * without
+ */
 export const framedTransaction = (
   body: Uint8Array,
   witnesses: Uint8Array = Uint8Array.of(0xa0),
@@ -38,8 +41,9 @@ export const framedTransaction = (
   concatBytes(Uint8Array.of(0x84), body, witnesses, Uint8Array.of(isValid ? 0xf5 : 0xf4), auxiliaryData)
 
 /**
- * The transactions of a block `[era, [header, bodies, witness sets, auxiliary data by index, indexes of invalid ones]]`, as far as the sample
- * can be read and has a witness set for each.
+ * The transactions of a block
+ * `[era, [header, bodies, witness sets, auxiliary data by index, indexes of invalid ones]]`, as far as the
+ * sample can be read and has a witness set for each.
  */
 export function transactionsOfBlock(block: Uint8Array): Uint8Array[] {
   const reader = new CborReader(block)

@@ -25,9 +25,9 @@ import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.j
 const MAX_ROUNDS = 20
 
 /**
- * Builds a signed transaction from a draft: selects coins, computes fee, change, collateral and script budgets (measured by
- * the evaluator, plus a margin), signs, and checks the result against the ledger rules. A node that sees the same outputs
- * accepts it.
+ * Builds a signed transaction from a draft: selects coins, computes fee, change, collateral and script
+ * budgets (measured by the evaluator, plus a margin), signs, and checks the result against the ledger rules.
+ * A node that sees the same outputs accepts it.
  *
  * @throws {WalletError} (rejects) with any of its codes
  * @throws ScriptsNotJudgedError (rejects) where scripts could not be run

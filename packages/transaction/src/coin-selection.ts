@@ -6,9 +6,9 @@ import { addValue, LOVELACE, type Quantities, quantityOf } from './quantities.js
 const MAX_RANDOM_INPUTS = 40
 
 /**
- * Selects outputs that cover the needed amounts (CIP-2). Native assets: Largest-First. Lovelace: Random-Improve, which keeps
- * change the size of typical payments, or Largest-First when that takes too many inputs. Pure-ada outputs are preferred, so
- * that tokens are not moved needlessly.
+ * Selects outputs that cover the needed amounts (CIP-2). Native assets: Largest-First. Lovelace:
+ * Random-Improve, which keeps change the size of typical payments, or Largest-First when that takes too many
+ * inputs. Pure-ada outputs are preferred, so that tokens are not moved needlessly.
  *
  * @param needed positive quantities
  * @throws {WalletError} `WALLET_INSUFFICIENT_FUNDS` with the missing amounts
@@ -47,7 +47,10 @@ export function selectCoins(
   throw new WalletError('WALLET_INSUFFICIENT_FUNDS', `The wallet lacks ${list}`, { missing })
 }
 
-/** CIP-2: random outputs until the target is met, then more while they bring the sum closer to twice the target. */
+/**
+ * CIP-2: random outputs until the target is met, then more while they bring the sum closer to twice the
+ * target.
+ */
 function randomImprove(
   candidates: readonly Utxo[],
   target: bigint,

@@ -12,8 +12,8 @@ export interface Collateral {
 }
 
 /**
- * Chooses collateral for a fee. Prefers outputs that the transaction spends anyway, so that no further output is withheld
- * from other transactions.
+ * Chooses collateral for a fee. Prefers outputs that the transaction spends anyway, so that no further output
+ * is withheld from other transactions.
  *
  * @throws {WalletError} `WALLET_INSUFFICIENT_FUNDS`
  */
@@ -57,7 +57,9 @@ function cover(
   return undefined
 }
 
-/** Pure-ada outputs first, then by descending lovelace; ties by reference, so that the order is deterministic. */
+/**
+ * Pure-ada outputs first, then by descending lovelace; ties by reference, so that the order is deterministic.
+ */
 function byWorth(a: Utxo, b: Utxo): number {
   const [x, y] = [a.output.value, b.output.value]
   if ((x.assets.size === 0) !== (y.assets.size === 0)) return x.assets.size === 0 ? -1 : 1

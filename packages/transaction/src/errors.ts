@@ -18,7 +18,9 @@ export interface WalletErrorDetails {
   readonly verdict?: Verdict
 }
 
-/** A wallet could not build a transaction. Failures of the network are `Layer1Error`s of `@ratatosk/layer1`. */
+/**
+ * A wallet could not build a transaction. Failures of the network are `Layer1Error`s of `@ratatosk/layer1`.
+ */
 export class WalletError extends Error {
   override readonly name = 'WalletError'
   readonly missing?: ReadonlyMap<string, bigint>

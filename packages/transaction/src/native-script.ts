@@ -6,8 +6,9 @@ import { WalletError } from './errors.js'
 export type NativeScriptContent = Extract<Script, { language: 'native' }>
 
 /**
- * Reads a native script: hex of its CBOR, or the JSON of cardano-cli (`{ "type": "atLeast", "required": 2, "scripts": [ { "type":
- * "sig", "keyHash": "…" }, … ] }`). CBOR keeps its bytes, and with them its hash.
+ * Reads a native script: hex of its CBOR, or the JSON of cardano-cli
+ * (`{ "type": "atLeast", "required": 2, "scripts": [ { "type": "sig", "keyHash": "…" }, … ] }`). CBOR keeps
+ * its bytes, and with them its hash.
  *
  * @throws {WalletError} `WALLET_INVALID_SCRIPT`
  * @example
@@ -55,7 +56,10 @@ function encoded(json: string): Uint8Array {
   return writer.toBytes()
 }
 
-/** The types of cardano-cli, whose names for the two time locks are those of the slots in which the script is valid. */
+/**
+ * The types of cardano-cli, whose names for the two time locks are those of the slots in which the script is
+ * valid.
+ */
 function write(writer: CborWriter, value: unknown): void {
   const fields: Readonly<Record<string, unknown>> = typeof value === 'object' ? { ...value } : {}
   const { type, keyHash, scripts, required, slot } = fields

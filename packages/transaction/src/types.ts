@@ -53,8 +53,8 @@ export interface TransactionDraft {
 /** Everything a transaction is built from besides its draft. */
 export interface BuildContext {
   /**
-   * Outputs that may be spent, all locked by keys of `signers`. Outputs that hold a reference script are spent only when a
-   * draft names them.
+   * Outputs that may be spent, all locked by keys of `signers`. Outputs that hold a reference script are
+   * spent only when a draft names them.
    */
   readonly funds: readonly Utxo[]
   /** The bytes of CIP-19. */

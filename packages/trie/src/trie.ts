@@ -63,8 +63,8 @@ export interface Trie extends TrieView {
    */
   prune(history: number): void
   /**
-   * Frees nodes of forgotten versions, in a store that leaves that to its user, such as one of `openLmdbStore` with
-   * `freesLater`.
+   * Frees nodes of forgotten versions, in a store that leaves that to its user, such as one of
+   * `openLmdbStore` with `freesLater`.
    *
    * @param limit the number of nodes after which it stops; some 300,000 a second
    * @returns how many are left that are worth it
@@ -83,8 +83,8 @@ export interface Trie extends TrieView {
 }
 
 /**
- * An update in the making, in memory only: the map is unchanged until it is committed. Most of the work of a large
- * update can so be done while its operations arrive.
+ * An update in the making, in memory only: the map is unchanged until it is committed. Most of the work of a
+ * large update can so be done while its operations arrive.
  */
 export interface Draft {
   /**

@@ -14,7 +14,10 @@ const rowsPerChunk = 256
 /** Answers whose first rows are read at the same time. */
 const concurrentStarts = 8
 
-/** Further batches that are read at the same time: an embedded database blocks the event loop while it reads one. */
+/**
+ * Further batches that are read at the same time: an embedded database blocks the event loop while it reads
+ * one.
+ */
 const concurrentBatches = 2
 
 /** A JSON object with one long array. */

@@ -81,8 +81,8 @@ function readSubmissionQuery({ id }: Query): SubmissionQuery {
 /**
  * Fastify plugin: `GET /tx/status` and `GET /submission` tell what became of a transaction.
  *
- * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each under its
- * `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
  * ```ts

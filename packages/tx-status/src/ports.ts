@@ -81,7 +81,10 @@ export interface RejectedSubmissions {
   findTransaction(transactionId: Uint8Array): Promise<RejectedSubmission | undefined>
 }
 
-/** A submission that waits: `queued` before its first delivery, `validating` from then on until its verdict is stored. */
+/**
+ * A submission that waits: `queued` before its first delivery, `validating` from then on until its verdict is
+ * stored.
+ */
 export interface WaitingSubmission {
   readonly state: 'queued' | 'validating'
   readonly submittedAt: Date

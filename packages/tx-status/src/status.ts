@@ -25,8 +25,9 @@ export interface StatusSources {
 type Fate = Omit<TransactionStatus, 'txHash'>
 
 /**
- * The status of a transaction. If it is not accepted, the queue is asked before the store is asked again, as for a submission. The queue
- * says what is known only if nothing else does, or if the transaction was rejected and submitted again since.
+ * The status of a transaction. If it is not accepted, the queue is asked before the store is asked again, as
+ * for a submission. The queue says what is known only if nothing else does, or if the transaction was
+ * rejected and submitted again since.
  */
 export async function statusOfTransaction(
   sources: StatusSources,
@@ -45,8 +46,8 @@ export async function statusOfTransaction(
 }
 
 /**
- * The status of a submission. The queue is asked first: it lets go of a submission when its verdict is stored, so what is
- * not in the queue any more is found behind it.
+ * The status of a submission. The queue is asked first: it lets go of a submission when its verdict is
+ * stored, so what is not in the queue any more is found behind it.
  */
 export async function statusOfSubmission(sources: StatusSources, id: string): Promise<SubmissionStatus> {
   const queued = await sources.queue.find(id)

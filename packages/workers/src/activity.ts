@@ -12,7 +12,10 @@ export type Outcome =
   | { readonly kind: 'rejected'; readonly failures: Verdict; readonly transaction?: string }
   /** The transaction must be delivered again, because a later delivery may have another outcome. */
   | { readonly kind: 'postponed'; readonly failures: Verdict }
-  /** Nothing was decided, because too many scripts are waiting: the transaction is delivered again, without using up an attempt. */
+  /**
+   * Nothing was decided, because too many scripts are waiting: the transaction is delivered again, without
+   * using up an attempt.
+   */
   | { readonly kind: 'deferred'; readonly afterMs: number }
   /** Nothing was decided, because the worker is closing. */
   | { readonly kind: 'released' }
@@ -59,7 +62,9 @@ const summaryMs = 1000
 /** The most dead letters logged between two summaries, so that a flood of them is not a flood of lines. */
 const maxDeadLetterLines = 5
 
-/** Counts outcomes. Logs a summary at most once a second while there is work, and the reasons of dead letters. */
+/**
+ * Counts outcomes. Logs a summary at most once a second while there is work, and the reasons of dead letters.
+ */
 export function recordActivity(log: Log | undefined): Activity {
   const counts = { accepted: 0, known: 0, rejected: 0, postponed: 0, deferred: 0, released: 0, batches: 0 }
   let logged = { ...counts }

@@ -5,7 +5,10 @@ import type { Candidate } from './examine.js'
 export interface ProvisionalOutput {
   readonly output: TransactionOutput
   readonly owner: Candidate
-  /** Whether the owner itself waits for an output that an undecided transaction spends, or for its signatures to be verified. */
+  /**
+   * Whether the owner itself waits for an output that an undecided transaction spends, or for its signatures
+   * to be verified.
+   */
   readonly ownerWaits: boolean
 }
 
@@ -16,7 +19,10 @@ export interface ProvisionalEffects {
   readonly spenders: ReadonlyMap<string, Candidate>
 }
 
-/** The unspent outputs within a batch: those of the ledger, minus what the batch has spent, plus what it has produced. */
+/**
+ * The unspent outputs within a batch: those of the ledger, minus what the batch has spent, plus what it has
+ * produced.
+ */
 export class BatchView implements UtxoView {
   readonly #stored: ReadonlyMap<string, Uint8Array>
   readonly #provisional: Map<string, ProvisionalOutput>
@@ -53,7 +59,10 @@ export class BatchView implements UtxoView {
     return distinct(spentKeys.map((key) => this.#spenders.get(key)))
   }
 
-  /** The undecided candidates that must be decided before this one can be: its rivals, and owners that wait themselves. */
+  /**
+   * The undecided candidates that must be decided before this one can be: its rivals, and owners that wait
+   * themselves.
+   */
   blockersOf(candidate: Candidate): readonly Candidate[] {
     const waiting = candidate.named.map(({ key }) => {
       const output = this.#provisionalOutput(key)

@@ -1,20 +1,32 @@
 export interface BatchLimits {
   /** The most items in a batch. */
   readonly size: number
-  /** Milliseconds without a new item after which a batch starts; five times as many in a steady stream of items. */
+  /**
+   * Milliseconds without a new item after which a batch starts; five times as many in a steady stream of
+   * items.
+   */
   readonly quietMs: number
-  /** Milliseconds after its first item was added at which a batch starts, however close together others arrive. */
+  /**
+   * Milliseconds after its first item was added at which a batch starts, however close together others
+   * arrive.
+   */
   readonly mostMs: number
 }
 
-/** Submissions that share a job arrive together, so the pauses of a steady stream are longer than those between its items. */
+/**
+ * Submissions that share a job arrive together, so the pauses of a steady stream are longer than those
+ * between its items.
+ */
 const steadyFactor = 5
-/** A batch of so many is followed by others: one client that waits for each of its transactions is no stream. */
+/**
+ * A batch of so many is followed by others: one client that waits for each of its transactions is no stream.
+ */
 const steadySize = 4
 
 /**
- * Collects items into batches and runs one batch at a time: as soon as it is full, nothing has arrived for a while, or its first item has
- * waited long enough. Items that arrive close together therefore share a batch, and a single one hardly waits.
+ * Collects items into batches and runs one batch at a time: as soon as it is full, nothing has arrived for a
+ * while, or its first item has waited long enough. Items that arrive close together therefore share a batch,
+ * and a single one hardly waits.
  */
 export class Batcher<Item> {
   readonly #limits: BatchLimits

@@ -23,7 +23,8 @@ export interface BatchConditions {
 /**
  * Judges deliveries against the ledger and writes the results: accepted transactions and dead letters.
  *
- * @param followers further candidates that have deliveries of their own: those that can be accepted are, the others are left alone
+ * @param followers further candidates that have deliveries of their own: those that can be accepted are, the
+ *   others are left alone
  */
 export async function commitBatch(
   ledger: Ledger,
@@ -40,7 +41,8 @@ export async function commitBatch(
  * As {@link commitBatch}, but judges before the ledger is locked.
  *
  * @param isCurrent whether the context is still that of the time, asked under the lock
- * @returns undefined if the ledger or the time has changed since the batch was judged: then nothing is written
+ * @returns undefined if the ledger or the time has changed since the batch was judged: then nothing is
+ *   written
  * @throws StoreError `STORE_CONFLICT` if an output that the batch spends was spent since
  */
 export async function commitJudgedBatch(
@@ -51,7 +53,8 @@ export async function commitJudgedBatch(
   isCurrent: () => boolean,
 ): Promise<JudgedBatch | undefined> {
   const batch = await judgeDeliveries(unlocked, deliveries, followers, conditions)
-  // Another worker may have accepted the one after the outputs were read, and the other may wait for what it produces.
+  // Another worker may have accepted the one after the outputs were read, and the other may wait for what it
+  // produces.
   const kinds = new Set(Array.from(batch.judgements.values(), ({ kind }) => kind))
   if (kinds.has('known') && kinds.has('retriable')) return undefined
   const deadLetters = deadLettersOf(deliveries, batch, conditions)
@@ -65,8 +68,8 @@ export async function commitJudgedBatch(
   return batch
 }
 
-// The outputs first. Without the lock, another worker may accept a delivery of the same transaction between the two reads: it must
-// count as known, and not as one whose inputs are spent.
+// The outputs first. Without the lock, another worker may accept a delivery of the same transaction between
+// the two reads: it must count as known, and not as one whose inputs are spent.
 async function judgeDeliveries(
   ledger: LedgerReads,
   deliveries: readonly ExaminedDelivery[],
@@ -102,7 +105,10 @@ function deadLettersOf(
   })
 }
 
-/** Outputs of the ledger that accepted transactions name and leave unspent. `Ledger.apply` checks those that they spend. */
+/**
+ * Outputs of the ledger that accepted transactions name and leave unspent. `Ledger.apply` checks those that
+ * they spend.
+ */
 function keptOutputs(accepted: readonly Candidate[]): readonly OutputReference[] {
   const own = new Set(
     accepted.flatMap(({ spentKeys, produced }) => [...spentKeys, ...produced.map(({ key }) => key)]),

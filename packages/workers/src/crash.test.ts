@@ -79,8 +79,8 @@ test(`a worker killed ${rounds} times loses nothing and applies nothing twice`, 
   const history = (await historyOf(store, key.address)).map((cbor) => Buffer.from(cbor).toString('hex'))
   expect(new Set(history).size).toBe(history.length)
   expect(history.filter((cbor) => !valid.has(cbor))).toEqual([])
-  // Their inputs exist from the start. Later links may run out of attempts while the workers that hold earlier links are
-  // killed again and again.
+  // Their inputs exist from the start. Later links may run out of attempts while the workers that hold
+  // earlier links are killed again and again.
   expect(await countAccepted(store, heads)).toBe(heads.length)
   // They were judged before or after their input was spent.
   const codes = new Set(rejections.map(({ code }) => code))

@@ -9,11 +9,12 @@ export interface ReplayQueue {
 }
 
 /**
- * Submits the bytes of a dead letter again and notes the new submission in it. The dead letter stays: if the bytes are
- * rejected again, it tells the newest reason.
+ * Submits the bytes of a dead letter again and notes the new submission in it. The dead letter stays: if the
+ * bytes are rejected again, it tells the newest reason.
  *
  * @param submissionId the submission that became the dead letter
- * @returns the id of the new submission; `undefined` if there is no such dead letter, or if its CBOR is no longer kept
+ * @returns the id of the new submission; `undefined` if there is no such dead letter, or if its CBOR is no
+ *   longer kept
  * @throws (rejects) StoreError and QueueError, unchanged
  * @example
  * const id = await replayDeadLetter('Fk3x…-2a', { store, submissions })

@@ -31,8 +31,8 @@ export interface Evaluation {
   /** Transaction id, 32 bytes; undefined if the bytes do not decode. */
   readonly transactionId: Uint8Array | undefined
   /**
-   * Every predicate that fails, as the dead letter lists them that submission would make. Scripts, and more than three signatures, are
-   * judged only if nothing else fails.
+   * Every predicate that fails, as the dead letter lists them that submission would make. Scripts, and more
+   * than three signatures, are judged only if nothing else fails.
    */
   readonly failures: Verdict
   /** In the order of the transaction's redeemers. Without units used where scripts did not run. */
@@ -94,12 +94,14 @@ interface Holder {
 /**
  * Opens evaluations over a store.
  *
- * They cost strangers no fee, so they are bounded: without its inputs and everything else in order, a transaction costs two queries. What
- * is expensive, scripts and many signatures, is done for one transaction at a time, the cheapest first by declared units, and at most
- * half of the time, so that validation is never short of more than half a thread. Results of scripts are remembered for ten minutes.
+ * They cost strangers no fee, so they are bounded: without its inputs and everything else in order, a
+ * transaction costs two queries. What is expensive, scripts and many signatures, is done for one transaction
+ * at a time, the cheapest first by declared units, and at most half of the time, so that validation is never
+ * short of more than half a thread. Results of scripts are remembered for ten minutes.
  *
  * @example
- * const { verdict, failures } = await openEvaluations({ store, parameters, networkId: 0, slots }).evaluate(cbor)
+ * const { verdict, failures } = await openEvaluations({ store, parameters, networkId: 0, slots
+ * }).evaluate(cbor)
  */
 export function openEvaluations(options: EvaluationsOptions): Evaluations {
   const { store, parameters, networkId, slots, evaluator, now = Date.now } = options

@@ -20,7 +20,10 @@ export type Judgement =
   | { readonly kind: 'retriable'; readonly failures: Verdict; readonly missing: readonly string[] }
   | ParkedJudgement
 
-/** It can be accepted once signatures are verified or scripts have succeeded: its own, or those of other candidates. */
+/**
+ * It can be accepted once signatures are verified or scripts have succeeded: its own, or those of other
+ * candidates.
+ */
 export interface ParkedJudgement {
   readonly kind: 'parked'
   /** Whether its signatures are all that can be judged next. */
@@ -29,7 +32,10 @@ export interface ParkedJudgement {
   readonly evaluate?: ReadonlyMap<string, TransactionOutput>
   /** The undecided candidates whose outputs it names. Its scripts may run while theirs do. */
   readonly behind: readonly Candidate[]
-  /** The undecided candidates that must be decided before anything happens to it, since they spend the same output. */
+  /**
+   * The undecided candidates that must be decided before anything happens to it, since they spend the same
+   * output.
+   */
   readonly blockedBy: readonly Candidate[]
 }
 
@@ -40,11 +46,12 @@ export interface JudgedBatch {
 }
 
 /**
- * Phase B: judges candidates in their order. A candidate that misses an output is judged again as soon as the batch produces it, so a
- * chain may be in any order within a batch.
+ * Phase B: judges candidates in their order. A candidate that misses an output is judged again as soon as the
+ * batch produces it, so a chain may be in any order within a batch.
  *
  * @param known hex ids of transactions that were in the ledger before
- * @param verdictOnFew the verdict on signatures that phase A has not verified; `undefined` if they are too many to verify them here
+ * @param verdictOnFew the verdict on signatures that phase A has not verified; `undefined` if they are too
+ *   many to verify them here
  */
 export function judgeBatch(
   candidates: readonly Candidate[],
@@ -118,7 +125,10 @@ export function judgeBatch(
   return { judgements, accepted }
 }
 
-/** The failures of phase A, then those of phase B. Both judge the fee, and only phase B knows what reference scripts add to it. */
+/**
+ * The failures of phase A, then those of phase B. Both judge the fee, and only phase B knows what reference
+ * scripts add to it.
+ */
 function joined(flaws: Verdict, failures: Verdict): Verdict {
   const first = flaws.map((flaw) => failures.find(({ predicate }) => predicate === flaw.predicate) ?? flaw)
   return [...first, ...failures.filter((failure) => !first.includes(failure))]

@@ -19,9 +19,9 @@ export interface OrphanLimits {
 }
 
 /**
- * Copies of transactions that wait in the queue for their next delivery because an output that they name is unknown. When a
- * batch produces the output, the copy is accepted in the same batch, and its own delivery then finds it known. Losing a copy
- * loses nothing.
+ * Copies of transactions that wait in the queue for their next delivery because an output that they name is
+ * unknown. When a batch produces the output, the copy is accepted in the same batch, and its own delivery
+ * then finds it known. Losing a copy loses nothing.
  */
 export class Orphans {
   readonly #limits: OrphanLimits
@@ -37,14 +37,17 @@ export class Orphans {
     return this.#orphans.size
   }
 
-  /** Until when a copy of the transaction is kept, in POSIX milliseconds. @param key the transaction's id in hex */
+  /**
+   * Until when a copy of the transaction is kept, in POSIX milliseconds. @param key the transaction's id in
+   * hex
+   */
   until(key: string): number | undefined {
     return this.#orphans.get(key)?.until
   }
 
   /**
-   * Keeps a copy, and drops the oldest ones where the limits are exceeded. Without verified signatures it does not replace a copy that
-   * has them.
+   * Keeps a copy, and drops the oldest ones where the limits are exceeded. Without verified signatures it
+   * does not replace a copy that has them.
    *
    * @param missing by `outputReferenceKey`
    * @param until POSIX milliseconds; from then on another delivery may have made it a dead letter
@@ -81,8 +84,8 @@ export class Orphans {
   }
 
   /**
-   * The copies that name an output of `candidates`, those that name an output of these copies, and so on. They are kept until
-   * dropped.
+   * The copies that name an output of `candidates`, those that name an output of these copies, and so on.
+   * They are kept until dropped.
    *
    * @param now POSIX milliseconds
    */
@@ -114,8 +117,8 @@ export interface SharedOrphan {
 }
 
 /**
- * Sends copies to the other workers on the queue: each delivery goes to one worker, and the output that it misses may come to
- * another. A message that is lost costs an attempt, not the transaction.
+ * Sends copies to the other workers on the queue: each delivery goes to one worker, and the output that it
+ * misses may come to another. A message that is lost costs an attempt, not the transaction.
  */
 export interface OrphanExchange {
   share(orphan: SharedOrphan): void

@@ -4,10 +4,11 @@ import { isStoreError, type StoreError } from '@ratatosk/store'
 /** Runs work on the store, again and again while the store is unavailable. */
 export interface StoreRetry {
   /**
-   * Runs `work` until it succeeds or fails for another reason than an unavailable store. A `STORE_CONFLICT` is retried at once, a
-   * few times.
+   * Runs `work` until it succeeds or fails for another reason than an unavailable store. A `STORE_CONFLICT`
+   * is retried at once, a few times.
    *
-   * @throws (rejects) the error of `work`; a store error for which {@link isUnavailable} holds only once `signal` is aborted
+   * @throws (rejects) the error of `work`; a store error for which {@link isUnavailable} holds only once
+   *   `signal` is aborted
    */
   retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T>
 }

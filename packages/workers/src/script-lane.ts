@@ -56,17 +56,18 @@ const maxVerdictBytes = 16 * 1024 * 1024
 const verdictTtlMs = 10 * 60_000
 
 /**
- * Where transactions wait for scripts and for many signatures, outside the ledger's lock and without a place in the queue worker's
- * concurrency.
+ * Where transactions wait for scripts and for many signatures, outside the ledger's lock and without a place
+ * in the queue worker's concurrency.
  *
- * What a script sees is fixed by the transaction and the outputs that it names, so its outcome holds whenever the ledger has these.
- * Scripts run cheapest first, by declared units. A transaction that names an output of an undecided one waits behind it; its scripts
- * may run meanwhile. A transaction that spends the same output as an undecided one waits, and its scripts do not run, until that one is
- * decided; of several that wait for the same output the cheapest is next. So one output occupies one thread, however many
- * transactions spend it. A transaction whose signatures are not verified takes no output from another one.
+ * What a script sees is fixed by the transaction and the outputs that it names, so its outcome holds whenever
+ * the ledger has these. Scripts run cheapest first, by declared units. A transaction that names an output of
+ * an undecided one waits behind it; its scripts may run meanwhile. A transaction that spends the same output
+ * as an undecided one waits, and its scripts do not run, until that one is decided; of several that wait for
+ * the same output the cheapest is next. So one output occupies one thread, however many transactions spend
+ * it. A transaction whose signatures are not verified takes no output from another one.
  *
- * The lane is bounded. If it is full, the most expensive transaction that is not running is deferred: its delivery returns to the queue
- * for a while, without using up an attempt.
+ * The lane is bounded. If it is full, the most expensive transaction that is not running is deferred: its
+ * delivery returns to the queue for a while, without using up an attempt.
  */
 export class ScriptLane {
   readonly #options: ScriptLaneOptions
@@ -103,14 +104,20 @@ export class ScriptLane {
     return this.#places.has(id)
   }
 
-  /** The candidate with the outcome of its scripts, if they ran in the last minutes: the id fixes everything that they see. */
+  /**
+   * The candidate with the outcome of its scripts, if they ran in the last minutes: the id fixes everything
+   * that they see.
+   */
   recall(candidate: Candidate): Candidate {
     if (candidate.transaction.witnesses.redeemers.length === 0) return candidate
     const scripts = this.#verdicts.get(candidate.key)
     return scripts === undefined ? candidate : { ...candidate, scripts }
   }
 
-  /** How long a deferred transaction should stay away, in milliseconds: about until the lane has emptied, with jitter. */
+  /**
+   * How long a deferred transaction should stay away, in milliseconds: about until the lane has emptied, with
+   * jitter.
+   */
   deferMs(): number {
     const drainMs = (this.#threads.waiting * this.#averageRunMs) / this.#options.concurrency
     return Math.min(Math.max(drainMs, 1000), 30_000) * (0.75 + Math.random() / 2)
@@ -120,7 +127,8 @@ export class ScriptLane {
    * Parks a delivery until it can be judged again.
    *
    * @param id of the delivery, which must {@link leave} when it ends
-   * @returns the candidate to be judged again, with the outcome of its signatures or scripts; `undefined` if it was deferred
+   * @returns the candidate to be judged again, with the outcome of its signatures or scripts; `undefined` if
+   *   it was deferred
    */
   park(
     id: string,
@@ -273,7 +281,9 @@ export class ScriptLane {
     place.end(false)
   }
 
-  /** Of the places that wait for the same output only the cheapest is judged again; the others wait for it. */
+  /**
+   * Of the places that wait for the same output only the cheapest is judged again; the others wait for it.
+   */
   #unblock(places: readonly Place[]): void {
     const next = new Map<string, Place>()
     for (const place of places.toSorted((one, other) => compare(one.cost, other.cost))) {

@@ -5,8 +5,9 @@ import { LRUCache } from 'lru-cache'
 import { Turns } from './turns.js'
 
 /**
- * A transaction with at most this many signatures has them verified when it arrives, so that it is judged once. One with more is judged
- * without them first: keys are free to make, and a signature costs more to verify than the other rules of a payment together.
+ * A transaction with at most this many signatures has them verified when it arrives, so that it is judged
+ * once. One with more is judged without them first: keys are free to make, and a signature costs more to
+ * verify than the other rules of a payment together.
  */
 export const mostVerifiedOnArrival = 3
 
@@ -55,7 +56,8 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
   }
 
   /**
-   * Verifies when it is the holder's turn, the cheapest first. Other work of the process is done between two transactions.
+   * Verifies when it is the holder's turn, the cheapest first. Other work of the process is done between two
+   * transactions.
    *
    * @param wanted asked when the turn has come
    * @returns `undefined` if the holder was withdrawn before, or does not want it any more

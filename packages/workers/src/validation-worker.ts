@@ -23,9 +23,15 @@ export interface ValidationWorkerOptions {
   readonly now?: () => number
   /** The most transactions that are judged and written together. @defaultValue 256 */
   readonly batchSize?: number
-  /** After how long without another transaction a batch is judged, in milliseconds; five times as long in a steady stream. @defaultValue 5 */
+  /**
+   * After how long without another transaction a batch is judged, in milliseconds; five times as long in a
+   * steady stream. @defaultValue 5
+   */
   readonly batchQuietMs?: number
-  /** How long the first transaction of a batch waits for others that keep arriving, in milliseconds. @defaultValue 100 */
+  /**
+   * How long the first transaction of a batch waits for others that keep arriving, in milliseconds.
+   * @defaultValue 100
+   */
   readonly batchWaitMs?: number
   /** The most deliveries that this worker handles at a time. @defaultValue 768 */
   readonly concurrency?: number
@@ -35,20 +41,29 @@ export interface ValidationWorkerOptions {
    */
   readonly scriptConcurrency?: number
   /**
-   * The most transactions that wait for scripts; they do not count as `concurrency`. If there are more, the most expensive ones are
-   * delivered again later, without using up an attempt. @defaultValue 2048
+   * The most transactions that wait for scripts; they do not count as `concurrency`. If there are more, the
+   * most expensive ones are delivered again later, without using up an attempt. @defaultValue 2048
    */
   readonly maxWaitingForScripts?: number
-  /** The most attempts of a transaction whose failure may be transient; after them it is a dead letter. @defaultValue 5 */
+  /**
+   * The most attempts of a transaction whose failure may be transient; after them it is a dead letter.
+   * @defaultValue 5
+   */
   readonly maxAttempts?: number
-  /** Delay before the second attempt, in milliseconds; doubled for each further one, up to a minute. @defaultValue 250 */
+  /**
+   * Delay before the second attempt, in milliseconds; doubled for each further one, up to a minute.
+   * @defaultValue 250
+   */
   readonly backoffMs?: number
   /**
    * How long an unresponsive worker keeps its deliveries before other workers get them, in milliseconds.
    * @defaultValue 3000 on Redis, 10000 on SQL
    */
   readonly lockDurationMs?: number
-  /** How often deliveries of unresponsive workers are looked for, in milliseconds. @defaultValue a third of the above */
+  /**
+   * How often deliveries of unresponsive workers are looked for, in milliseconds. @defaultValue a third of
+   * the above
+   */
   readonly stalledIntervalMs?: number
 }
 
@@ -60,15 +75,18 @@ export interface ValidationWorker {
   stats(): ValidationStats
   /** Whether transactions arrive faster than they are judged: what can wait should. */
   busy(): boolean
-  /** Stops taking deliveries, finishes the batch that is running and returns the rest to the queue. Safe to call twice. */
+  /**
+   * Stops taking deliveries, finishes the batch that is running and returns the rest to the queue. Safe to
+   * call twice.
+   */
   close(): Promise<void>
 }
 
 const longestBackoffMs = 60_000
 
 /**
- * Takes submitted transactions from the queue, judges them in batches, and puts each into the mempool ledger or into the dead
- * letters. Any number of workers, in any number of processes, may share a queue and a store.
+ * Takes submitted transactions from the queue, judges them in batches, and puts each into the mempool ledger
+ * or into the dead letters. Any number of workers, in any number of processes, may share a queue and a store.
  *
  * @example
  * const worker = createValidationWorker({ queue: backend, store, parameters, networkId: 0, slots, log })

@@ -282,7 +282,10 @@ export class Validator {
     entry.settle({ kind: 'rejected', failures, transaction: examined.key })
   }
 
-  /** Keeps a copy until the earliest moment at which another delivery could make the transaction a dead letter. */
+  /**
+   * Keeps a copy until the earliest moment at which another delivery could make the transaction a dead
+   * letter.
+   */
   #keepOrphan({ attempt, cbor }: Delivery, candidate: Candidate, missing: readonly string[]): void {
     if (missing.length === 0) return
     const { maxAttempts, backoff, now, exchange } = this.#options
@@ -298,7 +301,10 @@ export class Validator {
     if (until - shared > (until - now()) / 2) exchange.share({ cbor, until })
   }
 
-  /** A copy whose inputs have become known is judged again with its signatures. If it has to wait, its delivery does that. */
+  /**
+   * A copy whose inputs have become known is judged again with its signatures. If it has to wait, its
+   * delivery does that.
+   */
   async #verifyCopy(
     { candidate, until }: Copy,
     judgement: ParkedJudgement,
@@ -330,7 +336,10 @@ export class Validator {
     } else this.#batcher.add({ ...entry, examined })
   }
 
-  /** A transaction that the node fails to judge is delivered again, and becomes a dead letter after the last attempt. */
+  /**
+   * A transaction that the node fails to judge is delivered again, and becomes a dead letter after the last
+   * attempt.
+   */
   async #failed(delivery: Delivery, candidate: Candidate | undefined, error: unknown): Promise<Outcome> {
     const { store, maxAttempts, observer } = this.#options
     observer.failed(delivery, error)

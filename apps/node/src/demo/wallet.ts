@@ -34,8 +34,8 @@ export interface Funds {
 }
 
 /**
- * Finds money on the devnet. It begins with any of the wallets and takes any of its outputs, so that those who run the
- * demo side by side rarely choose the same.
+ * Finds money on the devnet. It begins with any of the wallets and takes any of its outputs, so that those
+ * who run the demo side by side rarely choose the same.
  *
  * @returns `undefined` when no wallet has an output left
  */

@@ -9,7 +9,8 @@ import { besideNode, withoutWitnesses } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor, and the operator waits for its first turn.
+// Embedded databases start slowly if many tests share the processor, and the operator waits for its first
+// turn.
 t.setTimeout(600_000)
 
 t.test(

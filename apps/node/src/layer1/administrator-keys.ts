@@ -17,7 +17,10 @@ import type { Settings } from '../settings/schema.js'
 export interface AdministratorKeys {
   /** A parameter of the contracts. */
   readonly credential: Credential
-  /** What signs for the administrator; or why a node with these settings cannot; undefined if there is no administrator. */
+  /**
+   * What signs for the administrator; or why a node with these settings cannot; undefined if there is no
+   * administrator.
+   */
   readonly signing: AdministratorSigning | { readonly absent: string } | undefined
 }
 
@@ -34,7 +37,8 @@ const howToSign =
   'To run the operation, start the node with ADMIN_SEED_PHRASE_FILE, repeat the request, and start it without again'
 
 /**
- * Nobody with ADMIN_RENOUNCED; otherwise the administrator of ADMIN_SCRIPT, ADMIN_KEY_HASH or ADMIN_SEED_PHRASE, in this order.
+ * Nobody with ADMIN_RENOUNCED; otherwise the administrator of ADMIN_SCRIPT, ADMIN_KEY_HASH or
+ * ADMIN_SEED_PHRASE, in this order.
  *
  * @param own the wallets of ADMIN_SEED_PHRASE
  * @param operator the operator's wallet, whose key counts too

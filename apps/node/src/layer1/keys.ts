@@ -47,7 +47,10 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
   }
 }
 
-/** The wallets of ADMIN_SEED_PHRASE; none if only the administrator's hash or script is set, or it is renounced. */
+/**
+ * The wallets of ADMIN_SEED_PHRASE; none if only the administrator's hash or script is set, or it is
+ * renounced.
+ */
 function administratorWallets(settings: Settings, network: Network): readonly WalletKeys[] {
   const { ADMIN_SEED_PHRASE, ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED } = settings
   if (ADMIN_RENOUNCED) return []

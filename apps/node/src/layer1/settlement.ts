@@ -41,7 +41,10 @@ export async function openSettlement(context: NodeContext, storage: Storage): Pr
   return { layer1, reads: shareReads(layer1, sharing), contracts, place }
 }
 
-/** DEPLOYMENT_OUTPUT; on the devnet, the first output in its genesis of the test wallet that spends it by default. */
+/**
+ * DEPLOYMENT_OUTPUT; on the devnet, the first output in its genesis of the test wallet that spends it by
+ * default.
+ */
 function deploymentOutputOf({ DEPLOYMENT_OUTPUT, ADMIN_RENOUNCED }: Settings): OutputReference {
   const { ADMIN_SEED_PHRASE: administrator, OPERATOR_SEED_PHRASE: operator } = devnetAccounts
   const account = ADMIN_RENOUNCED ? operator : administrator
@@ -83,8 +86,8 @@ export function contractsOf(context: NodeContext): Contracts {
 }
 
 /**
- * The policies that VERDICT_POLICIES names; by default none, and on a devnet all that know the rules of layer 2. They judge by these rules,
- * whose parameters are theirs.
+ * The policies that VERDICT_POLICIES names; by default none, and on a devnet all that know the rules of layer
+ * 2. They judge by these rules, whose parameters are theirs.
  */
 function verdictPoliciesOf({ settings, network, parameters }: NodeContext): readonly PlutusScript[] {
   const rules = { parameters, networkId: network.id, slots: network.slots }

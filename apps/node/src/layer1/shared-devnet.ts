@@ -23,9 +23,9 @@ export interface SharedDevnetOptions {
 }
 
 /**
- * One devnet for all processes on one database. One process hosts it, elected by a lease; the others use its HTTP API, at
- * the address that the host publishes as the holder of a second lease. The chain is in the database, so when the host
- * ends, another process continues it.
+ * One devnet for all processes on one database. One process hosts it, elected by a lease; the others use its
+ * HTTP API, at the address that the host publishes as the holder of a second lease. The chain is in the
+ * database, so when the host ends, another process continues it.
  */
 export class SharedDevnet {
   readonly #options: SharedDevnetOptions

@@ -60,8 +60,9 @@ const hash32 = /^[0-9a-f]{64}$/
 /**
  * Layer 2 as the APIs of layer 1 see it.
  *
- * Layer 2 makes a block only when there is work. The newest block of a view is therefore always an open one with the current slot:
- * it holds what is accepted and in no block yet, or nothing where the view shows committed or merged blocks only.
+ * Layer 2 makes a block only when there is work. The newest block of a view is therefore always an open one
+ * with the current slot: it holds what is accepted and in no block yet, or nothing where the view shows
+ * committed or merged blocks only.
  */
 export function layer2View(finality: Finality, parts: Layer2Parts): ChainView {
   const { store, index, submissions, evaluator, parameters, slots, now } = parts

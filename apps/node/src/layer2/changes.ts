@@ -16,8 +16,8 @@ const lookEveryMs = 250
 const remembered = 2_160
 
 /**
- * Tells of changes of a view. While anybody listens, looks for changes of the newest block and of the mempool: one look
- * for all listeners.
+ * Tells of changes of a view. While anybody listens, looks for changes of the newest block and of the
+ * mempool: one look for all listeners.
  *
  * @returns the `subscribe` of a `ChainView`
  */

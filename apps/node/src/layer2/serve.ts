@@ -93,8 +93,8 @@ function serveDevWallet(server: FastifyInstance): void {
 }
 
 /**
- * For Fastify's `rewriteUrl`: the URL of a request with single slashes, if it is one of layer 2. Some clients join a base URL that
- * ends in a slash to a path that starts with one. All other URLs stay as they are.
+ * For Fastify's `rewriteUrl`: the URL of a request with single slashes, if it is one of layer 2. Some clients
+ * join a base URL that ends in a slash to a path that starts with one. All other URLs stay as they are.
  */
 export function layer2Url({ url = '/' }: { readonly url?: string | undefined }): string {
   if (!url.startsWith('/l2/')) return url

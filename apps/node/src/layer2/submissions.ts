@@ -50,20 +50,23 @@ const lookEveryMs = 25
 const perLook = 1_000
 /** When a client may repeat what is undecided, in milliseconds. */
 const retryAfterMs = 1_000
-/** How long a submission is expected to be judged, in milliseconds. Who repeats it later than that puts it into the queue again. */
+/**
+ * How long a submission is expected to be judged, in milliseconds. Who repeats it later than that puts it
+ * into the queue again.
+ */
 const unjudgedMs = 60_000
 /** The most submissions that are remembered. */
 const maxUnjudged = 100_000
 
 /**
- * Puts transactions into the queue and waits until validation, in this process or another, has accepted or rejected them. A
- * verdict is read from the store, so it is durable when the client learns it.
+ * Puts transactions into the queue and waits until validation, in this process or another, has accepted or
+ * rejected them. A verdict is read from the store, so it is durable when the client learns it.
  */
 export function createSubmissions(options: SubmissionsOptions): Submissions {
   const { queue, store, maxTransactionSize, timeoutMs, log } = options
   const waiting = new Set<Waiting>()
-  // Whoever repeats a submission waits for its verdict. Otherwise each repetition would join the end of the queue, and a client
-  // would never learn a verdict that takes longer than it waits.
+  // Whoever repeats a submission waits for its verdict. Otherwise each repetition would join the end of the
+  // queue, and a client would never learn a verdict that takes longer than it waits.
   const unjudged = new Map<string, { readonly submissionId: string; readonly since: number }>()
   let timer: NodeJS.Timeout | undefined
   let closed = false
@@ -183,7 +186,10 @@ function undecided(reason = 'The transaction is not judged yet', afterMs = retry
   }
 }
 
-/** The failed predicates of a dead letter. Of details that were too long to be kept, the beginning names predicates. */
+/**
+ * The failed predicates of a dead letter. Of details that were too long to be kept, the beginning names
+ * predicates.
+ */
 function failuresOf({ code, message, details }: Rejection): Verdict {
   const listed = Array.isArray(details) ? details.flatMap(readFailure) : []
   if (listed.length > 0) return listed

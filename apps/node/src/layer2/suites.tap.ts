@@ -2,8 +2,8 @@ import { blockfrostSuite, ogmiosSuite } from '@ratatosk/test-kit/ledger-apis'
 import t from 'tap'
 import { serveLayer2Alone } from '../test/served-layer2.js'
 
-// The suites that the devnet runs for layer 1, with as many tests. Their blocks are committed ones, so that what is accepted
-// is in the mempool first, as on layer 1.
+// The suites that the devnet runs for layer 1, with as many tests. Their blocks are committed ones, so that
+// what is accepted is in the mempool first, as on layer 1.
 const layer2 = await serveLayer2Alone()
 t.teardown(() => layer2.close())
 

@@ -9,7 +9,10 @@ const file = new URL('../../genesis/devnet-wallets.json', import.meta.url)
 const { mnemonic, wallets }: { mnemonic: string; wallets: { address: string; signingKey: string }[] } =
   JSON.parse(readFileSync(file, 'utf8'))
 
-/** The mnemonic's entropy (BIP-39): word 1788 ("test") 23 times, then word 1532 ("sauce"), whose last 8 bits are the checksum. */
+/**
+ * The mnemonic's entropy (BIP-39): word 1788 ("test") 23 times, then word 1532 ("sauce"), whose last 8 bits
+ * are the checksum.
+ */
 function entropy(): Buffer {
   const bits = [...Array.from({ length: 23 }, () => 1788), 1532]
     .map((word) => word.toString(2).padStart(11, '0'))

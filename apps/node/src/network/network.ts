@@ -36,8 +36,9 @@ const magics: Readonly<Record<NetworkName, number>> = {
 }
 
 /**
- * The public networks count from the start of their Shelley era (`shelley-genesis.json`, `byron-genesis.json`). The
- * devnet counts seconds from 2025: a constant, so that a validity interval means the same after every restart.
+ * The public networks count from the start of their Shelley era (`shelley-genesis.json`,
+ * `byron-genesis.json`). The devnet counts seconds from 2025: a constant, so that a validity interval means
+ * the same after every restart.
  */
 const slots: Readonly<Record<NetworkName, SlotConfig>> = {
   devnet: { zeroTime: BigInt(Date.UTC(2025, 0, 1)), zeroSlot: 0n, slotLength: 1000 },

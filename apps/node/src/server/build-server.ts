@@ -36,7 +36,9 @@ import { identifyRequests, requestIds } from './requests.js'
 import { commitmentWallet, rootUnitsOf, stateQueueOf } from './settlement-ports.js'
 import { queuedSubmissionsOf } from './status-ports.js'
 
-/** Builds the HTTP server with the plugins of the node's role. The caller closes it, and the parts behind it. */
+/**
+ * Builds the HTTP server with the plugins of the node's role. The caller closes it, and the parts behind it.
+ */
 export async function buildServer(
   context: NodeContext,
   storage: Storage,
@@ -183,7 +185,10 @@ const changesLayer1: ReadonlySet<ResultKind> = new Set<ResultKind>([
   'removed',
 ])
 
-/** Registers the state queue and the operator endpoints; an `api` node serves the part that needs only layer 1, and `/commit`. */
+/**
+ * Registers the state queue and the operator endpoints; an `api` node serves the part that needs only layer
+ * 1, and `/commit`.
+ */
 async function registerSettlement(
   server: FastifyInstance,
   { settings, keys }: NodeContext,

@@ -2,7 +2,10 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Settings } from '../settings/schema.js'
 
-/** Request headers of SDKs: Blockfrost's project id, and the version of Lucid Evolution. The APIs of layer 2 ignore them. */
+/**
+ * Request headers of SDKs: Blockfrost's project id, and the version of Lucid Evolution. The APIs of layer 2
+ * ignore them.
+ */
 const sdkHeaders = ['project_id', 'lucid']
 
 /** Of what a page may send and read beyond what every page may (Fetch standard, section 4.10). */
@@ -13,8 +16,8 @@ const responseHeaders = ['ETag', 'Retry-After', 'X-Request-Id']
 const preflightMaxAge = 600
 
 /**
- * Lets pages of the origins in CORS_ORIGIN call the routes that are registered afterwards, except those with the config
- * `cors: false`: the operator's and the faucet's. Without the setting, adds nothing.
+ * Lets pages of the origins in CORS_ORIGIN call the routes that are registered afterwards, except those with
+ * the config `cors: false`: the operator's and the faucet's. Without the setting, adds nothing.
  */
 export async function allowOrigins(
   server: FastifyInstance,
@@ -53,8 +56,8 @@ export async function allowOrigins(
 }
 
 /**
- * Refuses WebSockets of pages whose origin CORS_ORIGIN does not list: browsers send no preflight request for a WebSocket and let
- * every page read it. Clients that are no browsers send no `Origin`.
+ * Refuses WebSockets of pages whose origin CORS_ORIGIN does not list: browsers send no preflight request for
+ * a WebSocket and let every page read it. Clients that are no browsers send no `Origin`.
  */
 export function refuseForeignSockets(
   server: FastifyInstance,
@@ -74,7 +77,8 @@ function answerPreflight(request: FastifyRequest, reply: FastifyReply): FastifyR
     reply.callNotFound()
     return reply
   }
-  // A page of a public site may call a node on this machine or network, if its browser asks first (Private Network Access).
+  // A page of a public site may call a node on this machine or network, if its browser asks first (Private
+  // Network Access).
   if (request.headers['access-control-request-private-network'] === 'true') {
     reply.header('access-control-allow-private-network', 'true')
   }

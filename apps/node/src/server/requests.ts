@@ -8,8 +8,8 @@ const header = 'x-request-id'
 const acceptable = /^[\w.:-]{1,128}$/
 
 /**
- * Ids of requests, unique across requests, restarts and nodes. Behind a trusted proxy, the proxy's `X-Request-Id` is
- * used if it is up to 128 letters, digits and `_.:-`.
+ * Ids of requests, unique across requests, restarts and nodes. Behind a trusted proxy, the proxy's
+ * `X-Request-Id` is used if it is up to 128 letters, digits and `_.:-`.
  */
 export function requestIds(trustProxy: boolean): (request: IncomingMessage) => string {
   const start = randomBytes(4).toString('hex')

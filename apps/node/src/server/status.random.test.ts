@@ -13,7 +13,10 @@ import { buildBlock } from '../test/blocks.js'
 import { numberOf, randomOf, transactionOf, validate } from '../test/miniature-validation.js'
 import { queuedSubmissionsOf } from './status-ports.js'
 
-/** Schedules; `RATATOSK_STATUS_RUNS=100` is the long run, which `RATATOSK_STATUS_FROM`, the first seed, splits. */
+/**
+ * Schedules; `RATATOSK_STATUS_RUNS=100` is the long run, which `RATATOSK_STATUS_FROM`, the first seed,
+ * splits.
+ */
 const runs = Number(process.env.RATATOSK_STATUS_RUNS ?? 3)
 const from = Number(process.env.RATATOSK_STATUS_FROM ?? 1)
 const steps = 40
@@ -166,7 +169,8 @@ async function run(seed: number): Promise<void> {
         const status = await statusOf(path)
         looks++
         const undisturbed = before?.backs === start && start === backs && start % 2 === 0
-        // Another submission may bring back what was rejected, removed or dropped, also if it was rejected between two looks.
+        // Another submission may bring back what was rejected, removed or dropped, also if it was rejected
+        // between two looks.
         const isBroughtBack =
           (['rejected', 'removed'].includes(before?.status ?? '') && !rejectedForGood(path, status)) ||
           (subjects.get(path) === 'invalid' && before?.submitted !== submitted.get(path))

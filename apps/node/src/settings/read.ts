@@ -30,10 +30,11 @@ const publicDefaults = {
 }
 
 /**
- * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in the file that
- * `<NAME>_FILE` names.
+ * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in the
+ * file that `<NAME>_FILE` names.
  *
- * @throws SettingsError with one message for each invalid value. A message names the setting and what is allowed, and
+ * @throws SettingsError with one message for each invalid value. A message names the setting and what is
+ *   allowed, and
  *   shows the value unless it is a secret.
  *
  * @example

@@ -181,7 +181,10 @@ function isOrigin(text: string): boolean {
 const minimumWindowMs = 3_600_000
 const minimumBond = 100_000_000
 
-/** Off the devnet, too short a window or too small a bond would leave no time and no stake to challenge a block. */
+/**
+ * Off the devnet, too short a window or too small a bond would leave no time and no stake to challenge a
+ * block.
+ */
 function rulesOfContracts(settings: Settings): string[] {
   const { NODE_ROLE, NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND, SLASH_PENALTY, VERDICT_POLICIES } = settings
   if (!duties[NODE_ROLE].reachesLayer1) return []

@@ -77,8 +77,8 @@ test('makes the directory accessible to its owner only, at each start', async ()
 })
 
 /**
- * A child that has exited but whose parent has not waited for it stays a zombie. The child outlives the shell, which would wait
- * for it.
+ * A child that has exited but whose parent has not waited for it stays a zombie. The child outlives the
+ * shell, which would wait for it.
  */
 const zombieParent = `
 const { spawn } = require('node:child_process')

@@ -12,7 +12,9 @@ export interface DataDirectory {
 
 /** How long a start waits for another process to leave the directory. */
 const defaultWaitMs = 5000
-/** Two processes that start at the same moment both back off, for a random time up to `pauseMs`, and retry. */
+/**
+ * Two processes that start at the same moment both back off, for a random time up to `pauseMs`, and retry.
+ */
 const pauseMs = 200
 /** The directory contains the ledger and the queue: only its owner may read it. */
 const ownerOnly = 0o700
@@ -20,11 +22,12 @@ const ownerOnly = 0o700
 const exitingFlag = 0x4
 
 /**
- * Locks the data directory for this process, creates it if needed, and makes it accessible to its owner only. Locks of
- * processes that are gone or being torn down are removed; a running process is given `waitMs` to leave.
+ * Locks the data directory for this process, creates it if needed, and makes it accessible to its owner only.
+ * Locks of processes that are gone or being torn down are removed; a running process is given `waitMs` to
+ * leave.
  *
- * Each process first writes a lock file whose name identifies it, then looks for others. Of any two processes, at least
- * one sees the other's lock, so at most one keeps the directory.
+ * Each process first writes a lock file whose name identifies it, then looks for others. Of any two
+ * processes, at least one sees the other's lock, so at most one keeps the directory.
  *
  * @throws StartError `NODE_DATA_DIR` if another process holds the directory, or it cannot be written to
  */
@@ -102,8 +105,8 @@ async function statusOf(pid: number): Promise<{ start: string; ending: boolean }
 }
 
 /**
- * Reads proc(5)'s `stat`. Its second field may contain spaces and ends with the last parenthesis; after it come the state
- * (field 3), the flags (field 9) and the start time in ticks (field 22).
+ * Reads proc(5)'s `stat`. Its second field may contain spaces and ends with the last parenthesis; after it
+ * come the state (field 3), the flags (field 9) and the start time in ticks (field 22).
  */
 export function parseStatus(boot: string, stat: string): { start: string; ending: boolean } {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

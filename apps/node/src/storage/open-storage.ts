@@ -54,8 +54,8 @@ export async function openStorage(context: NodeContext): Promise<Storage> {
 }
 
 /**
- * The data directory, locked for this process. Undefined if another process has locked it: beside PostgreSQL, it only
- * holds what can be rebuilt.
+ * The data directory, locked for this process. Undefined if another process has locked it: beside PostgreSQL,
+ * it only holds what can be rebuilt.
  */
 export async function cacheDirectory(
   { settings, log, closing }: NodeContext,
@@ -89,7 +89,10 @@ async function openEmbedded({
   }
 }
 
-/** Creates a new database under another name first, so that a process killed meanwhile leaves no partial database. */
+/**
+ * Creates a new database under another name first, so that a process killed meanwhile leaves no partial
+ * database.
+ */
 async function openPGlite(path: string, log: Logger): Promise<PGlite> {
   if (!(await exists(path))) {
     log.info('Creating the embedded PostgreSQL: this takes a few seconds on the first start')

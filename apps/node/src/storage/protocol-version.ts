@@ -3,8 +3,8 @@ import type { Store } from '@ratatosk/store'
 import { StartError } from '../errors.js'
 
 /**
- * Refuses a database with blocks of another protocol version: their roots mean something else, so nothing can be built on
- * them.
+ * Refuses a database with blocks of another protocol version: their roots mean something else, so nothing can
+ * be built on them.
  *
  * @throws StartError `NODE_DATABASE`, with what to do
  */

@@ -42,7 +42,8 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
     readScripts,
 
     /**
-     * Commits a block with transactions that no validation accepts, whose roots follow from them, as an operator who lies.
+     * Commits a block with transactions that no validation accepts, whose roots follow from them, as an
+     * operator who lies.
      *
      * @param merged transactions of all blocks before it, which are merged
      */
@@ -67,7 +68,8 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
 
       const now = async () => slotToTime(slots, await port.currentSlot())
       const { turnLength } = parameters
-      // Half a minute for the commitment to be included, also on a slow machine, or as much of it as half a turn has.
+      // Half a minute for the commitment to be included, also on a slow machine, or as much of it as half a
+      // turn has.
       const life = turnLength < 60_000n ? turnLength / 2n : 30_000n
       const left = async () => endOfTurn(await now(), turnLength) - (await now())
       await until(async () => (await left()) >= life, { what: 'enough of the turn is left' })

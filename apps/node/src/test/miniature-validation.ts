@@ -26,7 +26,10 @@ export function transactionOf(number: number) {
 /** Undoes {@link transactionOf}. */
 export const numberOf = (cbor: Uint8Array) => (cbor[4] ?? 0) * 256 + (cbor[5] ?? 0)
 
-/** Validation in miniature: stores the verdict before the queue is told, and is interrupted at random in between. */
+/**
+ * Validation in miniature: stores the verdict before the queue is told, and is interrupted at random in
+ * between.
+ */
 export function validate(
   backend: QueueBackend,
   store: Store,

@@ -42,8 +42,8 @@ export async function spawnNode(
 }
 
 /**
- * Starts a node as `npm start` does, under its launcher and in its own process group, and waits until it prints its
- * address.
+ * Starts a node as `npm start` does, under its launcher and in its own process group, and waits until it
+ * prints its address.
  */
 export async function spawnGroup(
   t: Test,

@@ -45,11 +45,17 @@ const genesis: readonly LedgerEntry[] = [
   }
 })
 
-/** A served layer 2 without layer 1: PostgreSQL, Redis, validation and index as in a node, and blocks that the test makes. */
+/**
+ * A served layer 2 without layer 1: PostgreSQL, Redis, validation and index as in a node, and blocks that the
+ * test makes.
+ */
 export interface ServedLayer2 {
   readonly url: string
   readonly store: Store
-  /** A ledger for the suites of `@ratatosk/test-kit/ledger-apis`, by the APIs of a finality; begins again for each test. */
+  /**
+   * A ledger for the suites of `@ratatosk/test-kit/ledger-apis`, by the APIs of a finality; begins again for
+   * each test.
+   */
   openLedger(finality: Finality): OpenLedger
   close(): Promise<void>
 }

@@ -152,7 +152,10 @@ async function holders(
   return Array.from(quantities, ([address, quantity]) => ({ address, quantity: String(quantity) }))
 }
 
-/** The assets ever minted under a policy in order of their first mint, with what is left of them: `0` once burned. */
+/**
+ * The assets ever minted under a policy in order of their first mint, with what is left of them: `0` once
+ * burned.
+ */
 async function mintedUnder(chain: ChainView, policy: string, query: Paging) {
   if (!/^[0-9a-f]{56}$/.test(policy)) throw new BlockfrostError(400, 'Invalid or malformed policy format.')
   const part = readPaging(query)
@@ -161,7 +164,9 @@ async function mintedUnder(chain: ChainView, policy: string, query: Paging) {
   return assets.map(({ unit, quantity }) => ({ asset: unit, quantity: String(quantity) }))
 }
 
-/** @throws {BlockfrostError} 400 if the text is neither an address of this network nor a payment credential */
+/**
+ * @throws {BlockfrostError} 400 if the text is neither an address of this network nor a payment credential
+ */
 function readHolder(chain: ChainView, text: string): Holder {
   const credential = paymentCredential(text)
   if (credential !== undefined) return credential

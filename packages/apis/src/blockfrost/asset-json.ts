@@ -13,7 +13,10 @@ export function checkUnit(unit: string): void {
     throw new BlockfrostError(400, 'Invalid or malformed asset format.')
 }
 
-/** An asset, with its metadata by CIP-25 from the transaction that minted it last. There is no registry of other metadata. */
+/**
+ * An asset, with its metadata by CIP-25 from the transaction that minted it last. There is no registry of
+ * other metadata.
+ */
 export async function assetJson(chain: ChainView, unit: string): Promise<string> {
   checkUnit(unit)
   const asset = await chain.asset(unit)

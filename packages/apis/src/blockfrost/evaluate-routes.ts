@@ -19,7 +19,8 @@ export function addEvaluateRoutes(fastify: FastifyInstance, chain: ChainView, bo
   fastify.post<{ Body: unknown }>('/utils/txs/evaluate/utxos', options, async ({ body }) => {
     const { cbor, ...rest } = isObject(body) ? body : {}
     if (typeof cbor !== 'string') throw new BlockfrostError(400, 'body must have required property "cbor"')
-    // Blockfrost ignores other spellings. Blaze relies on that: under `additionalUtxoset` it sends outputs without address.
+    // Blockfrost ignores other spellings. Blaze relies on that: under `additionalUtxoset` it sends outputs
+    // without address.
     return evaluate(readText(cbor), rest.additionalUtxoSet)
   })
 

@@ -8,7 +8,8 @@ export interface Paging {
 }
 
 /**
- * Parses a page: `count` from 1 to 100, default 100; `page` from 1, default 1; `order` is `asc`, the default, or `desc`.
+ * Parses a page: `count` from 1 to 100, default 100; `page` from 1, default 1; `order` is `asc`, the default,
+ * or `desc`.
  *
  * @throws {BlockfrostError} 400 if a parameter is out of range
  */

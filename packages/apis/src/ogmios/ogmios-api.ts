@@ -155,7 +155,10 @@ function parse(message: string): RpcRequest | RpcError {
   }
 }
 
-/** Resolves when the client's connection has taken the message, so that who does not read gets no further responses. */
+/**
+ * Resolves when the client's connection has taken the message, so that who does not read gets no further
+ * responses.
+ */
 async function send(socket: WebSocket, text: string): Promise<void> {
   if (socket.readyState !== socket.OPEN) return
   // An error means that the connection is closed, which ends the session.

@@ -10,8 +10,9 @@ import type {
 } from '@ratatosk/ledger'
 import type { EvaluationResult } from '@ratatosk/ledger/plutus'
 
-// The port between a chain and the HTTP APIs that serve it, and the values that cross it. Hashes are lower-case hex;
-// output references are `<64 hex digits>#<index>`, as `outputReferenceKey` of `@ratatosk/ledger` writes them.
+// The port between a chain and the HTTP APIs that serve it, and the values that cross it. Hashes are
+// lower-case hex; output references are `<64 hex digits>#<index>`, as `outputReferenceKey` of
+// `@ratatosk/ledger` writes them.
 
 /** A value, or a promise of it: a chain may answer from memory or from a database. */
 export type Awaitable<T> = T | Promise<T>
@@ -48,7 +49,10 @@ export interface ChainBlock extends Tip {
   readonly transactionCount: number
   /** Sums over its transactions, in lovelace; absent if the chain does not keep them. */
   readonly totals?: { readonly output: bigint; readonly fees: bigint }
-  /** True for a block that may still get transactions. Chain synchronization delivers it only once it is closed. */
+  /**
+   * True for a block that may still get transactions. Chain synchronization delivers it only once it is
+   * closed.
+   */
   readonly open?: boolean
 }
 
@@ -207,7 +211,9 @@ export interface ChainView {
   mempool(part: ListPart): Awaitable<readonly ChainTransaction[]>
   /** Outputs of the confirmed chain. */
   outputs(query: OutputQuery, part: ListPart): Awaitable<readonly ChainOutput[]>
-  /** All of these outputs as they are when the first page is read, in pages that are read one after the other. */
+  /**
+   * All of these outputs as they are when the first page is read, in pages that are read one after the other.
+   */
   outputPages(
     query: OutputQuery,
     order: NonNullable<ListPart['order']>,
@@ -223,7 +229,9 @@ export interface ChainView {
   asset(unit: string): Awaitable<MintedAsset | undefined>
   /** True if any output was ever sent to the address. @param address its bytes in hex */
   knowsAddress(address: string): Awaitable<boolean>
-  /** Those of the outputs that are unspent after applying the mempool: what a chained transaction can spend. */
+  /**
+   * Those of the outputs that are unspent after applying the mempool: what a chained transaction can spend.
+   */
   pendingOutputs(references: readonly string[]): Awaitable<UtxoView>
   /** The datum with a hash, if an output or a witness ever contained it. */
   datum(hash: string): Awaitable<Uint8Array | undefined>

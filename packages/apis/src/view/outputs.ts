@@ -22,7 +22,9 @@ export function stakeCredential({ address }: TransactionOutput): string | undefi
   return 'stake' in address && address.stake !== undefined ? toHex(address.stake.hash) : undefined
 }
 
-/** True if an output has the address, credentials and assets of a query. The other fields are not looked at. */
+/**
+ * True if an output has the address, credentials and assets of a query. The other fields are not looked at.
+ */
 export function holdsFor(output: TransactionOutput, query: OutputQuery): boolean {
   const { address, paymentCredential: payment, stakeCredential: stake, policy, unit } = query
   if (address !== undefined && toHex(output.address.bytes) !== address) return false

@@ -111,7 +111,9 @@ function modelOf(block: readonly Made[]): Map<string, string> {
 const entriesOf = (derived: DerivedBlock) =>
   new Map(Array.from(derived.entries(), ([entry, value]) => [toHex(entry), toHex(value)]))
 
-/** Blocks in which transactions also spend twice, read what is gone, come too early, repeat, or are broken. */
+/**
+ * Blocks in which transactions also spend twice, read what is gone, come too early, repeat, or are broken.
+ */
 const blocks = fc
   .array(
     fc.record({

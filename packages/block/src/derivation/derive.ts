@@ -59,8 +59,8 @@ export interface Derivation {
   /** `spent` and `produced` of the body, in the order of the encoding. */
   diff(): BlockDiff
   /**
-   * What the transactions added since the last call do to the trie of unspent outputs, in no particular order: after
-   * all of them, what the diff does.
+   * What the transactions added since the last call do to the trie of unspent outputs, in no particular
+   * order: after all of them, what the diff does.
    */
   operations(): readonly Operation[]
   /** The outputs that the block only reads: CBOR of their references. */
@@ -68,7 +68,8 @@ export interface Derivation {
   /**
    * The map. May be called once.
    *
-   * @param before the outputs before the block. It gets the very arrays that {@link Derivation.operations} and
+   * @param before the outputs before the block. It gets the very arrays that {@link Derivation.operations}
+   *   and
    *   {@link Derivation.read} have given, so that it can look them up by identity.
    */
   derive(before: OutputHashes): DerivedBlock

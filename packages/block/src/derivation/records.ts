@@ -20,7 +20,9 @@ export interface TransactionRecord {
   readonly feesSoFar: bigint
 }
 
-/** What happened to one output in a block: an entry of the transactions map under the output reference's CBOR. */
+/**
+ * What happened to one output in a block: an entry of the transactions map under the output reference's CBOR.
+ */
 export interface OutputRecord {
   /** Position of the transaction that produces it; undefined when the output is older than the block. */
   readonly createdBy: number | undefined
@@ -42,7 +44,9 @@ export const outputRecordLength = 48
 /** The upper half of `spent` of an output that was paid to the bridge, 2^63. */
 const leftThroughBridge = 0x8000_0000
 
-/** The key of a transaction record: the position, from 0, as 8 bytes big-endian. @param key where to write it */
+/**
+ * The key of a transaction record: the position, from 0, as 8 bytes big-endian. @param key where to write it
+ */
 export function transactionKey(position: number, key: Uint8Array = new Uint8Array(8)): Uint8Array {
   writePosition(key, 0, position)
   return key

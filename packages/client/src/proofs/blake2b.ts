@@ -10,7 +10,10 @@ const iv = BigUint64Array.of(
   0x5be0cd19137e2179n,
 )
 
-/** Section 2.7: the order of the words of a block in each round, one hex digit a word. The last two rounds repeat the first. */
+/**
+ * Section 2.7: the order of the words of a block in each round, one hex digit a word. The last two rounds
+ * repeat the first.
+ */
 const sigma = [
   '0123456789abcdef',
   'ea489fd61c02b753',

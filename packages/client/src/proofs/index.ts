@@ -68,7 +68,8 @@ export function verifyTransactionProof(
   if (!/^[0-9a-f]{64}$/.test(txHash)) throw new RangeError('txHash must be 64 hex digits')
   const { value, position } = proof
   if (value === undefined) {
-    // A block records every output that its transactions produce, and every transaction produces its output 0.
+    // A block records every output that its transactions produce, and every transaction produces its output
+    // 0.
     verify(proof, expected, transactionsRoot, outrefKey(txHash, 0), undefined)
     return { isApplied: false }
   }

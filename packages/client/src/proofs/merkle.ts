@@ -3,8 +3,8 @@ import { blake2b } from './blake2b.js'
 import { fromHex, toHex } from './hex.js'
 
 /*
- * Merkle Patricia Forestry (https://github.com/aiken-lang/merkle-patricia-forestry). Everything is hex: a path is the 64 digits of
- * the Blake2b-256 of a key, so that a digit is a nibble.
+ * Merkle Patricia Forestry (https://github.com/aiken-lang/merkle-patricia-forestry). Everything is hex: a
+ * path is the 64 digits of the Blake2b-256 of a key, so that a digit is a nibble.
  */
 
 const pathLength = 64
@@ -13,7 +13,10 @@ const nothing = '00'.repeat(32)
 /** The proof claims what no map can have. */
 export class MalformedProof extends Error {}
 
-/** A step with its place: its prefix are the digits `depth` to `fork` of the path, its children differ in digit `fork`. */
+/**
+ * A step with its place: its prefix are the digits `depth` to `fork` of the path, its children differ in
+ * digit `fork`.
+ */
 interface Placed {
   readonly step: ProofStep
   readonly depth: number

@@ -23,8 +23,8 @@ export interface RegisteredOperator {
   /** POSIX milliseconds, the start of a turn: the operator counts in the turns from then on. */
   readonly activeFrom: bigint
   /**
-   * POSIX milliseconds, the start of a turn: the operator counts in the turns before. Absent until the operator retires. The bond may be
-   * withdrawn `releaseDelay` later.
+   * POSIX milliseconds, the start of a turn: the operator counts in the turns before. Absent until the
+   * operator retires. The bond may be withdrawn `releaseDelay` later.
    */
   readonly activeUntil?: bigint
 }
@@ -40,8 +40,8 @@ export interface RegistryDatum {
 }
 
 /**
- * The redeemer of the registry's script, for minting and spending. `set-queue` notes that the queue starts or ends; `slash` goes with the
- * queue's `remove` of the same approach.
+ * The redeemer of the registry's script, for minting and spending. `set-queue` notes that the queue starts or
+ * ends; `slash` goes with the queue's `remove` of the same approach.
  */
 export type RegistryAction =
   | { readonly kind: 'init' | 'deinit' }
@@ -174,8 +174,9 @@ export function operatorInTurn(
 export const endOfTurn = (time: bigint, turnLength: bigint): bigint => (time / turnLength + 1n) * turnLength
 
 /**
- * When registering or retiring an operator takes effect: while the queue runs, at the start of the turn after next, so that the turn in
- * progress and the next keep their operators; otherwise at the start of the turn of `validFrom`.
+ * When registering or retiring an operator takes effect: while the queue runs, at the start of the turn after
+ * next, so that the turn in progress and the next keep their operators; otherwise at the start of the turn of
+ * `validFrom`.
  *
  * @param validFrom lower validity bound of the transaction in POSIX milliseconds
  * @param validTo upper validity bound, exclusive

@@ -29,7 +29,10 @@ export interface ConfirmedState {
   readonly protocolVersion: bigint
 }
 
-/** The datum of the root. `link` is the header hash of the oldest block, 28 bytes; absent if the queue has no block. */
+/**
+ * The datum of the root. `link` is the header hash of the oldest block, 28 bytes; absent if the queue has no
+ * block.
+ */
 export interface RootDatum {
   readonly state: ConfirmedState
   readonly link?: Uint8Array
@@ -45,14 +48,15 @@ export interface BlockDatum {
 export type SlashingApproach = 'active' | 'retired'
 
 /**
- * What becomes of the operator of a removed block. With a verdict: slashed, or no longer in the registry. `by-administrator` needs no verdict
- * and slashes nobody.
+ * What becomes of the operator of a removed block. With a verdict: slashed, or no longer in the registry.
+ * `by-administrator` needs no verdict and slashes nobody.
  */
 export type RemovalApproach = SlashingApproach | 'already-slashed' | 'by-administrator'
 
 /**
- * The redeemer of the state queue's policy. The `positions` of `prune` are the places of a genuine element and of the blocks to prune behind
- * it, in the order of the list, among the outputs that the transaction spends from the queue, in the ledger's order.
+ * The redeemer of the state queue's policy. The `positions` of `prune` are the places of a genuine element
+ * and of the blocks to prune behind it, in the order of the list, among the outputs that the transaction
+ * spends from the queue, in the ledger's order.
  */
 export type QueueAction =
   | { readonly kind: 'init' | 'deinit' | 'commit' | 'merge' }
@@ -154,14 +158,17 @@ export function approachFromData(data: PlutusData | undefined): RemovalApproach 
 }
 
 /**
- * The redeemer for spending from the state queue. The redeemer of the policy names the action; this one only makes it cheap to spend many
- * elements at once.
+ * The redeemer for spending from the state queue. The redeemer of the policy names the action; this one only
+ * makes it cheap to spend many elements at once.
  *
  * @param leastIndex a lower bound on the index of the element among the transaction's sorted inputs
  */
 export const encodeQueueSpend = (leastIndex = 0): Uint8Array => encodePlutusData(BigInt(leastIndex))
 
-/** The datum of the output that returns a merged block's ada to its operator: the block's header hash, 28 bytes. */
+/**
+ * The datum of the output that returns a merged block's ada to its operator: the block's header hash, 28
+ * bytes.
+ */
 export const encodeRefundDatum = (headerHash: Uint8Array): Uint8Array => encodePlutusData(headerHash)
 
 /** Asset name of the root: `<protocol>_CONFIRMED_STATE`. */

@@ -23,7 +23,9 @@ export interface QueueRoot<Output extends QueueOutput> {
   readonly datum: RootDatum
 }
 
-/** A block of the queue: an output, its decoded datum, and the header hash from its token's name (28 bytes). */
+/**
+ * A block of the queue: an output, its decoded datum, and the header hash from its token's name (28 bytes).
+ */
 export interface QueueBlock<Output extends QueueOutput> {
   readonly output: Output
   readonly datum: BlockDatum
@@ -34,17 +36,23 @@ export interface QueueBlock<Output extends QueueOutput> {
 export interface QueueSurvey<Output extends QueueOutput> {
   /** Exactly one in a sound queue. */
   readonly roots: readonly QueueRoot<Output>[]
-  /** The blocks in list order, oldest first, as far as the links lead; empty unless there is exactly one root. */
+  /**
+   * The blocks in list order, oldest first, as far as the links lead; empty unless there is exactly one root.
+   */
   readonly blocks: readonly QueueBlock<Output>[]
   /** Outputs that are neither a root nor in the list. */
   readonly strays: readonly Output[]
-  /** Why the queue is not sound: `CONTRACTS_BROKEN_QUEUE`, or a datum that does not decode; undefined if it is sound. */
+  /**
+   * Why the queue is not sound: `CONTRACTS_BROKEN_QUEUE`, or a datum that does not decode; undefined if it is
+   * sound.
+   */
   readonly fault: ContractsError | PlutusDataError | undefined
 }
 
 /**
- * Orders the outputs of a state queue by their links, and describes what is wrong where they are not a sound queue: several
- * roots or none, a link to a block that is missing, a block that no link leads to, or a datum that does not decode.
+ * Orders the outputs of a state queue by their links, and describes what is wrong where they are not a sound
+ * queue: several roots or none, a link to a block that is missing, a block that no link leads to, or a datum
+ * that does not decode.
  *
  * @param outputs in any order
  * @param rootName asset name of the root: `rootTokenName(protocol)`

@@ -19,7 +19,9 @@ import type { WitnessFraudProof } from './witness-proofs.js'
 export interface FraudSearch {
   /** The rules of the layer 2. Without them, only frauds of the ledger policy are found. */
   readonly rules?: ProvableRules
-  /** References, as CBOR, that may differ before and after the block besides those in the transactions map. */
+  /**
+   * References, as CBOR, that may differ before and after the block besides those in the transactions map.
+   */
   readonly keys?: Iterable<Uint8Array>
 }
 
@@ -35,7 +37,10 @@ interface VerdictPolicy<Proof> {
   find(block: SuspectBlock, search: FraudSearch): FoundFraud<Proof> | undefined
 }
 
-/** Every policy of fraud proofs, in the order of the search: deployments, publications, settings and searches iterate this record. */
+/**
+ * Every policy of fraud proofs, in the order of the search: deployments, publications, settings and searches
+ * iterate this record.
+ */
 export const verdictPolicies = {
   ledger: {
     script: () => ledgerFraudScript(),
@@ -67,9 +72,9 @@ export type ProvenFraud = {
 }[VerdictPolicyName]
 
 /**
- * Looks for a fraud in a block: first in what it does to outputs, then in its transactions. Returns the smallest of the first proofs of the
- * first policy that has one; undefined if there is none. What is not found: see the function of each policy. The proof is not
- * evaluated: do that before it is sent.
+ * Looks for a fraud in a block: first in what it does to outputs, then in its transactions. Returns the
+ * smallest of the first proofs of the first policy that has one; undefined if there is none. What is not
+ * found: see the function of each policy. The proof is not evaluated: do that before it is sent.
  */
 export function findFraud(block: SuspectBlock, search: FraudSearch = {}): ProvenFraud | undefined {
   for (const [policy, { find }] of Object.entries(verdictPolicies)) {

@@ -13,13 +13,15 @@ import { openOutput, openRecord, openTransaction, openUnspent, type SuspectBlock
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 
 /**
- * Looks for a fraud in what a block does to outputs, and returns the smallest of the first proofs; undefined if there is none.
+ * Looks for a fraud in what a block does to outputs, and returns the smallest of the first proofs; undefined
+ * if there is none.
  *
- * Not found are a wrong hash of what inputs stand for (`wrongResolved`), because its proof needs hashes that nobody but the
- * operator may know, and what only positions over 2^53 − 2 show; without `after`, nothing is found in the outputs after the block. The
- * proof is not evaluated: do that before it is sent.
+ * Not found are a wrong hash of what inputs stand for (`wrongResolved`), because its proof needs hashes that
+ * nobody but the operator may know, and what only positions over 2^53 − 2 show; without `after`, nothing is
+ * found in the outputs after the block. The proof is not evaluated: do that before it is sent.
  *
- * @param keys references, as CBOR, that may differ before and after the block besides those in the transactions map
+ * @param keys references, as CBOR, that may differ before and after the block besides those in the
+ *   transactions map
  */
 export function findLedgerFraud(
   block: SuspectBlock,

@@ -25,12 +25,13 @@ import {
 } from './transaction-proofs.js'
 
 /**
- * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of its first proofs; undefined if
- * there is none.
+ * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of its
+ * first proofs; undefined if there is none.
  *
- * Not found are what a transaction breaks that does not decode, and outputs at Byron addresses of another network. What inputs stand for is
- * known only from the block's own transactions and `outputBefore`; without it, values are not compared and reference scripts cost
- * nothing. The proof is not evaluated: do that before it is sent.
+ * Not found are what a transaction breaks that does not decode, and outputs at Byron addresses of another
+ * network. What inputs stand for is known only from the block's own transactions and `outputBefore`; without
+ * it, values are not compared and reference scripts cost nothing. The proof is not evaluated: do that before
+ * it is sent.
  *
  * @param rules of the layer 2, as the transaction policy has them
  */
@@ -123,7 +124,10 @@ function* fraudsOf(
     yield { fraud: 'valueNotPreserved', transaction, resolved: shown, asset }
 }
 
-/** What else than inputs, outputs, fee and mint a value may depend on: a transaction with these breaks other rules. */
+/**
+ * What else than inputs, outputs, fee and mint a value may depend on: a transaction with these breaks other
+ * rules.
+ */
 const movesAda = new Set([
   'CertificatesNotSupported',
   'WithdrawalsNotSupported',
@@ -173,7 +177,10 @@ function* outputsIn({ body }: Transaction): Generator<readonly [OutputPlace, Tra
   if (body.collateralReturn) yield ['collateralReturn', body.collateralReturn]
 }
 
-/** What inputs and reference inputs stand for, in the order of the body; undefined if it is not known, or is not what is recorded. */
+/**
+ * What inputs and reference inputs stand for, in the order of the body; undefined if it is not known, or is
+ * not what is recorded.
+ */
 function resolvedIn(
   block: SuspectBlock,
   position: number,
@@ -203,7 +210,10 @@ type LowFee = Pick<
   'witnessSet' | 'auxiliaryData' | 'resolved'
 >
 
-/** What shows that a fee is below the minimum: with and without auxiliary data and reference scripts, where that suffices. */
+/**
+ * What shows that a fee is below the minimum: with and without auxiliary data and reference scripts, where
+ * that suffices.
+ */
 function lowFees(
   decoded: Transaction,
   { parameters }: ProvableRules,

@@ -28,15 +28,18 @@ import {
 } from './witness-proofs.js'
 
 /**
- * Looks for a fraud in the witnesses of a block's transactions, and returns the smallest of the first proofs; undefined if there is none.
+ * Looks for a fraud in the witnesses of a block's transactions, and returns the smallest of the first proofs;
+ * undefined if there is none.
  *
  * Not found is
  *
- * - what transactions do with outputs that are not known: those from before the block need `block.outputBefore`;
+ * - what transactions do with outputs that are not known: those from before the block need
+ *   `block.outputBefore`;
  * - a missing bootstrap witness of a Byron address, and signatures and scripts for collateral;
  * - a script data hash over the cost models of other languages than the transaction's;
  * - extraneous witnesses, and a Plutus script that fails;
- * - anything in a transaction that the ledger does not decode, or whose witnesses the block commits to are others;
+ * - anything in a transaction that the ledger does not decode, or whose witnesses the block commits to are
+ *   others;
  * - what a proof cannot read: key witnesses and keys of maps in longer heads than needed.
  *
  * The proof is not evaluated: do that before it is sent.

@@ -34,7 +34,10 @@ export const TransactionFraud = {
   unreadableReference: 11,
 } as const
 
-/** The fields of a transaction body that layer 2 allows, by their key in the CDDL: 1 for allowed. The others do not exist, or need stake or governance state. */
+/**
+ * The fields of a transaction body that layer 2 allows, by their key in the CDDL: 1 for allowed. The others
+ * do not exist, or need stake or governance state.
+ */
 export const allowedFields: Uint8Array = Uint8Array.from({ length: 24 }, (_, key) =>
   Number([0, 1, 2, 3, 5, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18].includes(key)),
 )
@@ -56,5 +59,8 @@ export const WitnessFraud = {
 /** Constructors of what a transaction needs a signature or a script for. */
 export const WitnessNeed = { spent: 0, minted: 1, withdrawn: 2, required: 3 } as const
 
-/** The protocol version of the blocks that fraud proofs speak of: their headers commit to the transactions map. */
+/**
+ * The protocol version of the blocks that fraud proofs speak of: their headers commit to the transactions
+ * map.
+ */
 export const provableVersion = 2n

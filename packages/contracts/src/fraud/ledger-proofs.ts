@@ -16,8 +16,8 @@ import {
 } from './openings.js'
 
 /**
- * A fraud in what a block does to outputs, and its proof: an argument of the ledger policy. `key` is the CBOR of an output
- * reference; `index` counts inputs, reference inputs or outputs in the order of the body.
+ * A fraud in what a block does to outputs, and its proof: an argument of the ledger policy. `key` is the CBOR
+ * of an output reference; `index` counts inputs, reference inputs or outputs in the order of the body.
  */
 export type LedgerFraudProof =
   /** The input is noted as spent by another transaction, or not at all. */
@@ -41,7 +41,9 @@ export type LedgerFraudProof =
       readonly index: number
       readonly output: OutputOpening
     }
-  /** The output is noted as made by a transaction that is not in the block, has another id, or fewer outputs. */
+  /**
+   * The output is noted as made by a transaction that is not in the block, has another id, or fewer outputs.
+   */
   | {
       readonly fraud: 'inventedOutput'
       readonly key: Uint8Array
@@ -60,7 +62,10 @@ export type LedgerFraudProof =
     }
   /** The output is spent by the transaction that makes it, or by one before. */
   | { readonly fraud: 'spentBeforeMade'; readonly key: Uint8Array; readonly output: OutputOpening }
-  /** What is unspent after the block does not follow. `before` is needed if the block does not note the output. */
+  /**
+   * What is unspent after the block does not follow. `before` is needed if the block does not note the
+   * output.
+   */
   | {
       readonly fraud: 'wrongOutputsAfter'
       readonly key: Uint8Array
@@ -69,8 +74,9 @@ export type LedgerFraudProof =
       readonly after: UnspentOpening
     }
   /**
-   * One of the hashes of what the inputs and, behind them, the reference inputs stand for is not that of the output. `hashes` are
-   * those that the record commits to, 32 bytes each; `before` is needed if the block does not note the output.
+   * One of the hashes of what the inputs and, behind them, the reference inputs stand for is not that of the
+   * output. `hashes` are those that the record commits to, 32 bytes each; `before` is needed if the block
+   * does not note the output.
    */
   | {
       readonly fraud: 'wrongResolved'
@@ -80,7 +86,10 @@ export type LedgerFraudProof =
       readonly output: OutputOpening
       readonly before?: UnspentOpening
     }
-  /** The output of a reference input is spent before, made later, or was never there. `before` is needed as above. */
+  /**
+   * The output of a reference input is spent before, made later, or was never there. `before` is needed as
+   * above.
+   */
   | {
       readonly fraud: 'referenceInputMissing'
       readonly transaction: TransactionOpening
@@ -102,7 +111,10 @@ export type LedgerFraudProof =
       readonly value: Uint8Array
       readonly proof: Proof
     }
-  /** The fees so far are not those before and the transaction's own. `previous` is undefined for the first transaction. */
+  /**
+   * The fees so far are not those before and the transaction's own. `previous` is undefined for the first
+   * transaction.
+   */
   | {
       readonly fraud: 'wrongFees'
       readonly transaction: TransactionOpening

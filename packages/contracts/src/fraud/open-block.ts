@@ -22,8 +22,8 @@ export interface SuspectBlock extends ProvableBlock {
   /** Every entry of the transactions map. */
   entriesOfMap(): Iterable<Entry>
   /**
-   * The CBOR of an output that was unspent before the block; undefined if it was not. Without this, no fraud is found whose proof shows
-   * what inputs stand for.
+   * The CBOR of an output that was unspent before the block; undefined if it was not. Without this, no fraud
+   * is found whose proof shows what inputs stand for.
    *
    * @param key output reference CBOR
    */

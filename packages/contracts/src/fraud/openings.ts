@@ -5,7 +5,10 @@ import { type Proof, proofToCbor } from '@ratatosk/trie'
  * What fraud proofs open of a block, and how redeemers encode it.
  */
 
-/** Bytes in the redeemer; or the index of a reference input whose inline datum is these bytes, for what a redeemer cannot hold. */
+/**
+ * Bytes in the redeemer; or the index of a reference input whose inline datum is these bytes, for what a
+ * redeemer cannot hold.
+ */
 export type Supplied = Uint8Array | number
 
 /** A transaction's record in the transactions map of a block, proven. */
@@ -22,13 +25,18 @@ export interface TransactionOpening extends RecordOpening {
   readonly body: Supplied
 }
 
-/** What the transactions map notes of an output: the encoded record, 48 bytes; or a proof that there is none. */
+/**
+ * What the transactions map notes of an output: the encoded record, 48 bytes; or a proof that there is none.
+ */
 export interface OutputOpening {
   readonly record?: Uint8Array
   readonly proof: Proof
 }
 
-/** An output in one of the header's maps of unspent outputs: the Blake2b-256 of its CBOR; or a proof that it is not there. */
+/**
+ * An output in one of the header's maps of unspent outputs: the Blake2b-256 of its CBOR; or a proof that it
+ * is not there.
+ */
 export interface UnspentOpening {
   readonly hash?: Uint8Array
   readonly proof: Proof

@@ -5,8 +5,8 @@ import { compiledCode } from '../script/blueprint.js'
 import type { ProvableRules } from './rules.js'
 
 /**
- * The policy of proofs that a block does to outputs what no valid block does. It has no parameters: its hash is the same for
- * every deployment.
+ * The policy of proofs that a block does to outputs what no valid block does. It has no parameters: its hash
+ * is the same for every deployment.
  */
 export function ledgerFraudScript(): PlutusScript {
   const bytes = compiledCode('ledger_fraud')
@@ -14,10 +14,12 @@ export function ledgerFraudScript(): PlutusScript {
 }
 
 /**
- * The policy of proofs that a transaction of a block breaks a rule of its own: value, fee, outputs, validity interval, and what layer 2
- * does not allow. The rules of the layer 2 are its parameters: other rules need another policy, or honest operators lose their bonds.
+ * The policy of proofs that a transaction of a block breaks a rule of its own: value, fee, outputs, validity
+ * interval, and what layer 2 does not allow. The rules of the layer 2 are its parameters: other rules need
+ * another policy, or honest operators lose their bonds.
  *
- * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`; also for another protocol version than 9 or 10, whose rules these are
+ * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`; also for another protocol version than 9 or 10,
+ *   whose rules these are
  */
 export function transactionFraudScript(rules: ProvableRules): PlutusScript {
   if (!hasTransactionPolicy(rules)) {
@@ -51,8 +53,9 @@ export function rulesData({ parameters, networkId, slots }: ProvableRules): bigi
 }
 
 /**
- * The policy of proofs that a transaction of a block lacks a signature, script, redeemer or datum, or has a wrong one. The cost models are
- * its parameters: it speaks of script data hashes, and only of blocks that were judged by these cost models.
+ * The policy of proofs that a transaction of a block lacks a signature, script, redeemer or datum, or has a
+ * wrong one. The cost models are its parameters: it speaks of script data hashes, and only of blocks that
+ * were judged by these cost models.
  *
  * @param parameters of the layer 2
  */
@@ -61,7 +64,10 @@ export const witnessFraudScript = (parameters: CostModels): PlutusScript =>
 
 type CostModels = Pick<ProtocolParameters, 'costModels'>
 
-/** The cost models of Plutus V1, V2 and V3: key and value of an entry in the map that a script data hash holds. */
+/**
+ * The cost models of Plutus V1, V2 and V3: key and value of an entry in the map that a script data hash
+ * holds.
+ */
 export const languageParameters = (parameters: CostModels): Uint8Array[] =>
   (['PlutusV1', 'PlutusV2', 'PlutusV3'] as const).map((language) =>
     // Behind the head of the map.

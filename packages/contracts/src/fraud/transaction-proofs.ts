@@ -31,11 +31,14 @@ export type OutputPlace = number | 'collateralReturn'
 const inputSets = { inputs: 0, collateralInputs: 1, referenceInputs: 2 } as const
 
 /**
- * A rule that a transaction of a block breaks, and the proof of it: an argument of the transaction policy. `index` counts in the
- * order of the body.
+ * A rule that a transaction of a block breaks, and the proof of it: an argument of the transaction policy.
+ * `index` counts in the order of the body.
  */
 export type TransactionFraudProof =
-  /** What the transaction consumes of an asset is not what it produces. `resolved` has the outputs of all inputs. */
+  /**
+   * What the transaction consumes of an asset is not what it produces. `resolved` has the outputs of all
+   * inputs.
+   */
   | {
       readonly fraud: 'valueNotPreserved'
       readonly transaction: TransactionOpening
@@ -43,8 +46,8 @@ export type TransactionFraudProof =
       readonly asset: Asset
     }
   /**
-   * The fee is below the minimum. Without `auxiliaryData`, and for outputs that `resolved` does not have, the minimum counts as if
-   * there were none.
+   * The fee is below the minimum. Without `auxiliaryData`, and for outputs that `resolved` does not have, the
+   * minimum counts as if there were none.
    */
   | {
       readonly fraud: 'feeTooSmall'
@@ -60,8 +63,8 @@ export type TransactionFraudProof =
       readonly output: OutputPlace
     }
   /**
-   * The validity interval has no slot of the block; the body names another network; a withdrawal is not of zero by a script of this
-   * network; there are no inputs.
+   * The validity interval has no slot of the block; the body names another network; a withdrawal is not of
+   * zero by a script of this network; there are no inputs.
    */
   | {
       readonly fraud: 'outsideInterval' | 'wrongNetwork' | 'forbiddenWithdrawal' | 'noInputs'
@@ -80,7 +83,10 @@ export type TransactionFraudProof =
       readonly input: number
       readonly referenceInput: number
     }
-  /** A body or witness set has too many items for layer 1 to read it, or a head that is not in its shortest form. */
+  /**
+   * A body or witness set has too many items for layer 1 to read it, or a head that is not in its shortest
+   * form.
+   */
   | {
       readonly fraud: 'unreadablePart'
       readonly part: TransactionOpening | { readonly record: RecordOpening; readonly witnessSet: Supplied }

@@ -43,7 +43,10 @@ interface Witnessed {
 
 /** A fraud in the witnesses of a transaction, and its proof: an argument of the witness policy. */
 export type WitnessFraudProof =
-  /** A signature does not fit its key and the transaction's id. `index` counts the key witnesses, or the bootstrap witnesses. */
+  /**
+   * A signature does not fit its key and the transaction's id. `index` counts the key witnesses, or the
+   * bootstrap witnesses.
+   */
   | {
       readonly fraud: 'invalidSignature'
       readonly transaction: RecordOpening
@@ -59,7 +62,10 @@ export type WitnessFraudProof =
       readonly need: ScriptNeed
       readonly script: Supplied
     } & Witnessed)
-  /** A script that is needed is nowhere. `outputs` are all that inputs and, behind them, reference inputs stand for. */
+  /**
+   * A script that is needed is nowhere. `outputs` are all that inputs and, behind them, reference inputs
+   * stand for.
+   */
   | ({
       readonly fraud: 'scriptMissing'
       readonly need: ScriptNeed
@@ -72,7 +78,9 @@ export type WitnessFraudProof =
       readonly language: Exclude<Script['language'], 'native'>
       readonly script: Supplied
     } & Witnessed)
-  /** An input with a redeemer stands for an output with the hash of a datum that is not in the witness set. */
+  /**
+   * An input with a redeemer stands for an output with the hash of a datum that is not in the witness set.
+   */
   | ({ readonly fraud: 'datumMissing'; readonly spent: SpentOpening } & Witnessed)
   /** The script data hash is not that of redeemers, datums and cost models. */
   | ({ readonly fraud: 'wrongScriptDataHash' } & Witnessed)

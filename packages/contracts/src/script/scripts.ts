@@ -9,24 +9,30 @@ import { compiledCode } from './blueprint.js'
 
 /** The parameters of the state queue's script. Each set of parameters gives another script hash. */
 export interface QueueParameters {
-  /** `<PROTOCOL>` in the root's asset name: 1 to 16 characters A–Z, 0–9 and `_`; does not start with `MBLC`. */
+  /**
+   * `<PROTOCOL>` in the root's asset name: 1 to 16 characters A–Z, 0–9 and `_`; does not start with `MBLC`.
+   */
   readonly protocol: string
   /**
-   * Who starts and ends the queue and removes blocks without a verdict: a verification key, which signs, or a script such as a native
-   * multi-signature, of which the transaction spends an output; or {@link renouncedAdministrator}.
+   * Who starts and ends the queue and removes blocks without a verdict: a verification key, which signs, or a
+   * script such as a native multi-signature, of which the transaction spends an output; or
+   * {@link renouncedAdministrator}.
    */
   readonly administrator: Credential
   /** Milliseconds from the end of a block until it may be merged. */
   readonly maturityWindow: bigint
   /** Script hash of the operator registry, 28 bytes. */
   readonly registryPolicy: Uint8Array
-  /** Length of an operator's turn in milliseconds. A block lies within one turn, so a turn is longer than a block. */
+  /**
+   * Length of an operator's turn in milliseconds. A block lies within one turn, so a turn is longer than a
+   * block.
+   */
   readonly turnLength: bigint
   /** From 0 to 2^32 − 1: the version that every block's header states. */
   readonly protocolVersion: bigint
   /**
-   * Policies whose tokens are verdicts, 28 bytes each: a token that has a header hash as its name shows that this block is invalid. Without a
-   * policy, only the administrator removes blocks.
+   * Policies whose tokens are verdicts, 28 bytes each: a token that has a header hash as its name shows that
+   * this block is invalid. Without a policy, only the administrator removes blocks.
    */
   readonly verdictPolicies: readonly Uint8Array[]
 }
@@ -36,27 +42,34 @@ export interface RegistryParameters {
   /** As in {@link QueueParameters}. */
   readonly protocol: string
   /**
-   * Who starts and ends the registry and, if it is permissioned, admits and retires operators; or {@link renouncedAdministrator}, and
-   * then the registry must be open.
+   * Who starts and ends the registry and, if it is permissioned, admits and retires operators; or
+   * {@link renouncedAdministrator}, and then the registry must be open.
    */
   readonly administrator: Credential
-  /** The unspent output that init of the registry spends. It makes the registry, and so the deployment, unique. */
+  /**
+   * The unspent output that init of the registry spends. It makes the registry, and so the deployment,
+   * unique.
+   */
   readonly deploymentOutput: OutputReference
-  /** Whether operators register only with the administrator, who may also retire them. `false` opens the registry to anybody. */
+  /**
+   * Whether operators register only with the administrator, who may also retire them. `false` opens the
+   * registry to anybody.
+   */
   readonly permissioned: boolean
   /** Lovelace that an operator deposits. */
   readonly bond: bigint
   /** Length of an operator's turn in milliseconds, as in {@link QueueParameters}. */
   readonly turnLength: bigint
   /**
-   * Milliseconds from the end of an operator's last turn until the bond may be withdrawn; at least maturity window plus turn length.
+   * Milliseconds from the end of an operator's last turn until the bond may be withdrawn; at least maturity
+   * window plus turn length.
    */
   readonly releaseDelay: bigint
   /** Upper bound on operators who have not retired, 1–100. The datum holds at most twice as many entries. */
   readonly maxOperators: bigint
   /**
-   * Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. At most the bond. Above 0 an operator
-   * who proves their own fraud loses something.
+   * Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. At most the
+   * bond. Above 0 an operator who proves their own fraud loses something.
    */
   readonly slashPenalty: bigint
 }
@@ -72,7 +85,8 @@ export const isRenounced = ({ hash }: Credential): boolean => hash.every((byte) 
  *
  * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`
  * @example
- * const registry = operatorRegistryScript({ protocol, administrator, deploymentOutput, permissioned: true, bond, turnLength,
+ * const registry = operatorRegistryScript({ protocol, administrator, deploymentOutput, permissioned: true,
+ * bond, turnLength,
  *   releaseDelay: maturityWindow + turnLength, maxOperators: 100n, slashPenalty: 0n })
  * const queue = stateQueueScript({ protocol, administrator, maturityWindow, turnLength, protocolVersion: 1n,
  *   verdictPolicies: [], registryPolicy: registry.hash })

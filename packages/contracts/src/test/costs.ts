@@ -70,7 +70,10 @@ function deinitManyBlocks(from: World): TestTransaction {
   return queue.deinitBlocks(from, ...headers)
 }
 
-/** Proof, removal and slash in one transaction: the cheapest proof of each policy, the costliest, and some between them. */
+/**
+ * Proof, removal and slash in one transaction: the cheapest proof of each policy, the costliest, and some
+ * between them.
+ */
 function removalsByProof(proofs: readonly ProvenLie[]) {
   const shown = [
     'spentBeforeMade',

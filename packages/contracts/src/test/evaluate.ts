@@ -9,7 +9,9 @@ export type Evaluation =
   | {
       readonly ok: false
       readonly message: string
-      /** The last message that the failing script traced: in an instrumented script, the rule that refused. */
+      /**
+       * The last message that the failing script traced: in an instrumented script, the rule that refused.
+       */
       readonly lastTrace: string | undefined
     }
 
@@ -29,7 +31,10 @@ export const timeOf = (slot: bigint): bigint => zeroTime + slot * 1000n
 /** Every test of a script runs on each of these engines. */
 export const engines = { scalus, aiken } satisfies { readonly [name: string]: Evaluate }
 
-/** Aiken's engine takes several times as long to refuse as to accept: by default it is asked for a part of the refusals. */
+/**
+ * Aiken's engine takes several times as long to refuse as to accept: by default it is asked for a part of the
+ * refusals.
+ */
 const allRefusals = process.env.RATATOSK_REFUSALS === 'all'
 
 /** The refusals that an engine is asked for. */

@@ -7,8 +7,9 @@ import type { TestTransaction } from './transaction.js'
 import { createWorld, type World } from './world.js'
 
 /**
- * Declares the tests of a validator. Both engines accept the scenarios and refuse the breaches. An instrumented build shows
- * that each breach is refused by the rule it names, and that the rule is necessary: without it, the breach passes.
+ * Declares the tests of a validator. Both engines accept the scenarios and refuse the breaches. An
+ * instrumented build shows that each breach is refused by the rule it names, and that the rule is necessary:
+ * without it, the breach passes.
  */
 export function judgeRules(
   title: ValidatorTitle,

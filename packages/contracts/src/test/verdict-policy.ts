@@ -25,8 +25,8 @@ import { bind, type Data, lambda, scope, type Unit } from '../validators/core/te
 const invalidRoot = new Uint8Array(32).fill(3)
 
 /**
- * A verdict policy for tests, of the form that all have: it speaks of a header alone. It mints one token, named by the hash of the header in
- * its redeemer, if the transactions root in that header is 32 bytes of 3.
+ * A verdict policy for tests, of the form that all have: it speaks of a header alone. It mints one token,
+ * named by the hash of the header in its redeemer, if the transactions root in that header is 32 bytes of 3.
  */
 const verdictPolicy = (book: RuleBook, context: Data): Unit =>
   scope(function* () {

@@ -52,7 +52,10 @@ export const foreignScript = Uint8Array.of(0x82, 0x01, 0x80)
 export const foreignPolicy = scriptHash('native', foreignScript)
 export const foreign = (name: Uint8Array): Token => ({ policy: foreignPolicy, name, quantity: 1n })
 
-/** A verdict policy that allows everything, to show what the queue makes of any token: a native script around the foreign one. */
+/**
+ * A verdict policy that allows everything, to show what the queue makes of any token: a native script around
+ * the foreign one.
+ */
 export const openVerdict = (() => {
   const bytes = Uint8Array.of(0x82, 0x01, 0x81, ...foreignScript)
   return { bytes, hash: scriptHash('native', bytes) }

@@ -94,8 +94,8 @@ export function compileValidator(title: ValidatorTitle): Compiled {
 }
 
 /**
- * Compiles a validator with an additional first parameter, the place of a rule to skip, and with traces that name the rules:
- * see {@link createInstrumentedRuleBook}. For tests only.
+ * Compiles a validator with an additional first parameter, the place of a rule to skip, and with traces that
+ * name the rules: see {@link createInstrumentedRuleBook}. For tests only.
  */
 export function compileInstrumented(title: ValidatorTitle): Compiled {
   const names = new Set<string>()

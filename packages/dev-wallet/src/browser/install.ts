@@ -13,8 +13,9 @@ interface Page {
 }
 
 /**
- * Offers a public wallet as `window.cardano.ratatosk`. The query of the script's URL chooses: `account` (default 3: a node uses the first three), `url` (the
- * Blockfrost API of a ledger), and `decline` (`enable` or `sign`), with which the wallet behaves like a user who declines.
+ * Offers a public wallet as `window.cardano.ratatosk`. The query of the script's URL chooses: `account`
+ * (default 3: a node uses the first three), `url` (the Blockfrost API of a ledger), and `decline` (`enable`
+ * or `sign`), with which the wallet behaves like a user who declines.
  */
 export function install({ wallets, url }: DevWalletOptions, page: Page = globalThis as Page): void {
   const base = page.document?.currentScript?.src || page.location?.href

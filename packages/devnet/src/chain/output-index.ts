@@ -5,7 +5,10 @@ import type { ChainOutput, UtxoQuery } from './types.js'
 
 export type Spending = NonNullable<ChainOutput['spent']>
 
-/** All outputs created on the chain, with indexes of the unspent ones by address, credential, policy and asset. */
+/**
+ * All outputs created on the chain, with indexes of the unspent ones by address, credential, policy and
+ * asset.
+ */
 export interface OutputIndex {
   get(key: string): ChainOutput | undefined
   /** The output with a reference if it is unspent. */

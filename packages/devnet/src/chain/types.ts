@@ -70,7 +70,8 @@ export type SubmitResult = Exclude<ViewSubmitResult, { kind: 'undecided' }>
  *
  * - `malformed`: the bytes do not decode; `message` says where decoding stopped.
  * - `unknown-inputs`: the transaction references outputs that neither the chain nor the caller provides.
- * - `overlapping-outputs`: the caller provides outputs that differ from those the chain has under the same references.
+ * - `overlapping-outputs`: the caller provides outputs that differ from those the chain has under the same
+ *   references.
  * - `evaluated`: the scripts ran; `result` has the execution units or the failure of each redeemer.
  */
 export type Evaluation = Exclude<ViewEvaluation, { kind: 'busy' }>

@@ -23,9 +23,13 @@ export interface DevnetApisOptions {
     readonly kupo?: string | false
     /** Ogmios by WebSocket and by POST. Default `/ogmios`. */
     readonly ogmios?: string | false
-    /** Blocks on demand, roll-backs, faults and top-ups, for anyone who can reach the server. Default `false`. */
+    /**
+     * Blocks on demand, roll-backs, faults and top-ups, for anyone who can reach the server. Default `false`.
+     */
     readonly control?: string | false
-    /** A script with the keys of the test wallets, for web pages: see `@ratatosk/dev-wallet`. Default `false`. */
+    /**
+     * A script with the keys of the test wallets, for web pages: see `@ratatosk/dev-wallet`. Default `false`.
+     */
     readonly wallet?: string | false
   }
 }

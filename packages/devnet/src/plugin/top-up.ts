@@ -137,7 +137,9 @@ function sourcesOf(devnet: Devnet): Source[] {
   )
 }
 
-/** Outputs that hold an amount, from the accounts that nobody else uses first; none if all together hold less. */
+/**
+ * Outputs that hold an amount, from the accounts that nobody else uses first; none if all together hold less.
+ */
 function choose(sources: readonly Source[], lovelace: bigint): Source[] {
   const rank = ({ wallet }: Source): number => (wallet.account < firstFreeAccount ? 1 : 0)
   const sorted = [...sources].sort((a, b) => rank(a) - rank(b) || (a.lovelace > b.lovelace ? -1 : 1))

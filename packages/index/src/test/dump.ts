@@ -3,8 +3,8 @@ import type { IndexDatabase } from '../types.js'
 const tables = ['transactions', 'outputs', 'assets', 'mints', 'preimages', 'preimage_uses']
 
 /**
- * Every row of the index, as text and in order: equal for equal indexes. Without the progress, which may be beyond transactions
- * that were dropped before another index saw them.
+ * Every row of the index, as text and in order: equal for equal indexes. Without the progress, which may be
+ * beyond transactions that were dropped before another index saw them.
  */
 export async function dumpIndex(database: IndexDatabase, schema: string): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}

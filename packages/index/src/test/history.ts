@@ -40,7 +40,9 @@ export interface Happened {
   resets: number
 }
 
-/** A store whose ledger lives a random life: batches, blocks, removed blocks, dropped transactions, resets. */
+/**
+ * A store whose ledger lives a random life: batches, blocks, removed blocks, dropped transactions, resets.
+ */
 export class History {
   readonly happened: Happened = { accepted: 0, blocks: 0, removed: 0, undone: 0, dropped: 0, resets: 0 }
   readonly #store: Store

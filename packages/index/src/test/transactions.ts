@@ -34,7 +34,9 @@ export interface TransactionDraft {
   readonly fee?: number
 }
 
-/** A transaction as validation hands it to the store. It is not valid: nobody signs it and nothing balances. */
+/**
+ * A transaction as validation hands it to the store. It is not valid: nobody signs it and nothing balances.
+ */
 export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
   const { inputs, outputs, mint = [], datums = [], scripts = [], collateral, fee = 0 } = draft
   const writer = new CborWriter().array(4)

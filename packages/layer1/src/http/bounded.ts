@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events'
 
 /**
- * Runs `run` under a signal that aborts with the caller's signal, or with `TimeoutError` after `timeoutMs`. It removes its listener
- * from the caller's signal, which may live as long as the process; Node 20 never frees what `AbortSignal.any` attaches.
+ * Runs `run` under a signal that aborts with the caller's signal, or with `TimeoutError` after `timeoutMs`.
+ * It removes its listener from the caller's signal, which may live as long as the process; Node 20 never
+ * frees what `AbortSignal.any` attaches.
  */
 export async function bounded<T>(
   timeoutMs: number,
@@ -25,7 +26,10 @@ export async function bounded<T>(
   }
 }
 
-/** Rejects with the signal's reason when it aborts, even if `begun` ignores the signal: Node's fetch has missed aborts. */
+/**
+ * Rejects with the signal's reason when it aborts, even if `begun` ignores the signal: Node's fetch has
+ * missed aborts.
+ */
 export async function unlessAborted<T>(signal: AbortSignal, begun: Promise<T>): Promise<T> {
   let abort: () => void = () => undefined
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -36,8 +36,8 @@ export interface HttpClientOptions {
 }
 
 /**
- * An HTTP client for one provider; every failure is a `Layer1Error`. It never follows redirects, which could send the credential or
- * a signed transaction to another host.
+ * An HTTP client for one provider; every failure is a `Layer1Error`. It never follows redirects, which could
+ * send the credential or a signed transaction to another host.
  *
  * @throws TypeError on an invalid URL, which the message does not quote
  */

@@ -7,8 +7,8 @@ const scalars = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const longInteger = /^-?\d{16,}$/
 
 /**
- * Parses JSON with integers of 16 or more digits as strings: `JSON.parse` would silently round lovelace and quantities that a double
- * cannot hold.
+ * Parses JSON with integers of 16 or more digits as strings: `JSON.parse` would silently round lovelace and
+ * quantities that a double cannot hold.
  *
  * @throws SyntaxError
  */

@@ -11,8 +11,8 @@ export type SuiteOperation = 'utxos' | 'transaction' | 'submit' | 'evaluate' | '
 /** What a case needs of its harness. */
 export interface HarnessOptions {
   /**
-   * Whether the case waits for requests to time out. If so, a request times out in less than a second and is attempted at least
-   * three times; otherwise it has seconds, so that a busy machine does not fail the case.
+   * Whether the case waits for requests to time out. If so, a request times out in less than a second and is
+   * attempted at least three times; otherwise it has seconds, so that a busy machine does not fail the case.
    */
   readonly shortTimeouts: boolean
 }
@@ -36,7 +36,10 @@ export interface ProviderHarness {
   close(): Promise<void>
 }
 
-/** A test case for any test runner. `run` rejects with an `AssertionError` if the provider behaves differently. */
+/**
+ * A test case for any test runner. `run` rejects with an `AssertionError` if the provider behaves
+ * differently.
+ */
 export interface SuiteCase {
   readonly name: string
   run(): Promise<void>

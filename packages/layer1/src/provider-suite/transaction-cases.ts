@@ -194,7 +194,8 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
       const wallet = walletOf(harness)
       const built = await wallet.send({ outputs: [{ address: emptyKeys.addressText, lovelace: 2_000_000n }] })
       const again = await layer1.submit(built.bytes).catch((error: unknown) => error)
-      // A provider without a mempool view cannot know that the transaction is pending, but reports that it may be.
+      // A provider without a mempool view cannot know that the transaction is pending, but reports that it
+      // may be.
       if (again !== built.id) {
         assert.equal((await failsWith('rejected', Promise.reject(again))).mayHaveEffect, true)
       }

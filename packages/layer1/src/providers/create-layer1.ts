@@ -11,8 +11,8 @@ import { submitTransaction } from './submit-transaction.js'
 const DEFAULT_AWAIT_TIMEOUT_MS = 180_000
 
 /**
- * Turns a provider into a {@link Layer1}: bounds the time of each call, checks the network once before anything else, and
- * implements submission and waiting.
+ * Turns a provider into a {@link Layer1}: bounds the time of each call, checks the network once before
+ * anything else, and implements submission and waiting.
  */
 export function createLayer1(provider: Provider, limits: Limits): Layer1 {
   const { name, networkId } = provider

@@ -40,8 +40,8 @@ export function valueOfUnits(
 }
 
 /**
- * The script with a given hash. Providers differ in whether a Plutus script includes its inner byte string; the form that
- * matches the hash is taken.
+ * The script with a given hash. Providers differ in whether a Plutus script includes its inner byte string;
+ * the form that matches the hash is taken.
  *
  * @throws RangeError when no form matches
  */

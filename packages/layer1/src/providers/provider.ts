@@ -2,8 +2,8 @@ import type { OutputReference, ProtocolParameters, SlotConfig, Utxo } from '@rat
 import type { EvaluatedRedeemer, Tip, TransactionStatus } from '../types.js'
 
 /**
- * The part of a {@link Layer1} that differs between providers. Time limits, the network check, safe submission and waiting are
- * in `createLayer1`.
+ * The part of a {@link Layer1} that differs between providers. Time limits, the network check, safe
+ * submission and waiting are in `createLayer1`.
  */
 export interface Provider {
   readonly name: string

@@ -28,8 +28,9 @@ export interface ScriptAuthorityOptions {
 }
 
 /**
- * The authority of a native script: a transaction spends an output that the script locks and pays it back. If there is none, the first
- * build pays one to the script's address and waits until layer 1 includes it. A draft that spends such an output itself needs no other.
+ * The authority of a native script: a transaction spends an output that the script locks and pays it back. If
+ * there is none, the first build pays one to the script's address and waits until layer 1 includes it. A
+ * draft that spends such an output itself needs no other.
  */
 export function scriptAuthority({ layer1, script, keys }: ScriptAuthorityOptions): Authority {
   const address = scriptAddress(script.hash, layer1.networkId)

@@ -31,7 +31,10 @@ export interface WalletOptions {
   readonly evaluator?: Pick<Evaluator, 'evaluate'>
   /** How long a transaction without `validUntil` may be included, in milliseconds; default 1,800,000. */
   readonly lifetimeMs?: number
-  /** How long inputs of an included transaction stay withheld, in case a provider answers from an older block; default 120,000. */
+  /**
+   * How long inputs of an included transaction stay withheld, in case a provider answers from an older block;
+   * default 120,000.
+   */
   readonly withholdMs?: number
 }
 
@@ -50,18 +53,19 @@ export interface Wallet {
   /** The value of the confirmed outputs at the address. */
   balance(options?: CallOptions): Promise<Value>
   /**
-   * Builds and signs a transaction, checks it against the ledger rules, and withholds its inputs from other transactions until
-   * it is included, its validity interval ends, or it is released. The next transaction may spend its change at once, so
-   * transactions must be sent in the order in which they were built. `build` does not send: to survive a crash, store `bytes`
-   * first. Rejects a draft that names an output that a transaction in flight spends.
+   * Builds and signs a transaction, checks it against the ledger rules, and withholds its inputs from other
+   * transactions until it is included, its validity interval ends, or it is released. The next transaction
+   * may spend its change at once, so transactions must be sent in the order in which they were built. `build`
+   * does not send: to survive a crash, store `bytes` first. Rejects a draft that names an output that a
+   * transaction in flight spends.
    *
    * @throws {WalletError} (rejects); nothing is withheld then
    * @throws {Layer1Error} (rejects)
    */
   build(draft: TransactionDraft, options?: BuildOptions): Promise<BuiltTransaction>
   /**
-   * Sends a transaction that was built or adopted. If the network rejects it, its inputs are free again; if the outcome is
-   * unknown, they stay withheld, and the same transaction may be sent again.
+   * Sends a transaction that was built or adopted. If the network rejects it, its inputs are free again; if
+   * the outcome is unknown, they stay withheld, and the same transaction may be sent again.
    *
    * @returns its id
    * @throws {Layer1Error} (rejects)
@@ -70,11 +74,15 @@ export interface Wallet {
   /** `build` and `submit`. */
   send(draft: TransactionDraft, options?: BuildOptions): Promise<BuiltTransaction>
   /**
-   * Withholds the inputs of a transaction that an earlier process built and that may still be included. Adopt and resend several
-   * in the order in which they were built. A transaction that is included, or whose inputs are spent, is not `inFlight` afterwards.
+   * Withholds the inputs of a transaction that an earlier process built and that may still be included. Adopt
+   * and resend several in the order in which they were built. A transaction that is included, or whose inputs
+   * are spent, is not `inFlight` afterwards.
    */
   adopt(cbor: Uint8Array, options?: CallOptions): Promise<Pick<BuiltTransaction, 'id' | 'bytes'>>
-  /** Frees the inputs of a transaction that will never be sent, and drops the transactions in flight that spend its outputs. */
+  /**
+   * Frees the inputs of a transaction that will never be sent, and drops the transactions in flight that
+   * spend its outputs.
+   */
   release(id: string): void
   /** Ids of the transactions in flight, oldest first. */
   inFlight(): readonly string[]

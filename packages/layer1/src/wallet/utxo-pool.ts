@@ -9,8 +9,8 @@ export type HeldTransaction = Pick<
 >
 
 /**
- * Tracks which outputs of one wallet are free. An output goes to one transaction at a time; outputs that a transaction in
- * flight produces are free at once.
+ * Tracks which outputs of one wallet are free. An output goes to one transaction at a time; outputs that a
+ * transaction in flight produces are free at once.
  */
 export interface UtxoPool {
   /**
@@ -34,7 +34,9 @@ export interface UtxoPool {
 export interface UtxoPoolOptions {
   /** Whether an output belongs to the wallet. */
   readonly owns: (utxo: Utxo) => boolean
-  /** How long inputs of an included transaction stay withheld, in case a provider answers from an older block. */
+  /**
+   * How long inputs of an included transaction stay withheld, in case a provider answers from an older block.
+   */
   readonly withholdMs: number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
@@ -83,7 +85,8 @@ export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): Utxo
       for (const transaction of [...held.values()]) {
         const upcoming = producedInFlight()
         const own = transaction.spent.filter(owns).map(keyOf)
-        // An input that is neither unspent nor produced in flight is spent: by this transaction or by a conflicting one.
+        // An input that is neither unspent nor produced in flight is spent: by this transaction or by a
+        // conflicting one.
         const spent = own.some((key) => !confirmed.has(key) && !upcoming.has(key))
         const { invalidHereafter } = transaction.transaction.body.validityInterval
         if (spent) settle(transaction)

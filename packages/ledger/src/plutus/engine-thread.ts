@@ -26,8 +26,8 @@ import type { Program } from './flat/program.js'
 import type { ExecutionUnits } from './types.js'
 
 /**
- * The program of a worker thread: runs the scripts of one transaction at a time, until it is terminated or the
- * engine throws.
+ * The program of a worker thread: runs the scripts of one transaction at a time, until it is terminated or
+ * the engine throws.
  */
 
 const port = parentPort

@@ -1,7 +1,10 @@
 import type { Transaction } from '../transaction/types.js'
 import type { Findings } from './verdict.js'
 
-/** The most CBOR items in a body, and in a witness set, that layer 1 can walk in one transaction with room to spare. */
+/**
+ * The most CBOR items in a body, and in a witness set, that layer 1 can walk in one transaction with room to
+ * spare.
+ */
 export const maxItems = 1000
 
 /** The first bytes of definite arrays, and the first of those of each kind of item. */
@@ -48,7 +51,10 @@ export function judgeEncoding({ bytes, body, witnesses }: Transaction, findings:
     findings.add('IndefiniteKeyWitnessesNotSupported', 'Each key witness must be a definite array')
 }
 
-/** The byte before the first item of an array, a string of 32 bytes with a head of two, of which `view` is a view. */
+/**
+ * The byte before the first item of an array, a string of 32 bytes with a head of two, of which `view` is a
+ * view.
+ */
 function arrayHead(bytes: Uint8Array, view: Uint8Array): number | undefined {
   return bytes[view.byteOffset - bytes.byteOffset - 3]
 }

@@ -55,8 +55,8 @@ export function judgeUnsigned(transaction: Transaction, context: RuleContext): V
 }
 
 /**
- * Verifies every signature of a transaction. The ledger does not ask whether a signature is needed: one that is invalid makes the
- * transaction invalid.
+ * Verifies every signature of a transaction. The ledger does not ask whether a signature is needed: one that
+ * is invalid makes the transaction invalid.
  *
  * @returns `InvalidWitnessesUTXOW` with the public keys of all invalid signatures; empty if there is none
  */

@@ -14,7 +14,9 @@ export interface NetProduced<Output> {
   readonly output: Output
   /** Position of the transaction that produces it, from 0. */
   readonly producedBy: number
-  /** Position of the transaction of the same sequence that spends it; undefined if it is unspent at the end. */
+  /**
+   * Position of the transaction of the same sequence that spends it; undefined if it is unspent at the end.
+   */
   spentBy: number | undefined
 }
 

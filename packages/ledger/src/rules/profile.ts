@@ -5,8 +5,8 @@ import { Findings, type Verdict } from './verdict.js'
 
 /**
  * Judges the layer-2 profile: refuses whatever needs stake or governance state, transactions marked invalid,
- * and encodings that a validator on layer 1 could not read. The predicates of the profile are specific to this package; all other rules are those of the
- * ledger, unchanged.
+ * and encodings that a validator on layer 1 could not read. The predicates of the profile are specific to
+ * this package; all other rules are those of the ledger, unchanged.
  *
  * A script may withdraw zero lovelace, because scripts use this to observe the whole transaction. Withdrawals
  * of keys are refused: they have no such use, and whether the account is registered is stake state.

@@ -1,7 +1,9 @@
 import { vectorsFolder } from '@ratatosk/test-vectors'
 import { describe, test } from 'vitest'
 
-/** Describes tests that read collections of test data. Where one is absent, a skipped test stands for them. */
+/**
+ * Describes tests that read collections of test data. Where one is absent, a skipped test stands for them.
+ */
 export function describeVectors(
   names: readonly string[],
   title: string,

@@ -1,9 +1,9 @@
 import { CborReader, concatBytes, type DecodeError, fromHex, isDecodeError } from '@ratatosk/cbor'
 
 /**
- * The samples are generated from the CDDL, in which an address is any byte string, a fraction any two numbers,
- * and Plutus scripts may repeat. The ledger's decoder is stricter. This function replaces such items one by one
- * with valid ones, so that the rest of a sample can be checked.
+ * The samples are generated from the CDDL, in which an address is any byte string, a fraction any two
+ * numbers, and Plutus scripts may repeat. The ledger's decoder is stricter. This function replaces such items
+ * one by one with valid ones, so that the rest of a sample can be checked.
  *
  * @returns the remaining error, if there is one
  */

@@ -5,7 +5,8 @@ import { blake2b256 } from '#crypto'
  * The id of a transaction, without decoding it: Blake2b-256 of the bytes of its body.
  *
  * @param bytes CBOR of what may be a transaction
- * @returns 32 bytes; undefined if the bytes do not begin like `[body, witnesses, is_valid, auxiliary_data / null]`
+ * @returns 32 bytes; undefined if the bytes do not begin like
+ *   `[body, witnesses, is_valid, auxiliary_data / null]`
  * @example
  * const id = transactionIdOf(fromHex('84a300…'))
  */

@@ -87,7 +87,10 @@ export function blockOf(
   }
 }
 
-/** A block without transactions that begins where another ends. Nothing is left after it but an output from nowhere. */
+/**
+ * A block without transactions that begins where another ends. Nothing is left after it but an output from
+ * nowhere.
+ */
 export function lyingSuccessor({ after }: Committed): Committed {
   const before = after
   const own = encodeOutputReference(secondGhost.reference)

@@ -9,14 +9,19 @@ interface Pending<Item, Result> {
 export interface BulkOptions {
   /** The most items in one call. */
   readonly maxItems: number
-  /** Consecutive event-loop iterations without a new item after which a call is made; 0 waits for one iteration in any case. */
+  /**
+   * Consecutive event-loop iterations without a new item after which a call is made; 0 waits for one
+   * iteration in any case.
+   */
   readonly quietIterations: number
   /**
-   * The least milliseconds between the starts of two calls with fewer than `promptItems`. A call after a longer pause starts at once,
-   * so only a steady stream is collected.
+   * The least milliseconds between the starts of two calls with fewer than `promptItems`. A call after a
+   * longer pause starts at once, so only a steady stream is collected.
    */
   readonly paceMs: number
-  /** Milliseconds without a new item that end such a wait: the clients that were answered are back, or gone. */
+  /**
+   * Milliseconds without a new item that end such a wait: the clients that were answered are back, or gone.
+   */
   readonly quietMs: number
   /** So many items are not held back. */
   readonly promptItems: number

@@ -15,8 +15,8 @@ const namesAtATime = 500
 const mostFound = 16
 
 /**
- * The name of a job: the beginnings of its transactions, in order. Jobs are found by it without an index, which would have to be written for
- * each submission and cleaned up after it.
+ * The name of a job: the beginnings of its transactions, in order. Jobs are found by it without an index,
+ * which would have to be written for each submission and cleaned up after it.
  */
 export function nameOfJob(submissionIds: readonly string[]): string {
   return submissionIds.map((id) => splitSubmissionId(id).transaction?.slice(0, width) ?? none).join('')
@@ -40,8 +40,8 @@ export class SubmissionFinder {
   }
 
   /**
-   * Calls `find` with submissions that may be in the queue, until it finds one: first with those of the jobs that were seen last, then with
-   * those that are there now.
+   * Calls `find` with submissions that may be in the queue, until it finds one: first with those of the jobs
+   * that were seen last, then with those that are there now.
    *
    * @param transaction its id in base64url
    */

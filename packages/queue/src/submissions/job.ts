@@ -26,8 +26,8 @@ export interface NewJob {
 const jobOptions: JobsOptions = { attempts: 2 ** 31 - 1, backoff: { type: 'custom' } }
 
 /**
- * Packs transactions into jobs. The ids are unique across processes and restarts. BullMQ's own counter starts again when Redis has lost
- * its data, but dead letters are identified by these ids for good.
+ * Packs transactions into jobs. The ids are unique across processes and restarts. BullMQ's own counter starts
+ * again when Redis has lost its data, but dead letters are identified by these ids for good.
  *
  * @param size the most that one job holds; a single transaction may be larger
  */

@@ -10,8 +10,9 @@ export interface QueueSize {
 const kibibyte = 1024
 
 /**
- * `<process>.<number>.<transactions>.<KiB>` names a job; with `.<index>` a submission in it, and with `.<transaction>` one that is
- * shaped like a transaction. The transaction is 32 bytes in base64url, all numbers are in base 36.
+ * `<process>.<number>.<transactions>.<KiB>` names a job; with `.<index>` a submission in it, and with
+ * `.<transaction>` one that is shaped like a transaction. The transaction is 32 bytes in base64url, all
+ * numbers are in base 36.
  */
 const pattern =
   /^([\w-]{12}\.[0-9a-z]{1,10}\.([0-9a-z]{1,4})\.([0-9a-z]{1,6}))(?:\.([0-9a-z]{1,4})(?:\.([\w-]{43}))?)?$/
@@ -28,8 +29,9 @@ export function newJobId(process: string, number: number, { transactions, bytes 
 }
 
 /**
- * The id of a submission. It has the transaction id, unless the CBOR is not shaped like a transaction: what became of an accepted
- * submission can so be found without storing which submission the transaction came with.
+ * The id of a submission. It has the transaction id, unless the CBOR is not shaped like a transaction: what
+ * became of an accepted submission can so be found without storing which submission the transaction came
+ * with.
  *
  * @param index its place in the job that it is submitted with, from 0
  */
@@ -47,7 +49,10 @@ export function encodeTransaction({ buffer, byteOffset, byteLength }: Uint8Array
 /** Characters of an encoded transaction. */
 const encodedLength = 43
 
-/** The two parts of an id of {@link newSubmissionId}: without the transaction, and the transaction if there is one. */
+/**
+ * The two parts of an id of {@link newSubmissionId}: without the transaction, and the transaction if there is
+ * one.
+ */
 export function splitSubmissionId(id: string): { readonly place: string; readonly transaction?: string } {
   const dot = id.length - encodedLength - 1
   // The parts between dots are shorter than a transaction.
@@ -59,7 +64,9 @@ export function joinSubmissionId(place: string, transaction: string): string {
   return `${place}.${transaction}`
 }
 
-/** The id of the job that a submission is added with; undefined if the text cannot be the id of a submission. */
+/**
+ * The id of the job that a submission is added with; undefined if the text cannot be the id of a submission.
+ */
 export function jobOfSubmission(submissionId: string): string | undefined {
   const [, jobId, , , index] = pattern.exec(submissionId) ?? []
   return index === undefined ? undefined : jobId
@@ -77,8 +84,8 @@ export function transactionOfSubmission(submissionId: string): Uint8Array | unde
 }
 
 /**
- * How much was added under the id of a job: exact in transactions, rounded up to KiB in bytes. The id of a submission is that of a job
- * of its own.
+ * How much was added under the id of a job: exact in transactions, rounded up to KiB in bytes. The id of a
+ * submission is that of a job of its own.
  */
 export function sizeOfJob(id: string): QueueSize {
   const [, , transactions = '0', kibibytes = '0', index] = pattern.exec(id) ?? []

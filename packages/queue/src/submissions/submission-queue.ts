@@ -27,24 +27,26 @@ export interface SubmissionQueue {
    *
    * @param cbor the transaction's CBOR, of any length
    * @returns the id of the submission, once the backend has acknowledged the write
-   * @throws QueueError `QUEUE_FULL` when `maxWaiting` transactions or `maxWaitingBytes` wait, with `retryAfterMs`;
+   * @throws QueueError `QUEUE_FULL` when `maxWaiting` transactions or `maxWaitingBytes` wait, with
+   *   `retryAfterMs`;
    *   `QUEUE_UNAVAILABLE` within twice the backend's `requestTimeoutMs`; `QUEUE_CLOSED`. After
    *   `QUEUE_UNAVAILABLE` the write may still have reached the backend. Adding the transaction again is safe:
    *   validation applies it once.
    */
   add(cbor: Uint8Array): Promise<string>
   /**
-   * Finds a submission that has no verdict yet. One whose verdict is stored may be found for as long as its job takes to end.
-   * The state only moves on: from `queued` to `validating` to `gone`.
+   * Finds a submission that has no verdict yet. One whose verdict is stored may be found for as long as its
+   * job takes to end. The state only moves on: from `queued` to `validating` to `gone`.
    *
    * @param submissionId any text
-   * @returns `gone` if the queue does not have it (any more); undefined if the text is no id that `add` returns
+   * @returns `gone` if the queue does not have it (any more); undefined if the text is no id that `add`
+   *   returns
    * @throws QueueError `QUEUE_UNAVAILABLE`, `QUEUE_CLOSED`
    */
   find(submissionId: string): Promise<QueuedSubmission | 'gone' | undefined>
   /**
-   * Finds a transaction that has no verdict yet, whichever process it was added in. If it was submitted more than once, the submission
-   * that is furthest is found.
+   * Finds a transaction that has no verdict yet, whichever process it was added in. If it was submitted more
+   * than once, the submission that is furthest is found.
    *
    * @param transactionId 32 bytes
    * @returns undefined if the queue does not have it (any more)
@@ -62,7 +64,10 @@ export interface SubmissionQueueOptions {
    * @defaultValue no limit
    */
   readonly maxWaiting?: number
-  /** The most bytes of CBOR that may wait, estimated likewise. The queue's store needs about one and a half times as many. @defaultValue no limit */
+  /**
+   * The most bytes of CBOR that may wait, estimated likewise. The queue's store needs about one and a half
+   * times as many. @defaultValue no limit
+   */
   readonly maxWaitingBytes?: number
 }
 
@@ -70,8 +75,8 @@ export interface SubmissionQueueOptions {
 const retryAfterMs = 1000
 
 /**
- * The most that one job holds. Larger jobs save little, and are delivered again as a whole when a worker is killed. PGlite runs one
- * statement at a time.
+ * The most that one job holds. Larger jobs save little, and are delivered again as a whole when a worker is
+ * killed. PGlite runs one statement at a time.
  */
 export const jobSizes: Readonly<Record<QueueBackend['kind'], QueueSize>> = {
   redis: { transactions: 64, bytes: 65_536 },
@@ -86,8 +91,8 @@ export const jobSizes: Readonly<Record<QueueBackend['kind'], QueueSize>> = {
  * @throws QueueError `QUEUE_CONFIGURATION` if a limit is not a positive integer
  *
  * @example
- * const submissions = createSubmissionQueue(backend, { maxWaiting: 100_000, maxWaitingBytes: 256 * 1024 * 1024 })
- * const id = await submissions.add(Buffer.from('84a0a0f5f6', 'hex'))
+ * const submissions = createSubmissionQueue(backend, { maxWaiting: 100_000, maxWaitingBytes: 256 * 1024 *
+ * 1024 }) const id = await submissions.add(Buffer.from('84a0a0f5f6', 'hex'))
  */
 export function createSubmissionQueue(
   backend: QueueBackend,
@@ -125,15 +130,16 @@ export function createSubmissionQueue(
   async function find(id: string): Promise<QueuedSubmission | 'gone' | undefined> {
     const jobId = jobOfSubmission(id)
     if (jobId === undefined) return undefined
-    // A postponed transaction gets a job of its own before it leaves the one that it was added with, so this one is looked for first.
+    // A postponed transaction gets a job of its own before it leaves the one that it was added with, so this
+    // one is looked for first.
     const first = await jobs.getJob(jobId)
     for (const job of [await jobs.getJob(id), first]) {
       const transaction = job?.data.find((each) => each.id === id)
       if (job === undefined || transaction === undefined) continue
       const { attempts } = transaction
       return {
-        // Starts are never uncounted, whereas a job that waits for its next delivery is not active. A job of its own means that the
-        // transaction was delivered before.
+        // Starts are never uncounted, whereas a job that waits for its next delivery is not active. A job of
+        // its own means that the transaction was delivered before.
         state: attempts > 0 || job.attemptsStarted > 0 || job.id === id ? 'validating' : 'queued',
         cbor: queuedCbor(transaction),
         submittedAt: new Date(job.timestamp),
@@ -178,10 +184,11 @@ function limitOf(name: string, value = Number.POSITIVE_INFINITY): number {
 }
 
 /**
- * Adds what arrives together, or while an insert is in progress, as few jobs: the cost of a job is that of many transactions.
+ * Adds what arrives together, or while an insert is in progress, as few jobs: the cost of a job is that of
+ * many transactions.
  *
- * Inserts through BullMQ's backend interface, one level below `Queue.addBulk`, which additionally creates `Job` objects that nothing
- * here uses.
+ * Inserts through BullMQ's backend interface, one level below `Queue.addBulk`, which additionally creates
+ * `Job` objects that nothing here uses.
  */
 function inserter(
   backend: QueueBackend,

@@ -16,9 +16,9 @@ export interface Delivery {
 }
 
 /**
- * How a delivery ends: `done` removes the transaction from the queue, `again` delivers it again after `afterMs`
- * milliseconds, `later` does so without counting an attempt, `release` returns it to the queue at once without counting
- * an attempt.
+ * How a delivery ends: `done` removes the transaction from the queue, `again` delivers it again after
+ * `afterMs` milliseconds, `later` does so without counting an attempt, `release` returns it to the queue at
+ * once without counting an attempt.
  */
 export type Disposition =
   | { readonly kind: 'done' }
@@ -29,8 +29,8 @@ export type Disposition =
 /** The place that a delivery takes of its worker's `concurrency`. */
 export interface DeliverySlot {
   /**
-   * Frees the place until the delivery ends, because the handler waits for something else than the queue. The caller bounds how many
-   * deliveries wait like this.
+   * Frees the place until the delivery ends, because the handler waits for something else than the queue. The
+   * caller bounds how many deliveries wait like this.
    */
   vacate(): void
 }
@@ -161,7 +161,8 @@ export function createSubmissionWorker(
     const afterMs = disposition.kind === 'release' ? 0 : Math.max(0, Math.ceil(disposition.afterMs))
     if (disposition.kind === 'release' || isAlone) return { transaction, afterMs }
     try {
-      // Those that are delivered with it may take long. If the job is delivered again, this one is not added twice: its id is the same.
+      // Those that are delivered with it may take long. If the job is delivered again, this one is not added
+      // twice: its id is the same.
       const own = jobOfOne(transaction, { delay: afterMs, submittedAt })
       await worker.getBackend().addJob(own, own.id)
       return undefined
@@ -217,8 +218,9 @@ export function createSubmissionWorker(
   }
 
   /**
-   * BullMQ takes jobs until it has as many as its `concurrency`, and starts none of them before; until then nothing renews their locks.
-   * So it may have only a few more than those that are started, and starts again with a few when the queue was empty.
+   * BullMQ takes jobs until it has as many as its `concurrency`, and starts none of them before; until then
+   * nothing renews their locks. So it may have only a few more than those that are started, and starts again
+   * with a few when the queue was empty.
    */
   function applyConcurrency(restart = false): void {
     const more = jobsFor(slots.free)
@@ -232,7 +234,9 @@ export function createSubmissionWorker(
     return Math.min(mostJobsTaken, Math.ceil(transactions / jobSize.transactions))
   }
 
-  /** A worker whose slots were all taken looks for jobs only when one ends, or when it resumes after a pause. */
+  /**
+   * A worker whose slots were all taken looks for jobs only when one ends, or when it resumes after a pause.
+   */
   function wakeSoon(): void {
     waking ??= setTimeout(async () => {
       waking = undefined

@@ -9,8 +9,9 @@ const recountMs = 250
 const countingShare = 20
 
 /**
- * Limits how much waits: transactions, and their bytes. Counting for each would be slow, so both are estimated: the last count, plus
- * what this process has added since. What other processes add within a quarter of a second can exceed the limit.
+ * Limits how much waits: transactions, and their bytes. Counting for each would be slow, so both are
+ * estimated: the last count, plus what this process has added since. What other processes add within a
+ * quarter of a second can exceed the limit.
  */
 export class WaitingLimit {
   readonly #limit: QueueSize
@@ -29,7 +30,10 @@ export class WaitingLimit {
     this.#count = count
   }
 
-  /** Runs `add`, which adds a transaction of this many bytes, unless a limit is reached; resolves to undefined if one is. */
+  /**
+   * Runs `add`, which adds a transaction of this many bytes, unless a limit is reached; resolves to undefined
+   * if one is.
+   */
   async admit<Result>(bytes: number, add: () => Promise<Result>): Promise<Result | undefined> {
     if (performance.now() >= this.#nextCount) this.#counting ??= this.#recount()
     if (!this.#known || this.#isReached(bytes)) await this.#counting

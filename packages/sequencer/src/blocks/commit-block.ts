@@ -41,8 +41,8 @@ export type Commitment =
   | { readonly kind: 'wait'; readonly reason: SequencerError }
 
 /**
- * Builds a block from the oldest transactions of the mempool, stores it with its commit transaction, and sends that transaction after all
- * pending ones. Until the block is stored, a failure leaves no trace.
+ * Builds a block from the oldest transactions of the mempool, stores it with its commit transaction, and
+ * sends that transaction after all pending ones. Until the block is stored, a failure leaves no trace.
  */
 export async function commitBlock(context: SequencerContext, view: ChainView): Promise<Commitment> {
   const { unconfirmed, newest } = view.local
@@ -115,8 +115,8 @@ interface Content {
 }
 
 /**
- * Applies the mempool's oldest transactions to the output trie. Those that have expired are dropped first; one that is not valid yet, and
- * those after it, have to wait.
+ * Applies the mempool's oldest transactions to the output trie. Those that have expired are dropped first;
+ * one that is not valid yet, and those after it, have to wait.
  */
 async function applyOldest(
   context: SequencerContext,

@@ -12,11 +12,13 @@ import { isRemoved, pruneStale } from './removed-blocks.js'
 const pageSize = 256n
 
 /**
- * Makes the store agree with the whole queue on layer 1, after a removal, a roll-back or a long absence. Blocks that layer 1 has removed are
- * undone, and blocks that can therefore never be merged are pruned. Blocks that layer 1 lacks otherwise become unconfirmed again; blocks that
- * it has and that were removed here are restored.
+ * Makes the store agree with the whole queue on layer 1, after a removal, a roll-back or a long absence.
+ * Blocks that layer 1 has removed are undone, and blocks that can therefore never be merged are pruned.
+ * Blocks that layer 1 lacks otherwise become unconfirmed again; blocks that it has and that were removed here
+ * are restored.
  *
- * @throws {SequencerError} `SEQUENCER_FOREIGN_QUEUE` when layer 1 has a block that this store never had; the store is unchanged then
+ * @throws {SequencerError} `SEQUENCER_FOREIGN_QUEUE` when layer 1 has a block that this store never had; the
+ *   store is unchanged then
  */
 export async function compareQueue(context: SequencerContext): Promise<void> {
   const { store, memory } = context
@@ -67,7 +69,10 @@ export function forgetReads({ memory }: Pick<SequencerContext, 'memory'>): void 
   memory.sentAt.clear()
 }
 
-/** The newest block of this store that the confirmed state includes, and the removed blocks from there to the confirmed state. */
+/**
+ * The newest block of this store that the confirmed state includes, and the removed blocks from there to the
+ * confirmed state.
+ */
 async function knownState(
   { store: { blocks }, memory }: SequencerContext,
   { datum: { state } }: RootElement,

@@ -5,8 +5,8 @@ import type { DropReason, OrderedTransaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 
 /**
- * Drops transactions whose validity ended before the next block begins, with everything in the mempool that names an output of theirs.
- * They become dead letters: no later block may hold them either.
+ * Drops transactions whose validity ended before the next block begins, with everything in the mempool that
+ * names an output of theirs. They become dead letters: no later block may hold them either.
  */
 export async function dropExpired(
   { store, lease, log, step }: Pick<SequencerContext, 'store' | 'lease' | 'log' | 'step'>,

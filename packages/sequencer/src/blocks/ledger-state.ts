@@ -8,8 +8,9 @@ import { blockLine } from './block-states.js'
 const progressEvery = 200_000
 
 /**
- * Brings the output trie to the state after the store's newest block: leaves it, reverts it, or rebuilds it from the ledger. The store is
- * the record and the trie follows from it, so this repairs the trie after any crash and after every change of blocks.
+ * Brings the output trie to the state after the store's newest block: leaves it, reverts it, or rebuilds it
+ * from the ledger. The store is the record and the trie follows from it, so this repairs the trie after any
+ * crash and after every change of blocks.
  *
  * @param newest the store's newest block; undefined when it has none
  * @throws Error when the ledger's outputs do not have the block's root: the database was changed from outside
@@ -41,7 +42,8 @@ export async function alignRoots(context: SequencerContext, newest: Block | unde
 export const rootBefore = ({ header }: Block): Uint8Array => decodeHeader(header).prevUtxosRoot
 
 /**
- * Returns the transactions of all unmerged blocks from a height on to the mempool, and the output trie to the state before those blocks.
+ * Returns the transactions of all unmerged blocks from a height on to the mempool, and the output trie to the
+ * state before those blocks.
  *
  * @param reason completes the sentence "Block 7 removed: …"
  */
@@ -61,8 +63,9 @@ export async function returnBlocks(
 }
 
 /**
- * Takes ledger and output trie back to the state before a block that layer 1 has removed. Its transactions, and all that were accepted
- * after them, are resubmitted: what made the block invalid may be among them, and they may depend on it.
+ * Takes ledger and output trie back to the state before a block that layer 1 has removed. Its transactions,
+ * and all that were accepted after them, are resubmitted: what made the block invalid may be among them, and
+ * they may depend on it.
  *
  * @param reason completes the sentence "Block 7 removed: …"
  */

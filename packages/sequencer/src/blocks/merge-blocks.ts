@@ -13,8 +13,8 @@ import { sendBuilt } from './send-pending.js'
 const collectedPerMerge = 10
 
 /**
- * Merges the oldest mature blocks, each after the one before and after all pending transactions: stores each merge transaction, then
- * sends it.
+ * Merges the oldest mature blocks, each after the one before and after all pending transactions: stores each
+ * merge transaction, then sends it.
  *
  * @param limit the number of blocks to merge at most
  * @returns the merge transactions that were stored
@@ -81,8 +81,8 @@ export function refundAddress(operator: Uint8Array, networkId: 0 | 1): string {
 }
 
 /**
- * The refunds that earlier merges paid for their blocks' elements. The wallet does not see them unless its address has no stake part; each
- * merge collects some of them, otherwise the wallet would run dry.
+ * The refunds that earlier merges paid for their blocks' elements. The wallet does not see them unless its
+ * address has no stake part; each merge collects some of them, otherwise the wallet would run dry.
  *
  * @param pending transactions whose inputs are taken
  */

@@ -16,8 +16,8 @@ export async function findRegistry({
 }
 
 /**
- * Reads the operator registry. If it has changed, an operator may have been slashed with a block of this queue: the whole queue is compared
- * before the next block.
+ * Reads the operator registry. If it has changed, an operator may have been slashed with a block of this
+ * queue: the whole queue is compared before the next block.
  *
  * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` when the operator is not in it
  */
@@ -45,9 +45,10 @@ export interface CommitTimes {
 }
 
 /**
- * Chooses when a block ends that is committed now: within the operator's turn, after the previous block, and late enough for layer 1 to
- * include the commit. A block that would end no later than the previous one ends a slot after it, but near the turn's end it waits:
- * blocks that each end a slot later would use up the turn long before it is over.
+ * Chooses when a block ends that is committed now: within the operator's turn, after the previous block, and
+ * late enough for layer 1 to include the commit. A block that would end no later than the previous one ends a
+ * slot after it, but near the turn's end it waits: blocks that each end a slot later would use up the turn
+ * long before it is over.
  *
  * @param previousEnd end time of the previous block
  * @param tip slot of layer 1's newest block
@@ -88,7 +89,8 @@ export async function planCommit(
     )
   if (endTime <= previousEnd || endTime - now < shortest)
     return notInTurn("Too little of the operator's turn is left")
-  // The tip's slot, in case this clock is ahead of the network's, but not before the turn: the whole validity lies in one turn.
+  // The tip's slot, in case this clock is ahead of the network's, but not before the turn: the whole validity
+  // lies in one turn.
   return { slot: max(min(tip, current), firstSlotFrom(slots, turnEnd - turnLength)), endTime }
 }
 

@@ -4,7 +4,10 @@ import { decodeTransaction, effects, type Transaction, type Utxo } from '@ratato
 import { type BlockElement, type Contracts, type RootElement, readStateQueue } from '@ratatosk/protocol'
 import type { Block, StoredTransaction } from '@ratatosk/store'
 
-/** An unconfirmed layer-1 transaction of this sequencer: it is stored, and layer 1 has not shown its effect yet. */
+/**
+ * An unconfirmed layer-1 transaction of this sequencer: it is stored, and layer 1 has not shown its effect
+ * yet.
+ */
 export interface PendingTransaction {
   readonly kind: 'commit' | 'merge'
   /** The block that it commits or merges. */
@@ -71,8 +74,8 @@ export function rootAfter(
 }
 
 /**
- * A block's element in the queue, as this store's transactions produce it: in the block's own commit, or in the commit of the next block,
- * which changes the element's link.
+ * A block's element in the queue, as this store's transactions produce it: in the block's own commit, or in
+ * the commit of the next block, which changes the element's link.
  */
 export function elementOf(
   { scripts: { queue } }: Contracts,

@@ -27,8 +27,8 @@ export async function countWaiting({
 }
 
 /**
- * While the mempool fills up, reads its oldest transactions and has the roots prepared for them, so that the next block has to do the rest
- * only.
+ * While the mempool fills up, reads its oldest transactions and has the roots prepared for them, so that the
+ * next block has to do the rest only.
  *
  * @param waiting how many transactions the mempool has
  * @returns whether transactions wait for a block with room for more

@@ -17,7 +17,10 @@ export interface ChainView {
   readonly tip: Tip
   readonly root: RootElement
   readonly local: LocalBlocks
-  /** The element of `local.newestCommitted`. After a removal it is not the output of any transaction of this store. */
+  /**
+   * The element of `local.newestCommitted`. After a removal it is not the output of any transaction of this
+   * store.
+   */
   readonly tail: BlockElement | undefined
   /** Unconfirmed transactions, in the order in which layer 1 can include them. */
   readonly pending: readonly PendingTransaction[]
@@ -39,16 +42,20 @@ export interface LocalBlocks {
 /** Rounds after which layer 1's answers are considered inconsistent. */
 const maxRounds = 8
 const pageSize = 16n
-/** Milliseconds between two comparisons of the whole queue, for each of its blocks; a provider sends a hundred at a time. */
+/**
+ * Milliseconds between two comparisons of the whole queue, for each of its blocks; a provider sends a hundred
+ * at a time.
+ */
 const comparisonMsPerBlock = 100
 /** Reads of layer 1 for each comparison of the whole queue, at least. */
 const readsPerComparison = 10
 
 /**
- * Compares the store with layer 1 and resolves every difference: records blocks that entered the queue, matured or were merged, sends
- * pending transactions again, and returns blocks to the mempool that layer 1 can no longer include. Reads the root and the newest blocks;
- * the whole queue only when these differ, at the beginning, after a change of the operators, and now and then: a removal in its middle does
- * not show at its ends.
+ * Compares the store with layer 1 and resolves every difference: records blocks that entered the queue,
+ * matured or were merged, sends pending transactions again, and returns blocks to the mempool that layer 1
+ * can no longer include. Reads the root and the newest blocks; the whole queue only when these differ, at the
+ * beginning, after a change of the operators, and now and then: a removal in its middle does not show at its
+ * ends.
  *
  * @throws {SequencerError} when the queue is missing, broken, or belongs to another store
  */
@@ -153,7 +160,10 @@ async function compareEnds(
   return 'changed'
 }
 
-/** The number of unconfirmed blocks that are in the queue, of the oldest. Each commit spends the one before, so that one read mostly suffices. */
+/**
+ * The number of unconfirmed blocks that are in the queue, of the oldest. Each commit spends the one before,
+ * so that one read mostly suffices.
+ */
 export async function countArrived(context: Reading, unconfirmed: readonly Block[]): Promise<number> {
   const newest = unconfirmed.at(-1)
   if (newest === undefined) return 0

@@ -4,8 +4,8 @@ import { markCommitted } from './block-states.js'
 import { type ChainView, countArrived } from './reconcile.js'
 
 /**
- * Builds the next block, and records meanwhile which blocks before it enter the queue: their users need not wait until it is built. What
- * fails or is missed here is left to the next reconciliation.
+ * Builds the next block, and records meanwhile which blocks before it enter the queue: their users need not
+ * wait until it is built. What fails or is missed here is left to the next reconciliation.
  */
 export async function recordingArrivals<T>(
   context: SequencerContext,

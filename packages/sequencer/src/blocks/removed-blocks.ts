@@ -16,8 +16,9 @@ import { sendChain } from '../operations/send-chain.js'
 import { readQueue } from './read-queue.js'
 
 /**
- * Whether a block was in the state queue and was removed from it, as opposed to lost in a roll-back, or not there yet. The element before it
- * tells: the block's commit replaced that element, and if another transaction has replaced it since, that one took the block away.
+ * Whether a block was in the state queue and was removed from it, as opposed to lost in a roll-back, or not
+ * there yet. The element before it tells: the block's commit replaced that element, and if another
+ * transaction has replaced it since, that one took the block away.
  *
  * @param block the oldest block of this store that is not in the queue
  * @param before the element that it followed, as the queue has it
@@ -42,8 +43,8 @@ export async function isRemoved(
 const maxFutile = 8
 
 /**
- * Prunes until no block of the queue is stale. Anybody may: if somebody else is quicker, nothing is lost. An interrupted pruning goes on at the
- * next call.
+ * Prunes until no block of the queue is stale. Anybody may: if somebody else is quicker, nothing is lost. An
+ * interrupted pruning goes on at the next call.
  *
  * @returns header hashes of the pruned blocks, in the order of the list
  * @throws {Layer1Error} as `submitAndConfirm`

@@ -4,8 +4,9 @@ import type { SequencerContext } from '../context.js'
 const pageSize = 100
 
 /**
- * Resubmits what the removal of blocks took out of the ledger, in the order in which it was accepted. A transaction that was added and not
- * recorded, because the process ended or the queue failed in between, is added again; validation applies it once.
+ * Resubmits what the removal of blocks took out of the ledger, in the order in which it was accepted. A
+ * transaction that was added and not recorded, because the process ended or the queue failed in between, is
+ * added again; validation applies it once.
  */
 export async function resubmit({
   store: { resubmissions },

@@ -37,10 +37,12 @@ export async function sendBuilt(
 }
 
 /**
- * Sends pending transactions again that were not sent for a while: the same bytes, in order. Gives up those that layer 1 can no longer
- * include: a commit's block returns to the mempool with all later blocks, a merge is built again.
+ * Sends pending transactions again that were not sent for a while: the same bytes, in order. Gives up those
+ * that layer 1 can no longer include: a commit's block returns to the mempool with all later blocks, a merge
+ * is built again.
  *
- * @param slot slot of a tip that was read before the root, which was read before the transactions were found missing on layer 1
+ * @param slot slot of a tip that was read before the root, which was read before the transactions were found
+ *   missing on layer 1
  * @returns the transactions that are still pending; `changed` when the state has to be read again
  */
 export async function sendPending(
@@ -126,7 +128,10 @@ async function sendIfDue(
   return 'sent'
 }
 
-/** Whether an input of a rejected transaction no longer exists. If all exist, the rejection or the transaction's validity passes. */
+/**
+ * Whether an input of a rejected transaction no longer exists. If all exist, the rejection or the
+ * transaction's validity passes.
+ */
 async function lacksInput(
   { layer1, signal }: SequencerContext,
   { transaction }: PendingTransaction,

@@ -4,7 +4,10 @@ import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
 import type { Administrator } from '../types.js'
 
-/** Whether the rollup has an administrator. Without one its queue never ends, and anybody may register as an operator. */
+/**
+ * Whether the rollup has an administrator. Without one its queue never ends, and anybody may register as an
+ * operator.
+ */
 export const hasAdministrator = ({ contracts }: Pick<SequencerContext, 'contracts'>): boolean =>
   !isRenounced(contracts.parameters.administrator)
 

@@ -21,12 +21,13 @@ interface Batch {
 }
 
 /**
- * Burns every element of the queue, roots first, so that nothing can be appended meanwhile. Reads the queue once, sends
- * `maxUnconfirmed` transactions at a time, and reads it again at the end for elements that were added or spent meanwhile. An interrupted
- * call leaves a shorter queue; the next one burns the rest.
+ * Burns every element of the queue, roots first, so that nothing can be appended meanwhile. Reads the queue
+ * once, sends `maxUnconfirmed` transactions at a time, and reads it again at the end for elements that were
+ * added or spent meanwhile. An interrupted call leaves a shorter queue; the next one burns the rest.
  *
- * The transactions also sweep the dust at the queue's address, as far as they have room. The script releases it only to a transaction that
- * burns an element, so the elements are spread over more transactions while there is more dust: a root alone takes 99 outputs along.
+ * The transactions also sweep the dust at the queue's address, as far as they have room. The script releases
+ * it only to a transaction that burns an element, so the elements are spread over more transactions while
+ * there is more dust: a root alone takes 99 outputs along.
  *
  * @returns whether there was any element
  */
@@ -90,7 +91,10 @@ async function readElements({ layer1, contracts, signal }: SequencerContext): Pr
   return allElements(readStateQueue(contracts, utxos))
 }
 
-/** The dust at the queue's address; none if it cannot be read, because anybody can leave more there than a provider lists. */
+/**
+ * The dust at the queue's address; none if it cannot be read, because anybody can leave more there than a
+ * provider lists.
+ */
 async function readDust({ layer1, contracts, signal, log }: SequencerContext): Promise<readonly Utxo[]> {
   try {
     return dustOf(contracts, await layer1.utxosAt(contracts.scripts.queue.addressText, { signal }))

@@ -18,8 +18,8 @@ import { existingRegistry, ownEntry, register } from './register.js'
 import { submitAndConfirm } from './submit-and-confirm.js'
 
 /**
- * The result of init when layer 1 has a root unit already; undefined when init has something to do: there is no root, or nobody but the
- * operator decides that it registers, and it is not registered.
+ * The result of init when layer 1 has a root unit already; undefined when init has something to do: there is
+ * no root, or nobody but the operator decides that it registers, and it is not registered.
  */
 export async function findInitialised(context: SequencerContext): Promise<OperationResult | undefined> {
   const { layer1, contracts, signal } = context
@@ -40,8 +40,9 @@ export async function findInitialised(context: SequencerContext): Promise<Operat
 }
 
 /**
- * Initialises a state queue whose confirmed state is the newest merged block, or genesis, and everything that it needs and layer 1 lacks.
- * Each step reads layer 1 first, so that an interrupted operation continues where it ended.
+ * Initialises a state queue whose confirmed state is the newest merged block, or genesis, and everything that
+ * it needs and layer 1 lacks. Each step reads layer 1 first, so that an interrupted operation continues where
+ * it ended.
  */
 export async function initialise(context: SequencerContext): Promise<OperationResult> {
   const existing = await findInitialised(context)
@@ -68,12 +69,14 @@ async function initialiseWithAdministrator(context: SequencerContext): Promise<s
   const state = await initialState(context)
   const registry = await existingRegistry(context)
   const draft = initQueue(contracts, registry, state, await readReferenceScripts(context))
-  // A second attempt after a crash spends the same registry, so that layer 1 includes only one of both transactions.
+  // A second attempt after a crash spends the same registry, so that layer 1 includes only one of both
+  // transactions.
   return mintRoot(context, wallet, draft)
 }
 
 /**
- * The operator starts registry and queue in one transaction and registers itself afterwards, when an interrupted init has nothing else left to do.
+ * The operator starts registry and queue in one transaction and registers itself afterwards, when an
+ * interrupted init has nothing else left to do.
  *
  * @returns the id of the transaction that minted the root, or of the registration if there was a root
  */
@@ -117,7 +120,8 @@ async function prepareLedger(context: SequencerContext): Promise<void> {
 /**
  * The unspent output that the registry starts with; undefined once there is a registry.
  *
- * @throws {SequencerError} `SEQUENCER_DEPLOYMENT_OUTPUT_SPENT` if the parameters are those of another deployment
+ * @throws {SequencerError} `SEQUENCER_DEPLOYMENT_OUTPUT_SPENT` if the parameters are those of another
+ *   deployment
  */
 async function deploymentToStart(context: SequencerContext): Promise<Utxo | undefined> {
   const { contracts } = context
@@ -170,7 +174,9 @@ async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise
   return (await layer1.utxosByUnit(contracts.scripts.queue.unit, { signal })).length > 0
 }
 
-/** @returns the id of the transaction that minted the root: this one, or somebody else's of the same purpose */
+/**
+ * @returns the id of the transaction that minted the root: this one, or somebody else's of the same purpose
+ */
 async function mintRoot(context: SequencerContext, wallet: Wallet, draft: TransactionDraft): Promise<string> {
   const { layer1, contracts, signal, log } = context
   const { unit } = contracts.scripts.queue

@@ -7,7 +7,10 @@ test('an operation succeeds if layer 1 includes each of its transactions a minut
   const chain = await openChain(context)
   const { sequencer } = await openRollup(context, store, chain.layer1, { blockValidityMs: 1000 })
 
-  /** Runs an operation of which each transaction waits for a minute. @returns its result and how many there were */
+  /**
+   * Runs an operation of which each transaction waits for a minute. @returns its result and how many there
+   * were
+   */
   async function runLate(operation: 'init' | 'reset') {
     let transactions = 0
     let result: unknown

@@ -9,7 +9,9 @@ import {
 import type { SequencerContext } from '../context.js'
 import { sendChain } from './send-chain.js'
 
-/** The outputs at the administrator's address that hold the protocol's scripts, for transactions to refer to. */
+/**
+ * The outputs at the administrator's address that hold the protocol's scripts, for transactions to refer to.
+ */
 export async function readReferenceScripts(context: SequencerContext): Promise<readonly Utxo[]> {
   const { layer1, contracts, memory, signal } = context
   memory.referenceScripts ??= referenceScriptsOf(
@@ -20,7 +22,8 @@ export async function readReferenceScripts(context: SequencerContext): Promise<r
 }
 
 /**
- * Publishes the scripts that no output holds yet, the verdict policies included, in a chain of as many transactions as they need.
+ * Publishes the scripts that no output holds yet, the verdict policies included, in a chain of as many
+ * transactions as they need.
  *
  * @param wallet pays
  * @param spared outputs of the wallet that do not pay

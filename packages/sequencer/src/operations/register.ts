@@ -9,8 +9,8 @@ import { readReferenceScripts } from './reference-scripts.js'
 import { operationValidUntil, submitAndConfirm } from './submit-and-confirm.js'
 
 /**
- * How long layer 1 may take to include a registration while the queue runs, in milliseconds. The operator's turns begin after it only, so it
- * is shorter than that of other operations.
+ * How long layer 1 may take to include a registration while the queue runs, in milliseconds. The operator's
+ * turns begin after it only, so it is shorter than that of other operations.
  */
 const registrationValidityMs = 60_000
 
@@ -18,7 +18,8 @@ const registrationValidityMs = 60_000
  * Registers the operator, who pays the bond, unless it is registered.
  *
  * @returns the transaction's id; undefined if there was nothing to do
- * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` if the operator has retired; `SEQUENCER_NO_ADMINISTRATOR` if the administrator
+ * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` if the operator has retired;
+ *   `SEQUENCER_NO_ADMINISTRATOR` if the administrator
  *   decides who registers, and its keys are not at hand
  */
 export async function register(context: SequencerContext): Promise<string | undefined> {

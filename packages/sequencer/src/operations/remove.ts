@@ -10,9 +10,10 @@ import { readReferenceScripts } from './reference-scripts.js'
 import { sendChain } from './send-chain.js'
 
 /**
- * Removes an unmerged block from the state queue, and those behind it, which can no longer be merged. The block comes first, so that
- * whoever extends the queue meanwhile cannot keep it there. Blocks of this store are undone; blocks of others are just removed. What an
- * interrupted removal leaves behind is pruned before the next block is built.
+ * Removes an unmerged block from the state queue, and those behind it, which can no longer be merged. The
+ * block comes first, so that whoever extends the queue meanwhile cannot keep it there. Blocks of this store
+ * are undone; blocks of others are just removed. What an interrupted removal leaves behind is pruned before
+ * the next block is built.
  *
  * @param headerHash 56 hex digits
  */

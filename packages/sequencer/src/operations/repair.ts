@@ -9,9 +9,10 @@ import { administratorOf } from './administrator.js'
 import { burnQueue } from './burn-queue.js'
 
 /**
- * Burns a queue with which the sequencer cannot go on: it has several root units, it is broken, or somebody else has extended it. Nothing
- * that was accepted is lost: unmerged blocks return to the mempool, and init begins a queue with the newest merged block of this store. An
- * interrupted repair continues when it is requested again, or with init.
+ * Burns a queue with which the sequencer cannot go on: it has several root units, it is broken, or somebody
+ * else has extended it. Nothing that was accepted is lost: unmerged blocks return to the mempool, and init
+ * begins a queue with the newest merged block of this store. An interrupted repair continues when it is
+ * requested again, or with init.
  */
 export async function repair(context: SequencerContext): Promise<OperationResult> {
   const { store, layer1, contracts, signal, log } = context

@@ -3,7 +3,10 @@ import { newMemory, type SequencerContext } from '../context.js'
 import { administratorOf } from './administrator.js'
 import { burnQueue } from './burn-queue.js'
 
-/** Burns the queue and empties blocks, mempool, ledger and history. An interrupted reset continues when it is requested again. */
+/**
+ * Burns the queue and empties blocks, mempool, ledger and history. An interrupted reset continues when it is
+ * requested again.
+ */
 export async function reset(context: SequencerContext): Promise<OperationResult> {
   const { store, roots, operator, memory, log } = context
   administratorOf(context)

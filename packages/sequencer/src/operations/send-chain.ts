@@ -6,7 +6,10 @@ import { build, confirm, type OperationTransaction } from './submit-and-confirm.
 
 /** A transaction of a chain. */
 export interface ChainLink {
-  /** What it spends and nobody else should: once one of these is spent, its purpose is fulfilled or has failed. */
+  /**
+   * What it spends and nobody else should: once one of these is spent, its purpose is fulfilled or has
+   * failed.
+   */
   readonly spends: readonly Utxo[]
   readonly draft: TransactionDraft
   /** What is sent if no transaction satisfies the draft. */
@@ -16,10 +19,12 @@ export interface ChainLink {
 }
 
 /**
- * Builds and sends transactions that may spend the outputs and the change of those before them, then waits until layer 1 includes them.
+ * Builds and sends transactions that may spend the outputs and the change of those before them, then waits
+ * until layer 1 includes them.
  *
  * @param next the next transaction after those that are built; undefined at the end
- * @returns the transactions that were included, in order: all, or those before the first whose inputs somebody else has spent
+ * @returns the transactions that were included, in order: all, or those before the first whose inputs
+ *   somebody else has spent
  * @throws {Layer1Error} as `submitAndConfirm`
  */
 export async function sendChain(

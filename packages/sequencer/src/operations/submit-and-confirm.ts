@@ -12,8 +12,8 @@ export interface OperationTransaction {
 }
 
 /**
- * Builds a transaction of an operation, sends it and waits until it is in a block of layer 1. It is not stored: an operation that is
- * interrupted reads layer 1 again and continues from there.
+ * Builds a transaction of an operation, sends it and waits until it is in a block of layer 1. It is not
+ * stored: an operation that is interrupted reads layer 1 again and continues from there.
  *
  * @param isDone whether layer 1 shows the transaction's purpose fulfilled, by whichever transaction
  * @returns the transaction's id; undefined when `isDone` came first
@@ -29,8 +29,9 @@ export async function submitAndConfirm(
 }
 
 /**
- * How long layer 1 may take to include a transaction of an operation, in milliseconds. It does not follow the life of a commit, which is
- * short because a block ends with it: a transaction that a busy machine includes late is as good, and one that expires fails an operation.
+ * How long layer 1 may take to include a transaction of an operation, in milliseconds. It does not follow the
+ * life of a commit, which is short because a block ends with it: a transaction that a busy machine includes
+ * late is as good, and one that expires fails an operation.
  */
 const operationValidityMs = 120_000
 
@@ -62,7 +63,10 @@ export async function build(
   return { wallet, validUntil, built: await wallet.build({ ...draft, validUntil }, { signal, spared }) }
 }
 
-/** Sends a built transaction until layer 1 includes it. Parameters and errors are those of {@link submitAndConfirm}. */
+/**
+ * Sends a built transaction until layer 1 includes it. Parameters and errors are those of
+ * {@link submitAndConfirm}.
+ */
 export async function confirm(
   context: SequencerContext,
   { wallet, built, validUntil }: OperationTransaction,

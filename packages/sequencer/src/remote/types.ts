@@ -20,8 +20,8 @@ export interface ServeOperationsOptions {
   readonly queue: QueueBackend
   readonly sequencer: Pick<Sequencer, 'active' | 'subscribe' | 'run'>
   /**
-   * Least time between the beginnings of two runs of one operation, in milliseconds. Requests that come earlier wait for the next run and
-   * share its result. @defaultValue 0
+   * Least time between the beginnings of two runs of one operation, in milliseconds. Requests that come
+   * earlier wait for the next run and share its result. @defaultValue 0
    */
   readonly intervalMs?: number
 }
@@ -30,7 +30,10 @@ export interface ServeOperationsOptions {
 export interface OperationsServer {
   /** Resolves when the server takes operations, or its sequencer is not active. */
   ready(): Promise<void>
-  /** Takes no further operations and answers running ones with `timed-out`; the sequencer finishes them unless it is closed. */
+  /**
+   * Takes no further operations and answers running ones with `timed-out`; the sequencer finishes them unless
+   * it is closed.
+   */
   close(): Promise<void>
 }
 

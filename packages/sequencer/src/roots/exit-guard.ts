@@ -2,8 +2,9 @@
 export type Busy = Int32Array<SharedArrayBuffer>
 
 /**
- * Delays the end of the process until the roots' thread is idle. `process.exit()`, which also follows an uncaught error, stops threads
- * wherever they are; a thread stopped inside an LMDB transaction never ends, and keeps the process from ending.
+ * Delays the end of the process until the roots' thread is idle. `process.exit()`, which also follows an
+ * uncaught error, stops threads wherever they are; a thread stopped inside an LMDB transaction never ends,
+ * and keeps the process from ending.
  */
 export interface ExitGuard {
   readonly busy: Busy

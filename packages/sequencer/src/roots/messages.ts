@@ -60,8 +60,8 @@ export interface PackedBytes {
 }
 
 /**
- * Copies the items once. They are often views of a buffer that others share: such a view cannot be transferred, and a structured clone
- * of it would copy the whole buffer.
+ * Copies the items once. They are often views of a buffer that others share: such a view cannot be
+ * transferred, and a structured clone of it would copy the whole buffer.
  */
 export function pack(items: readonly Uint8Array[]): PackedBytes {
   const bytes = new Uint8Array(items.reduce((sum, { length }) => sum + length, 0))

@@ -10,7 +10,8 @@ const shares = 32
 /**
  * Starts the thread that computes the roots of blocks, with the unspent outputs that the folder holds.
  *
- * @throws {RootsError} `ROOTS_STORE_CORRUPT` when the folder holds something else, `ROOTS_FAILED` when it cannot be used
+ * @throws {RootsError} `ROOTS_STORE_CORRUPT` when the folder holds something else, `ROOTS_FAILED` when it
+ *   cannot be used
  * @throws RangeError when `history` is not a whole number from 0
  * @example
  * const roots = await openRoots({ path: '.ratatosk/utxos' })

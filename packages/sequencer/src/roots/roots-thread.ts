@@ -104,7 +104,10 @@ async function answer(trie: OutputTrie, { kind, request }: Request) {
   }
 }
 
-/** What follows from the transactions of a block so far. They are not kept: collecting what lives that long takes more time than decoding. */
+/**
+ * What follows from the transactions of a block so far. They are not kept: collecting what lives that long
+ * takes more time than decoding.
+ */
 interface Content {
   /** The validity intervals, by position. */
   readonly intervals: ValidityInterval[]
@@ -116,7 +119,10 @@ interface Ahead extends Content {
   readonly packed: PackedBytes[]
 }
 
-/** The content of a block. What was prepared is used if the block begins with it; it is of no use for another block. */
+/**
+ * The content of a block. What was prepared is used if the block begins with it; it is of no use for another
+ * block.
+ */
 function contentOf(packed: PackedBytes): Content {
   const prepared = ahead !== undefined && beginsWith(packed, ahead.packed) ? ahead : undefined
   ahead = undefined

@@ -19,8 +19,9 @@ export interface ThreadClient {
 }
 
 /**
- * What a block of 10,000 transactions needs for a moment. With the default of 48 MB, most of it is moved to where objects are kept before
- * it is garbage: in a profile, collection took a quarter of the time. What this saves was not told apart from noise on a busy machine.
+ * What a block of 10,000 transactions needs for a moment. With the default of 48 MB, most of it is moved to
+ * where objects are kept before it is garbage: in a profile, collection took a quarter of the time. What this
+ * saves was not told apart from noise on a busy machine.
  */
 const maxYoungGenerationSizeMb = 192
 

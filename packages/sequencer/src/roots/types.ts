@@ -4,7 +4,10 @@ import type { BlockInterval } from '@ratatosk/block'
 export interface BlockRoots {
   /** Root of the unspent outputs after the block: output reference CBOR → output CBOR as submitted. */
   readonly utxosRoot: Uint8Array
-  /** Root of the block's transactions map; see `deriveBlock` of `@ratatosk/block`. Zeros for a block without transactions. */
+  /**
+   * Root of the block's transactions map; see `deriveBlock` of `@ratatosk/block`. Zeros for a block without
+   * transactions.
+   */
   readonly transactionsRoot: Uint8Array
 }
 
@@ -26,38 +29,43 @@ export interface UnspentOutput {
 }
 
 /**
- * The Merkle roots of blocks, computed on a thread of their own. Calls run one after another, in the order in which they were made.
- * Each takes effect as a whole or, when it rejects, not at all.
+ * The Merkle roots of blocks, computed on a thread of their own. Calls run one after another, in the order in
+ * which they were made. Each takes effect as a whole or, when it rejects, not at all.
  */
 export interface Roots {
-  /** Root of the unspent outputs after the last applied block: 32 bytes, zeros when there is no unspent output. */
+  /**
+   * Root of the unspent outputs after the last applied block: 32 bytes, zeros when there is no unspent
+   * output.
+   */
   root(): Promise<Uint8Array>
   /**
    * Applies a block to the unspent outputs; durable when it resolves.
    *
    * @param transactions CBOR of the block's transactions, in block order; copied before the call returns
-   * @throws {BlockError} `BLOCK_INPUT_MISSING`, `BLOCK_OUTPUT_EXISTS`, `BLOCK_DOUBLE_SPEND`, `BLOCK_SPENT_BEFORE_PRODUCED`,
+   * @throws {BlockError} `BLOCK_INPUT_MISSING`, `BLOCK_OUTPUT_EXISTS`, `BLOCK_DOUBLE_SPEND`,
+   *   `BLOCK_SPENT_BEFORE_PRODUCED`,
    *   `BLOCK_TRANSACTION_MALFORMED`
    * @throws {RootsError}
    */
   apply(transactions: readonly Uint8Array[]): Promise<BlockRoots>
   /**
-   * Applies a block like {@link Roots.apply} if the validity interval of each transaction meets the block's. Otherwise names those that
-   * do not, and applies nothing.
+   * Applies a block like {@link Roots.apply} if the validity interval of each transaction meets the block's.
+   * Otherwise names those that do not, and applies nothing.
    */
   applyWithin(transactions: readonly Uint8Array[], interval: BlockInterval): Promise<BlockRoots | Misfits>
   /**
-   * Does ahead what it can for the next block, while that fills up. Nothing changes and nothing is stored; if the next block begins with
-   * these transactions, it takes less time.
+   * Does ahead what it can for the next block, while that fills up. Nothing changes and nothing is stored; if
+   * the next block begins with these transactions, it takes less time.
    *
    * @param transactions CBOR of transactions in block order; copied before the call returns
    * @param after how many transactions of the block have been prepared before
-   * @returns how many are prepared now; 0 if it was not `after`, or if something is wrong with the transactions: then from the first again
+   * @returns how many are prepared now; 0 if it was not `after`, or if something is wrong with the
+   *   transactions: then from the first again
    */
   prepare(transactions: readonly Uint8Array[], after: number): Promise<number>
   /**
-   * Frees disk space of states that are no longer kept: a share of what there is, in pieces between which other calls run. To be called
-   * after each block is stored.
+   * Frees disk space of states that are no longer kept: a share of what there is, in pieces between which
+   * other calls run. To be called after each block is stored.
    */
   free(): Promise<void>
   /**
@@ -67,8 +75,8 @@ export interface Roots {
    */
   revert(root: Uint8Array): Promise<boolean>
   /**
-   * Replaces all unspent outputs and forgets the earlier states. The outputs stay as they were until the last piece has come, and when
-   * `pieces` throws, whose error the call rejects with.
+   * Replaces all unspent outputs and forgets the earlier states. The outputs stay as they were until the last
+   * piece has come, and when `pieces` throws, whose error the call rejects with.
    *
    * @param pieces unspent outputs in any order, such as `blocks.utxosAfterNewest()` of the store
    * @returns the root
@@ -96,7 +104,9 @@ export interface OutputProof {
 
 /** Where the unspent outputs are kept. */
 export interface RootsOptions {
-  /** LMDB folder, created if missing, for one process at a time. Without it the outputs are kept in memory. */
+  /**
+   * LMDB folder, created if missing, for one process at a time. Without it the outputs are kept in memory.
+   */
   readonly path?: string
   /** The number of earlier states that can be reverted to. @defaultValue 64 */
   readonly history?: number

@@ -13,7 +13,10 @@ export async function accept(
   )
 }
 
-/** Accepts what the ledger has the inputs for, as validation would, and acknowledges what it has accepted before. */
+/**
+ * Accepts what the ledger has the inputs for, as validation would, and acknowledges what it has accepted
+ * before.
+ */
 export function acceptingAll(store: Store): Submissions {
   let count = 0
   let last: Promise<unknown> = Promise.resolve()

@@ -10,7 +10,10 @@ import { contracts, queueOf } from './rollup.js'
 
 const genesisHash = '00'.repeat(28)
 
-/** Expects that layer 1, store and output trie agree, and that every accepted transaction is in exactly one place. */
+/**
+ * Expects that layer 1, store and output trie agree, and that every accepted transaction is in exactly one
+ * place.
+ */
 export async function expectAgreement(
   store: Store,
   layer1: Layer1,

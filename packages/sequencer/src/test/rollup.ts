@@ -24,8 +24,8 @@ export const contracts = contractsOf(20_000n)
 export { accept } from './accept.js'
 
 /**
- * Rounds of 5 ms between two empty blocks. Time passes 25 times as fast as it does: a block that a busy machine is slow to build is still
- * valid when it is sent.
+ * Rounds of 5 ms between two empty blocks. Time passes 25 times as fast as it does: a block that a busy
+ * machine is slow to build is still valid when it is sent.
  */
 const idleRounds = 8
 

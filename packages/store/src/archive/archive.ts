@@ -33,8 +33,8 @@ const remove = statement(
 )
 
 /**
- * The archive of a schema. Refused changes, and bodies that it does not have or that are removed while they are
- * read, reject with `STORE_CONFLICT`.
+ * The archive of a schema. Refused changes, and bodies that it does not have or that are removed while they
+ * are read, reject with `STORE_CONFLICT`.
  */
 export function openArchive(database: Database): WritableArchive {
   const one = async (select: Statement<typeof block>, ...parameters: (Uint8Array | bigint)[]) =>

@@ -18,8 +18,8 @@ const insert = statement(
   RETURNING ${blockList}`,
 )
 
-// One statement deletes and inserts, so a reader of both tables finds each transaction in exactly one of them. Transactions that earlier
-// blocks took are skipped, although the table has them until it is vacuumed.
+// One statement deletes and inserts, so a reader of both tables finds each transaction in exactly one of
+// them. Transactions that earlier blocks took are skipped, although the table has them until it is vacuumed.
 const moveOldestIntoBlock = statement(
   { count: int4, first: nullable(int8), last: nullable(int8) },
   `WITH moved AS (

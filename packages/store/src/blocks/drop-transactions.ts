@@ -37,8 +37,8 @@ const isStillSpent = statement(
   ) AS spent`,
 )
 
-// The reverse of what `appendBatch` wrote. Every part sees the tables as they were before the statement: an output that
-// one dropped transaction made and another spent is in neither table afterwards.
+// The reverse of what `appendBatch` wrote. Every part sees the tables as they were before the statement: an
+// output that one dropped transaction made and another spent is in neither table afterwards.
 const undo = statement(
   { dropped: int4 },
   `WITH dropped AS (
@@ -111,7 +111,9 @@ export async function continueDropSearch(
   }
 }
 
-/** Drops what a complete search has found, in a transaction that holds the ledger's lock; see `Blocks.drop`. */
+/**
+ * Drops what a complete search has found, in a transaction that holds the ledger's lock; see `Blocks.drop`.
+ */
 export async function dropFound(transaction: Transaction, { found, reasons }: DropSearch): Promise<number> {
   if (found.length !== reasons.size)
     throw new StoreError('STORE_CONFLICT', 'A transaction to drop is not in the mempool')

@@ -16,8 +16,8 @@ const output = {
 }
 const spentOutput = { spentBy: spentOutputs.spentBy, ...output }
 
-// The first and last sequence of the mempool. If it is empty: where it would start. Before the first transaction the
-// ledger is the genesis.
+// The first and last sequence of the mempool. If it is empty: where it would start. Before the first
+// transaction the ledger is the genesis.
 const mempoolSpan = statement(
   { first: int8, last: int8 },
   `WITH accepted AS (
@@ -60,9 +60,10 @@ const unspent = statement(
 const beforeAll: OutputReference = { transactionId: new Uint8Array(), index: -1 }
 
 /**
- * The unspent outputs after the newest block: the ledger without the effects of the mempool. No transaction stays open
- * and no snapshot is needed. Once the mempool's first and last sequence are known, the set no longer changes: a batch
- * applied meanwhile only moves outputs from one table to the other, and each statement reads both.
+ * The unspent outputs after the newest block: the ledger without the effects of the mempool. No transaction
+ * stays open and no snapshot is needed. Once the mempool's first and last sequence are known, the set no
+ * longer changes: a batch applied meanwhile only moves outputs from one table to the other, and each
+ * statement reads both.
  */
 export async function* outputsAfterNewestBlock(
   connection: Connection,

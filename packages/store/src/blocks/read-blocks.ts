@@ -79,8 +79,8 @@ const ordered = {
 /** The sequence of the newest block's last transaction; NULL without blocks. */
 export const lastSequenceInBlocks = `(SELECT last_sequence FROM ratatosk.blocks WHERE state <> 'removed' ORDER BY height DESC LIMIT 1)`
 
-// The mempool's transactions come after those of the newest block. Without this limit, what blocks have taken since the last vacuum would be
-// read each time.
+// The mempool's transactions come after those of the newest block. Without this limit, what blocks have taken
+// since the last vacuum would be read each time.
 const endOfBlocks = `COALESCE(${lastSequenceInBlocks}, 0)`
 
 const oldest = statement(

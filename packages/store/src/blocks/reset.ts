@@ -13,8 +13,8 @@ const emptied = [
 ]
 
 /**
- * Empties the tables of the ledger, in a transaction that holds its lock. DELETE, unlike TRUNCATE, blocks no reader.
- * Dead letters stay: they are evidence, and have their own retention.
+ * Empties the tables of the ledger, in a transaction that holds its lock. DELETE, unlike TRUNCATE, blocks no
+ * reader. Dead letters stay: they are evidence, and have their own retention.
  */
 export async function reset(transaction: Connection): Promise<void> {
   for (const table of emptied) await transaction.execute(`DELETE FROM ratatosk.${table}`)

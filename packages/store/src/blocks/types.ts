@@ -103,13 +103,13 @@ export interface UnspentOutput {
 }
 
 /**
- * The life of blocks. Each method that takes a lease is one SQL transaction; if the lease has expired or was taken, it
- * rejects with StoreError `STORE_LEASE_LOST` and changes nothing.
+ * The life of blocks. Each method that takes a lease is one SQL transaction; if the lease has expired or was
+ * taken, it rejects with StoreError `STORE_LEASE_LOST` and changes nothing.
  */
 export interface Blocks {
   /**
-   * The oldest transactions of the mempool, in order: at most `limit`, and as many as have at most `maxBytes` of CBOR
-   * together, but always one.
+   * The oldest transactions of the mempool, in order: at most `limit`, and as many as have at most `maxBytes`
+   * of CBOR together, but always one.
    *
    * @param after a sequence number: those after it only
    */
@@ -131,7 +131,10 @@ export interface Blocks {
   byHash(headerHash: Uint8Array): Promise<Block | undefined>
   /** A block that is not removed. */
   byHeight(height: bigint): Promise<Block | undefined>
-  /** The block, not removed, that holds a transaction, and the transaction's position from 0. @param id 32 bytes */
+  /**
+   * The block, not removed, that holds a transaction, and the transaction's position from 0. @param id 32
+   * bytes
+   */
   ofTransaction(id: Uint8Array): Promise<{ readonly block: Block; readonly position: number } | undefined>
   /** Blocks that are not removed, by ascending height, including `from` and `to`. */
   range(from: bigint, to: bigint): Promise<Block[]>
@@ -148,10 +151,11 @@ export interface Blocks {
   counts(limit: number): Promise<BlockCount[]>
 
   /**
-   * Appends a block of the mempool's oldest transactions, in state `built`. Replaces a removed block with the same
-   * header hash.
+   * Appends a block of the mempool's oldest transactions, in state `built`. Replaces a removed block with the
+   * same header hash.
    *
-   * @throws StoreError `STORE_CONFLICT` if the block does not follow the newest one, or if its transactions are not the
+   * @throws StoreError `STORE_CONFLICT` if the block does not follow the newest one, or if its transactions
+   *   are not the
    *   oldest of the mempool
    */
   build(block: NewBlock, lease: Lease): Promise<Block>
@@ -172,25 +176,30 @@ export interface Blocks {
    */
   setMergeTransaction(headerHash: Uint8Array, transaction: StoredTransaction, lease: Lease): Promise<void>
   /**
-   * Removes the unmerged blocks from a height on and returns their transactions to the mempool, where they are the
-   * oldest again. The ledger does not change. Returns the removed blocks, oldest first.
+   * Removes the unmerged blocks from a height on and returns their transactions to the mempool, where they
+   * are the oldest again. The ledger does not change. Returns the removed blocks, oldest first.
    */
   returnToMempool(fromHeight: bigint, lease: Lease): Promise<Block[]>
   /**
-   * Removes the unmerged blocks from a height on, because layer 1 has removed them, and takes the ledger back to the state before them,
-   * row for row. Their transactions, and all that were accepted after them, become {@link Resubmissions}.
+   * Removes the unmerged blocks from a height on, because layer 1 has removed them, and takes the ledger back
+   * to the state before them, row for row. Their transactions, and all that were accepted after them, become
+   * {@link Resubmissions}.
    */
   undo(fromHeight: bigint, lease: Lease): Promise<Undone>
   /**
-   * Drops transactions from the mempool because no block can hold them, and all that follow from them. The ledger is
-   * as if they had never been accepted; each becomes a dead letter with the id `dropped-<transaction id in hex>`.
+   * Drops transactions from the mempool because no block can hold them, and all that follow from them. The
+   * ledger is as if they had never been accepted; each becomes a dead letter with the id
+   * `dropped-<transaction id in hex>`.
    *
    * @param first by the hex of their ids
-   * @param follow why a later transaction of the mempool must go too; `undefined` if it need not. Called in the order
-   *   of acceptance, for a transaction perhaps twice. It must name every transaction that spends or reads an output of
+   * @param follow why a later transaction of the mempool must go too; `undefined` if it need not. Called in
+   *   the order
+   * of acceptance, for a transaction perhaps twice. It must name every transaction that spends or reads an
+   * output of
    *   a dropped one.
    * @returns how many were dropped
-   * @throws StoreError `STORE_CONFLICT` if one of `first` is not in the mempool, `STORE_INVALID_ARGUMENT` if `follow`
+   * @throws StoreError `STORE_CONFLICT` if one of `first` is not in the mempool, `STORE_INVALID_ARGUMENT` if
+   *   `follow`
    *   spares a transaction that spends an output of a dropped one; nothing is changed then
    */
   drop(
@@ -204,22 +213,27 @@ export interface Blocks {
   /**
    * Restores a removed block, in state `committed`, because layer 1 has it after all.
    *
-   * @throws StoreError `STORE_CONFLICT` if it does not follow the newest block, or if its transactions are not the
+   * @throws StoreError `STORE_CONFLICT` if it does not follow the newest block, or if its transactions are
+   *   not the
    *   oldest of the mempool
    */
   revive(headerHash: Uint8Array, lease: Lease): Promise<Block>
   /**
-   * Deletes the spent outputs of blocks that were merged before a time. Reads that started before then, and removals
-   * of unmerged blocks, no longer need them. Returns how many were deleted.
+   * Deletes the spent outputs of blocks that were merged before a time. Reads that started before then, and
+   * removals of unmerged blocks, no longer need them. Returns how many were deleted.
    */
   forgetSpent(mergedBefore: Date, lease: Lease): Promise<number>
-  /** Empties blocks, mempool, ledger, address history and genesis. Everything else stays: dead letters, leases, claims. */
+  /**
+   * Empties blocks, mempool, ledger, address history and genesis. Everything else stays: dead letters,
+   * leases, claims.
+   */
   reset(lease: Lease): Promise<void>
 
   /**
-   * The unspent outputs after the newest block at the time the read starts, in no particular order and in pages of up
-   * to 5,000: the trie of outputs is rebuilt from them. The read blocks nobody, however long it takes. Do not run
-   * {@link Blocks.forgetSpent}, {@link Blocks.undo}, {@link Blocks.drop} or {@link Blocks.reset} before it ends.
+   * The unspent outputs after the newest block at the time the read starts, in no particular order and in
+   * pages of up to 5,000: the trie of outputs is rebuilt from them. The read blocks nobody, however long it
+   * takes. Do not run {@link Blocks.forgetSpent}, {@link Blocks.undo}, {@link Blocks.drop} or
+   * {@link Blocks.reset} before it ends.
    */
   utxosAfterNewest(): AsyncIterable<readonly UnspentOutput[]>
 }

@@ -4,7 +4,10 @@ import { toBlock } from './read-blocks.js'
 import { removeFrom } from './remove-blocks.js'
 import type { Undone } from './types.js'
 
-/** Transactions that one statement takes out of the mempool or out of the ledger: keeps each below the statement time-out. */
+/**
+ * Transactions that one statement takes out of the mempool or out of the ledger: keeps each below the
+ * statement time-out.
+ */
 const step = 5_000
 
 const keepBlock = `
@@ -38,8 +41,8 @@ const newestBetween = statement(
   ) AS newest`,
 )
 
-// The reverse of what `appendBatch` wrote. Every part sees the tables as they were before the statement: an output that one of these
-// transactions made and another spent is in neither table afterwards.
+// The reverse of what `appendBatch` wrote. Every part sees the tables as they were before the statement: an
+// output that one of these transactions made and another spent is in neither table afterwards.
 const undoBetween = `
   WITH undone AS (
     SELECT sequence, transaction_id FROM ratatosk.resubmissions WHERE sequence BETWEEN $1 AND $2
@@ -64,7 +67,9 @@ const undoBetween = `
   ) AS touched (address, sequence)
   WHERE history.address = touched.address AND history.sequence = touched.sequence`
 
-/** Takes the ledger back to the state before a block, in a transaction that holds its lock; see `Blocks.undo`. */
+/**
+ * Takes the ledger back to the state before a block, in a transaction that holds its lock; see `Blocks.undo`.
+ */
 export async function undoBlocks(transaction: Connection, fromHeight: bigint): Promise<Undone> {
   const removed = await removeFrom(transaction, fromHeight)
   const [lowest] = removed

@@ -5,9 +5,9 @@ const settings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'
   .join(', ')
 
 /**
- * For transactions that look up a few rows by key. When a table has grown since it was last analysed, the planner would
- * scan all of it; these settings leave index look-ups as the only plan. Where no index exists, the scan counts as so costly
- * that PostgreSQL would compile the statement first, which takes a second.
+ * For transactions that look up a few rows by key. When a table has grown since it was last analysed, the
+ * planner would scan all of it; these settings leave index look-ups as the only plan. Where no index exists,
+ * the scan counts as so costly that PostgreSQL would compile the statement first, which takes a second.
  */
 export async function lookUpByIndex(connection: Connection): Promise<void> {
   await connection.execute(`SELECT ${settings}`)

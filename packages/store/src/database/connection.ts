@@ -19,17 +19,23 @@ export interface Result {
 
 /** An {@link Executor} inside a transaction. */
 export interface TransactionExecutor extends Executor {
-  /** Lets the transaction end only with a rollback, whatever its work does next. Returns the error, to be thrown. */
+  /**
+   * Lets the transaction end only with a rollback, whatever its work does next. Returns the error, to be
+   * thrown.
+   */
   doom(error: StoreError): StoreError
 }
 
 /** A database through one of the drivers. */
 export interface Driver extends Executor {
-  /** Whether the database, without being told, reclaims the space of deleted rows and collects statistics for its planner. */
+  /**
+   * Whether the database, without being told, reclaims the space of deleted rows and collects statistics for
+   * its planner.
+   */
   readonly autovacuum: boolean
   /**
-   * Commits when `work` resolves and rolls back when it rejects, with the work's own error. A failed statement dooms
-   * the transaction, so work that ignores the failure cannot commit.
+   * Commits when `work` resolves and rolls back when it rejects, with the work's own error. A failed
+   * statement dooms the transaction, so work that ignores the failure cannot commit.
    */
   transaction<T>(work: (transaction: TransactionExecutor) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -103,8 +109,8 @@ const inIndexOrder = `SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
   .join(', ')}`
 
 /**
- * Runs a statement that reads a few rows in the order of an index. Without statistics, which a PGlite never has, the
- * planner expects few rows and would read and sort all of them for each page.
+ * Runs a statement that reads a few rows in the order of an index. Without statistics, which a PGlite never
+ * has, the planner expects few rows and would read and sort all of them for each page.
  */
 export function queryInIndexOrder<S extends Shape>(
   database: Database,

@@ -1,6 +1,6 @@
 /**
- * Reads rows page by page, each page starting after the last row of the previous one. Nothing stays open between two
- * pages, so a slow reader holds neither a connection nor a transaction.
+ * Reads rows page by page, each page starting after the last row of the previous one. Nothing stays open
+ * between two pages, so a slow reader holds neither a connection nor a transaction.
  *
  * @param read returns the rows after a given one, in a fixed order
  * @param isLast whether a page, which is not empty, has the last row
@@ -26,8 +26,8 @@ export const maxPageRows = 500
 export const maxPageBytes = 262_144
 
 /**
- * Limits a page by rows and bytes, without reading the bytes of what does not fit. `complete` says that the page has
- * the last row.
+ * Limits a page by rows and bytes, without reading the bytes of what does not fit. `complete` says that the
+ * page has the last row.
  *
  * @param rows a query for at most `limit` rows in order, without ORDER BY of its own
  * @param order the columns that the rows are ordered by

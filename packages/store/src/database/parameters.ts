@@ -1,4 +1,7 @@
-/** A value sent to PostgreSQL. Bytes are sent alone or, for many rows, as a {@link bytesColumn}; never in an array. */
+/**
+ * A value sent to PostgreSQL. Bytes are sent alone or, for many rows, as a {@link bytesColumn}; never in an
+ * array.
+ */
 export type Parameter =
   | Uint8Array
   | string
@@ -25,8 +28,8 @@ function toElement(element: number | string | Date | null): string {
 }
 
 /**
- * A sub-select over rows that are sent as one parameter per column, numbered from `first`. Adds `position`, counted
- * from 1. Byte columns are sent as {@link bytesColumn}, the others as arrays.
+ * A sub-select over rows that are sent as one parameter per column, numbered from `first`. Adds `position`,
+ * counted from 1. Byte columns are sent as {@link bytesColumn}, the others as arrays.
  */
 export function parameterRows(columns: { readonly [name: string]: ParameterType }, first = 1): string {
   const entries = Object.entries(columns)
@@ -44,9 +47,10 @@ export function parameterRows(columns: { readonly [name: string]: ParameterType 
 }
 
 /**
- * The values of a byte column as one parameter: hex, separated by commas, with nothing between two commas for NULL.
- * A value must not be empty, because it would read as NULL. PostgreSQL parses this three times as fast as a `bytea[]`,
- * whose escapes it resolves character by character; writing rows becomes more than twice as fast.
+ * The values of a byte column as one parameter: hex, separated by commas, with nothing between two commas for
+ * NULL. A value must not be empty, because it would read as NULL. PostgreSQL parses this three times as fast
+ * as a `bytea[]`, whose escapes it resolves character by character; writing rows becomes more than twice as
+ * fast.
  */
 export function bytesColumn(values: readonly (Uint8Array | undefined)[]): string {
   return values.map((bytes) => (bytes === undefined ? '' : toHex(bytes))).join()

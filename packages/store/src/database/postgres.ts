@@ -6,7 +6,10 @@ import { type Driver, type Executor, runTransaction } from './connection.js'
 import { toStoreError } from './driver-errors.js'
 import { toText } from './parameters.js'
 
-/** Milliseconds after its time-out in which the server may still report it; then the connection counts as lost. */
+/**
+ * Milliseconds after its time-out in which the server may still report it; then the connection counts as
+ * lost.
+ */
 const answerGrace = 2_000
 
 /** A pool of connections to a PostgreSQL server. */

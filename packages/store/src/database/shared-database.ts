@@ -4,8 +4,8 @@ import type { Parameter } from './parameters.js'
 /** Runs statements. They name the schema of their tables themselves. */
 export interface SharedConnection {
   /**
-   * Runs one statement and returns its rows: bytea as Uint8Array, bigint as bigint, timestamptz as Date. `Row` is what the
-   * caller claims about them; nothing checks it.
+   * Runs one statement and returns its rows: bytea as Uint8Array, bigint as bigint, timestamptz as Date.
+   * `Row` is what the caller claims about them; nothing checks it.
    *
    * @throws StoreError
    */
@@ -15,8 +15,8 @@ export interface SharedConnection {
 /** The store's database and its connections, for tables that are not the store's. */
 export interface SharedDatabase extends SharedConnection {
   /**
-   * Commits when `work` resolves and rolls back when it rejects. Inside, use only the given connection: on PGlite any other
-   * call on the same database waits forever.
+   * Commits when `work` resolves and rolls back when it rejects. Inside, use only the given connection: on
+   * PGlite any other call on the same database waits forever.
    */
   transaction<T>(work: (connection: SharedConnection) => Promise<T>): Promise<T>
 }

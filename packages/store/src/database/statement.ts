@@ -23,7 +23,10 @@ export type Row<S extends Shape> = {
       : never
 }
 
-/** SQL with the rows that it returns. Tables are named in the schema `ratatosk`; a connection writes its own schema. */
+/**
+ * SQL with the rows that it returns. Tables are named in the schema `ratatosk`; a connection writes its own
+ * schema.
+ */
 export interface Statement<S extends Shape> {
   readonly returns: S
   readonly text: string
@@ -46,12 +49,18 @@ export function nullable<T>(column: Computed<T>): Computed<T | null> {
   return column
 }
 
-/** Declares what a statement returns. The first run checks it against the names and types that PostgreSQL reports. */
+/**
+ * Declares what a statement returns. The first run checks it against the names and types that PostgreSQL
+ * reports.
+ */
 export function statement<S extends Shape>(returns: S, text: string): Statement<S> {
   return { returns, text }
 }
 
-/** The select list that reads table columns under the names of a shape, from `table` where a statement has several. */
+/**
+ * The select list that reads table columns under the names of a shape, from `table` where a statement has
+ * several.
+ */
 export function selectList(columns: { readonly [name: string]: Column }, table?: string): string {
   const prefix = table === undefined ? '' : `${table}.`
   return Object.entries(columns)

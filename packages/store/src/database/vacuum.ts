@@ -28,8 +28,8 @@ interface Table {
 /** Vacuums the tables of an embedded database, which has no autovacuum. */
 export interface Vacuum {
   /**
-   * Vacuums at most one table: that with the most dead rows, if they are enough. So vacuuming holds others up for one table, and
-   * amounts to a small part of the work that left the dead rows.
+   * Vacuums at most one table: that with the most dead rows, if they are enough. So vacuuming holds others up
+   * for one table, and amounts to a small part of the work that left the dead rows.
    *
    * @returns its name
    */

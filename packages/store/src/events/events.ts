@@ -176,8 +176,8 @@ interface Rows {
 }
 
 /**
- * Puts a block's states after the acceptances of its transactions. If the page does not reach them, the states wait for a
- * later page.
+ * Puts a block's states after the acceptances of its transactions. If the page does not reach them, the
+ * states wait for a later page.
  */
 function inOrder({ after, to, limit }: EventRange, rows: Rows): EventPage {
   const events: StoreEvent[] = []

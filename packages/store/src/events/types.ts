@@ -55,11 +55,14 @@ export type StoreEvent = AcceptedEvent | RejectedEvent | BlockEvent
 export interface EventFilter {
   readonly types?: readonly StoreEvent['type'][]
   /**
-   * Events of these transactions (32 bytes each) and of the blocks that have them. Of several rejections of the same bytes
-   * the newest alone.
+   * Events of these transactions (32 bytes each) and of the blocks that have them. Of several rejections of
+   * the same bytes the newest alone.
    */
   readonly transactions?: readonly Uint8Array[]
-  /** Acceptances of transactions that spend from or pay to this address, and the blocks that have such a transaction. */
+  /**
+   * Acceptances of transactions that spend from or pay to this address, and the blocks that have such a
+   * transaction.
+   */
   readonly address?: Uint8Array
   /** Events of this block (28 bytes) alone. */
   readonly headerHash?: Uint8Array
@@ -83,11 +86,11 @@ export interface EventPage {
 }
 
 /**
- * Everything that has happened to transactions and blocks, as far as the store still has it: retention forgets
- * rejections, drops and removals take acceptances with them, a reset takes all acceptances.
+ * Everything that has happened to transactions and blocks, as far as the store still has it: retention
+ * forgets rejections, drops and removals take acceptances with them, a reset takes all acceptances.
  *
- * Each kind is written under a lock of its own that ends with the writer's transaction, so sequences become visible in
- * ascending order: nothing appears below a position that was read.
+ * Each kind is written under a lock of its own that ends with the writer's transaction, so sequences become
+ * visible in ascending order: nothing appears below a position that was read.
  */
 export interface Events {
   /** The newest position. Three look-ups in indexes. */

@@ -8,9 +8,9 @@ import type { Batch, LedgerEntry } from './types.js'
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
 const output = { ...reference, output: 'bytea', address: 'bytea' } as const
 
-// `made_by` and `spent_by` count the batch's transactions from 1; added to `base` they are accept sequences. Every part
-// sees the tables as they were before the statement, so an output that the batch both produces and spends never enters
-// the ledger: it goes straight to the spent outputs.
+// `made_by` and `spent_by` count the batch's transactions from 1; added to `base` they are accept sequences.
+// Every part sees the tables as they were before the statement, so an output that the batch both produces and
+// spends never enters the ledger: it goes straight to the spent outputs.
 const append = statement(
   { deleted: int4 },
   `WITH base AS MATERIALIZED (

@@ -64,7 +64,10 @@ export async function applyGenesis(
   return true
 }
 
-/** SHA-256 of the outputs in any order. A line also has the payment credential: the digests of databases that exist were made so. */
+/**
+ * SHA-256 of the outputs in any order. A line also has the payment credential: the digests of databases that
+ * exist were made so.
+ */
 function digestOf(outputs: readonly LedgerEntry[]): Buffer {
   const lines = outputs.map(({ reference, output, address }) =>
     [

@@ -156,7 +156,9 @@ async function expectAgreement({ store }: TestStore, model: Model): Promise<void
   if (last) expect(await store.transaction(last.id)).toEqual(last.cbor)
 }
 
-/** Undoes one transaction after the other as a block's removal will, with nothing but what the store has kept. */
+/**
+ * Undoes one transaction after the other as a block's removal will, with nothing but what the store has kept.
+ */
 async function expectUndone({ store, database, schema }: TestStore, model: Model): Promise<void> {
   for (const [position, { id }] of [...model.accepted.entries()].reverse()) {
     await database.transaction(async (connection) => {

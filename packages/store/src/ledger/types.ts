@@ -41,17 +41,24 @@ export interface LedgerReads {
 
 /** The mempool ledger before its lock. Valid only inside the callback of {@link Store.withUnlockedLedger}. */
 export interface UnlockedLedger extends LedgerReads {
-  /** Waits for the lock, which is held until the SQL transaction ends. What was read before may no longer be so. */
+  /**
+   * Waits for the lock, which is held until the SQL transaction ends. What was read before may no longer be
+   * so.
+   */
   lock(): Promise<Ledger>
 }
 
-/** The mempool ledger under its lock. Valid only inside the callback of {@link Store.withLedger} or {@link Store.withUnlockedLedger}. */
+/**
+ * The mempool ledger under its lock. Valid only inside the callback of {@link Store.withLedger} or
+ * {@link Store.withUnlockedLedger}.
+ */
 export interface Ledger extends LedgerReads {
   /**
    * Writes a batch in one statement: transactions, spent and produced outputs, address history.
    *
    * @throws StoreError `STORE_CONFLICT` if a spent output is not in the ledger or an id is taken,
-   *   `STORE_INVALID_ARGUMENT` if the batch spends an output twice or spends what only a later transaction produces.
+   * `STORE_INVALID_ARGUMENT` if the batch spends an output twice or spends what only a later transaction
+   * produces.
    */
   apply(batch: Batch): Promise<void>
   /** Adds rejections in the same SQL transaction. */

@@ -7,17 +7,23 @@ import { droppedTransactions, mempoolTransactions } from '../schema/tables.js'
 export interface DroppedTransaction {
   /** Orders the drops. Gaps have no meaning. */
   readonly number: bigint
-  /** The transaction; undefined: everything was undone, by a reset. Its id may be accepted again, with another sequence. */
+  /**
+   * The transaction; undefined: everything was undone, by a reset. Its id may be accepted again, with another
+   * sequence.
+   */
   readonly transaction: { readonly sequence: bigint; readonly id: Uint8Array } | undefined
 }
 
 /**
- * What something that follows acceptance reads. Transactions appear in the order of their sequences: once a sequence was read,
- * no lower one appears. To be exact, read `accepted` first and `dropped` after it, undo what was dropped, and skip dropped
- * transactions among the accepted ones.
+ * What something that follows acceptance reads. Transactions appear in the order of their sequences: once a
+ * sequence was read, no lower one appears. To be exact, read `accepted` first and `dropped` after it, undo
+ * what was dropped, and skip dropped transactions among the accepted ones.
  */
 export interface LedgerChanges {
-  /** Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not among them. */
+  /**
+   * Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not
+   * among them.
+   */
   accepted(after: bigint, limit: number): Promise<OrderedTransaction[]>
   /** Drops with a number above `after`, oldest first, at most `limit`. */
   dropped(after: bigint, limit: number): Promise<DroppedTransaction[]>

@@ -89,7 +89,10 @@ describeBackends('pages of unspent outputs', (backend) => {
     )
   })
 
-  /** Two outputs fill a page. Before each page, a batch of transactions spends some outputs and produces others. */
+  /**
+   * Two outputs fill a page. Before each page, a batch of transactions spends some outputs and produces
+   * others.
+   */
   async function compare(
     store: Store,
     outputs: number,

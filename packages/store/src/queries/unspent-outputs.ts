@@ -12,7 +12,8 @@ const pageRows = 128
 
 const list = 'sequence, transaction_id, output_index, output'
 
-// Everything that has touched the address so far. Genesis outputs are not in the history, but come before all of it.
+// Everything that has touched the address so far. Genesis outputs are not in the history, but come before all
+// of it.
 const latest = `COALESCE(
   (SELECT max(sequence) FROM ratatosk.address_history WHERE address = $1),
   (SELECT max(sequence) FROM ratatosk.mempool_ledger WHERE address = $1),
@@ -31,8 +32,8 @@ const firstPage = statement(
   ORDER BY sequence, output_index`,
 )
 
-// Outputs of the snapshot that were spent since are among the spent outputs, under the transactions that have touched
-// the address since.
+// Outputs of the snapshot that were spent since are among the spent outputs, under the transactions that have
+// touched the address since.
 const nextPage = statement(
   page,
   `SELECT ${selectList(row)}, complete
@@ -69,7 +70,8 @@ export async function* utxoPages(
       const key = [address, snapshot, after.sequence, after.outputIndex]
       return queryInIndexOrder(database, nextPage, key)
     }
-    // A planner with statistics chooses the index itself where an address has many outputs, in one round trip.
+    // A planner with statistics chooses the index itself where an address has many outputs, in one round
+    // trip.
     const rows = database.autovacuum
       ? await database.query(firstPage, [address])
       : await queryInIndexOrder(database, firstPage, [address])

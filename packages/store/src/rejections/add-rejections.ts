@@ -31,8 +31,8 @@ const columns = {
   submitted_at: 'timestamptz',
 } as const
 
-// Runs under the lock of the rejections, so `before` is exact. CBOR that retention has dropped comes back with a new
-// submission of the same bytes, except for bytes that do not decode: nobody can replay those.
+// Runs under the lock of the rejections, so `before` is exact. CBOR that retention has dropped comes back
+// with a new submission of the same bytes, except for bytes that do not decode: nobody can replay those.
 const add = statement(
   { added: int4 },
   `WITH given AS MATERIALIZED (

@@ -19,8 +19,8 @@ const due = statement(
   FROM ratatosk.rejection_usage AS usage WHERE usage.id = 1`,
 )
 
-// The oldest submissions, with the dead letter of those that are the newest submission of their bytes. `before` sums up
-// what the rows before this one free.
+// The oldest submissions, with the dead letter of those that are the newest submission of their bytes.
+// `before` sums up what the rows before this one free.
 const forgetSubmissions = statement(
   { forgotten: int4 },
   `WITH oldest AS MATERIALIZED (

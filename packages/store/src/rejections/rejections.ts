@@ -35,7 +35,8 @@ const rejectedAmong = statement(
 const markReplayed = `
   UPDATE ratatosk.rejections SET replayed_at = clock_timestamp(), replayed_as = $2 WHERE digest = ${ofSubmission}`
 
-// Submissions of the same bytes other than these two stay until retention forgets them: nothing refers to them.
+// Submissions of the same bytes other than these two stay until retention forgets them: nothing refers to
+// them.
 const remove = statement(
   { removed: int4 },
   `WITH letter AS (

@@ -29,9 +29,9 @@ export interface TruncatedDetails {
 }
 
 /**
- * A dead letter without its CBOR: one for the same bytes, however often they were submitted. Submission id, attempts,
- * reason and times are those of the newest rejection. A transaction id may have several dead letters, because it does
- * not cover the witnesses.
+ * A dead letter without its CBOR: one for the same bytes, however often they were submitted. Submission id,
+ * attempts, reason and times are those of the newest rejection. A transaction id may have several dead
+ * letters, because it does not cover the witnesses.
  */
 export interface RejectionSummary extends Omit<NewRejection, 'cbor'> {
   /** Grows with each rejection: the cursor of {@link Rejections.list}. */
@@ -66,8 +66,8 @@ export interface Retention {
   /** Dead letters whose newest rejection is older are removed. Milliseconds. */
   readonly maxAgeMs: number
   /**
-   * The bytes that dead letters may take. CBOR is dropped first, oldest first, beginning with what does not decode. The
-   * reasons may take half of the bytes; beyond that the oldest dead letters are removed.
+   * The bytes that dead letters may take. CBOR is dropped first, oldest first, beginning with what does not
+   * decode. The reasons may take half of the bytes; beyond that the oldest dead letters are removed.
    */
   readonly maxBytes: number
 }
@@ -89,13 +89,19 @@ export interface RejectionUsage {
 
 /** How rejections are added, inside and outside of {@link Store.withLedger}. */
 export interface RejectionWriter {
-  /** Adds rejections. A submission id that is already there keeps its first rejection. Returns how many were new. */
+  /**
+   * Adds rejections. A submission id that is already there keeps its first rejection. Returns how many were
+   * new.
+   */
   add(rejections: readonly NewRejection[]): Promise<number>
 }
 
 /** Dead letters. */
 export interface Rejections extends RejectionWriter {
-  /** Newest first. `before`: the `sequence` of the previous page's last entry. `limit`: 1 to 1000, default 100. */
+  /**
+   * Newest first. `before`: the `sequence` of the previous page's last entry. `limit`: 1 to 1000, default
+   * 100.
+   */
   list(page?: { readonly limit?: number; readonly before?: bigint }): Promise<RejectionSummary[]>
   /** The dead letter with the bytes of this submission. */
   find(submissionId: string): Promise<Rejection | undefined>
@@ -110,11 +116,15 @@ export interface Rejections extends RejectionWriter {
    * @returns false if there is no such dead letter
    */
   markReplayed(submissionId: string, as: string): Promise<boolean>
-  /** Removes the dead letter with the bytes of this submission. False: it does not exist, or another call has removed it. */
+  /**
+   * Removes the dead letter with the bytes of this submission. False: it does not exist, or another call has
+   * removed it.
+   */
   remove(submissionId: string): Promise<boolean>
   /**
-   * Applies the retention. Cheap when there is nothing to do: one look at two rows. Otherwise works in transactions of
-   * up to 1,000 rows each until nothing is left to do. Call it after each batch with rejections and once a minute.
+   * Applies the retention. Cheap when there is nothing to do: one look at two rows. Otherwise works in
+   * transactions of up to 1,000 rows each until nothing is left to do. Call it after each batch with
+   * rejections and once a minute.
    */
   prune(retention: Retention): Promise<Pruned>
   usage(): Promise<RejectionUsage>

@@ -18,8 +18,9 @@ export interface Removal {
 }
 
 /**
- * Transactions that the removal of blocks took out of the ledger; see `Blocks.undo`. They go back to the queue in the order in which they
- * had been accepted, and are judged anew. A transaction may reach the queue twice if a process ends in between; validation applies it once.
+ * Transactions that the removal of blocks took out of the ledger; see `Blocks.undo`. They go back to the
+ * queue in the order in which they had been accepted, and are judged anew. A transaction may reach the queue
+ * twice if a process ends in between; validation applies it once.
  */
 export interface Resubmissions {
   /** The oldest that are not in the queue yet, with their former accept sequences: at most `limit`. */

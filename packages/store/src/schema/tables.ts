@@ -19,7 +19,10 @@ import {
 const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
 const moment = (name: string) => timestamp(name, { withTimezone: true })
 
-/** Migrations and statements use this name; `migrate` and each connection replace it with the configured schema. */
+/**
+ * Migrations and statements use this name; `migrate` and each connection replace it with the configured
+ * schema.
+ */
 export const ratatosk = pgSchema('ratatosk')
 
 /** Numbers transactions and genesis outputs in order of acceptance. Gaps have no meaning. */
@@ -82,7 +85,10 @@ export const blocks = ratatosk.table(
     height: bigint('height', { mode: 'bigint' }).notNull(),
     state: blockState('state').notNull(),
     headerHash: bytea('header_hash').notNull().unique(),
-    /** Plutus data CBOR of the ten fields. The next columns repeat the fields that the next block and the merge need. */
+    /**
+     * Plutus data CBOR of the ten fields. The next columns repeat the fields that the next block and the
+     * merge need.
+     */
     header: bytea('header').notNull(),
     previousHeaderHash: bytea('previous_header_hash').notNull(),
     utxosRoot: bytea('utxos_root').notNull(),
@@ -113,8 +119,9 @@ export const blocks = ratatosk.table(
 )
 
 /**
- * Building a block moves transactions here from the mempool; removing it moves them back. Positions count from 1. `block_id` is no foreign
- * key: the statement that moves them has just inserted the block, and checking it again took as long as half of the move.
+ * Building a block moves transactions here from the mempool; removing it moves them back. Positions count
+ * from 1. `block_id` is no foreign key: the statement that moves them has just inserted the block, and
+ * checking it again took as long as half of the move.
  */
 export const blockTransactions = ratatosk.table(
   'block_transactions',
@@ -133,8 +140,8 @@ export const blockTransactions = ratatosk.table(
 )
 
 /**
- * Transactions that the removal of a block took out of the ledger. A row keeps its CBOR until the queue has the transaction again;
- * afterwards it says only that, and in which block, it was removed.
+ * Transactions that the removal of a block took out of the ledger. A row keeps its CBOR until the queue has
+ * the transaction again; afterwards it says only that, and in which block, it was removed.
  */
 export const resubmissions = ratatosk.table(
   'resubmissions',
@@ -161,8 +168,8 @@ export const resubmissions = ratatosk.table(
 )
 
 /**
- * Every state that a block has entered, in order. A trigger on `blocks` writes it; rows are never changed. The other columns
- * repeat the block, which may be replaced or reset later.
+ * Every state that a block has entered, in order. A trigger on `blocks` writes it; rows are never changed.
+ * The other columns repeat the block, which may be replaced or reset later.
  */
 export const blockEvents = ratatosk.table(
   'block_events',
@@ -193,8 +200,9 @@ export const addressHistory = ratatosk.table(
 )
 
 /**
- * Accepted transactions that the ledger has undone, in the order of the undoing, for what follows acceptance. A row without
- * transaction: everything was undone. Whatever takes an accepted transaction out of the ledger adds a row, under the ledger's lock.
+ * Accepted transactions that the ledger has undone, in the order of the undoing, for what follows acceptance.
+ * A row without transaction: everything was undone. Whatever takes an accepted transaction out of the ledger
+ * adds a row, under the ledger's lock.
  */
 export const droppedTransactions = ratatosk.table(
   'dropped_transactions',
@@ -215,7 +223,10 @@ export const droppedTransactions = ratatosk.table(
 /** Numbers rejections in order. Gaps have no meaning. */
 export const rejectionSequence = ratatosk.sequence('rejection_sequence')
 
-/** Dead letters: submissions that validation has rejected for good. One row for the same bytes, however often submitted. */
+/**
+ * Dead letters: submissions that validation has rejected for good. One row for the same bytes, however often
+ * submitted.
+ */
 export const rejections = ratatosk.table(
   'rejections',
   {
@@ -364,7 +375,10 @@ export const archivedBlocks = ratatosk.table(
     headerHash: bytea('header_hash').notNull().unique(),
     /** Plutus data CBOR of the ten fields. */
     header: bytea('header').notNull(),
-    /** Canonical CBOR. The migration sets its storage to EXTERNAL, so that part of it can be read without the rest. */
+    /**
+     * Canonical CBOR. The migration sets its storage to EXTERNAL, so that part of it can be read without the
+     * rest.
+     */
     body: bytea('body').notNull(),
     merged: boolean('merged').notNull(),
     archivedAt: moment('archived_at').notNull().defaultNow(),

@@ -90,8 +90,8 @@ export const describeEveryBackend = (subject: string, tests: (backend: Backend) 
   describeOn([postgresql, embedded], subject, tests)
 
 /**
- * Runs the same tests on PostgreSQL; on PGlite, which takes half a second of processor time to migrate each test's schema,
- * if PostgreSQL is missing or `RATATOSK_STORES=all`.
+ * Runs the same tests on PostgreSQL; on PGlite, which takes half a second of processor time to migrate each
+ * test's schema, if PostgreSQL is missing or `RATATOSK_STORES=all`.
  */
 export const describeBackends = (subject: string, tests: (backend: Backend) => void): void =>
   describeOn(everyBackend ? [postgresql, embedded] : [postgresql], subject, tests)

@@ -20,7 +20,10 @@ export function walletOf(name: string): Wallet {
   return { address: Uint8Array.of(0x60, ...idOf(name).slice(0, 28)) }
 }
 
-/** A transaction named `name` that pays each of `wallets` one output. Its bytes only need to differ from all others. */
+/**
+ * A transaction named `name` that pays each of `wallets` one output. Its bytes only need to differ from all
+ * others.
+ */
 export function transaction(
   name: string,
   spent: readonly OutputReference[],

@@ -1,7 +1,10 @@
 import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { Test } from 'tap'
 
-/** A ledger served by the APIs of layer 1, whose blocks a test makes. It starts with the outputs of `aliceGenesis`. */
+/**
+ * A ledger served by the APIs of layer 1, whose blocks a test makes. It starts with the outputs of
+ * `aliceGenesis`.
+ */
 export interface ServedLedger {
   readonly layer: 1 | 2
   /** Base URLs of the APIs. */
@@ -11,7 +14,10 @@ export interface ServedLedger {
   readonly genesisHash: string
   currentSlot(): bigint
   submit(cbor: Uint8Array): Promise<unknown>
-  /** Makes a block of everything that is accepted. Layer 2 has no empty blocks: it puts a transaction of its own into one. */
+  /**
+   * Makes a block of everything that is accepted. Layer 2 has no empty blocks: it puts a transaction of its
+   * own into one.
+   */
   produceBlock(): Promise<{ readonly slot: bigint; readonly hash: string }>
   /** Reverts the newest blocks. */
   rollBack(blocks: number): Promise<unknown>

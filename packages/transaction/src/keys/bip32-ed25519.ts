@@ -4,7 +4,10 @@ import { publicKeyOfScalar } from './extended-signature.js'
 /** From this index on, a derivation needs the private key. */
 export const HARDENED = 0x8000_0000
 
-/** A private key of BIP32-Ed25519: scalar and nonce key (32 bytes each, little-endian), and chain code (32 bytes). */
+/**
+ * A private key of BIP32-Ed25519: scalar and nonce key (32 bytes each, little-endian), and chain code (32
+ * bytes).
+ */
 export interface ExtendedPrivateKey {
   readonly scalar: Uint8Array
   readonly nonceKey: Uint8Array

@@ -10,7 +10,8 @@ export function publicKeyOfScalar(scalar: Uint8Array): Uint8Array {
 }
 
 /**
- * An Ed25519 signature (RFC 8032) by an extended key, whose scalar and nonce key are given instead of hashed from a seed.
+ * An Ed25519 signature (RFC 8032) by an extended key, whose scalar and nonce key are given instead of hashed
+ * from a seed.
  *
  * @returns 64 bytes, which every Ed25519 verifier takes
  */
@@ -23,7 +24,8 @@ export function signExtended(
   const nonce = reduce(createHash('sha512').update(nonceKey).update(message).digest())
   const commitment = multiplyBase(nonce)
   const challenge = reduce(createHash('sha512').update(commitment).update(publicKey).update(message).digest())
-  // sodium-native does not bind libsodium's scalar product. The node signs a few transactions a minute, so timing leaks little.
+  // sodium-native does not bind libsodium's scalar product. The node signs a few transactions a minute, so
+  // timing leaks little.
   const response = (toInteger(nonce) + toInteger(challenge) * toInteger(scalar)) % ORDER
   const signature = new Uint8Array(64)
   signature.set(commitment)

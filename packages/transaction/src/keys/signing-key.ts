@@ -12,7 +12,8 @@ const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 /**
  * The keys of a wallet with one payment key, at its enterprise address.
  *
- * @param key bech32 `ed25519_sk` (32 bytes) or `ed25519e_sk` (64 bytes, extended), the same in hex, or the `cborHex` of a
+ * @param key bech32 `ed25519_sk` (32 bytes) or `ed25519e_sk` (64 bytes, extended), the same in hex, or the
+ *   `cborHex` of a
  *   key file of cardano-cli
  * @throws {WalletError} `WALLET_INVALID_KEY`
  * @example const keys = keysFromSigningKey('ed25519_sk1…', { networkId: 0 })
@@ -67,7 +68,8 @@ function keyOfSeed(seed: Uint8Array): SigningKey {
 
 function keyBytes(text: string): Uint8Array {
   if (/^ed25519e?_sk1/.test(text)) return keyOfBech32(text)
-  // A key file's CBOR: a byte string of 32 bytes, or of 64, 96 or 128 (extended, with chain code, with public key).
+  // A key file's CBOR: a byte string of 32 bytes, or of 64, 96 or 128 (extended, with chain code, with public
+  // key).
   const hex = /^(?:5820|5840)?([0-9a-f]{64}|[0-9a-f]{128})$|^5880([0-9a-f]{128})[0-9a-f]{128}$/i.exec(text)
   const digits = hex?.[1] ?? hex?.[2]
   if (digits === undefined) throw invalidKey('it is neither bech32 nor hex of 32 or 64 bytes')

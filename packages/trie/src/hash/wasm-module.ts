@@ -1,7 +1,7 @@
 /*
- * Blake2b-256 (RFC 7693) as a WebAssembly module. A call of libsodium's costs more than the hash of 64 bytes, so
- * the module hashes in its own memory, for one message, and for two of 64 bytes at once in vectors of two words.
- * It is written out here: twelve rounds of eight mixings, without loops.
+ * Blake2b-256 (RFC 7693) as a WebAssembly module. A call of libsodium's costs more than the hash of 64 bytes,
+ * so the module hashes in its own memory, for one message, and for two of 64 bytes at once in vectors of two
+ * words. It is written out here: twelve rounds of eight mixings, without loops.
  *
  *   memory   state (64 bytes) │ last block (128) │ free from RESERVED on
  *   hash(output, input, length)   any length; input and output are offsets

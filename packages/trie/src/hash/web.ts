@@ -3,8 +3,8 @@ import { createReserve, type HashMemory, MEMORY_LENGTH } from './hash-memory.js'
 import { HASH_LENGTH } from './memory.js'
 
 /*
- * The functions of node.ts without native code, for browsers, where a page may forbid WebAssembly. `hash.test.ts`
- * compares the two.
+ * The functions of node.ts without native code, for browsers, where a page may forbid WebAssembly.
+ * `hash.test.ts` compares the two.
  */
 
 export function blake2b256Into(output: Uint8Array, input: Uint8Array): void {

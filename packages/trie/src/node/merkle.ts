@@ -4,8 +4,8 @@ import { HASH_LENGTH } from '../hash/memory.js'
 import { RADIX } from './node.js'
 
 /*
- * The binary Merkle tree over the sixteen children of a branch, in the memory for hashing. Two neighbours of a height
- * are hashed at once. Where there are no children below either, their hashes are known.
+ * The binary Merkle tree over the sixteen children of a branch, in the memory for hashing. Two neighbours of
+ * a height are hashed at once. Where there are no children below either, their hashes are known.
  */
 
 const { bytes } = hashMemory

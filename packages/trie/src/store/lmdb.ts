@@ -10,15 +10,16 @@ export interface LmdbStoreOptions {
   /** A folder for this trie only; created if it does not exist. */
   path: string
   /**
-   * Leaves freeing the nodes of forgotten versions to `free`, so that an update does not take longer for it. They are
-   * all over the file: freeing those of many versions together touches each of its pages once. Default false.
+   * Leaves freeing the nodes of forgotten versions to `free`, so that an update does not take longer for it.
+   * They are all over the file: freeing those of many versions together touches each of its pages once.
+   * Default false.
    */
   freesLater?: boolean
 }
 
 /**
- * The number of forgotten versions whose nodes are freed together. With more of them, more of the nodes are on the same page, and fewer
- * pages are written; until then they take space.
+ * The number of forgotten versions whose nodes are freed together. With more of them, more of the nodes are
+ * on the same page, and fewer pages are written; until then they take space.
  */
 const FREED_TOGETHER = 64
 
@@ -123,8 +124,8 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
   }
 
   /**
-   * What the kept versions do not need: what the oldest of them superseded, and those before it. Its ids are below those
-   * of the oldest version, which cannot be undone, so that no node gets one of them again.
+   * What the kept versions do not need: what the oldest of them superseded, and those before it. Its ids are
+   * below those of the oldest version, which cannot be undone, so that no node gets one of them again.
    */
   function startFreeing(): typeof freeing {
     const oldest = versions[0]?.sequence ?? 0

@@ -4,8 +4,8 @@ const SHORT = 16
 const MANY = 4096
 
 /**
- * The numbers from 0 to `size - 1`, sorted by what they stand for: first by a number of 16 bits, then as `compare`
- * says; those that are equal stay in order. Paths are hashes, so that the first nearly sorts them.
+ * The numbers from 0 to `size - 1`, sorted by what they stand for: first by a number of 16 bits, then as
+ * `compare` says; those that are equal stay in order. Paths are hashes, so that the first nearly sorts them.
  */
 export function sortedIndexes(
   size: number,

@@ -9,7 +9,10 @@ import {
 } from '@ratatosk/ledger'
 import type { SignedTransaction, TestKey } from '@ratatosk/test-kit'
 
-/** A Plutus V3 script that always succeeds: `(program 1.1.0 (lam context (con unit ())))`, as a CBOR byte string. */
+/**
+ * A Plutus V3 script that always succeeds: `(program 1.1.0 (lam context (con unit ())))`, as a CBOR byte
+ * string.
+ */
 const policy = fromHex('450101002499')
 
 /** Any cost model will do, because no engine runs. */

@@ -72,7 +72,10 @@ export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, l
   }
 }
 
-/** The outputs of the drafted transactions by reference, so that the state after a block is known without decoding. */
+/**
+ * The outputs of the drafted transactions by reference, so that the state after a block is known without
+ * decoding.
+ */
 const drafted = new Map<string, Uint8Array>()
 
 function draftedOutput(outref: Uint8Array): Uint8Array {

@@ -57,8 +57,8 @@ export function honestBlockOf(draw: Draw): TestBlock {
 }
 
 /**
- * Every proof that somebody could make of a block from what it really commits to: of each fraud, at each transaction, input,
- * output and key, and beyond the last.
+ * Every proof that somebody could make of a block from what it really commits to: of each fraud, at each
+ * transaction, input, output and key, and beyond the last.
  */
 export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {
   const { transactions, map, entries } = block

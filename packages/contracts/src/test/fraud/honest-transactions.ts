@@ -187,8 +187,8 @@ function outputsOf(block: TestBlock): (key: Uint8Array) => Uint8Array | undefine
 }
 
 /**
- * Every proof that somebody could make of the transactions of a block from what is really in it: of each fraud, at each output, input,
- * field and asset, and beyond the last.
+ * Every proof that somebody could make of the transactions of a block from what is really in it: of each
+ * fraud, at each output, input, field and asset, and beyond the last.
  */
 export function* transactionProofsOf(block: TestBlock): Generator<TransactionFraudProof, void> {
   const outputOf = outputsOf(block)

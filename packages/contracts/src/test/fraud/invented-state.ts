@@ -25,9 +25,9 @@ const ofCollateral = 10_000_000n
 const lastSlot = 2n ** 40n
 
 /**
- * A ledger for a transaction of which the vectors have no ledger: its inputs stand for outputs of the keys that have signed it, which hold
- * what it pays. If its signatures are random bytes or none and it has no other witnesses, a key of the tests signs it instead; the body
- * stays as it is.
+ * A ledger for a transaction of which the vectors have no ledger: its inputs stand for outputs of the keys
+ * that have signed it, which hold what it pays. If its signatures are random bytes or none and it has no
+ * other witnesses, a key of the tests signs it instead; the body stays as it is.
  */
 export function withInventedState(bytes: Uint8Array): InventedState {
   let decoded: Transaction
@@ -68,7 +68,10 @@ function signed(transaction: Transaction): Transaction {
   )
 }
 
-/** The outputs that inputs, reference inputs and collateral stand for. One input, of a key and no collateral if there is one, holds the rest. */
+/**
+ * The outputs that inputs, reference inputs and collateral stand for. One input, of a key and no collateral
+ * if there is one, holds the rest.
+ */
 function outputsFor({ body, witnesses }: Transaction, networkId: number): Entries {
   const keys = witnesses.keyWitnesses.map(({ publicKey }) => blake2b224(publicKey))
   const scripts = scriptInputs(body, witnesses)
@@ -90,7 +93,10 @@ function outputsFor({ body, witnesses }: Transaction, networkId: number): Entrie
   return outputs
 }
 
-/** The inputs that redeemers name by their places in order: they are locked by a script of the witness set, with a datum if there is one. */
+/**
+ * The inputs that redeemers name by their places in order: they are locked by a script of the witness set,
+ * with a datum if there is one.
+ */
 function scriptInputs(
   { inputs }: Transaction['body'],
   { redeemers, scripts, datums }: Transaction['witnesses'],

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import type { Draw } from './draw.js'
 
 /*
- * Transaction bodies in every encoding that the decoder accepts: definite and indefinite lengths, longer heads than needed, tags
- * or none, fields in any order, and fields that no fraud proof reads.
+ * Transaction bodies in every encoding that the decoder accepts: definite and indefinite lengths, longer
+ * heads than needed, tags or none, fields in any order, and fields that no fraud proof reads.
  */
 
 const head = (major: number, value: number | bigint, width: number): Uint8Array => {

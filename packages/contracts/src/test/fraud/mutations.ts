@@ -53,7 +53,9 @@ export interface Mutated {
 /** The redeemer, the header and its fields: a changed header has another hash. */
 const headerParts = 12
 
-/** A redeemer with a few parts exchanged, changed or removed: foreign keys, swapped sides, truncated proofs. */
+/**
+ * A redeemer with a few parts exchanged, changed or removed: foreign keys, swapped sides, truncated proofs.
+ */
 export function mutated(redeemer: PlutusData, pool: readonly PlutusData[], draw: Draw): Mutated {
   let result = redeemer
   let kind: MutationKind = 'items'

@@ -16,7 +16,8 @@ import {
 import { hashOf, hashOfNative, type WitnessedDraft, witnessed } from './witnessed.js'
 
 /*
- * Transactions as wallets make them: they spend an output of a script and one of a key, and pay two outputs. Each lacks one witness.
+ * Transactions as wallets make them: they spend an output of a script and one of a key, and pay two outputs.
+ * Each lacks one witness.
  */
 
 /** Two of three sign. */

@@ -21,9 +21,10 @@ import { native } from './witness-story.js'
 import { hashOf, hashOfNative, type Plutus } from './witnessed.js'
 
 /*
- * Blocks whose transactions keep every rule by which nodes judge, and use what layer 2 has: outputs of keys and of scripts of every
- * language, datums of every kind, reference scripts, tokens that are minted and burned, withdrawals, collateral, metadata, required
- * signers, validity intervals, and all encodings that the profile allows.
+ * Blocks whose transactions keep every rule by which nodes judge, and use what layer 2 has: outputs of keys
+ * and of scripts of every language, datums of every kind, reference scripts, tokens that are minted and
+ * burned, withdrawals, collateral, metadata, required signers, validity intervals, and all encodings that the
+ * profile allows.
  */
 
 export const signers: readonly TestKey[] = Array.from({ length: 14 }, (_, index) => testKey(`rich ${index}`))

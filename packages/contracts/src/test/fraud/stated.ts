@@ -56,7 +56,10 @@ export const statedOf = (
   }
 }
 
-/** How many redeemers were tried: stated frauds, and those with their parts changed; and how many of both by the machine. */
+/**
+ * How many redeemers were tried: stated frauds, and those with their parts changed; and how many of both by
+ * the machine.
+ */
 export interface Tried {
   readonly proofs: number
   readonly mutations: number

@@ -62,7 +62,9 @@ const byron = honestWith({
 const longByron = honestWith({
   outputs: [outputWith({ lovelace: paid, address: Uint8Array.of(0x82, 0xd8, 0x18, ...new Uint8Array(300)) })],
 })
-/** Burns what has a name with a head that is not the shortest, which comes from a genesis, and pays the rest. */
+/**
+ * Burns what has a name with a head that is not the shortest, which comes from a genesis, and pays the rest.
+ */
 const loose = honestWith({
   inputs: [specials.looselyGold],
   outputs: [outputWith({ lovelace: 4_800_000n, tokens: [gold] })],

@@ -59,7 +59,10 @@ const lie = (what: string, plan: Plan, twin: Plan, prove: Prove, isDecoded = tru
   isDecoded,
 })
 
-/** What the inputs of a transaction stand for. @param count of outputs that are shown; by default those of all inputs */
+/**
+ * What the inputs of a transaction stand for. @param count of outputs that are shown; by default those of all
+ * inputs
+ */
 export function resolvedOf(block: TestBlock, count?: number, position = 0): ResolvedOutputs {
   const { inputs, referenceInputs } = partsOf(block.transactions[position]!)
   const outputs = [...inputs, ...referenceInputs].map(

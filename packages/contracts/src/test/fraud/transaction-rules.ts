@@ -4,7 +4,10 @@ import { decodeOutputReference, decodeTransactionOutput, outputReferenceKey } fr
 import type { TestBlock } from './blocks.js'
 import { rules } from './transactions.js'
 
-/** What the transactions of these tests lack: witnesses, and scripts that inputs and minting need. Other policies know that. */
+/**
+ * What the transactions of these tests lack: witnesses, and scripts that inputs and minting need. Other
+ * policies know that.
+ */
 const ofWitnesses = new Set([
   'MissingVKeyWitnessesUTXOW',
   'MissingScriptWitnessesUTXOW',
@@ -20,7 +23,9 @@ const ofWitnesses = new Set([
   'MalformedReferenceScripts',
 ])
 
-/** The predicates, besides those of witnesses, of the first transaction that `judgeBlock` refuses a block for. */
+/**
+ * The predicates, besides those of witnesses, of the first transaction that `judgeBlock` refuses a block for.
+ */
 export async function transactionRulesBrokenBy(block: TestBlock): Promise<string[]> {
   const before = new Map(
     Array.from(block.outputsBefore, ([key, output]) => [

@@ -18,7 +18,9 @@ import {
  * Transactions whose every part can be chosen, over the outputs of the story.
  */
 
-/** The rules of the layer 2: its slot 1005 is the first of the blocks in these tests, and slot 1034 the last. */
+/**
+ * The rules of the layer 2: its slot 1005 is the first of the blocks in these tests, and slot 1034 the last.
+ */
 export const rules: ProvableRules = {
   parameters,
   networkId: 0,
@@ -64,7 +66,10 @@ export const text = (name: string): Uint8Array => new TextEncoder().encode(name)
 /** Assets by policy and name. */
 export type Tokens = readonly (readonly [policy: Uint8Array, name: Uint8Array, quantity: bigint])[]
 
-/** A map of policies to maps of names, in order; a policy that comes again has another entry only if it is not the last. */
+/**
+ * A map of policies to maps of names, in order; a policy that comes again has another entry only if it is not
+ * the last.
+ */
 export function assets(tokens: Tokens, shape: typeof map = map): Uint8Array {
   const byPolicy = new Map<string, (readonly [Uint8Array, Uint8Array])[]>()
   for (const [id, name, quantity] of tokens) {
@@ -162,7 +167,9 @@ export const gold: Tokens[number] = [policy(1), text('gold'), 7n]
 const silver: Tokens[number] = [policy(1), text('a name of silver that is longer!'), 3n]
 const other: Tokens[number] = [policy(2), text(''), 9n]
 export const goldTokens: Tokens = [other, silver, gold]
-/** Gold whose name has a head that is not the shortest: no block of these rules makes it, but a genesis may. */
+/**
+ * Gold whose name has a head that is not the shortest: no block of these rules makes it, but a genesis may.
+ */
 const loosely = map(
   [uint(0), string(keyAddress(9))],
   [

@@ -31,7 +31,8 @@ export function translatePolicy(script: PlutusScript): (redeemer: PlutusData, na
   return (redeemer, name) => {
     const minted = new MapData(listOf([new Pair(new BytesData(name), new IntData(1))]))
     const mint = new MapData(listOf([new Pair(policy, minted)]))
-    // What the policies read of a transaction: its reference inputs, of which it has none here, and what it mints.
+    // What the policies read of a transaction: its reference inputs, of which it has none here, and what it
+    // mints.
     const transaction = new ConstrData(0, listOf<Data>([nothing, nothing, nothing, new IntData(0), mint]))
     const purpose = new ConstrData(0, listOf<Data>([policy]))
     try {
@@ -65,7 +66,8 @@ export type Stated = readonly [fraud: string, redeemer: Uint8Array]
 /** Tries redeemers of a policy against honest blocks. */
 export interface Trial {
   /**
-   * Tries redeemers, and changes of them, in which parts of others and of those of the block before are put too.
+   * Tries redeemers, and changes of them, in which parts of others and of those of the block before are put
+   * too.
    *
    * @throws Error (rejects) if the policy accepts one, or if the translated script and the machine disagree
    */

@@ -95,7 +95,10 @@ function* scenarios(): Generator<VectorTransactions, void> {
   }
 }
 
-/** If the parameters change in a run, it does not tell where: from its first boundary of epochs on, those after the run count. */
+/**
+ * If the parameters change in a run, it does not tell where: from its first boundary of epochs on, those
+ * after the run count.
+ */
 function* runs(): Generator<VectorTransactions, void> {
   for (const { name, unspent: before, events, parametersBefore, parametersAfter } of ledgerRuns(
     folder('ledger-rules'),
@@ -157,7 +160,10 @@ function apply(transaction: Transaction, unspent: Entries): void {
   for (const { reference, output } of produced) unspent.set(hexOf(reference), output.bytes)
 }
 
-/** The rules that nodes judge by and no policy proves: nobody loses by them. A header does not commit to the flag that scripts fail. */
+/**
+ * The rules that nodes judge by and no policy proves: nobody loses by them. A header does not commit to the
+ * flag that scripts fail.
+ */
 const unproven = new Set([
   'CollateralContainsNonADA',
   'ConflictingMetadataHash',
@@ -184,8 +190,9 @@ const unproven = new Set([
 ])
 
 /**
- * What policies have to say of a block: nothing of an honest one, nor of one whose transactions break only rules that no policy proves; of
- * another, that it is a fraud. Of scripts, whoever recorded the vector has told what they answer.
+ * What policies have to say of a block: nothing of an honest one, nor of one whose transactions break only
+ * rules that no policy proves; of another, that it is a fraud. Of scripts, whoever recorded the vector has
+ * told what they answer.
  */
 export type Judgement =
   | { readonly kind: 'honest' }

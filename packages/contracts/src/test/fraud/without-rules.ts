@@ -41,8 +41,8 @@ export interface WithoutRules<Proof> {
 }
 
 /**
- * Declares the tests of an instrumented build of a policy: each breach is refused by the rule that it names, and passes without it, and
- * each rule has a breach.
+ * Declares the tests of an instrumented build of a policy: each breach is refused by the rule that it names,
+ * and passes without it, and each rule has a breach.
  */
 export function judgeWithoutRules<Proof>(policy: WithoutRules<Proof>): void {
   const { title, parameters, breaches, verdict, judge } = policy

@@ -41,7 +41,10 @@ export const richTransaction = witnessed({
   scriptDataHash: blake2b256(datumA),
 })
 
-/** The rich transaction, a payment among a hundred signatures, and ordinary transactions, each of which lacks one witness. */
+/**
+ * The rich transaction, a payment among a hundred signatures, and ordinary transactions, each of which lacks
+ * one witness.
+ */
 function manyLies() {
   const outputs = new Map([...coinsBefore(), ...ordinaryCoins()])
   const second = witnessed({

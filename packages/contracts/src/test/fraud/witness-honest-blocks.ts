@@ -47,7 +47,10 @@ export interface HonestDraft {
   readonly before: Entries
 }
 
-/** A transaction with every witness that it needs. @param from the index of its first output, which is unique in a block */
+/**
+ * A transaction with every witness that it needs. @param from the index of its first output, which is unique
+ * in a block
+ */
 export function honestDraft(draw: Draw, from: number): HonestDraft {
   let next = from
   const before: Entries = new Map()
@@ -187,8 +190,8 @@ export interface StatedFraud {
 }
 
 /**
- * Every proof that somebody could make of the witnesses of a block from what it really commits to: of each fraud, at each signature, key, script
- * and datum, and beyond the last.
+ * Every proof that somebody could make of the witnesses of a block from what it really commits to: of each
+ * fraud, at each signature, key, script and datum, and beyond the last.
  */
 export function* witnessProofsOf(
   block: TestBlock,

@@ -30,7 +30,10 @@ import {
 } from './witness-story.js'
 import { hashOf, hashOfNative, type Plutus } from './witnessed.js'
 
-/** A block whose only fault is in witnesses, and the proof of it. The same proof of the honest block proves nothing. */
+/**
+ * A block whose only fault is in witnesses, and the proof of it. The same proof of the honest block proves
+ * nothing.
+ */
 export interface WitnessLie {
   readonly what: string
   /** The rule of the ledger that the block breaks; others follow from it. */

@@ -105,7 +105,10 @@ const own: readonly RuleNote[] = [
   ),
 ]
 
-/** What the README says about the rules of the witness policy: those of opening a block are the ledger policy's. */
+/**
+ * What the README says about the rules of the witness policy: those of opening a block are the ledger
+ * policy's.
+ */
 export const witnessFraudNotes: readonly RuleNote[] = [
   ...ledgerFraudNotes.filter(({ rule }) => witnessBreaches.some((breach) => breach.rule === rule)),
   ...own,

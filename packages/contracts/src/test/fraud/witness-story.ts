@@ -12,7 +12,8 @@ import {
 } from './witnessed.js'
 
 /*
- * One block: a transaction that needs every kind of witness, and two payments. The first spends what another made.
+ * One block: a transaction that needs every kind of witness, and two payments. The first spends what another
+ * made.
  */
 
 export const [alice, bob, carol, dave, erin, frank, grace, heidi] = [
@@ -47,7 +48,9 @@ function nested(kind: number, scripts: readonly Uint8Array[]): Uint8Array {
 
 export { native }
 
-/** Alice signs; two of Bob, Grace and the time from slot 100 do; and it is before slot 300, or Grace signs. */
+/**
+ * Alice signs; two of Bob, Grace and the time from slot 100 do; and it is before slot 300, or Grace signs.
+ */
 export const vault = native.all(
   native.signature(alice.hash),
   native.atLeast(2, native.signature(bob.hash), native.signature(grace.hash), native.from(100)),

@@ -52,7 +52,10 @@ const firstConviction: Conviction = {
   redeemer: convicting(firstHeader).redeemer,
 }
 
-/** Removes the first of two blocks in the transaction that mints the verdict, and slashes its operator, whose entry is given. */
+/**
+ * Removes the first of two blocks in the transaction that mints the verdict, and slashes its operator, whose
+ * entry is given.
+ */
 const slashing = (
   world: World,
   approach: SlashingApproach,
@@ -142,8 +145,8 @@ export const chain = (count: number): Header[] => {
 export const [, thirdHeader = secondHeader, fourthHeader = secondHeader] = chain(3)
 
 /**
- * Prunes blocks behind the root: the first block was removed. The inputs are in another order than the list: the root is the last of them,
- * the blocks go backwards.
+ * Prunes blocks behind the root: the first block was removed. The inputs are in another order than the list:
+ * the root is the last of them, the blocks go backwards.
  *
  * @param next the block behind those, which stays
  */

@@ -22,8 +22,8 @@ import {
 } from '../world.js'
 
 /*
- * Transactions that the operator registry accepts. Turns start at slots 40, 100, 160, …; changes happen in slots 50 to 59, and so
- * take effect in slot 160 while the queue runs.
+ * Transactions that the operator registry accepts. Turns start at slots 40, 100, 160, …; changes happen in
+ * slots 50 to 59, and so take effect in slot 160 while the queue runs.
  */
 
 export const registryToken = ({ registry }: World, quantity = 1n): Token => ({

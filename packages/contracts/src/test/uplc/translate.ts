@@ -38,14 +38,18 @@ import {
   unit,
 } from './values.js'
 
-/** What a variable stands for: a name in JavaScript, or a builtin function, so that calls of it are direct. */
+/**
+ * What a variable stands for: a name in JavaScript, or a builtin function, so that calls of it are direct.
+ */
 type Bound = string | BuiltinName
 
 /**
- * Translates a script to a function of JavaScript: what the script evaluates to, without its costs, many times as fast as a machine. It
- * throws `Failure` where the script fails. Where the script recurs deeper than the stack of JavaScript, it throws a RangeError.
+ * Translates a script to a function of JavaScript: what the script evaluates to, without its costs, many
+ * times as fast as a machine. It throws `Failure` where the script fails. Where the script recurs deeper than
+ * the stack of JavaScript, it throws a RangeError.
  *
- * Plutus Core evaluates arguments before a function is called, as JavaScript does, so each term has a direct translation.
+ * Plutus Core evaluates arguments before a function is called, as JavaScript does, so each term has a direct
+ * translation.
  */
 export function translate({ bytes }: PlutusScript): (argument: unknown) => unknown {
   const { body } = parseUPLC(new CborReader(bytes).readBytes(), 'flat')
@@ -101,8 +105,8 @@ function builtinIn(term: UPLCTerm, scope: readonly Bound[]): BuiltinName | undef
 }
 
 /**
- * A function and the arguments that it is applied to. plu-ts passes several arguments at once as a `case` of a `constr` with them as
- * fields.
+ * A function and the arguments that it is applied to. plu-ts passes several arguments at once as a `case` of
+ * a `constr` with them as fields.
  */
 function applied(term: UPLCTerm): { callee: UPLCTerm; args: UPLCTerm[] } {
   const args: UPLCTerm[] = []

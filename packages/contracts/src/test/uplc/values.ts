@@ -2,7 +2,8 @@ import { equalBytes } from '@ratatosk/cbor'
 import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 
 /*
- * Values of Untyped Plutus Core. Functions are functions of one argument, booleans and byte strings are those of JavaScript.
+ * Values of Untyped Plutus Core. Functions are functions of one argument, booleans and byte strings are those
+ * of JavaScript.
  */
 
 /** A script fails. */

@@ -12,8 +12,9 @@ export const isRenounced = define(
 )
 
 /**
- * Whether a credential authorises the transaction: its key is among the required signers, or an output that its script locks is
- * spent, which the ledger allows only if the script succeeds. A renounced credential authorises nothing.
+ * Whether a credential authorises the transaction: its key is among the required signers, or an output that
+ * its script locks is spent, which the ledger allows only if the script succeeds. A renounced credential
+ * authorises nothing.
  */
 export const authorises = (credential: Data, transaction: List): Bool =>
   call(authority, credential, transaction)

@@ -23,7 +23,8 @@ export const outputRules = (name: string, output: Data, expected: ExpectedOutput
 /**
  * The rules of a continuing output: a spent one paid back with a new datum.
  *
- * @param leastAda the least lovelace it holds; by default, as much as the spent one held. More is allowed, because a longer
+ * @param leastAda the least lovelace it holds; by default, as much as the spent one held. More is allowed,
+ *   because a longer
  *   datum needs more
  */
 export const continuingOutputRules = (

@@ -22,8 +22,8 @@ import { at, both, either, fieldsOf, isNone, isTrue, itemAt, lengthOf, valueIn }
 import { type Bool, bind, choose, type Data, type Int, type List, recursive, scope } from './term.js'
 
 /*
- * Operators take turns of equal length, counted from POSIX time zero, in the order of the registry. In a turn count the
- * operators whose time spans the turn's start: from `activeFrom` on, and before `activeUntil`.
+ * Operators take turns of equal length, counted from POSIX time zero, in the order of the registry. In a turn
+ * count the operators whose time spans the turn's start: from `activeFrom` on, and before `activeUntil`.
  */
 
 /** Whether an entry of the registry is the operator's. */
@@ -70,9 +70,10 @@ const countingAt = (start: Int, operators: List): List =>
   )(operators)
 
 /**
- * When a change of the operators takes effect. While the queue runs: at the start of the turn after next, counted from the last
- * turn that the transaction can be included in, so that the turn in progress and the next keep their operators. While it does
- * not, nobody has a turn to lose: at the start of the turn of the lower validity bound.
+ * When a change of the operators takes effect. While the queue runs: at the start of the turn after next,
+ * counted from the last turn that the transaction can be included in, so that the turn in progress and the
+ * next keep their operators. While it does not, nobody has a turn to lose: at the start of the turn of the
+ * lower validity bound.
  */
 export const effectiveTime = (running: Data, transaction: List, turnLength: Int): Int =>
   multiplyInteger(

@@ -26,11 +26,13 @@ import {
 /*
  * The part of plu-ts that the validators use: terms, recursion and the compiler, over untyped Plutus data.
  *
- * plu-ts's dot notation is not used, for two reasons. It binds each field with `plet`, and the compiler hoists equal
- * `plet`s out of branches, so that a branch not taken may be evaluated and fail. And it treats the parts of a constructor
- * as data still to be unwrapped, which they are not. Here a value is evaluated where `bind` is written and nowhere else.
+ * plu-ts's dot notation is not used, for two reasons. It binds each field with `plet`, and the compiler
+ * hoists equal `plet`s out of branches, so that a branch not taken may be evaluated and fail. And it treats
+ * the parts of a constructor as data still to be unwrapped, which they are not. Here a value is evaluated
+ * where `bind` is written and nowhere else.
  *
- * TypeScript checks the types of terms. plu-ts is told `data` for every term: it needs types for its dot notation only.
+ * TypeScript checks the types of terms. plu-ts is told `data` for every term: it needs types for its dot
+ * notation only.
  */
 
 export type Bool = Term<PBool>
@@ -69,8 +71,8 @@ export function lambda<A extends PType, B extends PType>(
 }
 
 /**
- * A sequence of bindings that ends in a term. Each `yield* bind(value)` is a strict `let`: it evaluates the value once, at
- * that point, for everything below it.
+ * A sequence of bindings that ends in a term. Each `yield* bind(value)` is a strict `let`: it evaluates the
+ * value once, at that point, for everything below it.
  *
  * @example
  * const doubled = scope(function* () {
@@ -112,8 +114,9 @@ type Config = Parameters<Term<PType>['toIR']>[0]
 let linker: ((closed: Term<PType>, config: Config, depth: bigint) => Ir) | undefined
 
 /**
- * Terms keep what they translate to, by depth. Variables count from where they are used, so that a closed term may be
- * translated at any depth; at one that no other translation uses, nothing kept from it is taken up.
+ * Terms keep what they translate to, by depth. Variables count from where they are used, so that a closed
+ * term may be translated at any depth; at one that no other translation uses, nothing kept from it is taken
+ * up.
  */
 let unusedDepth = 0n
 const depthOfItsOwn = (): bigint => {
@@ -122,8 +125,8 @@ const depthOfItsOwn = (): bigint => {
 }
 
 /**
- * Binds every {@link hoisted} term that a closed script uses at its start, each behind those it uses. plu-ts's own hoisting
- * repeats hoisted terms that are used inside others; a large script doubles by it.
+ * Binds every {@link hoisted} term that a closed script uses at its start, each behind those it uses.
+ * plu-ts's own hoisting repeats hoisted terms that are used inside others; a large script doubles by it.
  */
 export function linked<A extends PType>(script: Term<A>): Term<A> {
   return new Term<A>(data, (config) => {
@@ -151,7 +154,10 @@ export function linked<A extends PType>(script: Term<A>): Term<A> {
   })
 }
 
-/** A function whose code is in the script once, however often it is called. It must be closed: it uses its argument only. */
+/**
+ * A function whose code is in the script once, however often it is called. It must be closed: it uses its
+ * argument only.
+ */
 export function define<A extends PType, B extends PType>(
   body: (input: Term<A>) => Term<B>,
 ): (input: Term<A>) => Term<B> {

@@ -31,11 +31,12 @@ import {
 } from '../core/term.js'
 
 /*
- * A reader of CBOR (RFC 8949) for transactions that the ledger's decoder accepts: it finds the same items at the same places,
- * also of indefinite length. It need not refuse what the decoder refuses: no honest block holds such a transaction.
+ * A reader of CBOR (RFC 8949) for transactions that the ledger's decoder accepts: it finds the same items at
+ * the same places, also of indefinite length. It need not refuse what the decoder refuses: no honest block
+ * holds such a transaction.
  *
- * It does not read every encoding. Keys of maps, tags and output references must be in their shortest form, and references
- * definite; otherwise it fails, and so does the fraud proof.
+ * It does not read every encoding. Keys of maps, tags and output references must be in their shortest form,
+ * and references definite; otherwise it fails, and so does the fraud proof.
  */
 
 /** The place of something that is not there. */
@@ -45,8 +46,8 @@ export const nowhere = -1
 const breakByte = 0xff
 
 /**
- * By first byte: the length of an item that needs no more to tell its length (1–24), {@link container} and the number of items
- * in an array, a map or a tag, or {@link longHead}.
+ * By first byte: the length of an item that needs no more to tell its length (1–24), {@link container} and
+ * the number of items in an array, a map or a tag, or {@link longHead}.
  */
 const container = 128
 const longHead = 255
@@ -204,7 +205,10 @@ export const argumentAt = defineOf<[PByteString, PInt], PInt>(2, (cbor, place) =
   withHead(cbor, place, (argument) => argument),
 )
 
-/** Where the value of a field of a map is, by its key under 24; {@link nowhere} if the map lacks it. Fails at longer keys. */
+/**
+ * Where the value of a field of a map is, by its key under 24; {@link nowhere} if the map lacks it. Fails at
+ * longer keys.
+ */
 export const fieldAt = (cbor: Bytes, map: Int, key: number): Int => fieldUnder(cbor, map, integer(key))
 
 /** {@link fieldAt} for a key that a proof names. */
@@ -237,7 +241,9 @@ export const fieldUnder = defineOf<[PByteString, PInt, PInt], PInt>(3, (cbor, ma
   }),
 )
 
-/** {@link nowhere} at the break of an item of indefinite length, of which `left` is negative; fails elsewhere. */
+/**
+ * {@link nowhere} at the break of an item of indefinite length, of which `left` is negative; fails elsewhere.
+ */
 const atBreak = (left: Int, byte: Int): Int =>
   choose(
     both(equalsInteger(byte, integer(breakByte)), lessThanInteger(left, integer(0))),
@@ -282,7 +288,9 @@ export const withArray = <T extends PType>(
     return choose(isArray(indexByteString(cbor, place)), withHead(cbor, place, then), fail())
   })
 
-/** Whether no item is left; `left` is negative in a container of indefinite length, which ends at its break. */
+/**
+ * Whether no item is left; `left` is negative in a container of indefinite length, which ends at its break.
+ */
 export const isEnd = (cbor: Bytes, left: Int, place: Int): Bool =>
   choose(
     lessThanInteger(left, integer(0)),
@@ -320,11 +328,15 @@ const count = defineOf<[PByteString, PInt, PLam<PInt, PBool>], PInt>(3, (cbor, c
   ),
 )
 
-/** How many items of an array, or keys of a map, satisfy a condition on their place. Of {@link nowhere}, none. */
+/**
+ * How many items of an array, or keys of a map, satisfy a condition on their place. Of {@link nowhere}, none.
+ */
 export const countIn = (cbor: Bytes, collection: Int, condition: (place: Int) => Bool): Int =>
   count(cbor, collection, lambda<PInt, PBool>(condition))
 
-/** Where the item of an array is, by its index from 0; {@link nowhere} behind the last, and before the first. */
+/**
+ * Where the item of an array is, by its index from 0; {@link nowhere} behind the last, and before the first.
+ */
 export const elementAt = defineOf<[PByteString, PInt, PInt], PInt>(3, (cbor, array, index) =>
   scope(function* () {
     const behind = yield* bind(call<Skip>(skipIn, cbor))

@@ -55,8 +55,8 @@ const references = (body: Bytes, set: Int): Bytes =>
   })
 
 /**
- * A validator that succeeds if it reads a transaction body as the redeemer `[body, reading]` says; for tests. The reading is the
- * inputs, the reference inputs, the fee in 8 bytes, and the outputs as encoded.
+ * A validator that succeeds if it reads a transaction body as the redeemer `[body, reading]` says; for tests.
+ * The reading is the inputs, the reference inputs, the fee in 8 bytes, and the outputs as encoded.
  */
 export const readingCheck = (_book: RuleBook, context: Data): Unit =>
   scope(function* () {

@@ -44,9 +44,9 @@ const lengthByFirstByte = Uint8Array.from({ length: 256 }, (_, first) => {
 })
 
 /**
- * Whether CBOR has more items than layer 2 allows, or a head that is not the shortest: the profile's rules `TooManyItems` and
- * `LongHeadsNotSupported`. Every head is an item, those of containers, tags and chunks of strings included. Fails if neither is
- * so, because it reads beyond the end.
+ * Whether CBOR has more items than layer 2 allows, or a head that is not the shortest: the profile's rules
+ * `TooManyItems` and `LongHeadsNotSupported`. Every head is an item, those of containers, tags and chunks of
+ * strings included. Fails if neither is so, because it reads beyond the end.
  */
 export const isUnreadable = define<PByteString, PBool>((cbor) =>
   call<PBool>(
@@ -82,7 +82,9 @@ export const isUnreadable = define<PByteString, PBool>((cbor) =>
   ),
 )
 
-/** True if the argument of a head fits into a shorter one; otherwise goes on behind the head and its string. */
+/**
+ * True if the argument of a head fits into a shorter one; otherwise goes on behind the head and its string.
+ */
 const behindLongHead = (cbor: Bytes, first: Int, place: Int, goOn: (behind: Int) => Bool): Bool =>
   scope(function* () {
     const size = yield* bind(argumentSize(modInteger(first, integer(32))))

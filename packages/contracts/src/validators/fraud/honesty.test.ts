@@ -18,8 +18,9 @@ import { rules } from '../../test/fraud/transactions.js'
 import { openTrial, type Trial } from '../../test/fraud/trial.js'
 
 /**
- * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks; otherwise a few. `RATATOSK_HONEST_FROM=5001` begins with that seed, so that a long
- * run can be split. `RATATOSK_HONEST_MUTATIONS` is how many changed redeemers each policy gets in each block.
+ * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks; otherwise a few. `RATATOSK_HONEST_FROM=5001` begins
+ * with that seed, so that a long run can be split. `RATATOSK_HONEST_MUTATIONS` is how many changed redeemers
+ * each policy gets in each block.
  */
 const isLong = process.env.RATATOSK_HONEST_BLOCKS !== undefined
 const blocks = Number(process.env.RATATOSK_HONEST_BLOCKS ?? 4)

@@ -52,13 +52,16 @@ import {
 } from './references.js'
 
 /*
- * Frauds in what a block does to outputs. Each is the negation of a rule that every valid block keeps, shown at one key of the
- * header's maps.
+ * Frauds in what a block does to outputs. Each is the negation of a rule that every valid block keeps, shown
+ * at one key of the header's maps.
  */
 
 type FraudCheck = Check<Accused>
 
-/** Input `index` of a transaction is noted as spent by another transaction, or not at all. `[transaction, index, output]` */
+/**
+ * Input `index` of a transaction is noted as spent by another transaction, or not at all.
+ * `[transaction, index, output]`
+ */
 const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const opening = yield* bind(unListData(at(fields, 0)))
@@ -70,7 +73,10 @@ const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
     })
   })
 
-/** An output is noted as spent by a transaction that is not in the block or lacks such an input. `[key, output, spender]` */
+/**
+ * An output is noted as spent by a transaction that is not in the block or lacks such an input.
+ * `[key, output, spender]`
+ */
 const spentWithoutInput: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const key = yield* bind(unBData(at(fields, 0)))
@@ -120,7 +126,10 @@ const outputNotNoted: FraudCheck = (book, block, fields) =>
     })
   })
 
-/** An output is noted as made by a transaction that is not in the block or does not make it. `[key, output, maker]` */
+/**
+ * An output is noted as made by a transaction that is not in the block or does not make it.
+ * `[key, output, maker]`
+ */
 const inventedOutput: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const key = yield* bind(unBData(at(fields, 0)))
@@ -186,8 +195,8 @@ const spentBeforeMade: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The outputs after the block do not follow from those before it, at one key. `[key, output, before, after]`; `before` is read
- * if the block does not note the output.
+ * The outputs after the block do not follow from those before it, at one key. `[key, output, before, after]`;
+ * `before` is read if the block does not note the output.
  */
 const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
   scope(function* () {
@@ -205,8 +214,9 @@ const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The hash that a transaction's record gives for what an input or reference input stands for is not that of the output.
- * `[transaction, index, hashes, output, before]`: inputs count first; `before` is read if the block does not note the output.
+ * The hash that a transaction's record gives for what an input or reference input stands for is not that of
+ * the output. `[transaction, index, hashes, output, before]`: inputs count first; `before` is read if the
+ * block does not note the output.
  */
 const wrongResolved: FraudCheck = (book, block, fields) =>
   scope(function* () {
@@ -230,7 +240,10 @@ const wrongResolved: FraudCheck = (book, block, fields) =>
     })
   })
 
-/** Reference input `index` of a transaction is spent before it, made by or after it, or nowhere. `[transaction, index, output, before]` */
+/**
+ * Reference input `index` of a transaction is spent before it, made by or after it, or nowhere.
+ * `[transaction, index, output, before]`
+ */
 const referenceInputMissing: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const opening = yield* bind(unListData(at(fields, 0)))
@@ -254,7 +267,10 @@ const referenceInputMissing: FraudCheck = (book, block, fields) =>
     return book.enforce({ 'reference-input-is-missing': missing })
   })
 
-/** The block has a transaction at a position, and none at one before. `[missing position, proof, position, record, proof]` */
+/**
+ * The block has a transaction at a position, and none at one before.
+ * `[missing position, proof, position, record, proof]`
+ */
 const gapInTransactions: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const missing = yield* bind(unIData(at(fields, 0)))

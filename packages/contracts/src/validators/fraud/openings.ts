@@ -39,8 +39,8 @@ import {
 import { noValue, rootAt, rootExcluding, rootIncluding } from '../mpf/proof.js'
 
 /*
- * A fraud proof opens what a header commits to: transactions and outputs of its transactions map, and outputs before and after the
- * block. Each opening comes with the rules that tie it to the header.
+ * A fraud proof opens what a header commits to: transactions and outputs of its transactions map, and outputs
+ * before and after the block. Each opening comes with the rules that tie it to the header.
  */
 
 /** Lengths and offsets of the records in the transactions map, as `@ratatosk/block` encodes them. */
@@ -56,7 +56,10 @@ const outputRecord = { length: 48, created: 0, spent: 8, hash: 16 } as const
 const transactionKind = 2
 const hashBytes = 32
 
-/** Opens parts of a header for the frauds of a policy. Each binds only what it opens, so that no policy holds what it does not need. */
+/**
+ * Opens parts of a header for the frauds of a policy. Each binds only what it opens, so that no policy holds
+ * what it does not need.
+ */
 export type Opening<T> = Generator<Term<PType>, T, Term<PType>>
 
 /** The transactions of the header that a fraud proof is about. Each function fails unless its rules hold. */
@@ -245,9 +248,13 @@ export const resolvedHashOf = (transaction: Bytes): Bytes =>
   part(transaction, transactionRecord.resolved, hashBytes)
 export const feesSoFarOf = (transaction: Bytes): Int => number(transaction, transactionRecord.feesSoFar)
 
-/** One more than the position of the transaction that made the output; 0 for an output from before the block. */
+/**
+ * One more than the position of the transaction that made the output; 0 for an output from before the block.
+ */
 export const createdOf = (output: Bytes): Int => number(output, outputRecord.created)
-/** One more than the position of the transaction that spends the output; 0 if it is unspent after the block. */
+/**
+ * One more than the position of the transaction that spends the output; 0 if it is unspent after the block.
+ */
 export const spentOf = (output: Bytes): Int => number(output, outputRecord.spent)
 export const outputHashOf = (output: Bytes): Bytes => part(output, outputRecord.hash, hashBytes)
 
@@ -283,7 +290,10 @@ export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
 export const next = (position: Int): Int => addInteger(position, integer(1))
 export const previous = (noted: Int): Int => subtractInteger(noted, integer(1))
 
-/** Bytes in the redeemer, or those of the inline datum of a reference input, by its index: for what a redeemer cannot hold. */
+/**
+ * Bytes in the redeemer, or those of the inline datum of a reference input, by its index: for what a redeemer
+ * cannot hold.
+ */
 const suppliedBytes = defineOf<[PData, PList<PData>], PByteString>(2, (supplied, referenceInputs) =>
   scope(function* () {
     const content = yield* bind(at(fieldsOf(supplied), 0))

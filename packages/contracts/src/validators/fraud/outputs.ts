@@ -27,8 +27,8 @@ import { isThere } from './references.js'
 import { hashOfScript } from './witness-set.js'
 
 /*
- * Transaction outputs, in the array form of the Shelley era or the map form since Babbage: `[address, value, datum hash]` or
- * `{0: address, 1: value, 2: datum, 3: reference script}`.
+ * Transaction outputs, in the array form of the Shelley era or the map form since Babbage:
+ * `[address, value, datum hash]` or `{0: address, 1: value, 2: datum, 3: reference script}`.
  */
 
 const isMapOutput = (output: Bytes): Bool => isMap(indexByteString(output, integer(0)))
@@ -59,7 +59,8 @@ export const datumHashIn = (output: Bytes): Bytes =>
 export const paymentHashIn = (address: Bytes): Bytes => sliceByteString(integer(1), integer(28), address)
 
 /**
- * Whether a key unlocks an address (CIP-19 types 0, 2, 4 and 6), or a script (1, 3, 5 and 7). Of Byron addresses, neither is true.
+ * Whether a key unlocks an address (CIP-19 types 0, 2, 4 and 6), or a script (1, 3, 5 and 7). Of Byron
+ * addresses, neither is true.
  */
 export const isLockedBy = (credential: 'key' | 'script', address: Bytes): Bool =>
   scope(function* () {
@@ -69,7 +70,10 @@ export const isLockedBy = (credential: 'key' | 'script', address: Bytes): Bool =
     return both(lessThanInteger(header, integer(128)), credential === 'key' ? isKey : not(isKey))
   })
 
-/** Whether a script, by its hash, is the reference script of an output: tag 24 before a byte string that holds `[language, script]`. */
+/**
+ * Whether a script, by its hash, is the reference script of an output: tag 24 before a byte string that holds
+ * `[language, script]`.
+ */
 export const refersTo = defineOf<[PByteString, PByteString], PBool>(2, (output, hash) =>
   scope(function* () {
     const place = yield* bind(choose(isMapOutput(output), fieldAt(output, integer(0), 3), integer(nowhere)))

@@ -8,7 +8,9 @@ import { type LanguageViews, witnessFrauds } from './witness-frauds.js'
 /** Proves that a block does to outputs what no valid block does. Without parameters. */
 export const ledgerFraud = (book: RuleBook, context: Data): Unit => fraudPolicy(book, ledgerFrauds, context)
 
-/** Proves that a transaction of a block breaks a rule of its own. The parameters are the rules of the layer 2. */
+/**
+ * Proves that a transaction of a block breaks a rule of its own. The parameters are the rules of the layer 2.
+ */
 export const transactionFraud = (book: RuleBook, parameters: RuleParameters, context: Data): Unit =>
   fraudPolicy(book, transactionFrauds(parameters), context)
 

@@ -53,10 +53,12 @@ export interface Frauds<Block> {
 }
 
 /**
- * A policy of fraud proofs. Its redeemer names a fraud by its constructor; the first field is the header of a block. If the rest
- * proves the fraud, one token is minted, the verdict, whose name is the header's hash. Verdicts may be burned without a proof.
+ * A policy of fraud proofs. Its redeemer names a fraud by its constructor; the first field is the header of a
+ * block. If the rest proves the fraud, one token is minted, the verdict, whose name is the header's hash.
+ * Verdicts may be burned without a proof.
  *
- * A verdict speaks of the header's bytes only. It does not depend on the transaction that mints it, or on the state queue.
+ * A verdict speaks of the header's bytes only. It does not depend on the transaction that mints it, or on the
+ * state queue.
  */
 export const fraudPolicy = <Block>(book: RuleBook, { open, checks }: Frauds<Block>, context: Data): Unit =>
   scope(function* () {

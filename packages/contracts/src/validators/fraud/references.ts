@@ -32,8 +32,8 @@ import {
 import { fieldAt, isEnd, nowhere, untagged, withArray } from './cbor.js'
 
 /*
- * Output references in transaction bodies. They are compared as bytes with the keys of the header's maps, so any other encoding
- * than the definite and shortest one fails.
+ * Output references in transaction bodies. They are compared as bytes with the keys of the header's maps, so
+ * any other encoding than the definite and shortest one fails.
  */
 
 /** The first bytes of a reference: an array of two items, and a byte string of 32 bytes. */
@@ -111,7 +111,10 @@ export const isReference = (key: Bytes): Bool =>
     )
   })
 
-/** The reference to an output of a transaction, by the transaction's id and the output's index; fails for an index over 65,535. */
+/**
+ * The reference to an output of a transaction, by the transaction's id and the output's index; fails for an
+ * index over 65,535.
+ */
 export const keyOfOutput = (id: Bytes, index: Int): Bytes =>
   scope(function* () {
     const number = yield* bind(index)

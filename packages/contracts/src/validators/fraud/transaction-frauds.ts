@@ -59,8 +59,8 @@ import { BodyField, isThere, referenceAt, referenceCount, referencesIn } from '.
 import { addressAt, lovelaceAt, quantityIn, quantityOf, sumOver, valueAt } from './values.js'
 
 /*
- * Frauds in what a transaction of a block says. Each is a rule that `judgeBlock` of `@ratatosk/block` refuses a transaction by, read from
- * its body, its witness set and the outputs that its inputs stand for.
+ * Frauds in what a transaction of a block says. Each is a rule that `judgeBlock` of `@ratatosk/block` refuses
+ * a transaction by, read from its body, its witness set and the outputs that its inputs stand for.
  */
 
 /** The rules of the layer 2, as Plutus data. */
@@ -87,7 +87,8 @@ interface Opened extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, Supplie
   /** The slots that the block touches, both included. */
   slots(): { readonly first: Int; readonly last: Int }
   /**
-   * Outputs that the first inputs of a record's transaction stand for, and reference inputs behind the last input.
+   * Outputs that the first inputs of a record's transaction stand for, and reference inputs behind the last
+   * input.
    *
    * @param outputs as supplied
    * @param hashes of the outputs that the others stand for, 32 bytes each
@@ -152,9 +153,10 @@ const sumOverSupplied = ({ supplied }: Opened, outputs: List, each: (output: Byt
   )(outputs)
 
 /**
- * What a transaction consumes of an asset is not what it produces. `[transaction, outputs, hashes, policy, name]`: policy and name as
- * CBOR, both empty for ada; the outputs of all inputs. `ValueNotConservedUTxO`, where neither certificates, withdrawals, proposals nor a
- * donation move ada: no valid transaction of layer 2 has those.
+ * What a transaction consumes of an asset is not what it produces.
+ * `[transaction, outputs, hashes, policy, name]`: policy and name as CBOR, both empty for ada; the outputs of
+ * all inputs. `ValueNotConservedUTxO`, where neither certificates, withdrawals, proposals nor a donation move
+ * ada: no valid transaction of layer 2 has those.
  */
 const valueNotPreserved: FraudCheck = (book, block, fields) =>
   scope(function* () {
@@ -198,8 +200,9 @@ const valueNotPreserved: FraudCheck = (book, block, fields) =>
 const feeIn = (body: Bytes): Int => argumentAt(body, fieldAt(body, integer(0), BodyField.fee))
 
 /**
- * The fee is below the minimum. `[transaction, witness set, auxiliary data, outputs, hashes]`: without auxiliary data, and for
- * outputs that are not shown, the minimum counts as if there were none. `FeeTooSmallUTxO`.
+ * The fee is below the minimum. `[transaction, witness set, auxiliary data, outputs, hashes]`: without
+ * auxiliary data, and for outputs that are not shown, the minimum counts as if there were none.
+ * `FeeTooSmallUTxO`.
  */
 const feeTooSmall =
   (parameters: RuleParameters): FraudCheck =>
@@ -256,7 +259,10 @@ const feeTooSmall =
       return book.enforce({ 'fee-is-too-small': lessThanInteger(feeIn(body), minimum) })
     })
 
-/** The place of an output: `Output [index]` in the order of the body, or `CollateralReturn`. Reading at `nowhere` fails. */
+/**
+ * The place of an output: `Output [index]` in the order of the body, or `CollateralReturn`. Reading at
+ * `nowhere` fails.
+ */
 const outputAt = (body: Bytes, where: Data): Int =>
   scope(function* () {
     const shown = yield* bind(where)
@@ -267,7 +273,9 @@ const outputAt = (body: Bytes, where: Data): Int =>
     )
   })
 
-/** An output holds less lovelace than its size asks for. `[transaction, output]`. `BabbageOutputTooSmallUTxO` */
+/**
+ * An output holds less lovelace than its size asks for. `[transaction, output]`. `BabbageOutputTooSmallUTxO`
+ */
 const outputTooSmall =
   (parameters: RuleParameters): FraudCheck =>
   (book, block, fields) =>
@@ -286,7 +294,10 @@ const outputTooSmall =
 /** What an output takes besides its own bytes. */
 const entryOverhead = 160
 
-/** An output pays to an address of another network. `[transaction, output]`. `WrongNetwork`, but for Byron addresses. */
+/**
+ * An output pays to an address of another network. `[transaction, output]`. `WrongNetwork`, but for Byron
+ * addresses.
+ */
 const outputOnOtherNetwork =
   (parameters: RuleParameters): FraudCheck =>
   (book, block, fields) =>
@@ -332,8 +343,9 @@ const outsideInterval: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The body has a field that layer 2 does not allow. `[transaction, key]`. `CertificatesNotSupported`, `VotesNotSupported`,
- * `ProposalsNotSupported`, `TreasuryValueNotSupported`, `DonationsNotSupported`, and fields that Conway does not have.
+ * The body has a field that layer 2 does not allow. `[transaction, key]`. `CertificatesNotSupported`,
+ * `VotesNotSupported`, `ProposalsNotSupported`, `TreasuryValueNotSupported`, `DonationsNotSupported`, and
+ * fields that Conway does not have.
  */
 const forbiddenField: FraudCheck = (book, block, fields) =>
   scope(function* () {
@@ -365,8 +377,8 @@ const scriptAccount = Uint8Array.of(0x58, 29)
 const zeroWithdrawal = 32
 
 /**
- * A withdrawal is not of zero lovelace by a script of this network. `[transaction]`. `WithdrawalsNotSupported`,
- * `WrongNetworkWithdrawal`
+ * A withdrawal is not of zero lovelace by a script of this network. `[transaction]`.
+ * `WithdrawalsNotSupported`, `WrongNetworkWithdrawal`
  */
 const forbiddenWithdrawal =
   (parameters: RuleParameters): FraudCheck =>
@@ -428,7 +440,10 @@ const inputIsReferenceInput: FraudCheck = (book, block, fields) =>
     return book.enforce({ 'input-is-reference-input': equalsByteString(input, read) })
   })
 
-/** A body or witness set is not one that layer 1 can read. `Body [transaction]` or `WitnessSet [record, witness set]` */
+/**
+ * A body or witness set is not one that layer 1 can read. `Body [transaction]` or
+ * `WitnessSet [record, witness set]`
+ */
 const unreadablePart: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const shown = yield* bind(at(fields, 0))
@@ -445,8 +460,8 @@ const unreadablePart: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * An input, collateral input or reference input is not a definite array. `[transaction, set, index]`: the set as a constructor.
- * `IndefiniteReferencesNotSupported`
+ * An input, collateral input or reference input is not a definite array. `[transaction, set, index]`: the set
+ * as a constructor. `IndefiniteReferencesNotSupported`
  */
 const unreadableReference: FraudCheck = (book, block, fields) =>
   scope(function* () {

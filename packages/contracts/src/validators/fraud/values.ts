@@ -28,8 +28,8 @@ import { isEmpty } from './openings.js'
 import { isThere } from './references.js'
 
 /*
- * Outputs and values, in both forms that the ledger has of each. Policies and asset names are compared as they are encoded, so
- * that any other encoding than the shortest one fails.
+ * Outputs and values, in both forms that the ledger has of each. Policies and asset names are compared as
+ * they are encoded, so that any other encoding than the shortest one fails.
  */
 
 /** The fields of an output in its map form, by their key in the CDDL. */
@@ -89,7 +89,9 @@ export const quantityIn = defineOf<[PByteString, PByteString, PByteString, PInt]
     ),
 )
 
-/** How much of an asset is in a map of policies to maps of names to quantities: negative where it is burned. */
+/**
+ * How much of an asset is in a map of policies to maps of names to quantities: negative where it is burned.
+ */
 export const quantityOf = (policy: Bytes, name: Bytes, cbor: Bytes, assets: Int): Int =>
   scope(function* () {
     const names = yield* bind(valueUnder(cbor, assets, policy))
@@ -108,7 +110,10 @@ export const quantityOf = (policy: Bytes, name: Bytes, cbor: Bytes, assets: Int)
     )
   })
 
-/** Where the value under a key is, in a map whose keys are byte strings of up to 255 bytes; {@link nowhere} without the key. */
+/**
+ * Where the value under a key is, in a map whose keys are byte strings of up to 255 bytes; {@link nowhere}
+ * without the key.
+ */
 const valueUnder = defineOf<[PByteString, PInt, PByteString], PInt>(3, (cbor, map, key) =>
   withMap(cbor, map, (count, first) =>
     call<PInt>(
@@ -135,7 +140,10 @@ const valueUnder = defineOf<[PByteString, PInt, PByteString], PInt>(3, (cbor, ma
   ),
 )
 
-/** The length of a byte string with its head, which is the shortest; fails for any other item, and over 255 bytes. */
+/**
+ * The length of a byte string with its head, which is the shortest; fails for any other item, and over 255
+ * bytes.
+ */
 const shortStringLength = (cbor: Bytes, place: Int): Int =>
   scope(function* () {
     const first = yield* bind(indexByteString(cbor, place))

@@ -18,14 +18,17 @@ import {
 } from '../../test/fraud/vectors.js'
 
 /**
- * With `RATATOSK_HONEST_BLOCKS`, every fraud is stated at every place of everything in the vectors that no policy may convict; otherwise at
- * some places of a few transactions of each collection.
+ * With `RATATOSK_HONEST_BLOCKS`, every fraud is stated at every place of everything in the vectors that no
+ * policy may convict; otherwise at some places of a few transactions of each collection.
  * `RATATOSK_HONEST_MUTATIONS` is how many changed redeemers each policy gets in each block.
  */
 const isLong = process.env.RATATOSK_HONEST_BLOCKS !== undefined
 const mutationsOfBlock = Number(process.env.RATATOSK_HONEST_MUTATIONS ?? 35)
 const most = isLong ? Number.POSITIVE_INFINITY : proofsOfFraud
-/** Of the honest blocks of a collection the first and one by so many are tried, and so of those that break what no policy proves. */
+/**
+ * Of the honest blocks of a collection the first and one by so many are tried, and so of those that break
+ * what no policy proves.
+ */
 const every: { readonly [collection: string]: number } = {
   'midgard-txs': 250,
   'ledger-scenarios': 8,
@@ -35,7 +38,10 @@ const every: { readonly [collection: string]: number } = {
 /** What of the trials of each script goes through the machine too. */
 const sample = { first: isLong ? 2 : 1, every: 100 }
 
-/** What a proof shows by the body alone, whatever else is known. Of other rules, some breaches are out of reach: see the README. */
+/**
+ * What a proof shows by the body alone, whatever else is known. Of other rules, some breaches are out of
+ * reach: see the README.
+ */
 const alwaysProven = new Set([
   'BabbageNonDisjointRefInputs',
   'BabbageOutputTooSmallUTxO',
@@ -76,7 +82,10 @@ describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () 
     }
   }
 
-  /** Whether a fraud is found in a block by a policy that there is for its rules; then expects that it accepts the proof. */
+  /**
+   * Whether a fraud is found in a block by a policy that there is for its rules; then expects that it accepts
+   * the proof.
+   */
   async function isProven(vector: VectorTransactions): Promise<boolean> {
     const { rules, name } = vector
     const block = blockOfVector(vector)

@@ -67,10 +67,11 @@ import {
 } from './witness-set.js'
 
 /*
- * Frauds in the witnesses of a transaction. Each is the negation of a rule by which nodes judge every transaction of a block:
- * `judgeWitnessSignatures`, `judgeKeyWitnesses`, `judgeNativeScripts`, `judgeScriptWitnesses`, `judgeRedeemers`, `judgeDatums` and
- * `judgeScriptIntegrity` of `@ratatosk/ledger`. Where a rule would need more than a proof can show, the fraud is less than its negation:
- * Byron addresses need no signature here, and the cost models of any set of languages are right.
+ * Frauds in the witnesses of a transaction. Each is the negation of a rule by which nodes judge every
+ * transaction of a block: `judgeWitnessSignatures`, `judgeKeyWitnesses`, `judgeNativeScripts`,
+ * `judgeScriptWitnesses`, `judgeRedeemers`, `judgeDatums` and `judgeScriptIntegrity` of `@ratatosk/ledger`.
+ * Where a rule would need more than a proof can show, the fraud is less than its negation: Byron addresses
+ * need no signature here, and the cost models of any set of languages are right.
  */
 
 /** What these frauds read of a header. */
@@ -167,7 +168,10 @@ const hasItem = (body: Bytes, field: number, item: Bytes): Bool =>
     ),
   )
 
-/** What a redeemer for a script's need points to: the place of its item among all in their field, in lexicographic order. */
+/**
+ * What a redeemer for a script's need points to: the place of its item among all in their field, in
+ * lexicographic order.
+ */
 const pointerOf = (body: Bytes, need: Data): Int =>
   scope(function* () {
     const fields = yield* bind(fieldsOf(need))
@@ -192,7 +196,9 @@ const Purpose = { spend: 0, mint: 1, reward: 3 } as const
 
 type Check = FraudCheck<Witnessed>
 
-/** A signature does not fit its key and the transaction's id. `[transaction, witnesses, isBootstrap, index]` */
+/**
+ * A signature does not fit its key and the transaction's id. `[transaction, witnesses, isBootstrap, index]`
+ */
 const invalidSignature: Check = (book, block, fields) =>
   scope(function* () {
     const record = yield* bind(block.transactionIn(unListData(at(fields, 0))))
@@ -221,8 +227,8 @@ function* openedIn(block: Witnessed, fields: List) {
 }
 
 /**
- * The key of an input, or one that is required, has not signed. `[transaction, witnesses, need]`: `Spent`, or `Required` with the CBOR of
- * the key's hash
+ * The key of an input, or one that is required, has not signed. `[transaction, witnesses, need]`: `Spent`, or
+ * `Required` with the CBOR of the key's hash
  */
 const missingSignature: Check = (book, block, fields) =>
   scope(function* () {
@@ -268,8 +274,8 @@ const nativeScriptFails: Check = (book, block, fields) =>
   })
 
 /**
- * A script that is needed is neither in the witness set nor in an output that the transaction spends or refers to.
- * `[transaction, witnesses, need, outputs]`
+ * A script that is needed is neither in the witness set nor in an output that the transaction spends or
+ * refers to. `[transaction, witnesses, need, outputs]`
  */
 const scriptMissing: Check = (book, block, fields) =>
   scope(function* () {
@@ -306,7 +312,10 @@ const redeemerMissing: Check = (book, block, fields) =>
     })
   })
 
-/** An output that is spent with a redeemer has the hash of a datum that is not in the witness set. `[transaction, witnesses, spent]` */
+/**
+ * An output that is spent with a redeemer has the hash of a datum that is not in the witness set.
+ * `[transaction, witnesses, spent]`
+ */
 const datumMissing: Check = (book, block, fields) =>
   scope(function* () {
     const { body, witnesses } = yield* openedIn(block, fields)
@@ -319,8 +328,8 @@ const datumMissing: Check = (book, block, fields) =>
   })
 
 /**
- * The script data hash is not that of redeemers, datums and the cost models of any languages, or there is one without redeemers and
- * datums. `[transaction, witnesses]`
+ * The script data hash is not that of redeemers, datums and the cost models of any languages, or there is one
+ * without redeemers and datums. `[transaction, witnesses]`
  */
 const wrongScriptDataHash =
   (views: LanguageViews): Check =>
@@ -354,8 +363,8 @@ const wrongScriptDataHash =
 const noRedeemers = Uint8Array.of(0xa0)
 
 /**
- * The cost model of each language of Plutus, as the script data hash holds it: key and value of an entry of a map, in CBOR. In the order
- * of the map: Plutus V2, V3, V1.
+ * The cost model of each language of Plutus, as the script data hash holds it: key and value of an entry of a
+ * map, in CBOR. In the order of the map: Plutus V2, V3, V1.
  */
 export type LanguageViews = readonly [plutusV2: Data, plutusV3: Data, plutusV1: Data]
 

@@ -31,8 +31,8 @@ import {
 import { BodyField, isThere } from './references.js'
 
 /*
- * What a witness set has, and whether it satisfies a native script. A key witness must be encoded as a definite array with heads in their
- * shortest form; otherwise what reads it fails.
+ * What a witness set has, and whether it satisfies a native script. A key witness must be encoded as a
+ * definite array with heads in their shortest form; otherwise what reads it fails.
  */
 
 /** The fields of a witness set, by their key in the CDDL. */
@@ -147,7 +147,10 @@ export const hashOfScript = defineOf<[PInt, PByteString], PByteString>(2, (langu
   blake2b224(consByteString(language, script)),
 )
 
-/** The language byte of the scripts in a field of a witness set, by the field's key; {@link noLanguage} for other fields. */
+/**
+ * The language byte of the scripts in a field of a witness set, by the field's key; {@link noLanguage} for
+ * other fields.
+ */
 const languageByField = Uint8Array.of(255, 0, 255, 1, 255, 255, 2, 3)
 const noLanguage = 255
 
@@ -179,7 +182,10 @@ export const hasScript = (witnesses: Bytes, hash: Bytes): Bool =>
 export const pointer = (purpose: Int, index: Int): Int =>
   addInteger(multiplyInteger(index, integer(8)), purpose)
 
-/** Whether a witness set has a redeemer; those of a map are `[purpose, index]: …`, those of a list `[purpose, index, …]`. */
+/**
+ * Whether a witness set has a redeemer; those of a map are `[purpose, index]: …`, those of a list
+ * `[purpose, index, …]`.
+ */
 export const hasRedeemer = defineOf<[PByteString, PInt], PBool>(2, (witnesses, wanted) =>
   isSome(
     countIn(witnesses, fieldOf(witnesses, 'redeemers'), (redeemer) =>

@@ -38,18 +38,21 @@ import { emptyHash, rootAbove, rootOfTwo } from './merkle.js'
 import { combine, nibble, nibbles, suffix } from './nibbles.js'
 
 /*
- * On-chain verification of Merkle Patricia Forestry proofs, in the encoding of Aiken's library and `@ratatosk/trie`. A forged
- * proof fails, or gives a root that belongs to no map.
+ * On-chain verification of Merkle Patricia Forestry proofs, in the encoding of Aiken's library and
+ * `@ratatosk/trie`. A forged proof fails, or gives a root that belongs to no map.
  *
- * The constructor of a fork's neighbour is not read, and a step of any constructor but the first two is a leaf: so one proof has several
- * forms, which all prove the same.
+ * The constructor of a fork's neighbour is not read, and a step of any constructor but the first two is a
+ * leaf: so one proof has several forms, which all prove the same.
  */
 
 const pathLength = 64
 const hashBytes = 32
 const Step = { branch: 0, fork: 1 } as const
 
-/** The root of the map in which `key` has `value`. With the proof of an absent key: the root after its insertion. */
+/**
+ * The root of the map in which `key` has `value`. With the proof of an absent key: the root after its
+ * insertion.
+ */
 export const rootIncluding = (key: Bytes, value: Bytes, proof: List): Bytes =>
   rootAt(blake2b256(key), blake2b256(value), proof)
 

@@ -51,8 +51,9 @@ const queueOf = (registry: Data): Data => at(fieldsOf(datumOf(registry)), Regist
 const isRunning = (registry: Data): Bool => isTrue(at(fieldsOf(datumOf(registry)), Registry.running))
 
 /**
- * Starts the queue: mints its root, pays it to the script's address as output 1, and has the registry, output 0, note that the queue runs.
- * The registry asks for the administrator; if the administrator is renounced, it starts in the same transaction.
+ * Starts the queue: mints its root, pays it to the script's address as output 1, and has the registry, output
+ * 0, note that the queue runs. The registry asks for the administrator; if the administrator is renounced, it
+ * starts in the same transaction.
  */
 export const init = (
   book: RuleBook,
@@ -95,8 +96,8 @@ export const init = (
   })
 
 /**
- * Burns every element that the transaction spends: the whole queue, or a part of it. When the root is among them, the registry notes
- * that the queue no longer runs.
+ * Burns every element that the transaction spends: the whole queue, or a part of it. When the root is among
+ * them, the registry notes that the queue no longer runs.
  */
 export const deinit = (book: RuleBook, { transaction, policy, minted, parameters }: QueueContext): Unit =>
   scope(function* () {

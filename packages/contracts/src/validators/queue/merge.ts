@@ -31,8 +31,8 @@ import type { QueueContext } from './context.js'
 import { contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
 
 /**
- * Merges the oldest block: spends the root and the block, burns the block's token, pays the root back as output 0 with the
- * block's state, and returns the block's ada to its operator as output 1.
+ * Merges the oldest block: spends the root and the block, burns the block's token, pays the root back as
+ * output 0 with the block's state, and returns the block's ada to its operator as output 1.
  */
 export const merge = (
   book: RuleBook,

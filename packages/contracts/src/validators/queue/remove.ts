@@ -37,12 +37,12 @@ import { blockName, contentOf, elementDatum, linkOf } from './list-element.js'
 import { showsVerdict } from './verdict.js'
 
 /**
- * Removes a block: spends it and its predecessor, burns the block's token, and pays the predecessor back as output 0 with the block's
- * link. Blocks behind the removed one stay in the list until they are pruned; they cannot be merged, because none of them follows the
- * block before it.
+ * Removes a block: spends it and its predecessor, burns the block's token, and pays the predecessor back as
+ * output 0 with the block's link. Blocks behind the removed one stay in the list until they are pruned; they
+ * cannot be merged, because none of them follows the block before it.
  *
- * A verdict shows that the block is invalid, and its operator is slashed: the registry is spent for that, or shows that the operator is
- * no longer in it. Or the administrator decides, and nobody is slashed.
+ * A verdict shows that the block is invalid, and its operator is slashed: the registry is spent for that, or
+ * shows that the operator is no longer in it. Or the administrator decides, and nobody is slashed.
  */
 export const remove = (
   book: RuleBook,

@@ -24,10 +24,12 @@ import { prune } from './prune.js'
 import { remove } from './remove.js'
 
 /**
- * The state queue: one script that is both minting policy and spending validator, so that each knows the other's hash.
+ * The state queue: one script that is both minting policy and spending validator, so that each knows the
+ * other's hash.
  *
- * A token of the policy stays at the script's address from mint to burn. A transaction that spends there must also mint or burn
- * under the policy, so the policy's rules judge the whole transaction, once, however many elements it spends.
+ * A token of the policy stays at the script's address from mint to burn. A transaction that spends there must
+ * also mint or burn under the policy, so the policy's rules judge the whole transaction, once, however many
+ * elements it spends.
  */
 export const stateQueue = (book: RuleBook, parameters: QueueParameters, context: Data): Unit =>
   scope(function* () {
@@ -65,7 +67,10 @@ const mint = (
     )
   })
 
-/** @param redeemer Integer: a lower bound on the input's index, which spares a long search where many elements are spent */
+/**
+ * @param redeemer Integer: a lower bound on the input's index, which spares a long search where many elements
+ * are spent
+ */
 const spend = (book: RuleBook, transaction: List, reference: Data, redeemer: Data): Unit =>
   scope(function* () {
     const inputs = yield* bind(skipAbout(inputsOf(transaction), unIData(redeemer)))

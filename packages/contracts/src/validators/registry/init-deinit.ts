@@ -20,10 +20,12 @@ import { bind, choose, scope, type Unit } from '../core/term.js'
 import { type MintContext, registryDatum } from './context.js'
 
 /**
- * Starts the registry: mints its token and pays it to the script's address as output 0. It spends the deployment output, so it
- * happens once: under one policy there is never more than one token. It names the queue for ever.
+ * Starts the registry: mints its token and pays it to the script's address as output 0. It spends the
+ * deployment output, so it happens once: under one policy there is never more than one token. It names the
+ * queue for ever.
  *
- * If the administrator is renounced, whoever owns the deployment output starts the queue in the same transaction, because nobody could later.
+ * If the administrator is renounced, whoever owns the deployment output starts the queue in the same
+ * transaction, because nobody could later.
  */
 export const init = (book: RuleBook, { transaction, policy, minted, parameters }: MintContext): Unit =>
   scope(function* () {

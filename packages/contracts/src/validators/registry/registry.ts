@@ -21,8 +21,8 @@ import { setQueue } from './set-queue.js'
 import { slash } from './slash.js'
 
 /**
- * The operator registry: one script that is both minting policy and spending validator. One output holds its token, the
- * bonds and, as its datum, the operators. The state queue reads it as a reference input.
+ * The operator registry: one script that is both minting policy and spending validator. One output holds its
+ * token, the bonds and, as its datum, the operators. The state queue reads it as a reference input.
  */
 export const operatorRegistry = (book: RuleBook, parameters: RegistryParameters, context: Data): Unit =>
   scope(function* () {

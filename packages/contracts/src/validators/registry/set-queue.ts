@@ -7,8 +7,8 @@ import { bind, choose, scope, type Unit } from '../core/term.js'
 import { type ChangeContext, continues, fieldsOfRegistry, registryDatum } from './context.js'
 
 /**
- * Notes that the queue starts or ends in the same transaction. The registry names one queue for ever, because that queue's removals slash
- * operators; it runs exactly while its root exists.
+ * Notes that the queue starts or ends in the same transaction. The registry names one queue for ever, because
+ * that queue's removals slash operators; it runs exactly while its root exists.
  */
 export const setQueue = (book: RuleBook, context: ChangeContext): Unit =>
   scope(function* () {

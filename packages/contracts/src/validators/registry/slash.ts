@@ -9,11 +9,11 @@ import { type ChangeContext, continues, fieldsOfRegistry, registryDatum } from '
 import { changed } from './operators.js'
 
 /**
- * Deletes an operator whose invalid block the queue removes in the same transaction, and pays out the bond but for the penalty. The
- * registry is paid back as output 1, behind the element of the queue.
+ * Deletes an operator whose invalid block the queue removes in the same transaction, and pays out the bond
+ * but for the penalty. The registry is paid back as output 1, behind the element of the queue.
  *
- * The queue asks for the verdict, and that the slashed operator is the block's. Its policy mints a block's token only for a header
- * that its operator signed, and the registry names one queue for ever.
+ * The queue asks for the verdict, and that the slashed operator is the block's. Its policy mints a block's
+ * token only for a header that its operator signed, and the registry names one queue for ever.
  */
 export const slash = (book: RuleBook, context: ChangeContext): Unit =>
   scope(function* () {

@@ -31,8 +31,8 @@ export interface Lists {
   /** The whole list as of one block. */
   whole(path: string, signal: AbortSignal): Promise<readonly unknown[]>
   /**
-   * Repeats a read of several requests until no block came in between: an output spent between two pages shifts the rest and hides
-   * an item.
+   * Repeats a read of several requests until no block came in between: an output spent between two pages
+   * shifts the rest and hides an item.
    *
    * @param read gets the hash of the newest block
    * @throws {Layer1Error} `invalid answer` if a block comes in between every time

@@ -36,14 +36,16 @@ interface LastRead {
 /**
  * Reads the unspent outputs with assets of a policy, for which Blockfrost has no endpoint.
  *
- * Its list of a policy's assets says how much of each is left. Their outputs are looked for in the pages of the address that holds
- * the newest asset, as long as that takes fewer requests than reading asset after asset, which finds the rest. The number of
- * requests therefore depends on the assets that are left, not on other outputs at the address: about four for a few assets, about four for
- * each at most, and one while the tip is the same as at the last read.
+ * Its list of a policy's assets says how much of each is left. Their outputs are looked for in the pages of
+ * the address that holds the newest asset, as long as that takes fewer requests than reading asset after
+ * asset, which finds the rest. The number of requests therefore depends on the assets that are left, not on
+ * other outputs at the address: about four for a few assets, about four for each at most, and one while the
+ * tip is the same as at the last read.
  *
- * The list keeps burned assets for ever. It is read from the newest asset to a long run of burned ones, and its oldest page is
- * read for an asset that is burned and minted again, such as the root of the state queue. Only an asset older than 1,000 burned
- * ones in a row can be missed; the state queue has none, because its blocks are burned in the order of their minting.
+ * The list keeps burned assets for ever. It is read from the newest asset to a long run of burned ones, and
+ * its oldest page is read for an asset that is burned and minted again, such as the root of the state queue.
+ * Only an asset older than 1,000 burned ones in a row can be missed; the state queue has none, because its
+ * blocks are burned in the order of their minting.
  */
 export function createPolicyOutputs({
   lists: { batches, asOfOneBlock },
@@ -149,7 +151,10 @@ function assetsOf(items: readonly unknown[]): readonly (readonly [unit: string, 
   )
 }
 
-/** The outputs of a list that hold assets of a policy. Others are not decoded, so their scripts are not fetched. */
+/**
+ * The outputs of a list that hold assets of a policy. Others are not decoded, so their scripts are not
+ * fetched.
+ */
 function holdingsOf(items: readonly unknown[], policy: string) {
   return reading('Blockfrost', 'an output', () =>
     items.flatMap((item) => {

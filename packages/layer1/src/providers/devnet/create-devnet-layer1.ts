@@ -10,8 +10,8 @@ import { cleanReason } from '../reason.js'
 import type { DevnetFault, DevnetOperation, DevnetPort } from './devnet-port.js'
 
 /**
- * Layer 1 in the same process. Faults injected into the devnet for `client`, or for every target, have the same effect here as
- * over a network.
+ * Layer 1 in the same process. Faults injected into the devnet for `client`, or for every target, have the
+ * same effect here as over a network.
  *
  * @example
  * const devnet = await createDevnet()

@@ -31,10 +31,12 @@ const PARAMETERS_FOR_MS = 60_000
 const HEIGHTS = 1000
 
 /**
- * Layer 1 over your own node: outputs from Kupo, everything else from Ogmios. Kupo must index the addresses that are read
- * (`--match '*'`, or at least those of the wallets and scripts), with `--since` before their first outputs.
+ * Layer 1 over your own node: outputs from Kupo, everything else from Ogmios. Kupo must index the addresses
+ * that are read (`--match '*'`, or at least those of the wallets and scripts), with `--since` before their
+ * first outputs.
  *
- * Kupo reports slots, not heights, so `confirmations` count from the first poll: the true number may be higher, never lower.
+ * Kupo reports slots, not heights, so `confirmations` count from the first poll: the true number may be
+ * higher, never lower.
  *
  * @throws TypeError on invalid options
  * @example

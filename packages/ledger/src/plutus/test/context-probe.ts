@@ -49,8 +49,8 @@ function byteAt(place: Term): Term {
 }
 
 /**
- * A script that traces the hash of its last argument, the script context, and fails. So the script context of an
- * engine can be compared even if the engine returns only traces.
+ * A script that traces the hash of its last argument, the script context, and fails. So the script context of
+ * an engine can be compared even if the engine returns only traces.
  *
  * @param before number of arguments before the context
  */

@@ -1,8 +1,8 @@
 import { CborWriter } from '@ratatosk/cbor'
 
 /**
- * The constants that a conformance case may expect, parsed from the text of its result. Programs are not parsed
- * from text: the suite has them in flat.
+ * The constants that a conformance case may expect, parsed from the text of its result. Programs are not
+ * parsed from text: the suite has them in flat.
  */
 export type ExpectedConstant =
   | { readonly type: 'integer'; readonly value: bigint }

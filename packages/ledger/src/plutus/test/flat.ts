@@ -68,8 +68,8 @@ export function flatProgram(term: Term, version: readonly [number, number, numbe
 }
 
 /**
- * The position, in bits, of the end of a term. Byte strings are aligned to bytes, so the length of a term depends
- * on where it begins.
+ * The position, in bits, of the end of a term. Byte strings are aligned to bytes, so the length of a term
+ * depends on where it begins.
  */
 export function endOf(term: Term, start: number): number {
   const bits = new Bits()

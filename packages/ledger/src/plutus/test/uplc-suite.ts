@@ -86,8 +86,8 @@ const unitCost: ExecutionUnits = { memory: 200n, steps: 16_100n }
 export type UplcRunner = (subject: UplcCase & { readonly flat: Uint8Array }) => Promise<UplcOutcome>
 
 /**
- * Runs cases through an evaluator, each as the Plutus V3 policy of a transaction: once for its budget, minus the
- * cost of the policy around it, and once more to compare its result if that is a constant.
+ * Runs cases through an evaluator, each as the Plutus V3 policy of a transaction: once for its budget, minus
+ * the cost of the policy around it, and once more to compare its result if that is a constant.
  */
 export async function createUplcRunner(
   evaluator: Evaluator,

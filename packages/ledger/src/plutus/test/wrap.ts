@@ -6,16 +6,16 @@ const yes: Term = ['con', { type: 'bool', value: true }]
 const no: Term = ['con', { type: 'bool', value: false }]
 
 /**
- * Wraps a program into a Plutus V3 script, which gets a context and must return unit. The program is evaluated
- * first; `then` decides on its result, the variable `result`.
+ * Wraps a program into a Plutus V3 script, which gets a context and must return unit. The program is
+ * evaluated first; `then` decides on its result, the variable `result`.
  */
 export function asScript(flat: Uint8Array, then: Term): Uint8Array {
   const { version, rest } = splitProgram(flat)
   const program: Term = ['rest', rest]
   for (let fillers = 0; fillers < 8; fillers++) {
     const decide: Term = ['lam', 'result', ['lam', 'context', filled(then, fillers)]]
-    // The program's own bytes keep their alignment only if they begin at a byte boundary after the four bits of
-    // `apply`.
+    // The program's own bytes keep their alignment only if they begin at a byte boundary after the four bits
+    // of `apply`.
     if (endOf(decide, 4) % 8 === 0) return flatProgram(['apply', decide, [program]], version)
   }
   throw new RangeError('No filler brings the program to a byte')

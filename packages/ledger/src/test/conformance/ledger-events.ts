@@ -12,7 +12,8 @@ import { named, type Outcome, orNotJudged } from './outcome.js'
 import { isPlain } from './scenarios.js'
 
 /**
- * Judges every transaction of every run with its own flag, and applies each to the unspent outputs of the next.
+ * Judges every transaction of every run with its own flag, and applies each to the unspent outputs of the
+ * next.
  */
 export async function runLedgerEvents(
   folder: string,
@@ -31,8 +32,9 @@ async function judgeRun(run: LedgerRun, evaluator: Pick<Evaluator, 'evaluate'>):
       decodeTransactionOutput(output),
     ]),
   )
-  // Parameters change at epoch boundaries. If a run ends with other parameters than it began with, the boundary
-  // at which they changed is not recorded. From the first boundary on, an event must agree under one of both.
+  // Parameters change at epoch boundaries. If a run ends with other parameters than it began with, the
+  // boundary at which they changed is not recorded. From the first boundary on, an event must agree under one
+  // of both.
   const { parametersBefore: before, parametersAfter: after } = run
   let candidates: readonly ProtocolParameters[] = [before]
   let index = -1

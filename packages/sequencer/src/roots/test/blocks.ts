@@ -62,7 +62,9 @@ export function transactionsRootOf(transactions: readonly Uint8Array[], before: 
   return Uint8Array.from(trie.root)
 }
 
-/** A block without end: each transfer of a block spends what the same transfer of the block before it made. */
+/**
+ * A block without end: each transfer of a block spends what the same transfer of the block before it made.
+ */
 export function* successiveBlocks(
   key: TestKey,
   genesis: readonly LedgerEntry[],

@@ -3,7 +3,8 @@ import { fundsOf, keyOf } from '@ratatosk/test-kit'
 import { openRoots } from '../open-roots.js'
 import { successiveBlocks } from './blocks.js'
 
-// Run by a test: exits with 7 while it applies a block to a folder, at about the given part of the time that this takes.
+// Run by a test: exits with 7 while it applies a block to a folder, at about the given part of the time that
+// this takes.
 const [path = '', moment = '0'] = process.argv.slice(2)
 const block = successiveBlocks(keyOf(9), fundsOf(keyOf(9), 1_000, 1_000_000n)).next().value
 
