@@ -10,7 +10,7 @@ const roots = ['packages', 'apps'].flatMap((parent) =>
  */
 const shared = new Set([
   'store',
-  'index',
+  'ledger-index',
   'queue',
   'sequencer',
   'faucet-payer',

@@ -6,22 +6,11 @@ import { dirname, join, relative } from 'node:path'
 import { root } from './prepare.mjs'
 
 const layers = {
-  ground: [
-    'telemetry',
-    'operations',
-    'claims',
-    'cbor',
-    'ledger',
-    'trie',
-    'contracts',
-    'block',
-    'transaction',
-    'protocol',
-  ],
+  ground: ['ports', 'cbor', 'ledger', 'trie', 'contracts', 'block', 'transaction', 'protocol'],
   http: ['http'],
-  apis: ['apis'],
+  apis: ['chain-apis'],
   clients: ['client', 'dev-wallet'],
-  parts: ['store', 'index', 'queue', 'layer1', 'devnet'],
+  parts: ['store', 'ledger-index', 'queue', 'layer1', 'devnet'],
   work: ['workers', 'sequencer', 'follower', 'faucet-payer', 'prover'],
   plugins: [
     'dead-letters',
@@ -36,7 +25,7 @@ const layers = {
     'evaluate',
     'tx-status',
     'events',
-    'docs',
+    'openapi',
     'proofs',
   ],
   apps: ['node'],

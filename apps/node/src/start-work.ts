@@ -11,9 +11,9 @@ import {
   type FaucetWallet,
 } from '@ratatosk/faucet-payer'
 import { createFollower, type Follower, openEvidence } from '@ratatosk/follower'
-import { type LedgerIndex, openIndex } from '@ratatosk/index'
 import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { type LedgerIndex, openIndex } from '@ratatosk/ledger-index'
 import { readStateQueue, soundBlocks } from '@ratatosk/protocol'
 import { openProver, type Prover } from '@ratatosk/prover'
 import { createSubmissionQueue } from '@ratatosk/queue'

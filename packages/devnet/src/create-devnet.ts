@@ -1,5 +1,5 @@
-import { evaluateTransaction, readAddressText } from '@ratatosk/apis'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
+import { evaluateTransaction, readAddressText } from '@ratatosk/chain-apis'
 import {
   decodeTransaction,
   type SlotConfig,

@@ -1,6 +1,6 @@
-import type { FaultKind, FaultOperation, FaultSource, FaultTarget } from '@ratatosk/apis'
+import type { FaultKind, FaultOperation, FaultSource, FaultTarget } from '@ratatosk/chain-apis'
 
-export type { FaultKind, FaultOperation, FaultTarget } from '@ratatosk/apis'
+export type { FaultKind, FaultOperation, FaultTarget } from '@ratatosk/chain-apis'
 
 /** A fault to inject. */
 export interface Fault {

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { toHex } from '@ratatosk/cbor'
-import type { ClaimPayer, ClaimRequest, ClaimResult, ClaimStore } from '@ratatosk/claims'
-import type { Log } from '@ratatosk/telemetry'
+import type { ClaimPayer, ClaimRequest, ClaimResult, ClaimStore, Log } from '@ratatosk/ports'
 import { FaucetPayerError } from './errors.js'
 import { holdLeases } from './hold-leases.js'
 import { ClaimPayments } from './pay-claim.js'

@@ -1,5 +1,4 @@
-import type { ClaimStore, HeldClaim } from '@ratatosk/claims'
-import type { Log } from '@ratatosk/telemetry'
+import type { ClaimStore, HeldClaim, Log } from '@ratatosk/ports'
 
 /** Extends the leases of the claims that this process works on. */
 export interface ClaimLeases {

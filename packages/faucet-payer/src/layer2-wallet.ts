@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Payment } from '@ratatosk/claims'
 import {
   decodeTransactionOutput,
   type ProtocolParameters,
@@ -7,6 +6,7 @@ import {
   timeToSlot,
   type Utxo,
 } from '@ratatosk/ledger'
+import type { Payment } from '@ratatosk/ports'
 import type { SubmissionQueue } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
 import { isWalletError, type WalletKeys } from '@ratatosk/transaction'

@@ -1,7 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import type { ClaimResult, ClaimStore, Conclusion, HeldClaim, Payment } from '@ratatosk/claims'
-import type { Log } from '@ratatosk/telemetry'
+import type { ClaimResult, ClaimStore, Conclusion, HeldClaim, Log, Payment } from '@ratatosk/ports'
 import { Mutex } from 'async-mutex'
 import { FaucetPayerError } from './errors.js'
 import type { FaucetWallet } from './wallet.js'

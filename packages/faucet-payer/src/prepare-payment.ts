@@ -1,6 +1,6 @@
 import { equalBytes } from '@ratatosk/cbor'
-import type { UnsettledPayment } from '@ratatosk/claims'
 import { decodeTransaction, effects, outputReferenceKey, slotToTime, type Utxo } from '@ratatosk/ledger'
+import type { UnsettledPayment } from '@ratatosk/ports'
 import { type BuildContext, buildTransaction, isWalletError, type WalletKeys } from '@ratatosk/transaction'
 import type { PaymentDraft, Preparation } from './wallet.js'
 

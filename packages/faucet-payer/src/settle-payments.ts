@@ -1,6 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import type { ClaimStore, Conclusion, HeldClaim, Payment } from '@ratatosk/claims'
-import type { Log } from '@ratatosk/telemetry'
+import type { ClaimStore, Conclusion, HeldClaim, Log, Payment } from '@ratatosk/ports'
 import pLimit from 'p-limit'
 import type { ClaimLeases } from './hold-leases.js'
 import type { FaucetWallet } from './wallet.js'

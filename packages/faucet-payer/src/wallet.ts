@@ -1,5 +1,5 @@
-import type { Payment, UnsettledPayment } from '@ratatosk/claims'
 import type { OutputReference } from '@ratatosk/ledger'
+import type { Payment, UnsettledPayment } from '@ratatosk/ports'
 
 /** A payment to build. */
 export interface PaymentDraft {

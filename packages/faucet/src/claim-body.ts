@@ -1,6 +1,6 @@
 import { isDecodeError } from '@ratatosk/cbor'
-import type { ClaimRequest } from '@ratatosk/claims'
 import { type Address, decodeBech32Address } from '@ratatosk/ledger'
+import type { ClaimRequest } from '@ratatosk/ports'
 import { FaucetError, InvalidClaimError } from './errors.js'
 
 /** Maximum length of `idempotencyKey` and `ipHash`, in UTF-16 code units. */

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { ClaimPayer, ClaimResult } from '@ratatosk/claims'
 import { bearerToken, errorHandler, type RouteSecurity, readBy, sameOriginOnly } from '@ratatosk/http'
+import type { ClaimPayer, ClaimResult } from '@ratatosk/ports'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { readClaim } from './claim-body.js'
 import { FaucetError, KeyUsedError } from './errors.js'
 import { claimSchema, type FaucetClaim } from './schemas.js'
 
-export type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/claims'
+export type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
 export {
   FaucetError,
   type FaucetErrorCode,

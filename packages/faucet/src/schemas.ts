@@ -1,5 +1,5 @@
-import type { ClaimRequest } from '@ratatosk/claims'
 import { errorBody, limitResponses, orBusy, retryAfterHeader, unauthorizedBody } from '@ratatosk/http'
+import type { ClaimRequest } from '@ratatosk/ports'
 import { type Static, Type } from '@sinclair/typebox'
 import { maxTextLength } from './claim-body.js'
 import { type FaucetErrorCode, faucetStatuses } from './errors.js'

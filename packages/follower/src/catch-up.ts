@@ -9,7 +9,7 @@ import {
   verifyRoot,
   type WritableArchive,
 } from '@ratatosk/block'
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 import { childOf } from './child-controller.js'
 import type { InvalidBlock } from './evidence.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'

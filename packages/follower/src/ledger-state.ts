@@ -19,7 +19,7 @@ import {
   type TransactionOutput,
   type UtxoView,
 } from '@ratatosk/ledger'
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import { FollowerError } from './errors.js'

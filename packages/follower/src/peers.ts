@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { BlockBody } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
 import { askPeer } from './peer-request.js'
 

@@ -1,6 +1,6 @@
 import type { BlockRules, Header, WritableArchive } from '@ratatosk/block'
 import type { OutputReference } from '@ratatosk/ledger'
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 import type { EvidenceFolder } from './evidence.js'
 
 /** A snapshot of the state queue. */

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { connect } from 'node:net'
-import type { Operation, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationResult } from '@ratatosk/ports'
 import { type LogRecord, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'

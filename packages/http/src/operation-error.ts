@@ -1,4 +1,4 @@
-import type { Operation, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationResult } from '@ratatosk/ports'
 import type { TSchema } from '@sinclair/typebox'
 import { Layer1FailureError, OperationError } from './errors.js'
 import { layer1FailureBody } from './layer1-failure.js'

@@ -1,5 +1,5 @@
 import { operationError } from '@ratatosk/http'
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 import { RootExistsError } from './errors.js'
 import type { Committed, Initiated, Merged, Removed, Reset } from './schemas.js'
 

@@ -1,5 +1,5 @@
 import { HttpError, printed, type QueryValue } from '@ratatosk/http'
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 
 /** The result of an init that found a root unit. */
 type RootExists = Extract<OperationResult, { kind: 'root-exists' }>

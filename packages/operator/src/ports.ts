@@ -1,4 +1,4 @@
-import type { Operation, OperationDetails, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 
 /**
  * The operations that this plugin serves. The remaining one, `repair`, is served by `@ratatosk/state-queue`.

@@ -1,5 +1,5 @@
 import { type SlotConfig, slotToTime, timeToSlot } from '@ratatosk/ledger'
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 import { createSpendingMeter, type SpendingMeter } from './spending.js'
 
 /** When a block is due. See `SequencerOptions`. */

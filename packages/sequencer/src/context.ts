@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SlotConfig, Utxo } from '@ratatosk/ledger'
+import type { Log } from '@ratatosk/ports'
 import type { Lease, OrderedTransaction } from '@ratatosk/store'
-import type { Log } from '@ratatosk/telemetry'
 import { notActive } from './errors.js'
 import type { HeldLease } from './lease.js'
 import type { SequencerOptions, Step } from './types.js'

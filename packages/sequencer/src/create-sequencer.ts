@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLayer1Error } from '@ratatosk/layer1'
 import type { SlotConfig } from '@ratatosk/ledger'
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 import { settingsOf } from './context.js'
 import { notActive } from './errors.js'
 import { type HeldLease, holdLease } from './lease.js'

@@ -1,4 +1,4 @@
-import type { Operation } from '@ratatosk/operations'
+import type { Operation } from '@ratatosk/ports'
 import { Mutex } from 'async-mutex'
 import { type Commitment, commitBlock } from './blocks/commit-block.js'
 import { compareQueue } from './blocks/compare-queue.js'

@@ -1,5 +1,5 @@
 import { isLayer1Error } from '@ratatosk/layer1'
-import type { OperationResult, RefusalCode } from '@ratatosk/operations'
+import type { OperationResult, RefusalCode } from '@ratatosk/ports'
 import { isProtocolError } from '@ratatosk/protocol'
 import { isStoreError } from '@ratatosk/store'
 import { isWalletError } from '@ratatosk/transaction'

@@ -1,4 +1,4 @@
-import type { Operation } from '@ratatosk/operations'
+import type { Operation } from '@ratatosk/ports'
 import type { Lease, Leases, Store } from '@ratatosk/store'
 
 /** A lease that is renewed while it is held. */

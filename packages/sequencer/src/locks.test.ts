@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import type { Operation } from '@ratatosk/operations'
+import type { Operation } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { inDatabase } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import type { Operation, OperationDetails, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 import type { Block } from '@ratatosk/store'
 import pTimeout from 'p-timeout'
 import type { SequencerContext } from './context.js'

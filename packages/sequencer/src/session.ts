@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SlotConfig } from '@ratatosk/ledger'
-import type { Operation, OperationDetails, OperationResult } from '@ratatosk/operations'
-import type { Log } from '@ratatosk/telemetry'
+import type { Log, Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 import { createContext, type Settings } from './context.js'
 import { type Cycle, createCycle } from './cycle.js'
 import { notActive, resultOf } from './errors.js'

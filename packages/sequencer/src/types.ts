@@ -1,8 +1,7 @@
 import type { Authority, Layer1, Wallet } from '@ratatosk/layer1'
-import type { Operation, OperationDetails, OperationResult, RefusalCode } from '@ratatosk/operations'
+import type { Log, Operation, OperationDetails, OperationResult, RefusalCode } from '@ratatosk/ports'
 import type { Contracts } from '@ratatosk/protocol'
 import type { BlockState, LedgerEntry, Store } from '@ratatosk/store'
-import type { Log } from '@ratatosk/telemetry'
 import type { Roots } from './roots/types.js'
 
 /** A durable step: it survives a crash of the process. */

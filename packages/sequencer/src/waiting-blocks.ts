@@ -1,4 +1,4 @@
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 import type { SequencerError } from './errors.js'
 
 /**

@@ -1,4 +1,4 @@
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 import { golden } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import type { RootUnits } from './index.js'

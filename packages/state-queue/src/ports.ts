@@ -1,4 +1,4 @@
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 
 /** A root unit and the confirmed state in its datum. */
 export interface QueueRoot {

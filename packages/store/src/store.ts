@@ -1,5 +1,5 @@
 import type { WritableArchive } from '@ratatosk/block'
-import type { ClaimStore } from '@ratatosk/claims'
+import type { ClaimStore } from '@ratatosk/ports'
 import type { Blocks } from './blocks/types.js'
 import type { StoreWarning } from './database/server-settings.js'
 import type { SharedDatabase } from './database/shared-database.js'

@@ -1,4 +1,4 @@
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 
 /** A log to the console if `RATATOSK_LOG` is set, to find out why a test fails; otherwise undefined. */
 export function logOf(name: string): Log | undefined {

@@ -1,6 +1,6 @@
 import type { Verdict } from '@ratatosk/ledger'
+import type { Log } from '@ratatosk/ports'
 import type { Delivery } from '@ratatosk/queue'
-import type { Log } from '@ratatosk/telemetry'
 
 /** How a delivery ended. */
 export type Outcome =

@@ -1,5 +1,5 @@
-import { addressText } from '@ratatosk/apis'
 import { fromHex, toHex } from '@ratatosk/cbor'
+import { addressText } from '@ratatosk/chain-apis'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { ask } from '@ratatosk/test-kit/http'
 import { alice, bob, genesisOf } from '@ratatosk/test-kit/ledger-apis'

@@ -1,4 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import {
   type ChainBlock,
   type ChainOutput,
@@ -10,9 +11,7 @@ import {
   type OutputQuery,
   type Place,
   type Tip,
-} from '@ratatosk/apis'
-import { fromHex, toHex } from '@ratatosk/cbor'
-import type { At, IndexedOutput, OutputQuery as IndexQuery, LedgerIndex, OutputPart } from '@ratatosk/index'
+} from '@ratatosk/chain-apis'
 import {
   decodeTransaction,
   decodeTransactionOutput,
@@ -27,6 +26,13 @@ import {
   type UtxoView,
 } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
+import type {
+  At,
+  IndexedOutput,
+  OutputQuery as IndexQuery,
+  LedgerIndex,
+  OutputPart,
+} from '@ratatosk/ledger-index'
 import type { OrderedTransaction, SequencePart, Store, ChainBlock as StoredBlock } from '@ratatosk/store'
 import { watchChanges } from './changes.js'
 import { type Finality, genesisHash, genesisTip, type Head, openHash, readHead, tipOf } from './finality.js'

@@ -1,5 +1,5 @@
-import type { ChainChange, Tip } from '@ratatosk/apis'
 import { fromHex } from '@ratatosk/cbor'
+import type { ChainChange, Tip } from '@ratatosk/chain-apis'
 import type { SlotConfig } from '@ratatosk/ledger'
 import type { ChainQueries } from '@ratatosk/store'
 import { genesisTip, type Head } from './finality.js'

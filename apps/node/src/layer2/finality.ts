@@ -1,5 +1,5 @@
-import type { Tip } from '@ratatosk/apis'
 import { toHex } from '@ratatosk/cbor'
+import type { Tip } from '@ratatosk/chain-apis'
 import { blake2b224, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
 import type { BlockPosition, ChainBlock, ChainQueries } from '@ratatosk/store'
 

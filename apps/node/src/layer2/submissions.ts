@@ -1,5 +1,5 @@
-import type { SubmitResult } from '@ratatosk/apis'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
+import type { SubmitResult } from '@ratatosk/chain-apis'
 import { retryAfterMsOf } from '@ratatosk/http'
 import {
   blake2b256,

@@ -1,6 +1,5 @@
 import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
 import { deadLetters } from '@ratatosk/dead-letters'
-import { docs } from '@ratatosk/docs'
 import { evaluate } from '@ratatosk/evaluate'
 import { events } from '@ratatosk/events'
 import { faucet } from '@ratatosk/faucet'
@@ -12,6 +11,7 @@ import {
   type ServerLimits,
   serverLimits,
 } from '@ratatosk/http'
+import { docs } from '@ratatosk/openapi'
 import { operator } from '@ratatosk/operator'
 import { proofs } from '@ratatosk/proofs'
 import { createSubmissionQueue } from '@ratatosk/queue'

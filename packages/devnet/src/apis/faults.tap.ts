@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { garbage } from '@ratatosk/apis'
+import { garbage } from '@ratatosk/chain-apis'
 import { type Test, test } from 'tap'
 import { WebSocket } from 'ws'
 import type { FaultKind } from '../faults.js'

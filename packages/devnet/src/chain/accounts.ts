@@ -1,5 +1,5 @@
-import { isStakeCertificate, registers, stakeCredentialOf } from '@ratatosk/apis'
 import { toHex } from '@ratatosk/cbor'
+import { isStakeCertificate, registers, stakeCredentialOf } from '@ratatosk/chain-apis'
 import type { Credential, Transaction, Verdict } from '@ratatosk/ledger'
 
 /** The registered stake credentials: the whole stake state, without delegation and rewards. */

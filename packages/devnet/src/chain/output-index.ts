@@ -1,5 +1,5 @@
-import { comparePlaces, paymentCredential, units } from '@ratatosk/apis'
 import { toHex } from '@ratatosk/cbor'
+import { comparePlaces, paymentCredential, units } from '@ratatosk/chain-apis'
 import type { TransactionOutput } from '@ratatosk/ledger'
 import type { ChainOutput, UtxoQuery } from './types.js'
 

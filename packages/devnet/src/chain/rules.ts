@@ -1,4 +1,4 @@
-import { isStakeCertificate } from '@ratatosk/apis'
+import { isStakeCertificate } from '@ratatosk/chain-apis'
 import {
   judge,
   judgePhaseOne,

@@ -4,7 +4,7 @@ import type {
   Tip,
   Evaluation as ViewEvaluation,
   SubmitResult as ViewSubmitResult,
-} from '@ratatosk/apis'
+} from '@ratatosk/chain-apis'
 import type {
   Credential,
   ProtocolParameters,
@@ -15,7 +15,7 @@ import type {
   UtxoView,
 } from '@ratatosk/ledger'
 
-export type { ChainOutput, Place, Point, Tip } from '@ratatosk/apis'
+export type { ChainOutput, Place, Point, Tip } from '@ratatosk/chain-apis'
 
 // What the chain is made of. Hashes are lower-case hex; output references are `<64 hex digits>#<index>`, as
 // `outputReferenceKey` of `@ratatosk/ledger` writes them.

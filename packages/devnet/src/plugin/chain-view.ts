@@ -1,3 +1,4 @@
+import { fromHex } from '@ratatosk/cbor'
 import {
   addressText,
   type ChainBlock,
@@ -8,13 +9,12 @@ import {
   type OutputQuery,
   type Place,
   partOf,
-} from '@ratatosk/apis'
-import { fromHex } from '@ratatosk/cbor'
+} from '@ratatosk/chain-apis'
 import { decodeAddress, splitUnit } from '@ratatosk/ledger'
 import type { Block, ChainOutput } from '../chain/types.js'
 import type { Devnet } from '../types.js'
 
-/** A devnet as the APIs of `@ratatosk/apis` see it. */
+/** A devnet as the APIs of `@ratatosk/chain-apis` see it. */
 export function chainViewOf(devnet: Devnet): ChainView {
   const { parameters, slots, networkMagic, networkId, genesisHash, maxBlockSize, securityParameter } = devnet
   return {

@@ -1,4 +1,4 @@
-import { apis } from '@ratatosk/apis'
+import { apis } from '@ratatosk/chain-apis'
 import { devWalletScript } from '@ratatosk/dev-wallet/script'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'

@@ -1,4 +1,4 @@
-import type { Log } from '@ratatosk/telemetry'
+import type { Log } from '@ratatosk/ports'
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error'

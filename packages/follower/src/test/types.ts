@@ -1,8 +1,8 @@
 // Compiled, never run: checks what the types accept and refuse.
 import type { Archive, BlockRules } from '@ratatosk/block'
 import type { QueueBlock, QueueOutput } from '@ratatosk/contracts'
+import type { Log } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
-import type { Log } from '@ratatosk/telemetry'
 import { createFollower, type Follower, type WritableArchive } from '../index.js'
 
 declare const store: Store

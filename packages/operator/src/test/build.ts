@@ -1,5 +1,5 @@
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
-import type { OperationDetails, OperationResult } from '@ratatosk/operations'
+import type { OperationDetails, OperationResult } from '@ratatosk/ports'
 import { listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'

@@ -1,6 +1,6 @@
 // Compiled, never run: checks what the types accept and refuse.
 
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 import fastify from 'fastify'
 import operator, { type OperatorOptions } from '../index.js'
 

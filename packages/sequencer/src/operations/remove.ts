@@ -1,4 +1,4 @@
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 import { removeBlock } from '@ratatosk/protocol'
 import { undoBlocks } from '../blocks/ledger-state.js'
 import { readQueue } from '../blocks/read-queue.js'

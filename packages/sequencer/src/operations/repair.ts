@@ -1,4 +1,4 @@
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 import { readStateQueue } from '@ratatosk/protocol'
 import { markMerged } from '../blocks/block-states.js'
 import { returnBlocks } from '../blocks/ledger-state.js'

@@ -1,4 +1,4 @@
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 import { newMemory, type SequencerContext } from '../context.js'
 import { administratorOf } from './administrator.js'
 import { burnQueue } from './burn-queue.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Operation, OperationDetails, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 import type { JobEvents, JobQueue } from '@ratatosk/queue'
 import { spaceRuns } from './space-runs.js'
 import {

@@ -1,4 +1,4 @@
-import type { Operation, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationResult } from '@ratatosk/ports'
 import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
 import { redisUrl } from '@ratatosk/test-kit'
 import { expect, type TestContext, test } from 'vitest'

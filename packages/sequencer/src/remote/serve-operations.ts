@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Operation } from '@ratatosk/operations'
+import type { Operation } from '@ratatosk/ports'
 import type { JobWorker } from '@ratatosk/queue'
 import { Mutex } from 'async-mutex'
 import { spaceRuns } from './space-runs.js'

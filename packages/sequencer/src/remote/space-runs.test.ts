@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Layer1 } from '@ratatosk/layer1'
-import type { Operation, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationResult } from '@ratatosk/ports'
 import { expect, test } from 'vitest'
 import { openChain, openRollup } from '../test/rollup.js'
 import { openers } from '../test/services.js'

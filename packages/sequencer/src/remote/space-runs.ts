@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Operation, OperationDetails, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 
 /** Runs an operation. */
 export type RunOperation = (operation: Operation, details?: OperationDetails) => Promise<OperationResult>

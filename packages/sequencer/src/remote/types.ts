@@ -1,4 +1,4 @@
-import type { Operation, OperationDetails, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 import type { QueueBackend } from '@ratatosk/queue'
 import type { Sequencer } from '../types.js'
 

@@ -1,5 +1,5 @@
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
-import type { Operation, OperationResult } from '@ratatosk/operations'
+import type { Operation, OperationResult } from '@ratatosk/ports'
 import { listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'

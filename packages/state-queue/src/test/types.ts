@@ -1,4 +1,4 @@
-import type { OperationResult } from '@ratatosk/operations'
+import type { OperationResult } from '@ratatosk/ports'
 // Compiled, never run: checks what the types accept and refuse.
 
 import fastify from 'fastify'

@@ -1,4 +1,4 @@
-import type { HeldClaim, Payment } from '@ratatosk/claims'
+import type { HeldClaim, Payment } from '@ratatosk/ports'
 import { type Row, selectList } from '../database/statement.js'
 import { faucetClaims } from '../schema/tables.js'
 

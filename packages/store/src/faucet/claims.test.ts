@@ -1,5 +1,5 @@
-import type { ClaimStore, HeldClaim, Payment, ReserveRequest } from '@ratatosk/claims'
 import type { OutputReference } from '@ratatosk/ledger'
+import type { ClaimStore, HeldClaim, Payment, ReserveRequest } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { bytes, idOf, outputOf, walletOf } from '../test/transactions.js'

@@ -1,4 +1,4 @@
-import type { ClaimStore } from '@ratatosk/claims'
+import type { ClaimStore } from '@ratatosk/ports'
 import type { Database } from '../database/connection.js'
 import { bytesColumn, parameterRows } from '../database/parameters.js'
 import { bool, selectList, statement } from '../database/statement.js'

@@ -1,4 +1,4 @@
-import type { Reservation, ReserveRequest } from '@ratatosk/claims'
+import type { Reservation, ReserveRequest } from '@ratatosk/ports'
 import type { Database } from '../database/connection.js'
 import { toHex } from '../database/parameters.js'
 import { bool, int4, nullable, statement, timestamptz } from '../database/statement.js'

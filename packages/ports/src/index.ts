@@ -9,3 +9,11 @@ export type {
   ReserveRequest,
   UnsettledPayment,
 } from './claim-store.js'
+export type { Log } from './log.js'
+export type {
+  Operation,
+  OperationDetails,
+  OperationFailure,
+  OperationResult,
+  RefusalCode,
+} from './operations.js'

@@ -31,9 +31,9 @@ export interface ApisOptions {
 async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<void> {
   const { chain, prefix = '', paths = {}, maxOutputs = 10_000, faults } = options
   if (typeof chain?.submit !== 'function') {
-    throw new TypeError('@ratatosk/apis: the option chain must satisfy ChainView')
+    throw new TypeError('@ratatosk/chain-apis: the option chain must satisfy ChainView')
   }
-  if (!(maxOutputs >= 1)) throw new TypeError('@ratatosk/apis: maxOutputs must be at least 1')
+  if (!(maxOutputs >= 1)) throw new TypeError('@ratatosk/chain-apis: maxOutputs must be at least 1')
   const { blockfrost = '/blockfrost/api/v0', kupo = '/kupo', ogmios = '/ogmios' } = paths
   const api = { chain, faults, maxOutputs }
   if (blockfrost !== false) await fastify.register(blockfrostApi, { ...api, prefix: prefix + blockfrost })
@@ -56,6 +56,6 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
  * await server.register(apis, { chain, prefix: '/l2' })
  * ```
  */
-export const apis = fp(plugin, { name: '@ratatosk/apis', fastify: '5.x' })
+export const apis = fp(plugin, { name: '@ratatosk/chain-apis', fastify: '5.x' })
 
 export default apis

@@ -110,7 +110,7 @@ export const docs = fp(
       return reply.type('application/json; charset=utf-8').send(body.text)
     })
   },
-  { name: '@ratatosk/docs', fastify: '5.x' },
+  { name: '@ratatosk/openapi', fastify: '5.x' },
 )
 
 export default docs

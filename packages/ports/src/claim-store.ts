@@ -1,5 +1,3 @@
-import type { OutputReference } from '@ratatosk/ledger'
-
 /** A signed transaction that pays one claim. */
 export interface Payment {
   /** Id of the transaction, 32 bytes. */
@@ -108,7 +106,7 @@ export interface ClaimStore {
   keep(
     claim: HeldClaim,
     payment: Payment,
-    spends: readonly OutputReference[],
+    spends: readonly { readonly transactionId: Uint8Array; readonly index: number }[],
   ): Promise<'kept' | 'taken' | 'lost'>
   /** Extends the leases to `leaseMs` from now, except those that have ended. */
   extend(claims: readonly HeldClaim[], leaseMs: number): Promise<void>
