@@ -108,6 +108,7 @@ const checks = [
   ['generated types of the client', 'scripts/write-client-types.mjs', '--check'],
   ['published packages', 'scripts/check-tarballs.mjs'],
   ['words of documents and comments', 'scripts/check-words.mjs'],
+  ['links of documents', 'scripts/check-links.mjs'],
 ]
 const failedChecks = []
 for (const [name, ...command] of checks) {

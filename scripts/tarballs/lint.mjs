@@ -1,5 +1,4 @@
-// What is wrong with a package before anybody installs it: publint, attw's profile "esm-only", and what both
-// leave out.
+// Checks a package before it is published: publint, attw (profile "esm-only"), and what both leave out.
 import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { checkPackage, Package } from '@arethetypeswrong/core'

@@ -1,0 +1,41 @@
+// Words that documents and comments avoid, with replacements: for check-words.mjs and measure-house.mjs.
+
+/** Never right, in Markdown and in the comments of every source file. */
+export const wrong = [
+  [/\bwhosoever|\bwhomever\b/i, 'anyone who'],
+  [/\bthereof|\btherein|\bhereby|\bhitherto|\bwherein\b|\bwhereby\b/i, 'a plain sentence'],
+  [/\bby itself\b/i, '"automatically", or "alone"'],
+  [/(?<!\bthere )\bis none\b(?! of)/i, '"is not a …", or "there is no …"'],
+  [/\bno more(?:[.,;)]|$)/i, '"no longer"'],
+  [/\bshall\b/i, '"must" or "will"'],
+  [/\brip(?:en|ens|ened|ening)\b/i, '"mature"'],
+  [/\bdraughts?\b/i, '"attempt"'],
+  [/\blook(?:s|ed|ing)? after\b/i, 'what it does'],
+  [/\btak(?:es?|en|ing) back\b/i, '"restored" or "reverted"'],
+]
+
+/** Turns of phrase for which the field has a plain word, in the files that `rewritten` matches. */
+export const idioms = [
+  [/\bwhoever\b/i, 'the subject first: "a client that", "the caller"'],
+  [/\b(?:no|any|every|some)body\b/i, '"no one", "anyone", "only", or the subject'],
+  [/\ball the while\b/i, '"keeps …ing"'],
+  [/\bwhat (?:became|becomes) of\b/i, '"the status of"'],
+  [/\b(?:is|are|was|were|be|been|being) told\b/i, '"receives", "is notified" or "is reported"'],
+  [/\btells\b/i, '"returns", "reports", "states" or "distinguishes"'],
+  [
+    /\b(?:a|one|two|another|each|the next|the last) looks?\b|\blook(?:s|ed|ing)? at\b/i,
+    '"poll", "scan", "read"',
+  ],
+  [/\bnothing but\b/i, '"only"'],
+  [/\blet(?:s|ting)? go of\b/i, '"removed" or "released"'],
+  [/\b(?:led|leads?) nowhere\b/i, '"resolves to nothing"'],
+  [/\b(?:is|are|was|were) away\b/i, '"is unavailable"'],
+]
+
+/** Files whose text keeps to `idioms`. */
+export const rewritten = /^scripts\//
+
+/** The comments of a source file by line; undefined where a line is not a comment. */
+export function commentLines(text) {
+  return text.split('\n').map((line) => (/^\s*(\/\/|\/\*|\*)/.test(line) ? line : undefined))
+}
