@@ -154,7 +154,7 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
     },
 
     read(id) {
-      const bytes = nodes.getBinaryFast(id)
+      const bytes = nodes.getBinary(id)
       if (bytes === undefined) throw storeCorrupt(`node ${id} is missing`)
       return bytes
     },
