@@ -24,12 +24,17 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Starts a node and waits until it prints its address. */
+/**
+ * Starts a node and waits until it prints its address.
+ *
+ * @param program path of the Node binary
+ */
 export async function spawnNode(
   t: Test,
   environment: Readonly<Record<string, string>>,
+  program = process.execPath,
 ): Promise<NodeProcess> {
-  const { child, streams, ended, started } = run(t, [main], environment)
+  const { child, streams, ended, started } = run(t, [main], environment, { program })
   return {
     url: await started(),
     pid: child.pid ?? 0,
@@ -49,7 +54,7 @@ export async function spawnGroup(
   t: Test,
   environment: Readonly<Record<string, string>>,
 ): Promise<{ readonly url: string; kill(): void }> {
-  const { started, kill } = run(t, ['-e', launch], environment, true)
+  const { started, kill } = run(t, ['-e', launch], environment, { detached: true })
   return { url: await started(), kill }
 }
 
@@ -63,9 +68,9 @@ function run(
   t: Test,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  detached = false,
+  { program = process.execPath, detached = false } = {},
 ) {
-  const child: ChildProcess = spawn(process.execPath, args, {
+  const child: ChildProcess = spawn(program, args, {
     detached,
     stdio: ['ignore', 'pipe', 'pipe'],
     // With NODE_OPTIONS, the hook that compares answers with docs/openapi.json.
