@@ -1,0 +1,22 @@
+// A file written by hand has at most 300 lines, and its lines at most 110 columns. The formatter wraps code,
+// but no comments and no strings. The first line of a generated file says "do not edit".
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { filesBelow } from './files.mjs'
+import { root } from './prepare.mjs'
+
+const maxLines = 300
+const maxColumns = 110
+
+const faults = []
+for (const path of filesBelow(root, /\.(?:ts|m?js)$/)) {
+  const lines = readFileSync(path, 'utf8').replace(/\n$/, '').split('\n')
+  if (/do not edit/.test(lines[0])) continue
+  const name = relative(root, path)
+  if (lines.length > maxLines) faults.push(`${name} has ${lines.length} lines, more than ${maxLines}`)
+  lines.forEach((line, index) => {
+    if (line.length > maxColumns) faults.push(`${name}:${index + 1} has ${line.length} columns`)
+  })
+}
+for (const fault of faults) console.error(fault)
+process.exit(faults.length > 0 ? 1 : 0)
