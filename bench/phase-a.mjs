@@ -2,7 +2,12 @@
 // bare verification of the same signatures in the same run; then the stateful rules (phase B) of the same
 // transfers alone.
 import { fromHex } from '@ratatosk/cbor'
-import { decodeTransaction, decodeTransactionOutput, judgeStateful, judgeStateless } from '@ratatosk/ledger'
+import {
+  decodeTransaction,
+  decodeTransactionOutput,
+  validateStateful,
+  validateStateless,
+} from '@ratatosk/ledger'
 import { median, round } from './lib/figures.mjs'
 import { parameters } from './lib/parameters.mjs'
 import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
@@ -16,16 +21,16 @@ const { genesis, transactions, signatures } = makeTransfers(count)
 const utxos = new Map(genesis.map(({ outref, output }) => [outref, decodeTransactionOutput(fromHex(output))]))
 
 function phaseA() {
-  for (const bytes of transactions) expectNone(judgeStateless(decodeTransaction(bytes), context))
+  for (const bytes of transactions) expectNone(validateStateless(decodeTransaction(bytes), context))
 }
 
 function phaseB(decoded) {
-  for (const transaction of decoded) expectNone(judgeStateful(transaction, utxos, context))
+  for (const transaction of decoded) expectNone(validateStateful(transaction, utxos, context))
 }
 
-function expectNone(verdict) {
-  if (verdict.length > 0)
-    throw new Error(`a transfer of the benchmark is refused: ${JSON.stringify(verdict)}`)
+function expectNone(failures) {
+  if (failures.length > 0)
+    throw new Error(`a transfer of the benchmark is refused: ${JSON.stringify(failures)}`)
 }
 
 function perSecond(work) {

@@ -3,16 +3,16 @@
 // PostgreSQL as it is installed and on one that is tuned:
 //
 // tables: phase B as a validation worker runs it whose batches are not full, under the ledger's lock tables
-// of 2 workers: as two processes run it whose batches are full: they judge a batch before the lock log: the
+// of 2 workers: as two processes run it whose batches are full: they validate a batch before the lock log: the
 // ledger in memory; the same rules, then one row with the batch's transactions in a log claims: the rules
-// have judged before; only whether the inputs are unspent is found out here, in memory, before the row is
+// have validated before; only whether the inputs are unspent is found out here, in memory, before the row is
 // written.
 //         `overlapped`: the next batches are claimed while rows are being written.
 //
 // `log` and `claims` are what docs/decisions/0025 describes; nothing outside this file does it that way.
 import { randomBytes } from 'node:crypto'
 import { loadavg } from 'node:os'
-import { decodeTransactionOutput, judgeStateful, outputReferenceKey } from '@ratatosk/ledger'
+import { decodeTransactionOutput, outputReferenceKey, validateStateful } from '@ratatosk/ledger'
 import { openStore } from '@ratatosk/store'
 import { ownPostgres } from '@ratatosk/test-kit'
 import pg from 'pg'
@@ -88,8 +88,8 @@ async function throughTables(candidates, { size, workers }, { store, tableWorker
   }
   const started = performance.now()
   for (const batch of batchesOf(taken(candidates), size)) {
-    const judged = await store.withLedger((ledger) => commitBatch(ledger, batch, [], conditions))
-    requireAccepted(judged, batch.length)
+    const validated = await store.withLedger((ledger) => commitBatch(ledger, batch, [], conditions))
+    requireAccepted(validated, batch.length)
   }
   return { elapsed: performance.now() - started }
 }
@@ -104,9 +104,9 @@ async function throughLog(candidates, { size }, { memory, log }) {
   }
   const started = performance.now()
   for (const batch of batchesOf(taken(candidates), size)) {
-    const judged = await commitBatch(ledger, batch, [], conditions)
-    requireAccepted(judged, batch.length)
-    for (const candidate of judged.accepted) claim(candidate, memory)
+    const validated = await commitBatch(ledger, batch, [], conditions)
+    requireAccepted(validated, batch.length)
+    for (const candidate of validated.accepted) claim(candidate, memory)
   }
   return { elapsed: performance.now() - started }
 }
@@ -115,10 +115,10 @@ async function throughClaims(candidates, { size, writing }, { memory, log }) {
   const beforehand = performance.now()
   for (const { transaction, named } of candidates) {
     const seen = new Map(named.map(({ key }) => [key, decodeTransactionOutput(memory.unspent.get(key))]))
-    if (judgeStateful(transaction, seen, context).length > 0)
+    if (validateStateful(transaction, seen, context).length > 0)
       throw new Error('a transfer of the benchmark breaks a rule')
   }
-  const judged = performance.now() - beforehand
+  const validated = performance.now() - beforehand
   const started = performance.now()
   const rows = []
   let claiming = 0
@@ -131,7 +131,7 @@ async function throughClaims(candidates, { size, writing }, { memory, log }) {
     await rows[rows.length - writing]
   }
   await Promise.all(rows)
-  return { elapsed: performance.now() - started, judged, claiming }
+  return { elapsed: performance.now() - started, validated, claiming }
 }
 
 /** Spends and produces, if all inputs are unspent. */
@@ -207,12 +207,12 @@ async function measureOn(name) {
     for (const [place, each] of cases.entries()) {
       const candidates = candidatesOf(runs[each.way]++)
       const before = await written()
-      const { elapsed, judged, claiming } = await ways[each.way](candidates, each, places[each.way])
+      const { elapsed, validated, claiming } = await ways[each.way](candidates, each, places[each.way])
       const per = (ms) => ms && (ms * 1000) / count
       if (n > 0)
         figures[place].push({
           microseconds: per(elapsed),
-          judged: per(judged),
+          validated: per(validated),
           claiming: per(claiming),
           wal: ((await written()) - before) / count,
         })
@@ -227,12 +227,12 @@ async function measureOn(name) {
       microseconds: middle('microseconds'),
       perSecond: 1e6 / middle('microseconds'),
       wal: middle('wal'),
-      ...(each.way === 'claims' && { judged: middle('judged'), claiming: middle('claiming') }),
+      ...(each.way === 'claims' && { validated: middle('validated'), claiming: middle('claiming') }),
     }
     console.log(
       `  ${name}, ${nameOf(each)}: ${round(figure.perSecond)} tx/s, ${figure.microseconds.toFixed(1)} µs each, ${round(figure.wal)} B of WAL` +
         (figure.claiming
-          ? `; the claims alone ${figure.claiming.toFixed(1)} µs, the rules before ${figure.judged.toFixed(1)} µs`
+          ? `; the claims alone ${figure.claiming.toFixed(1)} µs, the rules before ${figure.validated.toFixed(1)} µs`
           : ''),
     )
     return figure

@@ -3,5 +3,5 @@ import { parseProtocolParameters } from '@ratatosk/ledger'
 
 const devnet = new URL('../../apps/node/parameters/devnet.json', import.meta.url)
 
-/** What the node judges by on the devnet, with the document's fee constants. */
+/** What the node validates by on the devnet, with the document's fee constants. */
 export const parameters = parseProtocolParameters(JSON.parse(readFileSync(devnet, 'utf8')))

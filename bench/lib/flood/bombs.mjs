@@ -46,11 +46,11 @@ export async function measureBombs() {
   const explosion = flood(url, bombs.transactions)
   const besideBombs = await pay(payments)
   const sentIn = await explosion
-  const judged = await failedScripts(name)
+  const validated = await failedScripts(name)
   connection.close()
   console.log(
     `  beside ${round(count)} scripts of 10^10 steps, ${bombs.transactions[0].length} bytes each, sent in ${round(sentIn)} ms, ` +
-      `${round(judged)} judged meanwhile: ${figuresOf(besideBombs)}; ${load()}`,
+      `${round(validated)} validated meanwhile: ${figuresOf(besideBombs)}; ${load()}`,
   )
 }
 

@@ -82,7 +82,7 @@ export async function measureJunk() {
     const after = await usage(client, redis, name)
     console.log(
       `${round(count)} junk submissions in ${sentIn} s: ${round(taken)} taken, ${round(refused)} refused with Retry-After; ` +
-        `judged after ${drainedIn} s; ${loadBefore} before, ${load()} after\n` +
+        `validated after ${drainedIn} s; ${loadBefore} before, ${load()} after\n` +
         `  waiting at most ${round(peak.waiting)} of ${round(maxWaiting)}; Redis ${mebibytes(before.redis)} → at most ` +
         `${mebibytes(peak.redis)}, at the end ${mebibytes(after.redis)}\n` +
         `  dead letters at most ${mebibytes(peak.deadLetters)} of ${mebibytes(maxDeadLetterBytes)}; their tables at most ` +

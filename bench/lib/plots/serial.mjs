@@ -21,7 +21,7 @@ export const serial = {
           round(each.perSecond),
           each.microseconds.toFixed(1),
           each.claiming?.toFixed(1) ?? '',
-          each.judged?.toFixed(1) ?? '',
+          each.validated?.toFixed(1) ?? '',
           round(each.wal),
           (each.perSecond / first(each.server).perSecond).toFixed(1),
         ]),

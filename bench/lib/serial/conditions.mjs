@@ -1,4 +1,4 @@
-// What transactions of the serial part are judged by.
+// What transactions of the serial part are validated by.
 import { parameters } from '../parameters.mjs'
 
 export const context = { parameters, networkId: 0, slot: 0n }
@@ -7,7 +7,7 @@ export const conditions = {
   context,
   provisional: { outputs: new Map(), spenders: new Map() },
   maxAttempts: 5,
-  verdictOnFew: () => undefined,
+  verifyFew: () => undefined,
 }
 
 /** As if the queue had delivered them. */
@@ -19,6 +19,6 @@ export function* batchesOf(candidates, size) {
 }
 
 /** Throws unless all were accepted. */
-export function requireAccepted(judged, count) {
-  if (judged?.accepted.length !== count) throw new Error('a transfer of the benchmark was not accepted')
+export function requireAccepted(validated, count) {
+  if (validated?.accepted.length !== count) throw new Error('a transfer of the benchmark was not accepted')
 }

@@ -1,6 +1,6 @@
-// A process that judges and writes full batches as a validation worker does: before the lock, and under it.
+// A process that validates and writes full batches as a validation worker does: before the lock, and under it.
 import { openStore } from '@ratatosk/store'
-import { commitJudgedBatch } from '../../../packages/workers/dist/commit-batch.js'
+import { commitUnlockedBatch } from '../../../packages/workers/dist/commit-batch.js'
 import { examine } from '../../../packages/workers/dist/examine.js'
 import { batchesOf, conditions, context, requireAccepted, taken } from './conditions.mjs'
 
@@ -14,10 +14,10 @@ const tasks = {
   },
   async commit(size) {
     for (const batch of batchesOf(deliveries, size)) {
-      const judged = await store.withUnlockedLedger((unlocked) =>
-        commitJudgedBatch(unlocked, batch, [], conditions, () => true),
+      const validated = await store.withUnlockedLedger((unlocked) =>
+        commitUnlockedBatch(unlocked, batch, [], conditions, () => true),
       )
-      requireAccepted(judged, batch.length)
+      requireAccepted(validated, batch.length)
     }
   },
 }

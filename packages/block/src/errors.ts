@@ -1,4 +1,4 @@
-import type { Verdict } from '@ratatosk/ledger'
+import type { Failures } from '@ratatosk/ledger'
 
 /**
  * Why bytes do not decode as a body, or a block does not match its header. Stable: programs branch on it.
@@ -39,7 +39,7 @@ export interface BlockErrorDetails extends ErrorOptions {
   /** Position of the transaction in the block, from 0. */
   readonly position?: number
   /** The ledger rules that the transaction at `position` breaks. */
-  readonly failures?: Verdict
+  readonly failures?: Failures
 }
 
 /** A body that is not acceptable, or a block that breaks a rule. */
@@ -48,7 +48,7 @@ export class BlockError extends Error {
   readonly code: BlockErrorCode
   readonly reference: string | undefined
   readonly position: number | undefined
-  readonly failures: Verdict | undefined
+  readonly failures: Failures | undefined
 
   constructor(code: BlockErrorCode, message: string, details: BlockErrorDetails = {}) {
     super(message, details)

@@ -1,8 +1,6 @@
 import {
   effects,
-  judgePhaseOne,
-  judgeProfile,
-  judgeScripts,
+  type Failures,
   outputReferenceKey,
   type PhaseTwo,
   type ProtocolParameters,
@@ -10,7 +8,9 @@ import {
   type TransactionOutput,
   type UtxoView,
   type ValidityInterval,
-  type Verdict,
+  validatePhaseOne,
+  validateProfile,
+  validateScripts,
 } from '@ratatosk/ledger'
 import { decodeTransactionAt, pause } from './decode-transactions.js'
 import { BlockError } from './errors.js'
@@ -47,7 +47,7 @@ const maxScripts = 32
  * @param before unspent outputs before the block, by `outputReferenceKey`
  * @throws {BlockError} `BLOCK_INVALID` with `position` and `failures` of the first transaction that breaks a
  *   rule
- * @throws {ScriptsNotJudgedError} when scripts could not be run, which says nothing about the block
+ * @throws {ScriptsNotRunError} when scripts could not be run, which says nothing about the block
  */
 export async function judgeBlock(
   transactions: readonly Uint8Array[],
@@ -68,12 +68,12 @@ export async function judgeBlock(
     }
     const transaction = decodeTransactionAt(cbor, position)
     const context = { ...rules, slot: slotFor(transaction.body.validityInterval, interval) }
-    refuse(position, [...judgeProfile(transaction), ...judgePhaseOne(transaction, utxos, context)])
+    refuse(position, [...validateProfile(transaction), ...validatePhaseOne(transaction, utxos, context)])
     if (transaction.witnesses.redeemers.length > 0) {
       const { evaluator, slots } = rules
       const phaseTwo = evaluator && { evaluator, slots }
       // The outputs are looked up before this returns: later transactions do not change what the scripts see.
-      const judged = judgeScripts(transaction, utxos, context, phaseTwo).then((failures) =>
+      const judged = validateScripts(transaction, utxos, context, phaseTwo).then((failures) =>
         refuse(position, failures),
       )
       judged.catch(() => undefined)
@@ -89,7 +89,7 @@ export async function judgeBlock(
   await Promise.all(scripts)
 }
 
-function refuse(position: number, failures: Verdict): void {
+function refuse(position: number, failures: Failures): void {
   const [first] = failures
   if (first === undefined) return
   throw new BlockError(

@@ -12,7 +12,7 @@ import {
   type UtxoView,
 } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import type { Evaluation } from './view/chain-view.js'
+import type { ScriptEvaluation } from './view/chain-view.js'
 
 /** Key of the redeemers in the witness set (Conway CDDL). */
 const redeemersKey = 5
@@ -38,7 +38,7 @@ export async function evaluateTransaction(
   { evaluator, parameters, slots, utxos }: EvaluationContext,
   transaction: Transaction,
   additional: ReadonlyMap<string, TransactionOutput>,
-): Promise<Exclude<Evaluation, { kind: 'malformed' | 'busy' }>> {
+): Promise<Exclude<ScriptEvaluation, { kind: 'malformed' | 'busy' }>> {
   const overlapping = [...additional].filter(([key, output]) => {
     const known = utxos.get(key)
     return known !== undefined && !isDeepStrictEqual(contentOf(known), contentOf(output))

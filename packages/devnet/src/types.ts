@@ -63,7 +63,7 @@ export interface Devnet extends ChainReads {
    * Validates a transaction against all ledger rules and adds it to the mempool if it is valid.
    *
    * @throws {DevnetError} (rejects) `DEVNET_CLOSED`
-   * @throws {ScriptsNotJudgedError} (rejects) the evaluator could not run the scripts
+   * @throws {ScriptsNotRunError} (rejects) the evaluator could not run the scripts
    */
   submit(cbor: Uint8Array): Promise<SubmitResult>
   /**

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Feed, Follower } from './feed.js'
+import type { Feed, FeedClient } from './feed.js'
 import type { EventPosition } from './ports.js'
 import { covers } from './position.js'
 import type { EventsQuery } from './query.js'
@@ -25,7 +25,7 @@ const highWaterMark = 16_384
  * The events of one client. Reads a page when the client has taken the one before, so that a client keeps one
  * page waiting at most. Ends a client that takes too long: it resumes from the last id that it has.
  */
-export class EventStream extends Readable implements Follower {
+export class EventStream extends Readable implements FeedClient {
   readonly #options: EventStreamOptions
   #position: EventPosition
   #reading = false

@@ -11,7 +11,7 @@ export interface RenderedPage {
 }
 
 /** A client of the feed. */
-export interface Follower {
+export interface FeedClient {
   /** Something may have happened, or a read may succeed again. */
   wake(): void
   /** Called about once a second. */
@@ -42,7 +42,7 @@ const tickMs = 1000
  */
 export class Feed {
   readonly #options: FeedOptions
-  readonly #followers = new Set<Follower>()
+  readonly #clients = new Set<FeedClient>()
   readonly #pages = new LRUCache<string, Promise<RenderedPage>>({ max: rememberedPages })
   /** The newest position that was seen; undefined before the first look. */
   #head: EventPosition | undefined
@@ -55,8 +55,8 @@ export class Feed {
   }
 
   /** Looks for new events, and goes on to do so regularly if this is the first client. */
-  add(follower: Follower): void {
-    this.#followers.add(follower)
+  add(client: FeedClient): void {
+    this.#clients.add(client)
     void this.#look().catch(() => undefined)
     if (this.#timers.length > 0) return
     this.#timers = [
@@ -66,9 +66,9 @@ export class Feed {
   }
 
   /** Stops looking, if this was the last client. */
-  remove(follower: Follower): void {
-    this.#followers.delete(follower)
-    if (this.#followers.size > 0) return
+  remove(client: FeedClient): void {
+    this.#clients.delete(client)
+    if (this.#clients.size > 0) return
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
   }
@@ -120,7 +120,7 @@ export class Feed {
       if (this.#failing) this.#options.logger.info('The event log can be read again')
       const news = this.#head === undefined || !covers(this.#head, head)
       if (news) this.#head = this.#head === undefined ? head : latest(this.#head, head)
-      if (news || this.#failing) for (const follower of this.#followers) follower.wake()
+      if (news || this.#failing) for (const client of this.#clients) client.wake()
       this.#failing = false
       return head
     } catch (error) {
@@ -136,6 +136,6 @@ export class Feed {
 
   #tick(): void {
     const now = performance.now()
-    for (const follower of this.#followers) follower.tick(now)
+    for (const client of this.#clients) client.tick(now)
   }
 }

@@ -25,7 +25,7 @@ const funds = Array.from({ length: 3 }, () => 10_000n * ada)
 
 const tooSoon = { status: 429, body: { code: 'COOLDOWN' } }
 
-interface Place {
+interface Database {
   readonly name: string
   readonly directory?: string
 }
@@ -39,7 +39,7 @@ interface Network {
 const folder = await mkdtemp(joinPath(tmpdir(), 'ratatosk-faucet-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const places: Record<string, (context: TestContext) => Promise<Place>> = {
+const places: Record<string, (context: TestContext) => Promise<Database>> = {
   PGlite: async () => {
     const directory = joinPath(folder, randomName())
     await (await createPGlite(directory)).close()
@@ -53,7 +53,7 @@ const places: Record<string, (context: TestContext) => Promise<Place>> = {
   },
 }
 
-async function open({ name, directory }: Place): Promise<Services & { close(): Promise<void> }> {
+async function open({ name, directory }: Database): Promise<Services & { close(): Promise<void> }> {
   const pglite = directory === undefined ? undefined : await PGlite.create(directory)
   const store = await openStore(pglite ? { pglite, schema: name } : { url: databaseUrl, schema: name })
   const queue = await openQueueBackend(
@@ -67,7 +67,7 @@ async function open({ name, directory }: Place): Promise<Services & { close(): P
   return { store, queue, name, close }
 }
 
-const networks: Record<string, (place: Place) => Promise<Network>> = {
+const networks: Record<string, (place: Database) => Promise<Network>> = {
   'layer 1': async () => {
     const devnet = await openDevnet({ funds })
     const server = fastify({ forceCloseConnections: true })
@@ -97,7 +97,7 @@ function start(claiming: Claiming) {
 }
 
 /** A faucet in this process that takes over from those that were killed. */
-async function takeOver(place: Place, network: Network) {
+async function takeOver(place: Database, network: Network) {
   const services = await open(place)
   onTestFinished(() => services.close())
   return join({ services, layer: await network.layer(services) })

@@ -50,7 +50,7 @@ export interface LedgerState {
    * @param body a body that belongs to the header
    * @throws {BlockError} `BLOCK_INVALID` when the block breaks a rule; the state is unchanged
    * @throws {FollowerError} `FOLLOWER_GENESIS_MISMATCH`
-   * @throws {ScriptsNotJudgedError} when scripts could not be run
+   * @throws {ScriptsNotRunError} when scripts could not be run
    */
   apply(body: BlockBody, header: Header): Promise<void>
   /** Moves to the state after the archive's newest block, after a crash or a removal. */

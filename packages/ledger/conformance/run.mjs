@@ -1,4 +1,4 @@
-// Judges other people's test data by the rules and prints what agrees. Run after a build:
+// Validates other people's test data by the rules and prints what agrees. Run after a build:
 //   node packages/ledger/conformance/run.mjs
 
 import { vectorsFolder } from '@ratatosk/test-vectors'

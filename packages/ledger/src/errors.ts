@@ -58,22 +58,22 @@ export function isProtocolParametersError(value: unknown): value is ProtocolPara
 }
 
 /**
- * The scripts of a transaction were not judged: there is no evaluator, or it failed. The transaction may be
- * valid or invalid. `code` is always `LEDGER_SCRIPTS_NOT_JUDGED`.
+ * The scripts of a transaction were not validated: there is no evaluator, or it failed. The transaction may be
+ * valid or invalid. `code` is always `LEDGER_SCRIPTS_NOT_RUN`.
  */
-export class ScriptsNotJudgedError extends Error {
-  override readonly name = 'ScriptsNotJudgedError'
-  readonly code = 'LEDGER_SCRIPTS_NOT_JUDGED'
+export class ScriptsNotRunError extends Error {
+  override readonly name = 'ScriptsNotRunError'
+  readonly code = 'LEDGER_SCRIPTS_NOT_RUN'
 
   /** @param failure how the evaluator failed; absent if no evaluator was given */
   constructor(readonly failure?: EvaluationFailure) {
-    super(failure ? `scripts not judged: ${failure.message}` : 'scripts not judged: no evaluator was given')
+    super(failure ? `scripts not run: ${failure.message}` : 'scripts not run: no evaluator was given')
   }
 }
 
-/** Whether a caught value is a {@link ScriptsNotJudgedError}, from any copy of this package. */
-export function isScriptsNotJudgedError(value: unknown): value is ScriptsNotJudgedError {
-  return value instanceof Error && value.name === 'ScriptsNotJudgedError'
+/** Whether a caught value is a {@link ScriptsNotRunError}, from any copy of this package. */
+export function isScriptsNotRunError(value: unknown): value is ScriptsNotRunError {
+  return value instanceof Error && value.name === 'ScriptsNotRunError'
 }
 
 /** Why an evaluator did not run the scripts of a transaction. */

@@ -18,32 +18,32 @@ export {
   isAddressError,
   isEffectsError,
   isProtocolParametersError,
-  isScriptsNotJudgedError,
+  isScriptsNotRunError,
   ProtocolParametersError,
-  ScriptsNotJudgedError,
+  ScriptsNotRunError,
 } from './errors.js'
 export { parseProtocolParameters } from './parameters/parse.js'
 export { slotToTime, timeToSlot } from './parameters/slots.js'
 export type { ProtocolParameters, Rational, SlotConfig } from './parameters/types.js'
 export type { RuleContext, UtxoView } from './rules/context.js'
 export { type Effects, effects } from './rules/effects.js'
-export {
-  judge,
-  judgePhaseOne,
-  judgeSignatures,
-  judgeStateful,
-  judgeStateless,
-  judgeUnsigned,
-} from './rules/judge.js'
+export type { Failures, Json, PredicateFailure } from './rules/failures.js'
 export { createNetEffects, type NetEffects, type NetProduced, type NetSpent } from './rules/net-effects.js'
-export { judgeProfile } from './rules/profile.js'
+export { validateProfile } from './rules/profile.js'
 export { isRetriable } from './rules/retry.js'
 export { minimumFee, referenceScriptsFee, transactionSize } from './rules/utxo/fee.js'
 export { minimumLovelace } from './rules/utxo/outputs.js'
-export { judgeScripts, type PhaseTwo } from './rules/utxos/judge-scripts.js'
+export { type PhaseTwo, validateScripts } from './rules/utxos/validate-scripts.js'
 export { satisfies as satisfiesNativeScript } from './rules/utxow/native-scripts.js'
 export { languageViews, scriptIntegrityHash } from './rules/utxow/script-integrity.js'
-export type { Json, PredicateFailure, Verdict } from './rules/verdict.js'
+export {
+  validate,
+  validatePhaseOne,
+  validateSignatures,
+  validateStateful,
+  validateStateless,
+  validateUnsigned,
+} from './rules/validate.js'
 export {
   decodeNativeScript,
   decodeTransaction,

@@ -84,7 +84,7 @@ export interface FraudRemoval {
  * @throws {WalletError} (rejects) `WALLET_INVALID_DRAFT` if the block is not in the list, or the contracts do
  *   not name
  *   the script that proves the fraud as a verdict policy
- * @throws {ScriptsNotJudgedError} (rejects) where scripts could not be run
+ * @throws {ScriptsNotRunError} (rejects) where scripts could not be run
  */
 export async function removeFraudulentBlock(
   contracts: Contracts,

@@ -146,7 +146,7 @@ describe('removeFraudulentBlock', () => {
         const draft = removeInvalidBlock(contracts, wanted)
         await expect(requireAccepted(contracts, draft, judgement), what).rejects.toMatchObject({
           code: 'PROTOCOL_PROOF_REFUSED',
-          cause: { verdict: [{ predicate: 'ScriptFailure' }] },
+          cause: { failures: [{ predicate: 'ScriptFailure' }] },
         })
         await expect(scene.otherWallet.build(draft), what).rejects.toMatchObject({
           code: 'WALLET_TRANSACTION_REFUSED',
@@ -162,7 +162,7 @@ describe('removeFraudulentBlock', () => {
     const { header } = await commit(scene, referenceScripts, block.roots)
     await expect(removalOf(scene, accused(block, header), referenceScripts)).rejects.toMatchObject({
       code: 'PROTOCOL_PROOF_REFUSED',
-      cause: { verdict: [{ predicate: 'MaxTxSizeUTxO' }] },
+      cause: { failures: [{ predicate: 'MaxTxSizeUTxO' }] },
     })
   })
 

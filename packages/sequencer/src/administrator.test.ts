@@ -134,6 +134,6 @@ test.concurrent('one of three keys is refused by layer 1', async (context) => {
     payer.send({ outputs: [{ address: first!.addressText, lovelace: 5_000_000n }] }),
   ).rejects.toMatchObject({
     code: 'WALLET_TRANSACTION_REFUSED',
-    verdict: [{ predicate: 'ScriptWitnessNotValidatingUTXOW' }],
+    failures: [{ predicate: 'ScriptWitnessNotValidatingUTXOW' }],
   })
 })

@@ -5,7 +5,7 @@ import { compareQueue } from './blocks/compare-queue.js'
 import { alignRoots } from './blocks/ledger-state.js'
 import { mergeBlocks } from './blocks/merge-blocks.js'
 import type { PendingTransaction } from './blocks/pending-transactions.js'
-import { type ChainView, reconcile } from './blocks/reconcile.js'
+import { type QueueView, reconcile } from './blocks/reconcile.js'
 import { type CommitPolicy, createCommitPolicy } from './commit-policy.js'
 import type { SequencerContext } from './context.js'
 import type { SequencerError } from './errors.js'
@@ -25,13 +25,13 @@ export interface Cycle {
   /** Why nothing is committed or merged. */
   fault: SequencerError | undefined
   /** The result of the latest reconciliation; undefined when it is out of date. */
-  view: ChainView | undefined
+  view: QueueView | undefined
   /** Makes store, output trie and layer 1 agree. */
-  reconcile(): Promise<ChainView>
+  reconcile(): Promise<QueueView>
   /** Commits a block and records what it costs; the log tells if one waits for long. */
-  commit(view: ChainView): Promise<Exclude<Commitment, { kind: 'outdated' }>>
+  commit(view: QueueView): Promise<Exclude<Commitment, { kind: 'outdated' }>>
   /** Merges mature blocks and records what they cost. */
-  merge(view: ChainView, limit: number): Promise<readonly PendingTransaction[]>
+  merge(view: QueueView, limit: number): Promise<readonly PendingTransaction[]>
   readonly policy: CommitPolicy
   /** Milliseconds since the epoch by a clock that never goes back. */
   now(): number
@@ -76,7 +76,7 @@ export function createCycle(context: SequencerContext): Cycle {
       return view
     },
 
-    async commit(view: ChainView) {
+    async commit(view: QueueView) {
       const begun = now()
       // Before it counts as committing: an operation is not refused because scheduled work looks at an empty
       // mempool.
@@ -101,7 +101,7 @@ export function createCycle(context: SequencerContext): Cycle {
       }
     },
 
-    async merge(view: ChainView, limit: number) {
+    async merge(view: QueueView, limit: number) {
       const merging = await mergeBlocks(context, view, limit)
       for (const { transaction } of merging) policy.merged(now(), transaction.body.fee)
       return merging

@@ -2,7 +2,7 @@ import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { isStoreError } from '@ratatosk/store'
 import { countWaiting, prepareBlock } from './blocks/prepare-block.js'
-import type { ChainView } from './blocks/reconcile.js'
+import type { QueueView } from './blocks/reconcile.js'
 import { resubmit } from './blocks/resubmit.js'
 import type { WaitingTransactions } from './commit-policy.js'
 import type { Cycle } from './cycle.js'
@@ -90,7 +90,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
    * Whether layer 1 has another block than the view was read from: it may include what is unconfirmed, or
    * have been rolled back.
    */
-  async function hasMoved({ tip }: ChainView, now: number): Promise<boolean> {
+  async function hasMoved({ tip }: QueueView, now: number): Promise<boolean> {
     if (now - polledAt < context.pollMs) return false
     polledAt = now
     return (await context.layer1.tip({ signal: context.signal })).hash !== tip.hash

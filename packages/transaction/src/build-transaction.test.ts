@@ -60,7 +60,7 @@ function counting(given: BuildContext, runs: string[]): BuildContext {
         const isMeasuring = transaction.witnesses.redeemers.some(
           ({ executionUnits }) => executionUnits.memory === parameters.maxTransactionExecutionUnits.memory,
         )
-        runs.push(isMeasuring ? 'measured' : result.ok ? 'judged' : 'exceeded')
+        runs.push(isMeasuring ? 'measured' : result.ok ? 'validated' : 'exceeded')
         return result
       },
     },
@@ -234,14 +234,14 @@ describe('scripts', () => {
     expect(built.fee - minimumFee(built.transaction, parameters, succeeding.bytes.length) < 1000n).toBe(true)
   })
 
-  it('run twice: measured once, and judged once with their budgets', async () => {
+  it('run twice: measured once, and validated once with their budgets', async () => {
     const runs: string[] = []
     const draft: TransactionDraft = {
       inputs: [{ utxo: lockedBy(succeeding), redeemer: unit }],
       scripts: [succeeding],
     }
     await buildTransaction(draft, counting(context([utxo(), utxo()]), runs))
-    expect(runs).toEqual(['measured', 'judged'])
+    expect(runs).toEqual(['measured', 'validated'])
   })
 
   it('are measured again where another input makes them exceed their budgets', async () => {
@@ -254,7 +254,7 @@ describe('scripts', () => {
     }
     const built = await buildTransaction(draft, counting(context([utxo(), utxo(), utxo()]), runs))
     expect(built.spent).toHaveLength(2)
-    expect(runs).toEqual(['measured', 'exceeded', 'measured', 'judged'])
+    expect(runs).toEqual(['measured', 'exceeded', 'measured', 'validated'])
     expect([...balanceOf(built)]).toEqual([])
   })
 
@@ -276,7 +276,7 @@ describe('scripts', () => {
     }
     await expect(buildTransaction(draft, context([utxo()]))).rejects.toMatchObject({
       code: 'WALLET_TRANSACTION_REFUSED',
-      verdict: [{ predicate: 'ScriptFailure' }],
+      failures: [{ predicate: 'ScriptFailure' }],
     })
   })
 

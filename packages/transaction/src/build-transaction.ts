@@ -3,13 +3,13 @@ import {
   blake2b256,
   decodeTransaction,
   effects,
-  judge,
+  type Failures,
   minimumFee,
   minimumLovelace,
   outputReferenceKey,
   type TransactionOutput,
   type Utxo,
-  type Verdict,
+  validate,
 } from '@ratatosk/ledger'
 import { type Attempt, assemble, sign } from './assemble.js'
 import { selectCoins } from './coin-selection.js'
@@ -30,7 +30,7 @@ const MAX_ROUNDS = 20
  * A node that sees the same outputs accepts it.
  *
  * @throws {WalletError} (rejects) with any of its codes
- * @throws ScriptsNotJudgedError (rejects) where scripts could not be run
+ * @throws ScriptsNotRunError (rejects) where scripts could not be run
  * @example
  * const built = await buildTransaction({ outputs: [{ address, lovelace: 5_000_000n }] }, context)
  */
@@ -41,12 +41,12 @@ export async function buildTransaction(
   const plan = planTransaction(draft, context.parameters)
   const funding = createFunding(plan, context)
   let attempt = settleFee(plan, context, funding, new Map())
-  if (!plan.runsScripts) return accepted(await judged(plan, attempt, context))
+  if (!plan.runsScripts) return accepted(await validated(plan, attempt, context))
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const budgets = await measureScripts(plan, attempt, context)
     attempt = settleFee(plan, context, funding, budgets)
-    const outcome = await judged(plan, attempt, context)
-    if (!exceedsBudget(outcome.verdict)) return accepted(outcome)
+    const outcome = await validated(plan, attempt, context)
+    if (!exceedsBudget(outcome.failures)) return accepted(outcome)
   }
   throw new WalletError('WALLET_INVALID_DRAFT', 'The scripts need a larger budget at each attempt')
 }
@@ -140,13 +140,13 @@ function referenceScriptsSize({ draft }: Plan, spent: readonly Utxo[]): number {
   return touched.reduce((size, { output }) => size + (output.referenceScript?.bytes.length ?? 0), 0)
 }
 
-interface Judged {
+interface Validated {
   readonly built: BuiltTransaction
-  readonly verdict: Verdict
+  readonly failures: Failures
 }
 
-/** Signs an attempt and judges the result by the ledger rules. */
-async function judged(plan: Plan, attempt: Attempt, context: BuildContext): Promise<Judged> {
+/** Signs an attempt and validates the result by the ledger rules. */
+async function validated(plan: Plan, attempt: Attempt, context: BuildContext): Promise<Validated> {
   const { body } = assemble(plan, attempt, context)
   const id = blake2b256(body)
   const transaction = decodeTransaction(sign(plan, attempt, context, body, id))
@@ -163,14 +163,14 @@ async function judged(plan: Plan, attempt: Attempt, context: BuildContext): Prom
   const touched = [...built.spent, ...built.collateral, ...(plan.draft.referenceInputs ?? [])]
   const utxos = new Map(touched.map((utxo) => [keyOf(utxo), utxo.output]))
   const phaseTwo = evaluator && { evaluator, slots }
-  return { built, verdict: await judge(transaction, utxos, { parameters, networkId, slot }, phaseTwo) }
+  return { built, failures: await validate(transaction, utxos, { parameters, networkId, slot }, phaseTwo) }
 }
 
-function accepted({ built, verdict }: Judged): BuiltTransaction {
-  if (verdict.length === 0) return built
-  const reasons = verdict.map(({ predicate, message }) => `${predicate}: ${message}`).join('; ')
+function accepted({ built, failures }: Validated): BuiltTransaction {
+  if (failures.length === 0) return built
+  const reasons = failures.map(({ predicate, message }) => `${predicate}: ${message}`).join('; ')
   throw new WalletError('WALLET_TRANSACTION_REFUSED', `The transaction breaks ledger rules: ${reasons}`, {
-    verdict,
+    failures,
   })
 }
 

@@ -1,4 +1,4 @@
-import type { PredicateFailure, Verdict } from '@ratatosk/ledger'
+import type { Failures, PredicateFailure } from '@ratatosk/ledger'
 
 export type WalletErrorCode =
   /** The seed phrase or signing key cannot be read; the message contains nothing of it. */
@@ -9,13 +9,13 @@ export type WalletErrorCode =
   | 'WALLET_INSUFFICIENT_FUNDS'
   /** No transaction can satisfy the draft; the message says why. */
   | 'WALLET_INVALID_DRAFT'
-  /** The built transaction breaks ledger rules, listed in `verdict`. It was not sent. */
+  /** The built transaction breaks ledger rules, listed in `failures`. It was not sent. */
   | 'WALLET_TRANSACTION_REFUSED'
 
 export interface WalletErrorDetails {
   /** Amounts by unit: `lovelace`, or policy id and asset name in hex, joined. */
   readonly missing?: ReadonlyMap<string, bigint>
-  readonly verdict?: Verdict
+  readonly failures?: Failures
 }
 
 /**
@@ -24,7 +24,7 @@ export interface WalletErrorDetails {
 export class WalletError extends Error {
   override readonly name = 'WalletError'
   readonly missing?: ReadonlyMap<string, bigint>
-  readonly verdict?: readonly PredicateFailure[]
+  readonly failures?: readonly PredicateFailure[]
 
   constructor(
     readonly code: WalletErrorCode,
@@ -33,7 +33,7 @@ export class WalletError extends Error {
   ) {
     super(message)
     if (details.missing !== undefined) this.missing = details.missing
-    if (details.verdict !== undefined) this.verdict = details.verdict
+    if (details.failures !== undefined) this.failures = details.failures
   }
 }
 

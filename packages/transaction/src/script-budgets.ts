@@ -1,8 +1,8 @@
 import {
+  type Failures,
   outputReferenceKey,
   type ProtocolParameters,
-  ScriptsNotJudgedError,
-  type Verdict,
+  ScriptsNotRunError,
 } from '@ratatosk/ledger'
 import type { EvaluationFailure } from '@ratatosk/ledger/plutus'
 import { type Attempt, assemble, type Budget, redeemersOf } from './assemble.js'
@@ -42,10 +42,10 @@ export async function measureScripts(plan: Plan, attempt: Attempt, context: Buil
   return budgets
 }
 
-/** Whether a verdict is that a script needs more than its declared budget. */
-export function exceedsBudget(verdict: Verdict): boolean {
+/** Whether a failures is that a script needs more than its declared budget. */
+export function exceedsBudget(failures: Failures): boolean {
   const exceeded: EvaluationFailure['kind'] = 'BudgetExceeded'
-  return verdict.some(
+  return failures.some(
     ({ details: { failures } }) =>
       Array.isArray(failures) && failures.some((failure) => failure?.kind === exceeded),
   )
@@ -68,14 +68,14 @@ function refusal(failure: EvaluationFailure): Error {
     failure.kind === 'InvalidCostModel' ||
     failure.kind === 'MissingInput'
   ) {
-    return new ScriptsNotJudgedError(failure)
+    return new ScriptsNotRunError(failure)
   }
   const logs = 'logs' in failure ? failure.logs : []
   return new WalletError(
     'WALLET_TRANSACTION_REFUSED',
     `A script rejects the transaction: ${failure.message}`,
     {
-      verdict: [{ predicate: failure.kind, message: failure.message, details: { logs } }],
+      failures: [{ predicate: failure.kind, message: failure.message, details: { logs } }],
     },
   )
 }

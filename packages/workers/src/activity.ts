@@ -1,4 +1,4 @@
-import type { Verdict } from '@ratatosk/ledger'
+import type { Failures } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import type { Delivery } from '@ratatosk/queue'
 
@@ -9,9 +9,9 @@ export type Outcome =
   /** The transaction was in the ledger before. */
   | { readonly kind: 'known' }
   /** The submission is a dead letter. `transaction` is its id in hex, if it decodes. */
-  | { readonly kind: 'rejected'; readonly failures: Verdict; readonly transaction?: string }
+  | { readonly kind: 'rejected'; readonly failures: Failures; readonly transaction?: string }
   /** The transaction must be delivered again, because a later delivery may have another outcome. */
-  | { readonly kind: 'postponed'; readonly failures: Verdict }
+  | { readonly kind: 'postponed'; readonly failures: Failures }
   /**
    * Nothing was decided, because too many scripts are waiting: the transaction is delivered again, without
    * using up an attempt.
@@ -25,7 +25,7 @@ export interface ValidationObserver {
   /** The outcome of a delivery is durable. */
   settled(delivery: Delivery, outcome: Outcome): void
   batch(milliseconds: number): void
-  /** The node failed to judge a transaction, because of a defect or a failing dependency. */
+  /** The node failed to validate a transaction, because of a defect or a failing dependency. */
   failed(delivery: Delivery, error: unknown): void
   storeUnavailable(error: Error): void
   storeAvailable(): void
@@ -96,7 +96,7 @@ export function recordActivity(log: Log | undefined): Activity {
       busyMs += milliseconds
     },
     failed({ id }, error) {
-      log?.error({ err: error, submission: id }, 'Failed to judge a transaction')
+      log?.error({ err: error, submission: id }, 'Failed to validate a transaction')
     },
     storeUnavailable(error) {
       log?.warn({ err: error }, 'Store unavailable; validation waits for it')

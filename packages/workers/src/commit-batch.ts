@@ -1,27 +1,27 @@
-import type { OutputReference, RuleContext, Transaction, Verdict } from '@ratatosk/ledger'
+import type { Failures, OutputReference, RuleContext, Transaction } from '@ratatosk/ledger'
 import type { Delivery } from '@ratatosk/queue'
 import type { AcceptedTransaction, Ledger, LedgerReads, NewRejection, UnlockedLedger } from '@ratatosk/store'
 import { BatchView, type ProvisionalEffects } from './batch-view.js'
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, isCandidate, type NamedOutput } from './examine.js'
-import { type JudgedBatch, type Judgement, judgeBatch } from './judge-batch.js'
+import { type Decision, type ValidatedBatch, validateBatch } from './validate-batch.js'
 
 /** A delivery and the result of phase A: its transaction, or why it does not decode. */
 export interface ExaminedDelivery {
   readonly delivery: Delivery
-  readonly examined: Candidate | Verdict
+  readonly examined: Candidate | Failures
 }
 
 export interface BatchConditions {
   readonly context: RuleContext
   readonly provisional: ProvisionalEffects
   readonly maxAttempts: number
-  /** See `judgeBatch`. */
-  verdictOnFew(transaction: Transaction): Verdict | undefined
+  /** See `validateBatch`. */
+  verifyFew(transaction: Transaction): Failures | undefined
 }
 
 /**
- * Judges deliveries against the ledger and writes the results: accepted transactions and dead letters.
+ * Validates deliveries against the ledger and writes the results: accepted transactions and dead letters.
  *
  * @param followers further candidates that have deliveries of their own: those that can be accepted are, the
  *   others are left alone
@@ -31,31 +31,31 @@ export async function commitBatch(
   deliveries: readonly ExaminedDelivery[],
   followers: readonly Candidate[],
   conditions: BatchConditions,
-): Promise<JudgedBatch> {
-  const batch = await judgeDeliveries(ledger, deliveries, followers, conditions)
+): Promise<ValidatedBatch> {
+  const batch = await validateDeliveries(ledger, deliveries, followers, conditions)
   await write(ledger, batch, deadLettersOf(deliveries, batch, conditions))
   return batch
 }
 
 /**
- * As {@link commitBatch}, but judges before the ledger is locked.
+ * As {@link commitBatch}, but validates before the ledger is locked.
  *
  * @param isCurrent whether the context is still that of the time, asked under the lock
- * @returns undefined if the ledger or the time has changed since the batch was judged: then nothing is
+ * @returns undefined if the ledger or the time has changed since the batch was validated: then nothing is
  *   written
  * @throws StoreError `STORE_CONFLICT` if an output that the batch spends was spent since
  */
-export async function commitJudgedBatch(
+export async function commitUnlockedBatch(
   unlocked: UnlockedLedger,
   deliveries: readonly ExaminedDelivery[],
   followers: readonly Candidate[],
   conditions: BatchConditions,
   isCurrent: () => boolean,
-): Promise<JudgedBatch | undefined> {
-  const batch = await judgeDeliveries(unlocked, deliveries, followers, conditions)
+): Promise<ValidatedBatch | undefined> {
+  const batch = await validateDeliveries(unlocked, deliveries, followers, conditions)
   // Another worker may have accepted the one after the outputs were read, and the other may wait for what it
   // produces.
-  const kinds = new Set(Array.from(batch.judgements.values(), ({ kind }) => kind))
+  const kinds = new Set(Array.from(batch.decisions.values(), ({ kind }) => kind))
   if (kinds.has('known') && kinds.has('retriable')) return undefined
   const deadLetters = deadLettersOf(deliveries, batch, conditions)
   const ledger = await unlocked.lock()
@@ -70,21 +70,21 @@ export async function commitJudgedBatch(
 
 // The outputs first. Without the lock, another worker may accept a delivery of the same transaction between
 // the two reads: it must count as known, and not as one whose inputs are spent.
-async function judgeDeliveries(
+async function validateDeliveries(
   ledger: LedgerReads,
   deliveries: readonly ExaminedDelivery[],
   followers: readonly Candidate[],
-  { context, provisional, verdictOnFew }: BatchConditions,
-): Promise<JudgedBatch> {
+  { context, provisional, verifyFew }: BatchConditions,
+): Promise<ValidatedBatch> {
   const candidates = [...deliveries.map(({ examined }) => examined).filter(isCandidate), ...followers]
   const stored = await storedOutputs(ledger, candidates)
   const known = await knownKeys(ledger, candidates)
-  return judgeBatch(candidates, known, new BatchView(stored, provisional), context, verdictOnFew)
+  return validateBatch(candidates, known, new BatchView(stored, provisional), context, verifyFew)
 }
 
 async function write(
   ledger: Ledger,
-  { accepted }: JudgedBatch,
+  { accepted }: ValidatedBatch,
   deadLetters: readonly NewRejection[],
 ): Promise<void> {
   await ledger.apply({ transactions: accepted.map(acceptedTransaction) })
@@ -93,12 +93,12 @@ async function write(
 
 function deadLettersOf(
   deliveries: readonly ExaminedDelivery[],
-  { judgements }: JudgedBatch,
+  { decisions }: ValidatedBatch,
   { maxAttempts }: BatchConditions,
 ): readonly NewRejection[] {
   return deliveries.flatMap(({ delivery, examined }) => {
     const failures = isCandidate(examined)
-      ? finalFailures(delivery, judgements.get(examined), maxAttempts)
+      ? finalFailures(delivery, decisions.get(examined), maxAttempts)
       : examined
     if (failures === undefined) return []
     return [deadLetterOf(delivery, isCandidate(examined) ? examined.transaction.id : undefined, failures)]
@@ -121,11 +121,11 @@ function keptOutputs(accepted: readonly Candidate[]): readonly OutputReference[]
 /** Why a delivery becomes a dead letter; `undefined` if it does not. */
 export function finalFailures(
   { attempt }: Delivery,
-  judgement: Judgement | undefined,
+  decision: Decision | undefined,
   maxAttempts: number,
-): Verdict | undefined {
-  if (judgement?.kind === 'rejected') return judgement.failures
-  if (judgement?.kind === 'retriable' && attempt >= maxAttempts) return judgement.failures
+): Failures | undefined {
+  if (decision?.kind === 'rejected') return decision.failures
+  if (decision?.kind === 'retriable' && attempt >= maxAttempts) return decision.failures
   return undefined
 }
 

@@ -82,7 +82,7 @@ test(`a worker killed ${rounds} times loses nothing and applies nothing twice`, 
   // Their inputs exist from the start. Later links may run out of attempts while the workers that hold
   // earlier links are killed again and again.
   expect(await countAccepted(store, heads)).toBe(heads.length)
-  // They were judged before or after their input was spent.
+  // They were validated before or after their input was spent.
   const codes = new Set(rejections.map(({ code }) => code))
   expect(['ValueNotConservedUTxO', 'BadInputsUTxO']).toEqual(expect.arrayContaining([...codes]))
   expect(await countAccepted(store, invalid)).toBe(0)

@@ -1,4 +1,4 @@
-import type { Verdict } from '@ratatosk/ledger'
+import type { Failures } from '@ratatosk/ledger'
 import type { Delivery } from '@ratatosk/queue'
 import type { NewRejection, Store } from '@ratatosk/store'
 
@@ -38,7 +38,7 @@ export async function replayDeadLetter(
 export function deadLetterOf(
   delivery: Delivery,
   transactionId: Uint8Array | undefined,
-  failures: Verdict,
+  failures: Failures,
 ): NewRejection {
   const [first] = failures
   return {

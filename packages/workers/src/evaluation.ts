@@ -1,21 +1,21 @@
 import {
-  judgeSignatures,
+  type Failures,
   type PhaseTwo,
   type ProtocolParameters,
   type RuleContext,
   type SlotConfig,
   type TransactionOutput,
   timeToSlot,
-  type Verdict,
+  validateSignatures,
 } from '@ratatosk/ledger'
 import type { EvaluationResult, RedeemerResult } from '@ratatosk/ledger/plutus'
 import type { Store } from '@ratatosk/store'
 import { LRUCache } from 'lru-cache'
 import { BatchView } from './batch-view.js'
 import { type Candidate, examine, isCandidate } from './examine.js'
-import { type Judgement, judgeBatch, type ParkedJudgement } from './judge-batch.js'
 import { costOf, runScripts } from './script-lane.js'
 import { Turns } from './turns.js'
+import { type Decision, type ParkedDecision, validateBatch } from './validate-batch.js'
 
 /** What validation would make of a transaction now. */
 export interface Evaluation {
@@ -32,12 +32,12 @@ export interface Evaluation {
   readonly transactionId: Uint8Array | undefined
   /**
    * Every predicate that fails, as the dead letter lists them that submission would make. Scripts, and more
-   * than three signatures, are judged only if nothing else fails.
+   * than three signatures, are validated only if nothing else fails.
    */
-  readonly failures: Verdict
+  readonly failures: Failures
   /** In the order of the transaction's redeemers. Without units used where scripts did not run. */
   readonly redeemers: readonly RedeemerResult[]
-  /** The slot at which it was judged. */
+  /** The slot at which it was validated. */
   readonly slot: bigint
 }
 
@@ -47,7 +47,7 @@ export interface EvaluationsOptions {
   /** 0 for test networks, 1 for mainnet. */
   readonly networkId: number
   readonly slots: SlotConfig
-  /** Runs Plutus scripts, one transaction at a time. Without it, scripts are not judged. */
+  /** Runs Plutus scripts, one transaction at a time. Without it, scripts are not validated. */
   readonly evaluator?: PhaseTwo['evaluator']
   /** POSIX milliseconds. @defaultValue `Date.now` */
   readonly now?: () => number
@@ -57,7 +57,7 @@ export interface EvaluationsOptions {
   readonly maxWaitMs?: number
 }
 
-/** Judges transactions with the code that validates submissions, and changes nothing. */
+/** Validates transactions with the code that validates submissions, and changes nothing. */
 export interface Evaluations {
   /**
    * @param cbor any bytes
@@ -127,11 +127,11 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
       }
     }
     const { outputs, known } = await look(examined)
-    const judged = await judge(examined, outputs, known, context, signal)
+    const validated = await validate(examined, outputs, known, context, signal)
     return {
-      ...verdictOf(judged.judgement),
+      ...verdictOf(validated.decision),
       transactionId: examined.transaction.id,
-      redeemers: judged.result?.redeemers ?? unreached(examined),
+      redeemers: validated.result?.redeemers ?? unreached(examined),
       slot: context.slot,
     }
   }
@@ -148,25 +148,25 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
     return { outputs, known: new Set(isKnown ? [candidate.key] : []) }
   }
 
-  async function judge(
+  async function validate(
     first: Candidate,
     outputs: ReadonlyMap<string, Uint8Array>,
     known: ReadonlySet<string>,
     context: RuleContext,
     signal: AbortSignal | undefined,
-  ): Promise<{ readonly judgement: Judgement | undefined; readonly result?: EvaluationResult }> {
+  ): Promise<{ readonly decision: Decision | undefined; readonly result?: EvaluationResult }> {
     let candidate = first
     let result: EvaluationResult | undefined
     for (;;) {
       const view = new BatchView(outputs)
       // Phase A has verified few signatures already.
-      const judgement = judgeBatch([candidate], known, view, context, () => undefined).judgements.get(
+      const decision = validateBatch([candidate], known, view, context, () => undefined).decisions.get(
         candidate,
       )
-      if (judgement?.kind !== 'parked') return { judgement, ...(result && { result }) }
-      const parked = judgement
+      if (decision?.kind !== 'parked') return { decision, ...(result && { result }) }
+      const parked = decision
       if (parked.verify) {
-        const flaws = await inTurn(candidate, signal, async () => judgeSignatures(candidate.transaction))
+        const flaws = await inTurn(candidate, signal, async () => validateSignatures(candidate.transaction))
         candidate = { ...candidate, flaws, verified: true }
       } else {
         const run = await scriptsOf(candidate, parked, context, signal)
@@ -178,7 +178,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
 
   async function scriptsOf(
     candidate: Candidate,
-    { evaluate: resolved }: ParkedJudgement,
+    { evaluate: resolved }: ParkedDecision,
     context: RuleContext,
     signal: AbortSignal | undefined,
   ) {
@@ -196,7 +196,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
       result === undefined
         ? await inTurn(candidate, signal, () => run(resolved ?? new Map()))
         : await run(resolved ?? new Map())
-    if (scripts.judged && result !== undefined) results.set(candidate.key, result)
+    if (scripts.ran && result !== undefined) results.set(candidate.key, result)
     return { scripts, ...(result && { result }) }
   }
 
@@ -230,18 +230,18 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
   return { evaluate }
 }
 
-function verdictOf(judgement: Judgement | undefined): Pick<Evaluation, 'verdict' | 'failures'> {
-  switch (judgement?.kind) {
+function verdictOf(decision: Decision | undefined): Pick<Evaluation, 'verdict' | 'failures'> {
+  switch (decision?.kind) {
     case 'accepted':
       return { verdict: 'valid', failures: [] }
     case 'known':
       return { verdict: 'known', failures: [] }
     case 'retriable':
-      return { verdict: 'retriable', failures: judgement.failures }
+      return { verdict: 'retriable', failures: decision.failures }
     case 'rejected':
-      return { verdict: 'invalid', failures: judgement.failures }
+      return { verdict: 'invalid', failures: decision.failures }
     default:
-      throw new Error('A candidate was not judged')
+      throw new Error('A candidate was not validated')
   }
 }
 

@@ -3,14 +3,14 @@ import {
   decodeTransaction,
   type Effects,
   effects,
-  judgeProfile,
-  judgeSignatures,
-  judgeUnsigned,
+  type Failures,
   type OutputReference,
   outputReferenceKey,
   type RuleContext,
   type Transaction,
-  type Verdict,
+  validateProfile,
+  validateSignatures,
+  validateUnsigned,
 } from '@ratatosk/ledger'
 import { mostVerifiedOnArrival, signatureCount } from './signatures.js'
 
@@ -34,29 +34,29 @@ export interface Candidate {
   /** `effects.produced`, each with its `outputReferenceKey`. */
   readonly produced: readonly (Effects['produced'][number] & { readonly key: string })[]
   /** The rules of phase A that it breaks. */
-  readonly flaws: Verdict
+  readonly flaws: Failures
   /**
    * Whether the rules of phase A include its signatures. If not, they are verified once everything else is
    * known to be valid.
    */
   readonly verified: boolean
   /** The outcome of its scripts; absent until they have run. */
-  readonly scripts?: ScriptVerdict
+  readonly scripts?: ScriptOutcome
 }
 
 /** The outcome of running the scripts of a transaction. */
-export interface ScriptVerdict {
-  readonly failures: Verdict
+export interface ScriptOutcome {
+  readonly failures: Failures
   /** False if the scripts could not be run, which says nothing about the transaction. */
-  readonly judged: boolean
+  readonly ran: boolean
 }
 
 /** Which signatures phase A verifies. */
 export interface SignaturePolicy {
   /** The most signatures of a transaction that are verified at once. */
   readonly most: number
-  /** The verdict on the signatures of a transaction, if it is known. */
-  recall(transaction: Transaction): Verdict | undefined
+  /** The failures of the signatures of a transaction, if they are known. */
+  recall(transaction: Transaction): Failures | undefined
 }
 
 /** Phase A: decodes a submission and checks the rules that need neither the ledger nor its lock. */
@@ -64,7 +64,7 @@ export function examine(
   cbor: Uint8Array,
   context: RuleContext,
   signatures: SignaturePolicy = defaultPolicy,
-): Candidate | Verdict {
+): Candidate | Failures {
   let transaction: Transaction
   try {
     transaction = decodeTransaction(cbor)
@@ -79,10 +79,10 @@ export function examine(
       },
     ]
   }
-  const flaws = [...judgeProfile(transaction), ...judgeUnsigned(transaction, context)]
+  const flaws = [...validateProfile(transaction), ...validateUnsigned(transaction, context)]
   const invalid =
     signatures.recall(transaction) ??
-    (signatureCount(transaction) <= signatures.most ? judgeSignatures(transaction) : undefined)
+    (signatureCount(transaction) <= signatures.most ? validateSignatures(transaction) : undefined)
   if (invalid !== undefined) flaws.push(...invalid)
   const effect = effects(transaction)
   return {
@@ -100,7 +100,7 @@ export function examine(
 const defaultPolicy: SignaturePolicy = { most: mostVerifiedOnArrival, recall: () => undefined }
 
 /** Whether a submission decoded. */
-export function isCandidate(examined: Candidate | Verdict): examined is Candidate {
+export function isCandidate(examined: Candidate | Failures): examined is Candidate {
   return 'transaction' in examined
 }
 

@@ -1,20 +1,20 @@
 import {
-  judgeScripts,
   type PhaseTwo,
   type RuleContext,
   type Transaction,
   type TransactionOutput,
+  validateScripts,
 } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
 import type { ProvisionalEffects, ProvisionalOutput } from './batch-view.js'
-import type { Candidate, ScriptVerdict } from './examine.js'
-import type { ParkedJudgement } from './judge-batch.js'
+import type { Candidate, ScriptOutcome } from './examine.js'
 import { type SignatureChecks, signatureCost } from './signatures.js'
 import { Turns } from './turns.js'
+import type { ParkedDecision } from './validate-batch.js'
 
 export interface ScriptLaneOptions {
   readonly phaseTwo: PhaseTwo | undefined
-  readonly signatures: SignatureChecks<Place>
+  readonly signatures: SignatureChecks<ParkedDelivery>
   /** The most transactions whose scripts run at a time. */
   readonly concurrency: number
   /** The most transactions in the lane. */
@@ -24,7 +24,7 @@ export interface ScriptLaneOptions {
 }
 
 /** A parked delivery. */
-export interface Place {
+export interface ParkedDelivery {
   readonly id: string
   candidate: Candidate
   /** Declared execution units and signatures, in steps. */
@@ -32,16 +32,16 @@ export interface Place {
   /** The highest cost of this transaction and of those that it waits for: decides who is deferred. */
   rank: bigint
   /** `gone`: the delivery has left the lane. */
-  state: 'blocked' | 'queued' | 'running' | 'depending' | 'judging' | 'gone'
+  state: 'blocked' | 'queued' | 'running' | 'depending' | 'validating' | 'gone'
   /** Places that are considered when this one leaves. */
-  blocked: Place[]
+  blocked: ParkedDelivery[]
   /** Resolves when the place is no longer provisional; true if it was deferred. */
   ended: Promise<boolean>
   end(deferred: boolean): void
   resolve(candidate: Candidate | undefined): void
 }
 
-const notJudged = {
+const scriptsNotRun = {
   predicate: 'ScriptsNotJudged',
   message: 'The scripts of this transaction could not be run here',
   details: {},
@@ -51,9 +51,9 @@ const notJudged = {
 const stepsPerMemoryUnit = 700n
 
 /** Remembered outcomes of scripts. */
-const maxVerdicts = 10_000
-const maxVerdictBytes = 16 * 1024 * 1024
-const verdictTtlMs = 10 * 60_000
+const maxRemembered = 10_000
+const maxRememberedBytes = 16 * 1024 * 1024
+const rememberedMs = 10 * 60_000
 
 /**
  * Where transactions wait for scripts and for many signatures, outside the ledger's lock and without a place
@@ -71,18 +71,18 @@ const verdictTtlMs = 10 * 60_000
  */
 export class ScriptLane {
   readonly #options: ScriptLaneOptions
-  readonly #places = new Map<string, Place>()
-  readonly #holders = new Map<Candidate, Place>()
+  readonly #places = new Map<string, ParkedDelivery>()
+  readonly #holders = new Map<Candidate, ParkedDelivery>()
   readonly #outputs = new Map<string, ProvisionalOutput>()
   readonly #spenders = new Map<string, Candidate>()
-  readonly #threads: Turns<Place>
+  readonly #threads: Turns<ParkedDelivery>
   #bytes = 0
   #averageRunMs = 10
-  readonly #verdicts = new LRUCache<string, ScriptVerdict>({
-    max: maxVerdicts,
-    maxSize: maxVerdictBytes,
+  readonly #remembered = new LRUCache<string, ScriptOutcome>({
+    max: maxRemembered,
+    maxSize: maxRememberedBytes,
     sizeCalculation: ({ failures }) => 100 + JSON.stringify(failures).length,
-    ttl: verdictTtlMs,
+    ttl: rememberedMs,
   })
 
   constructor(options: ScriptLaneOptions) {
@@ -110,7 +110,7 @@ export class ScriptLane {
    */
   recall(candidate: Candidate): Candidate {
     if (candidate.transaction.witnesses.redeemers.length === 0) return candidate
-    const scripts = this.#verdicts.get(candidate.key)
+    const scripts = this.#remembered.get(candidate.key)
     return scripts === undefined ? candidate : { ...candidate, scripts }
   }
 
@@ -124,20 +124,20 @@ export class ScriptLane {
   }
 
   /**
-   * Parks a delivery until it can be judged again.
+   * Parks a delivery until it can be validated again.
    *
    * @param id of the delivery, which must {@link leave} when it ends
-   * @returns the candidate to be judged again, with the outcome of its signatures or scripts; `undefined` if
+   * @returns the candidate to be validated again, with the outcome of its signatures or scripts; `undefined` if
    *   it was deferred
    */
   park(
     id: string,
     candidate: Candidate,
-    judgement: ParkedJudgement,
+    decision: ParkedDecision,
     context: RuleContext,
   ): Promise<Candidate | undefined> {
-    const blockers = this.#placesOf(judgement.blockedBy)
-    const owners = this.#placesOf(judgement.behind)
+    const blockers = this.#placesOf(decision.blockedBy)
+    const owners = this.#placesOf(decision.behind)
     const cost = costOf(candidate)
     const rank = [...blockers, ...owners].reduce((highest, place) => max(highest, place.rank), cost)
     const place = this.#places.get(id) ?? this.#admit(id, candidate, cost, rank)
@@ -149,9 +149,9 @@ export class ScriptLane {
     })
     ;({ promise: place.ended, resolve: place.end } = withResolvers<boolean>())
     const [blocker] = blockers
-    if (judgement.blockedBy.length > 0) {
-      // If the blockers have been decided meanwhile, the candidate is judged again at once.
-      if (blocker === undefined) this.#judgeAgain(place, candidate)
+    if (decision.blockedBy.length > 0) {
+      // If the blockers have been decided meanwhile, the candidate is validated again at once.
+      if (blocker === undefined) this.#validateAgain(place, candidate)
       else {
         place.state = 'blocked'
         blocker.blocked.push(place)
@@ -159,13 +159,13 @@ export class ScriptLane {
       }
       return result
     }
-    this.#hold(place, judgement.verify)
-    if (judgement.verify) void this.#verify(place)
-    else void this.#proceed(place, judgement, owners, context)
+    this.#hold(place, decision.verify)
+    if (decision.verify) void this.#verify(place)
+    else void this.#proceed(place, decision, owners, context)
     return result
   }
 
-  /** Ends a delivery's stay, if it has a place. Transactions that were blocked by it are judged again. */
+  /** Ends a delivery's stay, if it has a place. Transactions that were blocked by it are validated again. */
   leave(id: string): void {
     const place = this.#places.get(id)
     if (place === undefined) return
@@ -182,8 +182,8 @@ export class ScriptLane {
     this.#unblock(place.blocked.filter(({ state }) => state === 'blocked'))
   }
 
-  /** The owners of the outputs that it names do not matter yet: the candidate is judged again in any case. */
-  async #verify(place: Place): Promise<void> {
+  /** The owners of the outputs that it names do not matter yet: the candidate is validated again in any case. */
+  async #verify(place: ParkedDelivery): Promise<void> {
     const { candidate } = place
     place.state = 'queued'
     const flaws = await this.#options.signatures.verify(candidate.transaction, place, () => {
@@ -191,13 +191,13 @@ export class ScriptLane {
       place.state = 'running'
       return true
     })
-    if (flaws !== undefined) this.#judgeAgain(place, { ...candidate, flaws, verified: true })
+    if (flaws !== undefined) this.#validateAgain(place, { ...candidate, flaws, verified: true })
   }
 
   async #proceed(
-    place: Place,
-    { evaluate }: ParkedJudgement,
-    owners: readonly Place[],
+    place: ParkedDelivery,
+    { evaluate }: ParkedDecision,
+    owners: readonly ParkedDelivery[],
     context: RuleContext,
   ): Promise<void> {
     const { candidate } = place
@@ -217,26 +217,26 @@ export class ScriptLane {
     const deferred = await Promise.all(owners.map(({ ended }) => ended))
     if (isGone(place)) return
     if (deferred.includes(true)) this.#defer(place)
-    else this.#judgeAgain(place, scripts === undefined ? candidate : { ...candidate, scripts })
+    else this.#validateAgain(place, scripts === undefined ? candidate : { ...candidate, scripts })
   }
 
   async #run(
     { transaction, key }: Candidate,
-    outputs: NonNullable<ParkedJudgement['evaluate']>,
+    outputs: NonNullable<ParkedDecision['evaluate']>,
     context: RuleContext,
-  ): Promise<ScriptVerdict> {
+  ): Promise<ScriptOutcome> {
     const began = performance.now()
     try {
-      const verdict = await runScripts(transaction, outputs, context, this.#options.phaseTwo)
-      if (verdict.judged) this.#verdicts.set(key, verdict)
-      return verdict
+      const outcome = await runScripts(transaction, outputs, context, this.#options.phaseTwo)
+      if (outcome.ran) this.#remembered.set(key, outcome)
+      return outcome
     } finally {
       this.#averageRunMs += (performance.now() - began - this.#averageRunMs) / 8
       this.#threads.end()
     }
   }
 
-  #admit(id: string, candidate: Candidate, cost: bigint, rank: bigint): Place | undefined {
+  #admit(id: string, candidate: Candidate, cost: bigint, rank: bigint): ParkedDelivery | undefined {
     const { maxCount, maxBytes } = this.#options
     const { length } = candidate.transaction.bytes
     while (this.#places.size >= maxCount || this.#bytes + length > maxBytes) {
@@ -244,12 +244,12 @@ export class ScriptLane {
       if (dearest === undefined || dearest.rank <= rank) return undefined
       this.#defer(dearest)
     }
-    const place: Place = {
+    const place: ParkedDelivery = {
       id,
       candidate,
       cost,
       rank,
-      state: 'judging',
+      state: 'validating',
       blocked: [],
       ...noResolvers,
     }
@@ -258,8 +258,8 @@ export class ScriptLane {
     return place
   }
 
-  #dearestWaiting(): Place | undefined {
-    let dearest: Place | undefined
+  #dearestWaiting(): ParkedDelivery | undefined {
+    let dearest: ParkedDelivery | undefined
     for (const place of this.#places.values()) {
       const waits = place.state === 'queued' || place.state === 'blocked' || place.state === 'depending'
       if (waits && (dearest === undefined || place.rank > dearest.rank)) dearest = place
@@ -267,25 +267,25 @@ export class ScriptLane {
     return dearest
   }
 
-  #defer(place: Place): void {
+  #defer(place: ParkedDelivery): void {
     place.end(true)
     const { resolve, id } = place
     this.leave(id)
     resolve(undefined)
   }
 
-  #judgeAgain(place: Place, candidate: Candidate): void {
+  #validateAgain(place: ParkedDelivery, candidate: Candidate): void {
     this.#letGo(place)
-    place.state = 'judging'
+    place.state = 'validating'
     place.resolve(candidate)
     place.end(false)
   }
 
   /**
-   * Of the places that wait for the same output only the cheapest is judged again; the others wait for it.
+   * Of the places that wait for the same output only the cheapest is validated again; the others wait for it.
    */
-  #unblock(places: readonly Place[]): void {
-    const next = new Map<string, Place>()
+  #unblock(places: readonly ParkedDelivery[]): void {
+    const next = new Map<string, ParkedDelivery>()
     for (const place of places.toSorted((one, other) => compare(one.cost, other.cost))) {
       const { candidate } = place
       const blocker = candidate.spentKeys.map((key) => next.get(key)).find((found) => found !== undefined)
@@ -294,15 +294,15 @@ export class ScriptLane {
         continue
       }
       for (const key of candidate.spentKeys) next.set(key, place)
-      this.#judgeAgain(place, candidate)
+      this.#validateAgain(place, candidate)
     }
   }
 
-  #placesOf(candidates: readonly Candidate[]): readonly Place[] {
+  #placesOf(candidates: readonly Candidate[]): readonly ParkedDelivery[] {
     return candidates.map((candidate) => this.#holders.get(candidate)).filter((place) => place !== undefined)
   }
 
-  #hold(place: Place, waits: boolean): void {
+  #hold(place: ParkedDelivery, waits: boolean): void {
     const { candidate } = place
     this.#holders.set(candidate, place)
     if (!waits) for (const key of candidate.spentKeys) this.#spenders.set(key, candidate)
@@ -313,7 +313,7 @@ export class ScriptLane {
     }
   }
 
-  #letGo({ candidate }: Place): void {
+  #letGo({ candidate }: ParkedDelivery): void {
     this.#holders.delete(candidate)
     for (const key of candidate.spentKeys) {
       if (this.#spenders.get(key) === candidate) this.#spenders.delete(key)
@@ -330,18 +330,18 @@ export async function runScripts(
   outputs: ReadonlyMap<string, TransactionOutput>,
   context: RuleContext,
   phaseTwo: PhaseTwo | undefined,
-): Promise<ScriptVerdict> {
+): Promise<ScriptOutcome> {
   try {
-    return { failures: await judgeScripts(transaction, outputs, context, phaseTwo), judged: true }
+    return { failures: await validateScripts(transaction, outputs, context, phaseTwo), ran: true }
   } catch {
     // There is no evaluator, it is closing, or it gave up within its limits.
-    return { failures: [notJudged], judged: false }
+    return { failures: [scriptsNotRun], ran: false }
   }
 }
 
 const noResolvers = { ended: Promise.resolve(false), end: () => {}, resolve: () => {} }
 
-function isGone({ state }: Place): boolean {
+function isGone({ state }: ParkedDelivery): boolean {
   return state === 'gone'
 }
 

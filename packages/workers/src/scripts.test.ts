@@ -90,7 +90,7 @@ test('a failing script makes a dead letter with its trace; transactions that dep
   expect((await store.utxosAt(key.address)).length).toBe(funds.length)
 })
 
-test('retries scripts that cannot be run, without a verdict on the transaction', async (context) => {
+test('retries scripts that cannot be run, without rejecting the transaction', async (context) => {
   const { store, submit, drained, worker } = await start(context, { maxAttempts: 3, backoffMs: 20 })
   await submit([mint])
   await drained()
@@ -165,7 +165,7 @@ test.for(['one output', 'many outputs'] as const)(
   },
 )
 
-test('of several transactions that spend one output, the next is judged when the first fails', async (context) => {
+test('of several transactions that spend one output, the next is validated when the first fails', async (context) => {
   const { evaluator, asked, ids } = heldEvaluator()
   const { store, submit, drained, worker } = await start(context, { evaluator })
   const [first, dear] = bombs(2, 'one output', 9000)

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { concatBytes, toHex } from '@ratatosk/cbor'
-import { blake2b256, judgeSignatures, type Transaction, type Verdict } from '@ratatosk/ledger'
+import { blake2b256, type Failures, type Transaction, validateSignatures } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
 import { Turns } from './turns.js'
 
 /**
- * A transaction with at most this many signatures has them verified when it arrives, so that it is judged
- * once. One with more is judged without them first: keys are free to make, and a signature costs more to
+ * A transaction with at most this many signatures has them verified when it arrives, so that it is validated
+ * once. One with more is validated without them first: keys are free to make, and a signature costs more to
  * verify than the other rules of a payment together.
  */
 export const mostVerifiedOnArrival = 3
@@ -14,10 +14,10 @@ export const mostVerifiedOnArrival = 3
 /** What Plutus charges for a verification, in steps: compares signatures with scripts. */
 const stepsPerSignature = 58_000_000n
 
-/** Remembered verdicts. */
-const maxVerdicts = 20_000
-const maxVerdictBytes = 8 * 1024 * 1024
-const bytesPerVerdict = 200
+/** Remembered results. */
+const maxRemembered = 20_000
+const maxRememberedBytes = 8 * 1024 * 1024
+const bytesPerEntry = 200
 
 /** Key witnesses and bootstrap witnesses; each has one signature. */
 export function signatureCount({ witnesses }: Transaction): number {
@@ -29,30 +29,30 @@ export function signatureCost(transaction: Transaction): bigint {
   return BigInt(signatureCount(transaction)) * stepsPerSignature
 }
 
-/** Verifies signatures one transaction at a time, and remembers the verdicts of those that may come again. */
+/** Verifies signatures one transaction at a time, and remembers the results of those that may come again. */
 export class SignatureChecks<Holder extends { readonly cost: bigint }> {
   readonly #turns = new Turns<Holder>(1)
-  readonly #verdicts = new LRUCache<string, Verdict>({
-    max: maxVerdicts,
-    maxSize: maxVerdictBytes,
-    sizeCalculation: (verdict) =>
-      bytesPerVerdict + (verdict.length === 0 ? 0 : JSON.stringify(verdict).length),
+  readonly #remembered = new LRUCache<string, Failures>({
+    max: maxRemembered,
+    maxSize: maxRememberedBytes,
+    sizeCalculation: (failures) =>
+      bytesPerEntry + (failures.length === 0 ? 0 : JSON.stringify(failures).length),
   })
 
-  /** The verdict on the signatures of a transaction, if it is remembered. */
-  recall(transaction: Transaction): Verdict | undefined {
-    return this.#verdicts.size === 0 ? undefined : this.#verdicts.get(digestOf(transaction))
+  /** The failures of the signatures of a transaction, if it is remembered. */
+  recall(transaction: Transaction): Failures | undefined {
+    return this.#remembered.size === 0 ? undefined : this.#remembered.get(digestOf(transaction))
   }
 
-  /** The verdict on the signatures of a transaction, unless they are too many to verify them at once. */
-  verdictOnFew(transaction: Transaction): Verdict | undefined {
+  /** The failures of the signatures of a transaction, unless they are too many to verify them at once. */
+  verifyFew(transaction: Transaction): Failures | undefined {
     const remembered = this.recall(transaction)
     if (remembered !== undefined || signatureCount(transaction) > mostVerifiedOnArrival) return remembered
     return this.#verify(transaction)
   }
 
-  remember(transaction: Transaction, verdict: Verdict): void {
-    this.#verdicts.set(digestOf(transaction), verdict)
+  remember(transaction: Transaction, failures: Failures): void {
+    this.#remembered.set(digestOf(transaction), failures)
   }
 
   /**
@@ -66,7 +66,7 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
     transaction: Transaction,
     holder: Holder,
     wanted: () => boolean,
-  ): Promise<Verdict | undefined> {
+  ): Promise<Failures | undefined> {
     if (!(await this.#turns.take(holder))) return undefined
     try {
       await setImmediate()
@@ -77,10 +77,10 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
     }
   }
 
-  #verify(transaction: Transaction): Verdict {
-    const verdict = judgeSignatures(transaction)
-    this.remember(transaction, verdict)
-    return verdict
+  #verify(transaction: Transaction): Failures {
+    const failures = validateSignatures(transaction)
+    this.remember(transaction, failures)
+    return failures
   }
 
   withdraw(holder: Holder): void {

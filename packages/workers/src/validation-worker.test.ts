@@ -117,7 +117,7 @@ describe.each(Object.entries(openers))('validation on %s', (_name, open) => {
     expect(await isAccepted(store, early)).toBe(true)
   })
 
-  test('judges a replayed dead letter again and notes its replay', async (context) => {
+  test('validates a replayed dead letter again and notes its replay', async (context) => {
     const services = await open(context)
     const { store, submit, drained, submissions } = run(services, { maxAttempts: 1 })
     await store.applyGenesis(funds)
@@ -136,7 +136,7 @@ describe.each(Object.entries(openers))('validation on %s', (_name, open) => {
     expect(await replayDeadLetter(id!, { store, submissions })).toBeUndefined()
   })
 
-  test('a transaction that the node fails to judge affects no other, and becomes a dead letter', async (context) => {
+  test('a transaction that the node fails to validate affects no other, and becomes a dead letter', async (context) => {
     const services = await open(context)
     const poison = transfers[17]!
     const errors: object[] = []
@@ -245,12 +245,12 @@ test('several workers share a queue and a store', async (context) => {
   expect(await services.store.history(key.address, { limit: 1000, offset: 0 })).toHaveLength(200)
 })
 
-describe('a full batch is judged before the ledger is locked', () => {
+describe('a full batch is validated before the ledger is locked', () => {
   const batchSize = 4
   const batch = transfers.slice(0, batchSize)
 
-  /** Has a worker judge transactions while another process does something once. */
-  async function judge(context: TestContext, { submitted, meanwhile, before = 'lock', ...options }: Race) {
+  /** Has a worker validate transactions while another process does something once. */
+  async function validate(context: TestContext, { submitted, meanwhile, before = 'lock', ...options }: Race) {
     const services = await openers['PostgreSQL and Redis'](context)
     const { store } = services
     await store.applyGenesis(funds)
@@ -272,14 +272,14 @@ describe('a full batch is judged before the ledger is locked', () => {
   }
 
   test('and written under it', async (context) => {
-    const { store, worker } = await judge(context, { submitted: batch, meanwhile: async () => {} })
+    const { store, worker } = await validate(context, { submitted: batch, meanwhile: async () => {} })
     expect(worker.stats()).toMatchObject({ accepted: batchSize, rejected: 0 })
     expect(await countAccepted(store, batch)).toBe(batchSize)
   })
 
   test('and again, if another process has spent one of its outputs', async (context) => {
     const rival = signed(key, { inputs: [references[1]!], outputs: [10n * ada] })
-    const { store, worker } = await judge(context, {
+    const { store, worker } = await validate(context, {
       submitted: batch,
       meanwhile: (store) => accept(store, rival),
     })
@@ -294,7 +294,7 @@ describe('a full batch is judged before the ledger is locked', () => {
       outputs: [10n * ada],
     })
     const rival = signed(key, { inputs: [references[9]!], outputs: [10n * ada] })
-    const { store, worker } = await judge(context, {
+    const { store, worker } = await validate(context, {
       submitted: [reading, ...batch.slice(1)],
       meanwhile: (store) => accept(store, rival),
     })
@@ -303,7 +303,7 @@ describe('a full batch is judged before the ledger is locked', () => {
   })
 
   test('and again, if another process has accepted one of its transactions', async (context) => {
-    const { worker } = await judge(context, {
+    const { worker } = await validate(context, {
       submitted: batch,
       meanwhile: (store) => accept(store, batch[2]!),
     })
@@ -312,7 +312,7 @@ describe('a full batch is judged before the ledger is locked', () => {
 
   test('and again, if another process has accepted a transaction that another one of it spends from', async (context) => {
     const links = chain(key, references[0]!, 10n * ada, batchSize)
-    const { worker } = await judge(context, {
+    const { worker } = await validate(context, {
       submitted: links,
       meanwhile: (store) => accept(store, links[0]!),
       before: 'known',
@@ -322,7 +322,7 @@ describe('a full batch is judged before the ledger is locked', () => {
 
   test('and again, if another process has accepted a transaction that would become a dead letter', async (context) => {
     const [parent, child] = chain(key, references[0]!, 10n * ada, 2)
-    const { store, worker } = await judge(context, {
+    const { store, worker } = await validate(context, {
       submitted: [child!, ...batch.slice(1)],
       meanwhile: async (store) => {
         await accept(store, parent!)
@@ -336,7 +336,7 @@ describe('a full batch is judged before the ledger is locked', () => {
   test('and again, if its slot is over', async (context) => {
     let slot = 9
     const late = signed(key, { inputs: [references[0]!], outputs: [10n * ada], invalidHereafter: 10n })
-    const { store, worker } = await judge(context, {
+    const { store, worker } = await validate(context, {
       submitted: [late, ...batch.slice(1)],
       meanwhile: async () => {
         slot = 10
@@ -362,7 +362,7 @@ function accept(store: Store, { cbor }: SignedTransaction): Promise<void> {
 /** What a batch asks a ledger for that it has not locked yet. */
 type Step = 'known' | 'lock'
 
-/** Lets something happen before a step of a batch that is judged without the lock. */
+/** Lets something happen before a step of a batch that is validated without the lock. */
 function changedBefore(step: Step, store: Store, meanwhile: () => Promise<void>): Store {
   return {
     ...store,

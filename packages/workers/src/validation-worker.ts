@@ -21,10 +21,10 @@ export interface ValidationWorkerOptions {
   readonly log?: Log
   /** POSIX milliseconds. @defaultValue `Date.now` */
   readonly now?: () => number
-  /** The most transactions that are judged and written together. @defaultValue 256 */
+  /** The most transactions that are validated and written together. @defaultValue 256 */
   readonly batchSize?: number
   /**
-   * After how long without another transaction a batch is judged, in milliseconds; five times as long in a
+   * After how long without another transaction a batch is validated, in milliseconds; five times as long in a
    * steady stream. @defaultValue 5
    */
   readonly batchQuietMs?: number
@@ -73,7 +73,7 @@ export interface ValidationWorker {
   ready(): Promise<void>
   /** Counts since the worker was created. */
   stats(): ValidationStats
-  /** Whether transactions arrive faster than they are judged: what can wait should. */
+  /** Whether transactions arrive faster than they are validated: what can wait should. */
   busy(): boolean
   /**
    * Stops taking deliveries, finishes the batch that is running and returns the rest to the queue. Safe to
@@ -85,7 +85,7 @@ export interface ValidationWorker {
 const longestBackoffMs = 60_000
 
 /**
- * Takes submitted transactions from the queue, judges them in batches, and puts each into the mempool ledger
+ * Takes submitted transactions from the queue, validates them in batches, and puts each into the mempool ledger
  * or into the dead letters. Any number of workers, in any number of processes, may share a queue and a store.
  *
  * @example

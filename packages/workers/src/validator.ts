@@ -1,24 +1,24 @@
 import {
+  type Failures,
   type PhaseTwo,
   type ProtocolParameters,
   type RuleContext,
   type SlotConfig,
   type Transaction,
   timeToSlot,
-  type Verdict,
 } from '@ratatosk/ledger'
 import type { Delivery, DeliverySlot, Disposition } from '@ratatosk/queue'
 import { isStoreError, type Store } from '@ratatosk/store'
 import type { Outcome, ValidationObserver } from './activity.js'
 import { Batcher } from './batcher.js'
-import { commitBatch, commitJudgedBatch, type ExaminedDelivery, finalFailures } from './commit-batch.js'
+import { commitBatch, commitUnlockedBatch, type ExaminedDelivery, finalFailures } from './commit-batch.js'
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, examine, isCandidate } from './examine.js'
-import type { JudgedBatch, ParkedJudgement } from './judge-batch.js'
 import { type Copy, type OrphanExchange, Orphans, type SharedOrphan } from './orphans.js'
 import { isUnavailable, storeRetry } from './retry-while-unavailable.js'
-import { type Place, ScriptLane } from './script-lane.js'
+import { type ParkedDelivery, ScriptLane } from './script-lane.js'
 import { mostVerifiedOnArrival, SignatureChecks } from './signatures.js'
+import type { ParkedDecision, ValidatedBatch } from './validate-batch.js'
 
 export interface ValidatorOptions {
   readonly store: Pick<Store, 'withLedger' | 'withUnlockedLedger' | 'rejections'>
@@ -49,15 +49,15 @@ interface Entry extends ExaminedDelivery {
   settle(outcome: Outcome): void
 }
 
-/** A copy that is judged again or for the first time. */
+/** A copy that is validated again or for the first time. */
 interface Offer extends Copy {
   /** Its place in the lane, if it has one. */
   readonly place?: string
 }
 
 interface CommittedBatch {
-  readonly batch: JudgedBatch
-  /** Further candidates that were judged with it. */
+  readonly batch: ValidatedBatch
+  /** Further candidates that were validated with it. */
   readonly copies: readonly Offer[]
   readonly context: RuleContext
 }
@@ -68,12 +68,12 @@ const orphanLimits = { count: 5_000, bytes: 16 * 1024 * 1024 }
 /** Bytes of CBOR that wait for scripts. */
 const maxLaneBytes = 16 * 1024 * 1024
 
-/** Judges deliveries in two phases and in batches. An outcome is durable before it is returned. */
+/** Validates deliveries in two phases and in batches. An outcome is durable before it is returned. */
 export class Validator {
   readonly #options: ValidatorOptions
   readonly #batcher: Batcher<Entry | Offer>
   readonly #orphans = new Orphans(orphanLimits)
-  readonly #signatures = new SignatureChecks<Place>()
+  readonly #signatures = new SignatureChecks<ParkedDelivery>()
   readonly #scripts: ScriptLane
   readonly #parked = new Set<Entry>()
   readonly #closing = new AbortController()
@@ -114,7 +114,7 @@ export class Validator {
   }
 
   async #outcome(delivery: Delivery, slot: DeliverySlot): Promise<Outcome> {
-    let examined: Candidate | Verdict
+    let examined: Candidate | Failures
     try {
       examined = this.#examine(delivery.cbor, mostVerifiedOnArrival)
       if (isCandidate(examined)) examined = this.#scripts.recall(examined)
@@ -126,7 +126,7 @@ export class Validator {
     })
   }
 
-  /** Whether transactions arrive faster than they are judged. */
+  /** Whether transactions arrive faster than they are validated. */
   get busy(): boolean {
     return this.#batcher.busy
   }
@@ -159,7 +159,7 @@ export class Validator {
   async #runBatch(items: readonly (Entry | Offer)[]): Promise<void> {
     const began = performance.now()
     try {
-      await this.#judgeAndCommit(items.filter(isEntry), items.filter(isOffer))
+      await this.#validateAndCommit(items.filter(isEntry), items.filter(isOffer))
       this.#options.observer.batch(performance.now() - began)
     } catch (error) {
       if (isUnavailable(error)) {
@@ -180,7 +180,7 @@ export class Validator {
     }
   }
 
-  async #judgeAndCommit(entries: readonly Entry[], offers: readonly Offer[]): Promise<void> {
+  async #validateAndCommit(entries: readonly Entry[], offers: readonly Offer[]): Promise<void> {
     const candidates = [
       ...entries.map(({ examined }) => examined).filter(isCandidate),
       ...offers.map(({ candidate }) => candidate),
@@ -192,16 +192,16 @@ export class Validator {
     const { batch, copies, context } = await this.#store.retryWhileUnavailable(() =>
       this.#commit(entries, offers, candidates),
     )
-    for (const [{ key }, { kind }] of batch.judgements) {
+    for (const [{ key }, { kind }] of batch.decisions) {
       if (kind === 'accepted' || kind === 'known') this.#orphans.drop(key)
     }
     for (const { candidate, until } of offers) {
-      const judgement = batch.judgements.get(candidate)
-      if (judgement?.kind === 'retriable') this.#orphans.keep(candidate, judgement.missing, until)
+      const decision = batch.decisions.get(candidate)
+      if (decision?.kind === 'retriable') this.#orphans.keep(candidate, decision.missing, until)
     }
     for (const copy of copies) {
-      const judgement = batch.judgements.get(copy.candidate)
-      if (judgement?.kind === 'parked' && judgement.verify) void this.#verifyCopy(copy, judgement, context)
+      const decision = batch.decisions.get(copy.candidate)
+      if (decision?.kind === 'parked' && decision.verify) void this.#verifyCopy(copy, decision, context)
     }
     for (const entry of entries) this.#conclude(entry, batch, context)
   }
@@ -221,7 +221,7 @@ export class Validator {
         context,
         provisional: this.#scripts.provisional,
         maxAttempts,
-        verdictOnFew: (transaction: Transaction) => this.#signatures.verdictOnFew(transaction),
+        verifyFew: (transaction: Transaction) => this.#signatures.verifyFew(transaction),
       }
       return { context, copies, followers: copies.map(({ candidate }) => candidate), conditions }
     }
@@ -232,7 +232,7 @@ export class Validator {
           const { context, copies, followers, conditions } = present()
           const isCurrent = () =>
             this.#context().slot === context.slot && copies.every(({ until }) => until > now())
-          const batch = await commitJudgedBatch(unlocked, entries, followers, conditions, isCurrent)
+          const batch = await commitUnlockedBatch(unlocked, entries, followers, conditions, isCurrent)
           return batch && { batch, copies, context }
         })
         .catch(undefinedIfConflict)
@@ -254,28 +254,28 @@ export class Validator {
     for (const { failures, settle } of rejected) settle({ kind: 'rejected', failures })
   }
 
-  #conclude(entry: Entry, batch: JudgedBatch, context: RuleContext): void {
+  #conclude(entry: Entry, batch: ValidatedBatch, context: RuleContext): void {
     const { delivery, examined } = entry
     if (!isCandidate(examined)) {
       entry.settle({ kind: 'rejected', failures: examined })
       return
     }
-    const judgement = batch.judgements.get(examined)
-    if (judgement === undefined) throw new Error('A candidate was not judged')
-    if (judgement.kind === 'parked') {
-      void this.#park(entry, examined, judgement, context)
+    const decision = batch.decisions.get(examined)
+    if (decision === undefined) throw new Error('A candidate was not validated')
+    if (decision.kind === 'parked') {
+      void this.#park(entry, examined, decision, context)
       return
     }
-    const failures = finalFailures(delivery, judgement, this.#options.maxAttempts)
-    if (failures === undefined && judgement.kind === 'retriable') {
+    const failures = finalFailures(delivery, decision, this.#options.maxAttempts)
+    if (failures === undefined && decision.kind === 'retriable') {
       // Phase A passed, so what was verified is valid; it need not be verified again at the next attempt.
       if (examined.verified) this.#signatures.remember(examined.transaction, [])
-      this.#keepOrphan(delivery, examined, judgement.missing)
-      entry.settle({ kind: 'postponed', failures: judgement.failures })
+      this.#keepOrphan(delivery, examined, decision.missing)
+      entry.settle({ kind: 'postponed', failures: decision.failures })
       return
     }
     if (failures === undefined) {
-      entry.settle({ kind: judgement.kind === 'known' ? 'known' : 'accepted' })
+      entry.settle({ kind: decision.kind === 'known' ? 'known' : 'accepted' })
       return
     }
     this.#orphans.drop(examined.key)
@@ -302,24 +302,24 @@ export class Validator {
   }
 
   /**
-   * A copy whose inputs have become known is judged again with its signatures. If it has to wait, its
+   * A copy whose inputs have become known is validated again with its signatures. If it has to wait, its
    * delivery does that.
    */
   async #verifyCopy(
     { candidate, until }: Copy,
-    judgement: ParkedJudgement,
+    decision: ParkedDecision,
     context: RuleContext,
   ): Promise<void> {
     const place = `copy of ${candidate.key}`
     if (this.#closing.signal.aborted || this.#scripts.has(place)) return
-    const verified = await this.#scripts.park(place, candidate, judgement, context)
+    const verified = await this.#scripts.park(place, candidate, decision, context)
     if (verified !== undefined) this.#batcher.add({ candidate: verified, until, place })
   }
 
   async #park(
     entry: Entry,
     candidate: Candidate,
-    judgement: ParkedJudgement,
+    decision: ParkedDecision,
     context: RuleContext,
   ): Promise<void> {
     if (this.#closing.signal.aborted) {
@@ -328,7 +328,7 @@ export class Validator {
     }
     this.#parked.add(entry)
     entry.slot.vacate()
-    const examined = await this.#scripts.park(entry.delivery.id, candidate, judgement, context)
+    const examined = await this.#scripts.park(entry.delivery.id, candidate, decision, context)
     if (!this.#parked.delete(entry)) return
     if (examined === undefined) {
       if (candidate.verified) this.#signatures.remember(candidate.transaction, [])
@@ -337,23 +337,27 @@ export class Validator {
   }
 
   /**
-   * A transaction that the node fails to judge is delivered again, and becomes a dead letter after the last
+   * A transaction that the node fails to validate is delivered again, and becomes a dead letter after the last
    * attempt.
    */
   async #failed(delivery: Delivery, candidate: Candidate | undefined, error: unknown): Promise<Outcome> {
     const { store, maxAttempts, observer } = this.#options
     observer.failed(delivery, error)
-    if (delivery.attempt < maxAttempts) return { kind: 'postponed', failures: notJudged }
+    if (delivery.attempt < maxAttempts) return { kind: 'postponed', failures: validationFailed }
     try {
-      const deadLetter = deadLetterOf(delivery, candidate?.transaction.id, notJudged)
+      const deadLetter = deadLetterOf(delivery, candidate?.transaction.id, validationFailed)
       await this.#store.retryWhileUnavailable(() => store.rejections.add([deadLetter]))
-      return { kind: 'rejected', failures: notJudged, ...(candidate && { transaction: candidate.key }) }
+      return {
+        kind: 'rejected',
+        failures: validationFailed,
+        ...(candidate && { transaction: candidate.key }),
+      }
     } catch (reason) {
-      return isUnavailable(reason) ? { kind: 'released' } : { kind: 'postponed', failures: notJudged }
+      return isUnavailable(reason) ? { kind: 'released' } : { kind: 'postponed', failures: validationFailed }
     }
   }
 
-  #examine(cbor: Uint8Array, most: number): Candidate | Verdict {
+  #examine(cbor: Uint8Array, most: number): Candidate | Failures {
     return examine(cbor, this.#context(), {
       most,
       recall: (transaction) => this.#signatures.recall(transaction),
@@ -366,8 +370,8 @@ export class Validator {
   }
 }
 
-const notJudged: Verdict = [
-  { predicate: 'ValidationFailed', message: 'The node failed to judge this transaction', details: {} },
+const validationFailed: Failures = [
+  { predicate: 'ValidationFailed', message: 'The node failed to validate this transaction', details: {} },
 ]
 
 function dispositionOf(outcome: Outcome, backoffMs: number): Disposition {

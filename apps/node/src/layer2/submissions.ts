@@ -4,10 +4,10 @@ import { retryAfterMsOf } from '@ratatosk/http'
 import {
   blake2b256,
   decodeTransaction,
+  type Failures,
   type Json,
   type PredicateFailure,
   type Transaction,
-  type Verdict,
 } from '@ratatosk/ledger'
 import type { Rejection, Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
@@ -174,7 +174,7 @@ export function readTransaction(cbor: Uint8Array): Transaction | string {
   }
 }
 
-function rejectedResult(transaction: Transaction, failures: Verdict): SubmitResult {
+function rejectedResult(transaction: Transaction, failures: Failures): SubmitResult {
   return { kind: 'rejected', hash: toHex(transaction.id), transaction, failures }
 }
 
@@ -190,7 +190,7 @@ function undecided(reason = 'The transaction is not judged yet', afterMs = retry
  * The failed predicates of a dead letter. Of details that were too long to be kept, the beginning names
  * predicates.
  */
-function failuresOf({ code, message, details }: Rejection): Verdict {
+function failuresOf({ code, message, details }: Rejection): Failures {
   const listed = Array.isArray(details) ? details.flatMap(readFailure) : []
   if (listed.length > 0) return listed
   const first: PredicateFailure = { predicate: code, message, details: {} }

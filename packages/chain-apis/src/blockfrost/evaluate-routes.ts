@@ -4,7 +4,7 @@ import type { EvaluationFailure, EvaluationResult } from '@ratatosk/ledger/plutu
 import type { FastifyInstance } from 'fastify'
 import { type AdditionalOutput, quantity, writeAdditionalOutput } from '../additional-output.js'
 import { isObject, type JsonObject } from '../json.js'
-import type { ChainView, Evaluation } from '../view/chain-view.js'
+import type { ChainView, ScriptEvaluation } from '../view/chain-view.js'
 import { BlockfrostError } from './errors.js'
 import { malformedMessage } from './submit-route.js'
 
@@ -115,7 +115,7 @@ const purposes: Readonly<Record<RedeemerPurpose, string>> = {
   propose: 'propose',
 }
 
-type Evaluated = Exclude<Evaluation, { kind: 'malformed' | 'busy' }>
+type Evaluated = Exclude<ScriptEvaluation, { kind: 'malformed' | 'busy' }>
 
 function evaluationJson(evaluation: Evaluated) {
   return {

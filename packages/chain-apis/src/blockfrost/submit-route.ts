@@ -1,4 +1,4 @@
-import type { PredicateFailure, Verdict } from '@ratatosk/ledger'
+import type { Failures, PredicateFailure } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import type { ChainView } from '../view/chain-view.js'
 import { BlockfrostError } from './errors.js'
@@ -33,7 +33,7 @@ export function malformedMessage(reason: string): string {
  * The message for a rejected transaction, in the format of cardano-submit-api, which Blockfrost passes on:
  * nested JSON with the ledger's predicate names, which clients search for.
  */
-function rejectionMessage(failures: Verdict): string {
+function rejectionMessage(failures: Failures): string {
   return JSON.stringify({
     contents: {
       contents: {

@@ -3,7 +3,7 @@ import { outputReferenceKey, type TransactionOutput } from '@ratatosk/ledger'
 import type { EvaluationFailure, RedeemerPointer } from '@ratatosk/ledger/plutus'
 import { type AdditionalOutput, quantity, writeAdditionalOutput } from '../additional-output.js'
 import { isObject } from '../json.js'
-import type { ChainView, Evaluation } from '../view/chain-view.js'
+import type { ChainView, ScriptEvaluation } from '../view/chain-view.js'
 import { purposes, referenceJson } from './output-json.js'
 import { networkName } from './queries.js'
 import { invalidParams, RpcError, type RpcErrorObject, type RpcRequest, unavailable } from './rpc.js'
@@ -50,7 +50,7 @@ export async function evaluateTransaction(chain: ChainView, params: RpcRequest['
   }
 }
 
-function evaluated({ result }: Extract<Evaluation, { kind: 'evaluated' }>): unknown {
+function evaluated({ result }: Extract<ScriptEvaluation, { kind: 'evaluated' }>): unknown {
   const { ok, redeemers, failure } = result
   if (failure?.kind === 'EngineFailure' || failure?.kind === 'InvalidCostModel') {
     throw new RpcError(3004, 'The scripts could not be evaluated.', { reason: failure.message })

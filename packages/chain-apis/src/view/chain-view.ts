@@ -1,12 +1,12 @@
 import type {
   Credential,
+  Failures,
   ProtocolParameters,
   Script,
   SlotConfig,
   Transaction,
   TransactionOutput,
   UtxoView,
-  Verdict,
 } from '@ratatosk/ledger'
 import type { EvaluationResult } from '@ratatosk/ledger/plutus'
 
@@ -140,7 +140,7 @@ export type SubmitResult =
       readonly kind: 'rejected'
       readonly hash: string
       readonly transaction: Transaction
-      readonly failures: Verdict
+      readonly failures: Failures
     }
   | {
       readonly kind: 'undecided'
@@ -160,7 +160,7 @@ export type SubmitResult =
  * - `busy`: too many evaluations run; the caller may try again.
  * - `evaluated`: the scripts ran; `result` has the execution units or the failure of each redeemer.
  */
-export type Evaluation =
+export type ScriptEvaluation =
   | { readonly kind: 'malformed'; readonly message: string }
   | { readonly kind: 'unknown-inputs'; readonly references: readonly string[] }
   | { readonly kind: 'overlapping-outputs'; readonly references: readonly string[] }
@@ -247,7 +247,7 @@ export interface ChainView {
    *
    * @param additional outputs that the chain does not have, by output reference
    */
-  evaluate(cbor: Uint8Array, additional: ReadonlyMap<string, TransactionOutput>): Promise<Evaluation>
+  evaluate(cbor: Uint8Array, additional: ReadonlyMap<string, TransactionOutput>): Promise<ScriptEvaluation>
   /**
    * Calls the listener after each change.
    *

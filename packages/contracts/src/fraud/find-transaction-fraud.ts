@@ -5,13 +5,13 @@ import {
   decodeTransaction,
   decodeTransactionOutput,
   encodeOutputReference,
-  judgeProfile,
   minimumFee,
   minimumLovelace,
   outputReferenceKey,
   splitUnit,
   type Transaction,
   type TransactionOutput,
+  validateProfile,
 } from '@ratatosk/ledger'
 import { openRecord, openTransaction, type SuspectBlock } from './open-block.js'
 import type { ProvableRules } from './rules.js'
@@ -117,7 +117,8 @@ function* fraudsOf(
   yield* lowFees(decoded, rules, resolved).map(
     (parts): TransactionFraudProof => ({ fraud: 'feeTooSmall', transaction, ...parts }),
   )
-  if (resolved === undefined || judgeProfile(decoded).some(({ predicate }) => movesAda.has(predicate))) return
+  if (resolved === undefined || validateProfile(decoded).some(({ predicate }) => movesAda.has(predicate)))
+    return
   const spent = resolved.slice(0, body.inputs.length)
   const shown = firstOf(resolved, spent.length)
   for (const asset of unbalanced(decoded, spent))
@@ -140,7 +141,7 @@ function* unreadableParts(
   position: number,
   decoded: Transaction,
 ): Generator<TransactionFraudProof, void> {
-  const failures = judgeProfile(decoded)
+  const failures = validateProfile(decoded)
   const breaks = (part: string) =>
     failures.some(
       ({ predicate, details }) =>

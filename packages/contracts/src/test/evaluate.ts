@@ -4,7 +4,7 @@ import { CborReader, CborWriter } from '@ratatosk/cbor'
 import { parseProtocolParameters } from '@ratatosk/ledger'
 import { encodeInput, encodeOutput, encodeTransaction, type TestTransaction } from './transaction.js'
 
-export type Evaluation =
+export type ScriptRun =
   | { readonly ok: true; readonly units: readonly { readonly memory: bigint; readonly steps: bigint }[] }
   | {
       readonly ok: false
@@ -15,7 +15,7 @@ export type Evaluation =
       readonly lastTrace: string | undefined
     }
 
-export type Evaluate = (transaction: TestTransaction) => Evaluation
+export type Evaluate = (transaction: TestTransaction) => ScriptRun
 
 const require = createRequire(import.meta.url)
 
@@ -52,7 +52,7 @@ const models = [
   parameters.costModels.PlutusV3,
 ].map((model, language) => (model ?? []).slice(0, modelLengths[language]))
 
-function scalus(transaction: TestTransaction): Evaluation {
+function scalus(transaction: TestTransaction): ScriptRun {
   const { Scalus, SlotConfig }: typeof import('scalus') = require('scalus')
   const known = [...transaction.inputs, ...transaction.referenceInputs]
   const utxos = new CborWriter(4096).map(known.length)
@@ -80,7 +80,7 @@ function scalus(transaction: TestTransaction): Evaluation {
   }
 }
 
-function aiken(transaction: TestTransaction): Evaluation {
+function aiken(transaction: TestTransaction): ScriptRun {
   const uplc: typeof import('@lucid-evolution/uplc') = require('@lucid-evolution/uplc')
   const known = [...transaction.inputs, ...transaction.referenceInputs]
   const costs = new CborWriter(8192).map(models.length)

@@ -1,4 +1,4 @@
-import { decodeTransaction, judge } from '@ratatosk/ledger'
+import { decodeTransaction, validate } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { afterAll, describe, expect, it } from 'vitest'
 import { complete } from '../test/complete.js'
@@ -40,19 +40,19 @@ describe.each(Object.entries(engines))('with the budgets of %s', (_name, evaluat
       const { bytes, utxos } = complete(scenario(world), evaluate)
       const context = { parameters, networkId: 0, slot }
       const slots = { zeroTime, zeroSlot: 0n, slotLength: 1000 }
-      expect(await judge(decodeTransaction(bytes), utxos, context, { evaluator, slots })).toEqual([])
+      expect(await validate(decodeTransaction(bytes), utxos, context, { evaluator, slots })).toEqual([])
     },
   )
 })
 
 it('the layer-1 rules ask for the signatures that a native script as administrator demands', async () => {
   const shared = createWorld({ administrator: { kind: 'script', hash: multisig.hash } })
-  const judgeSigned = (...cosigners: TestKey[]) => {
+  const validateSigned = (...cosigners: TestKey[]) => {
     const { bytes, utxos } = complete(byMultisig(queue.deinit(shared)), engines.scalus, cosigners)
     const context = { parameters, networkId: 0, slot: 0n }
     const slots = { zeroTime, zeroSlot: 0n, slotLength: 1000 }
-    return judge(decodeTransaction(bytes), utxos, context, { evaluator, slots })
+    return validate(decodeTransaction(bytes), utxos, context, { evaluator, slots })
   }
-  expect(await judgeSigned(administrator)).toEqual([])
-  expect(await judgeSigned()).toMatchObject([{ predicate: 'ScriptWitnessNotValidatingUTXOW' }])
+  expect(await validateSigned(administrator)).toEqual([])
+  expect(await validateSigned()).toMatchObject([{ predicate: 'ScriptWitnessNotValidatingUTXOW' }])
 })

@@ -1,6 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import { isStakeCertificate, registers, stakeCredentialOf } from '@ratatosk/chain-apis'
-import type { Credential, Transaction, Verdict } from '@ratatosk/ledger'
+import type { Credential, Failures, Transaction } from '@ratatosk/ledger'
 
 /** The registered stake credentials: the whole stake state, without delegation and rewards. */
 export interface AccountView {
@@ -57,8 +57,8 @@ export function validateAccounts(
     keyDeposit,
     protocolVersion,
   }: { readonly keyDeposit: bigint; readonly protocolVersion: { readonly major: number } },
-): Verdict {
-  const failures: Verdict[number][] = []
+): Failures {
+  const failures: Failures[number][] = []
   for (const { account, lovelace } of body.withdrawals) {
     if (account.kind !== 'reward') continue
     const credential = credentialKey(account.stake)
@@ -100,7 +100,7 @@ export function validateAccounts(
   return failures
 }
 
-function wrongDeposit(credential: string, provided: bigint, expected: bigint): Verdict[number] {
+function wrongDeposit(credential: string, provided: bigint, expected: bigint): Failures[number] {
   return {
     predicate: 'IncorrectDepositDELEG',
     message: `The certificate declares a deposit of ${provided} lovelace, expected ${expected}`,

@@ -1,15 +1,15 @@
 import { isStakeCertificate } from '@ratatosk/chain-apis'
 import {
-  judge,
-  judgePhaseOne,
-  judgeProfile,
-  judgeStateful,
+  type Failures,
   type ProtocolParameters,
   type RuleContext,
   type SlotConfig,
   type Transaction,
   type UtxoView,
-  type Verdict,
+  validate,
+  validatePhaseOne,
+  validateProfile,
+  validateStateful,
 } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
 import { type AccountView, validateAccounts } from './accounts.js'
@@ -21,9 +21,9 @@ export interface LedgerView extends UtxoView, AccountView {}
 export interface Rules {
   readonly parameters: ProtocolParameters
   /** Both phases, for a new transaction. */
-  validate(transaction: Transaction, view: LedgerView, slot: bigint): Promise<Verdict>
+  validate(transaction: Transaction, view: LedgerView, slot: bigint): Promise<Failures>
   /** The rules whose outcome can change after validation: inputs, accounts and validity interval. */
-  revalidate(transaction: Transaction, view: LedgerView, slot: bigint): Verdict
+  revalidate(transaction: Transaction, view: LedgerView, slot: bigint): Failures
 }
 
 export function createRules(
@@ -38,12 +38,12 @@ export function createRules(
       const unsupported = findUnsupported(transaction)
       if (unsupported.length > 0) return unsupported
       const accounts = validateAccounts(transaction, view, parameters)
-      if (accounts.length > 0) return [...accounts, ...judgePhaseOne(transaction, view, context(slot))]
-      return judge(transaction, view, context(slot), { evaluator, slots })
+      if (accounts.length > 0) return [...accounts, ...validatePhaseOne(transaction, view, context(slot))]
+      return validate(transaction, view, context(slot), { evaluator, slots })
     },
     revalidate: (transaction, view, slot) => [
       ...validateAccounts(transaction, view, parameters),
-      ...judgeStateful(transaction, view, context(slot)),
+      ...validateStateful(transaction, view, context(slot)),
     ],
   }
 }
@@ -61,8 +61,8 @@ const supportedHere = new Set([
 ])
 
 /** Rejects what the devnet does not implement: delegation, pools, governance and donations. */
-function findUnsupported(transaction: Transaction): Verdict {
-  const unsupported = judgeProfile(transaction).filter(({ predicate }) => !supportedHere.has(predicate))
+function findUnsupported(transaction: Transaction): Failures {
+  const unsupported = validateProfile(transaction).filter(({ predicate }) => !supportedHere.has(predicate))
   const certificates = transaction.body.certificates.filter((each) => !isStakeCertificate(each))
   if (certificates.length === 0) return unsupported
   const message = 'The devnet does not support delegation, pools or governance'

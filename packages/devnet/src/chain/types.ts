@@ -1,8 +1,8 @@
 import type {
   ChainOutput,
   Place,
+  ScriptEvaluation,
   Tip,
-  Evaluation as ViewEvaluation,
   SubmitResult as ViewSubmitResult,
 } from '@ratatosk/chain-apis'
 import type {
@@ -74,7 +74,7 @@ export type SubmitResult = Exclude<ViewSubmitResult, { kind: 'undecided' }>
  *   references.
  * - `evaluated`: the scripts ran; `result` has the execution units or the failure of each redeemer.
  */
-export type Evaluation = Exclude<ViewEvaluation, { kind: 'busy' }>
+export type DevnetEvaluation = Exclude<ScriptEvaluation, { kind: 'busy' }>
 
 /**
  * A change of the chain or its mempool.
@@ -146,7 +146,7 @@ export interface ChainReads {
    *
    * @param additional outputs that the chain does not have, by output reference
    */
-  evaluate(cbor: Uint8Array, additional?: ReadonlyMap<string, TransactionOutput>): Promise<Evaluation>
+  evaluate(cbor: Uint8Array, additional?: ReadonlyMap<string, TransactionOutput>): Promise<DevnetEvaluation>
   /**
    * Calls the listener after each change.
    *

@@ -18,7 +18,7 @@ export interface EngineRequest {
  * The answer of an engine.
  *
  * `failed`: a script failed. `refused`: the engine could not decode a part of the request or reached a limit
- * of its own, so the scripts were not judged.
+ * of its own, so the scripts were not validated.
  */
 export type EngineAnswer =
   | {

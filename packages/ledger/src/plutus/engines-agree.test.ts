@@ -34,7 +34,7 @@ describe.each([
   }
   afterAll(() => Promise.all([evaluator, ...Object.values(pools)].map((each) => each.close())))
 
-  test.skipIf(folder === undefined)('agree on results and budgets where they judge', async () => {
+  test.skipIf(folder === undefined)('agree on results and budgets where they validate', async () => {
     const answers: Promise<readonly [cek: PoolAnswer, ...others: PoolAnswer[]]>[] = []
     const recording: Evaluator = {
       close: () => evaluator.close(),

@@ -99,7 +99,7 @@ describeVectors(
       expect({ ok, kind: failure?.kind }).toEqual({ ok: false, kind: 'ScriptFailure' })
     })
 
-    test('judges a body of indefinite length to the same budget', async () => {
+    test('validates a body of indefinite length to the same budget', async () => {
       const definite = await evaluate(shared, { flat: counting, redeemer: 100n })
       const indefinite = await evaluate(shared, { flat: counting, redeemer: 100n, indefinite: true })
       expect(definite.ok).toBe(true)

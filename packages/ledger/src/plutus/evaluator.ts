@@ -64,7 +64,7 @@ export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
       if (malformed !== undefined) return failedResult(redeemers, malformed)
 
       const request = engineRequest(transaction, inputs, costs.models, slots, major)
-      return judgedResult(redeemers, await pool.run(request, timeLimitMs))
+      return resultOf(redeemers, await pool.run(request, timeLimitMs))
     },
     close() {
       closed = true
@@ -100,7 +100,7 @@ export function engineRequest(
 }
 
 /** Converts the answer of an engine to the outcomes of the redeemers. */
-function judgedResult(redeemers: readonly Redeemer[], answer: PoolAnswer): EvaluationResult {
+function resultOf(redeemers: readonly Redeemer[], answer: PoolAnswer): EvaluationResult {
   if (answer.kind === 'failed') {
     const { message, logs, overBudget, used, redeemer: pointer } = answer
     const failed = redeemers.find((redeemer) => pointer !== undefined && isSame(redeemer, pointer))

@@ -31,12 +31,12 @@ import {
 } from '../test/sample-ledger.js'
 import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
 import { outputReferenceKey } from '../transaction/output-reference.js'
-import { judgePhaseOne } from './judge.js'
 import { resolve } from './resolution.js'
 import { scriptUse } from './script-use.js'
+import { validatePhaseOne } from './validate.js'
 
 const names = (draft: Draft, outputs = utxos): string[] =>
-  judgePhaseOne(decodeTransaction(encodeDraft(draft)), outputs, context).map(({ predicate }) => predicate)
+  validatePhaseOne(decodeTransaction(encodeDraft(draft)), outputs, context).map(({ predicate }) => predicate)
 
 const keyCredential = (hash: Uint8Array): Uint8Array =>
   new CborWriter().array(2).uint(0).bytes(hash).toBytes()

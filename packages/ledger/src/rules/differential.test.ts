@@ -7,11 +7,11 @@ import type { ProtocolParameters } from '../parameters/types.js'
 import { mutants } from '../test/mutants.js'
 import { decodeTransaction } from '../transaction/decode.js'
 import type { PlutusLanguage, Transaction } from '../transaction/types.js'
-import { judgeStateless } from './judge.js'
+import type { PredicateFailure } from './failures.js'
 import { minimumFee, referenceScriptsFee } from './utxo/fee.js'
 import { minimumLovelace } from './utxo/outputs.js'
 import { scriptIntegrityHash } from './utxow/script-integrity.js'
-import type { PredicateFailure } from './verdict.js'
+import { validateStateless } from './validate.js'
 
 /** Number of mutants; `RATATOSK_FUZZ=10000` is the long run. */
 const runs = Number(process.env.RATATOSK_FUZZ ?? 200)
@@ -70,8 +70,8 @@ function always(assertion: (ours: Transaction, theirs: cml.Transaction, bytes: U
   )
 }
 
-const judged = (transaction: Transaction, predicate: string): PredicateFailure | undefined =>
-  judgeStateless(transaction, { parameters, networkId: 0, slot: 0n }).find(
+const validated = (transaction: Transaction, predicate: string): PredicateFailure | undefined =>
+  validateStateless(transaction, { parameters, networkId: 0, slot: 0n }).find(
     (one) => one.predicate === predicate,
   )
 
@@ -87,7 +87,7 @@ describe(`other libraries agree on ${runs} mutants`, { timeout: 600_000 }, () =>
     always((ours, theirs) => {
       const required = cml.min_fee(theirs, linearFee, prices, 0n) - parameters.minFeeA
       expect(minimumFee(ours, parameters, 0)).toBe(required)
-      expect(judged(ours, 'FeeTooSmallUTxO')?.details.requiredFee).toBe(
+      expect(validated(ours, 'FeeTooSmallUTxO')?.details.requiredFee).toBe(
         ours.body.fee < required ? String(required) : undefined,
       )
     })
@@ -112,7 +112,7 @@ describe(`other libraries agree on ${runs} mutants`, { timeout: 600_000 }, () =>
         expect(minimumLovelace(output, parameters)).toBe(required)
         return output.value.lovelace < required ? [position] : []
       })
-      const found = judged(ours, 'BabbageOutputTooSmallUTxO')?.details.outputs ?? []
+      const found = validated(ours, 'BabbageOutputTooSmallUTxO')?.details.outputs ?? []
       expect((found as { output: number }[]).map(({ output }) => output)).toEqual(small)
     })
   })
@@ -141,13 +141,13 @@ describe(`other libraries agree on ${runs} mutants`, { timeout: 600_000 }, () =>
       const auxiliaryData = theirs.auxiliary_data()
       const actual = auxiliaryData && cml.hash_auxiliary_data(auxiliaryData).to_hex()
       const declared = theirs.body().auxiliary_data_hash()?.to_hex()
-      expect(judged(ours, 'ConflictingMetadataHash') !== undefined).toBe(
+      expect(validated(ours, 'ConflictingMetadataHash') !== undefined).toBe(
         actual !== undefined && declared !== undefined && actual !== declared,
       )
-      expect(judged(ours, 'MissingTxMetadata') !== undefined).toBe(
+      expect(validated(ours, 'MissingTxMetadata') !== undefined).toBe(
         actual === undefined && declared !== undefined,
       )
-      expect(judged(ours, 'MissingTxBodyMetadataHash') !== undefined).toBe(
+      expect(validated(ours, 'MissingTxBodyMetadataHash') !== undefined).toBe(
         actual !== undefined && declared === undefined,
       )
     })
@@ -163,7 +163,7 @@ describe(`other libraries agree on ${runs} mutants`, { timeout: 600_000 }, () =>
         const key = witness.vkey()
         if (!key.verify(id, witness.ed25519_signature())) invalid.push(toHex(key.to_raw_bytes()))
       }
-      expect(judged(ours, 'InvalidWitnessesUTXOW')?.details.publicKeys ?? []).toEqual(invalid)
+      expect(validated(ours, 'InvalidWitnessesUTXOW')?.details.publicKeys ?? []).toEqual(invalid)
     })
   })
 })

@@ -1,5 +1,5 @@
 import type { Transaction } from '../transaction/types.js'
-import type { Findings } from './verdict.js'
+import type { Findings } from './failures.js'
 
 /**
  * The most CBOR items in a body, and in a witness set, that layer 1 can walk in one transaction with room to
@@ -14,7 +14,7 @@ const head = { arrayOfTwo: 0x82, arrayOfFour: 0x84, strings: 0x40, arrays: 0x80,
  * The encodings that a validator on layer 1 reads. It walks body and witness set with a bounded effort, and
  * must read what the decoder reads; for the ledger, all encodings of a transaction are equal.
  */
-export function judgeEncoding({ bytes, body, witnesses }: Transaction, findings: Findings): void {
+export function validateEncoding({ bytes, body, witnesses }: Transaction, findings: Findings): void {
   if (bytes[0] !== head.arrayOfFour)
     findings.add(
       'IndefiniteTransactionNotSupported',

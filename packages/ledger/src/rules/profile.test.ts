@@ -14,7 +14,7 @@ import {
   withFields,
 } from '../test/draft.js'
 import { decodeTransaction } from '../transaction/decode.js'
-import { judgeProfile } from './profile.js'
+import { validateProfile } from './profile.js'
 
 const { hash } = testKey('alice')
 const account = Uint8Array.of(0xe0, ...hash)
@@ -50,7 +50,7 @@ const votes = new CborWriter()
   .toBytes()
 
 const names = (draft: Draft): string[] =>
-  judgeProfile(decodeTransaction(encodeDraft(draft))).map(({ predicate }) => predicate)
+  validateProfile(decodeTransaction(encodeDraft(draft))).map(({ predicate }) => predicate)
 
 describe('the layer-2 profile', () => {
   it.each<[string, Draft]>([
@@ -89,7 +89,10 @@ describe('the layer-2 profile', () => {
   const outputs = `018182581d60${'bb'.repeat(28)}1a001e8480`
   const body = bodyOf(`${inputs}${outputs}0200`)
   const named = (hex: string): unknown[] =>
-    judgeProfile(decodeTransaction(fromHex(hex))).map(({ predicate, details }) => [predicate, details.part])
+    validateProfile(decodeTransaction(fromHex(hex))).map(({ predicate, details }) => [
+      predicate,
+      details.part,
+    ])
   const witnesses = `a10081825820${'cc'.repeat(32)}5840${'dd'.repeat(64)}`
 
   it.each<[string, string, string, string?]>([

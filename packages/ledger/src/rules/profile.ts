@@ -1,10 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Transaction } from '../transaction/types.js'
-import { judgeEncoding } from './encoding.js'
-import { Findings, type Verdict } from './verdict.js'
+import { validateEncoding } from './encoding.js'
+import { type Failures, Findings } from './failures.js'
 
 /**
- * Judges the layer-2 profile: refuses whatever needs stake or governance state, transactions marked invalid,
+ * Validates the layer-2 profile: refuses whatever needs stake or governance state, transactions marked invalid,
  * and encodings that a validator on layer 1 could not read. The predicates of the profile are specific to
  * this package; all other rules are those of the ledger, unchanged.
  *
@@ -13,7 +13,7 @@ import { Findings, type Verdict } from './verdict.js'
  *
  * @returns every broken rule of the profile; empty if there is none
  */
-export function judgeProfile(transaction: Transaction): Verdict {
+export function validateProfile(transaction: Transaction): Failures {
   const { body, isValid } = transaction
   const findings = new Findings()
   if (body.certificates.length > 0) {
@@ -57,6 +57,6 @@ export function judgeProfile(transaction: Transaction): Verdict {
   if (!isValid) {
     findings.add('InvalidTransactionsNotSupported', 'Layer 2 includes no transaction that is marked invalid')
   }
-  judgeEncoding(transaction, findings)
+  validateEncoding(transaction, findings)
   return findings.failures
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { PredicateFailure } from './failures.js'
 import { isRetriable } from './retry.js'
-import type { PredicateFailure } from './verdict.js'
 
 const failure = (predicate: string, details: PredicateFailure['details'] = {}): PredicateFailure => ({
   predicate,
@@ -31,8 +31,8 @@ describe('isRetriable', () => {
     ],
     ['both', [unknown, early], 5n],
     ['the time of its end is not known yet', [failure('OutsideForecast')], 5n],
-  ])('is true if %s', (_, verdict, slot) => {
-    expect(isRetriable(verdict, slot)).toBe(true)
+  ])('is true if %s', (_, failures, slot) => {
+    expect(isRetriable(failures, slot)).toBe(true)
   })
 
   it.each([
@@ -42,7 +42,7 @@ describe('isRetriable', () => {
     ['it is empty', [never], 5n],
     ['another rule is broken', [failure('FeeTooSmallUTxO')], 5n],
     ['another rule is broken as well', [unknown, failure('InvalidWitnessesUTXOW')], 5n],
-  ])('is false if %s', (_, verdict, slot) => {
-    expect(isRetriable(verdict, slot)).toBe(false)
+  ])('is false if %s', (_, failures, slot) => {
+    expect(isRetriable(failures, slot)).toBe(false)
   })
 })

@@ -1,18 +1,18 @@
-import type { PredicateFailure, Verdict } from './verdict.js'
+import type { Failures, PredicateFailure } from './failures.js'
 
 /**
  * Whether the transaction may become valid later: it fails only because of unknown inputs, a slot beyond the
  * forecast horizon, or a validity interval that has not begun. A transaction that breaks another rule never
  * becomes valid.
  *
- * @param slot the current slot, which may be later than the slot of the verdict
- * @returns false for an empty verdict
+ * @param slot the current slot, which may be later than the slot of the failures
+ * @returns false for an empty failures
  * @example
- * const verdict = judgeStateful(transaction, utxos, context)
- * if (verdict.length > 0) isRetriable(verdict, context.slot) ? await retry() : await reject(verdict)
+ * const failures = validateStateful(transaction, utxos, context)
+ * if (failures.length > 0) isRetriable(failures, context.slot) ? await retry() : await reject(failures)
  */
-export function isRetriable(verdict: Verdict, slot: bigint): boolean {
-  return verdict.length > 0 && verdict.every((failure) => mayPass(failure, slot))
+export function isRetriable(failures: Failures, slot: bigint): boolean {
+  return failures.length > 0 && failures.every((failure) => mayPass(failure, slot))
 }
 
 function mayPass({ predicate, details }: PredicateFailure, slot: bigint): boolean {

@@ -7,7 +7,7 @@ import { CborReader, concatBytes, type DecodeError, fromHex, isDecodeError } fro
  *
  * @returns the remaining error, if there is one
  */
-export function judgeMended(
+export function validateMended(
   sample: Uint8Array,
   decode: (bytes: Uint8Array) => unknown,
 ): DecodeError | undefined {

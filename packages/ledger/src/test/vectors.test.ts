@@ -18,7 +18,7 @@ import { readAuxiliaryData } from '../transaction/auxiliary-data.js'
 import { readBody } from '../transaction/body.js'
 import { decodeTransaction, decodeTransactionBody } from '../transaction/decode.js'
 import { readWitnessSet } from '../transaction/witness-set.js'
-import { judgeMended } from './mended-sample.js'
+import { validateMended } from './mended-sample.js'
 
 const samplesFolder = vectorsFolder('cbor-decode')
 
@@ -85,7 +85,7 @@ describe.skipIf(samplesFolder === undefined)('samples of cbor-decode/ (needs RAT
 
     it.each(samples)('$name', ({ wellFormed, bytes, hash }) => {
       expect(hashesOf(kind, bytes)).toContain(hash)
-      const error = judgeMended(bytes, decode)
+      const error = validateMended(bytes, decode)
       if (wellFormed) expect(error).toBeUndefined()
       else expect(error).toBeDefined()
       if (wellFormed) expect(isWellFormed(bytes)).toBe(true)

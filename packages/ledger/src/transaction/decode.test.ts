@@ -80,7 +80,7 @@ describe('a transaction body', () => {
     expect(() => decodeTransactionBody(twice)).toThrow(failure('CBOR_DUPLICATE'))
   })
 
-  it('may have no inputs and no outputs, which the rules judge', () => {
+  it('may have no inputs and no outputs, which the rules validate', () => {
     expect(inBody({ 0: '80', 1: '80', 2: '00' })()).toMatchObject({ inputs: [], outputs: [], fee: 0n })
   })
 

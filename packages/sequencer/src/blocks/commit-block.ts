@@ -19,7 +19,7 @@ import { alignRoots } from './ledger-state.js'
 import { type CommitTimes, planCommit, readOperators } from './operator-turn.js'
 import { elementOf, rootAfter } from './pending-transactions.js'
 import { readOldest } from './prepare-block.js'
-import type { ChainView } from './reconcile.js'
+import type { QueueView } from './reconcile.js'
 import { recordingArrivals } from './record-arrivals.js'
 import { sendBuilt } from './send-pending.js'
 
@@ -44,7 +44,7 @@ export type Commitment =
  * Builds a block from the oldest transactions of the mempool, stores it with its commit transaction, and
  * sends that transaction after all pending ones. Until the block is stored, a failure leaves no trace.
  */
-export async function commitBlock(context: SequencerContext, view: ChainView): Promise<Commitment> {
+export async function commitBlock(context: SequencerContext, view: QueueView): Promise<Commitment> {
   const { unconfirmed, newest } = view.local
   if (unconfirmed.length >= context.maxUnconfirmed) {
     const message = `${unconfirmed.length} blocks are unconfirmed: wait until layer 1 has included one`
@@ -95,7 +95,7 @@ interface Tail {
 }
 
 /** The newest block, or the root when every block is merged or its merge is pending. */
-function tailOf({ contracts }: SequencerContext, { root: present, local, tail, pending }: ChainView): Tail {
+function tailOf({ contracts }: SequencerContext, { root: present, local, tail, pending }: QueueView): Tail {
   const root = rootAfter(contracts, pending, present)
   const { newest } = local
   const isMerging = pending.some(({ kind, block }) => kind === 'merge' && block.height === newest?.height)

@@ -6,7 +6,7 @@ import type { SequencerContext } from '../context.js'
 import { readReferenceScripts } from '../operations/reference-scripts.js'
 import { isMature } from './block-states.js'
 import { elementOf, type PendingTransaction, pendingTransaction, rootAfter } from './pending-transactions.js'
-import type { ChainView } from './reconcile.js'
+import type { QueueView } from './reconcile.js'
 import { sendBuilt } from './send-pending.js'
 
 /** Refunds that one merge collects. More than the one that a merge makes, so that their number falls. */
@@ -21,7 +21,7 @@ const collectedPerMerge = 10
  */
 export async function mergeBlocks(
   context: SequencerContext,
-  view: ChainView,
+  view: QueueView,
   limit: number,
 ): Promise<readonly PendingTransaction[]> {
   const { local, tail, root: present } = view

@@ -12,7 +12,7 @@ import { type PendingTransaction, pendingTransactions } from './pending-transact
 import { sendPending } from './send-pending.js'
 
 /** Store and layer 1 at a moment at which they agree. */
-export interface ChainView {
+export interface QueueView {
   /** Layer 1's tip, read before everything else. */
   readonly tip: Tip
   readonly root: RootElement
@@ -59,7 +59,7 @@ const readsPerComparison = 10
  *
  * @throws {SequencerError} when the queue is missing, broken, or belongs to another store
  */
-export async function reconcile(context: SequencerContext): Promise<ChainView> {
+export async function reconcile(context: SequencerContext): Promise<QueueView> {
   if (isComparisonDue(context)) await compareQueue(context)
   for (let round = 0; round < maxRounds; round++) {
     const local = await readLocalBlocks(context)

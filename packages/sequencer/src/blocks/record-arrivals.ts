@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SequencerContext } from '../context.js'
 import { markCommitted } from './block-states.js'
-import { type ChainView, countArrived } from './reconcile.js'
+import { countArrived, type QueueView } from './reconcile.js'
 
 /**
  * Builds the next block, and records meanwhile which blocks before it enter the queue: their users need not
@@ -9,7 +9,7 @@ import { type ChainView, countArrived } from './reconcile.js'
  */
 export async function recordingArrivals<T>(
   context: SequencerContext,
-  view: ChainView,
+  view: QueueView,
   build: () => Promise<T>,
 ): Promise<T> {
   const built = new AbortController()
@@ -24,7 +24,7 @@ export async function recordingArrivals<T>(
 
 async function recordArrivals(
   context: SequencerContext,
-  { tip, local }: ChainView,
+  { tip, local }: QueueView,
   over: AbortSignal,
 ): Promise<void> {
   const { layer1, contracts, pollMs } = context

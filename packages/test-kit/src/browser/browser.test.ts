@@ -62,7 +62,7 @@ describe.skipIf(isMissing)(`in Chromium (${executablePath})`, () => {
   })
 
   it.each<[Part, string]>([
-    ['transactions', 'decodes and judges transactions'],
+    ['transactions', 'decodes and validates transactions'],
     ['addresses', 'decodes addresses'],
     ['signatures', 'verifies signatures, at edge-case points too,'],
     ['proofs', 'verifies proofs'],

@@ -12,9 +12,9 @@ import {
   decodeBech32Address,
   decodeTransaction,
   type Json,
-  judgeProfile,
-  judgeStateless,
   outputReferenceKey,
+  validateProfile,
+  validateStateless,
   verifySignature,
 } from '@ratatosk/ledger'
 import {
@@ -53,7 +53,7 @@ export async function answer(questions: Questions): Promise<Json> {
   const blocks: Json[] = []
   for (const block of questions.blocks) blocks.push(await verified(block))
   return {
-    transactions: questions.transactions.map(judged),
+    transactions: questions.transactions.map(validated),
     addresses: questions.addresses.map((text) => attempt(() => decodeBech32Address(text).kind)),
     signatures: questions.signatures.map((parts) => {
       const [signature, message, publicKey] = parts.map(fromHex) as [Uint8Array, Uint8Array, Uint8Array]
@@ -64,7 +64,7 @@ export async function answer(questions: Questions): Promise<Json> {
   }
 }
 
-function judged(hex: string): Json {
+function validated(hex: string): Json {
   return attempt(() => {
     const transaction = decodeTransaction(fromHex(hex))
     const context = { parameters: documentFees, networkId: 0, slot: 0n }
@@ -73,9 +73,11 @@ function judged(hex: string): Json {
       fee: String(transaction.body.fee),
       inputs: transaction.body.inputs.map(outputReferenceKey),
       scripts: transaction.witnesses.scripts.map(({ hash }) => toHex(hash)),
-      verdict: [...judgeProfile(transaction), ...judgeStateless(transaction, context)].map((failure) => ({
-        ...failure,
-      })),
+      failures: [...validateProfile(transaction), ...validateStateless(transaction, context)].map(
+        (failure) => ({
+          ...failure,
+        }),
+      ),
     }
   })
 }

@@ -3,7 +3,7 @@ import { decodeTransaction, decodeTransactionOutput, outputReferenceKey, scriptH
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { afterAll } from 'vitest'
 import type { PlutusScript } from '../../script/apply.js'
-import { type Evaluation, engines, parameters, zeroTime } from '../evaluate.js'
+import { engines, parameters, type ScriptRun, zeroTime } from '../evaluate.js'
 import { encodeOutput, encodeTransaction, type TestTransaction } from '../transaction.js'
 import { ada, wallet } from '../world.js'
 
@@ -45,7 +45,7 @@ export function mintingOf(minting: Minting): TestTransaction {
 }
 
 /** Evaluates the scripts of a transaction. */
-export type Judge = (transaction: TestTransaction) => Promise<Evaluation>
+export type Judge = (transaction: TestTransaction) => Promise<ScriptRun>
 
 /** The engine of `@ratatosk/ledger`, as the node runs it; closed after the tests of the file. */
 export function openCek(limit?: { readonly memory: bigint; readonly steps: bigint }): Judge {

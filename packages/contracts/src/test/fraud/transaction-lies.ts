@@ -1,6 +1,6 @@
 import { partsOf } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
-import { blake2b256, decodeTransaction, encodeOutputReference, judgeProfile } from '@ratatosk/ledger'
+import { blake2b256, decodeTransaction, encodeOutputReference, validateProfile } from '@ratatosk/ledger'
 import { openRecord, openTransaction } from '../../fraud/open-block.js'
 import type {
   Asset,
@@ -208,7 +208,7 @@ function withSigners(count: number): Plan {
 /** The fewest keys with which the body has too many items. */
 const tooMany =
   Array.from({ length: 250 }, (_, count) => count).find((count) =>
-    judgeProfile(decodeTransaction(transfer(withSigners(count + 1)).cbor)).some(
+    validateProfile(decodeTransaction(transfer(withSigners(count + 1)).cbor)).some(
       ({ predicate }) => predicate === 'TooManyItems',
     ),
   )! + 1

@@ -5,13 +5,13 @@ import {
   decodeTransaction,
   decodeTransactionOutput,
   effects,
-  judgePhaseOne,
-  judgeProfile,
   type OutputReference,
   outputReferenceKey,
   type PredicateFailure,
   type Transaction,
   type TransactionOutput,
+  validatePhaseOne,
+  validateProfile,
 } from '@ratatosk/ledger'
 import {
   cborSamples,
@@ -215,8 +215,8 @@ export function judgementOf({ transactions, unspent, rules, slot, accepted }: Ve
       throw error
     }
     for (const failure of [
-      ...judgeProfile(transaction),
-      ...judgePhaseOne(transaction, utxos, { ...rules, slot }),
+      ...validateProfile(transaction),
+      ...validatePhaseOne(transaction, utxos, { ...rules, slot }),
     ]) {
       const { predicate } = failure
       if (unproven.has(predicate)) others.push(predicate)

@@ -3,10 +3,10 @@ import {
   decodeTransactionOutput,
   effects,
   encodeOutputReference,
-  judgePhaseOne,
-  judgeProfile,
   outputReferenceKey,
   type TransactionOutput,
+  validatePhaseOne,
+  validateProfile,
 } from '@ratatosk/ledger'
 import { parameters } from '../evaluate.js'
 import type { TestBlock } from './blocks.js'
@@ -41,7 +41,7 @@ export function witnessFailures(block: TestBlock): string[] {
     for (const { reference, output } of effects(transaction).produced)
       made.set(outputReferenceKey(reference), output)
     const context = { parameters, networkId: 0, slot: 200n }
-    return [...judgeProfile(transaction), ...judgePhaseOne(transaction, utxos, context)]
+    return [...validateProfile(transaction), ...validatePhaseOne(transaction, utxos, context)]
       .map(({ predicate }) => predicate)
       .filter((predicate) => predicates.has(predicate) || isOfEncoding(predicate))
   })

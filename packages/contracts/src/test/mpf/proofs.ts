@@ -4,7 +4,7 @@ import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { type Proof, proofToCbor } from '@ratatosk/trie'
 import { compileProofCheck } from '../../validators/compile.js'
 import { Claim } from '../../validators/mpf/check.js'
-import type { Evaluate, Evaluation } from '../evaluate.js'
+import type { Evaluate, ScriptRun } from '../evaluate.js'
 import { type Ruling, translatePolicy } from '../fraud/trial.js'
 import { ada, wallet } from '../world.js'
 
@@ -45,7 +45,7 @@ export const checkTranslated = (claim: ClaimOfProof): Ruling =>
   rule(decodePlutusData(redeemerOf(claim)), noName)
 
 /** Mints a token under the policy that checks the claim. */
-export function checkOnChain(claim: ClaimOfProof, evaluate: Evaluate): Evaluation {
+export function checkOnChain(claim: ClaimOfProof, evaluate: Evaluate): ScriptRun {
   return evaluate({
     inputs: [{ id: 1, output: wallet(ada(100)) }],
     referenceInputs: [{ id: 250, output: { ...wallet(ada(20)), script } }],

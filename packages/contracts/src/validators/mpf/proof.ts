@@ -99,7 +99,7 @@ function fold(path: Bytes, proof: List, end: (cursor: Int) => Bytes, collapses: 
           const fork = yield* bind(addInteger(cursor, natural(unIData(headList(fields)))))
           const next = yield* bind(addInteger(fork, integer(1)))
           const child = call<PByteString>(self(tailList(steps)), next)
-          const around: Place = { path, cursor, fork }
+          const around: Branching = { path, cursor, fork }
           const alone = both(collapses, nullList(tailList(steps)))
           return choose(
             equalsInteger(kind, integer(Step.branch)),
@@ -118,20 +118,20 @@ function fold(path: Bytes, proof: List, end: (cursor: Int) => Bytes, collapses: 
 }
 
 /** The position of a step: its prefix begins at nibble `cursor`, its children differ in nibble `fork`. */
-interface Place {
+interface Branching {
   readonly path: Bytes
   readonly cursor: Int
   readonly fork: Int
 }
 
-const branch = ({ path, cursor, fork }: Place, child: Bytes, siblings: Bytes): Bytes =>
+const branch = ({ path, cursor, fork }: Branching, child: Bytes, siblings: Bytes): Bytes =>
   combine(nibbles(path, cursor, fork), rootAbove(nibble(path, fork), child, siblings))
 
-const pairOf = ({ path, cursor, fork }: Place, child: Bytes, place: Int, neighbor: Bytes): Bytes =>
+const pairOf = ({ path, cursor, fork }: Branching, child: Bytes, place: Int, neighbor: Bytes): Bytes =>
   combine(nibbles(path, cursor, fork), rootOfTwo(nibble(path, fork), child, place, neighbor))
 
 /** The only neighbour is a branch. */
-const forked = (around: Place, child: Bytes, neighbor: List, alone: Bool): Bytes =>
+const forked = (around: Branching, child: Bytes, neighbor: List, alone: Bool): Bytes =>
   scope(function* () {
     const { path, cursor, fork } = around
     const place = yield* bind(unIData(at(neighbor, 0)))
@@ -151,7 +151,7 @@ const forked = (around: Place, child: Bytes, neighbor: List, alone: Bool): Bytes
   })
 
 /** The only neighbour is a leaf, given by its full path. */
-const leaf = (around: Place, child: Bytes, fields: List, alone: Bool): Bytes =>
+const leaf = (around: Branching, child: Bytes, fields: List, alone: Bool): Bytes =>
   scope(function* () {
     const { path, cursor, fork } = around
     const key = yield* bind(ofLength(unBData(at(fields, 1)), hashBytes))

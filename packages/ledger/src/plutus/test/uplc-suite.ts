@@ -107,8 +107,8 @@ export async function createUplcRunner(
       return { name, compared: expected.kind, right: failure?.kind === 'MalformedScript', message }
     }
     if (expected.kind === 'failure') {
-      const judged = failure?.kind === 'ScriptFailure' || failure?.kind === 'BudgetExceeded'
-      return { name, compared: expected.kind, right: judged, message: message || 'The program succeeds' }
+      const validated = failure?.kind === 'ScriptFailure' || failure?.kind === 'BudgetExceeded'
+      return { name, compared: expected.kind, right: validated, message: message || 'The program succeeds' }
     }
     const compared = expected.constant === undefined ? 'success' : 'value'
     const units = used(result)

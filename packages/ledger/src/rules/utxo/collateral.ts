@@ -2,16 +2,16 @@ import { toHex } from '@ratatosk/cbor'
 import type { Transaction } from '../../transaction/types.js'
 import { type AssetQuantities, addValue, valueToJson } from '../assets.js'
 import type { RuleContext } from '../context.js'
+import type { Findings } from '../failures.js'
 import type { Resolution } from '../resolution.js'
-import type { Findings } from '../verdict.js'
 
 /**
  * UTXO, the collateral part of `feesOK`: ScriptsNotPaidUTxO, CollateralContainsNonADA,
  * InsufficientCollateral, IncorrectTotalCollateralField, NoCollateralInputs. Applies to every transaction
  * with redeemers, for both values of `is_valid`. If a collateral input is unknown, only the rules that do not
- * depend on it are judged.
+ * depend on it are validated.
  */
-export function judgeCollateral(
+export function validateCollateral(
   transaction: Transaction,
   { parameters }: RuleContext,
   { collateral }: Resolution,

@@ -1,8 +1,8 @@
 import type { Transaction } from '../../transaction/types.js'
 import { type AssetQuantities, addAssets, addValue, valueToJson } from '../assets.js'
 import type { RuleContext } from '../context.js'
+import type { Findings } from '../failures.js'
 import type { Resolution } from '../resolution.js'
-import type { Findings } from '../verdict.js'
 
 /**
  * UTXO: ValueNotConservedUTxO. A transaction consumes inputs, minted assets, withdrawals and refunds; it
@@ -12,7 +12,7 @@ import type { Findings } from '../verdict.js'
  * pool deposit only if the pool is new. The transaction does not say whether it is, so both sums are
  * accepted.
  */
-export function judgeConservation(
+export function validateConservation(
   { body }: Transaction,
   { parameters }: RuleContext,
   { inputs }: Resolution,

@@ -1,7 +1,7 @@
 import type { ProtocolParameters, Rational } from '../../parameters/types.js'
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Findings } from '../verdict.js'
+import type { Findings } from '../failures.js'
 
 /** Size of a price tier of reference scripts in bytes, fixed by the Conway ledger. */
 const TIER_SIZE = 25_600
@@ -82,7 +82,7 @@ function executionUnitsFee(transaction: Transaction, { executionPrices }: Protoc
 }
 
 /** UTXO: FeeTooSmallUTxO. If the spent outputs are unknown, `referenceScriptsSize` 0 yields a lower bound. */
-export function judgeFee(
+export function validateFee(
   transaction: Transaction,
   { parameters }: RuleContext,
   referenceScriptsSize: number,

@@ -1,17 +1,17 @@
 import { outputReferenceKey } from '../../transaction/output-reference.js'
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
+import type { Findings } from '../failures.js'
 import type { Resolution } from '../resolution.js'
-import type { Findings } from '../verdict.js'
 
 /** UTXO: InputSetEmptyUTxO. */
-export function judgeInputsPresent({ body }: Transaction, findings: Findings): void {
+export function validateInputsPresent({ body }: Transaction, findings: Findings): void {
   if (body.inputs.length > 0) return
   findings.add('InputSetEmptyUTxO', 'The transaction spends nothing, so it could be repeated at will')
 }
 
-/** UTXO: BabbageNonDisjointRefInputs, in protocol versions 9 and 10. Since 11, see `judgeScriptContexts`. */
-export function judgeDisjointInputs(
+/** UTXO: BabbageNonDisjointRefInputs, in protocol versions 9 and 10. Since 11, see `validateScriptContexts`. */
+export function validateDisjointInputs(
   { body }: Transaction,
   { parameters }: RuleContext,
   findings: Findings,
@@ -25,7 +25,7 @@ export function judgeDisjointInputs(
 }
 
 /** UTXO: BadInputsUTxO, for spent, collateral and reference inputs alike. */
-export function judgeInputsKnown({ missing }: Resolution, findings: Findings): void {
+export function validateInputsKnown({ missing }: Resolution, findings: Findings): void {
   if (missing.length === 0) return
   const inputs = missing.map(({ key }) => key)
   findings.add('BadInputsUTxO', `${inputs.length} of the inputs are unknown or spent`, { inputs })

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Findings, Json } from '../verdict.js'
+import type { Findings, Json } from '../failures.js'
 
 /** UTXO: OutsideValidityIntervalUTxO. The lower bound is inclusive, the upper exclusive. */
-export function judgeInterval({ body }: Transaction, { slot }: RuleContext, findings: Findings): void {
+export function validateInterval({ body }: Transaction, { slot }: RuleContext, findings: Findings): void {
   const { invalidBefore, invalidHereafter } = body.validityInterval
   const early = invalidBefore !== undefined && slot < invalidBefore
   const late = invalidHereafter !== undefined && slot >= invalidHereafter
@@ -20,7 +20,7 @@ export function judgeInterval({ body }: Transaction, { slot }: RuleContext, find
 /**
  * UTXO: OutsideForecast. Scripts see times, so with redeemers the upper bound must be convertible to a time.
  */
-export function judgeForecast(transaction: Transaction, context: RuleContext, findings: Findings): void {
+export function validateForecast(transaction: Transaction, context: RuleContext, findings: Findings): void {
   const { invalidHereafter } = transaction.body.validityInterval
   const horizon = context.forecastHorizon
   if (horizon === undefined || invalidHereafter === undefined) return

@@ -1,10 +1,14 @@
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Findings } from '../verdict.js'
+import type { Findings } from '../failures.js'
 import { DEFAULT_MAX_REFERENCE_SCRIPTS_SIZE, totalExecutionUnits, transactionSize } from './fee.js'
 
 /** UTXO: MaxTxSizeUTxO. */
-export function judgeSize(transaction: Transaction, { parameters }: RuleContext, findings: Findings): void {
+export function validateSize(
+  transaction: Transaction,
+  { parameters }: RuleContext,
+  findings: Findings,
+): void {
   const size = transactionSize(transaction)
   const maximum = parameters.maxTransactionSize
   if (size <= maximum) return
@@ -15,7 +19,7 @@ export function judgeSize(transaction: Transaction, { parameters }: RuleContext,
 }
 
 /** UTXO: ExUnitsTooBigUTxO. */
-export function judgeExecutionUnits(
+export function validateExecutionUnits(
   transaction: Transaction,
   { parameters }: RuleContext,
   findings: Findings,
@@ -35,7 +39,7 @@ export function judgeExecutionUnits(
 }
 
 /** UTXO: TooManyCollateralInputs. Applies to every transaction, with or without scripts. */
-export function judgeCollateralCount(
+export function validateCollateralCount(
   transaction: Transaction,
   { parameters }: RuleContext,
   findings: Findings,
@@ -54,7 +58,7 @@ export function judgeCollateralCount(
 }
 
 /** LEDGER: ConwayTxRefScriptsSizeTooBig. Applies only to transactions that are marked valid. */
-export function judgeReferenceScriptsSize(
+export function validateReferenceScriptsSize(
   transaction: Transaction,
   { parameters }: RuleContext,
   referenceScriptsSize: number,

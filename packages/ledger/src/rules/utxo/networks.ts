@@ -1,10 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Findings } from '../verdict.js'
+import type { Findings } from '../failures.js'
 
 /** UTXO: WrongNetwork, WrongNetworkWithdrawal, WrongNetworkInTxBody. */
-export function judgeNetworks(
+export function validateNetworks(
   { body }: Transaction,
   outputs: readonly TransactionOutput[],
   { networkId }: RuleContext,

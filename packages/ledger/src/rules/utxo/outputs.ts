@@ -2,7 +2,7 @@ import { bootstrapAttributesSize } from '../../address/byron-attributes.js'
 import type { ProtocolParameters } from '../../parameters/types.js'
 import type { Transaction, TransactionOutput, Value } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Findings } from '../verdict.js'
+import type { Findings } from '../failures.js'
 
 /** Overhead of an entry in the UTxO set, in bytes, added to the size of the output. */
 const ENTRY_OVERHEAD = 160
@@ -23,7 +23,7 @@ export function allOutputs({ body }: Transaction): readonly TransactionOutput[] 
 }
 
 /** UTXO: BabbageOutputTooSmallUTxO, OutputTooBigUTxO, OutputBootAddrAttrsTooBig. */
-export function judgeOutputs(
+export function validateOutputs(
   outputs: readonly TransactionOutput[],
   { parameters }: RuleContext,
   findings: Findings,

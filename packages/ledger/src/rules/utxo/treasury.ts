@@ -1,11 +1,11 @@
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Findings } from '../verdict.js'
+import type { Findings } from '../failures.js'
 
 /**
  * LEDGER: ConwayTreasuryValueMismatch, if the treasury is known. Applies only to transactions marked valid.
  */
-export function judgeTreasuryValue(
+export function validateTreasuryValue(
   { body, isValid }: Transaction,
   { treasury }: RuleContext,
   findings: Findings,

@@ -1,8 +1,8 @@
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
+import type { Findings, Json } from '../failures.js'
 import type { Resolution, ResolvedInput } from '../resolution.js'
 import { languagesUsed, type ScriptUse } from '../script-use.js'
-import type { Findings, Json } from '../verdict.js'
 
 /** The certificates that Plutus V1 and V2 can represent; Conway introduced the others. */
 const CERTIFICATES_OF_V1 = new Set([
@@ -19,7 +19,7 @@ const CERTIFICATES_OF_V1 = new Set([
  * UTXOS: CollectErrors. A Plutus script cannot run on the transaction: its language has no cost model, or its
  * script context cannot represent a part of the transaction (BadTranslation).
  */
-export function judgeScriptContexts(
+export function validateScriptContexts(
   transaction: Transaction,
   { parameters }: RuleContext,
   resolution: Resolution,
@@ -32,9 +32,9 @@ export function judgeScriptContexts(
     const translate = (reason: string, items?: Json): void => {
       errors.push({ error: 'BadTranslation', language, reason, ...(items !== undefined && { items }) })
     }
-    judgeOutputs(transaction, resolution, language === 'PlutusV1', translate)
-    if (language === 'PlutusV3') judgeOverlap(resolution, parameters.protocolVersion.major, translate)
-    else judgeConwayFeatures(transaction, use, language, translate)
+    validateOutputs(transaction, resolution, language === 'PlutusV1', translate)
+    if (language === 'PlutusV3') validateOverlap(resolution, parameters.protocolVersion.major, translate)
+    else validateConwayFeatures(transaction, use, language, translate)
   }
   if (errors.length > 0) {
     findings.add('CollectErrors', 'The transaction cannot be shown to its scripts', { errors })
@@ -44,7 +44,7 @@ export function judgeScriptContexts(
 type Translate = (reason: string, items?: Json) => void
 
 /** No language can represent Byron addresses, and Plutus V1 cannot represent inline datums. */
-function judgeOutputs(
+function validateOutputs(
   { body }: Transaction,
   { inputs, referenceInputs }: Resolution,
   first: boolean,
@@ -74,14 +74,14 @@ function judgeOutputs(
 }
 
 /** Since protocol version 11, an output may be both spent and referenced, unless a Plutus V3 script runs. */
-function judgeOverlap({ inputs, referenceInputs }: Resolution, major: number, translate: Translate): void {
+function validateOverlap({ inputs, referenceInputs }: Resolution, major: number, translate: Translate): void {
   if (major < 11 || referenceInputs.length === 0) return
   const spent = new Set(inputs.map(({ key }) => key))
   const common = referenceInputs.map(({ key }) => key).filter((key) => spent.has(key))
   if (common.length > 0) translate('ReferenceInputsNotDisjointFromInputs', common)
 }
 
-function judgeConwayFeatures(
+function validateConwayFeatures(
   { body }: Transaction,
   { needs, provided }: ScriptUse,
   language: string,

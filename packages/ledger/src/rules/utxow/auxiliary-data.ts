@@ -2,11 +2,11 @@ import { toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '#crypto'
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Findings } from '../verdict.js'
+import type { Findings } from '../failures.js'
 import { isWellFormedScript } from './well-formed-scripts.js'
 
 /** UTXOW: MissingTxMetadata, MissingTxBodyMetadataHash, ConflictingMetadataHash, InvalidMetadata. */
-export function judgeAuxiliaryData(
+export function validateAuxiliaryData(
   { body, auxiliaryData }: Transaction,
   { parameters }: RuleContext,
   findings: Findings,

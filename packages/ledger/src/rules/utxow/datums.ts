@@ -1,9 +1,9 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
+import type { Findings } from '../failures.js'
 import type { Resolution } from '../resolution.js'
 import type { ScriptUse } from '../script-use.js'
 import { allOutputs } from '../utxo/outputs.js'
-import type { Findings } from '../verdict.js'
 
 /**
  * UTXOW: UnspendableUTxONoDatumHash, MissingRequiredDatums, NotAllowedSupplementalDatums.
@@ -12,7 +12,7 @@ import type { Findings } from '../verdict.js'
  * a datum hash must be resolved by a datum among the witnesses. Supplemental datums are allowed if their hash
  * is in an output of the transaction, its collateral return or a reference input.
  */
-export function judgeDatums(
+export function validateDatums(
   transaction: Transaction,
   { inputs, referenceInputs }: Resolution,
   { provided, complete }: ScriptUse,

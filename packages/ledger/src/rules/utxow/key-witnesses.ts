@@ -3,8 +3,8 @@ import { blake2b224 } from '#crypto'
 import { bootstrapRoot } from '../../address/byron-attributes.js'
 import type { Address, Credential } from '../../address/types.js'
 import type { Transaction } from '../../transaction/types.js'
+import type { Findings } from '../failures.js'
 import type { Resolution, ResolvedInput } from '../resolution.js'
-import type { Findings } from '../verdict.js'
 
 /** The hashes of the keys that have signed, in hex. Bootstrap witnesses do not count for native scripts. */
 export function signatories({ witnesses }: Transaction): Set<string> {
@@ -18,7 +18,7 @@ export function signatories({ witnesses }: Transaction): Set<string> {
  * needs a bootstrap witness with its root), withdrawals, certificates, pool owners, required signers and
  * voters.
  */
-export function judgeKeyWitnesses(
+export function validateKeyWitnesses(
   transaction: Transaction,
   signed: ReadonlySet<string>,
   { inputs, collateral }: Resolution,

@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import type { NativeScript, Transaction, ValidityInterval } from '../../transaction/types.js'
+import type { Findings } from '../failures.js'
 import type { ScriptUse } from '../script-use.js'
-import type { Findings } from '../verdict.js'
 
 /**
  * Whether a native script is satisfied. Time locks are compared with the validity interval of the
@@ -37,7 +37,7 @@ export function satisfies(
 }
 
 /** UTXOW: ScriptWitnessNotValidatingUTXOW. Only the scripts that the transaction needs are evaluated. */
-export function judgeNativeScripts(
+export function validateNativeScripts(
   { body }: Transaction,
   signed: ReadonlySet<string>,
   { neededHashes, provided }: ScriptUse,

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../transaction/types.js'
+import type { Findings, Json } from '../failures.js'
 import type { ScriptUse } from '../script-use.js'
-import type { Findings, Json } from '../verdict.js'
 
 /** UTXOW: MissingRedeemers, ExtraRedeemers. Each use of a Plutus script needs exactly one redeemer. */
-export function judgeRedeemers({ witnesses }: Transaction, use: ScriptUse, findings: Findings): void {
+export function validateRedeemers({ witnesses }: Transaction, use: ScriptUse, findings: Findings): void {
   const pointers = new Set(witnesses.redeemers.map(({ purpose, index }) => `${purpose}:${index}`))
   const needed = new Set<string>()
   const missing: Json[] = []

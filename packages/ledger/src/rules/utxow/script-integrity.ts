@@ -3,8 +3,8 @@ import { blake2b256 } from '#crypto'
 import type { ProtocolParameters } from '../../parameters/types.js'
 import type { PlutusLanguage, Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
+import type { Findings } from '../failures.js'
 import { languagesUsed, type ScriptUse } from '../script-use.js'
-import type { Findings } from '../verdict.js'
 
 type CostModels = Pick<ProtocolParameters, 'costModels'>
 
@@ -67,7 +67,7 @@ export function languageViews(
 }
 
 /** UTXOW: PPViewHashesDontMatch, called ScriptIntegrityHashMismatch since protocol version 11. */
-export function judgeScriptIntegrity(
+export function validateScriptIntegrity(
   transaction: Transaction,
   { parameters }: RuleContext,
   use: ScriptUse,

@@ -1,11 +1,11 @@
+import type { Findings } from '../failures.js'
 import type { ScriptUse } from '../script-use.js'
-import type { Findings } from '../verdict.js'
 
 /**
  * UTXOW: MissingScriptWitnessesUTXOW, ExtraneousScriptWitnessesUTXOW. A script that is there as a reference
  * script must not be a witness too.
  */
-export function judgeScriptWitnesses(
+export function validateScriptWitnesses(
   { neededHashes, witnessed, referenced, complete }: ScriptUse,
   findings: Findings,
 ): void {

@@ -1,10 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
 import { verifySignature } from '#crypto'
 import type { Transaction } from '../../transaction/types.js'
-import type { Findings } from '../verdict.js'
+import type { Findings } from '../failures.js'
 
 /** UTXOW: InvalidWitnessesUTXOW. Every signature is verified, including those that are not required. */
-export function judgeWitnessSignatures({ id, witnesses }: Transaction, findings: Findings): void {
+export function validateWitnessSignatures({ id, witnesses }: Transaction, findings: Findings): void {
   const invalid: string[] = []
   for (const { publicKey, signature } of witnesses.keyWitnesses) {
     if (!verifySignature(signature, id, publicKey)) invalid.push(toHex(publicKey))

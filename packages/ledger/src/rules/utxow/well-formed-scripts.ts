@@ -2,7 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import { isPlutusScript } from '../../plutus/flat/program.js'
 import type { Script, Transaction, TransactionOutput } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Findings } from '../verdict.js'
+import type { Findings } from '../failures.js'
 
 /** Whether a script decodes at a protocol version. Native scripts are decoded with the transaction. */
 export function isWellFormedScript(script: Script, protocolMajor: number): boolean {
@@ -10,7 +10,7 @@ export function isWellFormedScript(script: Script, protocolMajor: number): boole
 }
 
 /** UTXOW: MalformedScriptWitnesses, MalformedReferenceScripts (in the outputs of the transaction). */
-export function judgeWellFormedScripts(
+export function validateWellFormedScripts(
   { witnesses }: Transaction,
   outputs: readonly TransactionOutput[],
   { parameters }: RuleContext,

@@ -4,15 +4,15 @@ import type { ProtocolParameters } from '../../parameters/types.js'
 import type { Evaluator } from '../../plutus/types.js'
 import type { RuleContext } from '../../rules/context.js'
 import { effects } from '../../rules/effects.js'
-import { judge } from '../../rules/judge.js'
+import { validate } from '../../rules/validate.js'
 import { decodeTransaction, decodeTransactionOutput } from '../../transaction/decode.js'
 import { decodeOutputReference, outputReferenceKey } from '../../transaction/output-reference.js'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
-import { named, type Outcome, orNotJudged } from './outcome.js'
+import { named, type Outcome, orNotRun } from './outcome.js'
 import { isPlain } from './scenarios.js'
 
 /**
- * Judges every transaction of every run with its own flag, and applies each to the unspent outputs of the
+ * Validates every transaction of every run with its own flag, and applies each to the unspent outputs of the
  * next.
  */
 export async function runLedgerEvents(
@@ -20,11 +20,11 @@ export async function runLedgerEvents(
   evaluator: Pick<Evaluator, 'evaluate'>,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  for (const run of ledgerRuns(folder)) outcomes.push(...(await judgeRun(run, evaluator)))
+  for (const run of ledgerRuns(folder)) outcomes.push(...(await validateRun(run, evaluator)))
   return outcomes
 }
 
-async function judgeRun(run: LedgerRun, evaluator: Pick<Evaluator, 'evaluate'>): Promise<Outcome[]> {
+async function validateRun(run: LedgerRun, evaluator: Pick<Evaluator, 'evaluate'>): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   const utxos = new Map(
     run.unspent.map(([reference, output]) => [
@@ -45,7 +45,7 @@ async function judgeRun(run: LedgerRun, evaluator: Pick<Evaluator, 'evaluate'>):
     }
     index += 1
     const name = `${run.name}[${index}]`
-    const { outcome, transaction } = await judgeEvent(name, event, run, utxos, candidates, evaluator)
+    const { outcome, transaction } = await validateEvent(name, event, run, utxos, candidates, evaluator)
     outcomes.push(outcome)
     if (!event.accepted || transaction === undefined) continue
     const { spent, produced } = effects(transaction)
@@ -55,7 +55,7 @@ async function judgeRun(run: LedgerRun, evaluator: Pick<Evaluator, 'evaluate'>):
   return outcomes
 }
 
-async function judgeEvent(
+async function validateEvent(
   name: string,
   { bytes, accepted, slot }: LedgerTransaction,
   { title }: LedgerRun,
@@ -77,11 +77,11 @@ async function judgeEvent(
   let found = ''
   for (const parameters of candidates) {
     const context: RuleContext = { parameters, networkId: 0, slot }
-    const verdict = await orNotJudged(
-      judge(transaction, utxos, context, { evaluator: padding(evaluator), slots: slotsOfRuns }),
+    const failures = await orNotRun(
+      validate(transaction, utxos, context, { evaluator: padding(evaluator), slots: slotsOfRuns }),
     )
-    found = named(verdict)
-    if ((verdict.length === 0) === accepted) {
+    found = named(failures)
+    if ((failures.length === 0) === accepted) {
       return { transaction, outcome: { ...base, kind, found, result: 'agreed' } }
     }
   }

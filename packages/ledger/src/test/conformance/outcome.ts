@@ -1,11 +1,11 @@
-import { ScriptsNotJudgedError } from '../../errors.js'
-import type { PredicateFailure, Verdict } from '../../rules/verdict.js'
+import { ScriptsNotRunError } from '../../errors.js'
+import type { Failures, PredicateFailure } from '../../rules/failures.js'
 import { knownDeviations } from './known-deviations.js'
 
 /** The outcome of one case of a collection. */
 export interface Outcome {
   readonly name: string
-  /** The rules that judged: those of the ledger, or those and the layer-2 profile. */
+  /** The rules that validated: those of the ledger, or those and the layer-2 profile. */
   readonly rules: 'unrestricted' | 'layer 2'
   readonly kind: 'plain' | 'stake or governance'
   readonly expected: string
@@ -14,13 +14,13 @@ export interface Outcome {
   readonly result: 'agreed' | 'undecided' | 'deviation'
 }
 
-/** The verdict, or a failure that names no rule if the scripts could not be judged. */
-export async function orNotJudged(verdict: Promise<Verdict>): Promise<Verdict> {
+/** The failures, or a failure that names no rule if the scripts could not be validated. */
+export async function orNotRun(failures: Promise<Failures>): Promise<Failures> {
   try {
-    return await verdict
+    return await failures
   } catch (error) {
-    if (!(error instanceof ScriptsNotJudgedError)) throw error
-    const failure: PredicateFailure = { predicate: `not judged (${error.message})`, message: '', details: {} }
+    if (!(error instanceof ScriptsNotRunError)) throw error
+    const failure: PredicateFailure = { predicate: `not run (${error.message})`, message: '', details: {} }
     return [failure]
   }
 }
@@ -30,8 +30,8 @@ export function unexplained(outcomes: readonly Outcome[]): readonly Outcome[] {
   return outcomes.filter(({ result, name }) => result === 'deviation' && !knownDeviations.has(name))
 }
 
-export function named(verdict: Verdict): string {
-  return verdict.length === 0 ? 'Pass' : verdict.map(({ predicate }) => predicate).join(', ')
+export function named(failures: Failures): string {
+  return failures.length === 0 ? 'Pass' : failures.map(({ predicate }) => predicate).join(', ')
 }
 
 /** Counts by rules and kind of transaction, then the name of every deviation. */

@@ -3,15 +3,15 @@ import { type EraHistory, ledgerScenarios, type Scenario } from '@ratatosk/test-
 import type { SlotConfig } from '../../parameters/types.js'
 import type { Evaluator } from '../../plutus/types.js'
 import type { RuleContext } from '../../rules/context.js'
-import { judge } from '../../rules/judge.js'
-import { judgeProfile } from '../../rules/profile.js'
+import { validateProfile } from '../../rules/profile.js'
+import { validate } from '../../rules/validate.js'
 import { decodeTransaction, decodeTransactionOutput } from '../../transaction/decode.js'
 import { decodeOutputReference, outputReferenceKey } from '../../transaction/output-reference.js'
 import type { Transaction } from '../../transaction/types.js'
-import { named, type Outcome, orNotJudged } from './outcome.js'
+import { named, type Outcome, orNotRun } from './outcome.js'
 import { ourPredicates } from './predicates.js'
 
-/** Judges every scenario twice: by the ledger's rules, and by those and the layer-2 profile. */
+/** Validates every scenario twice: by the ledger's rules, and by those and the layer-2 profile. */
 export async function runScenarios(
   folder: string,
   evaluator: Pick<Evaluator, 'evaluate'>,
@@ -42,31 +42,31 @@ async function runScenario(scenario: Scenario, evaluator: Pick<Evaluator, 'evalu
     ]),
   )
   const kind = isPlain(transaction) ? 'plain' : 'stake or governance'
-  const verdict = await orNotJudged(
-    judge(transaction, utxos, contextOf(scenario), {
+  const failures = await orNotRun(
+    validate(transaction, utxos, contextOf(scenario), {
       evaluator,
       slots: slotsOf(scenario.eraHistory),
     }),
   )
-  const description = verdict.find(({ predicate }) => predicate === wanted)?.details.description
+  const description = failures.find(({ predicate }) => predicate === wanted)?.details.description
   const same =
     wanted === 'Pass'
-      ? verdict.length === 0
-      : verdict.some(({ predicate }) => predicate === wanted) &&
+      ? failures.length === 0
+      : failures.some(({ predicate }) => predicate === wanted) &&
         (typeof expected !== 'object' || !('description' in expected) || expected.description === description)
-  const undecided = wanted !== 'Pass' && !ourPredicates.has(wanted) && verdict.length === 0
+  const undecided = wanted !== 'Pass' && !ourPredicates.has(wanted) && failures.length === 0
   const outcomes: Outcome[] = [
     {
       name,
       rules: 'unrestricted',
       kind,
       expected: wanted,
-      found: named(verdict),
+      found: named(failures),
       result: same ? 'agreed' : undecided ? 'undecided' : 'deviation',
     },
   ]
 
-  const refused = judgeProfile(transaction)
+  const refused = validateProfile(transaction)
   outcomes.push({
     name,
     rules: 'layer 2',

@@ -37,7 +37,7 @@ const fields = new Map<number, (reader: CborReader) => unknown>([
   [33, readNonNegativeInterval], // min_fee_ref_script_cost_per_byte
 ])
 
-/** Validates the structure of a parameter update. The GOV rule judges its content. */
+/** Validates the structure of a parameter update. The GOV rule validates its content. */
 export function readParameterUpdate(reader: CborReader): void {
   const count = reader.readMap()
   const seen = new Set<number>()

@@ -13,7 +13,7 @@ export interface PredicateFailure {
 }
 
 /** Every rule that a transaction breaks; empty if it breaks none. */
-export type Verdict = readonly PredicateFailure[]
+export type Failures = readonly PredicateFailure[]
 
 /** Collects the failures of the rules. */
 export class Findings {

@@ -1,12 +1,12 @@
-import { ScriptsNotJudgedError } from '../../errors.js'
+import { ScriptsNotRunError } from '../../errors.js'
 import type { SlotConfig } from '../../parameters/types.js'
 import type { EvaluationResult, Evaluator } from '../../plutus/types.js'
 import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import type { RuleContext, UtxoView } from '../context.js'
+import { type Failures, Findings, type Json } from '../failures.js'
 import { resolve } from '../resolution.js'
 import { languagesUsed, scriptUse } from '../script-use.js'
-import { Findings, type Json, type Verdict } from '../verdict.js'
-import { judgeScriptContexts } from './collect.js'
+import { validateScriptContexts } from './collect.js'
 
 /**
  * What phase 2 needs in addition to {@link RuleContext}: an evaluator of scripts, and the mapping of slots to
@@ -18,40 +18,40 @@ export interface PhaseTwo {
 }
 
 /**
- * Judges phase 2 of a transaction that passes phase 1: CollectErrors and ValidationTagMismatch. If the
+ * Validates phase 2 of a transaction that passes phase 1: CollectErrors and ValidationTagMismatch. If the
  * transaction is marked invalid, at least one script must fail; otherwise every script must succeed.
  *
  * @param utxos the outputs of the inputs and reference inputs, by `outputReferenceKey`
  * @returns every broken rule; empty if there is none
- * @throws ScriptsNotJudgedError (rejects) if scripts have to run and cannot
+ * @throws ScriptsNotRunError (rejects) if scripts have to run and cannot
  */
-export async function judgeScripts(
+export async function validateScripts(
   transaction: Transaction,
   utxos: UtxoView,
   context: RuleContext,
   phaseTwo?: PhaseTwo,
-): Promise<Verdict> {
+): Promise<Failures> {
   const findings = new Findings()
   const resolution = resolve(transaction, utxos)
   const use = scriptUse(transaction, resolution)
   if (languagesUsed(use).size === 0) {
-    judgeTag(transaction, true, [], findings)
+    validateTag(transaction, true, [], findings)
     return findings.failures
   }
-  judgeScriptContexts(transaction, context, resolution, use, findings)
+  validateScriptContexts(transaction, context, resolution, use, findings)
   if (findings.failures.length > 0) return findings.failures
-  if (phaseTwo === undefined) throw new ScriptsNotJudgedError()
+  if (phaseTwo === undefined) throw new ScriptsNotRunError()
 
   const outputs = new Map<string, TransactionOutput>()
   for (const { key, output } of resolution.inputs) if (output) outputs.set(key, output)
   for (const { key, output } of resolution.referenceInputs) if (output) outputs.set(key, output)
   const { evaluator, slots } = phaseTwo
   const result = await evaluator.evaluate(transaction, outputs, context.parameters, slots)
-  judgeTag(transaction, result.ok, failuresOf(result), findings)
+  validateTag(transaction, result.ok, failuresOf(result), findings)
   return findings.failures
 }
 
-function judgeTag(
+function validateTag(
   { isValid }: Transaction,
   passed: boolean,
   failures: readonly Json[],
@@ -65,7 +65,7 @@ function judgeTag(
   )
 }
 
-/** Describes the failure for the author of the script. Throws if the scripts were not judged. */
+/** Describes the failure for the author of the script. Throws if the scripts were not validated. */
 function failuresOf({ ok, failure, redeemers }: EvaluationResult): readonly Json[] {
   if (ok) return []
   const failures: Json[] = []
@@ -88,7 +88,7 @@ function failuresOf({ ok, failure, redeemers }: EvaluationResult): readonly Json
         failures.push({ ...pointer, kind: found.kind, message: found.message, scriptHash: found.scriptHash })
         return
       default:
-        throw new ScriptsNotJudgedError(found)
+        throw new ScriptsNotRunError(found)
     }
   }
   for (const { purpose, index, outcome } of redeemers) {

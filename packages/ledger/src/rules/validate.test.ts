@@ -39,13 +39,13 @@ import {
 import { decodeTransaction } from '../transaction/decode.js'
 import type { Transaction } from '../transaction/types.js'
 import type { RuleContext } from './context.js'
-import { judgePhaseOne, judgeStateful, judgeStateless } from './judge.js'
-import type { Verdict } from './verdict.js'
+import type { Failures } from './failures.js'
+import { validatePhaseOne, validateStateful, validateStateless } from './validate.js'
 
 const decode = (draft: Draft): Transaction => decodeTransaction(encodeDraft(draft))
-const judgeDraft = (draft: Draft, changes: Partial<RuleContext> = {}): Verdict =>
-  judgePhaseOne(decode(draft), utxos, { ...context, ...changes })
-const names = (verdict: Verdict): string[] => verdict.map(({ predicate }) => predicate)
+const validateDraft = (draft: Draft, changes: Partial<RuleContext> = {}): Failures =>
+  validatePhaseOne(decode(draft), utxos, { ...context, ...changes })
+const names = (failures: Failures): string[] => failures.map(({ predicate }) => predicate)
 const withParameters = (changes: Partial<ProtocolParameters>): Partial<RuleContext> => ({
   parameters: { ...parameters, ...changes },
 })
@@ -112,7 +112,7 @@ describe('accepts a transaction', () => {
       },
     ],
   ])('%s', (_, draft) => {
-    expect(judgeDraft(draft)).toEqual([])
+    expect(validateDraft(draft)).toEqual([])
   })
 })
 
@@ -236,30 +236,30 @@ describe('reports the predicates that a transaction breaks', () => {
       { networkId: 1 },
     ],
   ])('%s', (predicates, draft, changes) => {
-    const verdict = judgeDraft(draft, changes)
-    expect(names(verdict).join(', ')).toBe(predicates)
-    expect(JSON.parse(JSON.stringify(verdict))).toEqual(verdict)
+    const failures = validateDraft(draft, changes)
+    expect(names(failures).join(', ')).toBe(predicates)
+    expect(JSON.parse(JSON.stringify(failures))).toEqual(failures)
   })
 })
 
-describe('a verdict', () => {
-  it('reports every broken rule once, stateless, stateful and in judgePhaseOne', () => {
+describe('a failures', () => {
+  it('reports every broken rule once, stateless, stateful and in validatePhaseOne', () => {
     const draft = {
       ...withFields(transfer, { 1: pay(toBob(1n)), 2: encodeUint(1), 15: encodeUint(1) }),
       signers: [],
     }
     const transaction = decode(draft)
-    expect(names(judgeStateless(transaction, context))).toEqual([
+    expect(names(validateStateless(transaction, context))).toEqual([
       'FeeTooSmallUTxO',
       'BabbageOutputTooSmallUTxO',
       'WrongNetworkInTxBody',
     ])
-    expect(names(judgeStateful(transaction, utxos, context))).toEqual([
+    expect(names(validateStateful(transaction, utxos, context))).toEqual([
       'FeeTooSmallUTxO',
       'ValueNotConservedUTxO',
       'MissingVKeyWitnessesUTXOW',
     ])
-    expect(names(judgePhaseOne(transaction, utxos, context)).sort()).toEqual([
+    expect(names(validatePhaseOne(transaction, utxos, context)).sort()).toEqual([
       'BabbageOutputTooSmallUTxO',
       'FeeTooSmallUTxO',
       'MissingVKeyWitnessesUTXOW',
@@ -271,7 +271,7 @@ describe('a verdict', () => {
   it('states the declared and the required fee', () => {
     const draft = withFields(transfer, { 1: pay(toBob(10n * ADA - 1n)), 2: encodeUint(1) })
     const size = encodeDraft(draft).length - 1
-    expect(judgeDraft(draft)[0]?.details).toEqual({
+    expect(validateDraft(draft)[0]?.details).toEqual({
       requiredFee: String(44 * size + 155_381),
       fee: '1',
       size,
@@ -282,7 +282,7 @@ describe('a verdict', () => {
   it('charges reference scripts of spent and referenced outputs once each', () => {
     for (const fields of [{ 18: spend(8) }, { 0: spend(0, 8), 1: pay(toBob(20n * ADA - 1n)) }]) {
       const draft = { ...withFields(transfer, { 2: encodeUint(1), ...fields }), signers: [alice, bob] }
-      const fee = judgeDraft(draft).find(({ predicate }) => predicate === 'FeeTooSmallUTxO')
+      const fee = validateDraft(draft).find(({ predicate }) => predicate === 'FeeTooSmallUTxO')
       const size = encodeDraft(draft).length - 1
       expect(fee?.details.referenceScriptsSize).toBe(nativeBytes.length)
       expect(fee?.details.requiredFee).toBe(String(44 * size + 155_381 + 15 * nativeBytes.length))
@@ -293,12 +293,12 @@ describe('a verdict', () => {
     const draft = withFields(plutusSpend(6, 3), { 2: encodeUint(1) })
     const size = encodeDraft(draft).length - 1
     // 1,000 × 0.0577 + 1,000,000 × 0.0000721 = 129.8
-    expect(judgeDraft(draft)[0]?.details.requiredFee).toBe(String(44 * size + 155_381 + 130))
+    expect(validateDraft(draft)[0]?.details.requiredFee).toBe(String(44 * size + 155_381 + 130))
   })
 
   it('lists missing keys and unknown inputs', () => {
-    const verdict = judgeDraft({ ...withFields(transfer, { 0: spend(0, 1, 99) }), signers: [bob] })
-    expect(verdict.map(({ predicate, details }) => ({ predicate, ...details }))).toEqual([
+    const failures = validateDraft({ ...withFields(transfer, { 0: spend(0, 1, 99) }), signers: [bob] })
+    expect(failures.map(({ predicate, details }) => ({ predicate, ...details }))).toEqual([
       { predicate: 'BadInputsUTxO', inputs: [`${toHex(TX)}#99`] },
       { predicate: 'MissingVKeyWitnessesUTXOW', keyHashes: [toHex(alice.hash)] },
     ])
@@ -308,18 +308,21 @@ describe('a verdict', () => {
     const draft = withFields(plutusSpend(6, 3, { 4: encodeSet([datum]), 1: encodeSet([nativeBytes]) }), {
       0: spend(0, 99),
     })
-    expect(names(judgeDraft(draft))).toEqual(['BadInputsUTxO'])
-    expect(names(judgeDraft(withFields(draft, { 0: spend(0, 1) })))).not.toContain('BadInputsUTxO')
+    expect(names(validateDraft(draft))).toEqual(['BadInputsUTxO'])
+    expect(names(validateDraft(withFields(draft, { 0: spend(0, 1) })))).not.toContain('BadInputsUTxO')
   })
 
   it('reports a malformed script in the witness set', () => {
     const bytes = Uint8Array.of(0x41, 1)
     const draft = withFields(transfer, {}, { 7: encodeSet([encodeBytes(bytes)]) })
-    expect(names(judgeDraft(draft))).toEqual(['MalformedScriptWitnesses', 'ExtraneousScriptWitnessesUTXOW'])
+    expect(names(validateDraft(draft))).toEqual([
+      'MalformedScriptWitnesses',
+      'ExtraneousScriptWitnessesUTXOW',
+    ])
   })
 
   it('ignores the size of reference scripts if the transaction is marked invalid', () => {
     const draft = { ...withFields(transfer, { 18: spend(8) }), isValid: false }
-    expect(judgeDraft(draft, withParameters({ maxReferenceScriptsSize: 1 }))).toEqual([])
+    expect(validateDraft(draft, withParameters({ maxReferenceScriptsSize: 1 }))).toEqual([])
   })
 })

@@ -1,32 +1,32 @@
 import {
+  type Failures,
   isRetriable,
-  judgeStateful,
   type RuleContext,
   type Transaction,
   type TransactionOutput,
-  type Verdict,
+  validateStateful,
 } from '@ratatosk/ledger'
 import type { BatchView } from './batch-view.js'
 import type { Candidate } from './examine.js'
 
 /** What phase B found out about a candidate. */
-export type Judgement =
+export type Decision =
   | { readonly kind: 'accepted' }
   /** It was in the ledger before. */
   | { readonly kind: 'known' }
   /** `failures`: every predicate that fails, of both phases; those of phase A first. */
-  | { readonly kind: 'rejected'; readonly failures: Verdict }
+  | { readonly kind: 'rejected'; readonly failures: Failures }
   /** A later attempt may succeed. `missing`: the outputs that are unknown, by `outputReferenceKey`. */
-  | { readonly kind: 'retriable'; readonly failures: Verdict; readonly missing: readonly string[] }
-  | ParkedJudgement
+  | { readonly kind: 'retriable'; readonly failures: Failures; readonly missing: readonly string[] }
+  | ParkedDecision
 
 /**
  * It can be accepted once signatures are verified or scripts have succeeded: its own, or those of other
  * candidates.
  */
-export interface ParkedJudgement {
+export interface ParkedDecision {
   readonly kind: 'parked'
-  /** Whether its signatures are all that can be judged next. */
+  /** Whether its signatures are all that can be validated next. */
   readonly verify: boolean
   /** The outputs that its own scripts see; absent if it has none, or if they must not run yet. */
   readonly evaluate?: ReadonlyMap<string, TransactionOutput>
@@ -39,51 +39,50 @@ export interface ParkedJudgement {
   readonly blockedBy: readonly Candidate[]
 }
 
-export interface JudgedBatch {
-  readonly judgements: ReadonlyMap<Candidate, Judgement>
+export interface ValidatedBatch {
+  readonly decisions: ReadonlyMap<Candidate, Decision>
   /** In an order in which they can be applied to the ledger. */
   readonly accepted: readonly Candidate[]
 }
 
 /**
- * Phase B: judges candidates in their order. A candidate that misses an output is judged again as soon as the
+ * Phase B: validates candidates in their order. A candidate that misses an output is validated again as soon as the
  * batch produces it, so a chain may be in any order within a batch.
  *
  * @param known hex ids of transactions that were in the ledger before
- * @param verdictOnFew the verdict on signatures that phase A has not verified; `undefined` if they are too
+ * @param verifyFew the failures of signatures that phase A has not verified; `undefined` if there are too
  *   many to verify them here
  */
-export function judgeBatch(
+export function validateBatch(
   candidates: readonly Candidate[],
   known: ReadonlySet<string>,
   view: BatchView,
   context: RuleContext,
-  verdictOnFew: (transaction: Transaction) => Verdict | undefined,
-): JudgedBatch {
-  const judgements = new Map<Candidate, Judgement>()
+  verifyFew: (transaction: Transaction) => Failures | undefined,
+): ValidatedBatch {
+  const decisions = new Map<Candidate, Decision>()
   const accepted: Candidate[] = []
   const done = new Set(known)
   /** Candidates by the first output that they miss. */
   const waiting = new Map<string, Candidate[]>()
 
-  function judge(candidate: Candidate): Judgement {
+  function validate(candidate: Candidate): Decision {
     if (done.has(candidate.key)) return { kind: 'known' }
-    const failures = judgeStateful(candidate.transaction, view, context)
+    const failures = validateStateful(candidate.transaction, view, context)
     if (candidate.flaws.length > 0) return { kind: 'rejected', failures: joined(candidate.flaws, failures) }
     if (failures.length > 0) {
       if (!isRetriable(failures, context.slot)) return { kind: 'rejected', failures }
       const missing = candidate.named.flatMap(({ key }) => (view.get(key) === undefined ? [key] : []))
       return { kind: 'retriable', failures, missing }
     }
-    const invalid = candidate.verified ? [] : verdictOnFew(candidate.transaction)
+    const invalid = candidate.verified ? [] : verifyFew(candidate.transaction)
     if (invalid === undefined) {
       const blockedBy = view.rivalsOf(candidate)
       return { kind: 'parked', verify: blockedBy.length === 0, behind: view.ownersOf(candidate), blockedBy }
     }
     if (invalid.length > 0) return { kind: 'rejected', failures: invalid }
     const { scripts } = candidate
-    if (scripts?.judged && scripts.failures.length > 0)
-      return { kind: 'rejected', failures: scripts.failures }
+    if (scripts?.ran && scripts.failures.length > 0) return { kind: 'rejected', failures: scripts.failures }
     const behind = view.ownersOf(candidate)
     const blockedBy = view.blockersOf(candidate)
     if (blockedBy.length > 0) return { kind: 'parked', verify: false, behind, blockedBy }
@@ -100,19 +99,19 @@ export function judgeBatch(
   for (const arrived of candidates) {
     const worklist = [arrived]
     for (const candidate of worklist) {
-      const judgement = judge(candidate)
-      judgements.set(candidate, judgement)
-      if (judgement.kind === 'retriable') {
-        const [missing] = judgement.missing
+      const decision = validate(candidate)
+      decisions.set(candidate, decision)
+      if (decision.kind === 'retriable') {
+        const [missing] = decision.missing
         if (missing !== undefined) append(waiting, missing, candidate)
         continue
       }
-      if (judgement.kind === 'accepted') {
+      if (decision.kind === 'accepted') {
         view.apply(candidate)
         accepted.push(candidate)
         done.add(candidate.key)
-      } else if (judgement.kind === 'parked') {
-        view.applyProvisionally(candidate, judgement.verify || judgement.blockedBy.length > 0)
+      } else if (decision.kind === 'parked') {
+        view.applyProvisionally(candidate, decision.verify || decision.blockedBy.length > 0)
       } else {
         continue
       }
@@ -122,14 +121,14 @@ export function judgeBatch(
       }
     }
   }
-  return { judgements, accepted }
+  return { decisions, accepted }
 }
 
 /**
- * The failures of phase A, then those of phase B. Both judge the fee, and only phase B knows what reference
+ * The failures of phase A, then those of phase B. Both validate the fee, and only phase B knows what reference
  * scripts add to it.
  */
-function joined(flaws: Verdict, failures: Verdict): Verdict {
+function joined(flaws: Failures, failures: Failures): Failures {
   const first = flaws.map((flaw) => failures.find(({ predicate }) => predicate === flaw.predicate) ?? flaw)
   return [...first, ...failures.filter((failure) => !first.includes(failure))]
 }

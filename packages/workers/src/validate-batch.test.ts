@@ -11,7 +11,7 @@ import {
 import { expect, test } from 'vitest'
 import { BatchView } from './batch-view.js'
 import { type Candidate, examine, isCandidate } from './examine.js'
-import { judgeBatch } from './judge-batch.js'
+import { validateBatch } from './validate-batch.js'
 
 const context = { parameters: freeOfCharge, networkId: 0, slot: 100n }
 const key = keyOf(1)
@@ -28,9 +28,9 @@ function candidate({ cbor }: SignedTransaction): Candidate {
 
 const tooMany = () => undefined
 
-function judge(transactions: readonly SignedTransaction[], known: readonly SignedTransaction[] = []) {
+function validate(transactions: readonly SignedTransaction[], known: readonly SignedTransaction[] = []) {
   const candidates = transactions.map((transaction) => candidate(transaction))
-  const batch = judgeBatch(
+  const batch = validateBatch(
     candidates,
     new Set(known.map(({ id }) => id)),
     new BatchView(stored),
@@ -38,11 +38,11 @@ function judge(transactions: readonly SignedTransaction[], known: readonly Signe
     tooMany,
   )
   return {
-    kinds: candidates.map((each) => batch.judgements.get(each)?.kind),
+    kinds: candidates.map((each) => batch.decisions.get(each)?.kind),
     predicates: candidates.map((each) => {
-      const judgement = batch.judgements.get(each)
-      return judgement !== undefined && 'failures' in judgement
-        ? judgement.failures.map(({ predicate }) => predicate)
+      const decision = batch.decisions.get(each)
+      return decision !== undefined && 'failures' in decision
+        ? decision.failures.map(({ predicate }) => predicate)
         : []
     }),
     accepted: batch.accepted.map(({ key: id }) => id),
@@ -52,38 +52,38 @@ function judge(transactions: readonly SignedTransaction[], known: readonly Signe
 test('accepts a chain in any order within a batch', () => {
   const links = chain(key, first!, 10n * ada, 5)
   const ids = links.map(({ id }) => id)
-  expect(judge(links).accepted).toEqual(ids)
-  expect(judge([...links].reverse()).accepted).toEqual(ids)
-  expect(judge([3, 0, 4, 2, 1].map((n) => links[n]!)).accepted).toEqual(ids)
+  expect(validate(links).accepted).toEqual(ids)
+  expect(validate([...links].reverse()).accepted).toEqual(ids)
+  expect(validate([3, 0, 4, 2, 1].map((n) => links[n]!)).accepted).toEqual(ids)
 })
 
 test('accepts the first of two transactions that spend the same output; the other is retriable', () => {
   const one = signed(key, { inputs: [first!], outputs: [10n * ada] })
   const other = signed(key, { inputs: [first!], outputs: [4n * ada, 6n * ada] })
-  expect(judge([one, other])).toMatchObject({
+  expect(validate([one, other])).toMatchObject({
     kinds: ['accepted', 'retriable'],
     predicates: [[], ['BadInputsUTxO']],
     accepted: [one.id],
   })
-  expect(judge([other, one]).accepted).toEqual([other.id])
+  expect(validate([other, one]).accepted).toEqual([other.id])
 })
 
-test('judges a transaction that waits for an output before later ones as soon as the output is there', () => {
+test('validates a transaction that waits for an output before later ones as soon as the output is there', () => {
   const maker = signed(key, { inputs: [first!], outputs: [10n * ada] })
   const waiting = signed(key, { inputs: [outputsOf(maker), second!], outputs: [20n * ada] })
   const rival = signed(key, { inputs: [second!], outputs: [10n * ada] })
-  expect(judge([waiting, maker, rival]).accepted).toEqual([maker.id, waiting.id])
+  expect(validate([waiting, maker, rival]).accepted).toEqual([maker.id, waiting.id])
 })
 
-test('judges a transaction that waits for two outputs when the second is there', () => {
+test('validates a transaction that waits for two outputs when the second is there', () => {
   const makers = [first!, second!].map((input) => signed(key, { inputs: [input], outputs: [10n * ada] }))
   const waiting = signed(key, { inputs: makers.map((maker) => outputsOf(maker)), outputs: [20n * ada] })
-  expect(judge([waiting, ...makers]).accepted).toEqual([...makers.map(({ id }) => id), waiting.id])
+  expect(validate([waiting, ...makers]).accepted).toEqual([...makers.map(({ id }) => id), waiting.id])
 })
 
 test('applies the same transaction once', () => {
   const transaction = signed(key, { inputs: [first!], outputs: [10n * ada] })
-  expect(judge([transaction, transaction])).toMatchObject({
+  expect(validate([transaction, transaction])).toMatchObject({
     kinds: ['accepted', 'known'],
     accepted: [transaction.id],
   })
@@ -91,42 +91,42 @@ test('applies the same transaction once', () => {
 
 test('a transaction that is in the ledger is known, and its inputs stay spent', () => {
   const transaction = signed(key, { inputs: [{ ...first!, index: 7 }], outputs: [10n * ada] })
-  expect(judge([transaction], [transaction])).toMatchObject({ kinds: ['known'], accepted: [] })
+  expect(validate([transaction], [transaction])).toMatchObject({ kinds: ['known'], accepted: [] })
 })
 
 test('rejects a permanent failure even if an input is unknown', () => {
   const unknown = { ...first!, index: 7 }
   const unsigned = signed({ ...key, sign: () => Buffer.alloc(64) }, { inputs: [unknown], outputs: [ada] })
-  expect(judge([unsigned])).toMatchObject({
+  expect(validate([unsigned])).toMatchObject({
     kinds: ['rejected'],
     predicates: [['InvalidWitnessesUTXOW', 'BadInputsUTxO']],
   })
   const wasteful = signed(key, { inputs: [first!], outputs: [11n * ada] })
-  expect(judge([wasteful])).toMatchObject({ kinds: ['rejected'], predicates: [['ValueNotConservedUTxO']] })
+  expect(validate([wasteful])).toMatchObject({ kinds: ['rejected'], predicates: [['ValueNotConservedUTxO']] })
 })
 
 test('a validity interval in the future is retriable, one in the past is not', () => {
   const inputs = [first!]
   const outputs = [10n * ada]
-  expect(judge([signed(key, { inputs, outputs, invalidBefore: 101n })]).kinds).toEqual(['retriable'])
-  expect(judge([signed(key, { inputs, outputs, invalidHereafter: 100n })]).kinds).toEqual(['rejected'])
+  expect(validate([signed(key, { inputs, outputs, invalidBefore: 101n })]).kinds).toEqual(['retriable'])
+  expect(validate([signed(key, { inputs, outputs, invalidHereafter: 100n })]).kinds).toEqual(['rejected'])
   expect(
-    judge([signed(key, { inputs, outputs, invalidBefore: 100n, invalidHereafter: 101n })]).kinds,
+    validate([signed(key, { inputs, outputs, invalidBefore: 100n, invalidHereafter: 101n })]).kinds,
   ).toEqual(['accepted'])
 })
 
 const cosigners = [11, 12, 13].map(keyOf)
 
-test('more than three signatures are verified after everything else that can be judged', () => {
+test('more than three signatures are verified after everything else that can be validated', () => {
   const inputs = [first!]
   const valid = signed(key, { inputs, outputs: [10n * ada], cosigners })
-  const batch = judgeBatch([candidate(valid)], new Set(), new BatchView(stored), context, tooMany)
-  expect([...batch.judgements.values()]).toMatchObject([{ kind: 'parked', verify: true, blockedBy: [] }])
-  expect(judge([signed(key, { inputs, outputs: [10n * ada], cosigners: cosigners.slice(1) })]).kinds).toEqual(
-    ['accepted'],
-  )
+  const batch = validateBatch([candidate(valid)], new Set(), new BatchView(stored), context, tooMany)
+  expect([...batch.decisions.values()]).toMatchObject([{ kind: 'parked', verify: true, blockedBy: [] }])
+  expect(
+    validate([signed(key, { inputs, outputs: [10n * ada], cosigners: cosigners.slice(1) })]).kinds,
+  ).toEqual(['accepted'])
   const forger = { ...key, sign: () => Buffer.alloc(64) }
-  const refused = (transfer: Parameters<typeof signed>[1]) => judge([signed(forger, transfer)]).predicates
+  const refused = (transfer: Parameters<typeof signed>[1]) => validate([signed(forger, transfer)]).predicates
   expect(refused({ inputs, outputs: [11n * ada], cosigners })).toEqual([['ValueNotConservedUTxO']])
   expect(refused({ inputs: [{ ...first!, index: 7 }], outputs: [ada], cosigners })).toEqual([
     ['BadInputsUTxO'],
@@ -137,7 +137,7 @@ test('a transaction whose signatures are not verified takes no output from anoth
   const unverified = signed(key, { inputs: [first!], outputs: [10n * ada], cosigners })
   const rival = signed(key, { inputs: [first!], outputs: [4n * ada, 6n * ada] })
   const child = signed(key, { inputs: [outputsOf(unverified)], outputs: [10n * ada] })
-  const { kinds, accepted } = judge([unverified, child, rival])
+  const { kinds, accepted } = validate([unverified, child, rival])
   expect(kinds).toEqual(['parked', 'parked', 'accepted'])
   expect(accepted).toEqual([rival.id])
 })

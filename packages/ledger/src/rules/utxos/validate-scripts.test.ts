@@ -2,7 +2,7 @@ import { CborWriter } from '@ratatosk/cbor'
 import { afterAll, expect, it } from 'vitest'
 import { crc32 } from '../../address/crc32.js'
 import { decodeAddress } from '../../address/decode.js'
-import { ScriptsNotJudgedError } from '../../errors.js'
+import { ScriptsNotRunError } from '../../errors.js'
 import { createEvaluator } from '../../plutus/evaluator.js'
 import { type Mint, mintTransaction } from '../../plutus/test/mint.js'
 import { scenarioParameters } from '../../plutus/test/parameters.js'
@@ -11,8 +11,8 @@ import { threadProgram } from '../../plutus/test/thread-program.js'
 import { describeVectors } from '../../test/describe-vectors.js'
 import type { Transaction, TransactionBody } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Verdict } from '../verdict.js'
-import { judgeScripts } from './judge-scripts.js'
+import type { Failures } from '../failures.js'
+import { validateScripts } from './validate-scripts.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 
@@ -22,13 +22,13 @@ describeVectors(['ledger-scenarios'], 'phase 2 (needs the cost models of ledger-
   const evaluator = createEvaluator({ threads: 1, threadProgram })
   afterAll(() => evaluator.close())
 
-  const judgeMint = (
+  const validateMint = (
     mint: Mint,
     change: (transaction: Transaction) => Transaction = (transaction) => transaction,
     of = context,
-  ): Promise<Verdict> => {
+  ): Promise<Failures> => {
     const { transaction, utxos } = mintTransaction(mint)
-    return judgeScripts(change(transaction), utxos, of, { evaluator, slots })
+    return validateScripts(change(transaction), utxos, of, { evaluator, slots })
   }
   const withBody =
     (changes: Partial<TransactionBody>) =>
@@ -36,15 +36,15 @@ describeVectors(['ledger-scenarios'], 'phase 2 (needs the cost models of ledger-
   const marked = (transaction: Transaction): Transaction => ({ ...transaction, isValid: false })
 
   it('accepts a transaction whose scripts succeed', async () => {
-    expect(await judgeMint({ flat: succeeding })).toEqual([])
+    expect(await validateMint({ flat: succeeding })).toEqual([])
   })
 
   it('accepts a transaction that is marked invalid and whose script fails', async () => {
-    expect(await judgeMint({ flat: failing }, marked)).toEqual([])
+    expect(await validateMint({ flat: failing }, marked)).toEqual([])
   })
 
   it('reports the failed script and its traces', async () => {
-    const [failure, ...others] = await judgeMint({ flat: tracing })
+    const [failure, ...others] = await validateMint({ flat: tracing })
     expect(others).toEqual([])
     expect(failure).toMatchObject({
       predicate: 'ValidationTagMismatch',
@@ -58,14 +58,14 @@ describeVectors(['ledger-scenarios'], 'phase 2 (needs the cost models of ledger-
   })
 
   it('reports the units of a script that exceeds its budget', async () => {
-    const [failure] = await judgeMint({ flat: succeeding, declared: { memory: 1n, steps: 1n } })
+    const [failure] = await validateMint({ flat: succeeding, declared: { memory: 1n, steps: 1n } })
     expect(failure?.details.failures).toMatchObject([
       { purpose: 'mint', index: 0, kind: 'BudgetExceeded', declared: { memory: '1', steps: '1' } },
     ])
   })
 
   it('refuses a transaction that is marked invalid while its scripts succeed', async () => {
-    expect(await judgeMint({ flat: succeeding }, marked)).toMatchObject([
+    expect(await validateMint({ flat: succeeding }, marked)).toMatchObject([
       { predicate: 'ValidationTagMismatch', details: { description: 'PassedUnexpectedly' } },
     ])
   })
@@ -73,14 +73,14 @@ describeVectors(['ledger-scenarios'], 'phase 2 (needs the cost models of ledger-
   it('refuses a transaction that is marked invalid and has no scripts', async () => {
     const { transaction, utxos } = mintTransaction({ flat: succeeding })
     const plain = marked(withBody({ mint: new Map() })(transaction))
-    expect(await judgeScripts(plain, utxos, context)).toMatchObject([
+    expect(await validateScripts(plain, utxos, context)).toMatchObject([
       { predicate: 'ValidationTagMismatch', details: { description: 'PassedUnexpectedly' } },
     ])
   })
 
-  it('rejects with ScriptsNotJudgedError if scripts cannot run', async () => {
+  it('rejects with ScriptsNotRunError if scripts cannot run', async () => {
     const { transaction, utxos } = mintTransaction({ flat: succeeding })
-    await expect(judgeScripts(transaction, utxos, context)).rejects.toThrow(ScriptsNotJudgedError)
+    await expect(validateScripts(transaction, utxos, context)).rejects.toThrow(ScriptsNotRunError)
   })
 
   const outputOf = ({ body }: Transaction) => body.outputs[0]!
@@ -109,9 +109,11 @@ describeVectors(['ledger-scenarios'], 'phase 2 (needs the cost models of ledger-
     ['CertificateNotSupported', 'PlutusV2', certificate('vote_deleg_cert')],
     ['ReferenceInputsNotDisjointFromInputs', 'PlutusV3', overlap, version11],
   ])('refuses what a script context cannot represent: %s in %s', async (reason, language, change, of) => {
-    expect(await judgeMint({ flat: succeeding, language: language ?? 'PlutusV3' }, change, of)).toMatchObject(
-      [{ predicate: 'CollectErrors', details: { errors: [{ error: 'BadTranslation', language, reason }] } }],
-    )
+    expect(
+      await validateMint({ flat: succeeding, language: language ?? 'PlutusV3' }, change, of),
+    ).toMatchObject([
+      { predicate: 'CollectErrors', details: { errors: [{ error: 'BadTranslation', language, reason }] } },
+    ])
   })
 
   it.each<[string, Mint['language'], (transaction: Transaction) => Transaction, RuleContext?]>([
@@ -122,14 +124,14 @@ describeVectors(['ledger-scenarios'], 'phase 2 (needs the cost models of ledger-
   ])('accepts %s', async (_, language, change, of) => {
     const { transaction, utxos } = mintTransaction({ flat: succeeding, language: language ?? 'PlutusV3' })
     // The script contexts are valid, so only the evaluator remains, and there is none.
-    await expect(judgeScripts(change(transaction), utxos, of ?? context)).rejects.toThrow(
-      ScriptsNotJudgedError,
+    await expect(validateScripts(change(transaction), utxos, of ?? context)).rejects.toThrow(
+      ScriptsNotRunError,
     )
   })
 
   it('refuses a language without a cost model', async () => {
     const bare = { ...context, parameters: { ...parameters, costModels: {} } }
-    expect(await judgeMint({ flat: succeeding }, undefined, bare)).toMatchObject([
+    expect(await validateMint({ flat: succeeding }, undefined, bare)).toMatchObject([
       { predicate: 'CollectErrors', details: { errors: [{ error: 'NoCostModel', language: 'PlutusV3' }] } },
     ])
   })
