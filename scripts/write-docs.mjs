@@ -2,6 +2,7 @@
 // out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { decisionsTable } from './decisions.mjs'
 import { prepare, root, run } from './prepare.mjs'
 
 const checking = process.argv.includes('--check')
@@ -10,7 +11,10 @@ if (!checking) prepare()
 const { settingsTables } = await import('../apps/node/dist/settings/table.js')
 
 /** Generated sections, between `<!-- name: … -->` and `<!-- /name -->`. */
-const sections = [{ path: 'docs/settings.md', name: 'settings', write: settingsTables }]
+const sections = [
+  { path: 'docs/settings.md', name: 'settings', write: settingsTables },
+  { path: 'docs/decisions/README.md', name: 'decisions', write: decisionsTable },
+]
 
 /** The formatter pads table cells; padding does not count as a difference. */
 const unpadded = (markdown) => markdown.replace(/ +/g, ' ').replace(/-{3,}/g, '---')
