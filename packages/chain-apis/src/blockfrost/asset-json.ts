@@ -2,10 +2,9 @@ import { fromHex } from '@ratatosk/cbor'
 import { blake2b160, splitUnit } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import { encodeJson } from '../json.js'
-import { metadataLabels } from '../metadata.js'
 import type { ChainView } from '../view/chain-view.js'
 import { BlockfrostError, notFound } from './errors.js'
-import { type MetadatumJson, metadatumJson } from './metadata-json.js'
+import { type MetadatumJson, metadataJson } from './metadata-json.js'
 
 /** @throws {BlockfrostError} 400 if a text is not the unit of an asset: policy id and asset name in hex */
 export function checkUnit(unit: string): void {
@@ -46,9 +45,8 @@ export function fingerprint(unit: string): string {
 async function tokenMetadata(chain: ChainView, hash: string, policy: string, name: string) {
   const none = { metadata: null, standard: null }
   const { auxiliaryData } = (await chain.transaction(hash))?.transaction.transaction ?? {}
-  const label = auxiliaryData && metadataLabels(auxiliaryData).find(({ label }) => label === '721')
-  if (label === undefined) return none
-  const tokens = metadatumJson(fromHex(label.cbor))
+  const tokens = metadataJson(auxiliaryData).find(({ label }) => label === '721')?.json
+  if (tokens === undefined) return none
   // Version 1 has names as text, version 2 policies and names as bytes.
   const first = member(member(tokens, policy), Buffer.from(name, 'hex').toString())
   if (first !== undefined) return { metadata: first, standard: 'CIP25v1' }

@@ -1,5 +1,10 @@
-import { CborReader, Major, toHex } from '@ratatosk/cbor'
-import { encodeJson } from '../json.js'
+import { CborReader, fromHex, Major, toHex } from '@ratatosk/cbor'
+import type { AuxiliaryData } from '@ratatosk/ledger'
+import { metadataLabels } from '../metadata.js'
+import { BlockfrostError } from './errors.js'
+
+/** The most bytes of auxiliary data that are converted; their JSON is at most 16 times as long. */
+const maxCborLength = 64 * 1024
 
 /** A metadatum in the JSON that cardano-cli writes without a schema, and Blockfrost with it. */
 export type MetadatumJson =
@@ -9,7 +14,23 @@ export type MetadatumJson =
   | { readonly [key: string]: MetadatumJson }
 
 /**
- * Converts a metadatum to JSON. Bytes become `0x` and their hex; keys of maps become text.
+ * The metadata of a transaction by label.
+ *
+ * @throws {BlockfrostError} 400 if the JSON could be longer than 1 MiB
+ */
+export function metadataJson(
+  data: AuxiliaryData | undefined,
+): { readonly label: string; readonly json: MetadatumJson }[] {
+  if (data === undefined) return []
+  if (data.bytes.length > maxCborLength) {
+    throw new BlockfrostError(400, 'The metadata is too large for JSON. Read it as CBOR.')
+  }
+  return metadataLabels(data).map(({ label, cbor }) => ({ label, json: metadatumJson(fromHex(cbor)) }))
+}
+
+/**
+ * Converts a metadatum to JSON, at most 16 times as long as the CBOR. Bytes become `0x` and their hex. Keys of
+ * maps become text; a key that is a list or a map becomes `0x` and the hex of its CBOR.
  *
  * @param cbor a valid metadatum, as decoded by the ledger
  */
@@ -33,7 +54,7 @@ function read(reader: CborReader): MetadatumJson {
     case Major.map: {
       const entries: [string, MetadatumJson][] = []
       const count = reader.readMap()
-      for (let i = 0; reader.hasNext(count, i); i++) entries.push([keyText(read(reader)), read(reader)])
+      for (let i = 0; reader.hasNext(count, i); i++) entries.push([readKey(reader), read(reader)])
       return Object.fromEntries(entries)
     }
     default:
@@ -49,7 +70,11 @@ function chunks<Chunk>(reader: CborReader, major: number, readChunk: () => Chunk
   return all
 }
 
-function keyText(key: MetadatumJson): string {
-  if (typeof key === 'string') return key
-  return encodeJson(key)
+/** As JSON, a nested key would be escaped once more on each level, which doubles its length. */
+function readKey(reader: CborReader): string {
+  const major = reader.peekMajor()
+  if (major !== Major.array && major !== Major.map) return String(read(reader))
+  const start = reader.position
+  reader.skip()
+  return `0x${toHex(reader.since(start))}`
 }

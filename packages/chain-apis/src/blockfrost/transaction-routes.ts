@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { toHex } from '@ratatosk/cbor'
 import { type OutputReference, outputReferenceKey, slotToTime, type Transaction } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import { encodeJson } from '../json.js'
@@ -9,7 +9,7 @@ import { deposits, registers, stakeCredentialOf } from '../view/certificates.js'
 import type { ChainOutput, ChainView, Place } from '../view/chain-view.js'
 import { seconds } from './chain-routes.js'
 import { notFound } from './errors.js'
-import { metadatumJson } from './metadata-json.js'
+import { metadataJson } from './metadata-json.js'
 import { amountJson, outputJson, Total } from './output-json.js'
 import { type Paging, readPaging } from './paging.js'
 
@@ -57,8 +57,7 @@ export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView)
 
   fastify.get<ByHash>('/txs/:hash/metadata', config, async ({ params }, reply) => {
     const { auxiliaryData } = (await confirmed(params.hash)).transaction
-    const labels = auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)
-    const json = labels.map(({ label, cbor }) => ({ label, json_metadata: metadatumJson(fromHex(cbor)) }))
+    const json = metadataJson(auxiliaryData).map(({ label, json }) => ({ label, json_metadata: json }))
     return reply.type('application/json').send(encodeJson(json))
   })
 
