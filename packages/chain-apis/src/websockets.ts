@@ -3,9 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import websocket from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
-
-/** Larger than any transaction with additional outputs. */
-const maxPayload = 4 * 1024 * 1024
+import { maxRequestLength } from './limits.js'
 
 /**
  * Registers a WebSocket server, unless there is one. With one, Node gives every request with `Upgrade` to it;
@@ -26,7 +24,9 @@ export async function registerWebSockets(fastify: FastifyInstance): Promise<void
   }
 
   closeWhenAnswered(fastify)
-  await fastify.register(websocket, { options: { maxPayload, server: webSockets as Server } })
+  await fastify.register(websocket, {
+    options: { maxPayload: maxRequestLength, server: webSockets as Server },
+  })
   server.on('upgrade', onUpgrade)
 }
 

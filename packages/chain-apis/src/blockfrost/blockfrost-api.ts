@@ -8,7 +8,7 @@ import { addScriptRoutes } from './script-routes.js'
 import { addSubmitRoute } from './submit-route.js'
 import { addTransactionRoutes } from './transaction-routes.js'
 
-/** Larger than any transaction with additional outputs, in hex or base64. */
+/** Larger than any transaction. */
 const bodyLimit = 1024 * 1024
 
 /** The part of the Blockfrost API that wallets and SDKs use. */
@@ -32,5 +32,5 @@ export async function blockfrostApi(
   addTransactionRoutes(fastify, chain)
   addScriptRoutes(fastify, chain)
   addSubmitRoute(fastify, chain)
-  addEvaluateRoutes(fastify, chain, bodyLimit)
+  addEvaluateRoutes(fastify, chain)
 }

@@ -2,15 +2,21 @@ import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import { type RedeemerPurpose, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
 import type { EvaluationFailure, EvaluationResult } from '@ratatosk/ledger/plutus'
 import type { FastifyInstance } from 'fastify'
-import { type AdditionalOutput, quantity, writeAdditionalOutput } from '../additional-output.js'
+import {
+  type AdditionalOutput,
+  maxAdditionalOutputs,
+  quantity,
+  writeAdditionalOutput,
+} from '../additional-output.js'
 import { isObject, type JsonObject } from '../json.js'
+import { maxRequestLength } from '../limits.js'
 import type { ChainView, ScriptEvaluation } from '../view/chain-view.js'
 import { BlockfrostError } from './errors.js'
 import { malformedMessage } from './submit-route.js'
 
 /** Evaluation in the format of Ogmios 5, which Blockfrost kept. */
-export function addEvaluateRoutes(fastify: FastifyInstance, chain: ChainView, bodyLimit: number): void {
-  const options = { config: { operation: 'evaluate' as const }, bodyLimit }
+export function addEvaluateRoutes(fastify: FastifyInstance, chain: ChainView): void {
+  const options = { config: { operation: 'evaluate' as const }, bodyLimit: maxRequestLength }
 
   fastify.post<{ Body: unknown }>('/utils/txs/evaluate', options, async ({ body }) => {
     if (!Buffer.isBuffer(body)) throw new BlockfrostError(400, 'Content-Type must be application/cbor')
@@ -25,7 +31,8 @@ export function addEvaluateRoutes(fastify: FastifyInstance, chain: ChainView, bo
   })
 
   async function evaluate(cbor: Uint8Array, additional?: unknown) {
-    const evaluation = await chain.evaluate(cbor, readAdditionalUtxos(additional))
+    const outputs = readAdditionalUtxos(additional, chain.parameters.maxValueSize)
+    const evaluation = await chain.evaluate(cbor, outputs)
     if (evaluation.kind === 'malformed') throw new BlockfrostError(400, malformedMessage(evaluation.message))
     if (evaluation.kind === 'busy') {
       throw new BlockfrostError(503, 'Too many evaluations are running. Try again in a second.')
@@ -50,21 +57,12 @@ function readText(text: string): Uint8Array {
  *
  * @throws {BlockfrostError} 400 if it is malformed
  */
-function readAdditionalUtxos(json: unknown): Map<string, TransactionOutput> {
+function readAdditionalUtxos(json: unknown, maxValueSize: number): Map<string, TransactionOutput> {
   if (json === undefined || json === null) return new Map()
   if (!Array.isArray(json)) throw malformed('not an array')
-  return new Map(json.map(readPair))
-}
-
-function readPair(pair: unknown): [string, TransactionOutput] {
-  if (!Array.isArray(pair) || pair.length !== 2) throw malformed('not a pair of input and output')
-  const [input, output] = pair
-  if (!isObject(input) || typeof input.txId !== 'string' || !/^[0-9a-fA-F]{64}$/.test(input.txId)) {
-    throw malformed('txId must be 64 hex digits')
-  }
-  if (!isObject(output)) throw malformed('the output must be an object')
+  if (json.length > maxAdditionalOutputs) throw malformed(`more than ${maxAdditionalOutputs} outputs`)
   try {
-    return [`${input.txId.toLowerCase()}#${Number(input.index)}`, writeAdditionalOutput(readOutput(output))]
+    return new Map(json.map((pair) => readPair(pair, maxValueSize)))
   } catch (error) {
     if (isDecodeError(error) || error instanceof RangeError || error instanceof SyntaxError) {
       throw malformed(error.message)
@@ -73,18 +71,33 @@ function readPair(pair: unknown): [string, TransactionOutput] {
   }
 }
 
+function readPair(pair: unknown, maxValueSize: number): [string, TransactionOutput] {
+  if (!Array.isArray(pair) || pair.length !== 2) throw malformed('not a pair of input and output')
+  const [input, output] = pair
+  if (!isObject(input) || typeof input.txId !== 'string' || !/^[0-9a-fA-F]{64}$/.test(input.txId)) {
+    throw malformed('txId must be 64 hex digits')
+  }
+  if (!isObject(output)) throw malformed('the output must be an object')
+  const key = `${input.txId.toLowerCase()}#${Number(input.index)}`
+  return [key, writeAdditionalOutput(readOutput(output), maxValueSize)]
+}
+
 function readOutput({ address, value, datum, datumHash, datum_hash, script }: JsonObject): AdditionalOutput {
   const { coins, assets } = isObject(value) ? value : {}
   return {
     address: String(address),
     lovelace: quantity(coins),
-    assets: Object.entries(isObject(assets) ? assets : {}).map(([unit, amount]) => {
-      const { policy, name } = splitUnit(unit.replace('.', ''))
-      return [policy, name, quantity(amount)]
-    }),
+    assets: readAssets(isObject(assets) ? assets : {}),
     datum: text(datum),
     datumHash: text(datumHash) ?? text(datum_hash),
     script: readScript(script),
+  }
+}
+
+function* readAssets(assets: JsonObject): AdditionalOutput['assets'] {
+  for (const [unit, amount] of Object.entries(assets)) {
+    const { policy, name } = splitUnit(unit.replace('.', ''))
+    yield [policy, name, quantity(amount)]
   }
 }
 

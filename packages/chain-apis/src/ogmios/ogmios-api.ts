@@ -5,6 +5,7 @@ import { Mutex } from 'async-mutex'
 import type { FastifyInstance } from 'fastify'
 import { type ApiOptions, addFaultHook, garbage } from '../fault-hook.js'
 import { encodeJson } from '../json.js'
+import { maxRequestLength } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { networkName, tipJson, utcTime } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, readRequest, unavailable } from './rpc.js'
@@ -67,7 +68,7 @@ export async function ogmiosApi(
     )
   })
 
-  fastify.post<{ Body: unknown }>('/', async (request, reply) => {
+  fastify.post<{ Body: unknown }>('/', { bodyLimit: maxRequestLength }, async (request, reply) => {
     const session = createSession(chain, maxOutputs, (error) => request.log.error(error))
     try {
       const response = await session.answer(readRequest(String(request.body ?? '')))

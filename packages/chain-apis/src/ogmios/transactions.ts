@@ -1,8 +1,13 @@
 import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import { outputReferenceKey, type TransactionOutput } from '@ratatosk/ledger'
 import type { EvaluationFailure, RedeemerPointer } from '@ratatosk/ledger/plutus'
-import { type AdditionalOutput, quantity, writeAdditionalOutput } from '../additional-output.js'
-import { isObject } from '../json.js'
+import {
+  type AdditionalOutput,
+  maxAdditionalOutputs,
+  quantity,
+  writeAdditionalOutput,
+} from '../additional-output.js'
+import { isObject, type JsonObject } from '../json.js'
 import type { ChainView, ScriptEvaluation } from '../view/chain-view.js'
 import { purposes, referenceJson } from './output-json.js'
 import { networkName } from './queries.js'
@@ -31,7 +36,10 @@ export async function submitTransaction(chain: ChainView, params: RpcRequest['pa
 
 export async function evaluateTransaction(chain: ChainView, params: RpcRequest['params']): Promise<unknown> {
   const cbor = readCbor(params)
-  const evaluation = await chain.evaluate(cbor, readAdditionalUtxo(params.additionalUtxo))
+  const evaluation = await chain.evaluate(
+    cbor,
+    readAdditionalUtxo(params.additionalUtxo, chain.parameters.maxValueSize),
+  )
   switch (evaluation.kind) {
     case 'malformed':
       throw malformed(evaluation.message)
@@ -121,26 +129,29 @@ function readCbor({ transaction }: RpcRequest['params']): Uint8Array {
   throw malformed('not in base16')
 }
 
-function readAdditionalUtxo(json: unknown): Map<string, TransactionOutput> {
+function readAdditionalUtxo(json: unknown, maxValueSize: number): Map<string, TransactionOutput> {
   if (json === undefined || json === null) return new Map()
   if (!Array.isArray(json)) throw invalidParams('"additionalUtxo" must be an array.')
-  return new Map(
-    json.map((entry: unknown) => {
-      const { transaction, index, ...output } = isObject(entry) ? entry : {}
-      const id = isObject(transaction) ? transaction.id : undefined
-      if (typeof id !== 'string' || !/^[0-9a-fA-F]{64}$/.test(id) || !Number.isSafeInteger(index)) {
-        throw invalidParams('Every entry of "additionalUtxo" must have { "transaction": { "id" }, "index" }.')
-      }
-      try {
-        return [`${id.toLowerCase()}#${index}`, writeAdditionalOutput(readOutput(output))]
-      } catch (error) {
-        if (isDecodeError(error) || error instanceof RangeError || error instanceof SyntaxError) {
-          throw invalidParams(`An entry of "additionalUtxo" is not a valid output: ${error.message}`)
-        }
-        throw error
-      }
-    }),
-  )
+  if (json.length > maxAdditionalOutputs) {
+    throw invalidParams(`"additionalUtxo" may have at most ${maxAdditionalOutputs} entries.`)
+  }
+  try {
+    return new Map(json.map((entry) => readEntry(entry, maxValueSize)))
+  } catch (error) {
+    if (isDecodeError(error) || error instanceof RangeError || error instanceof SyntaxError) {
+      throw invalidParams(`An entry of "additionalUtxo" is not a valid output: ${error.message}`)
+    }
+    throw error
+  }
+}
+
+function readEntry(entry: unknown, maxValueSize: number): [string, TransactionOutput] {
+  const { transaction, index, ...output } = isObject(entry) ? entry : {}
+  const id = isObject(transaction) ? transaction.id : undefined
+  if (typeof id !== 'string' || !/^[0-9a-fA-F]{64}$/.test(id) || !Number.isSafeInteger(index)) {
+    throw invalidParams('Every entry of "additionalUtxo" must have { "transaction": { "id" }, "index" }.')
+  }
+  return [`${id.toLowerCase()}#${index}`, writeAdditionalOutput(readOutput(output), maxValueSize)]
 }
 
 function readOutput({ address, value, datum, datumHash, script }: Record<string, unknown>): AdditionalOutput {
@@ -148,14 +159,18 @@ function readOutput({ address, value, datum, datumHash, script }: Record<string,
   return {
     address: String(address),
     lovelace: quantity(isObject(ada) ? ada.lovelace : undefined),
-    assets: Object.entries(policies).flatMap(([policy, names]) =>
-      Object.entries(isObject(names) ? names : {}).map(
-        ([name, amount]) => [policy, name, quantity(amount)] as const,
-      ),
-    ),
+    assets: readAssets(policies),
     datum: typeof datum === 'string' ? datum : undefined,
     datumHash: typeof datumHash === 'string' ? datumHash : undefined,
     script: readScript(script),
+  }
+}
+
+function* readAssets(policies: JsonObject): AdditionalOutput['assets'] {
+  for (const [policy, names] of Object.entries(policies)) {
+    for (const [name, amount] of Object.entries(isObject(names) ? names : {})) {
+      yield [policy, name, quantity(amount)]
+    }
   }
 }
 

@@ -1,0 +1,57 @@
+import { documentFees, slots } from '@ratatosk/test-kit'
+import { listening } from '@ratatosk/test-kit/http'
+import fastify from 'fastify'
+import type { Test } from 'tap'
+import { WebSocket } from 'ws'
+import { apis } from '../apis.js'
+import type { ChainView } from '../view/chain-view.js'
+
+const genesisHash = '00'.repeat(32)
+
+/** A chain without blocks; tests replace the methods that they are about. */
+const emptyChain: Partial<ChainView> = {
+  parameters: documentFees,
+  slots,
+  networkMagic: 42,
+  networkId: 0,
+  genesisHash,
+  maxBlockSize: 90_112,
+  securityParameter: 2160,
+  currentSlot: () => 0n,
+  tip: () => ({ height: 0, slot: 0n, hash: genesisHash }),
+  block: () => undefined,
+  blockAfter: () => undefined,
+  mempool: () => [],
+  subscribe: () => () => undefined,
+  submit: () => Promise.reject(new Error('not here')),
+}
+
+/** A served chain, closed when the test ends. */
+export async function serve(t: Test, methods: Partial<ChainView> = {}) {
+  const server = fastify()
+  await server.register(apis, { chain: { ...emptyChain, ...methods } as ChainView })
+  const { url } = await listening(server)
+  t.teardown(() => server.close())
+  return { server, connect: () => connect(t, `${url.replace('http', 'ws')}/ogmios`) }
+}
+
+/** A client of Ogmios by WebSocket. */
+async function connect(t: Test, url: string) {
+  const socket = new WebSocket(url)
+  t.teardown(() => socket.terminate())
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve))
+  const answers: (({ result, error }: { result?: unknown; error?: unknown }) => void)[] = []
+  socket.on('message', (data) => answers.shift()?.(JSON.parse(String(data))))
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+  return {
+    socket,
+    /** The code with which the connection was closed. */
+    closed,
+    /** Answers come in the order of the requests. */
+    ask(method: string, params?: object) {
+      socket.send(JSON.stringify({ jsonrpc: '2.0', method, params }))
+      // biome-ignore lint/suspicious/noExplicitAny: tests compare parts of answers.
+      return new Promise<any>((resolve) => answers.push(resolve))
+    },
+  }
+}
