@@ -94,7 +94,9 @@ t.test('does not change the error handler or the validation of its server', asyn
 t.test('registration fails without an archive', async (t) => {
   const server = fastify()
   const registering = async () => server.register(archivist, {} as ArchivistOptions)
-  await t.rejects(registering, { message: /an archive is required/ })
+  await t.rejects(registering, {
+    message: /archive must be an object with the methods byHash, byHeight, range, body/,
+  })
   await server.close()
 })
 

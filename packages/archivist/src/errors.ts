@@ -1,18 +1,4 @@
-import { BusyError, HttpError, hasCode, printed, type QueryValue } from '@ratatosk/http'
-
-/** 400: neither a decimal height nor 56 hex digits. */
-export class InvalidBlockIdError extends HttpError {
-  constructor(id: string) {
-    super(400, 'ARCHIVIST_INVALID_BLOCK_ID', `Invalid block id: ${id}`)
-  }
-}
-
-/** 400: a bound is missing or not a height, the bounds are inverted, or the range is too long. */
-export class InvalidRangeError extends HttpError {
-  constructor(from: QueryValue, to: QueryValue) {
-    super(400, 'ARCHIVIST_INVALID_RANGE', `Invalid range: from ${printed(from)} to ${printed(to)}`)
-  }
-}
+import { BusyError, HttpError, hasCode } from '@ratatosk/http'
 
 /** 404: the archive does not have the block. */
 export class BlockNotFoundError extends HttpError {

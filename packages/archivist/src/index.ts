@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Archive, ArchivedBlock, Evidence } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { addVary, errorHandler, readBy } from '@ratatosk/http'
+import { addVary, checkOptions, errorHandler, hasMethods, optionalInteger, readBy } from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { BlockNotFoundError } from './errors.js'
@@ -26,13 +27,7 @@ export {
   type NodeBlock,
   type NodeBlocks,
 } from './archive-of-blocks.js'
-export {
-  BlockNotFoundError,
-  InvalidBlockIdError,
-  InvalidRangeError,
-  isArchivistError,
-  TooManyReadsError,
-} from './errors.js'
+export { BlockNotFoundError, isArchivistError, TooManyReadsError } from './errors.js'
 export {
   archivedBlockSchema,
   archivedBlocksSchema,
@@ -65,9 +60,17 @@ export interface ArchivistOptions extends RegisterOptions {
   stallTimeoutMs?: number
 }
 
+const name = '@ratatosk/archivist'
+const rules = {
+  archive: hasMethods('byHash', 'byHeight', 'range', 'body'),
+  evidence: Type.Optional(hasMethods('list', 'byHash', 'body')),
+  maxReads: optionalInteger(1),
+  stallTimeoutMs: optionalInteger(1),
+}
+
 const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { archive, evidence, maxReads = 32, stallTimeoutMs = 30_000 } = options
-  if (!archive) throw new TypeError('@ratatosk/archivist: an archive is required')
   const sendPieces = pieceSender({ maxReads, stallTimeoutMs })
 
   fastify.setErrorHandler(errorHandler)
@@ -151,6 +154,6 @@ function matches(ifNoneMatch: string | undefined, tag: string): boolean {
  * await server.register(archivist, { archive: store.archive })
  * ```
  */
-export const archivist = fp(plugin, { name: '@ratatosk/archivist', fastify: '5.x', encapsulate: true })
+export const archivist = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default archivist

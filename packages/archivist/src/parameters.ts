@@ -1,6 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { decimalParameter, hexParameter, type Query } from '@ratatosk/http'
-import { InvalidBlockIdError, InvalidRangeError } from './errors.js'
+import { decimalParameter, hexParameter, InvalidParameterError, type Query } from '@ratatosk/http'
 
 /** Maximum number of blocks in a response of `/blocks`. */
 export const maxRange = 100
@@ -26,39 +25,43 @@ export interface HeightRange {
  * Parses `{id}`: 56 hex digits are a hash, even if all are decimal; any other number of decimal digits is a
  * height.
  *
- * @throws InvalidBlockIdError
+ * @throws InvalidParameterError
  */
 export function readBlockParams({ id }: { readonly id: string }): BlockParams {
   const headerHash = hexParameter(id, 28)
   if (headerHash) return { id: { kind: 'hash', headerHash, text: toHex(headerHash) } }
-  if (decimalParameter(id) === undefined) throw new InvalidBlockIdError(id)
+  if (decimalParameter(id) === undefined) throw invalidId(id)
   return { id: { kind: 'height', height: clamped(id), text: id } }
 }
 
 /**
  * Parses `{id}` of an invalid block, which has no height of its own: 56 hex digits.
  *
- * @throws InvalidBlockIdError
+ * @throws InvalidParameterError
  */
 export function readHashParams({ id }: { readonly id: string }): BlockParams {
   const headerHash = hexParameter(id, 28)
-  if (headerHash === undefined) throw new InvalidBlockIdError(id)
+  if (headerHash === undefined) throw invalidId(id)
   return { id: { kind: 'hash', headerHash, text: toHex(headerHash) } }
 }
 
 /**
  * Parses the query of `/blocks`.
  *
- * @throws InvalidRangeError
+ * @throws InvalidParameterError
  */
 export function readRange({ from, to }: Query): HeightRange {
-  if (typeof from !== 'string' || typeof to !== 'string') throw new InvalidRangeError(from, to)
-  if (decimalParameter(from) === undefined || decimalParameter(to) === undefined)
-    throw new InvalidRangeError(from, to)
+  const invalid = new InvalidParameterError('ARCHIVIST', 'range', `from ${String(from)} to ${String(to)}`)
+  if (typeof from !== 'string' || typeof to !== 'string') throw invalid
+  if (decimalParameter(from) === undefined || decimalParameter(to) === undefined) throw invalid
   const first = BigInt(from)
   const last = BigInt(to)
-  if (last < first || last - first >= maxRange) throw new InvalidRangeError(from, to)
+  if (last < first || last - first >= maxRange) throw invalid
   return { from: clamped(from), to: clamped(to) }
+}
+
+function invalidId(id: string): InvalidParameterError {
+  return new InvalidParameterError('ARCHIVIST', 'block id', id)
 }
 
 function clamped(digits: string): bigint {

@@ -1,11 +1,4 @@
-import { HttpError, hasCode, printed, type QueryValue } from '@ratatosk/http'
-
-/** 400: a parameter breaks its rule; the message repeats it as it was given. */
-export class InvalidParameterError extends HttpError {
-  constructor(name: 'limit' | 'before', value: QueryValue) {
-    super(400, 'DEAD_LETTERS_INVALID_PARAMETER', `Invalid ${name}: ${printed(value)}`)
-  }
-}
+import { HttpError, hasCode } from '@ratatosk/http'
 
 /** 404: no dead letter has this submission id. */
 export class DeadLetterNotFoundError extends HttpError {

@@ -1,18 +1,22 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
-import { errorHandler, type OperatorAccess, operatorRoute, type Query, readBy } from '@ratatosk/http'
+import {
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  InvalidParameterError,
+  type OperatorAccess,
+  operatorRoute,
+  type Query,
+  readBy,
+} from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { DeadLetterDroppedError, DeadLetterNotFoundError, InvalidParameterError } from './errors.js'
+import { DeadLetterDroppedError, DeadLetterNotFoundError } from './errors.js'
 import type { DeadLetter, DeadLetters } from './ports.js'
 import { type DeadLetterSummary, dropSchema, listSchema, replaySchema, showSchema } from './schemas.js'
 
-export {
-  DeadLetterDroppedError,
-  DeadLetterNotFoundError,
-  InvalidParameterError,
-  isDeadLettersError,
-} from './errors.js'
+export { DeadLetterDroppedError, DeadLetterNotFoundError, isDeadLettersError } from './errors.js'
 export type { DeadLetter, DeadLetters, ListedDeadLetter } from './ports.js'
 export {
   DeadLetterAnswer,
@@ -39,11 +43,12 @@ interface Page {
   readonly before?: bigint
 }
 
+const name = '@ratatosk/dead-letters'
+const rules = { deadLetters: hasMethods('list', 'find', 'replay', 'drop') }
+
 const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { deadLetters: letters } = options
-  if (typeof letters?.list !== 'function') {
-    throw new TypeError('@ratatosk/dead-letters: deadLetters.list must be a function')
-  }
   const route = operatorRoute(options)
 
   fastify.setErrorHandler(errorHandler)
@@ -95,7 +100,7 @@ function readPage({ limit, before }: Query): Page {
 function readLimit(value: Query[string]): number {
   if (value === undefined) return defaultLimit
   if (typeof value !== 'string' || !/^[0-9]{1,9}$/.test(value) || Number(value) < 1) {
-    throw new InvalidParameterError('limit', value)
+    throw new InvalidParameterError('DEAD_LETTERS', 'limit', value)
   }
   return Math.min(Number(value), maxLimit)
 }
@@ -103,7 +108,7 @@ function readLimit(value: Query[string]): number {
 function readPosition(value: Query[string]): bigint {
   // 18 digits fit into PostgreSQL's bigint.
   if (typeof value !== 'string' || !/^[0-9]{1,18}$/.test(value))
-    throw new InvalidParameterError('before', value)
+    throw new InvalidParameterError('DEAD_LETTERS', 'before', value)
   return BigInt(value)
 }
 
@@ -136,7 +141,7 @@ function summaryOf(letter: DeadLetter): DeadLetterSummary {
  * ```
  */
 export const deadLetters = fp(plugin, {
-  name: '@ratatosk/dead-letters',
+  name,
   fastify: '5.x',
   encapsulate: true,
 })

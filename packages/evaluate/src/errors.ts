@@ -1,15 +1,4 @@
-import { BusyError, type HttpError, hasCode } from '@ratatosk/http'
-
-/** 503: too many transactions wait to be evaluated. `Retry-After` says when to ask again. */
-export class EvaluationsBusyError extends BusyError {
-  constructor(retryAfterSeconds: number) {
-    super(
-      'EVALUATE_BUSY',
-      'Too many transactions wait to be evaluated: retry later, or submit the transaction',
-      retryAfterSeconds,
-    )
-  }
-}
+import { type HttpError, hasCode } from '@ratatosk/http'
 
 /** Why a transaction was not evaluated. */
 export type EvaluateErrorCode =

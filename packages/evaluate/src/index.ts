@@ -1,14 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
-import { noStore, readTransactionBodies, retryAfterSeconds } from '@ratatosk/http'
+import {
+  BusyError,
+  checkOptions,
+  hasMethods,
+  noStore,
+  optionalInteger,
+  readTransactionBodies,
+  retryAfterSeconds,
+} from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { EvaluationsBusyError } from './errors.js'
 import type { Evaluation, Evaluations, RedeemerReport, Units } from './ports.js'
 import { type EvaluateAnswer, evaluateSchema } from './schemas.js'
 
 export { InvalidCborError, TransactionTooLargeError, UnsupportedTypeError } from '@ratatosk/http'
-export { type EvaluateErrorCode, EvaluationsBusyError, isEvaluateError } from './errors.js'
+export { type EvaluateErrorCode, isEvaluateError } from './errors.js'
 export type { Evaluation, Evaluations, Failure, RedeemerReport, Units } from './ports.js'
 export { EvaluateAnswer, evaluateSchema } from './schemas.js'
 
@@ -20,12 +27,13 @@ export interface EvaluateOptions extends RegisterOptions {
   maxTransactionSize?: number
 }
 
+const name = '@ratatosk/evaluate'
+const rules = { evaluations: hasMethods('evaluate'), maxTransactionSize: optionalInteger(1) }
+const busy = 'Too many transactions wait to be evaluated: retry later, or submit the transaction'
+
 const plugin: FastifyPluginAsyncTypebox<EvaluateOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { evaluations, maxTransactionSize = 16_384 } = options
-  if (typeof evaluations?.evaluate !== 'function')
-    throw new TypeError('@ratatosk/evaluate: evaluations.evaluate must be a function')
-  if (!Number.isSafeInteger(maxTransactionSize) || maxTransactionSize < 1)
-    throw new TypeError('@ratatosk/evaluate: maxTransactionSize must be a positive integer')
 
   const reading = readTransactionBodies(fastify, { prefix: 'EVALUATE', maxSize: maxTransactionSize })
   fastify.post(
@@ -36,7 +44,7 @@ const plugin: FastifyPluginAsyncTypebox<EvaluateOptions> = async (fastify, optio
         return answerOf(await evaluations.evaluate(body, signal))
       } catch (error) {
         const seconds = retryAfterSeconds(error)
-        throw seconds === undefined ? error : new EvaluationsBusyError(seconds)
+        throw seconds === undefined ? error : new BusyError('EVALUATE_BUSY', busy, seconds)
       }
     },
   )
@@ -86,6 +94,6 @@ function unitsOf({ memory, steps }: Units) {
  * parameters, networkId: 0, slots }) })
  * ```
  */
-export const evaluate = fp(plugin, { name: '@ratatosk/evaluate', fastify: '5.x', encapsulate: true })
+export const evaluate = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default evaluate

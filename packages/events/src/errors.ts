@@ -1,11 +1,4 @@
-import { BusyError, HttpError, hasCode, printed, type QueryValue } from '@ratatosk/http'
-
-/** 400: a parameter breaks its rule. */
-export class InvalidParameterError extends HttpError {
-  constructor(what: string, value: QueryValue, rule: string) {
-    super(400, 'EVENTS_INVALID_PARAMETER', `Invalid ${what}: ${printed(value)}. ${rule}`)
-  }
-}
+import { BusyError, HttpError, hasCode } from '@ratatosk/http'
 
 /** 400: more than one of the filters `tx_hash`, `address` and `block`. */
 export class TooManyFiltersError extends HttpError {
@@ -14,7 +7,7 @@ export class TooManyFiltersError extends HttpError {
   }
 }
 
-/** 400: a parameter that does not exist. Whoever misspells a filter would be sent everything. */
+/** 400: a parameter that does not exist. Without this check, a misspelt filter would match everything. */
 export class UnknownParameterError extends HttpError {
   constructor(name: string, known: readonly string[]) {
     super(400, 'EVENTS_UNKNOWN_PARAMETER', `Unknown parameter: ${name}. Send any of ${known.join(', ')}`)

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { errorHandler, readBy } from '@ratatosk/http'
+import { checkOptions, errorHandler, hasMethods, oneOf, optionalInteger, readBy } from '@ratatosk/http'
 import type { FastifySchemaCompiler, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { TooManyClientsError } from './errors.js'
@@ -11,7 +11,6 @@ import { eventsSchema } from './schemas.js'
 
 export {
   type EventsErrorCode,
-  InvalidParameterError,
   isEventsError,
   TooManyClientsError,
   TooManyFiltersError,
@@ -41,23 +40,21 @@ export interface EventsOptions extends RegisterOptions {
   drainTimeoutMs?: number
 }
 
+const name = '@ratatosk/events'
+const rules = {
+  log: hasMethods('head', 'read'),
+  network: oneOf('mainnet', 'testnet'),
+  maturityWindowMs: optionalInteger(0),
+  maxClients: optionalInteger(1),
+  pollMs: optionalInteger(1),
+  heartbeatMs: optionalInteger(1),
+  drainTimeoutMs: optionalInteger(1),
+}
+
 const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { log, network, maturityWindowMs } = options
   const { maxClients = 1000, pollMs = 200, heartbeatMs = 15_000, drainTimeoutMs = 10_000 } = options
-  if (typeof log?.head !== 'function' || typeof log.read !== 'function') {
-    throw new TypeError('@ratatosk/events: log must have head and read')
-  }
-  if (network !== 'mainnet' && network !== 'testnet') {
-    throw new TypeError('@ratatosk/events: network must be mainnet or testnet')
-  }
-  for (const [name, value] of Object.entries({ maxClients, pollMs, heartbeatMs, drainTimeoutMs })) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new TypeError(`@ratatosk/events: ${name} must be a positive integer`)
-    }
-  }
-  if (maturityWindowMs !== undefined && (!Number.isSafeInteger(maturityWindowMs) || maturityWindowMs < 0)) {
-    throw new TypeError('@ratatosk/events: maturityWindowMs must be a whole number from 0')
-  }
 
   const feed = new Feed({ log, pollMs, maturityWindowMs, logger: fastify.log })
   const streams = new Set<EventStream>()
@@ -121,6 +118,6 @@ function queryOnly(read: Parameters<typeof readBy<never, EventsQuery>>[0]): Fast
  * await server.register(events, { log: store.events, network: 'testnet' })
  * ```
  */
-export const events = fp(plugin, { name: '@ratatosk/events', fastify: '5.x', encapsulate: true })
+export const events = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default events

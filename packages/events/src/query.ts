@@ -1,7 +1,7 @@
 import { fromHex, isDecodeError } from '@ratatosk/cbor'
-import { hexParameter, type Query, type QueryValue } from '@ratatosk/http'
+import { hexParameter, InvalidParameterError, type Query, type QueryValue } from '@ratatosk/http'
 import { type Address, decodeBech32Address } from '@ratatosk/ledger'
-import { InvalidParameterError, TooManyFiltersError, UnknownParameterError } from './errors.js'
+import { TooManyFiltersError, UnknownParameterError } from './errors.js'
 import type { EventFilter, EventPosition, LedgerEvent } from './ports.js'
 import { parsePosition } from './position.js'
 import { EventsParameters, eventTypes } from './schemas.js'
@@ -22,6 +22,10 @@ export interface EventsQuery {
   /** The same for the same filter. */
   readonly filterKey: string
   readonly after: EventPosition | undefined
+}
+
+function invalid(what: string, value: QueryValue, rule: string): InvalidParameterError {
+  return new InvalidParameterError('EVENTS', what, value, rule)
 }
 
 const parameters = Object.keys(EventsParameters.properties)
@@ -59,7 +63,7 @@ export function readLastEventId(header: QueryValue): EventPosition | undefined {
 
 function readPosition(name: string, value: QueryValue): EventPosition {
   const position = typeof value === 'string' ? parsePosition(value) : undefined
-  if (position === undefined) throw new InvalidParameterError(name, value, positionRule)
+  if (position === undefined) throw invalid(name, value, positionRule)
   return position
 }
 
@@ -67,11 +71,7 @@ function readTypes(value: QueryValue): LedgerEvent['type'][] {
   const types = typeof value === 'string' ? [...new Set(value.split(','))] : []
   const known = eventTypes.filter((type) => types.includes(type))
   if (known.length === 0 || known.length < types.length) {
-    throw new InvalidParameterError(
-      'type',
-      value,
-      `Send any of ${eventTypes.join(', ')}, separated by commas`,
-    )
+    throw invalid('type', value, `Send any of ${eventTypes.join(', ')}, separated by commas`)
   }
   return known
 }
@@ -84,21 +84,21 @@ function readHashes(value: QueryValue): Uint8Array[] {
     hashes.length === 0
   ) {
     const rule = `Send up to ${maxTransactions} hashes of 64 hex digits, separated by commas`
-    throw new InvalidParameterError('transaction hash', value, rule)
+    throw invalid('transaction hash', value, rule)
   }
   return hashes.map(fromHex)
 }
 
 function readHeaderHash(value: QueryValue): Uint8Array {
   const hash = hexParameter(value, 28)
-  if (!hash) throw new InvalidParameterError('block', value, 'Send a header hash of 56 hex digits')
+  if (!hash) throw invalid('block', value, 'Send a header hash of 56 hex digits')
   return hash
 }
 
 function readAddress(value: QueryValue, network: Network): Uint8Array {
   const address = typeof value === 'string' ? decode(value) : undefined
   if (address === undefined || !('payment' in address) || address.networkId !== networkIds[network]) {
-    throw new InvalidParameterError('address', value, 'Send a bech32 payment address of this network')
+    throw invalid('address', value, 'Send a bech32 payment address of this network')
   }
   return address.bytes
 }

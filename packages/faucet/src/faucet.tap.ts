@@ -277,8 +277,8 @@ t.test('refuses mainnet and invalid options at registration', async (t) => {
     [{ network: 'mainnet' }, /there is no faucet on mainnet/],
     [{ network: 'preprod' }, /network must be testnet/],
     [{ network: undefined }, /network must be testnet/],
-    [{ payer: undefined }, /payer.claim must be a function/],
-    [{ payer: {} }, /payer.claim must be a function/],
+    [{ payer: undefined }, /payer must be an object with the method claim/],
+    [{ payer: {} }, /payer must be an object with the method claim/],
     [{ token: '' }, /must not be empty/],
     [{ token: undefined }, /must not be empty/],
   ]

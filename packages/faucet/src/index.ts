@@ -1,6 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { bearerToken, errorHandler, type RouteSecurity, readBy, sameOriginOnly } from '@ratatosk/http'
+import {
+  bearerToken,
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  type RouteSecurity,
+  readBy,
+  sameOriginOnly,
+} from '@ratatosk/http'
 import type { ClaimPayer, ClaimResult } from '@ratatosk/ports'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { readClaim } from './claim-body.js'
@@ -33,13 +42,15 @@ const bodyLimit = 16_384
 /** For OpenAPI documents. */
 const secured: RouteSecurity = { security: [{ faucetToken: [] }] }
 
+const name = '@ratatosk/faucet'
+const rules = {
+  payer: hasMethods('claim'),
+  network: Type.Literal('testnet', { expected: 'testnet: there is no faucet on mainnet' }),
+}
+
 const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options) => {
-  const { token, network, payer } = options
-  if (typeof payer?.claim !== 'function') {
-    throw new TypeError('@ratatosk/faucet: payer.claim must be a function')
-  }
-  if (network === 'mainnet') throw new TypeError('@ratatosk/faucet: there is no faucet on mainnet')
-  if (network !== 'testnet') throw new TypeError('@ratatosk/faucet: network must be testnet')
+  checkOptions(name, rules, options)
+  const { token, payer } = options
 
   fastify.setErrorHandler(errorHandler)
   fastify.removeAllContentTypeParsers()
@@ -102,6 +113,6 @@ function answer(result: ClaimResult): FaucetClaim {
  * await server.register(faucet, { token, network: 'testnet', payer: createFaucetPayer({ claims, wallet }) })
  * ```
  */
-export const faucet = fp(plugin, { name: '@ratatosk/faucet', fastify: '5.x', encapsulate: true })
+export const faucet = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default faucet

@@ -198,17 +198,25 @@ t.test('serves two instances in one server, each under its prefix', async (t) =>
 })
 
 t.test('throws at startup for options that cannot work', async (t) => {
-  const wrong: [unknown, RegExp][] = [
-    [{}, /probes are required/],
-    [{ probes: { queue: true } }, /probes\.queue must be a function/],
-    [{ probes: {}, counters: { errors: 1 } }, /counters\.errors must be a function/],
-    [{ probes: {}, counters: { status: () => 1 } }, /counters\.status must be a function of another name/],
-    [{ probes: {}, probeTimeoutMs: 0 }, /probeTimeoutMs must be positive/],
-    [{ probes: {}, probeTimeoutMs: Number.NaN }, /probeTimeoutMs must be positive/],
+  const wrong: [unknown, string][] = [
+    [{}, 'probes must be an object of functions'],
+    [{ probes: { queue: true } }, 'probes must be an object of functions'],
+    [
+      { probes: {}, counters: { errors: 1 } },
+      'counters must be an object of functions with other names than status, failing',
+    ],
+    [
+      { probes: {}, counters: { status: () => 1 } },
+      'counters must be an object of functions with other names than status, failing',
+    ],
+    [{ probes: {}, probeTimeoutMs: 0 }, 'probeTimeoutMs must be a whole number from 1'],
+    [{ probes: {}, probeTimeoutMs: Number.NaN }, 'probeTimeoutMs must be a whole number from 1'],
   ]
   for (const [options, message] of wrong) {
     const server = fastify()
-    await t.rejects(async () => server.register(health, options as HealthOptions), { message })
+    await t.rejects(async () => server.register(health, options as HealthOptions), {
+      message: `@ratatosk/health: ${message}`,
+    })
     await server.close()
   }
 })

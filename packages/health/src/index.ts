@@ -1,4 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { checkOptions, functionsByName, optionalInteger } from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { type Probe, readinessCheck } from './readiness.js'
@@ -21,18 +23,16 @@ export interface HealthOptions<Name extends string = string> extends RegisterOpt
   counters?: Readonly<Record<string, () => number>>
 }
 
+const name = '@ratatosk/health'
+const rules = {
+  probes: functionsByName(),
+  counters: Type.Optional(functionsByName('status', 'failing')),
+  probeTimeoutMs: optionalInteger(1),
+}
+
 const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { probes, probeTimeoutMs = 3000, counters = {} } = options
-  if (!probes) throw new TypeError('@ratatosk/health: probes are required')
-  for (const [name, probe] of Object.entries(probes)) {
-    if (typeof probe !== 'function')
-      throw new TypeError(`@ratatosk/health: probes.${name} must be a function`)
-  }
-  for (const [name, counter] of Object.entries(counters)) {
-    if (typeof counter !== 'function' || name === 'status' || name === 'failing')
-      throw new TypeError(`@ratatosk/health: counters.${name} must be a function of another name`)
-  }
-  if (!(probeTimeoutMs > 0)) throw new TypeError('@ratatosk/health: probeTimeoutMs must be positive')
 
   const check = readinessCheck(probes, probeTimeoutMs, (subsystem, err) =>
     fastify.log.warn({ subsystem, err }, 'Subsystem unavailable'),
@@ -64,6 +64,6 @@ const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options
  * })
  * ```
  */
-export const health = fp(plugin, { name: '@ratatosk/health', fastify: '5.x', encapsulate: true })
+export const health = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default health

@@ -34,7 +34,15 @@ export {
   layer1FailureBody,
 } from './layer1-failure.js'
 export { operationError, operationResponses } from './operation-error.js'
-export { decimalParameter, hexParameter, printed, type Query, type QueryValue, readBy } from './query.js'
+export { checkOptions, functionsByName, hasMethods, oneOf, optionalInteger } from './options.js'
+export {
+  decimalParameter,
+  hexParameter,
+  InvalidParameterError,
+  type Query,
+  type QueryValue,
+  readBy,
+} from './query.js'
 export { retryAfterMsOf, retryAfterSeconds } from './retry-after.js'
 export {
   arrivalResponses,

@@ -88,6 +88,11 @@ t.test('reports a running operation as a reset, and to commit and merge as what 
   t.end()
 })
 
+t.test('keeps the code of a refusal', async (t) => {
+  const refused = { kind: 'refused', code: 'SEQUENCER_NOT_IN_TURN', message: 'Not our turn' } as const
+  t.match(operationError('commit', refused), { statusCode: 409, code: 'SEQUENCER_NOT_IN_TURN' })
+})
+
 t.test('answers each way in which an operation is not carried out', async (t) => {
   const cases: [OperationResult, number, unknown][] = [
     [

@@ -12,17 +12,17 @@ import {
 } from './schemas.js'
 
 /**
- * The error with which an operation that was not carried out is answered.
+ * The error to throw for an operation that was not carried out.
  *
  * | result | response |
  * | --- | --- |
  * | `busy` | 409 `Commit already in progress`, `Merge already in progress` or `Reset already in progress` |
- * | `refused` | 409 with its message; `code` is `OPERATIONS_` and the refusal's code in capitals |
+ * | `refused` | 409 with its code and its message |
  * | `layer1-failed` | 503 `{ status: 'error', error, cause }` |
  * | `timed-out` | 504 with its message and what to do |
  *
- * Any other result belongs to another operation, which is a defect: the error has no status and is answered
- * 500.
+ * Any other result belongs to another operation. This is a defect: the error has no status, so the answer is
+ * a 500.
  *
  * @param asked the operation that was requested
  *
@@ -41,7 +41,7 @@ export function operationError(asked: Operation, result: OperationResult): Error
         `${holder(asked, result.operation)} already in progress`,
       )
     case 'refused':
-      return new OperationError(409, refusalCode(result.code), result.message)
+      return new OperationError(409, result.code, result.message)
     case 'layer1-failed':
       return new Layer1FailureError(result.cause, result.code)
     case 'timed-out':
@@ -62,8 +62,8 @@ export function operationError(asked: Operation, result: OperationResult): Error
  * @param conflict body of a 409
  *
  * @example
- * ```ts const resetSchema = { response: operationResponses(ResetAnswer, errorBody('Another operation is
- * running')) }
+ * ```ts
+ * const schema = { response: operationResponses(ResetAnswer, errorBody('Another operation is running')) }
  * ```
  */
 export function operationResponses<Done extends TSchema, Conflict extends TSchema>(
@@ -80,11 +80,6 @@ export function operationResponses<Done extends TSchema, Conflict extends TSchem
     503: orBusy(layer1FailureBody()),
     504: errorBody('No result in time. Look at the state queue, then retry'),
   }
-}
-
-/** `not-in-turn` as `OPERATIONS_NOT_IN_TURN`. */
-function refusalCode(code: string): string {
-  return `OPERATIONS_${code.toUpperCase().replaceAll('-', '_')}`
 }
 
 /**

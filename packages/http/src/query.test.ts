@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { HttpError } from './errors.js'
-import { decimalParameter, hexParameter, printed, readBy } from './query.js'
+import { decimalParameter, hexParameter, InvalidParameterError, readBy } from './query.js'
 
-describe('printed', () => {
+describe('InvalidParameterError', () => {
   it.each([
-    [undefined, 'undefined'],
-    ['', ''],
-    ['abc', 'abc'],
-    [['a', 'b'], 'a,b'],
-    [['a', ''], 'a,'],
-  ])('%j is printed %j', (value, text) => {
-    expect(printed(value)).toBe(text)
+    [undefined, 'Invalid limit: undefined'],
+    ['', 'Invalid limit: '],
+    ['abc', 'Invalid limit: abc'],
+    [['a', 'b'], 'Invalid limit: a,b'],
+    [['a', ''], 'Invalid limit: a,'],
+  ])('prints %j as %j', (value, message) => {
+    expect(new InvalidParameterError('TEST', 'limit', value)).toMatchObject({
+      statusCode: 400,
+      code: 'TEST_INVALID_PARAMETER',
+      message,
+    })
+  })
+
+  it('adds what to send instead', () => {
+    const error = new InvalidParameterError('TEST', 'limit', '0', 'Send limit as a number from 1')
+    expect(error.message).toBe('Invalid limit: 0. Send limit as a number from 1')
   })
 })
 

@@ -1,5 +1,5 @@
 import type { FastifySchemaCompiler } from 'fastify'
-import { isHttpError } from './errors.js'
+import { HttpError, isHttpError } from './errors.js'
 
 /** A query parameter: missing, given once, or given several times. */
 export type QueryValue = string | readonly string[] | undefined
@@ -8,11 +8,26 @@ export type QueryValue = string | readonly string[] | undefined
 export type Query = Readonly<Record<string, QueryValue>>
 
 /**
- * A parameter as it appears in an error message: `undefined` if missing, joined by commas if given several
- * times.
+ * 400: a parameter breaks its rule. The message repeats the value: `undefined` if it is missing, joined by
+ * commas if it is given several times.
+ *
+ * @example
+ * ```ts
+ * throw new InvalidParameterError('SHOP', 'limit', query.limit) // SHOP_INVALID_PARAMETER, Invalid limit: -1
+ * ```
  */
-export function printed(value: QueryValue): string {
-  return typeof value === 'object' ? value.join(',') : String(value)
+export class InvalidParameterError extends HttpError {
+  /**
+   * @param prefix start of the error's code, such as `TX_QUERY`
+   * @param what name of the parameter in the message
+   * @param value as sent
+   * @param rule a sentence that says what to send instead
+   */
+  constructor(prefix: string, what: string, value: QueryValue, rule?: string) {
+    const printed = typeof value === 'object' ? value.join(',') : String(value)
+    const message = `Invalid ${what}: ${printed}`
+    super(400, `${prefix}_INVALID_PARAMETER`, rule === undefined ? message : `${message}. ${rule}`)
+  }
 }
 
 /**
@@ -38,7 +53,7 @@ export function decimalParameter(value: QueryValue): number | undefined {
  * ```ts
  * const readHash = (query: Query) => {
  *   const hash = hexParameter(query.hash, 32)
- *   if (!hash) throw new HttpError(400, 'HASH_INVALID', `Invalid hash: ${printed(query.hash)}`)
+ *   if (!hash) throw new InvalidParameterError('SHOP', 'hash', query.hash)
  *   return { hash }
  * }
  * fastify.get<{ Querystring: { hash: Uint8Array } }>(

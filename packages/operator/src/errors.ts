@@ -1,4 +1,4 @@
-import { HttpError, printed, type QueryValue } from '@ratatosk/http'
+import { HttpError } from '@ratatosk/http'
 import type { OperationResult } from '@ratatosk/ports'
 
 /** The result of an init that found a root unit. */
@@ -20,11 +20,4 @@ export class RootExistsError extends HttpError {
 /** Whether a caught value is a {@link RootExistsError}; works across copies of this package. */
 export function isRootExistsError(value: unknown): value is RootExistsError {
   return value instanceof Error && value.name === 'RootExistsError'
-}
-
-/** 400: the header hash of `/remove` is not 56 hex digits. `code` is `OPERATOR_INVALID_BLOCK_HASH`. */
-export class InvalidBlockHashError extends HttpError {
-  constructor(value: QueryValue) {
-    super(400, 'OPERATOR_INVALID_BLOCK_HASH', `Invalid block hash: ${printed(value)}`)
-  }
 }

@@ -1,18 +1,22 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
+  checkOptions,
+  hasMethods,
   hexParameter,
+  InvalidParameterError,
   layer1ErrorHandler,
   type OperatorAccess,
+  oneOf,
   operatorRoute,
   type Query,
   readBy,
   sideEffectingGet,
 } from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { commitAnswer, initAnswer, mergeAnswer, removeAnswer, resetAnswer } from './answers.js'
 import { drawBlockCounts } from './draw-block-counts.js'
-import { InvalidBlockHashError } from './errors.js'
 import { loggable } from './loggable.js'
 import {
   type BlockCounts,
@@ -31,7 +35,7 @@ import {
   resetSchema,
 } from './schemas.js'
 
-export { InvalidBlockHashError, isRootExistsError, RootExistsError } from './errors.js'
+export { isRootExistsError, RootExistsError } from './errors.js'
 export type { BlockCount, BlockCounts, Globals, OperationsRunner, OperatorOperation } from './ports.js'
 export {
   BlocksLogged,
@@ -66,13 +70,19 @@ export interface OperatorOptions extends RegisterOptions, OperatorAccess {
   globals?: Globals
 }
 
+const name = '@ratatosk/operator'
+const rules = {
+  operations: hasMethods('run'),
+  serve: Type.Optional(
+    Type.Array(oneOf(...operations), { expected: `an array of ${operations.join(', ')}` }),
+  ),
+  blocks: Type.Optional(hasMethods('counts')),
+  globals: Type.Optional(hasMethods('snapshot')),
+}
+
 const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { operations: runner, serve = operations, blocks, globals } = options
-  if (typeof runner?.run !== 'function') {
-    throw new TypeError('@ratatosk/operator: operations.run must be a function')
-  }
-  const unknown = serve.find((name) => !operations.includes(name))
-  if (unknown !== undefined) throw new TypeError(`@ratatosk/operator: no such operation: ${unknown}`)
   const operation = sideEffectingGet(options)
   const debug = operatorRoute(options)
 
@@ -129,7 +139,7 @@ interface Removal {
 }
 
 function readRemoval({ header_hash: value }: Query): Removal {
-  if (hexParameter(value, 28) === undefined) throw new InvalidBlockHashError(value)
+  if (hexParameter(value, 28) === undefined) throw new InvalidParameterError('OPERATOR', 'block hash', value)
   return { headerHash: String(value).toLowerCase() }
 }
 
@@ -147,6 +157,6 @@ function readRemoval({ header_hash: value }: Query): Removal {
  * await server.register(operator, { operations, serve: ['commit'] })
  * ```
  */
-export const operator = fp(plugin, { name: '@ratatosk/operator', fastify: '5.x', encapsulate: true })
+export const operator = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default operator

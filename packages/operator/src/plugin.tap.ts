@@ -79,9 +79,12 @@ t.test('leaves the error handler of the server unchanged', async (t) => {
 t.test('throws at startup for options that cannot work', async (t) => {
   const { ports } = new Node()
   for (const [options, message] of [
-    [{}, /operations\.run must be a function/],
-    [{ operations: {} }, /operations\.run must be a function/],
-    [{ ...ports, serve: ['commit', 'repair'] }, /no such operation: repair/],
+    [{}, '@ratatosk/operator: operations must be an object with the method run'],
+    [{ operations: {} }, '@ratatosk/operator: operations must be an object with the method run'],
+    [
+      { ...ports, serve: ['commit', 'repair'] },
+      '@ratatosk/operator: serve must be an array of init, commit, merge, reset, remove',
+    ],
     [{ ...ports, operatorToken: '' }, /a bearer token must not be empty/],
     [{ ...ports, allowedHosts: ['http://a'] }, /not a host name or IP address without port/],
   ] as const) {

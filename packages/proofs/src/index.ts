@@ -1,8 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import {
+  BusyError,
+  checkOptions,
   errorHandler,
+  hasMethods,
   hexParameter,
+  InvalidParameterError,
   noStore,
   type Query,
   type QueryValue,
@@ -13,28 +17,16 @@ import { decodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import { proofFromCbor, proofToJson } from '@ratatosk/trie'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import {
-  InvalidBlockHashError,
-  InvalidHashError,
-  InvalidOutrefError,
-  InvalidStateError,
-  NoBlockError,
-  NotKeptError,
-  ProverBusyError,
-} from './errors.js'
+import { InvalidStateError, NoBlockError, NotKeptError } from './errors.js'
 import type { Against, HeldProof, Prover } from './ports.js'
 import { type TransactionQuery, transactionProofSchema, type UtxoQuery, utxoProofSchema } from './schemas.js'
 
 export {
-  InvalidBlockHashError,
-  InvalidHashError,
-  InvalidOutrefError,
   InvalidStateError,
   isProofsError,
   NoBlockError,
   NotKeptError,
   type ProofsErrorCode,
-  ProverBusyError,
 } from './errors.js'
 export type { Against, HeldProof, Prover, TransactionProof as ProvedTransaction } from './ports.js'
 export {
@@ -54,9 +46,11 @@ export interface ProofsOptions extends RegisterOptions {
   prover: Prover
 }
 
-const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, { prover }) => {
-  if (typeof prover?.utxo !== 'function' || typeof prover.transaction !== 'function')
-    throw new TypeError('@ratatosk/proofs: prover.utxo and prover.transaction must be functions')
+const name = '@ratatosk/proofs'
+
+const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options) => {
+  checkOptions(name, { prover: hasMethods('utxo', 'transaction') }, options)
+  const { prover } = options
 
   fastify.setErrorHandler(errorHandler)
 
@@ -94,12 +88,14 @@ const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, { prove
   )
 }
 
+const busy = 'Too many proofs are being made: retry later'
+
 async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
   try {
     return await prove()
   } catch (error) {
     const seconds = retryAfterSeconds(error)
-    throw seconds === undefined ? error : new ProverBusyError(seconds)
+    throw seconds === undefined ? error : new BusyError('PROOFS_BUSY', busy, seconds)
   }
 }
 
@@ -114,13 +110,17 @@ function answerOf({ headerHash, header, height, root, key, proof }: HeldProof) {
   }
 }
 
+function invalid(what: string, value: QueryValue, rule: string): InvalidParameterError {
+  return new InvalidParameterError('PROOFS', what, value, rule)
+}
+
 function readUtxoQuery({ outref, at, header_hash: block }: Query): UtxoQuery {
   return { reference: readOutref(outref), against: readState(at, block) }
 }
 
 function readTransactionQuery({ tx_hash: hash, header_hash: block }: Query): TransactionQuery {
   const id = hexParameter(hash, 32)
-  if (id === undefined) throw new InvalidHashError(hash)
+  if (id === undefined) throw invalid('transaction hash', hash, 'Send tx_hash with 64 hex digits')
   return { id, headerHash: block === undefined ? undefined : readBlockHash(block) }
 }
 
@@ -134,24 +134,26 @@ function readState(at: QueryValue, block: QueryValue): Against {
 
 function readBlockHash(block: QueryValue): Uint8Array {
   const headerHash = hexParameter(block, 28)
-  if (headerHash === undefined) throw new InvalidBlockHashError(block)
+  if (headerHash === undefined) throw invalid('block hash', block, 'Send header_hash with 56 hex digits')
   return headerHash
 }
+
+const outrefRule = 'Send outref as <tx_hash>#<index>, with # as %23 in a URL, or as its CBOR in hex'
 
 /** The ledger's indexes have 16 bits. */
 const maxIndex = 0xffff
 
 function readOutref(value: QueryValue): OutputReference {
-  if (typeof value !== 'string') throw new InvalidOutrefError(value)
+  if (typeof value !== 'string') throw invalid('output reference', value, outrefRule)
   const [, hash, digits] = /^([0-9a-fA-F]{64})#(0|[1-9][0-9]{0,4})$/.exec(value) ?? []
   const transactionId = hexParameter(hash, 32)
   if (transactionId !== undefined && Number(digits) <= maxIndex)
     return { transactionId, index: Number(digits) }
-  if (!/^([0-9a-fA-F]{2}){1,60}$/.test(value)) throw new InvalidOutrefError(value)
+  if (!/^([0-9a-fA-F]{2}){1,60}$/.test(value)) throw invalid('output reference', value, outrefRule)
   try {
     return decodeOutputReference(Uint8Array.from(Buffer.from(value, 'hex')))
   } catch (error) {
-    if (isDecodeError(error)) throw new InvalidOutrefError(value)
+    if (isDecodeError(error)) throw invalid('output reference', value, outrefRule)
     throw error
   }
 }
@@ -170,6 +172,6 @@ function readOutref(value: QueryValue): OutputReference {
  * await server.register(proofs, { prover: openProver({ store, roots, genesis }) })
  * ```
  */
-export const proofs = fp(plugin, { name: '@ratatosk/proofs', fastify: '5.x', encapsulate: true })
+export const proofs = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default proofs

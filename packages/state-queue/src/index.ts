@@ -1,11 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
+  checkOptions,
+  hasMethods,
   layer1ErrorHandler,
   noStore,
   type OperatorAccess,
   operationError,
   sideEffectingGet,
 } from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { drawStateQueue, isBroken } from './draw-state-queue.js'
@@ -52,11 +55,20 @@ export interface StateQueueOptions extends RegisterOptions, OperatorAccess {
   wallet?: CommitmentWallet
 }
 
+const name = '@ratatosk/state-queue'
+const rules = {
+  queue: Type.Optional(hasMethods('read')),
+  rootUnits: Type.Optional(hasMethods('look')),
+  repair: Type.Optional(hasMethods('repair')),
+  wallet: Type.Optional(hasMethods('lovelace')),
+}
+
 const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, options) => {
   const { queue, rootUnits, repair, wallet } = options
   if (!queue && !rootUnits && !repair && !wallet) {
-    throw new TypeError('@ratatosk/state-queue: one of queue, rootUnits, repair, wallet is required')
+    throw new TypeError(`${name}: one of queue, rootUnits, repair, wallet is required`)
   }
+  checkOptions(name, rules, options)
   const operation = sideEffectingGet(options)
 
   fastify.setErrorHandler(layer1ErrorHandler)
@@ -120,6 +132,6 @@ const hashOf = ({ headerHash }: { readonly headerHash?: Uint8Array }): string[] 
  * await server.register(stateQueue, { wallet: { lovelace: async () => 5_000_000n } })
  * ```
  */
-export const stateQueue = fp(plugin, { name: '@ratatosk/state-queue', fastify: '5.x', encapsulate: true })
+export const stateQueue = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default stateQueue

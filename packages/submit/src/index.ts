@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { readTransactionBodies } from '@ratatosk/http'
+import { checkOptions, hasMethods, optionalInteger, readTransactionBodies } from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { EnqueueError } from './errors.js'
@@ -31,12 +31,12 @@ export interface SubmitOptions extends RegisterOptions {
   maxTransactionSize?: number
 }
 
+const name = '@ratatosk/submit'
+const rules = { queue: hasMethods('add'), maxTransactionSize: optionalInteger(1) }
+
 const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { queue, maxTransactionSize = 16_384 } = options
-  if (typeof queue?.add !== 'function') throw new TypeError('@ratatosk/submit: queue.add must be a function')
-  if (!Number.isSafeInteger(maxTransactionSize) || maxTransactionSize < 1) {
-    throw new TypeError('@ratatosk/submit: maxTransactionSize must be a positive integer')
-  }
 
   const reading = readTransactionBodies(fastify, { prefix: 'SUBMIT', maxSize: maxTransactionSize })
   fastify.post('/submit', { schema: submitSchema, ...reading }, async (request) => {
@@ -63,6 +63,6 @@ const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options
  * await server.register(submit, { queue: { add: async (cbor) => String(entries.push(cbor)) } })
  * ```
  */
-export const submit = fp(plugin, { name: '@ratatosk/submit', fastify: '5.x', encapsulate: true })
+export const submit = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default submit

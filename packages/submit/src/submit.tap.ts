@@ -339,13 +339,13 @@ t.test('leaves the parsers and the error handler of the server unchanged', async
 
 t.test('throws at startup for options that cannot work', async (t) => {
   for (const [options, message] of [
-    [{}, /queue\.add must be a function/],
-    [{ queue: {} }, /queue\.add must be a function/],
-    [{ queue: new Entries(), maxTransactionSize: 0 }, /maxTransactionSize must be a positive integer/],
-    [{ queue: new Entries(), maxTransactionSize: 1.5 }, /maxTransactionSize must be a positive integer/],
+    [{}, /queue must be an object with the method add/],
+    [{ queue: {} }, /queue must be an object with the method add/],
+    [{ queue: new Entries(), maxTransactionSize: 0 }, /maxTransactionSize must be a whole number from 1/],
+    [{ queue: new Entries(), maxTransactionSize: 1.5 }, /maxTransactionSize must be a whole number from 1/],
     [
       { queue: new Entries(), maxTransactionSize: Number.NaN },
-      /maxTransactionSize must be a positive integer/,
+      /maxTransactionSize must be a whole number from 1/,
     ],
   ] as const) {
     const server = fastify()

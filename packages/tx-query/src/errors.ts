@@ -1,16 +1,4 @@
-import { BusyError, HttpError, hasCode, printed, type QueryValue } from '@ratatosk/http'
-
-/** 400: a query parameter breaks its rule. The message repeats the parameter. */
-export class InvalidParameterError extends HttpError {
-  /**
-   * @param what the parameter's name in the message
-   * @param value the parameter as sent: printed as `undefined` if missing, joined by commas if given several
-   *   times
-   */
-  constructor(what: string, value: QueryValue) {
-    super(400, 'TX_QUERY_INVALID_PARAMETER', `Invalid ${what}: ${printed(value)}`)
-  }
-}
+import { BusyError, HttpError, hasCode } from '@ratatosk/http'
 
 /** 404: neither the mempool nor a block contains the transaction. */
 export class TransactionNotFoundError extends HttpError {

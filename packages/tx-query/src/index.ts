@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
-import { errorHandler, readBy } from '@ratatosk/http'
+import { checkOptions, errorHandler, hasMethods, oneOf, optionalInteger, readBy } from '@ratatosk/http'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -17,7 +17,6 @@ import {
 import { blockSchema, historySchema, transactionSchema, utxosSchema } from './schemas.js'
 
 export {
-  InvalidParameterError,
   isTxQueryError,
   TooManyLargeReadsError,
   TransactionNotFoundError,
@@ -51,17 +50,17 @@ export interface TxQueryOptions extends RegisterOptions {
   stallTimeoutMs?: number
 }
 
+const name = '@ratatosk/tx-query'
+const rules = {
+  ledger: hasMethods('transaction', 'history', 'utxosAt', 'blockTransactions'),
+  network: oneOf('mainnet', 'testnet'),
+  maxLargeReads: optionalInteger(1),
+  stallTimeoutMs: optionalInteger(1),
+}
+
 const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { ledger, network, maxLargeReads = 8, stallTimeoutMs = 10_000 } = options
-  if (!ledger) throw new TypeError('@ratatosk/tx-query: a ledger is required')
-  if (network !== 'mainnet' && network !== 'testnet') {
-    throw new TypeError('@ratatosk/tx-query: network must be mainnet or testnet')
-  }
-  for (const [name, value] of Object.entries({ maxLargeReads, stallTimeoutMs })) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new TypeError(`@ratatosk/tx-query: ${name} must be a positive integer`)
-    }
-  }
   const sendList = largeAnswers({ maxLargeReads, stallTimeoutMs })
 
   fastify.setErrorHandler(errorHandler)
@@ -143,6 +142,6 @@ const quotedHex = (bytes: Uint8Array) => `"${toHex(bytes)}"`
  * await server.register(txQuery, { ledger, network: 'testnet' })
  * ```
  */
-export const txQuery = fp(plugin, { name: '@ratatosk/tx-query', fastify: '5.x', encapsulate: true })
+export const txQuery = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default txQuery

@@ -1,8 +1,18 @@
 import { isDecodeError } from '@ratatosk/cbor'
-import { decimalParameter, hexParameter, type Query, type QueryValue } from '@ratatosk/http'
+import {
+  decimalParameter,
+  hexParameter,
+  InvalidParameterError,
+  type Query,
+  type QueryValue,
+} from '@ratatosk/http'
 import { type Address, decodeBech32Address } from '@ratatosk/ledger'
-import { InvalidParameterError } from './errors.js'
 import type { Page } from './ledger-view.js'
+
+/** @param what name of the parameter in the message */
+function invalid(what: string, value: QueryValue): InvalidParameterError {
+  return new InvalidParameterError('TX_QUERY', what, value)
+}
 
 const defaultLimit = 100
 const maxLimit = 500
@@ -34,13 +44,13 @@ export interface HistoryQuery extends AddressQuery, Page {}
 
 export function readTransactionQuery(query: Query): TransactionQuery {
   const hash = hexParameter(query.tx_hash, 32)
-  if (!hash) throw new InvalidParameterError('transaction hash', query.tx_hash)
+  if (!hash) throw invalid('transaction hash', query.tx_hash)
   return { hash }
 }
 
 export function readBlockQuery(query: Query): BlockQuery {
   const headerHash = hexParameter(query.header_hash, 28)
-  if (!headerHash) throw new InvalidParameterError('block hash', query.header_hash)
+  if (!headerHash) throw invalid('block hash', query.header_hash)
   return { headerHash }
 }
 
@@ -60,14 +70,14 @@ export function historyQueryReader(network: Network): (query: Query) => HistoryQ
 function readLimit({ limit }: Query): number {
   if (limit === undefined) return defaultLimit
   const count = decimalParameter(limit)
-  if (count === undefined || count < 1) throw new InvalidParameterError('limit', limit)
+  if (count === undefined || count < 1) throw invalid('limit', limit)
   return Math.min(count, maxLimit)
 }
 
 function readOffset({ offset }: Query): number {
   if (offset === undefined) return 0
   const count = decimalParameter(offset)
-  if (count === undefined || !Number.isSafeInteger(count)) throw new InvalidParameterError('offset', offset)
+  if (count === undefined || !Number.isSafeInteger(count)) throw invalid('offset', offset)
   return count
 }
 
@@ -79,10 +89,10 @@ function readOffset({ offset }: Query): number {
  *   is not bech32 or has no payment key credential, `address` if it is not an address of this network
  */
 function readAddress(value: QueryValue, network: Network): Uint8Array {
-  if (typeof value !== 'string') throw new InvalidParameterError('address type', value)
+  if (typeof value !== 'string') throw invalid('address type', value)
   const address = decode(value)
-  if (!hasPaymentKey(address)) throw new InvalidParameterError('address format', value)
-  if (address.networkId !== networkIds[network]) throw new InvalidParameterError('address', value)
+  if (!hasPaymentKey(address)) throw invalid('address format', value)
+  if (address.networkId !== networkIds[network]) throw invalid('address', value)
   return address.bytes
 }
 
@@ -91,7 +101,7 @@ function decode(value: string): Address {
     return decodeBech32Address(value)
   } catch (error) {
     if (!isDecodeError(error)) throw error
-    throw new InvalidParameterError(error.code === 'ADDRESS_NOT_BECH32' ? 'address format' : 'address', value)
+    throw invalid(error.code === 'ADDRESS_NOT_BECH32' ? 'address format' : 'address', value)
   }
 }
 

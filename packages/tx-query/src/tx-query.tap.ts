@@ -86,13 +86,19 @@ t.test('leaves the error handler and the validation of the server unchanged', as
 
 t.test('throws at startup for options that cannot work', async (t) => {
   const wrong: [unknown, RegExp][] = [
-    [{ network: 'testnet' }, /a ledger is required/],
+    [
+      { network: 'testnet' },
+      /ledger must be an object with the methods transaction, history, utxosAt, blockTransactions/,
+    ],
     [{ ledger: new MemoryLedger(), network: 'preprod' }, /network must be mainnet or testnet/],
     [
       { ledger: new MemoryLedger(), network: 'testnet', maxLargeReads: 0 },
-      /maxLargeReads must be a positive/,
+      /maxLargeReads must be a whole number from 1/,
     ],
-    [{ ledger: new MemoryLedger(), network: 'testnet', stallTimeoutMs: 0.5 }, /stallTimeoutMs must be a/],
+    [
+      { ledger: new MemoryLedger(), network: 'testnet', stallTimeoutMs: 0.5 },
+      /stallTimeoutMs must be a whole number from 1/,
+    ],
     [{ ledger: new MemoryLedger() }, /network must be mainnet or testnet/],
   ]
   for (const [options, message] of wrong) {

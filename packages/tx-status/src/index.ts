@@ -1,8 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { errorHandler, hexParameter, noStore, type Query, readBy } from '@ratatosk/http'
+import {
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  hexParameter,
+  InvalidParameterError,
+  noStore,
+  optionalInteger,
+  type Query,
+  type QueryValue,
+  readBy,
+} from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { InvalidParameterError } from './errors.js'
 import {
   type SubmissionQuery,
   submissionStatusSchema,
@@ -11,7 +22,6 @@ import {
 } from './schemas.js'
 import { type StatusSources, statusOfSubmission, statusOfTransaction } from './status.js'
 
-export { InvalidParameterError, isTxStatusError } from './errors.js'
 export type * from './ports.js'
 export {
   Status,
@@ -33,20 +43,17 @@ export interface TxStatusOptions extends RegisterOptions, StatusSources {}
 /** The longest submission id that is looked up, in characters. */
 const maxIdLength = 200
 
+const name = '@ratatosk/tx-status'
+const rules = {
+  ledger: hasMethods('placeOf'),
+  rejections: hasMethods('find', 'findTransaction'),
+  queue: hasMethods('find', 'findTransaction'),
+  removals: Type.Optional(hasMethods('ofTransaction')),
+  maturityWindowMs: optionalInteger(0),
+}
+
 const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, options) => {
-  const { ledger, rejections, queue, maturityWindowMs } = options
-  if (typeof ledger?.placeOf !== 'function') {
-    throw new TypeError('@ratatosk/tx-status: ledger.placeOf must be a function')
-  }
-  if (typeof rejections?.find !== 'function' || typeof rejections.findTransaction !== 'function') {
-    throw new TypeError('@ratatosk/tx-status: rejections must have find and findTransaction')
-  }
-  if (typeof queue?.find !== 'function' || typeof queue.findTransaction !== 'function') {
-    throw new TypeError('@ratatosk/tx-status: queue must have find and findTransaction')
-  }
-  if (maturityWindowMs !== undefined && (!Number.isSafeInteger(maturityWindowMs) || maturityWindowMs < 0)) {
-    throw new TypeError('@ratatosk/tx-status: maturityWindowMs must be a whole number from 0')
-  }
+  checkOptions(name, rules, options)
 
   fastify.setErrorHandler(errorHandler)
   fastify.addHook('onRequest', noStore)
@@ -64,16 +71,20 @@ const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, optio
   )
 }
 
+function invalid(what: string, value: QueryValue, rule: string): InvalidParameterError {
+  return new InvalidParameterError('TX_STATUS', what, value, rule)
+}
+
 function readTransactionQuery({ tx_hash }: Query): TransactionQuery {
   const hash = hexParameter(tx_hash, 32)
-  if (!hash) throw new InvalidParameterError('transaction hash', tx_hash, 'Send tx_hash with 64 hex digits')
+  if (!hash) throw invalid('transaction hash', tx_hash, 'Send tx_hash with 64 hex digits')
   return { hash }
 }
 
 function readSubmissionQuery({ id }: Query): SubmissionQuery {
   // U+0000 cannot be part of a text in PostgreSQL.
   if (typeof id !== 'string' || id === '' || id.length > maxIdLength || id.includes('\0')) {
-    throw new InvalidParameterError('submission id', id, 'Send id as POST /submit answered it')
+    throw invalid('submission id', id, 'Send id as POST /submit answered it')
   }
   return { id }
 }
@@ -90,6 +101,6 @@ function readSubmissionQuery({ id }: Query): SubmissionQuery {
  * await server.register(txStatus, { ledger: store, rejections: store.rejections, queue: submissions })
  * ```
  */
-export const txStatus = fp(plugin, { name: '@ratatosk/tx-status', fastify: '5.x', encapsulate: true })
+export const txStatus = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default txStatus

@@ -1,0 +1,49 @@
+import { Type } from '@sinclair/typebox'
+import { describe, expect, it } from 'vitest'
+import { checkOptions, functionsByName, hasMethods, oneOf, optionalInteger } from './options.js'
+
+const rules = {
+  queue: hasMethods('add', 'size'),
+  network: oneOf('mainnet', 'testnet'),
+  maxSize: optionalInteger(1),
+  probes: Type.Optional(functionsByName('status')),
+}
+const method = () => undefined
+const good = { queue: { add: method, size: method }, network: 'testnet' }
+
+const check = (options: object) => checkOptions('@example/plugin', rules, options)
+
+describe('checkOptions', () => {
+  class Queue {
+    add() {}
+    size() {}
+  }
+
+  it.each([
+    good,
+    { ...good, queue: new Queue() },
+    { ...good, maxSize: 1, probes: { queue: method }, unknown: 1 },
+    { ...good, maxSize: undefined, probes: {} },
+  ])('accepts %j', (options) => {
+    expect(check(options)).toBeUndefined()
+  })
+
+  const methods = 'queue must be an object with the methods add, size'
+  const integer = 'maxSize must be a whole number from 1'
+  const functions = 'probes must be an object of functions with other names than status'
+  it.each([
+    [{}, methods],
+    [{ ...good, queue: { add: method } }, methods],
+    [{ ...good, queue: { add: method, size: 1 } }, methods],
+    [{ ...good, network: 'preprod' }, 'network must be mainnet or testnet'],
+    [{ ...good, network: undefined }, 'network must be mainnet or testnet'],
+    [{ ...good, maxSize: 0 }, integer],
+    [{ ...good, maxSize: 1.5 }, integer],
+    [{ ...good, maxSize: '1' }, integer],
+    [{ ...good, maxSize: Number.POSITIVE_INFINITY }, integer],
+    [{ ...good, probes: { queue: 1 } }, functions],
+    [{ ...good, probes: { status: method } }, functions],
+  ])('refuses %j: %s', (options, message) => {
+    expect(() => check(options)).toThrow(new TypeError(`@example/plugin: ${message}`))
+  })
+})

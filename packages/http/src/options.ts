@@ -1,0 +1,61 @@
+import { OptionalKind, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+/**
+ * Checks the options of a plugin when it is registered.
+ *
+ * @param plugin npm name of the plugin
+ * @param rules a schema per option; its keyword `expected` completes "<option> must be …". An option may be
+ *   absent if its schema is wrapped in `Type.Optional`
+ * @throws {TypeError} for the first option that breaks its rule: names plugin, option and what is expected
+ *
+ * @example
+ * ```ts
+ * checkOptions('@ratatosk/submit', { queue: hasMethods('add') }, options)
+ * // TypeError: @ratatosk/submit: queue must be an object with the method add
+ * ```
+ */
+export function checkOptions<Options extends object>(
+  plugin: string,
+  rules: { readonly [name in keyof Options]?: TSchema },
+  options: Options,
+): void {
+  for (const [name, rule] of Object.entries<TSchema | undefined>(rules)) {
+    const value: unknown = options[name as keyof Options]
+    if (rule === undefined || (value === undefined && OptionalKind in rule)) continue
+    if (!Value.Check(rule, value)) throw new TypeError(`${plugin}: ${name} must be ${rule.expected}`)
+  }
+}
+
+const method = Type.Function([], Type.Unknown())
+
+/** Rule of an option that is an object with these methods. */
+export function hasMethods(...names: readonly string[]) {
+  return Type.Object(Object.fromEntries(names.map((name) => [name, method])), {
+    expected: `an object with the method${names.length > 1 ? 's' : ''} ${names.join(', ')}`,
+  })
+}
+
+/**
+ * Rule of an option that is an object of functions.
+ *
+ * @param reserved names that no function may have
+ */
+export function functionsByName(...reserved: readonly string[]) {
+  const others = reserved.length > 0 ? ` with other names than ${reserved.join(', ')}` : ''
+  return Type.Record(Type.String({ pattern: `^(?!(?:${reserved.join('|')})$)` }), method, {
+    additionalProperties: false,
+    expected: `an object of functions${others}`,
+  })
+}
+
+/** Rule of an option that is one of several texts. */
+export function oneOf(...texts: readonly string[]) {
+  return Type.String({ pattern: `^(?:${texts.join('|')})$`, expected: texts.join(' or ') })
+}
+
+/** Rule of an optional whole number from a minimum to 2^53 - 1. */
+export function optionalInteger(minimum: number) {
+  const expected = `a whole number from ${minimum}`
+  return Type.Optional(Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, expected }))
+}
