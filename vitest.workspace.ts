@@ -9,6 +9,7 @@ const roots = ['packages', 'apps'].flatMap((parent) =>
  * replace modules need a worker of their own.
  */
 const shared = new Set([
+  'database',
   'store',
   'ledger-index',
   'queue',

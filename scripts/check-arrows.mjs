@@ -8,10 +8,11 @@ import { root } from './prepare.mjs'
 /** The layers that a layer may import. Parts and plugins never import their own kind; ground and work may. */
 const allowed = {
   ground: ['ground'],
+  base: [],
   http: ['ground'],
   apis: ['ground'],
   clients: [],
-  parts: ['ground', 'apis', 'clients'],
+  parts: ['ground', 'base', 'apis', 'clients'],
   work: ['ground', 'parts'],
   plugins: ['ground', 'http'],
   apps: ['ground', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],

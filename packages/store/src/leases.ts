@@ -1,6 +1,4 @@
-import { advisoryLock } from './database/advisory-lock.js'
-import type { Connection, Transaction } from './database/connection.js'
-import { selectList, statement } from './database/statement.js'
+import { advisoryLock, type Connection, selectList, statement, type Transaction } from '@ratatosk/database'
 import { StoreError } from './errors.js'
 import { leases } from './schema/tables.js'
 

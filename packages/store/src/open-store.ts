@@ -1,15 +1,21 @@
+import {
+  advisoryLock,
+  createVacuum,
+  type Database,
+  type Driver,
+  inSchema,
+  keepVacuumed,
+  lookUpByIndex,
+  migrate,
+  openPGlite,
+  openPostgres,
+  quoteSchema,
+  type Transaction,
+} from '@ratatosk/database'
 import { Mutex } from 'async-mutex'
 import pTimeout from 'p-timeout'
 import { openArchive } from './archive/archive.js'
 import { openBlocks } from './blocks/open-blocks.js'
-import { advisoryLock, lookUpByIndex } from './database/advisory-lock.js'
-import { type Database, type Driver, inSchema, type Transaction } from './database/connection.js'
-import { openPGlite } from './database/pglite.js'
-import { openPostgres } from './database/postgres.js'
-import { quoteSchema } from './database/schema-name.js'
-import { readServerWarnings } from './database/server-settings.js'
-import { shareDatabase } from './database/shared-database.js'
-import { createVacuum, keepVacuumed } from './database/vacuum.js'
 import { StoreError } from './errors.js'
 import { openEvents } from './events/events.js'
 import { openFaucetClaims } from './faucet/claims.js'
@@ -23,8 +29,11 @@ import { openChanges } from './queries/changes.js'
 import { openQueries } from './queries/open-queries.js'
 import { openRejections } from './rejections/rejections.js'
 import { openResubmissions } from './resubmissions/resubmissions.js'
-import { migrate } from './schema/migrate.js'
+import { storeMigrations } from './schema/migrations.js'
+import { readServerWarnings } from './server-settings.js'
+import { shareDatabase } from './shared-database.js'
 import type { Store } from './store.js'
+import { storeDriver, toStoreError } from './store-driver.js'
 
 /**
  * Opens the store and migrates its schema to this version.
@@ -39,24 +48,27 @@ import type { Store } from './store.js'
  * await store.close()
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { schema: name = 'ratatosk' } = options
-  const schema = quoteSchema(name)
-  const { maxRejectionBytes } = options
+  const { schema: name = 'ratatosk', maxRejectionBytes } = options
   if (
     maxRejectionBytes !== undefined &&
     !(Number.isSafeInteger(maxRejectionBytes) && maxRejectionBytes >= 0)
   ) {
     throw new StoreError('STORE_CONFIGURATION', 'maxRejectionBytes must be a whole number from 0')
   }
-  const driver = 'url' in options ? openPostgres(options) : openPGlite(options.pglite)
-  try {
-    await migrate(inSchema(driver, schema))
-  } catch (error) {
-    await driver.close()
-    throw error
-  }
   const vacuumed = 'pglite' in options ? [name, ...(options.vacuumedSchemas ?? [])] : []
-  return createStore(driver, schema, vacuumed, maxRejectionBytes)
+  try {
+    const schema = quoteSchema(name)
+    const driver = 'url' in options ? openPostgres(options) : openPGlite(options.pglite)
+    try {
+      await migrate(inSchema(driver, schema), storeMigrations())
+    } catch (error) {
+      await driver.close()
+      throw error
+    }
+    return createStore(storeDriver(driver), schema, vacuumed, maxRejectionBytes)
+  } catch (error) {
+    throw toStoreError(error)
+  }
 }
 
 function createStore(

@@ -1,21 +1,4 @@
-import type { PGliteLike } from './database/pglite.js'
-
-/** A PostgreSQL server. The store opens and closes its own connections. */
-export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`. */
-  readonly url: string
-  /** The most connections to open. Default 10. */
-  readonly maxConnections?: number
-  /** How long to wait for the server, or for a free connection, in milliseconds. Default 10,000. */
-  readonly connectTimeoutMs?: number
-  /** How long one statement may take, including the wait for a lock, in milliseconds. Default 30,000. */
-  readonly statementTimeoutMs?: number
-  /**
-   * After this silence a holder of the ledger's lock loses it, and what it wrote, in milliseconds. Default
-   * 60,000.
-   */
-  readonly idleInTransactionTimeoutMs?: number
-}
+import type { PGliteLike, PostgresOptions } from '@ratatosk/database'
 
 /** A PGlite in this process. */
 export interface EmbeddedOptions {

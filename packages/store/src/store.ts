@@ -1,8 +1,6 @@
 import type { WritableArchive } from '@ratatosk/block'
 import type { ClaimStore } from '@ratatosk/ports'
 import type { Blocks } from './blocks/types.js'
-import type { StoreWarning } from './database/server-settings.js'
-import type { SharedDatabase } from './database/shared-database.js'
 import type { Events } from './events/types.js'
 import type { Leases } from './leases.js'
 import type { Ledger, LedgerEntry, LedgerReads, StoredOutput, UnlockedLedger } from './ledger/types.js'
@@ -11,6 +9,8 @@ import type { LedgerChanges } from './queries/changes.js'
 import type { TransactionPlace } from './queries/place-of-transaction.js'
 import type { Rejections } from './rejections/types.js'
 import type { Resubmissions } from './resubmissions/types.js'
+import type { StoreWarning } from './server-settings.js'
+import type { SharedDatabase } from './shared-database.js'
 
 /** A part of a list. Both are whole numbers from 0. */
 export interface Page {

@@ -1,7 +1,14 @@
 import type { WritableArchive } from '@ratatosk/block'
-import { advisoryLock } from '../database/advisory-lock.js'
-import type { Connection, Database } from '../database/connection.js'
-import { bytea, int4, type Statement, selectList, statement } from '../database/statement.js'
+import {
+  advisoryLock,
+  bytea,
+  type Connection,
+  type Database,
+  int4,
+  type Statement,
+  selectList,
+  statement,
+} from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { archivedBlocks } from '../schema/tables.js'
 

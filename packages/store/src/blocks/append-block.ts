@@ -1,5 +1,4 @@
-import type { Connection } from '../database/connection.js'
-import { int4, int8, nullable, type Row, statement } from '../database/statement.js'
+import { type Connection, int4, int8, nullable, type Row, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blockList, blockRow, newestBlock, toBlock } from './read-blocks.js'
 import type { Block, NewBlock } from './types.js'

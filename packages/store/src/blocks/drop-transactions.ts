@@ -1,6 +1,13 @@
-import type { Connection, Transaction } from '../database/connection.js'
-import { toHex } from '../database/parameters.js'
-import { bool, int4, int8, type Row, statement } from '../database/statement.js'
+import {
+  bool,
+  type Connection,
+  int4,
+  int8,
+  type Row,
+  statement,
+  type Transaction,
+  toHex,
+} from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { addRejections } from '../rejections/add-rejections.js'
 import { mempoolTransactions } from '../schema/tables.js'

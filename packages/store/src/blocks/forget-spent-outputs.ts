@@ -1,5 +1,4 @@
-import type { Connection } from '../database/connection.js'
-import { int8, nullable, statement } from '../database/statement.js'
+import { type Connection, int8, nullable, statement } from '@ratatosk/database'
 
 /** Accept sequences whose spent outputs one statement deletes. */
 const step = 20_000n

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../database/connection.js'
+import type { Database, Transaction } from '@ratatosk/database'
 import { holdLease, type Lease } from '../leases.js'
 import { appendBlock } from './append-block.js'
 import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'

@@ -1,7 +1,5 @@
+import { type Connection, int8, keysetPages, type Row, selectList, statement } from '@ratatosk/database'
 import type { OutputReference } from '@ratatosk/ledger'
-import type { Connection } from '../database/connection.js'
-import { keysetPages } from '../database/keyset-pages.js'
-import { int8, type Row, selectList, statement } from '../database/statement.js'
 import { mempoolLedger, spentOutputs } from '../schema/tables.js'
 import { lastSequenceInBlocks } from './read-blocks.js'
 import type { UnspentOutput } from './types.js'

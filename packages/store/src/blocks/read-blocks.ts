@@ -1,6 +1,5 @@
+import { type Connection, int4, type Row, type Statement, selectList, statement } from '@ratatosk/database'
 import { getTableColumns } from 'drizzle-orm'
-import type { Connection } from '../database/connection.js'
-import { int4, type Row, type Statement, selectList, statement } from '../database/statement.js'
 import { StoreError } from '../errors.js'
 import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
 import type { Block, Blocks } from './types.js'

@@ -1,5 +1,4 @@
-import type { Connection } from '../database/connection.js'
-import { type Row, statement } from '../database/statement.js'
+import { type Connection, type Row, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { heightAfter, moveFromMempool } from './append-block.js'
 import { blockList, blockRow, toBlock } from './read-blocks.js'

@@ -1,4 +1,4 @@
-import type { Connection } from '../database/connection.js'
+import type { Connection } from '@ratatosk/database'
 
 const emptied = [
   'block_transactions',

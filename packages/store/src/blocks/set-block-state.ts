@@ -1,5 +1,4 @@
-import type { Connection } from '../database/connection.js'
-import { bytesColumn, parameterRows, toHex } from '../database/parameters.js'
+import { bytesColumn, type Connection, parameterRows, toHex } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import type { BlockState, StoredTransaction } from './types.js'
 

@@ -1,5 +1,4 @@
-import type { Connection } from '../database/connection.js'
-import { int8, nullable, statement } from '../database/statement.js'
+import { type Connection, int8, nullable, statement } from '@ratatosk/database'
 import { toBlock } from './read-blocks.js'
 import { removeFrom } from './remove-blocks.js'
 import type { Undone } from './types.js'

@@ -1,6 +1,14 @@
-import { type Database, queryInIndexOrder } from '../database/connection.js'
-import { bytesColumn, type Parameter } from '../database/parameters.js'
-import { int8, type Row, type Shape, type Statement, statement } from '../database/statement.js'
+import {
+  bytesColumn,
+  type Database,
+  int8,
+  type Parameter,
+  queryInIndexOrder,
+  type Row,
+  type Shape,
+  type Statement,
+  statement,
+} from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blockEvents, mempoolTransactions, rejections } from '../schema/tables.js'
 import type { EventFilter, EventPage, EventRange, Events, StoreEvent } from './types.js'

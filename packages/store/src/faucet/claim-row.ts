@@ -1,5 +1,5 @@
+import { type Row, selectList } from '@ratatosk/database'
 import type { HeldClaim, Payment } from '@ratatosk/ports'
-import { type Row, selectList } from '../database/statement.js'
 import { faucetClaims } from '../schema/tables.js'
 
 const { id, token, state, address, amount, nextEligibleAt, paymentId, payment, paymentExpiresAt } =

@@ -1,7 +1,5 @@
+import { bool, bytesColumn, type Database, parameterRows, selectList, statement } from '@ratatosk/database'
 import type { ClaimStore } from '@ratatosk/ports'
-import type { Database } from '../database/connection.js'
-import { bytesColumn, parameterRows } from '../database/parameters.js'
-import { bool, selectList, statement } from '../database/statement.js'
 import { StoreError } from '../errors.js'
 import { checkedTtl, expiry } from '../leases.js'
 import { claimList, claimRow, paymentRow, toHeldClaim, toPayment } from './claim-row.js'

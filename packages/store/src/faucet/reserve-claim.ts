@@ -1,7 +1,5 @@
+import { bool, type Database, int4, nullable, statement, timestamptz, toHex } from '@ratatosk/database'
 import type { Reservation, ReserveRequest } from '@ratatosk/ports'
-import type { Database } from '../database/connection.js'
-import { toHex } from '../database/parameters.js'
-import { bool, int4, nullable, statement, timestamptz } from '../database/statement.js'
 import { StoreError } from '../errors.js'
 import { checkedTtl, expiry } from '../leases.js'
 import { type ClaimRow, claimList, claimRow, toHeldClaim } from './claim-row.js'

@@ -1,7 +1,5 @@
+import { bytesColumn, int4, parameterRows, statement, type Transaction } from '@ratatosk/database'
 import { createNetEffects, isEffectsError, type NetEffects } from '@ratatosk/ledger'
-import type { Transaction } from '../database/connection.js'
-import { bytesColumn, parameterRows } from '../database/parameters.js'
-import { int4, statement } from '../database/statement.js'
 import { StoreError } from '../errors.js'
 import type { Batch, LedgerEntry } from './types.js'
 

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { Connection } from '../database/connection.js'
-import { bytesColumn, parameterRows, toHex } from '../database/parameters.js'
-import { bool, bytea, nullable, statement } from '../database/statement.js'
+import {
+  bool,
+  bytea,
+  bytesColumn,
+  type Connection,
+  nullable,
+  parameterRows,
+  statement,
+  toHex,
+} from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import type { LedgerEntry } from './types.js'
 

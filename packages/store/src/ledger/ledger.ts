@@ -1,6 +1,11 @@
-import type { Database, Transaction } from '../database/connection.js'
-import { bytesColumn, parameterRows } from '../database/parameters.js'
-import { int4, statement } from '../database/statement.js'
+import {
+  bytesColumn,
+  type Database,
+  int4,
+  parameterRows,
+  statement,
+  type Transaction,
+} from '@ratatosk/database'
 import { addWithinLimit } from '../rejections/add-within-limit.js'
 import { mempoolLedger } from '../schema/tables.js'
 import { appendBatch } from './append-batch.js'

@@ -1,8 +1,16 @@
+import {
+  bool,
+  bounded,
+  bytea,
+  type Database,
+  int8,
+  keysetPages,
+  maxPageRows,
+  queryInIndexOrder,
+  statement,
+  toHex,
+} from '@ratatosk/database'
 import { LRUCache } from 'lru-cache'
-import { type Database, queryInIndexOrder } from '../database/connection.js'
-import { bounded, keysetPages, maxPageRows } from '../database/keyset-pages.js'
-import { toHex } from '../database/parameters.js'
-import { bool, bytea, int8, statement } from '../database/statement.js'
 import { StoreError } from '../errors.js'
 import { addressHistory } from '../schema/tables.js'
 import type { Page } from '../store.js'

@@ -1,6 +1,4 @@
-import type { Connection } from '../database/connection.js'
-import { keysetPages } from '../database/keyset-pages.js'
-import { type Row, statement } from '../database/statement.js'
+import { type Connection, keysetPages, type Row, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blocks, blockTransactions } from '../schema/tables.js'
 

@@ -1,6 +1,5 @@
+import { bytea, type Database, int4, int8, nullable, selectList, statement } from '@ratatosk/database'
 import type { BlockState, OrderedTransaction } from '../blocks/types.js'
-import type { Database } from '../database/connection.js'
-import { bytea, int4, int8, nullable, selectList, statement } from '../database/statement.js'
 import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
 
 /** Where a block is in the order of blocks. */

@@ -1,6 +1,5 @@
+import { bytea, type Database, int4, int8, nullable, statement } from '@ratatosk/database'
 import type { OrderedTransaction } from '../blocks/types.js'
-import type { Database } from '../database/connection.js'
-import { bytea, int4, int8, nullable, statement } from '../database/statement.js'
 import { droppedTransactions, mempoolTransactions } from '../schema/tables.js'
 
 /** An accepted transaction that the ledger has undone, or everything. */

@@ -1,5 +1,4 @@
-import type { Database } from '../database/connection.js'
-import { statement } from '../database/statement.js'
+import { type Database, statement } from '@ratatosk/database'
 import { mempoolTransactions } from '../schema/tables.js'
 import type { Store } from '../store.js'
 import { openHistory } from './address-history.js'

@@ -1,6 +1,5 @@
+import { type Connection, int4, int8, nullable, type Row, statement } from '@ratatosk/database'
 import type { BlockState } from '../blocks/types.js'
-import type { Connection } from '../database/connection.js'
-import { int4, int8, nullable, type Row, statement } from '../database/statement.js'
 import { blocks, blockTransactions } from '../schema/tables.js'
 
 /** The block of an accepted transaction. */

@@ -1,6 +1,14 @@
-import { type Database, queryInIndexOrder } from '../database/connection.js'
-import { bounded, keysetPages } from '../database/keyset-pages.js'
-import { bool, int8, type Row, selectList, statement } from '../database/statement.js'
+import {
+  bool,
+  bounded,
+  type Database,
+  int8,
+  keysetPages,
+  queryInIndexOrder,
+  type Row,
+  selectList,
+  statement,
+} from '@ratatosk/database'
 import type { StoredOutput } from '../ledger/types.js'
 import { mempoolLedger } from '../schema/tables.js'
 

@@ -1,8 +1,12 @@
+import {
+  advisoryLock,
+  bytesColumn,
+  type Connection,
+  int4,
+  parameterRows,
+  statement,
+} from '@ratatosk/database'
 import type { Json } from '@ratatosk/ledger'
-import { advisoryLock } from '../database/advisory-lock.js'
-import type { Connection } from '../database/connection.js'
-import { bytesColumn, parameterRows } from '../database/parameters.js'
-import { int4, statement } from '../database/statement.js'
 import type { NewRejection, TruncatedDetails } from './types.js'
 
 /** The most characters of a message that are kept. */

@@ -1,4 +1,4 @@
-import type { Connection } from '../database/connection.js'
+import type { Connection } from '@ratatosk/database'
 import { addRejections } from './add-rejections.js'
 import { pruneToBytes } from './prune-rejections.js'
 import type { NewRejection } from './types.js'

@@ -1,6 +1,4 @@
-import { advisoryLock } from '../database/advisory-lock.js'
-import type { Connection, Database } from '../database/connection.js'
-import { bool, int4, statement } from '../database/statement.js'
+import { advisoryLock, bool, type Connection, type Database, int4, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { submissionBytes } from './add-rejections.js'
 import type { Pruned, Retention } from './types.js'

@@ -1,7 +1,5 @@
+import { advisoryLock, bool, type Database, int4, type Row, selectList, statement } from '@ratatosk/database'
 import { getTableColumns } from 'drizzle-orm'
-import { advisoryLock } from '../database/advisory-lock.js'
-import type { Database } from '../database/connection.js'
-import { bool, int4, type Row, selectList, statement } from '../database/statement.js'
 import { StoreError } from '../errors.js'
 import { rejectedSubmissions, rejectionUsage, rejections as table } from '../schema/tables.js'
 import { submissionBytes } from './add-rejections.js'

@@ -1,5 +1,4 @@
-import type { Database } from '../database/connection.js'
-import { bytea, selectList, statement } from '../database/statement.js'
+import { bytea, type Database, selectList, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { resubmissions } from '../schema/tables.js'
 import type { Removal, Resubmissions } from './types.js'

@@ -1,9 +1,8 @@
 import pg from 'pg'
-import { StoreError } from '../errors.js'
-import type { PostgresOptions } from '../options.js'
 import { readers } from './column-types.js'
 import { type Driver, type Executor, runTransaction } from './connection.js'
-import { toStoreError } from './driver-errors.js'
+import { toDatabaseError } from './driver-errors.js'
+import { DatabaseError } from './errors.js'
 import { toText } from './parameters.js'
 
 /**
@@ -11,6 +10,23 @@ import { toText } from './parameters.js'
  * lost.
  */
 const answerGrace = 2_000
+
+/** A PostgreSQL server. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string
+  /** The most connections to open. Default 10. */
+  readonly maxConnections?: number
+  /** How long to wait for the server, or for a free connection, in milliseconds. Default 10,000. */
+  readonly connectTimeoutMs?: number
+  /** How long one statement may take, including the wait for a lock, in milliseconds. Default 30,000. */
+  readonly statementTimeoutMs?: number
+  /**
+   * How long a transaction may stay idle before the server rolls it back and closes its connection, in
+   * milliseconds. Default 60,000.
+   */
+  readonly idleInTransactionTimeoutMs?: number
+}
 
 /** A pool of connections to a PostgreSQL server. */
 export function openPostgres(options: PostgresOptions): Driver {
@@ -31,7 +47,7 @@ export function openPostgres(options: PostgresOptions): Driver {
           })
           return { rows, fields, changed: rowCount ?? 0 }
         } catch (error) {
-          throw toStoreError(error)
+          throw toDatabaseError(error)
         }
       },
     }
@@ -47,7 +63,7 @@ export function openPostgres(options: PostgresOptions): Driver {
     try {
       return await pool.connect()
     } catch (error) {
-      throw toStoreError(error)
+      throw toDatabaseError(error)
     }
   }
 
@@ -57,21 +73,28 @@ export function openPostgres(options: PostgresOptions): Driver {
 
     async transaction(work) {
       const client = await checkOut()
-      let lost: StoreError | undefined
+      let lost: DatabaseError | undefined
       const lose = (error: Error) => {
-        lost = toStoreError(error)
+        lost = toDatabaseError(error)
       }
       client.on('error', lose)
       const own = executor(client)
+      const run: Executor['run'] = async (text, parameters) => {
+        try {
+          return await own.run(text, parameters)
+        } catch (error) {
+          if (isUnavailable(error)) lose(error)
+          throw error
+        }
+      }
       try {
         // READ COMMITTED: statements after the ledger's lock must see what its previous holder committed.
-        await own.run('BEGIN ISOLATION LEVEL READ COMMITTED', [])
-        const result = await runTransaction(own, work)
-        await own.run('COMMIT', [])
+        await run('BEGIN ISOLATION LEVEL READ COMMITTED', [])
+        const result = await runTransaction({ run }, work)
+        await run('COMMIT', [])
         return result
       } catch (error) {
-        if (isUnavailable(error)) lose(error)
-        else await own.run('ROLLBACK', []).catch(lose)
+        if (lost === undefined) await own.run('ROLLBACK', []).catch(lose)
         throw lost ?? error
       } finally {
         client.off('error', lose)
@@ -86,8 +109,8 @@ export function openPostgres(options: PostgresOptions): Driver {
   }
 }
 
-function isUnavailable(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.code === 'STORE_UNAVAILABLE'
+function isUnavailable(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.code === 'DATABASE_UNAVAILABLE'
 }
 
 function poolConfig(options: PostgresOptions): pg.PoolConfig {
@@ -110,8 +133,8 @@ function poolConfig(options: PostgresOptions): pg.PoolConfig {
 /** Checked here because the driver's own error quotes a malformed URL, password included. */
 function checkedUrl(url: string): string {
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) return url
-  throw new StoreError(
-    'STORE_CONFIGURATION',
+  throw new DatabaseError(
+    'DATABASE_CONFIGURATION',
     'The url is malformed: it must read postgres://user:password@host:port/database',
   )
 }

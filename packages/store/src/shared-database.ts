@@ -1,6 +1,4 @@
-import type { Driver, Executor } from './connection.js'
-import type { Parameter } from './parameters.js'
-
+import type { Driver, Executor, Parameter } from '@ratatosk/database'
 /** Runs statements. They name the schema of their tables themselves. */
 export interface SharedConnection {
   /**

@@ -1,6 +1,6 @@
 import type { Column, GetColumnData } from 'drizzle-orm'
-import { StoreError } from '../errors.js'
 import { columnTypes, lastBuiltInType } from './column-types.js'
+import { DatabaseError } from './errors.js'
 
 /** The type of a result column that is computed rather than read from a table. */
 export interface Computed<T> {
@@ -68,7 +68,7 @@ export function selectList(columns: { readonly [name: string]: Column }, table?:
     .join(', ')
 }
 
-/** @throws StoreError `STORE_FAILED` where a statement does not return what it declares. */
+/** @throws DatabaseError `DATABASE_FAILED` where a statement does not return what it declares. */
 export function checkFields({ returns, text }: Statement<Shape>, fields: readonly Field[]): void {
   const wrong = Object.entries(returns).flatMap(([name, column]) => {
     const type = 'sqlType' in column ? column.sqlType : column.getSQLType()
@@ -77,7 +77,7 @@ export function checkFields({ returns, text }: Statement<Shape>, fields: readonl
   })
   if (wrong.length === 0 && fields.length === Object.keys(returns).length) return
   const reported = fields.map(({ name, dataTypeID }) => `${name} ${dataTypeID}`).join(', ')
-  throw new StoreError('STORE_FAILED', 'A statement does not return the columns that it declares', {
+  throw new DatabaseError('DATABASE_FAILED', 'A statement does not return the columns that it declares', {
     cause: new Error(`Declared: ${wrong.join(', ')}. Returned: ${reported}. ${text}`),
   })
 }

@@ -1,10 +1,10 @@
-import { StoreError } from '../errors.js'
+import { DatabaseError } from './errors.js'
 
 /** Validates the name of a schema and quotes it for use in SQL. */
 export function quoteSchema(name: string): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name) || name.startsWith('pg_')) {
-    throw new StoreError(
-      'STORE_CONFIGURATION',
+    throw new DatabaseError(
+      'DATABASE_CONFIGURATION',
       'The schema name must have 1 to 63 characters of a-z, 0-9 and _, must not start with a digit or with pg_',
     )
   }

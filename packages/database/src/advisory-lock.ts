@@ -18,10 +18,7 @@ export async function lookUpByIndex(connection: Connection): Promise<void> {
  *
  * @param purpose what the lock guards within the connection's schema
  */
-export async function advisoryLock(
-  connection: Connection,
-  purpose: 'ledger' | 'blocks' | 'archive' | 'rejections' | 'migrations',
-): Promise<void> {
+export async function advisoryLock(connection: Connection, purpose: string): Promise<void> {
   await connection.execute(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0)), ${settings}`, [
     `ratatosk ${purpose} of ${connection.schema}`,
   ])

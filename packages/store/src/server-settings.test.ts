@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStore } from '../open-store.js'
-import { databaseUrl, describeEveryBackend, postgresql, type TestStore } from '../test/backends.js'
+import { openStore } from './open-store.js'
 import { type ServerSetting, serverWarnings } from './server-settings.js'
+import { databaseUrl, describeEveryBackend, postgresql, type TestStore } from './test/backends.js'
 
 function setting(name: string, setting: string, unit: string | null = null): ServerSetting {
   return { name, setting, unit, shown: `${setting}${unit ?? ''}` }

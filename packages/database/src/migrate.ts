@@ -1,11 +1,8 @@
-import { fileURLToPath } from 'node:url'
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
-import { advisoryLock } from '../database/advisory-lock.js'
-import type { Connection, Database } from '../database/connection.js'
-import { bool, type Computed, statement } from '../database/statement.js'
-import { StoreError } from '../errors.js'
-
-const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
+import { advisoryLock } from './advisory-lock.js'
+import type { Connection, Database } from './connection.js'
+import { DatabaseError } from './errors.js'
+import { bool, type Computed, statement } from './statement.js'
 
 /** The schema's name in the generated files. */
 const generatedSchema = '"ratatosk"'
@@ -26,20 +23,20 @@ const createJournal = `
     applied_at timestamptz NOT NULL DEFAULT now()
   )`
 
-/** The migrations of this version, oldest first. */
-export function readMigrations(): readonly MigrationMeta[] {
+/** The migrations that drizzle-kit generated into a folder, oldest first. */
+export function readMigrations(migrationsFolder: string): readonly MigrationMeta[] {
   return readMigrationFiles({ migrationsFolder })
 }
 
 /** Applies the migrations that a schema lacks, in one transaction, one process at a time. */
-export async function migrate(database: Database, migrations = readMigrations()): Promise<void> {
+export async function migrate(database: Database, migrations: readonly MigrationMeta[]): Promise<void> {
   await database.transaction(async (connection) => {
     await advisoryLock(connection, 'migrations')
     const done = await appliedMigrations(connection)
     done.forEach(({ hash }, position) => {
       if (migrations[position]?.hash !== hash) {
-        throw new StoreError(
-          'STORE_SCHEMA_MISMATCH',
+        throw new DatabaseError(
+          'DATABASE_SCHEMA_MISMATCH',
           `Another version of the node has migrated the schema ${connection.schema}: run that version, or use another schema`,
         )
       }

@@ -1,6 +1,4 @@
-import type { Database } from './connection.js'
-import { type Computed, nullable, statement } from './statement.js'
-
+import { type Computed, type Database, nullable, statement } from '@ratatosk/database'
 /** A setting of the PostgreSQL server under which the store loses data or speed. */
 export interface StoreWarning {
   readonly code: 'STORE_UNSAFE_SETTING' | 'STORE_SLOW_SETTING'

@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStore } from '../open-store.js'
-import type { Store } from '../store.js'
-import { databaseUrl, postgresql, randomSchema, type TestStore } from '../test/backends.js'
-import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
+import { openStore } from './open-store.js'
+import type { Store } from './store.js'
+import { databaseUrl, postgresql, randomSchema, type TestStore } from './test/backends.js'
+import { entry, outputOf, transaction, walletOf } from './test/transactions.js'
 
 const alice = walletOf('alice')
 const bob = walletOf('bob')

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
+import { inSchema, migrate } from '@ratatosk/database'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
 import { describe, expect, it } from 'vitest'
-import { inSchema } from '../database/connection.js'
 import { openStore } from '../open-store.js'
 import { describeEveryBackend } from '../test/backends.js'
 import { expectExactUsage, newRejection } from '../test/rejections.js'
 import { idOf } from '../test/transactions.js'
-import { migrate, readMigrations } from './migrate.js'
+import { storeMigrations } from './migrations.js'
 import * as tables from './tables.js'
 
 describeEveryBackend('migrations', (backend) => {
@@ -43,7 +43,7 @@ describeEveryBackend('migrations', (backend) => {
     const schema = `"${test.schema}"`
     try {
       await test.database.query(`DROP SCHEMA ${schema} CASCADE`)
-      await migrate(inSchema(test.driver, schema), readMigrations().slice(0, 6))
+      await migrate(inSchema(test.driver, schema), storeMigrations().slice(0, 6))
       const insert = `INSERT INTO ${schema}.rejections
         (submission_id, transaction_id, cbor, attempts, code, message, details, submitted_at, rejected_at)
         VALUES ($1, $2, $3, 1, 'FeeTooSmallUTxO', $4, $5::json, now(), $6::timestamptz)`

@@ -1,6 +1,6 @@
 import { columnTypes, readers } from './column-types.js'
 import { type Driver, type Executor, runTransaction } from './connection.js'
-import { toStoreError } from './driver-errors.js'
+import { toDatabaseError } from './driver-errors.js'
 import { toText } from './parameters.js'
 import type { Field } from './statement.js'
 
@@ -17,7 +17,7 @@ interface EmbeddedConnection {
   ): Promise<{ rows: Row[]; fields: Field[]; affectedRows?: number }>
 }
 
-/** The part of a PGlite instance that the store uses. */
+/** The part of a PGlite instance that this package uses. */
 export interface PGliteLike extends EmbeddedConnection {
   transaction<T>(work: (transaction: EmbeddedConnection) => Promise<T>): Promise<T>
 }
@@ -45,7 +45,7 @@ export function openPGlite(pglite: PGliteLike): Driver {
           }
         })
       } catch (error) {
-        throw failure?.reason === error ? error : toStoreError(error)
+        throw failure?.reason === error ? error : toDatabaseError(error)
       }
     },
 
@@ -64,7 +64,7 @@ function executor(connection: EmbeddedConnection): Executor {
         )
         return { rows, fields, changed: affectedRows ?? 0 }
       } catch (error) {
-        throw toStoreError(error)
+        throw toDatabaseError(error)
       }
     },
   }

@@ -1,11 +1,11 @@
-import { StoreError } from '../errors.js'
-import { toStoreError } from './driver-errors.js'
+import { toDatabaseError } from './driver-errors.js'
+import { DatabaseError } from './errors.js'
 import type { Parameter } from './parameters.js'
 import { checkFields, type Field, type Row, type Shape, type Statement } from './statement.js'
 
 /** What the drivers of PostgreSQL and PGlite have in common: one statement in, one result out. */
 export interface Executor {
-  /** @throws StoreError */
+  /** @throws DatabaseError */
   run(text: string, parameters: readonly Parameter[]): Promise<Result>
 }
 
@@ -23,14 +23,14 @@ export interface TransactionExecutor extends Executor {
    * Lets the transaction end only with a rollback, whatever its work does next. Returns the error, to be
    * thrown.
    */
-  doom(error: StoreError): StoreError
+  doom<E extends Error>(error: E): E
 }
 
 /** A database through one of the drivers. */
 export interface Driver extends Executor {
   /**
-   * Whether the database, without being told, reclaims the space of deleted rows and collects statistics for
-   * its planner.
+   * Whether the database reclaims the space of deleted rows and collects statistics for its planner by
+   * itself.
    */
   readonly autovacuum: boolean
   /**
@@ -41,16 +41,16 @@ export interface Driver extends Executor {
   close(): Promise<void>
 }
 
-/** Runs the store's statements in one schema. */
+/** Runs statements in one schema. */
 export interface Connection {
   /** The schema's quoted name. */
   readonly schema: string
-  /** @throws StoreError */
+  /** @throws DatabaseError */
   query<S extends Shape>(statement: Statement<S>, parameters?: readonly Parameter[]): Promise<Row<S>[]>
   /**
-   * Runs SQL whose rows nobody reads. Returns how many rows it changed.
+   * Runs SQL that returns no rows. Returns how many rows it changed.
    *
-   * @throws StoreError
+   * @throws DatabaseError
    */
   execute(text: string, parameters?: readonly Parameter[]): Promise<number>
 }
@@ -129,16 +129,15 @@ export async function runTransaction<T>(
   work: (transaction: TransactionExecutor) => Promise<T>,
 ): Promise<T> {
   let ended = false
-  let failure: StoreError | undefined
+  let failure: Error | undefined
   const transaction: TransactionExecutor = {
     async run(text, parameters) {
-      if (ended)
-        throw new StoreError('STORE_CLOSED', 'The transaction has ended: its ledger can no longer be used')
+      if (ended) throw new DatabaseError('DATABASE_CLOSED', 'The transaction has ended')
       if (failure !== undefined) throw failure
       try {
         return await executor.run(text, parameters)
       } catch (error) {
-        throw transaction.doom(toStoreError(error))
+        throw transaction.doom(toDatabaseError(error))
       }
     },
     doom(error) {

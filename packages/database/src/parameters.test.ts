@@ -1,11 +1,12 @@
-import { createPGlite } from '@ratatosk/test-kit'
+import { createPGlite, databaseUrl, whyMissing } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { databaseUrl, postgresql } from '../test/backends.js'
 import type { Driver } from './connection.js'
 import { bytesColumn, parameterRows } from './parameters.js'
 import { openPGlite } from './pglite.js'
 import { openPostgres } from './postgres.js'
+
+const withoutPostgres = (await whyMissing('PostgreSQL')) !== undefined
 
 const row = fc.record({
   bytes: fc.option(fc.uint8Array({ minLength: 1, maxLength: 40 }), { nil: undefined }),
@@ -15,7 +16,7 @@ const row = fc.record({
 })
 
 const drivers: readonly [name: string, missing: boolean, open: () => Promise<Driver>][] = [
-  ['PostgreSQL', postgresql.missing !== undefined, async () => openPostgres({ url: databaseUrl })],
+  ['PostgreSQL', withoutPostgres, async () => openPostgres({ url: databaseUrl })],
   ['PGlite', false, async () => openPGlite(await createPGlite())],
 ]
 

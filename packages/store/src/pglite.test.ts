@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { createPGlite } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStore } from '../open-store.js'
-import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
+import { openStore } from './open-store.js'
+import { entry, outputOf, transaction, walletOf } from './test/transactions.js'
 
 const alice = walletOf('alice')
 const bob = walletOf('bob')
@@ -54,7 +54,7 @@ describe('a PGlite with a data directory', () => {
 
 /** A program that applies one batch and is killed after it has written another. It runs what is built. */
 function victim(directory: string): string {
-  const built = (path: string) => JSON.stringify(new URL(`../../dist/${path}`, import.meta.url))
+  const built = (path: string) => JSON.stringify(new URL(`../dist/${path}`, import.meta.url))
   return `
     import { PGlite } from ${JSON.stringify(import.meta.resolve('@electric-sql/pglite'))}
     import { openStore } from ${built('index.js')}

@@ -1,0 +1,40 @@
+export { advisoryLock, lookUpByIndex } from './advisory-lock.js'
+export {
+  type Connection,
+  type Database,
+  type Driver,
+  type Executor,
+  inSchema,
+  queryInIndexOrder,
+  type Result,
+  type Transaction,
+  type TransactionExecutor,
+} from './connection.js'
+export {
+  DatabaseError,
+  type DatabaseErrorCode,
+  type DatabaseErrorOptions,
+  isDatabaseError,
+} from './errors.js'
+export { bounded, keysetPages, maxPageBytes, maxPageRows } from './keyset-pages.js'
+export { migrate, readMigrations } from './migrate.js'
+export { bytesColumn, type Parameter, parameterRows, toHex } from './parameters.js'
+export { openPGlite, type PGliteLike } from './pglite.js'
+export { openPostgres, type PostgresOptions } from './postgres.js'
+export { quoteSchema } from './schema-name.js'
+export {
+  bool,
+  bytea,
+  type Computed,
+  type Field,
+  int4,
+  int8,
+  nullable,
+  type Row,
+  type Shape,
+  type Statement,
+  selectList,
+  statement,
+  timestamptz,
+} from './statement.js'
+export { createVacuum, keepVacuumed, type Vacuum } from './vacuum.js'

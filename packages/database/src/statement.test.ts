@@ -1,0 +1,84 @@
+import { createPGlite, databaseUrl, randomName, whyMissing } from '@ratatosk/test-kit'
+import { bigint, pgSchema, text, timestamp } from 'drizzle-orm/pg-core'
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
+import { type Database, type Driver, inSchema } from './connection.js'
+import { openPGlite } from './pglite.js'
+import { openPostgres } from './postgres.js'
+import { bytea, int4, int8, nullable, type Row, selectList, statement } from './statement.js'
+
+const withoutPostgres = (await whyMissing('PostgreSQL')) !== undefined
+
+const leases = pgSchema('ratatosk').table('leases', {
+  name: text().primaryKey(),
+  token: bigint({ mode: 'bigint' }).notNull(),
+  expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
+})
+
+const drivers: readonly [name: string, missing: boolean, open: () => Promise<Driver>][] = [
+  ['PostgreSQL', withoutPostgres, async () => openPostgres({ url: databaseUrl })],
+  ['PGlite', false, async () => openPGlite(await createPGlite())],
+]
+
+describe.each(drivers)('statements on %s', (_, missing, open) => {
+  describe.skipIf(missing)('of a schema', () => {
+    const name = randomName()
+    let driver: Driver
+    let database: Database
+
+    beforeAll(async () => {
+      driver = await open()
+      database = inSchema(driver, `"${name}"`)
+      await database.execute(`CREATE SCHEMA "${name}"`)
+      await database.execute(`CREATE TYPE ratatosk.state AS ENUM ('built')`)
+      await database.execute(
+        'CREATE TABLE ratatosk.leases (name text PRIMARY KEY, token bigint, expires_at timestamptz)',
+      )
+    })
+
+    afterAll(async () => {
+      await database.execute(`DROP SCHEMA "${name}" CASCADE`)
+      await driver.close()
+    })
+
+    it('return rows as the tables declare them', async () => {
+      const { name, token, expiresAt } = leases
+      const row = { name, token, expiresAt }
+      await database.execute(`INSERT INTO ratatosk.leases VALUES ('job', 1, now())`)
+      const [lease] = await database.query(
+        statement(row, `SELECT ${selectList(row)} FROM ratatosk.leases WHERE name = $1`),
+        ['job'],
+      )
+      expect(lease).toEqual({ name: 'job', token: 1n, expiresAt: expect.any(Date) })
+      expectTypeOf<Row<typeof row>>().toEqualTypeOf<{
+        readonly name: string
+        readonly token: bigint
+        readonly expiresAt: Date
+      }>()
+    })
+
+    it.each([
+      ['a column of another type', { count: int8 }, 'SELECT 1 AS count'],
+      ['a column of another name', { count: int4 }, 'SELECT 1 AS number'],
+      ['a missing column', { count: int4, first: nullable(int8) }, 'SELECT 1 AS count'],
+      ['an additional column', { count: int4 }, 'SELECT 1 AS count, 2 AS more'],
+      ['a built-in type instead of an enumeration', { state: bytea }, `SELECT 'built' AS state`],
+    ])('are refused with %s', async (_, shape, text) => {
+      await expect(database.query(statement(shape, text))).rejects.toMatchObject({ code: 'DATABASE_FAILED' })
+    })
+
+    it('count the rows that they change', async () => {
+      const insert = `INSERT INTO ratatosk.leases (name, token, expires_at) VALUES ('a', 1, now()), ('b', 1, now())`
+      expect(await database.execute(insert)).toBe(2)
+      expect(
+        await database.execute("UPDATE ratatosk.leases SET token = 2 WHERE token = 1 AND name <> 'job'"),
+      ).toBe(2)
+      expect(await database.execute(`DELETE FROM ratatosk.leases WHERE name = 'a'`)).toBe(1)
+      expect(await database.execute(`DELETE FROM ratatosk.leases WHERE name = 'a'`)).toBe(0)
+    })
+
+    it('qualify columns with a table alias', () => {
+      const { token, expiresAt } = leases
+      expect(selectList({ token, until: expiresAt }, 'm')).toBe('m.token, m.expires_at AS "until"')
+    })
+  })
+})
