@@ -13,6 +13,7 @@ const shared = new Set([
   'store',
   'ledger-index',
   'queue',
+  'roots',
   'sequencer',
   'faucet-payer',
   'follower',

@@ -15,8 +15,8 @@ import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatos
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { type LedgerIndex, openIndex } from '@ratatosk/ledger-index'
 import { readStateQueue, soundBlocks } from '@ratatosk/protocol'
-import { openProver, type Prover } from '@ratatosk/prover'
 import { createSubmissionQueue } from '@ratatosk/queue'
+import { openProver, openRoots, type Prover } from '@ratatosk/roots'
 import {
   type AbsentAdministrator,
   type Administrator,
@@ -24,7 +24,6 @@ import {
   createSequencer,
   estimateDailyCost,
   type Operations,
-  openRoots,
   type Sequencer,
   serveOperations,
 } from '@ratatosk/sequencer'

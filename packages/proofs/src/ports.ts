@@ -29,7 +29,7 @@ export interface TransactionProof extends HeldProof {
 }
 
 /**
- * Makes proofs; `openProver` of `@ratatosk/prover` satisfies it. An error with a positive number
+ * Makes proofs; `openProver` of `@ratatosk/roots` satisfies it. An error with a positive number
  * `retryAfterMs` is answered 503.
  */
 export interface Prover {

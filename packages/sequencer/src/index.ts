@@ -1,12 +1,6 @@
 export { maxBlockBytes } from './blocks/prepare-block.js'
 export { createSequencer } from './create-sequencer.js'
-export {
-  isRootsError,
-  isSequencerError,
-  RootsError,
-  type RootsErrorCode,
-  SequencerError,
-} from './errors.js'
+export { isSequencerError, SequencerError } from './errors.js'
 export { operationUnderWay } from './lease.js'
 export { createOperations } from './remote/create-operations.js'
 export { serveOperations } from './remote/serve-operations.js'
@@ -16,8 +10,6 @@ export type {
   OperationsServer,
   ServeOperationsOptions,
 } from './remote/types.js'
-export { openRoots } from './roots/open-roots.js'
-export type { BlockRoots, OutputProof, Roots, RootsOptions, UnspentOutput } from './roots/types.js'
 export {
   type CostSettings,
   commitDefaults,

@@ -1,8 +1,8 @@
 import type { Authority, Layer1, Wallet } from '@ratatosk/layer1'
 import type { Log, Operation, OperationDetails, OperationResult, RefusalCode } from '@ratatosk/ports'
 import type { Contracts } from '@ratatosk/protocol'
+import type { Roots } from '@ratatosk/roots'
 import type { BlockState, LedgerEntry, Store } from '@ratatosk/store'
-import type { Roots } from './roots/types.js'
 
 /** A durable step: it survives a crash of the process. */
 export type Step =

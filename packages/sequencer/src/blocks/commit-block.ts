@@ -6,13 +6,13 @@ import {
   type RegistryElement,
   type RootElement,
 } from '@ratatosk/protocol'
+import type { BlockRoots } from '@ratatosk/roots'
 import type { Block, NewBlock, OrderedTransaction } from '@ratatosk/store'
 import type { BuiltTransaction } from '@ratatosk/transaction'
 import { emptyRoot } from '@ratatosk/trie'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
 import { readReferenceScripts } from '../operations/reference-scripts.js'
-import type { BlockRoots } from '../roots/types.js'
 import { blockLine } from './block-states.js'
 import { dropExpired } from './drop-expired.js'
 import { alignRoots } from './ledger-state.js'

@@ -1,8 +1,8 @@
 import { bodyOf, deriveBlock } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
+import type { Roots } from '@ratatosk/roots'
 import { createMemoryStore, createTrie, type Entry, proofToCbor, type Trie } from '@ratatosk/trie'
-import type { Roots } from '../roots/types.js'
 
 /** The output that a liar claims: nobody paid it. CBOR of reference and output. */
 export const ghost = {

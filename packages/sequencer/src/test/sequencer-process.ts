@@ -1,11 +1,11 @@
 import { createKupmiosLayer1, keyAuthority, openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { initRegistry } from '@ratatosk/protocol'
+import { openRoots } from '@ratatosk/roots'
 import { openStore } from '@ratatosk/store'
 import { databaseUrl, fundsOf, keyOf, logOf } from '@ratatosk/test-kit'
 import type { WalletKeys } from '@ratatosk/transaction'
 import { createSequencer } from '../create-sequencer.js'
-import { openRoots } from '../roots/open-roots.js'
 import { acceptingAll } from './accept.js'
 import {
   administratorKeys,

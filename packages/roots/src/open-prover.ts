@@ -8,9 +8,8 @@ import {
 } from '@ratatosk/ledger'
 import type { Block, LedgerEntry, Store } from '@ratatosk/store'
 import { ProverBusyError } from './errors.js'
-import { TransactionsMaps } from './maps.js'
-
-export { ProverBusyError } from './errors.js'
+import { TransactionsMaps } from './transactions-maps.js'
+import type { Roots } from './types.js'
 
 /** The state or the block that something is proved against. */
 export type Against =
@@ -53,14 +52,8 @@ export interface ProverOptions {
       'byHash' | 'byHeight' | 'confirmed' | 'unmerged' | 'ofTransaction' | 'transactionsOf'
     >
   }
-  /** The states of the unspent outputs; `openRoots` of `@ratatosk/sequencer` is one. */
-  readonly roots: {
-    root(): Promise<Uint8Array>
-    prove(
-      root: Uint8Array,
-      outref: Uint8Array,
-    ): Promise<{ readonly isUnspent: boolean; readonly proof: Uint8Array } | undefined>
-  }
+  /** The states of the unspent outputs; `openRoots` opens them. */
+  readonly roots: Pick<Roots, 'root' | 'prove'>
   /** The outputs that the ledger began with. */
   readonly genesis: readonly LedgerEntry[]
   /** The most proofs that are made at a time; others are refused. @defaultValue 32 */
@@ -115,7 +108,6 @@ export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOpt
     ({ reference, output }) => [encodeOutputReference(reference), output] as const,
   )
   let pending = 0
-  let building: Promise<unknown> = Promise.resolve()
 
   async function bounded<T>(work: () => Promise<T>): Promise<T> {
     if (pending >= maxPending) throw new ProverBusyError()
@@ -179,13 +171,11 @@ export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOpt
     const key = isThere
       ? transactionKey(place.position)
       : encodeOutputReference({ transactionId: id, index: 0 })
-    const { root, value, proof } = await inTurn(() =>
-      maps.prove(toHex(block.headerHash), key, {
-        transactions: () => store.blocks.transactionsOf(block.headerHash),
-        producers,
-        genesis: genesisEntries,
-      }),
-    )
+    const { root, value, proof } = await maps.prove(toHex(block.headerHash), key, {
+      transactions: () => store.blocks.transactionsOf(block.headerHash),
+      producers,
+      genesis: genesisEntries,
+    })
     return { ...heading(block), position: isThere ? place.position : undefined, root, key, value, proof }
   }
 
@@ -198,13 +188,6 @@ export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOpt
       found.push(...some.filter((cbor) => cbor !== undefined))
     }
     return found
-  }
-
-  /** One map at a time: two that are built together would need twice the memory. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = building.then(work)
-    building = done.catch(() => undefined)
-    return done
   }
 
   return {

@@ -1,4 +1,3 @@
-import { parentPort, workerData } from 'node:worker_threads'
 import {
   type BlockInterval,
   createDerivation,
@@ -11,97 +10,88 @@ import {
   transactionsRoot,
 } from '@ratatosk/block'
 import { encodeOutputReference, type ValidityInterval } from '@ratatosk/ledger'
-import { createMemoryStore, type Entry, isTrieError, proofToCbor } from '@ratatosk/trie'
+import { createMemoryStore, type Entry, proofToCbor } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
-import { markIdle } from './exit-guard.js'
-import {
-  type Fault,
-  type PackedBytes,
-  type Request,
-  type Response,
-  type ThreadData,
-  unpack,
-  unpackOutputs,
-} from './messages.js'
-import type { BlockRoots, Misfits, RootsOptions, UnspentOutput } from './types.js'
+import type { BlockRoots, Misfits, OutputProof, RootsOptions, UnspentOutput } from '../types.js'
+import { type PackedBytes, type PackedOutputs, unpack, unpackOutputs } from './packing.js'
+import { serve } from './serve.js'
 
-// The program of the roots' thread. It serves one request at a time, until it is told to close.
+// The program of the thread that keeps the unspent outputs and computes the roots of blocks.
 
-const port = parentPort
-if (port === null) throw new Error('This program runs only as a worker thread')
-
-const { options, busy }: ThreadData = workerData
+let trie: OutputTrie | undefined
 let rebuild: Rebuild | undefined
 let ahead: Ahead | undefined
 
 /** Nodes that are freed at once: some 10 ms. */
 const freedAtOnce = 3000
 
-try {
-  const trie = open(options)
-  port.on('message', (request: Request) => {
-    void answer(trie, request)
-      .then(
-        (answer) => say({ answer }),
-        (error: unknown) => say({ fault: faultOf(error) }),
-      )
-      .finally(() => {
-        if (request.kind === 'close') port.close()
-      })
-  })
-  say({ answer: undefined })
-} catch (error) {
-  say({ fault: faultOf(error) })
+const handlers = {
+  open({ path, history = 64 }: RootsOptions): void {
+    const store = path === undefined ? createMemoryStore() : openLmdbStore({ path, freesLater: true })
+    trie = createOutputTrie({ store, history })
+  },
+
+  root: () => Uint8Array.from(opened().root),
+
+  apply: (transactions: PackedBytes) => apply(contentOf(transactions)),
+
+  applyWithin: (request: { readonly transactions: PackedBytes; readonly interval: BlockInterval }) =>
+    applyWithin(contentOf(request.transactions), request.interval),
+
+  prepare: (request: { readonly transactions: PackedBytes; readonly after: number }) =>
+    prepare(request.transactions, request.after),
+
+  /** Frees a piece; returns how many nodes are left. */
+  free: () => opened().free(freedAtOnce),
+
+  revert(root: Uint8Array): boolean {
+    ahead = undefined
+    return opened().revert(root)
+  },
+
+  prove({
+    root,
+    outref,
+  }: {
+    readonly root: Uint8Array
+    readonly outref: Uint8Array
+  }): OutputProof | undefined {
+    const view = opened().at(root)
+    if (view === undefined) return undefined
+    const isUnspent = view.has(outref)
+    return { isUnspent, proof: proofToCbor(isUnspent ? view.prove(outref) : view.proveAbsence(outref)) }
+  },
+
+  /** Begins a rebuild with its first piece. Resolves when the trie can take the next piece. */
+  addToRebuild(piece: PackedOutputs): Promise<void> {
+    rebuild ??= beginRebuild(opened())
+    return rebuild.add(unpackOutputs(piece))
+  },
+
+  endRebuild(): Promise<Uint8Array> {
+    ahead = undefined
+    const ending = rebuild ?? beginRebuild(opened())
+    rebuild = undefined
+    return ending.end()
+  },
+
+  async abandonRebuild(): Promise<void> {
+    const abandoned = rebuild
+    rebuild = undefined
+    await abandoned?.abandon()
+  },
+
+  close: () => trie?.close(),
 }
 
-function open({ path, history = 64 }: RootsOptions): OutputTrie {
-  return createOutputTrie({
-    store: path === undefined ? createMemoryStore() : openLmdbStore({ path, freesLater: true }),
-    history,
-  })
-}
+/** What the thread can be asked. */
+export type RootsHandlers = typeof handlers
 
-function say(response: Response): void {
-  markIdle(busy)
-  port?.postMessage(response)
-}
+serve(handlers)
 
-async function answer(trie: OutputTrie, { kind, request }: Request) {
-  switch (kind) {
-    case 'root':
-      return Uint8Array.from(trie.root)
-    case 'apply':
-      return apply(trie, contentOf(request))
-    case 'applyWithin':
-      return applyWithin(trie, contentOf(request.transactions), request.interval)
-    case 'prepare':
-      return prepare(trie, request.transactions, request.after)
-    case 'free':
-      return trie.free(freedAtOnce)
-    case 'revert':
-      ahead = undefined
-      return trie.revert(request)
-    case 'prove': {
-      const view = trie.at(request.root)
-      if (view === undefined) return undefined
-      const isUnspent = view.has(request.outref)
-      const proof = isUnspent ? view.prove(request.outref) : view.proveAbsence(request.outref)
-      return { isUnspent, proof: proofToCbor(proof) }
-    }
-    case 'beginRebuild':
-      rebuild = beginRebuild(trie)
-      return undefined
-    case 'addToRebuild':
-      return rebuild?.add(unpackOutputs(request))
-    case 'endRebuild':
-      ahead = undefined
-      return rebuild?.end()
-    case 'abandonRebuild':
-      return rebuild?.abandon()
-    case 'close':
-      await trie.close()
-      return undefined
-  }
+function opened(): OutputTrie {
+  if (trie === undefined) throw new Error('The trie is not open')
+  return trie
 }
 
 /**
@@ -152,15 +142,15 @@ function beginsWith({ bytes, ends }: PackedBytes, pieces: readonly PackedBytes[]
   return true
 }
 
-function prepare(trie: OutputTrie, packed: PackedBytes, after: number): number {
+function prepare(packed: PackedBytes, after: number): number {
   const content = after === 0 ? { intervals: [], derivation: createDerivation(), packed: [] } : ahead
   ahead = undefined
   if (content?.intervals.length !== after) return 0
   try {
     addTo(content, unpack(packed))
-    trie.prepareDerivation(content.derivation)
+    opened().prepareDerivation(content.derivation)
   } catch (error) {
-    // Whoever applies the block is told.
+    // `apply` reports it.
     if (isBlockError(error)) return 0
     throw error
   }
@@ -169,7 +159,8 @@ function prepare(trie: OutputTrie, packed: PackedBytes, after: number): number {
   return content.intervals.length
 }
 
-async function apply(trie: OutputTrie, { derivation }: Content): Promise<BlockRoots> {
+async function apply({ derivation }: Content): Promise<BlockRoots> {
+  const trie = opened()
   const before = Uint8Array.from(trie.root)
   const derived = trie.applyDerivation(derivation)
   try {
@@ -180,11 +171,7 @@ async function apply(trie: OutputTrie, { derivation }: Content): Promise<BlockRo
   }
 }
 
-async function applyWithin(
-  trie: OutputTrie,
-  content: Content,
-  interval: BlockInterval,
-): Promise<BlockRoots | Misfits> {
+async function applyWithin(content: Content, interval: BlockInterval): Promise<BlockRoots | Misfits> {
   const expired: number[] = []
   const notBegun: number[] = []
   for (const [position, validity] of content.intervals.entries()) {
@@ -193,17 +180,17 @@ async function applyWithin(
     else if (fit !== 'within') expired.push(position)
   }
   if (expired.length + notBegun.length > 0) return { expired, notBegun }
-  return apply(trie, content)
+  return apply(content)
 }
 
 /** A rebuild of the trie whose pieces arrive one by one. */
 interface Rebuild {
   /** Resolves when the trie has taken the piece. */
-  add(piece: readonly UnspentOutput[]): Promise<undefined>
+  add(piece: readonly UnspentOutput[]): Promise<void>
   /** Builds the trie. Resolves with its root. */
   end(): Promise<Uint8Array>
   /** Leaves the trie as it was. */
-  abandon(): Promise<undefined>
+  abandon(): Promise<void>
 }
 
 function beginRebuild(trie: OutputTrie): Rebuild {
@@ -218,7 +205,6 @@ function beginRebuild(trie: OutputTrie): Rebuild {
     async add(piece) {
       // A failed rebuild has the reason; the feed would only report that nothing reads it.
       await Promise.race([built, feed.write(piece)])
-      return undefined
     },
 
     async end() {
@@ -229,7 +215,6 @@ function beginRebuild(trie: OutputTrie): Rebuild {
     async abandon() {
       await feed.abort()
       await built.catch(() => undefined)
-      return undefined
     },
   }
 }
@@ -239,22 +224,4 @@ async function* entriesOf(pieces: AsyncIterable<readonly UnspentOutput[]>): Asyn
     for (const { transactionId, index, output } of piece)
       yield [encodeOutputReference({ transactionId, index }), output]
   }
-}
-
-function faultOf(error: unknown): Fault {
-  if (isBlockError(error)) {
-    const { code, message, reference, position } = error
-    return {
-      code,
-      message,
-      ...(reference !== undefined && { reference }),
-      ...(position !== undefined && { position }),
-    }
-  }
-  const message = error instanceof Error ? error.message : String(error)
-  if (isTrieError(error) && error.code === 'TRIE_STORE_CONFLICT')
-    return { code: 'ROOTS_STORE_CONFLICT', message }
-  if (isTrieError(error) && error.code === 'TRIE_STORE_CORRUPT')
-    return { code: 'ROOTS_STORE_CORRUPT', message }
-  return { code: 'ROOTS_FAILED', message }
 }

@@ -11,8 +11,8 @@ import { after, type Outputs, outputsOfGenesis, piecesOf, rootOf, successiveBloc
 import { temporaryFolder } from './test/open.js'
 
 const rounds = Number(process.env.RATATOSK_CRASH_ROUNDS ?? 3)
-const program = fileURLToPath(new URL('../../dist/roots/test/applying-process.js', import.meta.url))
-const exiting = fileURLToPath(new URL('../../dist/roots/test/exiting-process.js', import.meta.url))
+const program = fileURLToPath(new URL('../dist/test/applying-process.js', import.meta.url))
+const exiting = fileURLToPath(new URL('../dist/test/exiting-process.js', import.meta.url))
 
 test(`a process killed ${rounds} times leaves the root before a block or after it`, {
   timeout: 60_000 + rounds * 10_000,

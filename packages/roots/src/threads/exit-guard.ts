@@ -1,10 +1,10 @@
-/** Shared by the main thread and the roots' thread: 1 while the main thread waits for an answer. */
+/** Shared by the main thread and a thread that it asks: 1 while the main thread waits for an answer. */
 export type Busy = Int32Array<SharedArrayBuffer>
 
 /**
- * Delays the end of the process until the roots' thread is idle. `process.exit()`, which also follows an
- * uncaught error, stops threads wherever they are; a thread stopped inside an LMDB transaction never ends,
- * and keeps the process from ending.
+ * Delays the end of the process until a thread is idle. `process.exit()`, which also follows an uncaught
+ * error, stops threads wherever they are; a thread stopped inside an LMDB transaction never ends, and keeps
+ * the process from ending.
  */
 export interface ExitGuard {
   readonly busy: Busy
@@ -15,11 +15,11 @@ export interface ExitGuard {
 }
 
 /** Longer than any transaction takes. After this time the process ends regardless. */
-const longestWaitMs = 60_000
+const maxWaitMs = 60_000
 
 export function createExitGuard(): ExitGuard {
   const busy = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  const wait = () => Atomics.wait(busy, 0, 1, longestWaitMs)
+  const wait = () => Atomics.wait(busy, 0, 1, maxWaitMs)
   process.once('exit', wait)
   return {
     busy,
@@ -28,7 +28,7 @@ export function createExitGuard(): ExitGuard {
   }
 }
 
-/** To be called on the roots' thread when a request is done. */
+/** To be called on the thread when a request is done. */
 export function markIdle(busy: Busy): void {
   Atomics.store(busy, 0, 0)
   Atomics.notify(busy, 0)

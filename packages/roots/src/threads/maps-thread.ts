@@ -1,17 +1,13 @@
-import { parentPort } from 'node:worker_threads'
 import { createDerivation, type Derivation, partsOf } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie, proofToCbor, type Trie } from '@ratatosk/trie'
-import type { Answer, Exchanges, MapProof, Question } from './maps-protocol.js'
+import { serve } from './serve.js'
 
 // The program of the thread that builds and keeps the transactions maps of blocks.
 
-const port = parentPort
-if (port === null) throw new Error('This program runs only as a worker thread')
-
-/** The most maps that are kept; that of a block of 10,000 transfers takes about 20 MB. */
-const mostMaps = 4
+/** Maps that are kept; that of a block of 10,000 transfers takes about 20 MB. */
+const maxMaps = 4
 
 interface BlockMap {
   readonly trie: Trie
@@ -22,25 +18,38 @@ const begun = new Map<string, Derivation>()
 /** The least recently used first. */
 const maps = new Map<string, BlockMap>()
 
-port.on('message', ({ id, kind, request }: Question) => {
-  void answer(kind, request).then(
-    (answer) => port.postMessage({ id, answer } satisfies Answer),
-    (error: unknown) => port.postMessage({ id, error: String(error) } satisfies Answer),
-  )
-})
-
-async function answer(kind: Question['kind'], request: Question['request']) {
-  switch (kind) {
-    case 'begin':
-      return begin(request as Exchanges['begin']['request'])
-    case 'finish':
-      return finish(request as Exchanges['finish']['request'])
-    case 'prove':
-      return prove(request as Exchanges['prove']['request'])
-  }
+/** Names a block and has the CBOR of its transactions, in block order. */
+interface BlockTransactions {
+  readonly block: string
+  readonly transactions: readonly Uint8Array[]
 }
 
-function begin({ block, transactions }: Exchanges['begin']['request']): Exchanges['begin']['answer'] {
+/** What a begun map needs to be finished. */
+interface MapInputs {
+  readonly block: string
+  /** CBOR of the producers that were found. */
+  readonly producers: readonly Uint8Array[]
+  readonly genesis: readonly (readonly [outref: Uint8Array, output: Uint8Array])[]
+}
+
+/** A proof of an entry of a transactions map, or of its absence. */
+export interface MapProof {
+  readonly root: Uint8Array
+  /** Undefined if the map has no such key. */
+  readonly value: Uint8Array | undefined
+  /** `proofToCbor` of `@ratatosk/trie`. */
+  readonly proof: Uint8Array
+}
+
+const handlers = { begin, finish, prove }
+
+/** What the thread can be asked. */
+export type MapsHandlers = typeof handlers
+
+serve(handlers)
+
+/** Begins a map. Returns the ids of the transactions that produced what the block spends and reads. */
+function begin({ block, transactions }: BlockTransactions): readonly Uint8Array[] {
   const derivation = createDerivation()
   for (const cbor of transactions) derivation.add(cbor)
   begun.set(block, derivation)
@@ -49,14 +58,10 @@ function begin({ block, transactions }: Exchanges['begin']['request']): Exchange
     const { transactionId } = decodeOutputReference(outref)
     producers.set(toHex(transactionId), transactionId)
   }
-  return { producers: [...producers.values()] }
+  return [...producers.values()]
 }
 
-async function finish({
-  block,
-  producers,
-  genesis,
-}: Exchanges['finish']['request']): Promise<Exchanges['finish']['answer']> {
+async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
   const derivation = begun.get(block)
   begun.delete(block)
   if (derivation === undefined) throw new Error('The map was not begun')
@@ -78,11 +83,11 @@ async function finish({
   await trie.rebuild(entries)
   maps.set(block, { trie, values })
   const [oldest] = maps.keys()
-  if (maps.size > mostMaps && oldest !== undefined) maps.delete(oldest)
-  return { root: trie.root }
+  if (maps.size > maxMaps && oldest !== undefined) maps.delete(oldest)
 }
 
-function prove({ block, key }: Exchanges['prove']['request']): MapProof | undefined {
+/** Proves an entry, or that there is none; undefined without the block's map. */
+function prove({ block, key }: { readonly block: string; readonly key: Uint8Array }): MapProof | undefined {
   const map = maps.get(block)
   if (map === undefined) return undefined
   maps.delete(block)

@@ -1,0 +1,46 @@
+/**
+ * Why the roots could not be computed.
+ *
+ * | code | meaning, and what to do |
+ * | --- | --- |
+ * | `ROOTS_STORE_CONFLICT` | Another process has written to the folder. Open it again, and give each process its own folder. |
+ * | `ROOTS_STORE_CORRUPT` | The folder holds something else. Remove it, open it again and rebuild. |
+ * | `ROOTS_THREAD_ENDED` | The thread failed; the call may have taken effect. In memory: open again and rebuild. With a folder: restart the process. |
+ * | `ROOTS_CLOSED` | Used after `close()`. |
+ * | `ROOTS_FAILED` | Any other failure, such as a full disk. Nothing has changed. |
+ */
+export type RootsErrorCode =
+  | 'ROOTS_STORE_CONFLICT'
+  | 'ROOTS_STORE_CORRUPT'
+  | 'ROOTS_THREAD_ENDED'
+  | 'ROOTS_CLOSED'
+  | 'ROOTS_FAILED'
+
+/** A failure of the thread that computes roots, or of its folder. */
+export class RootsError extends Error {
+  override readonly name = 'RootsError'
+
+  constructor(
+    readonly code: RootsErrorCode,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Whether a caught value is a {@link RootsError}; works across copies of the package. */
+export function isRootsError(value: unknown): value is RootsError {
+  return value instanceof Error && value.name === 'RootsError'
+}
+
+/** Too many proofs are being made. Ask again later. */
+export class ProverBusyError extends Error {
+  readonly code = 'PROVER_BUSY'
+  /** When to try again, in milliseconds. */
+  readonly retryAfterMs = 2000
+
+  constructor() {
+    super('Too many proofs are being made')
+    this.name = 'ProverBusyError'
+  }
+}

@@ -1,0 +1,65 @@
+import type { UnspentOutput } from '../types.js'
+
+/** Many byte strings in one buffer that can be transferred to another thread. */
+export interface PackedBytes {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** The offset at which each item ends. */
+  readonly ends: Uint32Array<ArrayBuffer>
+}
+
+/**
+ * Copies the items once. They are often views of a buffer that others share: such a view cannot be
+ * transferred, and a structured clone of it would copy the whole buffer.
+ */
+export function pack(items: readonly Uint8Array[]): PackedBytes {
+  const bytes = new Uint8Array(items.reduce((sum, { length }) => sum + length, 0))
+  const ends = new Uint32Array(items.length)
+  let end = 0
+  for (const [index, item] of items.entries()) {
+    bytes.set(item, end)
+    end += item.length
+    ends[index] = end
+  }
+  return { bytes, ends }
+}
+
+/** The items as views of the buffer. */
+export function unpack({ bytes, ends }: PackedBytes): Uint8Array[] {
+  let start = 0
+  return Array.from(ends, (end) => {
+    const item = bytes.subarray(start, end)
+    start = end
+    return item
+  })
+}
+
+/** The buffers for the transfer list of `postMessage`. */
+export function buffersOf(...packed: readonly PackedBytes[]): ArrayBuffer[] {
+  return packed.flatMap(({ bytes, ends }) => [bytes.buffer, ends.buffer])
+}
+
+/** Unspent outputs on their way to the thread. */
+export interface PackedOutputs {
+  readonly transactionIds: PackedBytes
+  readonly indexes: Uint16Array<ArrayBuffer>
+  readonly outputs: PackedBytes
+}
+
+/** @returns the packed outputs and their transfer list */
+export function packOutputs(outputs: readonly UnspentOutput[]): [PackedOutputs, ArrayBuffer[]] {
+  const packed = {
+    transactionIds: pack(outputs.map(({ transactionId }) => transactionId)),
+    indexes: Uint16Array.from(outputs, ({ index }) => index),
+    outputs: pack(outputs.map(({ output }) => output)),
+  }
+  return [packed, [...buffersOf(packed.transactionIds, packed.outputs), packed.indexes.buffer]]
+}
+
+export function unpackOutputs({ transactionIds, indexes, outputs }: PackedOutputs): UnspentOutput[] {
+  const ids = unpack(transactionIds)
+  return unpack(outputs).map((output, position) => ({
+    transactionId: ids[position] ?? new Uint8Array(),
+    index: indexes[position] ?? 0,
+    output,
+  }))
+}
