@@ -4,16 +4,25 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decisionsTable } from './decisions.mjs'
 import { prepare, root, run } from './prepare.mjs'
+import { pluginsTable, registeredRoutes, routesTable } from './routes.mjs'
 
 const checking = process.argv.includes('--check')
 if (!checking) prepare()
 
 const { settingsTables } = await import('../apps/node/dist/settings/table.js')
+const routes = await registeredRoutes()
+if (routes === undefined) console.log('The routes by role are left as they are: PostgreSQL does not respond.')
 
 /** Generated sections, between `<!-- name: … -->` and `<!-- /name -->`. */
 const sections = [
   { path: 'docs/settings.md', name: 'settings', write: settingsTables },
   { path: 'docs/decisions/README.md', name: 'decisions', write: decisionsTable },
+  ...(routes === undefined
+    ? []
+    : [
+        { path: 'docs/routes.md', name: 'routes', write: () => routesTable(routes) },
+        { path: 'README.md', name: 'plugins', write: () => pluginsTable(routes) },
+      ]),
 ]
 
 /** The formatter pads table cells; padding does not count as a difference. */

@@ -34,7 +34,7 @@ export async function tellBlockLife(
     return headers.some((header) => blocks.has(header)) ? undefined : true
   })
   story.say('The block is merged into the confirmed state and no longer in the state queue.')
-  story.say('There are no fraud proofs yet: the window is a delay, and nothing can remove an invalid block.')
+  story.say('During the window, a fraud proof or the administrator can remove an invalid block.')
 
   story.step('The merge keeps every transaction')
   for (const hash of hashes) {
