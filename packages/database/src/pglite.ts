@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { columnTypes, readers } from './column-types.js'
 import { type Driver, type Executor, runTransaction } from './connection.js'
 import { toDatabaseError } from './driver-errors.js'
@@ -20,7 +21,14 @@ interface EmbeddedConnection {
 /** The part of a PGlite instance that this package uses. */
 export interface PGliteLike extends EmbeddedConnection {
   transaction<T>(work: (transaction: EmbeddedConnection) => Promise<T>): Promise<T>
+  /** Runs each query of each connection, also within transactions. */
+  _runExclusiveQuery?<T>(query: () => Promise<T>): Promise<T>
 }
+
+/** Milliseconds of queries after which timers and sockets take their turn. */
+const turnLength = 10
+
+const yielding = new WeakSet<PGliteLike>()
 
 const conversions: EmbeddedQueryOptions = {
   parsers: readers,
@@ -29,6 +37,7 @@ const conversions: EmbeddedQueryOptions = {
 
 /** Uses a PGlite that its owner opened and will close. */
 export function openPGlite(pglite: PGliteLike): Driver {
+  yieldBetweenQueries(pglite)
   return {
     ...executor(pglite),
     autovacuum: false,
@@ -51,6 +60,32 @@ export function openPGlite(pglite: PGliteLike): Driver {
 
     async close() {},
   }
+}
+
+/**
+ * PGlite runs on this thread, and its promises resolve within one turn of the event loop. Without a pause, a loop of
+ * queries would keep timers and sockets waiting until its end.
+ */
+function yieldBetweenQueries(pglite: PGliteLike): void {
+  const { _runExclusiveQuery: run } = pglite
+  if (run === undefined || yielding.has(pglite)) return
+  yielding.add(pglite)
+  let turn: { readonly since: number; readonly over: Promise<void> } | undefined
+  const begin = () => {
+    const over = setImmediate().then(() => {
+      turn = undefined
+    })
+    return { since: performance.now(), over }
+  }
+  pglite._runExclusiveQuery = (query) =>
+    run.call(pglite, async () => {
+      turn ??= begin()
+      if (performance.now() - turn.since > turnLength) {
+        await turn.over
+        turn ??= begin()
+      }
+      return query()
+    }) as ReturnType<typeof query>
 }
 
 function executor(connection: EmbeddedConnection): Executor {

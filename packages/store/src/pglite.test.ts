@@ -94,6 +94,38 @@ describe('a given PGlite', () => {
     }
   })
 
+  it('lets timers and sockets take their turn between queries', async () => {
+    const pglite = await createPGlite()
+    const store = await openStore({ pglite })
+    let turns = 0
+    let done = false
+    const count = () => {
+      turns++
+      if (!done) setImmediate(count)
+    }
+    setImmediate(count)
+    const slow = 'SELECT pg_sleep(0.015)'
+    const five = async (query: () => Promise<unknown>) => {
+      for (let count = 0; count < 5; count++) await query()
+    }
+    try {
+      // The first query of a turn does not wait, and the first turn may have begun before.
+      for (const work of [
+        () => five(() => pglite.query(slow)),
+        () => Promise.all(Array.from({ length: 5 }, () => pglite.query(slow))),
+        () => pglite.transaction((transaction) => five(() => transaction.query(slow))),
+      ]) {
+        turns = 0
+        await work()
+        expect(turns).toBeGreaterThanOrEqual(3)
+      }
+    } finally {
+      done = true
+      await store.close()
+      await pglite.close()
+    }
+  })
+
   it('makes the store fail with STORE_CLOSED after its owner has closed it', async () => {
     const pglite = await createPGlite()
     const store = await openStore({ pglite })
