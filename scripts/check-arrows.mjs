@@ -13,7 +13,7 @@ const allowed = {
   apis: ['ground'],
   clients: [],
   parts: ['ground', 'base', 'apis', 'clients'],
-  work: ['ground', 'parts', 'work'],
+  work: ['ground', 'parts', 'work', 'apis'],
   plugins: ['ground', 'http'],
   apps: ['ground', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],
   tests: ['ground', 'tests'],

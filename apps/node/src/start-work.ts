@@ -10,11 +10,10 @@ import {
   type FaucetPayer,
   type FaucetWallet,
 } from '@ratatosk/faucet-payer'
-import { createFollower, type Follower, openEvidence } from '@ratatosk/follower'
+import { createFollower, type Follower, layer1Chain, openEvidence } from '@ratatosk/follower'
 import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { type LedgerIndex, openIndex } from '@ratatosk/ledger-index'
-import { readStateQueue, soundBlocks } from '@ratatosk/protocol'
 import { createSubmissionQueue } from '@ratatosk/queue'
 import { openProver, openRoots, type Prover } from '@ratatosk/roots'
 import {
@@ -310,22 +309,7 @@ async function startFollower(
       ? undefined
       : openEvidence({ dir: join(directory, 'invalid-blocks'), maxBytes })
   const follower = await createFollower({
-    chain: {
-      async read(signal) {
-        const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, { signal })
-        const queue = readStateQueue(contracts, utxos)
-        const { fault } = queue
-        const [root] = queue.roots
-        if (fault || root === undefined) {
-          throw new Error(`The state queue is broken: ${fault?.message ?? 'it has no root'}`)
-        }
-        return {
-          confirmed: root.datum.state,
-          // Those behind a removed block can never be merged.
-          blocks: soundBlocks(queue).map(({ datum }) => datum.header),
-        }
-      },
-    },
+    chain: layer1Chain(layer1, contracts),
     peers: settings.ARCHIVIST_PEERS ?? [],
     archive: storage.store.archive,
     genesis: genesis?.outputs ?? [],

@@ -55,4 +55,5 @@ export {
   type RootElement,
   readStateQueue,
   type StateQueue,
+  soundRoot,
 } from './state-queue.js'

@@ -5,10 +5,10 @@ import { ask } from '@ratatosk/test-kit/http'
 import { alice, aliceGenesis, bob, draft, first } from '@ratatosk/test-kit/ledger-apis'
 import t from 'tap'
 import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import { serveGateway } from '../test/layer2-gateway.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { runNode } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
-import { serveLayer2Alone } from '../test/served-layer2.js'
 
 // Several processes on two cores are slow.
 t.setTimeout(600_000)
@@ -139,12 +139,7 @@ t.test(
         GENESIS_FILE: genesisFile,
       })
     const victim = await validator()
-    const { url, store, close } = await serveLayer2Alone({
-      name: placement.DATABASE_SCHEMA ?? '',
-      validates: false,
-      timeoutMs: 2_000,
-    })
-    t.teardown(close)
+    const { url, store } = await serveGateway(t, placement.DATABASE_SCHEMA ?? '', 2_000)
     const half = transfers.length / 2
     let killed: Promise<unknown> | undefined
     const overtaken = await Promise.all(

@@ -3,6 +3,7 @@ import { apis, protocolParametersJson } from '@ratatosk/chain-apis'
 import { devWalletScript } from '@ratatosk/dev-wallet/script'
 import { testWallets } from '@ratatosk/devnet'
 import { sameOriginOnly } from '@ratatosk/http'
+import { type Finality, finalities, openLayer2Chain } from '@ratatosk/layer2-chain'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import type { LedgerIndex } from '@ratatosk/ledger-index'
 import { type NetworkInfo, network as networkPlugin } from '@ratatosk/network'
@@ -13,9 +14,13 @@ import { nodeVersion } from '../command-line.js'
 import type { NodeContext } from '../context.js'
 import { refuseForeignSockets } from '../server/cross-origin.js'
 import type { Storage } from '../storage/open-storage.js'
-import { layer2View } from './chain-view.js'
-import { type Finality, finalities, prefixes } from './finality.js'
-import { createSubmissions } from './submissions.js'
+
+/** Where the APIs of a finality are. */
+const prefixes: Readonly<Record<Finality, string>> = {
+  accepted: '/l2',
+  committed: '/l2/committed',
+  merged: '/l2/merged',
+}
 
 const paths = { blockfrost: '/blockfrost/api/v0', kupo: '/kupo', ogmios: '/ogmios' } as const
 
@@ -30,23 +35,17 @@ export async function serveLayer2(
   index: LedgerIndex,
   queue: Pick<SubmissionQueue, 'add'>,
 ): Promise<void> {
-  const submissions = createSubmissions({
-    queue,
-    store,
-    maxTransactionSize: settings.MAX_TX_SIZE,
-    timeoutMs: settings.LAYER2_SUBMIT_TIMEOUT_MS,
-    log,
-  })
   // A thread of its own, so that it takes none from validation.
   const evaluator = createEvaluator({ threads: 1, queueLimit: maxWaitingEvaluations })
   closing.defer(() => evaluator.close())
-  // Before the server closes, which waits for requests.
-  server.addHook('preClose', async () => submissions.close())
-  const parts = {
+  const layer2 = openLayer2Chain({
     store,
     index,
-    submissions,
+    queue,
     evaluator,
+    maxTransactionSize: settings.MAX_TX_SIZE,
+    submitTimeoutMs: settings.LAYER2_SUBMIT_TIMEOUT_MS,
+    log,
     parameters,
     slots: network.slots,
     networkMagic: network.magic,
@@ -54,11 +53,13 @@ export async function serveLayer2(
     maxBlockSize: maxBlockBytes,
     securityParameter: Math.max(1, Math.ceil(settings.MATURITY_WINDOW_MS / settings.COMMIT_INTERVAL_MS)),
     now: clock,
-  }
+  })
+  // Before the server closes, which waits for requests.
+  server.addHook('preClose', async () => layer2.close())
   await server.register(async (scope) => {
     refuseForeignSockets(scope, settings)
     for (const finality of finalities) {
-      await scope.register(apis, { chain: layer2View(finality, parts), prefix: prefixes[finality], paths })
+      await scope.register(apis, { chain: layer2.view(finality), prefix: prefixes[finality], paths })
     }
   })
   if (network.name === 'devnet') serveDevWallet(server)

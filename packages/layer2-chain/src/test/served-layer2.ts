@@ -5,7 +5,7 @@ import { decodeTransactionOutput, timeToSlot } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { openIndex } from '@ratatosk/ledger-index'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
-import { type LedgerEntry, openStore, type Store } from '@ratatosk/store'
+import { type LedgerEntry, openStore } from '@ratatosk/store'
 import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys } from '@ratatosk/test-kit'
 import {
   aliceGenesis,
@@ -17,10 +17,8 @@ import {
 } from '@ratatosk/test-kit/ledger-apis'
 import { createValidationWorker } from '@ratatosk/workers'
 import fastify from 'fastify'
-import { layer2View } from '../layer2/chain-view.js'
-import { type Finality, finalities, genesisHash, prefixes } from '../layer2/finality.js'
-import { layer2Url } from '../layer2/serve.js'
-import { createSubmissions } from '../layer2/submissions.js'
+import { type Finality, finalities, genesisHash } from '../finality.js'
+import { openLayer2Chain } from '../open-layer2-chain.js'
 
 /** Pays itself, so that every block has a transaction. */
 const filler = testKey(9)
@@ -46,12 +44,10 @@ const genesis: readonly LedgerEntry[] = [
 })
 
 /**
- * A served layer 2 without layer 1: PostgreSQL, Redis, validation and index as in a node, and blocks that the
- * test makes.
+ * A served layer 2 without layer 1: PostgreSQL, Redis, validation and index as in a node. The test makes the
+ * blocks.
  */
 export interface ServedLayer2 {
-  readonly url: string
-  readonly store: Store
   /**
    * A ledger for the suites of `@ratatosk/test-kit/ledger-apis`, by the APIs of a finality; begins again for
    * each test.
@@ -60,57 +56,39 @@ export interface ServedLayer2 {
   close(): Promise<void>
 }
 
-/** Options of {@link serveLayer2Alone}. */
-export interface AloneOptions {
-  /** Schema and prefix; default: new ones, with the genesis of the suites. */
-  readonly name?: string
-  /** Whether this process validates. Default true. */
-  readonly validates?: boolean
-  /** How long a submission waits for its verdict, in milliseconds. */
-  readonly timeoutMs?: number
-}
-
-export async function serveLayer2Alone(options: AloneOptions = {}): Promise<ServedLayer2> {
-  const { name, validates = true, timeoutMs = 20_000 } = options
-  const schema = name ?? randomName()
+export async function serveLayer2(): Promise<ServedLayer2> {
+  const schema = randomName()
   const prefix = schema
   const parameters = devnetParameters()
   const store = await openStore({ url: databaseUrl, schema, maxConnections: 6 })
   const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix })
   const evaluator = createEvaluator({ threads: 1 })
-  if (name === undefined) await store.applyGenesis(genesis)
-  const worker = validates
-    ? createValidationWorker({
-        queue,
-        store,
-        parameters,
-        networkId: 0,
-        slots,
-        evaluator,
-        // Rejects at once what time could change.
-        maxAttempts: 1,
-      })
-    : undefined
-  await worker?.ready()
+  await store.applyGenesis(genesis)
+  const worker = createValidationWorker({
+    queue,
+    store,
+    parameters,
+    networkId: 0,
+    slots,
+    evaluator,
+    // Rejects at once what time could change.
+    maxAttempts: 1,
+  })
+  await worker.ready()
   const index = await openIndex({
     database: store.database,
     schema: `${schema}_index`,
     source: store.changes,
     genesis,
   })
-  const submissions = createSubmissions({
-    queue: createSubmissionQueue(queue),
-    store,
-    maxTransactionSize: parameters.maxTransactionSize,
-    timeoutMs,
-    log: { warn: (...args: unknown[]) => console.warn(...args) },
-  })
-  const server = fastify({ forceCloseConnections: true, rewriteUrl: layer2Url })
-  const parts = {
+  const layer2 = openLayer2Chain({
     store,
     index,
-    submissions,
+    queue: createSubmissionQueue(queue),
     evaluator,
+    maxTransactionSize: parameters.maxTransactionSize,
+    submitTimeoutMs: 20_000,
+    log: { warn: (...args: unknown[]) => console.warn(...args) },
     parameters,
     slots,
     networkMagic: aliceGenesis.networkMagic,
@@ -118,9 +96,10 @@ export async function serveLayer2Alone(options: AloneOptions = {}): Promise<Serv
     maxBlockSize: 90_112,
     securityParameter: 2_160,
     now: Date.now,
-  }
+  })
+  const server = fastify({ forceCloseConnections: true, routerOptions: { ignoreDuplicateSlashes: true } })
   for (const finality of finalities) {
-    await server.register(apis, { chain: layer2View(finality, parts), prefix: prefixes[finality] })
+    await server.register(apis, { chain: layer2.view(finality), prefix: `/${finality}` })
   }
   // As a node does: by default the system resets some of more than 511 connections that come at once.
   const url = await server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 })
@@ -130,7 +109,7 @@ export async function serveLayer2Alone(options: AloneOptions = {}): Promise<Serv
   let fillerFunds = 1_000_000_000n
 
   async function submit(cbor: Uint8Array): Promise<void> {
-    const result = await submissions.submit(cbor)
+    const result = await layer2.view('accepted').submit(cbor)
     if (result.kind !== 'accepted') throw new Error(`Not accepted: ${JSON.stringify(result, undefined, 1)}`)
   }
 
@@ -179,11 +158,9 @@ export async function serveLayer2Alone(options: AloneOptions = {}): Promise<Serv
   }
 
   return {
-    url,
-    store,
     openLedger: (finality) => async () => {
       await reset()
-      const base = url + prefixes[finality]
+      const base = `${url}/${finality}`
       return {
         layer: 2,
         blockfrost: `${base}/blockfrost/api/v0`,
@@ -203,14 +180,13 @@ export async function serveLayer2Alone(options: AloneOptions = {}): Promise<Serv
       }
     },
     async close() {
-      submissions.close()
+      layer2.close()
       await server.close()
-      await worker?.close()
+      await worker.close()
       await index.close()
       await queue.close()
       await store.close()
       await evaluator.close()
-      if (name !== undefined) return
       await inDatabase(`DROP SCHEMA "${schema}" CASCADE; DROP SCHEMA "${schema}_index" CASCADE`)
       await removeKeys(prefix)
     },

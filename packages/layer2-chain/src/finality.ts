@@ -4,7 +4,7 @@ import { blake2b224, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
 import type { BlockPosition, ChainBlock, ChainQueries } from '@ratatosk/store'
 
 /**
- * Which part of the ledger a view shows.
+ * The part of the ledger that a view shows.
  *
  * - `accepted`: everything that validation has accepted.
  * - `committed`: the blocks in the state queue on layer 1. A roll-back of layer 1 can take a block back.
@@ -12,14 +12,8 @@ import type { BlockPosition, ChainBlock, ChainQueries } from '@ratatosk/store'
  */
 export type Finality = 'accepted' | 'committed' | 'merged'
 
+/** Every {@link Finality}. */
 export const finalities = ['accepted', 'committed', 'merged'] as const satisfies readonly Finality[]
-
-/** Where the APIs of a finality are. */
-export const prefixes: Readonly<Record<Finality, string>> = {
-  accepted: '/l2',
-  committed: '/l2/committed',
-  merged: '/l2/merged',
-}
 
 const states = {
   accepted: undefined,
@@ -37,7 +31,7 @@ export interface Head {
   readonly block: ChainBlock | undefined
 }
 
-/** Stands for the block before the first one, as in its header. */
+/** Stands for the block before the first one, as in its header: 56 hex digits. */
 export const genesisHash = '00'.repeat(28)
 export const genesisTip: Tip = { height: 0, slot: 0n, hash: genesisHash }
 
@@ -51,7 +45,7 @@ export async function readHead(
   return { tip: tipOf(block, slots), lastSequence: block.lastSequence, block }
 }
 
-/** A block's slot is the one in which it ends. */
+/** The slot of a block is the slot in which it ends. */
 export function tipOf({ height, headerHash, endTime }: BlockPosition, slots: SlotConfig): Tip {
   return { height: Number(height), slot: timeToSlot(slots, endTime), hash: toHex(headerHash) }
 }

@@ -1,33 +1,26 @@
 import { fromHex } from '@ratatosk/cbor'
-import type { ChainChange, Tip } from '@ratatosk/chain-apis'
-import type { SlotConfig } from '@ratatosk/ledger'
+import type { ChainChange, ChainView, Tip } from '@ratatosk/chain-apis'
 import type { ChainQueries } from '@ratatosk/store'
 import { genesisTip, type Head } from './finality.js'
 
 interface Watched {
   head(): Promise<Head>
   readonly chain: Pick<ChainQueries, 'newestSequence' | 'byHash'>
-  readonly slots: SlotConfig
 }
 
-/** Milliseconds between two looks for changes. */
-const lookEveryMs = 250
-/** Blocks whose hashes are remembered, to find out how far a roll-back went. */
-const remembered = 2_160
+/** Poll interval in milliseconds. */
+const pollMs = 250
+/** Number of blocks whose hashes are kept to find out how far a roll-back went. */
+const maxSeen = 2_160
 
 /**
- * Tells of changes of a view. While anybody listens, looks for changes of the newest block and of the
- * mempool: one look for all listeners.
- *
- * @returns the `subscribe` of a `ChainView`
+ * Emits changes of a view; polls its newest block and the mempool while there are listeners, once for all of
+ * them.
  */
-export function watchChanges({
-  head,
-  chain,
-}: Watched): (listener: (change: ChainChange) => void) => () => void {
+export function watchChanges({ head, chain }: Watched): ChainView['subscribe'] {
   const listeners = new Set<(change: ChainChange) => void>()
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
+  let polling: Promise<void> | undefined
   /** The newest blocks that listeners may know, oldest first. */
   let seen: Tip[] = []
   let newestSequence: bigint | undefined
@@ -36,21 +29,20 @@ export function watchChanges({
     for (const listener of [...listeners]) listener(change)
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const [{ tip, block }, sequence] = await Promise.all([head(), chain.newestSequence()])
     const last = seen.at(-1)
-    if (last !== undefined && last.hash !== tip.hash) {
-      const follows = block !== undefined && (await isOnChain(last, tip))
-      if (follows) {
+    if (last === undefined) {
+      remember(tip)
+      // A listener may have read before the first poll.
+      emit({ type: 'block' })
+    } else if (last.hash !== tip.hash) {
+      if (block !== undefined && (await isOnChain(last, tip))) {
         remember(tip)
         emit({ type: 'block' })
       } else {
         await rollBack(tip)
       }
-    } else if (last === undefined) {
-      remember(tip)
-      // A listener may have read before the first look.
-      emit({ type: 'block' })
     }
     if (sequence !== newestSequence) {
       newestSequence = sequence
@@ -71,7 +63,7 @@ export function watchChanges({
     emit({ type: 'block' })
   }
 
-  /** Whether a block that was seen is still on the chain that ends with `tip`. */
+  /** Whether a block is still on the chain that ends with `tip`. */
   async function isOnChain({ height, hash }: Tip, tip: Tip): Promise<boolean> {
     if (height === 0) return true
     if (height > tip.height) return false
@@ -81,22 +73,22 @@ export function watchChanges({
 
   function remember(tip: Tip): void {
     seen.push(tip)
-    if (seen.length > remembered) seen.shift()
+    if (seen.length > maxSeen) seen.shift()
   }
 
-  function lookAgain(): void {
+  function schedulePoll(): void {
     if (listeners.size === 0) return
-    timer = setTimeout(run, lookEveryMs)
+    timer = setTimeout(run, pollMs)
     timer.unref()
   }
 
   function run(): void {
-    // A look that fails is repeated; readers meet the same failure and report it.
-    looking = look()
+    // A failed poll is repeated; readers of the view meet the same failure and report it.
+    polling = poll()
       .catch(() => {})
       .finally(() => {
-        looking = undefined
-        lookAgain()
+        polling = undefined
+        schedulePoll()
       })
   }
 
@@ -107,7 +99,7 @@ export function watchChanges({
       newestSequence = undefined
       clearTimeout(timer)
       // At once, so that a roll-back after the listener's first read is noticed.
-      if (looking === undefined) run()
+      if (polling === undefined) run()
     }
     return () => {
       listeners.delete(listener)

@@ -1,0 +1,162 @@
+import { fromHex, toHex } from '@ratatosk/cbor'
+import type { ChainBlock, ChainTransaction, ChainView, ListPart, Place, Tip } from '@ratatosk/chain-apis'
+import { decodeTransaction, type SlotConfig, slotToTime, timeToSlot } from '@ratatosk/ledger'
+import type {
+  ChainQueries,
+  OrderedTransaction,
+  SequencePart,
+  ChainBlock as StoredBlock,
+} from '@ratatosk/store'
+import { type Finality, genesisTip, type Head, openHash, readHead, tipOf } from './finality.js'
+
+/** Source of the blocks of a view. */
+export interface BlockSource {
+  readonly chain: ChainQueries
+  readonly slots: SlotConfig
+  /** POSIX milliseconds. */
+  readonly now: () => number
+}
+
+/** The blocks of a view, and the places of transactions in them. */
+export interface ViewBlocks
+  extends Pick<
+    ChainView,
+    'currentSlot' | 'tip' | 'block' | 'blockAfter' | 'blockTransactions' | 'transaction' | 'mempool'
+  > {
+  head(): Promise<Head>
+  /**
+   * The places of transactions, by accept sequence. Transactions in no block of the view are in the open
+   * block.
+   */
+  placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place>
+}
+
+/** Maximum number of transactions of the open block that are counted. */
+const maxCounted = 100_000
+const headerHashHex = /^[0-9a-f]{56}$/
+const transactionIdHex = /^[0-9a-f]{64}$/
+
+/** Reads the closed blocks of a finality from the store, and adds the open block that follows them. */
+export function viewBlocks(finality: Finality, { chain, slots, now }: BlockSource): ViewBlocks {
+  const head = () => readHead(chain, finality, slots)
+  const currentSlot = () => timeToSlot(slots, BigInt(Math.floor(now())))
+
+  function openTip({ tip }: Head): Tip {
+    let slot = currentSlot()
+    // The clock may be behind that of the sequencer.
+    if (slot < tip.slot) slot = tip.slot
+    return { height: tip.height + 1, slot, hash: openHash(tip.hash) }
+  }
+
+  async function openBlock(newest: Head): Promise<ChainBlock> {
+    const tip = openTip(newest)
+    const { transactions, bytes } =
+      finality === 'accepted'
+        ? await chain.countAfter(newest.lastSequence, maxCounted)
+        : { transactions: 0, bytes: 0 }
+    return {
+      ...tip,
+      previous: newest.tip.hash,
+      time: slotToTime(slots, tip.slot),
+      size: bytes,
+      transactionCount: transactions,
+      open: true,
+    }
+  }
+
+  async function closedBlock(block: StoredBlock | undefined, newest: Head): Promise<ChainBlock | undefined> {
+    if (block === undefined || Number(block.height) > newest.tip.height) return undefined
+    const tip = tipOf(block, slots)
+    return {
+      ...tip,
+      previous: toHex(block.previousHeaderHash),
+      time: slotToTime(slots, tip.slot),
+      size: await chain.sizeOf(block.headerHash),
+      transactionCount: block.transactions,
+    }
+  }
+
+  async function blockAt(at: number | string): Promise<ChainBlock | undefined> {
+    const newest = await head()
+    if (typeof at === 'number') {
+      if (at === newest.tip.height + 1) return openBlock(newest)
+      if (at < 1 || at > newest.tip.height) return undefined
+      return closedBlock(await chain.byHeight(BigInt(at)), newest)
+    }
+    if (!headerHashHex.test(at)) return undefined
+    if (at === openHash(newest.tip.hash)) return openBlock(newest)
+    // The open block's hash still resolves after it closes.
+    const { block } = newest
+    if (block !== undefined && at === openHash(toHex(block.previousHeaderHash)))
+      return closedBlock(block, newest)
+    return closedBlock(await chain.byHash(fromHex(at)), newest)
+  }
+
+  async function placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place> {
+    const wanted = [...new Set(sequences)].filter((sequence) => sequence > 0n)
+    const found = await chain.places(wanted)
+    const open = openTip(newest)
+    return (sequence) => {
+      if (sequence <= 0n) return { block: genesisTip, position: 0 }
+      const place = found.get(sequence)
+      if (place !== undefined) return { block: tipOf(place.block, slots), position: place.position }
+      // Sequences have gaps, so this is the order in the block rather than the index.
+      return { block: open, position: Math.max(0, Number(sequence - newest.lastSequence - 1n)) }
+    }
+  }
+
+  async function acceptedAfter(sequence: bigint, part: ListPart): Promise<ChainTransaction[]> {
+    return (await chain.acceptedAfter(sequence, sequencePart(part))).map(toChainTransaction)
+  }
+
+  return {
+    head,
+    placesOf,
+    currentSlot,
+    tip: async () => openTip(await head()),
+    block: blockAt,
+    blockAfter: (height) => blockAt(height + 1),
+    async blockTransactions(hash, part) {
+      const newest = await head()
+      if (hash === openHash(newest.tip.hash))
+        return finality === 'accepted' ? acceptedAfter(newest.lastSequence, part) : []
+      const block = await blockAt(hash)
+      if (block === undefined || block.open) return []
+      const transactions = await chain.transactionsOf(fromHex(block.hash), sequencePart(part))
+      return transactions.map(toChainTransaction)
+    },
+    async transaction(hash) {
+      if (!transactionIdHex.test(hash)) return undefined
+      // The head first: otherwise a transaction of the head's block could appear to be in no block.
+      const newest = await head()
+      const found = await chain.transaction(fromHex(hash))
+      if (found === undefined) return undefined
+      const transaction = toChainTransaction(found)
+      if (finality !== 'accepted' && found.sequence > newest.lastSequence) return { transaction }
+      const { place } = found
+      if (place !== undefined)
+        return { transaction, place: { block: tipOf(place.block, slots), position: place.position } }
+      // Its block has left the chain since the head was read.
+      if (finality !== 'accepted') return { transaction }
+      const placeOf = await placesOf([found.sequence], newest)
+      return { transaction, place: placeOf(found.sequence) }
+    },
+    async mempool(part) {
+      if (finality === 'accepted') return []
+      return acceptedAfter((await head()).lastSequence, part)
+    },
+  }
+}
+
+function toChainTransaction({ id, cbor }: OrderedTransaction): ChainTransaction {
+  return { hash: toHex(id), transaction: decodeTransaction(cbor) }
+}
+
+/** The store's limits are PostgreSQL's `bigint`. */
+function sequencePart({ offset, limit, order }: ListPart): SequencePart {
+  return {
+    offset,
+    limit: Math.min(limit, Number.MAX_SAFE_INTEGER),
+    newestFirst: order === 'newest-first',
+  }
+}

@@ -1,0 +1,174 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import {
+  type ChainOutput,
+  ChainUnavailableError,
+  type ChainView,
+  type ListPart,
+  type Place,
+} from '@ratatosk/chain-apis'
+import { decodeTransactionOutput } from '@ratatosk/ledger'
+import type {
+  At,
+  IndexedOutput,
+  OutputQuery as IndexQuery,
+  LedgerIndex,
+  OutputPart,
+} from '@ratatosk/ledger-index'
+import type { ChainQueries } from '@ratatosk/store'
+import type { ViewBlocks } from './blocks.js'
+import { codeOf } from './error-code.js'
+import type { Finality, Head } from './finality.js'
+import { assetOf, indexQuery } from './index-query.js'
+
+/** The reads of the index that a view needs. */
+export type ReadIndex = Pick<
+  LedgerIndex,
+  'caughtUp' | 'outputs' | 'history' | 'assets' | 'asset' | 'knowsAddress' | 'datum' | 'script'
+>
+
+/** What the view reads from the index. */
+export type IndexedReads = Pick<
+  ChainView,
+  'outputs' | 'outputPages' | 'history' | 'assets' | 'asset' | 'knowsAddress' | 'datum' | 'script'
+>
+
+/** The ledger of a view at one moment. */
+interface State {
+  readonly head: Head
+  readonly at: At
+}
+
+/** Outputs of a page. Few, because an answer that waits for its client keeps a page in memory. */
+const pageRows = 128
+
+/** Reads the part of the index that a finality shows. */
+export function indexedReads(
+  finality: Finality,
+  index: ReadIndex,
+  chain: Pick<ChainQueries, 'newestSequence'>,
+  { head, placesOf }: Pick<ViewBlocks, 'head' | 'placesOf'>,
+): IndexedReads {
+  async function caughtUp(sequence?: bigint): Promise<void> {
+    try {
+      await index.caughtUp(sequence)
+    } catch (error) {
+      if (codeOf(error) !== 'INDEX_BEHIND') throw error
+      throw new ChainUnavailableError(
+        'The index has not followed the ledger yet. Try again in a few seconds.',
+      )
+    }
+  }
+
+  /** The state of the view in the index, which then holds everything that the view shows. */
+  async function stateOf(): Promise<State> {
+    const newest = await head()
+    if (finality === 'accepted') {
+      await caughtUp()
+      return { head: newest, at: {} }
+    }
+    const sequence = newest.lastSequence
+    // 0 is genesis, for which the index knows only whether it holds all of it.
+    await caughtUp(sequence === 0n ? undefined : sequence)
+    return { head: newest, at: { sequence } }
+  }
+
+  /** The state of the view now, which later answers can show too. */
+  async function snapshot(): Promise<State> {
+    // Before the head: transactions that leave the mempool meanwhile are in the head's block.
+    const pending = await chain.newestSequence()
+    const state = await stateOf()
+    if (finality !== 'accepted') return state
+    return { ...state, at: { sequence: pending ?? state.head.lastSequence } }
+  }
+
+  async function readOutputs(query: IndexQuery, part: OutputPart, { head: newest, at }: State) {
+    const found = await index.outputs(query, part, at)
+    const placeOf = await placesOf(
+      found.flatMap(({ sequence, spent }) => (spent === undefined ? [sequence] : [sequence, spent.sequence])),
+      newest,
+    )
+    return { outputs: found.map((each) => toChainOutput(each, placeOf)), last: found.at(-1) }
+  }
+
+  /** Pages of one state; other requests are served between two of them. */
+  async function* readPages(query: IndexQuery, order: NonNullable<ListPart['order']>) {
+    const state = await snapshot()
+    let after: IndexedOutput | undefined
+    for (;;) {
+      const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
+      const { outputs, last } = await readOutputs(query, part, state)
+      if (outputs.length > 0) yield outputs
+      if (outputs.length < pageRows) return
+      after = last
+      await nextIteration()
+    }
+  }
+
+  return {
+    async outputs(query, part) {
+      const wanted = indexQuery(query)
+      return wanted === undefined ? [] : (await readOutputs(wanted, part, await stateOf())).outputs
+    },
+    async *outputPages(query, order) {
+      const wanted = indexQuery(query)
+      if (wanted !== undefined) yield* readPages(wanted, order)
+    },
+    async history(address, part) {
+      const { head: newest, at } = await stateOf()
+      const found = await index.history(fromHex(address), part, at)
+      const placeOf = await placesOf(
+        found.map(({ sequence }) => sequence),
+        newest,
+      )
+      return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
+    },
+    async assets(policy, part) {
+      const { at } = await stateOf()
+      const found = await index.assets(fromHex(policy), part, at)
+      return found.map(({ name, quantity }) => ({ unit: policy + toHex(name), quantity }))
+    },
+    async asset(unit) {
+      const { at } = await stateOf()
+      const { policy, assetName } = assetOf(unit)
+      const found = await index.asset(policy, assetName, at)
+      return found && { ...found, first: toHex(found.first), last: toHex(found.last) }
+    },
+    async knowsAddress(address) {
+      const { at } = await stateOf()
+      return index.knowsAddress(fromHex(address), at)
+    },
+    async datum(hash) {
+      if (!/^[0-9a-f]{64}$/.test(hash)) return undefined
+      await caughtUp()
+      return index.datum(fromHex(hash))
+    },
+    async script(hash) {
+      if (!/^[0-9a-f]{56}$/.test(hash)) return undefined
+      await caughtUp()
+      return index.script(fromHex(hash))
+    },
+  }
+}
+
+function toChainOutput(
+  { transactionId, index, sequence, output, collateralReturn, spent }: IndexedOutput,
+  placeOf: (sequence: bigint) => Place,
+): ChainOutput {
+  const transactionHash = toHex(transactionId)
+  return {
+    key: `${transactionHash}#${index}`,
+    transactionHash,
+    index,
+    output: decodeTransactionOutput(output),
+    created: placeOf(sequence),
+    collateralReturn,
+    ...(spent !== undefined && {
+      spent: {
+        ...placeOf(spent.sequence),
+        transactionHash: toHex(spent.id),
+        by: spent.valid ? 'inputs' : 'collateral',
+      },
+    }),
+  }
+}
