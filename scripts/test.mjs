@@ -104,6 +104,12 @@ function countTap(path) {
 const checks = [
   ['format and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'],
   ['direction of the dependencies', 'scripts/check-arrows.mjs'],
+  [
+    'unused files, exports and dependencies',
+    'node_modules/knip/bin/knip.js',
+    '--no-progress',
+    '--no-exit-code',
+  ],
   ['generated documents', 'scripts/write-docs.mjs', '--check'],
   ['generated types of the client', 'scripts/write-client-types.mjs', '--check'],
   ['published packages', 'scripts/check-tarballs.mjs'],

@@ -1,5 +1,5 @@
-// npm run docs: writes the documents that are generated from code. With --check, only reports those that are
-// out of date.
+// Writes the sections of documents that are generated from code. `--check` only reports those that are out of
+// date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decisionsTable } from './decisions.mjs'
@@ -44,7 +44,7 @@ for (const { path, name, write } of sections) {
       path,
     ])
   } else if (unpadded(written) !== unpadded(text)) {
-    console.error(`${path} is out of date. \`npm run docs\` writes it.`)
+    console.error(`${path} is out of date. \`npm run generate\` writes it.`)
     outdated++
   }
 }
