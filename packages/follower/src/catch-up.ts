@@ -1,5 +1,6 @@
 import {
   type BlockBody,
+  type BlockError,
   decodeHeader,
   deriveBody,
   encodeBlockBody,
@@ -11,7 +12,6 @@ import {
 } from '@ratatosk/block'
 import type { Log } from '@ratatosk/ports'
 import { childOf } from './child-controller.js'
-import type { InvalidBlock } from './evidence.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
 import type { Peers } from './peers.js'
@@ -38,7 +38,7 @@ export type CaughtUp =
   /** No peer has the body of this block now. */
   | { readonly kind: 'missing'; readonly height: bigint }
   /** This block breaks a rule. Those before it are archived. */
-  | { readonly kind: 'invalid'; readonly block: InvalidBlock }
+  | { readonly kind: 'invalid'; readonly block: NewArchivedBlock; readonly error: BlockError }
 
 /**
  * A body that belongs to its header, as far as its sender answers for it. `error`: why the block cannot be
@@ -99,14 +99,15 @@ export async function catchUp(
       download?.begin()
       const verified = await download?.verified
       if (verified === undefined) return { kind: 'missing', height }
+      const archivable = { ...block, height, merged: height <= mergedHeight, body: verified.bytes }
       try {
         if (verified.error !== undefined) throw verified.error
         await state.apply(verified.body, decodeHeader(block.header))
       } catch (error) {
         if (!isInvalidBlock(error)) throw error
-        return { kind: 'invalid', block: { ...block, height, body: verified.bytes, error } }
+        return { kind: 'invalid', block: archivable, error }
       }
-      batch.push({ ...block, height, merged: height <= mergedHeight, body: verified.bytes })
+      batch.push(archivable)
       transactions += verified.body.transactions.length
       bytes += verified.bytes.length
       if (batch.length >= maxBatchBlocks || bytes >= maxBatchBytes) await flush()

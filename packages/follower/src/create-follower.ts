@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ArchivedBlock } from '@ratatosk/block'
+import type { ArchivedBlock, BlockError, NewArchivedBlock } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { catchUp } from './catch-up.js'
 import { childOf } from './child-controller.js'
 import { FollowerError } from './errors.js'
-import type { InvalidBlock } from './evidence.js'
 import { createHeaderPaths, type HeaderPath } from './header-path.js'
 import { openLedgerState } from './ledger-state.js'
 import { createPeers } from './peers.js'
@@ -59,11 +58,11 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   }
 
   /** Counts and logs an invalid block, and keeps its evidence, once. */
-  async function reportInvalid(block: InvalidBlock): Promise<void> {
-    const { headerHash, error } = block
+  async function reportInvalid(block: NewArchivedBlock, error: BlockError): Promise<void> {
+    const { headerHash } = block
     if (invalid !== undefined && equalBytes(invalid.headerHash, headerHash)) return
     const { message: reason, position, reference, failures } = error
-    const report = await evidence?.keep(block)
+    const report = await evidence?.keep(block, error)
     invalid = {
       headerHash,
       height: block.height,
@@ -130,7 +129,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       height = reached
     }
     const result = await catchUp(path, { archive, state, peers, concurrency, log, archived }, signal)
-    if (result.kind === 'invalid') return reportInvalid(result.block)
+    if (result.kind === 'invalid') return reportInvalid(result.block, result.error)
     if (result.kind === 'missing') return report(`No peer has the body of block ${result.height}`)
     paths.forget()
     syncedAt = new Date()

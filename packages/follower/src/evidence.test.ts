@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BlockError } from '@ratatosk/block'
+import { BlockError, type NewArchivedBlock } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { expect, it, onTestFinished } from 'vitest'
-import { type InvalidBlock, openEvidence } from './evidence.js'
+import { openEvidence } from './evidence.js'
 
 async function openFolder(maxBytes: number) {
   const parent = await mkdtemp(join(tmpdir(), 'ratatosk-evidence-'))
@@ -14,13 +14,17 @@ async function openFolder(maxBytes: number) {
   return { dir, evidence: openEvidence({ dir, maxBytes }) }
 }
 
-const blockOf = (n: number, bytes = 1_000): InvalidBlock => ({
-  headerHash: new Uint8Array(28).fill(n),
-  height: BigInt(n),
-  header: Uint8Array.of(n),
-  body: new Uint8Array(bytes).fill(n),
-  error: new BlockError('BLOCK_INPUT_MISSING', `Block ${n} is wrong`),
-})
+/** The arguments of `keep`: a block and the rule that it breaks. */
+const invalid = (n: number, bytes = 1_000): [NewArchivedBlock, BlockError] => [
+  {
+    headerHash: new Uint8Array(28).fill(n),
+    height: BigInt(n),
+    header: Uint8Array.of(n),
+    merged: false,
+    body: new Uint8Array(bytes).fill(n),
+  },
+  new BlockError('BLOCK_INPUT_MISSING', `Block ${n} is wrong`),
+]
 
 async function bodyOf(evidence: ReturnType<typeof openEvidence>, n: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
@@ -31,8 +35,8 @@ async function bodyOf(evidence: ReturnType<typeof openEvidence>, n: number): Pro
 it('keeps invalid blocks with their bodies, also for the next process', async () => {
   const { dir, evidence } = await openFolder(1_000_000)
   expect(await evidence.list(10)).toEqual([])
-  await evidence.keep(blockOf(1))
-  const path = await evidence.keep(blockOf(2, 200_000))
+  await evidence.keep(...invalid(1))
+  const path = await evidence.keep(...invalid(2, 200_000))
   expect(path).toBe(join(dir, `${toHex(new Uint8Array(28).fill(2))}.json`))
   const next = openEvidence({ dir, maxBytes: 1_000_000 })
   expect(await next.byHash(new Uint8Array(28).fill(2))).toEqual({
@@ -53,14 +57,14 @@ it('keeps invalid blocks with their bodies, also for the next process', async ()
 it('removes the oldest when the folder is full, and what an interrupted write left', async () => {
   const { dir, evidence } = await openFolder(3_900)
   for (const n of [1, 2, 3]) {
-    const path = await evidence.keep(blockOf(n))
+    const path = await evidence.keep(...invalid(n))
     await utimes(path!, n, n)
   }
   await writeFile(join(dir, `${toHex(new Uint8Array(28).fill(9))}.body.cbor.tmp`), new Uint8Array(10_000))
-  await evidence.keep(blockOf(4, 1_500))
+  await evidence.keep(...invalid(4, 1_500))
   expect((await evidence.list(10)).map(({ height }) => height)).toEqual([4n, 3n])
   expect(await readdir(dir)).toHaveLength(4)
   // A block that is larger than the folder may be costs the others nothing.
-  expect(await evidence.keep(blockOf(5, 5_000))).toBeUndefined()
+  expect(await evidence.keep(...invalid(5, 5_000))).toBeUndefined()
   expect((await evidence.list(10)).map(({ height }) => height)).toEqual([4n, 3n])
 })

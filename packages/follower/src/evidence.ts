@@ -1,21 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BlockError, Evidence, InvalidBlockReport } from '@ratatosk/block'
+import type { BlockError, Evidence, InvalidBlockReport, NewArchivedBlock } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { FollowerError } from './errors.js'
-
-/** A block that breaks a rule, with the broken rule. */
-export interface InvalidBlock {
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  readonly height: bigint
-  /** Plutus data CBOR. */
-  readonly header: Uint8Array
-  /** Canonical CBOR of the body. */
-  readonly body: Uint8Array
-  readonly error: BlockError
-}
 
 /** Options of {@link openEvidence}. */
 export interface EvidenceOptions {
@@ -28,11 +16,12 @@ export interface EvidenceOptions {
 /** A folder of invalid blocks. */
 export interface EvidenceFolder extends Evidence {
   /**
-   * Keeps a block until the folder needs the room.
+   * Keeps an invalid block until the folder needs the room.
    *
+   * @param error the broken rule
    * @returns path of the report; undefined if the block alone is larger than the folder may be
    */
-  keep(block: InvalidBlock): Promise<string | undefined>
+  keep(block: NewArchivedBlock, error: BlockError): Promise<string | undefined>
 }
 
 /** What a report's file has. */
@@ -104,7 +93,7 @@ export function openEvidence({ dir, maxBytes }: EvidenceOptions): EvidenceFolder
   }
 
   return {
-    async keep({ headerHash, height, header, body, error }) {
+    async keep({ headerHash, height, header, body }, error) {
       const { message, position, reference, failures } = error
       const name = toHex(headerHash)
       const report = {

@@ -10,10 +10,6 @@ export type ProtocolErrorCode =
   | 'PROTOCOL_ADMINISTRATOR_RENOUNCED'
   /** More elements, dust included, than one transaction can spend. */
   | 'PROTOCOL_TOO_MANY_ELEMENTS'
-  /** A body or a trie is not the one that the header commits to. */
-  | 'PROTOCOL_ROOT_MISMATCH'
-  /** A fraud was found, and the validators refuse the proof or the removal; `cause` has their verdict. */
-  | 'PROTOCOL_PROOF_REFUSED'
 
 /** A transaction of the protocol cannot be drafted, because a validator would reject it. */
 export class ProtocolError extends Error {

@@ -12,13 +12,6 @@ export {
 } from './contracts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
 export {
-  type AccusedBlock,
-  type FraudRemoval,
-  type Judgement,
-  type RemovalByFraud,
-  removeFraudulentBlock,
-} from './fraud-drafts.js'
-export {
   burnElements,
   type Commit,
   commitBlock,

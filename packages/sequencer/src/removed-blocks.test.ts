@@ -1,14 +1,9 @@
 import { decodeHeader } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { ledgerFraudScript } from '@ratatosk/contracts'
+import { type Accusation, accuse, removeFraudulentBlock } from '@ratatosk/fraud'
 import { openWallet } from '@ratatosk/layer1'
-import {
-  pruneBlocks,
-  publishScripts,
-  readRegistry,
-  referenceScriptsOf,
-  removeFraudulentBlock,
-} from '@ratatosk/protocol'
+import { pruneBlocks, publishScripts, readRegistry, referenceScriptsOf } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { acceptingAll } from './test/accept.js'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
@@ -37,7 +32,7 @@ const successors = 50
  */
 async function convict(
   { layer1, devnet }: TestChain,
-  accused: Omit<Parameters<typeof removeFraudulentBlock>[1]['block'], 'header'>,
+  accused: Omit<Accusation, 'header'>,
   headerHash: string,
 ): Promise<void> {
   const stranger = administrator(layer1)
@@ -49,7 +44,7 @@ async function convict(
   const removal = await removeFraudulentBlock(
     contracts,
     {
-      block: { ...accused, header: datum.header },
+      block: await accuse({ ...accused, header: datum.header }),
       queue,
       registry,
       referenceScripts: referenceScriptsOf(contracts, produced),
@@ -90,7 +85,7 @@ test('the ledger is as before an invalid block, byte for byte, and an honest ope
   await accept(store, sent.slice(3 + successors, 5 + successors))
   const invalid = (await store.blocks.byHeight(3n))!
   const accused = {
-    body: { transactions: await store.blocks.transactionsOf(invalid.headerHash) },
+    transactions: await store.blocks.transactionsOf(invalid.headerHash),
     before: lying.at(decodeHeader(invalid.header).prevUtxosRoot),
     after: lying.at(invalid.utxosRoot),
     keys: [ghost.key],

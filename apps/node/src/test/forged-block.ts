@@ -2,16 +2,14 @@ import { bodyOf, deriveBlock, type Header, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { endOfTurn } from '@ratatosk/contracts'
 import type { Devnet } from '@ratatosk/devnet'
+import { type AccusedBlock, accuse, type FraudRemoval, removeFraudulentBlock } from '@ratatosk/fraud'
 import { encodeOutputReference, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import {
-  type AccusedBlock,
   administratorAddress,
   commitBlock,
-  type FraudRemoval,
   readRegistry,
   readStateQueue,
   referenceScriptsOf,
-  removeFraudulentBlock,
 } from '@ratatosk/protocol'
 import { until } from '@ratatosk/test-kit/http'
 import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
@@ -92,7 +90,7 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
       )
       await port.await(forged.id)
       const outputBefore = (key: Uint8Array) => outputsBefore.get(toHex(key))
-      return { header, body: { transactions: [...transactions] }, before, outputBefore }
+      return accuse({ header, transactions: [...transactions], before, outputBefore })
     },
 
     /** Drafts the removal of a block by the smallest proof of a fraud. */

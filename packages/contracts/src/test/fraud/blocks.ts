@@ -1,15 +1,15 @@
 import { deriveBlock, type Header, outputRecordLength, transactionKey } from '@ratatosk/block'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
+import type { AccusedBlock } from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie, type Trie, type TrieView } from '@ratatosk/trie'
 import { provableVersion } from '../../fraud/layout.js'
-import type { SuspectBlock } from '../../fraud/open-block.js'
 
 /** A map by hex key. */
 export type Entries = Map<string, Uint8Array>
 
 /** A block that is proven by its tries, honest or not. */
-export interface TestBlock extends SuspectBlock {
+export interface TestBlock extends AccusedBlock {
   readonly after: TrieView
   readonly entries: Entries
   readonly outputsBefore: Entries

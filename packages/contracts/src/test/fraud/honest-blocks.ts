@@ -1,8 +1,7 @@
 import { partsOf, transactionKey } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
 import { encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
-import type { LedgerFraudProof } from '../../fraud/ledger-proofs.js'
-import { openOutput, openRecord, openTransaction, openUnspent } from '../../fraud/open-block.js'
 import {
   blockOf,
   type Drafted,

@@ -1,6 +1,13 @@
 import { partsOf } from '@ratatosk/block'
 import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
+  type Asset,
+  openRecord,
+  openTransaction,
+  type ResolvedOutputs,
+  type TransactionFraudProof,
+} from '@ratatosk/fraud'
+import {
   blake2b256,
   decodeTransaction,
   decodeTransactionOutput,
@@ -8,8 +15,6 @@ import {
   minimumFee,
   type OutputReference,
 } from '@ratatosk/ledger'
-import { openRecord, openTransaction } from '../../fraud/open-block.js'
-import type { Asset, ResolvedOutputs, TransactionFraudProof } from '../../fraud/transaction-proofs.js'
 import { blockOf, type Entries, hexOf, type TestBlock } from './blocks.js'
 import type { Draw } from './draw.js'
 import {

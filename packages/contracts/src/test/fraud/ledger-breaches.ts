@@ -1,6 +1,5 @@
 import { transactionKey } from '@ratatosk/block'
-import type { LedgerFraudProof } from '../../fraud/ledger-proofs.js'
-import { openOutput, openRecord, openTransaction, openUnspent } from '../../fraud/open-block.js'
+import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
 import {
   blockOf,
   coin0,

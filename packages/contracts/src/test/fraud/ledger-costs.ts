@@ -1,7 +1,6 @@
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { encodeLedgerFraudProof, type LedgerFraudProof, openTransaction } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
-import { encodeLedgerFraudProof, type LedgerFraudProof } from '../../fraud/ledger-proofs.js'
-import { openTransaction } from '../../fraud/open-block.js'
 import { ledgerFraudScript } from '../../fraud/scripts.js'
 import { operator } from '../world.js'
 import {

@@ -1,8 +1,7 @@
 import { deriveBlock, encodeTransactionRecord, transactionKey } from '@ratatosk/block'
 import { concatBytes, toHex } from '@ratatosk/cbor'
+import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
-import type { LedgerFraudProof } from '../../fraud/ledger-proofs.js'
-import { openOutput, openRecord, openTransaction, openUnspent } from '../../fraud/open-block.js'
 import {
   blockOf,
   coin0,

@@ -1,6 +1,5 @@
 import { concatBytes } from '@ratatosk/cbor'
-import { openTransaction } from '../../fraud/open-block.js'
-import type { TransactionFraudProof } from '../../fraud/transaction-proofs.js'
+import { openTransaction, type TransactionFraudProof } from '@ratatosk/fraud'
 import { blockOf, hexOfPosition, patch, payment, type TestBlock } from './blocks.js'
 import { prove, resolvedOf, transactionLies } from './transaction-lies.js'
 import {

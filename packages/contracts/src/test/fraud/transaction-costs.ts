@@ -1,6 +1,6 @@
 import { concatBytes } from '@ratatosk/cbor'
+import { encodeTransactionFraudProof, type TransactionFraudProof } from '@ratatosk/fraud'
 import { transactionFraudScript } from '../../fraud/scripts.js'
-import { encodeTransactionFraudProof, type TransactionFraudProof } from '../../fraud/transaction-proofs.js'
 import { operator } from '../world.js'
 import { blockOf, hexOf, outputRecord, payment, type TestBlock } from './blocks.js'
 import { fillers, measuredSizes } from './fillers.js'

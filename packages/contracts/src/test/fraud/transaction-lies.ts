@@ -1,13 +1,14 @@
 import { partsOf } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
+import {
+  type Asset,
+  type OutputPlace,
+  openRecord,
+  openTransaction,
+  type ResolvedOutputs,
+  type TransactionFraudProof,
+} from '@ratatosk/fraud'
 import { blake2b256, decodeTransaction, encodeOutputReference, validateProfile } from '@ratatosk/ledger'
-import { openRecord, openTransaction } from '../../fraud/open-block.js'
-import type {
-  Asset,
-  OutputPlace,
-  ResolvedOutputs,
-  TransactionFraudProof,
-} from '../../fraud/transaction-proofs.js'
 import { payment, type TestBlock } from './blocks.js'
 import {
   blockWith,

@@ -1,6 +1,6 @@
 import { partsOf } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
-import type { WitnessFraudProof } from '../../fraud/witness-proofs.js'
+import type { WitnessFraudProof } from '@ratatosk/fraud'
 import { hexOf, hexOfPosition, outputRecord, patch, type TestBlock } from './blocks.js'
 import type { PolicyBreach } from './without-rules.js'
 import { needs, places, prove, spentIn, witnessesAt, witnessLies } from './witness-lies.js'

@@ -1,6 +1,6 @@
+import { encodeWitnessFraudProof, type WitnessFraudProof } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
 import { witnessFraudScript } from '../../fraud/scripts.js'
-import { encodeWitnessFraudProof, type WitnessFraudProof } from '../../fraud/witness-proofs.js'
 import { parameters } from '../evaluate.js'
 import { testKey } from '../keys.js'
 import { operator } from '../world.js'

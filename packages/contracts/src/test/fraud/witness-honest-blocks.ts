@@ -1,4 +1,5 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
+import type { ScriptNeed, SignatureNeed, WitnessFraudProof } from '@ratatosk/fraud'
 import {
   blake2b256,
   decodeNativeScript,
@@ -8,7 +9,6 @@ import {
   type Script,
   satisfiesNativeScript,
 } from '@ratatosk/ledger'
-import type { ScriptNeed, SignatureNeed, WitnessFraudProof } from '../../fraud/witness-proofs.js'
 import { type TestKey, testKey } from '../keys.js'
 import { blockOf, type Entries, hexOf, payment, type TestBlock } from './blocks.js'
 import type { Draw } from './draw.js'

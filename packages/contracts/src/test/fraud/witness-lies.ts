@@ -1,13 +1,15 @@
 import { partsOf } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import {
+  openOutput,
+  openRecord,
+  openTransaction,
+  type ScriptNeed,
+  type SignatureNeed,
+  type SpentOpening,
+  type WitnessFraudProof,
+} from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
-import { openOutput, openRecord, openTransaction } from '../../fraud/open-block.js'
-import type {
-  ScriptNeed,
-  SignatureNeed,
-  SpentOpening,
-  WitnessFraudProof,
-} from '../../fraud/witness-proofs.js'
 import type { TestBlock } from './blocks.js'
 import {
   accountOf,

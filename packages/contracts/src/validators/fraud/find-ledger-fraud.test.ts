@@ -1,7 +1,7 @@
 import { headerHash } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
+import { findLedgerFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
-import { findLedgerFraud } from '../../fraud/find-ledger-fraud.js'
 import { ledgerFraudScript } from '../../fraud/scripts.js'
 import type { TestBlock } from '../../test/fraud/blocks.js'
 import { mintingOf, openCek } from '../../test/fraud/engines.js'
@@ -10,10 +10,10 @@ import { ledgerLies } from '../../test/fraud/ledger-lies.js'
 
 const script = ledgerFraudScript()
 const find = (block: TestBlock) =>
-  findLedgerFraud(
-    block,
-    [...block.outputsBefore.keys(), ...block.outputsAfter.keys()].map((key) => fromHex(key)),
-  )
+  findLedgerFraud({
+    ...block,
+    keys: [...block.outputsBefore.keys(), ...block.outputsAfter.keys()].map((key) => fromHex(key)),
+  })
 
 describe('findLedgerFraud', () => {
   const judge = openCek()

@@ -1,6 +1,6 @@
 import { headerHash } from '@ratatosk/block'
+import { findWitnessFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
-import { findWitnessFraud } from '../../fraud/find-witness-fraud.js'
 import { witnessFraudScript } from '../../fraud/scripts.js'
 import { parameters } from '../../test/evaluate.js'
 import { mintingOf, openCek } from '../../test/fraud/engines.js'

@@ -1,7 +1,7 @@
 import { headerHash } from '@ratatosk/block'
+import { encodeLedgerFraudProof, type LedgerFraudProof } from '@ratatosk/fraud'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { describe, expect, it } from 'vitest'
-import { encodeLedgerFraudProof, type LedgerFraudProof } from '../../fraud/ledger-proofs.js'
 import { ledgerFraudScript } from '../../fraud/scripts.js'
 import { refusalsOf } from '../../test/evaluate.js'
 import { honestBlock } from '../../test/fraud/blocks.js'

@@ -1,9 +1,10 @@
 import { headerHash } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
+import { fraudSearches } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
-import { type VerdictPolicyName, verdictPolicies } from '../../fraud/find-fraud.js'
 import type { ProvableRules } from '../../fraud/rules.js'
 import { hasTransactionPolicy } from '../../fraud/scripts.js'
+import { type VerdictPolicyName, verdictPolicies } from '../../fraud/verdict-policies.js'
 import { drawing } from '../../test/fraud/draw.js'
 import { mintingOf, openCek } from '../../test/fraud/engines.js'
 import { signers } from '../../test/fraud/rich-blocks.js'
@@ -90,8 +91,8 @@ describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () 
     const { rules, name } = vector
     const block = blockOfVector(vector)
     const keys = [...block.outputsBefore.keys()].map(fromHex)
-    for (const [, { covers, find, script }] of policies) {
-      const found = covers(rules) ? find(block, { rules, keys }) : undefined
+    for (const [policy, { covers, script }] of policies) {
+      const found = covers(rules) ? fraudSearches[policy]({ ...block, keys }, rules) : undefined
       if (found === undefined) continue
       const minting = mintingOf({
         script: script(rules),
@@ -140,12 +141,13 @@ describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () 
         const draw = drawing(place)
         const stated = statedOf(block, signers, draw, most)
         for (const policy of policies) {
-          const [name, { covers, find }] = policy
+          const [name, { covers }] = policy
           if (!covers(vector.rules)) {
             withoutPolicy++
             continue
           }
-          expect(find(block, { rules: vector.rules, keys }), `${vector.name}, ${name}`).toBeUndefined()
+          const found = fraudSearches[name]({ ...block, keys }, vector.rules)
+          expect(found, `${vector.name}, ${name}`).toBeUndefined()
           await trials
             .of(policy, vector.rules)
             .expectNoVerdict(block.header, stated[name], mutationsOfBlock, draw)

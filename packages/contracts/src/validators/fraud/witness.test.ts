@@ -1,6 +1,6 @@
+import { encodeWitnessFraudProof } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
 import { languageParameters, witnessFraudScript } from '../../fraud/scripts.js'
-import { encodeWitnessFraudProof } from '../../fraud/witness-proofs.js'
 import { parameters, refusalsOf } from '../../test/evaluate.js'
 import { openEngines } from '../../test/fraud/engines.js'
 import { judgeWithoutRules, verdictsOf } from '../../test/fraud/without-rules.js'

@@ -1,11 +1,19 @@
 import { concatBytes } from '@ratatosk/cbor'
 import { ledgerFraudScript, witnessFraudScript } from '@ratatosk/contracts'
 import { decodeTransaction } from '@ratatosk/ledger'
+import { openContracts, publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openContracts, publishScripts, referenceScriptsOf } from './contracts.js'
-import { removeFraudulentBlock } from './fraud-drafts.js'
-import { accused, blockOf, type Story, tellStory } from './test/lying-blocks.js'
-import { begin, bond, commit, contracts, evaluator, openScene } from './test/protocol-scene.js'
+import {
+  begin,
+  bond,
+  commit,
+  contracts,
+  evaluator,
+  openScene,
+} from '../../protocol/src/test/protocol-scene.js'
+import { accuse } from './accused-block.js'
+import { removeFraudulentBlock } from './remove-fraudulent-block.js'
+import { accusation, blockOf, type Story, tellStory } from './test/lying-blocks.js'
 
 afterAll(() => evaluator.close())
 
@@ -57,7 +65,7 @@ describe('removeFraudulentBlock, by the witness policy', () => {
       evaluator,
     }
     const wanted = {
-      block: accused(block, header),
+      block: await accuse(accusation(block, header)),
       queue: await queue(),
       registry: await registry(),
       referenceScripts,

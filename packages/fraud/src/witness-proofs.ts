@@ -1,8 +1,8 @@
 import { type Header, headerToData } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
+import { WitnessFraud, WitnessNeed } from '@ratatosk/contracts'
 import type { Script } from '@ratatosk/ledger'
 import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
-import { WitnessFraud, WitnessNeed } from './layout.js'
 import {
   type OutputOpening,
   optionData,

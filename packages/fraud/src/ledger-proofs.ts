@@ -1,7 +1,7 @@
 import { type Header, headerToData } from '@ratatosk/block'
+import { LedgerFraud } from '@ratatosk/contracts'
 import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import type { Proof } from '@ratatosk/trie'
-import { LedgerFraud } from './layout.js'
 import {
   type Absent,
   type OutputOpening,

@@ -1,5 +1,6 @@
 import { decodeTransactionRecord, fitOf, intervalOf, partsOf, transactionKey } from '@ratatosk/block'
 import { concatBytes, equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import type { ProvableRules } from '@ratatosk/contracts'
 import {
   blake2b256,
   decodeTransaction,
@@ -13,8 +14,8 @@ import {
   type TransactionOutput,
   validateProfile,
 } from '@ratatosk/ledger'
-import { openRecord, openTransaction, type SuspectBlock } from './open-block.js'
-import type { ProvableRules } from './rules.js'
+import type { AccusedBlock } from './accused-block.js'
+import { openRecord, openTransaction } from './openings.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 import {
   type Asset,
@@ -36,7 +37,7 @@ import {
  * @param rules of the layer 2, as the transaction policy has them
  */
 export function findTransactionFraud(
-  block: SuspectBlock,
+  block: AccusedBlock,
   rules: ProvableRules,
 ): FoundFraud<TransactionFraudProof> | undefined {
   const made = outputsMadeIn(block)
@@ -52,7 +53,7 @@ export function findTransactionFraud(
 }
 
 /** The outputs that the transactions of a block make, by reference in hex. */
-function outputsMadeIn({ transactions }: SuspectBlock): ReadonlyMap<string, Uint8Array> {
+function outputsMadeIn({ transactions }: AccusedBlock): ReadonlyMap<string, Uint8Array> {
   const made = new Map<string, Uint8Array>()
   for (const { id, outputs } of transactions.map(partsOf)) {
     for (const [index, output] of outputs.entries())
@@ -62,7 +63,7 @@ function outputsMadeIn({ transactions }: SuspectBlock): ReadonlyMap<string, Uint
 }
 
 /** A transaction that decodes and is the recorded one. */
-function recordedTransaction(block: SuspectBlock, position: number): Transaction | undefined {
+function recordedTransaction(block: AccusedBlock, position: number): Transaction | undefined {
   const value = block.valueOf(transactionKey(position))
   const bytes = block.transactions[position]
   if (value === undefined || bytes === undefined) return undefined
@@ -78,7 +79,7 @@ function recordedTransaction(block: SuspectBlock, position: number): Transaction
 }
 
 function* fraudsOf(
-  block: SuspectBlock,
+  block: AccusedBlock,
   rules: ProvableRules,
   position: number,
   decoded: Transaction,
@@ -137,7 +138,7 @@ const movesAda = new Set([
 ])
 
 function* unreadableParts(
-  block: SuspectBlock,
+  block: AccusedBlock,
   position: number,
   decoded: Transaction,
 ): Generator<TransactionFraudProof, void> {
@@ -183,7 +184,7 @@ function* outputsIn({ body }: Transaction): Generator<readonly [OutputPlace, Tra
  * not what is recorded.
  */
 function resolvedIn(
-  block: SuspectBlock,
+  block: AccusedBlock,
   position: number,
   { body }: Transaction,
   outputOf: (key: Uint8Array) => Uint8Array | undefined,

@@ -18,7 +18,8 @@ import {
   type TransactionOutput,
   verifySignature,
 } from '@ratatosk/ledger'
-import { openOutput, openRecord, openTransaction, type SuspectBlock } from './open-block.js'
+import type { AccusedBlock } from './accused-block.js'
+import { openOutput, openRecord, openTransaction } from './openings.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 import {
   encodeWitnessFraudProof,
@@ -47,7 +48,7 @@ import {
  * @param parameters of the layer 2, as the policy has them
  */
 export function findWitnessFraud(
-  block: SuspectBlock,
+  block: AccusedBlock,
   parameters: Pick<ProtocolParameters, 'costModels'>,
 ): FoundFraud<WitnessFraudProof> | undefined {
   return smallestOf(fraudsIn(block, parameters), (proof) => encodeWitnessFraudProof(block.header, proof))
@@ -56,7 +57,7 @@ export function findWitnessFraud(
 type Outputs = (reference: OutputReference) => TransactionOutput | undefined
 
 function* fraudsIn(
-  block: SuspectBlock,
+  block: AccusedBlock,
   parameters: Pick<ProtocolParameters, 'costModels'>,
 ): Generator<WitnessFraudProof, void> {
   const produced = new Map<string, TransactionOutput>()
@@ -81,7 +82,7 @@ function* fraudsIn(
 }
 
 interface Suspect {
-  readonly block: SuspectBlock
+  readonly block: AccusedBlock
   readonly position: number
   readonly record: TransactionRecord
   readonly transaction: Transaction
@@ -255,7 +256,7 @@ function* scriptDataFrauds(suspect: Suspect): Generator<WitnessFraudProof, void>
   if (!isRight) yield { fraud: 'wrongScriptDataHash', ...opened(suspect) }
 }
 
-function recordAt(block: SuspectBlock, position: number): TransactionRecord | undefined {
+function recordAt(block: AccusedBlock, position: number): TransactionRecord | undefined {
   const value = block.valueOf(transactionKey(position))
   try {
     return value && decodeTransactionRecord(value)

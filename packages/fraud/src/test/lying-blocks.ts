@@ -19,19 +19,19 @@ import {
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { buildTransaction, type DraftOutput, toOutput } from '@ratatosk/transaction'
 import { createMemoryStore, createTrie, type Trie } from '@ratatosk/trie'
-import type { AccusedBlock } from '../fraud-drafts.js'
-import { keys } from './protocol-scene.js'
+import { keys } from '../../../protocol/src/test/protocol-scene.js'
+import type { Accusation } from '../accused-block.js'
 
 /** A map by hex key. */
 type Entries = Map<string, Uint8Array>
 
 /** What a block commits to, without the rest of its header. */
-export interface Committed extends Omit<AccusedBlock, 'header'> {
+export interface Committed extends Omit<Accusation, 'header'> {
   readonly after: Trie
   readonly roots: Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>
 }
 
-export const accused = ({ roots: _, ...block }: Committed, header: Header): AccusedBlock => ({
+export const accusation = ({ roots: _, ...block }: Committed, header: Header): Accusation => ({
   ...block,
   header,
 })
@@ -77,7 +77,7 @@ export function blockOf(
   lie.after?.(left)
   const after = trieOf(left)
   return {
-    body: { transactions },
+    transactions,
     before,
     outputBefore: (key) => outputs.get(toHex(key)),
     after,
@@ -97,7 +97,7 @@ export function lyingSuccessor({ after }: Committed): Committed {
   const left = createTrie({ store: createMemoryStore(), history: 0 })
   left.update([{ type: 'insert', key: own, value: secondGhost.output.bytes }])
   return {
-    body: { transactions: [] },
+    transactions: [],
     before,
     after: left,
     keys: [own],

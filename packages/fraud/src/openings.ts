@@ -1,8 +1,10 @@
+import { partsOf, transactionKey } from '@ratatosk/block'
 import { constr, decodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
-import { type Proof, proofToCbor } from '@ratatosk/trie'
+import { type Proof, proofToCbor, type TrieView } from '@ratatosk/trie'
+import type { AccusedBlock } from './accused-block.js'
 
 /*
- * What fraud proofs open of a block, and how redeemers encode it.
+ * The parts of a block that fraud proofs open, and their encoding in redeemers.
  */
 
 /**
@@ -45,6 +47,38 @@ export interface UnspentOpening {
 /** A proof that the transactions map has no record at a position. */
 export interface Absent {
   readonly absent: Proof
+}
+
+/**
+ * The record of a transaction, proven.
+ *
+ * @throws RangeError if the block has no such record
+ */
+export function openRecord(block: AccusedBlock, position: number): RecordOpening {
+  const key = transactionKey(position)
+  const record = block.valueOf(key)
+  if (record === undefined) throw new RangeError(`The block has no record at position ${position}`)
+  return { position, record, proof: block.map.prove(key) }
+}
+
+/** The record and the body of a transaction. @throws RangeError if the block lacks one of them */
+export function openTransaction(block: AccusedBlock, position: number): TransactionOpening {
+  const transaction = block.transactions[position]
+  if (transaction === undefined) throw new RangeError(`The block has no transaction at position ${position}`)
+  return { ...openRecord(block, position), body: partsOf(transaction).body }
+}
+
+/** The record of an output in the transactions map, or the proof that there is none. */
+export function openOutput(block: AccusedBlock, key: Uint8Array): OutputOpening {
+  const { map } = block
+  const record = block.valueOf(key)
+  return record === undefined ? { proof: map.proveAbsence(key) } : { record, proof: map.prove(key) }
+}
+
+/** The hash of an unspent output, or the proof that it is not unspent. */
+export function openUnspent(outputs: TrieView, key: Uint8Array): UnspentOpening {
+  const hash = outputs.valueHash(key)
+  return hash === undefined ? { proof: outputs.proveAbsence(key) } : { hash, proof: outputs.prove(key) }
 }
 
 /** Fields of a constructor, or the beginning of a list. */

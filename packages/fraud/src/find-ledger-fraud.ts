@@ -8,8 +8,9 @@ import {
 import { equalBytes } from '@ratatosk/cbor'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
 import type { Proof, TrieView } from '@ratatosk/trie'
+import type { AccusedBlock } from './accused-block.js'
 import { encodeLedgerFraudProof, type LedgerFraudProof } from './ledger-proofs.js'
-import { openOutput, openRecord, openTransaction, openUnspent, type SuspectBlock } from './open-block.js'
+import { openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 
 /**
@@ -19,16 +20,9 @@ import { type FoundFraud, smallestOf } from './smallest-proof.js'
  * Not found are a wrong hash of what inputs stand for (`wrongResolved`), because its proof needs hashes that
  * nobody but the operator may know, and what only positions over 2^53 − 2 show; without `after`, nothing is
  * found in the outputs after the block. The proof is not evaluated: do that before it is sent.
- *
- * @param keys references, as CBOR, that may differ before and after the block besides those in the
- *   transactions map
  */
-export function findLedgerFraud(
-  block: SuspectBlock,
-  keys: Iterable<Uint8Array> = [],
-): FoundFraud<LedgerFraudProof> | undefined {
-  return smallestOf(fraudsIn(block, keys), (proof) => encodeLedgerFraudProof(block.header, proof))
-}
+export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProof> | undefined =>
+  smallestOf(fraudsIn(block), (proof) => encodeLedgerFraudProof(block.header, proof))
 
 /** The record of an output, with the numbers as they are encoded: any 64 bits. */
 interface OutputRecord {
@@ -46,7 +40,7 @@ interface NotedOutput {
   readonly record: OutputRecord
 }
 
-function* fraudsIn(block: SuspectBlock, keys: Iterable<Uint8Array>): Generator<LedgerFraudProof, void> {
+function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof, void> {
   const outputs: NotedOutput[] = []
   const records = new Map<number, TransactionRecord>()
   for (const [key, value] of block.entriesOfMap()) {
@@ -59,7 +53,7 @@ function* fraudsIn(block: SuspectBlock, keys: Iterable<Uint8Array>): Generator<L
   records.delete(Number.MAX_SAFE_INTEGER)
   for (const [position, record] of records) yield* fraudsOfTransaction(block, records, position, record)
   for (const { key, record } of outputs) yield* fraudsOfOutput(block, records, key, record)
-  const { after } = block
+  const { after, keys = [] } = block
   if (after === undefined) return
   for (const key of keys) {
     if (block.valueOf(key) === undefined && !sameHash(block.before.valueHash(key), after.valueHash(key)))
@@ -95,7 +89,7 @@ const positionIn = (key: Uint8Array): number =>
   Math.min(Number(new DataView(key.buffer, key.byteOffset).getBigUint64(0)), Number.MAX_SAFE_INTEGER)
 
 function* gapsIn(
-  block: SuspectBlock,
+  block: AccusedBlock,
   records: ReadonlyMap<number, TransactionRecord>,
 ): Generator<LedgerFraudProof, void> {
   let position = 0
@@ -107,7 +101,7 @@ function* gapsIn(
 }
 
 function* fraudsOfTransaction(
-  block: SuspectBlock,
+  block: AccusedBlock,
   records: ReadonlyMap<number, TransactionRecord>,
   position: number,
   record: TransactionRecord,
@@ -149,7 +143,7 @@ function* fraudsOfTransaction(
 }
 
 function* fraudsOfOutput(
-  block: SuspectBlock,
+  block: AccusedBlock,
   records: ReadonlyMap<number, TransactionRecord>,
   key: Uint8Array,
   { created, spent, hash }: OutputRecord,
@@ -186,13 +180,13 @@ function* fraudsOfOutput(
 }
 
 /** The proof that the block has no transaction with a number of a record; undefined if it has one. */
-function absenceAt(block: SuspectBlock, number: bigint): Proof | undefined {
+function absenceAt(block: AccusedBlock, number: bigint): Proof | undefined {
   const key = new Uint8Array(8)
   new DataView(key.buffer).setBigUint64(0, number - 1n)
   return block.valueOf(key) === undefined ? block.map.proveAbsence(key) : undefined
 }
 
-const wrongOutputsAfter = (block: SuspectBlock, after: TrieView, key: Uint8Array): LedgerFraudProof => ({
+const wrongOutputsAfter = (block: AccusedBlock, after: TrieView, key: Uint8Array): LedgerFraudProof => ({
   fraud: 'wrongOutputsAfter',
   key,
   output: openOutput(block, key),
@@ -201,14 +195,14 @@ const wrongOutputsAfter = (block: SuspectBlock, after: TrieView, key: Uint8Array
 })
 
 /** The parts of a transaction whose bytes are those of its record; undefined without them. */
-function partsIn({ transactions }: SuspectBlock, position: number, { kind, id }: TransactionRecord) {
+function partsIn({ transactions }: AccusedBlock, position: number, { kind, id }: TransactionRecord) {
   const bytes = transactions[position]
   if (bytes === undefined || kind !== 'transaction') return undefined
   const parts = partsOf(bytes)
   return parts.isDecoded && equalBytes(parts.id, id) ? parts : undefined
 }
 
-function outputIn(block: SuspectBlock, key: Uint8Array): OutputRecord | undefined {
+function outputIn(block: AccusedBlock, key: Uint8Array): OutputRecord | undefined {
   const value = block.valueOf(key)
   const entry = value && readEntry(key, value)
   return entry && !('position' in entry) ? entry.record : undefined

@@ -1,7 +1,7 @@
 import { type Header, headerToData } from '@ratatosk/block'
 import { CborWriter } from '@ratatosk/cbor'
+import { TransactionFraud } from '@ratatosk/contracts'
 import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
-import { TransactionFraud } from './layout.js'
 import {
   type RecordOpening,
   recordData,

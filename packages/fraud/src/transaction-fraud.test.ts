@@ -1,10 +1,19 @@
 import { CborWriter } from '@ratatosk/cbor'
 import { transactionFraudScript } from '@ratatosk/contracts'
+import { openContracts, publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
 import { afterAll, expect, it } from 'vitest'
-import { openContracts, publishScripts, referenceScriptsOf } from './contracts.js'
-import { removeFraudulentBlock } from './fraud-drafts.js'
-import { accused, blockOf, tellStory } from './test/lying-blocks.js'
-import { begin, bond, commit, contracts, evaluator, keys, openScene } from './test/protocol-scene.js'
+import {
+  begin,
+  bond,
+  commit,
+  contracts,
+  evaluator,
+  keys,
+  openScene,
+} from '../../protocol/src/test/protocol-scene.js'
+import { accuse } from './accused-block.js'
+import { removeFraudulentBlock } from './remove-fraudulent-block.js'
+import { accusation, blockOf, tellStory } from './test/lying-blocks.js'
 
 afterAll(() => evaluator.close())
 
@@ -34,7 +43,7 @@ it('takes the bond of an operator whose block makes lovelace, in one transaction
 
   const judgement = { parameters: rules.parameters, slots, slot: devnet.currentSlot(), evaluator }
   const wanted = {
-    block: accused(block, header),
+    block: await accuse(accusation(block, header)),
     queue: await queue(),
     registry: await registry(),
     referenceScripts,

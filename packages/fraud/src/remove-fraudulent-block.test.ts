@@ -1,20 +1,9 @@
 import { deriveBlock, headerHash } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { encodeLedgerFraudProof, findLedgerFraud, ledgerFraudScript } from '@ratatosk/contracts'
+import { ledgerFraudScript } from '@ratatosk/contracts'
 import type { Utxo } from '@ratatosk/ledger'
+import { pruneBlocks, publishScripts, referenceScriptsOf, removeInvalidBlock } from '@ratatosk/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { publishScripts, referenceScriptsOf } from './contracts.js'
-import { type AccusedBlock, openBlock, removeFraudulentBlock, requireAccepted } from './fraud-drafts.js'
-import { pruneBlocks, removeInvalidBlock } from './removal-drafts.js'
-import {
-  accused,
-  blockOf,
-  type Committed,
-  lies,
-  lyingSuccessor,
-  type Story,
-  tellStory,
-} from './test/lying-blocks.js'
 import {
   begin,
   bond,
@@ -24,7 +13,20 @@ import {
   openScene,
   contracts as otherContracts,
   type Scene,
-} from './test/protocol-scene.js'
+} from '../../protocol/src/test/protocol-scene.js'
+import { type Accusation, accuse } from './accused-block.js'
+import { findLedgerFraud } from './find-ledger-fraud.js'
+import { encodeLedgerFraudProof } from './ledger-proofs.js'
+import { removeFraudulentBlock, requireAccepted } from './remove-fraudulent-block.js'
+import {
+  accusation,
+  blockOf,
+  type Committed,
+  lies,
+  lyingSuccessor,
+  type Story,
+  tellStory,
+} from './test/lying-blocks.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -60,9 +62,9 @@ const judgementOf = async ({ layer1, devnet, slots }: Scene) => ({
   evaluator,
 })
 
-async function removalOf(scene: Scene, block: AccusedBlock, referenceScripts: readonly Utxo[]) {
+async function removalOf(scene: Scene, block: Accusation, referenceScripts: readonly Utxo[]) {
   const wanted = {
-    block,
+    block: await accuse(block),
     queue: await scene.queue(),
     registry: await scene.registry(),
     referenceScripts,
@@ -71,7 +73,7 @@ async function removalOf(scene: Scene, block: AccusedBlock, referenceScripts: re
 }
 
 /** The prover is a stranger to the rollup. */
-async function prove(scene: Scene, block: AccusedBlock, referenceScripts: readonly Utxo[]) {
+async function prove(scene: Scene, block: Accusation, referenceScripts: readonly Utxo[]) {
   const removal = await removalOf(scene, block, referenceScripts)
   if (removal === undefined) throw new Error('no fraud was found')
   const { run, otherWallet } = scene
@@ -94,10 +96,10 @@ describe('removeFraudulentBlock', () => {
     const element = (await queue()).blocks[0]!.utxo
     const before = lovelaceOf((await registry()).utxo)
 
-    const { after: _, ...withoutAfter } = accused(block, lie.header)
+    const { after: _, ...withoutAfter } = accusation(block, lie.header)
     const needsNoAfter = await removalOf(scene, withoutAfter, referenceScripts)
     expect(needsNoAfter?.fraud).toBe(fraud === 'wrongOutputsAfter' ? undefined : fraud)
-    const proven = await prove(scene, accused(block, lie.header), referenceScripts)
+    const proven = await prove(scene, accusation(block, lie.header), referenceScripts)
     expect(proven.fraud).toBe(fraud)
     expect(proven.gain).toBe(bond + lovelaceOf(element))
     expect(proven.built.transaction.body.mint.get(toHex(ledgerFraudScript().hash))).toEqual(
@@ -118,9 +120,9 @@ describe('removeFraudulentBlock', () => {
     const next = lyingSuccessor(block)
     const first = await commit(scene, referenceScripts, block.roots)
     const second = await commit(scene, referenceScripts, next.roots)
-    await prove(scene, accused(block, first.header), referenceScripts)
+    await prove(scene, accusation(block, first.header), referenceScripts)
     const element = (await scene.queue()).blocks[0]!.utxo
-    const { gain } = await prove(scene, accused(next, second.header), referenceScripts)
+    const { gain } = await prove(scene, accusation(next, second.header), referenceScripts)
     expect(gain).toBe(lovelaceOf(element))
     expect((await scene.queue()).blocks).toEqual([])
   })
@@ -128,7 +130,7 @@ describe('removeFraudulentBlock', () => {
   it('finds nothing in the honest block, and nothing that proves a lie removes it', async () => {
     const { scene, referenceScripts } = await openBegun()
     const { header, headerHash: hash } = await commit(scene, referenceScripts, honest.roots)
-    const block = accused(honest, header)
+    const block = accusation(honest, header)
     const { after: _, ...withoutAfter } = block
     expect(await removalOf(scene, block, referenceScripts)).toBeUndefined()
     expect(await removalOf(scene, withoutAfter, referenceScripts)).toBeUndefined()
@@ -138,14 +140,14 @@ describe('removeFraudulentBlock', () => {
     for (const { what, tell } of lies) {
       const lie = tell(story)
       const lying = { ...header, ...lie.roots }
-      const found = findLedgerFraud(await openBlock(accused(lie, lying)), lie.keys)
+      const found = findLedgerFraud(await accuse(accusation(lie, lying)))
       // About the header of the lie, and about the honest one.
       for (const redeemer of [found!.redeemer, encodeLedgerFraudProof(header, found!.proof)]) {
         const verdict = { kind: 'minted', policy: ledgerFraudScript(), redeemer } as const
         const wanted = { queue, registry, headerHash: hash, verdict, referenceScripts }
         const draft = removeInvalidBlock(contracts, wanted)
         await expect(requireAccepted(contracts, draft, judgement), what).rejects.toMatchObject({
-          code: 'PROTOCOL_PROOF_REFUSED',
+          code: 'FRAUD_PROOF_REFUSED',
           cause: { failures: [{ predicate: 'ScriptFailure' }] },
         })
         await expect(scene.otherWallet.build(draft), what).rejects.toMatchObject({
@@ -160,8 +162,8 @@ describe('removeFraudulentBlock', () => {
     const { transactions, large } = story
     const block = blockOf([...transactions, large])
     const { header } = await commit(scene, referenceScripts, block.roots)
-    await expect(removalOf(scene, accused(block, header), referenceScripts)).rejects.toMatchObject({
-      code: 'PROTOCOL_PROOF_REFUSED',
+    await expect(removalOf(scene, accusation(block, header), referenceScripts)).rejects.toMatchObject({
+      code: 'FRAUD_PROOF_REFUSED',
       cause: { failures: [{ predicate: 'MaxTxSizeUTxO' }] },
     })
   })
@@ -169,17 +171,17 @@ describe('removeFraudulentBlock', () => {
   it('judges no block by a body or a trie that its header does not commit to', async () => {
     const { scene, referenceScripts } = await openBegun()
     const { header } = await commit(scene, referenceScripts, honest.roots)
-    const block = accused(honest, header)
+    const block = accusation(honest, header)
     const entries = [...deriveBlock(story.transactions, honest.before.valueHash).entries()]
-    const others: readonly (readonly [Partial<AccusedBlock>, string])[] = [
-      [{ body: lieOf(1).body }, 'transactions map'],
+    const others: readonly (readonly [Partial<Accusation>, string])[] = [
+      [{ transactions: lieOf(1).transactions }, 'transactions map'],
       [{ entries: lieOf(2).entries! }, 'transactions map'],
       [{ entries, before: honest.after }, 'outputs before'],
       [{ after: lieOf(0).after }, 'outputs after'],
     ]
     for (const [other, what] of others) {
       await expect(removalOf(scene, { ...block, ...other }, referenceScripts)).rejects.toMatchObject({
-        code: 'PROTOCOL_ROOT_MISMATCH',
+        code: 'FRAUD_ROOT_MISMATCH',
         message: expect.stringContaining(what),
       })
     }
@@ -190,7 +192,7 @@ describe('removeFraudulentBlock', () => {
     const block = lieOf(0)
     const { header } = await commit(scene, referenceScripts, block.roots)
     const wanted = {
-      block: accused(block, header),
+      block: await accuse(accusation(block, header)),
       queue: await scene.queue(),
       registry: await scene.registry(),
     }
@@ -199,7 +201,7 @@ describe('removeFraudulentBlock', () => {
     await expect(removeFraudulentBlock(otherContracts, wanted, judgement)).rejects.toMatchObject(invalid)
     const elsewhere = { ...header, endTime: header.endTime + 1n }
     expect(toHex(headerHash(elsewhere))).not.toBe(toHex(headerHash(header)))
-    const absent = { ...wanted, block: accused(block, elsewhere) }
+    const absent = { ...wanted, block: await accuse(accusation(block, elsewhere)) }
     await expect(removeFraudulentBlock(contracts, absent, judgement)).rejects.toMatchObject(invalid)
   })
 })

@@ -1,0 +1,72 @@
+import { deriveBlock, type Header } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { createMemoryStore, createTrie, type Entry, type TrieView } from '@ratatosk/trie'
+import { FraudError } from './errors.js'
+
+/**
+ * A block to find frauds in, with everything that its header commits to. Its tries must not change while they
+ * are used.
+ */
+export interface AccusedBlock {
+  readonly header: Header
+  /** CBOR of the transactions, in block order. */
+  readonly transactions: readonly Uint8Array[]
+  /** The map of the header's `transactionsRoot`. */
+  readonly map: TrieView
+  /** A value of that map; undefined if it lacks the key. */
+  valueOf(key: Uint8Array): Uint8Array | undefined
+  /** Every entry of that map. */
+  entriesOfMap(): Iterable<Entry>
+  /** The unspent outputs of the header's `prevUtxosRoot`: output reference CBOR → output CBOR. */
+  readonly before: TrieView
+  /** Those of the header's `utxosRoot`. Without them, frauds in the outputs after the block are not found. */
+  readonly after?: TrieView
+  /**
+   * References, as CBOR, that may differ before and after the block although the transactions map does not
+   * name them.
+   */
+  readonly keys?: Iterable<Uint8Array>
+  /**
+   * The CBOR of an output that was unspent before the block; undefined if it was not. Without this, no fraud
+   * is found whose proof shows the outputs that inputs refer to.
+   *
+   * @param key output reference CBOR
+   */
+  outputBefore?(key: Uint8Array): Uint8Array | undefined
+}
+
+/** What {@link accuse} takes: a block without its transactions map. */
+export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entriesOfMap'> {
+  /** Entries of the transactions map, if it is not the map that follows from the transactions. */
+  readonly entries?: Iterable<Entry>
+}
+
+/**
+ * Builds the transactions map of a block, and compares all roots with the header's.
+ *
+ * @throws {FraudError} (rejects) `FRAUD_ROOT_MISMATCH`
+ * @example
+ * const block = await accuse({ header, transactions: body.transactions, before, after })
+ */
+export async function accuse({ entries, ...block }: Accusation): Promise<AccusedBlock> {
+  const { header, transactions, before, after } = block
+  const values = new Map<string, Uint8Array>()
+  const all: Entry[] = []
+  for (const entry of entries ?? deriveBlock(transactions, before.valueHash).entries()) {
+    const [key, value] = entry
+    values.set(toHex(key), value)
+    all.push(entry)
+  }
+  const map = createTrie({ store: createMemoryStore(), history: 0 })
+  await map.rebuild(all)
+  requireRoot('transactions map', map, header.transactionsRoot)
+  requireRoot('trie of the outputs before the block', before, header.prevUtxosRoot)
+  if (after) requireRoot('trie of the outputs after the block', after, header.utxosRoot)
+  return { ...block, map, valueOf: (key) => values.get(toHex(key)), entriesOfMap: () => all }
+}
+
+function requireRoot(what: string, { root }: TrieView, expected: Uint8Array): void {
+  if (equalBytes(root, expected)) return
+  const message = `The ${what} has the root ${toHex(root)}, and the header commits to ${toHex(expected)}`
+  throw new FraudError('FRAUD_ROOT_MISMATCH', message)
+}

@@ -1,0 +1,40 @@
+export { type Accusation, type AccusedBlock, accuse } from './accused-block.js'
+export { FraudError, type FraudErrorCode, isFraudError } from './errors.js'
+export { findFraud, fraudSearches, type ProvenFraud } from './find-fraud.js'
+export { findLedgerFraud } from './find-ledger-fraud.js'
+export { findTransactionFraud } from './find-transaction-fraud.js'
+export { findWitnessFraud } from './find-witness-fraud.js'
+export { encodeLedgerFraudProof, type LedgerFraudProof } from './ledger-proofs.js'
+export {
+  type Absent,
+  type OutputOpening,
+  openOutput,
+  openRecord,
+  openTransaction,
+  openUnspent,
+  type RecordOpening,
+  type Supplied,
+  type TransactionOpening,
+  type UnspentOpening,
+} from './openings.js'
+export {
+  type FraudRemoval,
+  type RemovalByFraud,
+  type RemovalContext,
+  removeFraudulentBlock,
+} from './remove-fraudulent-block.js'
+export type { FoundFraud } from './smallest-proof.js'
+export {
+  type Asset,
+  encodeTransactionFraudProof,
+  type OutputPlace,
+  type ResolvedOutputs,
+  type TransactionFraudProof,
+} from './transaction-proofs.js'
+export {
+  encodeWitnessFraudProof,
+  type ScriptNeed,
+  type SignatureNeed,
+  type SpentOpening,
+  type WitnessFraudProof,
+} from './witness-proofs.js'
