@@ -2,6 +2,7 @@
 // verification of the same transfers' signatures by libsodium, round by round.
 import { decodeTransaction } from '@ratatosk/ledger'
 import { median, round } from './lib/figures.mjs'
+import { record } from './lib/record.mjs'
 import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 9)
@@ -27,3 +28,4 @@ console.log(
   `decode, ${transactions[0].length}-byte transfers: ${round(decoded)} tx/s on one core, ${ratio.toFixed(1)} times ` +
     `libsodium's bare verification (${round(verified)}/s; median of ${rounds} rounds)`,
 )
+record('decode', { rounds, perSecond: decoded, ceiling: verified, ratio })

@@ -218,7 +218,7 @@ async function measure() {
   }
 }
 
-/** How much of a processor a server takes while nobody asks it anything. */
+/** The share of a processor that an idle server takes. */
 async function processorShare({ processor }) {
   const before = await processor()
   const started = performance.now()

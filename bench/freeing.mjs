@@ -12,7 +12,7 @@ import { numbered } from './lib/numbered.mjs'
 const keys = Number(process.env.BENCH_KEYS ?? 1_000_000)
 const count = Number(process.env.BENCH_BLOCKS ?? 240)
 const blockSize = Number(process.env.BENCH_BLOCK ?? 4000)
-/** Blocks that are told together. */
+/** Blocks that one report covers. */
 const part = 60
 const freedAtOnce = 3000
 

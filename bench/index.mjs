@@ -25,7 +25,7 @@ const seconds = Number(process.env.BENCH_SECONDS ?? 20)
 const rate = Number(process.env.BENCH_RATE ?? 1_000)
 const parts = (process.env.BENCH_PARTS ?? 'ratio,lag').split(',')
 
-/** Milliseconds between two looks at what is accepted and indexed: the resolution of the lag. */
+/** Poll interval in milliseconds: the resolution of the lag. */
 const lookEveryMs = 5
 
 const { genesis, transactions } = makeTransfers(Math.max(count, seconds * rate))
@@ -126,7 +126,7 @@ async function measureRatio() {
   )
 }
 
-/** Looks at what is accepted and indexed until `done`. */
+/** Polls what is accepted and indexed until `done`. */
 async function watch(schema, done) {
   const looks = []
   await withDatabase(async (client) => {

@@ -10,6 +10,7 @@ import {
 } from '@ratatosk/ledger'
 import { median, round } from './lib/figures.mjs'
 import { parameters } from './lib/parameters.mjs'
+import { record } from './lib/record.mjs'
 import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
 
 const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_000)
@@ -57,3 +58,4 @@ const middle = (name) => median(figures.map((figure) => figure[name]))
 console.log(
   `  median: ${round(middle('stateless'))} tx/s, ratio ${middle('ratio').toFixed(2)} (aim 0.60); stateful rules ${round(middle('stateful'))} tx/s`,
 )
+record('phase-a', { rounds, perSecond: middle('stateless'), ceiling: middle('bare'), ratio: middle('ratio') })

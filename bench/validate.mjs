@@ -9,6 +9,7 @@ import { createValidationWorker } from '@ratatosk/workers'
 import { ledgerEntries } from './lib/entries.mjs'
 import { median, round } from './lib/figures.mjs'
 import { parameters } from './lib/parameters.mjs'
+import { record } from './lib/record.mjs'
 import { databaseUrl, redisUrl, removeTraces } from './lib/services.mjs'
 import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
 
@@ -69,3 +70,4 @@ console.log(
   `queue → mempool ledger on PostgreSQL + Redis: ${round(perSecond)} tx/s (median of ${rounds} × ${count}); ` +
     `bare libsodium verifications ${round(ceiling)}/s; ratio ${(perSecond / ceiling).toFixed(2)}`,
 )
+record('validate', { rounds, perSecond, ceiling, ratio: perSecond / ceiling })

@@ -8,7 +8,6 @@ const generators = [
   'scripts/write-openapi.mjs',
   'scripts/write-client-types.mjs',
   'scripts/write-docs.mjs',
-  'scripts/write-performance.mjs',
 ]
 
 prepare()

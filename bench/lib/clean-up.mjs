@@ -5,7 +5,7 @@ export function defer(task) {
   tasks.push(task)
 }
 
-/** Does what was deferred and is not done yet; what fails is told and keeps nothing else from being done. */
+/** Runs every deferred clean-up once; reports failures and continues. */
 export async function cleanUp() {
   for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
     try {

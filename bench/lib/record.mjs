@@ -1,4 +1,4 @@
-// What scripts/write-performance.mjs makes docs/performance.md of: a file of figures for each measurement, in
+// Figures for docs/performance.md, which `npm run generate` writes: a file for each measurement, in
 // the folder that BENCH_JSON names.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'

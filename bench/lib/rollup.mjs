@@ -1,4 +1,4 @@
-// A sequencer in this process, on PostgreSQL and a devnet, that tells when a block was begun, read, hashed,
+// A sequencer in this process, on PostgreSQL and a devnet, that reports when a block was begun, read, hashed,
 // signed and stored.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

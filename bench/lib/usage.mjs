@@ -43,7 +43,7 @@ export function diskOf(folder) {
 /**
  * Watches a deployment, until `stop` says what it took since.
  *
- * @param {{ role: string, pid: number, folder: string }[]} nodes processes with the same role are told as one
+ * @param {{ role: string, pid: number, folder: string }[]} nodes processes with the same role are reported as one
  * @param {string | undefined} name of the schema, and `application_name` of the connections; undefined:
  *   embedded
  */
@@ -67,7 +67,7 @@ export async function watchUsage(nodes, name) {
     }
   }
 
-  /** A backend that has ended counts with what it had taken at the last look. */
+  /** A backend that has ended counts with its usage at the last poll. */
   async function readBackends() {
     await withDatabase(async (client) => {
       const { rows } = await client.query('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [

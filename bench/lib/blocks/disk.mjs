@@ -63,7 +63,7 @@ export async function measureDisk() {
   })
 }
 
-/** The whole history takes longer than the index lets anybody wait. */
+/** The index follows the whole history more slowly than one call waits for it. */
 async function untilCaughtUp(index) {
   for (;;) {
     try {

@@ -1,0 +1,33 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { arithmetic } from '../bench/lib/plots/arithmetic.mjs'
+import { cost } from '../bench/lib/plots/cost.mjs'
+import { disk } from '../bench/lib/plots/disk.mjs'
+import { blocks, growth, roots } from '../bench/lib/plots/growth.mjs'
+import { ratios } from '../bench/lib/plots/ratios.mjs'
+import { scale } from '../bench/lib/plots/scale.mjs'
+import { serial } from '../bench/lib/plots/serial.mjs'
+import { root } from './prepare.mjs'
+
+const folder = join(root, 'docs/performance')
+const fileOf = (name) => join(folder, `${name}.json`)
+
+/**
+ * The tables of docs/performance.md, from the figures that benchmarks write with BENCH_JSON=docs/performance.
+ *
+ * @param {{ plots: boolean }} options `plots`: also write the plots
+ */
+export function performanceSections({ plots }) {
+  const all = { ratios, cost, growth, roots, blocks, scale, serial, disk, arithmetic }
+  return Object.entries(all).flatMap(([name, section]) => {
+    if (!section.needs.every((each) => existsSync(fileOf(each)))) return []
+    const figures = Object.fromEntries(
+      section.needs.map((each) => [each, JSON.parse(readFileSync(fileOf(each), 'utf8'))]),
+    )
+    if (plots) {
+      for (const [file, svg] of Object.entries(section.plots?.(figures) ?? {}))
+        writeFileSync(join(folder, `${file}.svg`), svg)
+    }
+    return [['docs/performance.md', name, section.write(figures)]]
+  })
+}

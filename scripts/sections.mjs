@@ -1,0 +1,30 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, run } from './prepare.mjs'
+
+/**
+ * Writes a page's generated section, between `<!-- name: … -->` and `<!-- /name -->`.
+ *
+ * @param {boolean} checking only compares
+ * @returns whether the page holds the section now
+ * @throws Error if the page has no such section
+ */
+export function writeSection(path, name, markdown, checking) {
+  const text = readFileSync(join(root, path), 'utf8')
+  const section = new RegExp(`(<!-- ${name}: .*? -->\n)[\\s\\S]*?(<!-- /${name} -->)`)
+  if (!section.test(text)) throw new Error(`${path} has no section ${name}`)
+  const written = text.replace(section, (_, open, close) => `${open}\n${markdown.trim()}\n\n${close}`)
+  if (unpadded(written) === unpadded(text)) return true
+  if (checking) {
+    console.error(`${path} is out of date: ${name}. \`npm run generate\` writes it.`)
+    return false
+  }
+  writeFileSync(join(root, path), written)
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
+  return run(process.execPath, [biome, 'format', '--write', path]) === 0
+}
+
+/** The formatter pads table cells; padding does not count as a difference. */
+function unpadded(markdown) {
+  return markdown.replace(/ +/g, ' ').replace(/-{2,}/g, '--').replace(/\n\n+/g, '\n\n')
+}
