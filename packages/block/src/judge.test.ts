@@ -1,6 +1,16 @@
 import { CborWriter } from '@ratatosk/cbor'
 import {
-  blake2b256,
+  encodeInput,
+  encodeList,
+  encodeSet,
+  encodeUint,
+  keyOf,
+  outputOf,
+  type SignedTransaction,
+  signDraft,
+  transfer,
+} from '@ratatosk/fixtures'
+import {
   decodeTransactionOutput,
   type OutputReference,
   outputReferenceKey,
@@ -10,7 +20,6 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fitOf, intervalOf } from './interval.js'
 import { judgeBlock } from './judge.js'
-import { keyOf, outputOf, type SignedTransfer, transfer } from './test/transfers.js'
 
 const rate = { numerator: 0n, denominator: 1n }
 const parameters: ProtocolParameters = {
@@ -47,7 +56,7 @@ const before = new Map(
   ]),
 )
 
-const judge = (...transactions: readonly SignedTransfer[]) =>
+const judge = (...transactions: readonly SignedTransaction[]) =>
   judgeBlock(
     transactions.map(({ cbor }) => cbor),
     header,
@@ -59,26 +68,19 @@ const judge = (...transactions: readonly SignedTransfer[]) =>
 function special(
   inputs: readonly OutputReference[],
   fields: readonly [number, Uint8Array][],
-): SignedTransfer {
-  const list = (references: readonly OutputReference[]) => {
-    const writer = new CborWriter().tag(258).array(references.length)
-    for (const { transactionId, index } of references) writer.array(2).bytes(transactionId).uint(index)
-    return writer.toBytes()
-  }
-  const body = new CborWriter()
-    .map(3 + fields.length)
-    .uint(0)
-    .raw(list(inputs))
-  body.uint(1).array(1).raw(outputOf(key, 5n)).uint(2).uint(0)
-  for (const [field, value] of fields) body.uint(field).raw(value)
-  const id = blake2b256(body.toBytes())
-  const cbor = new CborWriter().array(4).raw(body.toBytes())
-  cbor.map(1).uint(0).tag(258).array(1).array(2).bytes(key.publicKey).bytes(key.sign(id))
-  return { id, cbor: cbor.boolean(true).null().toBytes() }
+): SignedTransaction {
+  const body = new Map([
+    [0, references(inputs)],
+    [1, encodeList([outputOf(key, 5n)])],
+    [2, encodeUint(0)],
+    ...fields,
+  ])
+  return signDraft({ body, witnesses: new Map(), signers: [key], isValid: true })
 }
 
-const reading = (reference: OutputReference) =>
-  new CborWriter().tag(258).array(1).array(2).bytes(reference.transactionId).uint(reference.index).toBytes()
+const references = (list: readonly OutputReference[]) =>
+  encodeSet(list.map(({ transactionId, index }) => encodeInput(transactionId, index)))
+const reading = (reference: OutputReference) => references([reference])
 
 it('accepts a chain of transfers in block order', async () => {
   const parent = transfer(key, [first], [2n, 3n])

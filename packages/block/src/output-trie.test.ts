@@ -1,11 +1,19 @@
-import { CborWriter } from '@ratatosk/cbor'
+import {
+  encodeDraft,
+  encodeInput,
+  encodeList,
+  encodeUint,
+  keyOf,
+  outputOf,
+  type SignedTransaction,
+  transfer,
+} from '@ratatosk/fixtures'
 import { blake2b256, encodeOutputReference, type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { createMemoryStore, type Entry, emptyRoot } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createDerivation, type Derivation, deriveBlock } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
 import { createOutputTrie, type OutputTrie } from './output-trie.js'
-import { keyOf, outputOf, type SignedTransfer, transfer } from './test/transfers.js'
 
 const key = keyOf(3)
 const references = Array.from({ length: 4 }, (_, n) => ({
@@ -16,7 +24,7 @@ const genesis = references.map((reference): Entry => [encodeOutputReference(refe
 const first = transfer(key, [references[0]!], [2n, 3n])
 const second = transfer(key, [{ transactionId: first.id, index: 1 }], [3n])
 
-const derived = (...transactions: readonly SignedTransfer[]): Derivation => {
+const derived = (...transactions: readonly SignedTransaction[]): Derivation => {
   const derivation = createDerivation()
   for (const { cbor } of transactions) derivation.add(cbor)
   return derivation
@@ -172,10 +180,13 @@ describe('the trie of unspent outputs', () => {
 
 /** A transaction that spends one output and reads others. */
 function reading(spent: OutputReference, ...read: readonly OutputReference[]): Uint8Array {
-  const body = new CborWriter().map(4).uint(0).array(1)
-  const add = ({ transactionId, index }: OutputReference) => body.array(2).bytes(transactionId).uint(index)
-  add(spent)
-  body.uint(1).array(1).raw(outputOf(key, 5n)).uint(2).uint(0).uint(18).array(read.length)
-  for (const reference of read) add(reference)
-  return new CborWriter().array(4).raw(body.toBytes()).map(0).boolean(true).null().toBytes()
+  const inputs = (list: readonly OutputReference[]) =>
+    encodeList(list.map(({ transactionId, index }) => encodeInput(transactionId, index)))
+  const body = new Map([
+    [0, inputs([spent])],
+    [1, encodeList([outputOf(key, 5n)])],
+    [2, encodeUint(0)],
+    [18, inputs(read)],
+  ])
+  return encodeDraft({ body, witnesses: new Map(), signers: [], isValid: true })
 }

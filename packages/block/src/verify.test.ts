@@ -1,4 +1,5 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
+import { keyOf, transfer } from '@ratatosk/fixtures'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, emptyRoot } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +10,6 @@ import { bodyOf, deriveBlock } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
 import { type Header, protocolVersion } from './header.js'
 import { createOutputTrie } from './output-trie.js'
-import { keyOf, transfer } from './test/transfers.js'
 import { vector, vectorMap } from './test/vector.js'
 import { verifyBody } from './verify.js'
 

@@ -1,3 +1,4 @@
+export { keyOf, outputOf, type TestKey } from '@ratatosk/fixtures'
 export { type BreakableProxy, breakableProxy } from './breakable-proxy.js'
 export { logOf } from './log.js'
 export { genesisOf, midgardMissing, midgardTransactions } from './midgard.js'
@@ -20,11 +21,8 @@ export {
   acceptedOf,
   chain,
   fundsOf,
-  keyOf,
   type LedgerEntry,
-  outputOf,
   outputsOf,
   type SignedTransaction,
   signed,
-  type TestKey,
 } from './transfers.js'

@@ -9,9 +9,10 @@ import {
   transactionsRoot,
 } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import { keyOf, outputOf, type TestKey } from '@ratatosk/fixtures'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie, emptyRoot, type Trie } from '@ratatosk/trie'
-import { keyOf, outputOf, outputsOf, signed, type TestKey } from './transfers.js'
+import { outputsOf, signed } from './transfers.js'
 
 /** A block of a {@link SourceChain}. */
 export interface SourceBlock {

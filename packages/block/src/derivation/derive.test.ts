@@ -1,9 +1,9 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
+import { keyOf, outputOf } from '@ratatosk/fixtures'
 import { blake2b256, decodeTransaction, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie, verifyExclusion, verifyInclusion } from '@ratatosk/trie'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keyOf, outputOf } from '../test/transfers.js'
 import { createDerivation, type DerivedBlock, deriveBlock } from './derive.js'
 import { partsOf } from './parts.js'
 import {

@@ -1,8 +1,4 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
-import { describe, expect, it } from 'vitest'
-import { bootstrapRoot } from '../address/byron-attributes.js'
-import { crc32 } from '../address/crc32.js'
-import { decodeAddress } from '../address/decode.js'
 import {
   type Draft,
   encodeDraft,
@@ -11,7 +7,11 @@ import {
   encodeSet,
   encodeUint,
   withFields,
-} from '../test/draft.js'
+} from '@ratatosk/fixtures'
+import { describe, expect, it } from 'vitest'
+import { bootstrapRoot } from '../address/byron-attributes.js'
+import { crc32 } from '../address/crc32.js'
+import { decodeAddress } from '../address/decode.js'
 import {
   ADA,
   alice,

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   addressOf,
   type Draft,
@@ -8,12 +7,13 @@ import {
   encodeOutput,
   encodeSet,
   encodeUint,
-  testKey,
-} from '../test/draft.js'
+  keyOf,
+} from '@ratatosk/fixtures'
+import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../transaction/decode.js'
 import { effects } from './effects.js'
 
-const address = addressOf(testKey('alice').hash)
+const address = addressOf(keyOf('alice').hash)
 const id = new Uint8Array(32).fill(1)
 const draft: Draft = {
   body: new Map([

@@ -1,5 +1,4 @@
 import { CborWriter, fromHex } from '@ratatosk/cbor'
-import { describe, expect, it } from 'vitest'
 import {
   addressOf,
   type Draft,
@@ -10,13 +9,14 @@ import {
   encodeOutput,
   encodeSet,
   encodeUint,
-  testKey,
+  keyOf,
   withFields,
-} from '../test/draft.js'
+} from '@ratatosk/fixtures'
+import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../transaction/decode.js'
 import { validateProfile } from './profile.js'
 
-const { hash } = testKey('alice')
+const { hash } = keyOf('alice')
 const account = Uint8Array.of(0xe0, ...hash)
 const transfer: Draft = {
   body: new Map([

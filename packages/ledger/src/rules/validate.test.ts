@@ -1,7 +1,4 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
-import { describe, expect, it } from 'vitest'
-import { blake2b256 } from '#crypto'
-import type { ProtocolParameters } from '../parameters/types.js'
 import {
   addressOf,
   type Draft,
@@ -12,7 +9,10 @@ import {
   encodeSet,
   encodeUint,
   withFields,
-} from '../test/draft.js'
+} from '@ratatosk/fixtures'
+import { describe, expect, it } from 'vitest'
+import { blake2b256 } from '#crypto'
+import type { ProtocolParameters } from '../parameters/types.js'
 import {
   ADA,
   alice,

@@ -1,8 +1,8 @@
 import { concatBytes, fromHex } from '@ratatosk/cbor'
+import { encodeFields } from '@ratatosk/fixtures'
 import { expect } from 'vitest'
 import { decodeTransaction, decodeTransactionBody } from '../transaction/decode.js'
 import type { Transaction, TransactionBody } from '../transaction/types.js'
-import { encodeFields } from './draft.js'
 
 // Items of a transaction in hex, to be concatenated in tests of the decoder.
 const filled = (fill: number, size: number): string => fill.toString(16).padStart(2, '0').repeat(size)

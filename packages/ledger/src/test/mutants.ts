@@ -1,6 +1,4 @@
 import { CborWriter } from '@ratatosk/cbor'
-import fc from 'fast-check'
-import { blake2b256 } from '#crypto'
 import {
   addressOf,
   encodeAssets,
@@ -8,8 +6,10 @@ import {
   encodeInput,
   encodeOutput,
   encodeUint,
-  testKey,
-} from './draft.js'
+  keyOf,
+} from '@ratatosk/fixtures'
+import fc from 'fast-check'
+import { blake2b256 } from '#crypto'
 
 /** How content is encoded. */
 interface Style {
@@ -51,7 +51,7 @@ const output = fc
   .record(
     {
       lovelace,
-      address: fc.constantFrom(addressOf(testKey('bob').hash), addressOf(testKey('carol').hash, 'script')),
+      address: fc.constantFrom(addressOf(keyOf('bob').hash), addressOf(keyOf('carol').hash, 'script')),
       assets,
       inlineDatum: fc.uint8Array({ maxLength: 60 }).map((bytes) => encodeBytes(bytes)),
     },
@@ -94,7 +94,7 @@ const content = fc.record({
       invalidBefore: slot,
       mint: assets,
       scriptDataHash: fc.uint8Array({ minLength: 32, maxLength: 32 }),
-      requiredSigners: fc.constantFrom([testKey('alice').hash], [testKey('bob').hash, testKey('carol').hash]),
+      requiredSigners: fc.constantFrom([keyOf('alice').hash], [keyOf('bob').hash, keyOf('carol').hash]),
       networkId: fc.constantFrom(0, 1),
       auxiliaryDataHash: fc.uint8Array({ minLength: 32, maxLength: 32 }),
     },
@@ -157,7 +157,7 @@ function witnessFields(
   const fields: [number, Uint8Array][] = []
   if (signers.length > 0) {
     const witnesses = signers.map((name, position) => {
-      const key = testKey(name)
+      const key = keyOf(name)
       const bytes = Uint8Array.of(...key.publicKey, ...key.sign(id))
       if (position === 0 && flippedBit >= 0) bytes[flippedBit >> 3]! ^= 1 << (flippedBit & 7)
       return new CborWriter().array(2).bytes(bytes.subarray(0, 32)).bytes(bytes.subarray(32)).toBytes()

@@ -1,12 +1,4 @@
 import { CborWriter } from '@ratatosk/cbor'
-import { blake2b224, blake2b256 } from '#crypto'
-import { crc32 } from '../address/crc32.js'
-import type { ProtocolParameters } from '../parameters/types.js'
-import type { RuleContext } from '../rules/context.js'
-import { scriptIntegrityHash } from '../rules/utxow/script-integrity.js'
-import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
-import { outputReferenceKey } from '../transaction/output-reference.js'
-import type { TransactionOutput } from '../transaction/types.js'
 import {
   addressOf,
   type Draft,
@@ -17,10 +9,18 @@ import {
   encodeOutput,
   encodeSet,
   encodeUint,
+  keyOf,
   type OutputDraft,
-  testKey,
   withFields,
-} from './draft.js'
+} from '@ratatosk/fixtures'
+import { blake2b224, blake2b256 } from '#crypto'
+import { crc32 } from '../address/crc32.js'
+import type { ProtocolParameters } from '../parameters/types.js'
+import type { RuleContext } from '../rules/context.js'
+import { scriptIntegrityHash } from '../rules/utxow/script-integrity.js'
+import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
+import { outputReferenceKey } from '../transaction/output-reference.js'
+import type { TransactionOutput } from '../transaction/types.js'
 
 export const parameters: ProtocolParameters = {
   minFeeA: 44n,
@@ -46,8 +46,8 @@ export const parameters: ProtocolParameters = {
 }
 export const context: RuleContext = { parameters, networkId: 0, slot: 1_000n }
 
-export const alice = testKey('alice')
-export const bob = testKey('bob')
+export const alice = keyOf('alice')
+export const bob = keyOf('bob')
 export const TX = new Uint8Array(32).fill(0xaa)
 export const FEE = 400_000n
 export const ADA = 1_000_000n

@@ -1,4 +1,5 @@
 import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { encodeInput, encodeOutput } from '@ratatosk/fixtures'
 import { describe, expect, it } from 'vitest'
 import { blake2b224, blake2b256 } from '#crypto'
 import {
@@ -14,7 +15,6 @@ import {
   keyAddress,
   transaction,
 } from '../test/conway-hex.js'
-import { encodeInput, encodeOutput } from '../test/draft.js'
 import { decodeTransaction, decodeTransactionBody, decodeTransactionOutput } from './decode.js'
 import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from './output-reference.js'
 

@@ -1,6 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import {
+  encodeAssets,
+  encodeBytes,
+  encodeFields,
+  encodeInput,
+  encodeList,
+  encodeOutput,
+  encodeUint,
+  type OutputDraft,
+  witnessOf,
+} from '@ratatosk/fixtures'
+import {
   blake2b256,
   decodeTransaction,
   type ProtocolParameters,
@@ -76,119 +87,91 @@ export function draft(transaction: Draft): { readonly cbor: Uint8Array; readonly
 }
 
 function write(transaction: Draft, integrity: Uint8Array | undefined): { cbor: Uint8Array; hash: string } {
-  const body = writeBody(transaction, integrity)
+  const body = encodeFields(bodyOf(transaction, integrity))
   const id = blake2b256(body)
+  const witnesses = encodeFields(witnessesOf(transaction, id))
   const cbor = new CborWriter()
     .array(4)
     .raw(body)
-    .raw(writeWitnesses(transaction, id))
+    .raw(witnesses)
     .boolean(transaction.isValid ?? true)
-    .null()
-    .toBytes()
-  return { cbor, hash: toHex(id) }
+  return { cbor: cbor.null().toBytes(), hash: toHex(id) }
 }
 
-function writeBody(transaction: Draft, integrity: Uint8Array | undefined): Uint8Array {
-  const fields: [number, (writer: CborWriter) => CborWriter][] = [
-    [0, (writer) => writeInputs(writer, transaction.inputs)],
-    [
-      1,
-      (writer) => {
-        writer.array(transaction.outputs.length)
-        for (const output of transaction.outputs) writeOutput(writer, output)
-        return writer
-      },
-    ],
-    [2, (writer) => writer.uint(transaction.fee)],
-  ]
-  const { invalidBefore, invalidHereafter, mint, collateral, referenceInputs } = transaction
-  if (invalidHereafter !== undefined) fields.push([3, (writer) => writer.uint(invalidHereafter)])
-  const { certificates, withdrawals } = transaction
-  if (certificates) fields.push([4, (writer) => writeCertificates(writer, certificates)])
-  if (withdrawals) {
-    fields.push([
-      5,
-      (writer) => {
-        writer.map(withdrawals.length)
-        for (const [address, lovelace] of withdrawals) writer.bytes(address).uint(lovelace)
-        return writer
-      },
-    ])
-  }
-  if (invalidBefore !== undefined) fields.push([8, (writer) => writer.uint(invalidBefore)])
-  if (mint) fields.push([9, (writer) => writeAssets(writer, mint)])
-  if (integrity) fields.push([11, (writer) => writer.bytes(integrity)])
-  if (collateral) fields.push([13, (writer) => writeInputs(writer, collateral)])
-  if (referenceInputs) fields.push([18, (writer) => writeInputs(writer, referenceInputs)])
-  const writer = new CborWriter().map(fields.length)
-  for (const [key, write] of fields) write(writer.uint(key))
+/** Inputs and witnesses are lists, not sets, as before Conway. */
+function bodyOf(transaction: Draft, integrity: Uint8Array | undefined): Map<number, Uint8Array> {
+  const { invalidBefore, invalidHereafter, certificates, withdrawals, mint } = transaction
+  const { collateral, referenceInputs } = transaction
+  return present([
+    [0, encodeInputs(transaction.inputs)],
+    [1, encodeList(transaction.outputs.map(outputOf))],
+    [2, encodeUint(transaction.fee)],
+    [3, invalidHereafter === undefined ? undefined : encodeUint(invalidHereafter)],
+    [4, certificates && encodeList(certificates.map(encodeCertificate))],
+    [5, withdrawals && encodeWithdrawals(withdrawals)],
+    [8, invalidBefore === undefined ? undefined : encodeUint(invalidBefore)],
+    [9, mint && encodeAssets(assetsOf(mint))],
+    [11, integrity && encodeBytes(integrity)],
+    [13, collateral && encodeInputs(collateral)],
+    [18, referenceInputs && encodeInputs(referenceInputs)],
+  ])
+}
+
+function witnessesOf({ signers, scripts = [], redeemers = [] }: Draft, id: Uint8Array) {
+  const some = (items: readonly Uint8Array[]) => (items.length > 0 ? encodeList(items) : undefined)
+  return present([
+    [0, some(signers.map((signer) => witnessOf(signer, id)))],
+    [5, some(redeemers.map(encodeRedeemer))],
+    [7, some(scripts.map(encodeBytes))],
+  ])
+}
+
+function present(fields: readonly (readonly [number, Uint8Array | undefined])[]): Map<number, Uint8Array> {
+  return new Map(fields.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])))
+}
+
+function encodeInputs(inputs: readonly string[]): Uint8Array {
+  return encodeList(
+    inputs.map((input) => {
+      const [id = '', index] = input.split('#')
+      return encodeInput(fromHex(id), Number(index))
+    }),
+  )
+}
+
+function encodeCertificate({ registers, keyHash, deposit }: StakeCertificate): Uint8Array {
+  const kind = registers ? 0 : 1
+  const writer = new CborWriter()
+  writer.array(deposit === undefined ? 2 : 3).uint(deposit === undefined ? kind : kind + 7)
+  writer.array(2).uint(0).bytes(keyHash)
+  if (deposit !== undefined) writer.uint(deposit)
   return writer.toBytes()
 }
 
-function writeInputs(writer: CborWriter, inputs: readonly string[]): CborWriter {
-  writer.array(inputs.length)
-  for (const input of inputs) {
-    const [id = '', index] = input.split('#')
-    writer.array(2).bytes(fromHex(id)).uint(Number(index))
-  }
-  return writer
+function encodeWithdrawals(withdrawals: NonNullable<Draft['withdrawals']>): Uint8Array {
+  const writer = new CborWriter().map(withdrawals.length)
+  for (const [address, lovelace] of withdrawals) writer.bytes(address).uint(lovelace)
+  return writer.toBytes()
 }
 
-function writeCertificates(writer: CborWriter, certificates: readonly StakeCertificate[]): CborWriter {
-  writer.array(certificates.length)
-  for (const { registers, keyHash, deposit } of certificates) {
-    const kind = registers ? 0 : 1
-    writer.array(deposit === undefined ? 2 : 3).uint(deposit === undefined ? kind : kind + 7)
-    writer.array(2).uint(0).bytes(keyHash)
-    if (deposit !== undefined) writer.uint(deposit)
-  }
-  return writer
+function encodeRedeemer({ tag, index, memory, steps }: Redeemer): Uint8Array {
+  const writer = new CborWriter().array(4).uint(tag).uint(index).raw(unitDatum)
+  return writer.array(2).uint(memory).uint(steps).toBytes()
 }
 
-function writeOutput(
-  writer: CborWriter,
-  { address, lovelace, inlineDatum, datumHash, assets, referenceScript }: DraftOutput,
-): void {
+function outputOf({ assets, referenceScript, datumHash, ...output }: DraftOutput): Uint8Array {
   if (datumHash) {
-    writer.array(3).bytes(address).uint(lovelace).bytes(datumHash)
-    return
+    return new CborWriter().array(3).bytes(output.address).uint(output.lovelace).bytes(datumHash).toBytes()
   }
-  writer.map(2 + (inlineDatum ? 1 : 0) + (referenceScript ? 1 : 0))
-  writer.uint(0).bytes(address).uint(1)
-  if (assets) writeAssets(writer.array(2).uint(lovelace), assets)
-  else writer.uint(lovelace)
-  if (inlineDatum) writer.uint(2).array(2).uint(1).tag(24).bytes(inlineDatum)
-  if (referenceScript) {
-    writer.uint(3).tag(24).bytes(new CborWriter().array(2).uint(3).bytes(referenceScript).toBytes())
-  }
+  return encodeOutput({
+    ...output,
+    ...(assets && { assets: assetsOf(assets) }),
+    ...(referenceScript && { script: new CborWriter().array(2).uint(3).bytes(referenceScript).toBytes() }),
+  })
 }
 
-function writeAssets(writer: CborWriter, assets: Readonly<Record<string, bigint>>): CborWriter {
-  const units = Object.entries(assets)
-  writer.map(units.length)
-  for (const [unit, quantity] of units) {
-    writer
-      .bytes(fromHex(unit.slice(0, 56)))
-      .map(1)
-      .bytes(fromHex(unit.slice(56)))
-      .int(quantity)
-  }
-  return writer
-}
-
-function writeWitnesses({ signers, scripts = [], redeemers = [] }: Draft, id: Uint8Array): Uint8Array {
-  const writer = new CborWriter().map([signers, scripts, redeemers].filter(({ length }) => length > 0).length)
-  if (signers.length > 0) writer.uint(0).array(signers.length)
-  for (const signer of signers) writer.array(2).bytes(signer.publicKey).bytes(signer.sign(id))
-  if (redeemers.length > 0) {
-    writer.uint(5).array(redeemers.length)
-    for (const { tag, index, memory, steps } of redeemers) {
-      writer.array(4).uint(tag).uint(index).raw(unitDatum).array(2).uint(memory).uint(steps)
-    }
-  }
-  if (scripts.length > 0) {
-    writer.uint(7).array(scripts.length)
-    for (const script of scripts) writer.bytes(script)
-  }
-  return writer.toBytes()
+function assetsOf(assets: Readonly<Record<string, bigint>>): NonNullable<OutputDraft['assets']> {
+  return Object.entries(assets).map(
+    ([unit, quantity]) => [fromHex(unit.slice(0, 56)), unit.slice(56), quantity] as const,
+  )
 }

@@ -1,6 +1,4 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { describe, expect, it } from 'vitest'
-import { blake2b256 } from '#crypto'
 import {
   addressOf,
   type Draft,
@@ -11,7 +9,9 @@ import {
   encodeSet,
   encodeUint,
   withFields,
-} from '../../test/draft.js'
+} from '@ratatosk/fixtures'
+import { describe, expect, it } from 'vitest'
+import { blake2b256 } from '#crypto'
 import { decodeTransaction } from '../../transaction/decode.js'
 import type { PlutusLanguage } from '../../transaction/types.js'
 import { languageViews, scriptIntegrityHash } from './script-integrity.js'
