@@ -3,6 +3,7 @@
 // files, type imports included.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readLayers } from './packages.mjs'
 import { root } from './prepare.mjs'
 
 /** The layers that a layer may import. Parts and plugins never import their own kind; ground and work may. */
@@ -39,16 +40,3 @@ for (const folder of ['packages', 'apps'].flatMap((parent) =>
 }
 for (const error of errors) console.error(error)
 process.exit(errors.length > 0 ? 1 : 0)
-
-/** The layer of each package, from the first drawing: three spaces part layer, packages and comment. */
-function readLayers() {
-  const [, drawing] = readFileSync(join(root, 'docs/layout.md'), 'utf8').match(/^```\n([\s\S]*?)^```$/m)
-  let layer
-  return new Map(
-    drawing.split('\n').flatMap((line) => {
-      const [start, names = ''] = line.split(/\s{3,}/)
-      layer = start || layer
-      return names.split(/\s+/).map((name) => [`@ratatosk/${name}`, layer])
-    }),
-  )
-}

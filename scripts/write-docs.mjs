@@ -1,6 +1,7 @@
 // Writes the sections of documents that are generated from code and figures. `--check` only reports those that
 // are out of date.
 import { decisionsTable } from './decisions.mjs'
+import { packagesTable } from './packages.mjs'
 import { prepare } from './prepare.mjs'
 import { pluginsTable, registeredRoutes, routesTable } from './routes.mjs'
 import { writeSection } from './sections.mjs'
@@ -16,6 +17,7 @@ if (routes === undefined) console.log('The routes by role are left as they are: 
 const sections = [
   ['docs/settings.md', 'settings', settingsTables()],
   ['docs/decisions/README.md', 'decisions', decisionsTable()],
+  ['docs/layout.md', 'packages', packagesTable()],
   ...performanceSections({ plots: !checking }),
   ...(routes === undefined ? [] : [['docs/routes.md', 'routes', routesTable(routes)]]),
   ...(routes === undefined ? [] : [['README.md', 'plugins', pluginsTable(routes)]]),

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './prepare.mjs'
+
+/**
+ * The layer of each package, from the first drawing of docs/layout.md, in which three spaces part layer, packages
+ * and comment.
+ */
+export function readLayers() {
+  const [, drawing] = readFileSync(join(root, 'docs/layout.md'), 'utf8').match(/^```\n([\s\S]*?)^```$/m)
+  let layer
+  return new Map(
+    drawing.split('\n').flatMap((line) => {
+      const [start, names = ''] = line.split(/\s{3,}/)
+      layer = start || layer
+      return names.split(/\s+/).map((name) => [`@ratatosk/${name}`, layer])
+    }),
+  )
+}
+
+/** The table of packages, by layer, from their manifests. */
+export function packagesTable() {
+  const rows = [...readLayers()].flatMap(([name, layer]) => {
+    const folder = ['packages', 'apps']
+      .map((parent) => `${parent}/${name.replace('@ratatosk/', '')}`)
+      .find((each) => existsSync(join(root, each, 'package.json')))
+    if (folder === undefined) return []
+    const { description } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+    return [`| ${layer} | [\`${folder.replace(/.*\//, '')}\`](../${folder}) | ${description} |`]
+  })
+  return ['| layer | package | what |', '| --- | --- | --- |', ...rows].join('\n')
+}
