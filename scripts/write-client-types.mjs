@@ -75,7 +75,7 @@ function readOperation(path, method, operation) {
   const result = isStream ? undefined : answer ? typeOf(answer['application/json'].schema) : 'void'
   if (result) {
     endpoints.push(
-      `${comment(`\`${method.toUpperCase()} ${path}\`: ${summary}. ${description ?? ''}`.trim())}${id}(${argument}options?: RequestOptions): Promise<${result}>`,
+      `${comment(`\`${method.toUpperCase()} ${path}\`: ${summary}. ${description ?? ''}`.trim())}${id}(${argument}options?: NodeRequestOptions): Promise<${result}>`,
     )
   }
   const [scheme] = security?.flatMap(Object.keys) ?? []
@@ -106,7 +106,7 @@ function argumentOf(id, asked, body) {
 }
 
 const source = `// Written by scripts/write-client-types.mjs from docs/openapi.json: do not edit.
-import type { RequestOptions } from './options.js'
+import type { NodeRequestOptions } from './options.js'
 
 ${[...schemas, ...parameters].join('\n\n')}
 

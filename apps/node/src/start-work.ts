@@ -14,8 +14,9 @@ import { createFollower, type Follower, layer1Chain, openEvidence } from '@ratat
 import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { type LedgerIndex, openIndex } from '@ratatosk/ledger-index'
+import type { Evaluations } from '@ratatosk/ports'
 import { createSubmissionQueue } from '@ratatosk/queue'
-import { openProver, openRoots, type Prover } from '@ratatosk/roots'
+import { type OpenProver, openProver, openRoots } from '@ratatosk/roots'
 import {
   type AbsentAdministrator,
   type Administrator,
@@ -27,12 +28,7 @@ import {
   serveOperations,
 } from '@ratatosk/sequencer'
 import type { WalletKeys } from '@ratatosk/transaction'
-import {
-  createValidationWorker,
-  type Evaluations,
-  openEvaluations,
-  type ValidationWorker,
-} from '@ratatosk/workers'
+import { createValidationWorker, openEvaluations, type ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from './context.js'
 import type { AdministratorKeys } from './layer1/administrator-keys.js'
 import type { Settlement } from './layer1/settlement.js'
@@ -51,7 +47,7 @@ export interface Work {
   readonly evaluations: Evaluations | undefined
   readonly sequencer: Sequencer | undefined
   /** Proves against the blocks of this process's sequencer. */
-  readonly prover: Prover | undefined
+  readonly prover: OpenProver | undefined
   readonly faucet: FaucetPayer | undefined
   readonly follower: Follower | undefined
   /** Invalid blocks that the follower has found. */
@@ -73,7 +69,7 @@ export async function startWork(
   const index =
     serves === 'whole' && settings.LAYER2_APIS ? await startIndex(context, storage, validation) : undefined
   let sequencer: Sequencer | undefined
-  let prover: Prover | undefined
+  let prover: OpenProver | undefined
   let faucet: FaucetPayer | undefined
   let following: Following | undefined
   if (settlement !== undefined) {
@@ -196,7 +192,7 @@ async function startSequencer(
   { layer1, contracts }: Settlement,
   operatorKeys: WalletKeys,
   administratorKeys: AdministratorKeys,
-): Promise<{ readonly sequencer: Sequencer; readonly prover: Prover | undefined }> {
+): Promise<{ readonly sequencer: Sequencer; readonly prover: OpenProver | undefined }> {
   const { settings, network, genesis, log, closing } = context
   const evaluator = createEvaluator()
   closing.defer(() => evaluator.close())

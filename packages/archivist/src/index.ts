@@ -29,14 +29,14 @@ export {
 } from './archive-of-blocks.js'
 export { BlockNotFoundError, isArchivistError, TooManyReadsError } from './errors.js'
 export {
+  ArchivedBlockAnswer,
+  ArchivedBlocksAnswer,
+  ArchivedBodyAnswer,
+  ArchivedHeaderAnswer,
   archivedBlockSchema,
   archivedBlocksSchema,
   archivedBodySchema,
   archivedHeaderSchema,
-  BlockAnswer,
-  BlockBodyAnswer,
-  BlockHeaderAnswer,
-  BlocksAnswer,
   BodyFields,
   HeaderFields,
   InvalidBlocksAnswer,

@@ -55,32 +55,32 @@ export type BodyFields = Static<typeof BodyFields>
 const identity = { hash: hex('Hash of the header', 28), height: Type.Integer({ minimum: 1 }) }
 
 /** Body of `GET /block/{id}`. */
-export const BlockAnswer = Type.Object(
+export const ArchivedBlockAnswer = Type.Object(
   { ...identity, header: HeaderFields, body: BodyFields },
   { title: 'ArchivedBlock', description: 'A block with header and body' },
 )
-export type BlockAnswer = Static<typeof BlockAnswer>
+export type ArchivedBlockAnswer = Static<typeof ArchivedBlockAnswer>
 
 /** Body of `GET /block/{id}/header`. */
-export const BlockHeaderAnswer = Type.Object(
+export const ArchivedHeaderAnswer = Type.Object(
   { ...identity, header: HeaderFields },
   { title: 'ArchivedHeader', description: 'The header of a block' },
 )
-export type BlockHeaderAnswer = Static<typeof BlockHeaderAnswer>
+export type ArchivedHeaderAnswer = Static<typeof ArchivedHeaderAnswer>
 
 /** Body of `GET /block/{id}/body`. */
-export const BlockBodyAnswer = Type.Object(
+export const ArchivedBodyAnswer = Type.Object(
   { ...identity, body: BodyFields },
   { title: 'ArchivedBody', description: 'The body of a block' },
 )
-export type BlockBodyAnswer = Static<typeof BlockBodyAnswer>
+export type ArchivedBodyAnswer = Static<typeof ArchivedBodyAnswer>
 
 /** Body of `GET /blocks`. */
-export const BlocksAnswer = Type.Object(
-  { blocks: Type.Array(BlockAnswer) },
+export const ArchivedBlocksAnswer = Type.Object(
+  { blocks: Type.Array(ArchivedBlockAnswer) },
   { title: 'ArchivedBlocks', description: 'Blocks by ascending height' },
 )
-export type BlocksAnswer = Static<typeof BlocksAnswer>
+export type ArchivedBlocksAnswer = Static<typeof ArchivedBlocksAnswer>
 
 const inBoth = (answer: TSchema) => ({
   description: String(answer.title),
@@ -128,13 +128,17 @@ function oneBlock(
 }
 
 /** Route schema of `GET /block/{id}`. */
-export const archivedBlockSchema = oneBlock('archivedBlock', 'Block by height or hash', BlockAnswer)
+export const archivedBlockSchema = oneBlock('archivedBlock', 'Block by height or hash', ArchivedBlockAnswer)
 
 /** Route schema of `GET /block/{id}/header`. */
-export const archivedHeaderSchema = oneBlock('archivedHeader', 'Header by height or hash', BlockHeaderAnswer)
+export const archivedHeaderSchema = oneBlock(
+  'archivedHeader',
+  'Header by height or hash',
+  ArchivedHeaderAnswer,
+)
 
 /** Route schema of `GET /block/{id}/body`. */
-export const archivedBodySchema = oneBlock('archivedBody', 'Body by height or hash', BlockBodyAnswer)
+export const archivedBodySchema = oneBlock('archivedBody', 'Body by height or hash', ArchivedBodyAnswer)
 
 /** Route schema of `GET /blocks`. */
 export const archivedBlocksSchema = {
@@ -149,7 +153,7 @@ export const archivedBlocksSchema = {
     }),
   ),
   response: {
-    200: inBoth(BlocksAnswer),
+    200: inBoth(ArchivedBlocksAnswer),
     400: errorBody(
       'A bound is missing or not a height, the bounds are inverted, or the range is over 100 blocks',
     ),
@@ -205,6 +209,6 @@ export const invalidBlocksSchema = {
 export const invalidBlockSchema = oneBlock(
   'invalidBlock',
   'An invalid block that is kept as evidence',
-  BlockAnswer,
+  ArchivedBlockAnswer,
   'A header hash in 56 hex digits',
 )

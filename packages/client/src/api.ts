@@ -1,5 +1,5 @@
 // Written by scripts/write-client-types.mjs from docs/openapi.json: do not edit.
-import type { RequestOptions } from './options.js'
+import type { NodeRequestOptions } from './options.js'
 
 /** A transaction was accepted into the mempool */
 export interface AcceptedEvent {
@@ -849,112 +849,115 @@ export interface ArchivedBlocksParameters {
 /** The operations that answer with JSON. */
 export interface Endpoints {
   /** `GET /health/live`: Liveness. Always 200 while the process is up. */
-  live(options?: RequestOptions): Promise<Liveness>
+  live(options?: NodeRequestOptions): Promise<Liveness>
 
   /** `GET /health/ready`: Readiness of the subsystems that the server depends on. Asks the database, the queue and the layer-1 provider side by side; each has a time limit. */
-  ready(options?: RequestOptions): Promise<Ready>
+  ready(options?: NodeRequestOptions): Promise<Ready>
 
   /** `POST /submit`: Enqueue a signed transaction. A 200 means that the transaction is in the queue. Validation follows: `GET /submission` with the `id` tells what became of it, and so does `GET /tx/status` with its hash, which is that of its body. Submitting the same transaction twice is safe. */
-  submit(body: string, options?: RequestOptions): Promise<SubmitAnswer>
+  submit(body: string, options?: NodeRequestOptions): Promise<SubmitAnswer>
 
   /** `GET /tx/status`: What became of a transaction. Of a transaction that was submitted more than once, the submission that is furthest counts. The status only moves on, except that a removal or a roll-back of layer 1 takes it back, and that a rejected transaction is submitted again. */
   transactionStatus(
     parameters: TransactionStatusParameters,
-    options?: RequestOptions,
+    options?: NodeRequestOptions,
   ): Promise<TransactionStatus>
 
   /** `GET /submission`: What became of a submission. A submission is rejected once for all; an accepted one has the status of its transaction from then on. */
   submissionStatus(
     parameters: SubmissionStatusParameters,
-    options?: RequestOptions,
+    options?: NodeRequestOptions,
   ): Promise<SubmissionStatus>
 
   /** `GET /tx`: Transaction by hash. Looks in the mempool first, then in blocks. */
-  transaction(parameters: TransactionParameters, options?: RequestOptions): Promise<Transaction>
+  transaction(parameters: TransactionParameters, options?: NodeRequestOptions): Promise<Transaction>
 
   /** `GET /txs`: Transactions of an address. Every transaction that spends from or pays to the address, once, the oldest first. Pages do not shift while new transactions arrive. */
-  history(parameters: HistoryParameters, options?: RequestOptions): Promise<History>
+  history(parameters: HistoryParameters, options?: NodeRequestOptions): Promise<History>
 
   /** `GET /utxos`: Unspent outputs of an address. As the mempool ledger has them: confirmed outputs, without those that pending transactions spend, with those that they produce. */
-  utxos(parameters: UtxosParameters, options?: RequestOptions): Promise<Utxos>
+  utxos(parameters: UtxosParameters, options?: NodeRequestOptions): Promise<Utxos>
 
   /** `GET /block`: Transaction hashes of a block. Of a block in the state queue or the confirmed state. An unknown header hash, and that of a removed block, has no transactions. */
-  block(parameters: BlockParameters, options?: RequestOptions): Promise<Block>
+  block(parameters: BlockParameters, options?: NodeRequestOptions): Promise<Block>
 
   /** `POST /evaluate`: Judge a transaction without submitting it. Applies the rules that validation applies, to the mempool ledger as it is now, and changes nothing. A later submission can end otherwise, because the ledger changes. */
-  evaluate(body: string, options?: RequestOptions): Promise<Evaluation>
+  evaluate(body: string, options?: NodeRequestOptions): Promise<Evaluation>
 
   /** `GET /network`: What a client must know to build transactions for layer 2. Network id, slot clock, protocol parameters of layer 2, and where the other APIs are. */
-  network(options?: RequestOptions): Promise<NetworkInfo>
+  network(options?: NodeRequestOptions): Promise<NetworkInfo>
 
   /** `GET /proofs/utxo`: Prove that an output is unspent after a block, or that it is not. With `at`, after the newest block that is merged (`confirmed`, the default) or in the state queue (`committed`); with `header_hash`, after that block. Verify the proof with the header, and the header by its hash on layer 1: the node need not be trusted. */
-  utxoProof(parameters: UtxoProofParameters, options?: RequestOptions): Promise<UtxoProof>
+  utxoProof(parameters: UtxoProofParameters, options?: NodeRequestOptions): Promise<UtxoProof>
 
   /** `GET /proofs/transaction`: Prove that a block applied a transaction, or that it did not. Of the block that holds the transaction; with `header_hash`, of that block. Absence is shown for the first output of the transaction, which its block would have recorded. */
   transactionProof(
     parameters: TransactionProofParameters,
-    options?: RequestOptions,
+    options?: NodeRequestOptions,
   ): Promise<TransactionProof>
 
   /** `GET /deadLetters`: List rejected transactions, newest first. One entry for the same bytes, however often they were submitted. */
-  listDeadLetters(parameters?: ListDeadLettersParameters, options?: RequestOptions): Promise<DeadLetterPage>
+  listDeadLetters(
+    parameters?: ListDeadLettersParameters,
+    options?: NodeRequestOptions,
+  ): Promise<DeadLetterPage>
 
   /** `GET /deadLetters/{id}`: Show a rejected transaction. With its bytes, as long as these are kept, and all failed predicates. */
-  showDeadLetter(parameters: ShowDeadLetterParameters, options?: RequestOptions): Promise<DeadLetter>
+  showDeadLetter(parameters: ShowDeadLetterParameters, options?: NodeRequestOptions): Promise<DeadLetter>
 
   /** `DELETE /deadLetters/{id}`: Remove a dead letter. The node forgets it, its reason included. */
-  dropDeadLetter(parameters: DropDeadLetterParameters, options?: RequestOptions): Promise<void>
+  dropDeadLetter(parameters: DropDeadLetterParameters, options?: NodeRequestOptions): Promise<void>
 
   /** `POST /deadLetters/{id}/replay`: Submit a rejected transaction again. The dead letter stays and names the new submission. */
-  replayDeadLetter(parameters: ReplayDeadLetterParameters, options?: RequestOptions): Promise<Replayed>
+  replayDeadLetter(parameters: ReplayDeadLetterParameters, options?: NodeRequestOptions): Promise<Replayed>
 
   /** `GET /stateQueue`: Committed block headers on layer 1. Also draws the state queue in the log of the server: at debug, and at info when it has changed. */
-  stateQueue(options?: RequestOptions): Promise<StateQueue>
+  stateQueue(options?: NodeRequestOptions): Promise<StateQueue>
 
   /** `GET /stateQueue/root-unit-diagnostics`: Health of the root unit. A healthy state queue has exactly one root unit. */
-  rootUnitDiagnostics(options?: RequestOptions): Promise<RootUnitDiagnostics>
+  rootUnitDiagnostics(options?: NodeRequestOptions): Promise<RootUnitDiagnostics>
 
   /** `GET /stateQueue/repair-root-units`: Burn duplicate root units. Changes state although it is a GET. Run /init once afterwards. HEAD is not served. */
-  repairRootUnits(options?: RequestOptions): Promise<Repaired>
+  repairRootUnits(options?: NodeRequestOptions): Promise<Repaired>
 
   /** `GET /commitment-wallet/balance`: Balance of the commitment wallet. The wallet pays the layer-1 transactions that commit and merge blocks. */
-  commitmentWalletBalance(options?: RequestOptions): Promise<WalletBalance>
+  commitmentWalletBalance(options?: NodeRequestOptions): Promise<WalletBalance>
 
   /** `GET /init`: Mint the root unit and run the genesis programs. Changes state although it is a GET. HEAD is not served. */
-  init(options?: RequestOptions): Promise<Initiated>
+  init(options?: NodeRequestOptions): Promise<Initiated>
 
   /** `GET /commit`: Run one block-commitment cycle. Changes state although it is a GET. HEAD is not served. */
-  commit(options?: RequestOptions): Promise<Committed>
+  commit(options?: NodeRequestOptions): Promise<Committed>
 
   /** `GET /merge`: Merge the oldest block into the confirmed state. Changes state although it is a GET. HEAD is not served. */
-  merge(options?: RequestOptions): Promise<Merged>
+  merge(options?: NodeRequestOptions): Promise<Merged>
 
   /** `GET /reset`: Delete the state queue and the state of the node. Changes state although it is a GET. HEAD is not served. */
-  reset(options?: RequestOptions): Promise<Reset>
+  reset(options?: NodeRequestOptions): Promise<Reset>
 
   /** `GET /remove`: Remove an unmerged block, and those behind it, from the state queue. Changes state although it is a GET. HEAD is not served. */
-  remove(parameters: RemoveParameters, options?: RequestOptions): Promise<Removed>
+  remove(parameters: RemoveParameters, options?: NodeRequestOptions): Promise<Removed>
 
   /** `GET /logBlocksTxsDB`: Log the number of transactions of each block. The answer does not contain the table. */
-  logBlocksTxsDB(options?: RequestOptions): Promise<BlocksLogged>
+  logBlocksTxsDB(options?: NodeRequestOptions): Promise<BlocksLogged>
 
   /** `GET /logGlobals`: Log the in-memory state. The answer does not contain the state. Secrets are not logged. */
-  logGlobals(options?: RequestOptions): Promise<GlobalsLogged>
+  logGlobals(options?: NodeRequestOptions): Promise<GlobalsLogged>
 
   /** `POST /faucet/claims`: Claim testnet ada. Requires `Authorization: Bearer <token>`. */
-  claim(parameters: ClaimParameters, options?: RequestOptions): Promise<FaucetClaim>
+  claim(parameters: ClaimParameters, options?: NodeRequestOptions): Promise<FaucetClaim>
 
   /** `GET /archivist/block/{id}`: Block by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
-  archivedBlock(parameters: ArchivedBlockParameters, options?: RequestOptions): Promise<ArchivedBlock>
+  archivedBlock(parameters: ArchivedBlockParameters, options?: NodeRequestOptions): Promise<ArchivedBlock>
 
   /** `GET /archivist/block/{id}/header`: Header by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
-  archivedHeader(parameters: ArchivedHeaderParameters, options?: RequestOptions): Promise<ArchivedHeader>
+  archivedHeader(parameters: ArchivedHeaderParameters, options?: NodeRequestOptions): Promise<ArchivedHeader>
 
   /** `GET /archivist/block/{id}/body`: Body by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
-  archivedBody(parameters: ArchivedBodyParameters, options?: RequestOptions): Promise<ArchivedBody>
+  archivedBody(parameters: ArchivedBodyParameters, options?: NodeRequestOptions): Promise<ArchivedBody>
 
   /** `GET /archivist/blocks`: Blocks of a range of heights. At most 100 blocks. JSON, or CBOR if `Accept` prefers `application/cbor`. */
-  archivedBlocks(parameters: ArchivedBlocksParameters, options?: RequestOptions): Promise<ArchivedBlocks>
+  archivedBlocks(parameters: ArchivedBlocksParameters, options?: NodeRequestOptions): Promise<ArchivedBlocks>
 }
 
 /** An operation of the document. */

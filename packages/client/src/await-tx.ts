@@ -1,18 +1,18 @@
 import type { Status, SubmissionStatus, TransactionStatus } from './api.js'
 import { Deadline, sleep } from './deadline.js'
-import { HttpError, RejectedError, RemovedError, TimeoutError } from './errors.js'
+import { RejectedError, RemovedError, StatusError, TimeoutError } from './errors.js'
 import { follow } from './events.js'
-import type { AwaitOptions, Finality, RequestOptions } from './options.js'
+import type { AwaitedFinality, AwaitTxOptions, NodeRequestOptions } from './options.js'
 import { isTransient, type Transport } from './transport.js'
 
 /** What a node tells of a transaction. */
 export interface StatusReader {
-  transactionStatus(parameters: { tx_hash: string }, options?: RequestOptions): Promise<TransactionStatus>
-  submissionStatus(parameters: { id: string }, options?: RequestOptions): Promise<SubmissionStatus>
+  transactionStatus(parameters: { tx_hash: string }, options?: NodeRequestOptions): Promise<TransactionStatus>
+  submissionStatus(parameters: { id: string }, options?: NodeRequestOptions): Promise<SubmissionStatus>
 }
 
-const levels: readonly Finality[] = ['accepted', 'committed', 'mature', 'merged']
-const levelOf: Partial<Record<Status, Finality>> = {
+const levels: readonly AwaitedFinality[] = ['accepted', 'committed', 'mature', 'merged']
+const levelOf: Partial<Record<Status, AwaitedFinality>> = {
   mempool: 'accepted',
   built: 'accepted',
   submitted: 'accepted',
@@ -26,7 +26,7 @@ export async function awaitTransaction(
   transport: Transport,
   reader: StatusReader,
   txHash: string,
-  { finality = 'accepted', submissionId, signal, timeoutMs, pollMs = 2_000 }: AwaitOptions,
+  { finality = 'accepted', submissionId, signal, timeoutMs, pollMs = 2_000 }: AwaitTxOptions,
 ): Promise<TransactionStatus> {
   const goal = levels.indexOf(finality)
   if (goal < 0) throw new TypeError(`finality must be one of ${levels.join(', ')}`)
@@ -58,7 +58,7 @@ async function read(
   reader: StatusReader,
   txHash: string,
   submissionId: string | undefined,
-  options: RequestOptions,
+  options: NodeRequestOptions,
 ): Promise<TransactionStatus> {
   if (submissionId !== undefined) {
     const submission = await reader.submissionStatus({ id: submissionId }, options)
@@ -91,7 +91,7 @@ async function* wakeUps(
     for await (const _ of follow(transport, { tx_hash: txHash }, { signal })) yield
   } catch (error) {
     // Not served, or too many clients. Anything else would fail the status too, and is reported by it.
-    if (signal.aborted || !(error instanceof HttpError) || error.status === 400) throw error
+    if (signal.aborted || !(error instanceof StatusError) || error.status === 400) throw error
   }
   for (;;) {
     yield

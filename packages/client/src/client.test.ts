@@ -7,15 +7,15 @@ import {
   type ClientOptions,
   ConflictError,
   createClient,
-  HttpError,
   InvalidAnswerError,
-  type LedgerEvent,
   NetworkError,
+  type NodeEvent,
   NotServedError,
   RateLimitedError,
   RejectedError,
   RemovedError,
   ServerError,
+  StatusError,
   TimeoutError,
   UnavailableError,
 } from './index.js'
@@ -118,7 +118,7 @@ describe('errors', () => {
     [400, { error: 'Bad', code: 'ADDRESS_INVALID' }, BadRequestError, 'ADDRESS_INVALID'],
     [404, { error: 'Not Found', code: 'DISABLED' }, NotServedError, 'DISABLED'],
     [409, { error: 'Busy' }, ConflictError, 'HTTP_409'],
-    [418, {}, HttpError, 'HTTP_418'],
+    [418, {}, StatusError, 'HTTP_418'],
     [429, { error: 'Later', code: 'COOLDOWN' }, RateLimitedError, 'COOLDOWN'],
     [500, { error: 'Something went wrong' }, ServerError, 'HTTP_500'],
     [503, { status: 'not_ready', failing: ['queue'] }, UnavailableError, 'HTTP_503'],
@@ -272,7 +272,7 @@ describe('events', () => {
       const client = createClient('http://node', {
         fetch: async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
       })
-      const seen: LedgerEvent[] = []
+      const seen: NodeEvent[] = []
       for await (const event of client.events()) if (seen.push(event) === 2) break
       expect(seen).toEqual([
         { type: 'block', id: '7.0.0', data: { a: 'é' } },

@@ -14,8 +14,8 @@ import {
 } from './api.js'
 import { awaitTransaction } from './await-tx.js'
 import { ClientError, NotFoundError } from './errors.js'
-import { follow, type LedgerEvent } from './events.js'
-import type { AwaitOptions, ClientOptions, RequestOptions } from './options.js'
+import { follow, type NodeEvent } from './events.js'
+import type { AwaitTxOptions, ClientOptions, NodeRequestOptions } from './options.js'
 import { type Parameters, Transport } from './transport.js'
 
 /** A proof that the key is absent. It has no `value`. */
@@ -31,24 +31,24 @@ export interface Client extends Omit<Endpoints, 'claim' | 'utxoProof' | 'transac
    * `GET /events`: events of transactions and blocks, without end. Reconnects and resumes on its own. Leave
    * the loop, or abort the signal, to close it.
    */
-  events(parameters?: EventsParameters, options?: RequestOptions): AsyncGenerator<LedgerEvent, void>
+  events(parameters?: EventsParameters, options?: NodeRequestOptions): AsyncGenerator<NodeEvent, void>
   /**
    * `POST /faucet/claims`: claims testnet ada. Every attempt has the same idempotency key, so that the node
    * pays once; if it fails for good, the error has the key in `idempotencyKey`.
    */
-  claim(claim: Claim, options?: RequestOptions): Promise<FaucetClaim>
+  claim(claim: Claim, options?: NodeRequestOptions): Promise<FaucetClaim>
   /**
    * `GET /proofs/utxo`: proves that an output is unspent, or that it is not. Verify it with
    * `verifyUtxoProof`.
    */
-  utxoProof(parameters: UtxoProofParameters, options?: RequestOptions): Promise<UtxoProof | AbsenceProof>
+  utxoProof(parameters: UtxoProofParameters, options?: NodeRequestOptions): Promise<UtxoProof | AbsenceProof>
   /**
    * `GET /proofs/transaction`: proves that a block applied a transaction, or did not. Verify it with
    * `verifyTransactionProof`.
    */
   transactionProof(
     parameters: TransactionProofParameters,
-    options?: RequestOptions,
+    options?: NodeRequestOptions,
   ): Promise<TransactionProof | AbsenceProof>
   /**
    * Waits until a transaction is accepted, or committed, mature or merged. Follows `/events`, and polls where
@@ -58,7 +58,7 @@ export interface Client extends Omit<Endpoints, 'claim' | 'utxoProof' | 'transac
    * @throws {RemovedError} if its block was removed and the node does not bring it back
    * @throws {TimeoutError} after `timeoutMs`
    */
-  awaitTx(txHash: string, options?: AwaitOptions): Promise<TransactionStatus>
+  awaitTx(txHash: string, options?: AwaitTxOptions): Promise<TransactionStatus>
 }
 
 type OperationId = keyof typeof operations
@@ -83,7 +83,7 @@ const idempotent: readonly string[] = ['submit', 'evaluate', 'claim'] satisfies 
  */
 export function createClient(url: string | URL, options: ClientOptions = {}): Client {
   const transport = new Transport(url, options)
-  const call = (id: OperationId, input: unknown, requestOptions?: RequestOptions): Promise<unknown> => {
+  const call = (id: OperationId, input: unknown, requestOptions?: NodeRequestOptions): Promise<unknown> => {
     const operation: Operation = operations[id]
     return transport.json(
       {
@@ -100,8 +100,8 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
     (Object.keys(operations) as OperationId[]).map((id) => [
       id,
       'takesInput' in operations[id]
-        ? (input: unknown, requestOptions?: RequestOptions) => call(id, input, requestOptions)
-        : (requestOptions?: RequestOptions) => call(id, undefined, requestOptions),
+        ? (input: unknown, requestOptions?: NodeRequestOptions) => call(id, input, requestOptions)
+        : (requestOptions?: NodeRequestOptions) => call(id, undefined, requestOptions),
     ]),
   ) as unknown as Endpoints
 

@@ -42,8 +42,8 @@ export class InvalidAnswerError extends ClientError {
   }
 }
 
-/** What an {@link HttpError} is made of. */
-export interface HttpErrorInit {
+/** What a {@link StatusError} is made of. */
+export interface StatusErrorInit {
   /** Method and path. */
   readonly request: string
   readonly status: number
@@ -54,14 +54,14 @@ export interface HttpErrorInit {
 }
 
 /** An answer other than 2xx. `code` is that of the body, or else `HTTP_<status>`. */
-export class HttpError extends ClientError {
+export class StatusError extends ClientError {
   readonly status: number
   /** The JSON of the answer, or its text if it is not JSON. */
   readonly body: unknown
   /** Seconds after which the node may be asked again, if it said so. */
   readonly retryAfter: number | undefined
 
-  constructor({ request, status, body, retryAfter }: HttpErrorInit) {
+  constructor({ request, status, body, retryAfter }: StatusErrorInit) {
     const { code, error } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
     super(
       typeof code === 'string' ? code : `HTTP_${status}`,
@@ -74,33 +74,33 @@ export class HttpError extends ClientError {
 }
 
 /** 400: a parameter or the body is malformed; the message says what to send instead. */
-export class BadRequestError extends HttpError {}
+export class BadRequestError extends StatusError {}
 /** 401: the token is missing or wrong. */
-export class UnauthorizedError extends HttpError {}
+export class WrongTokenError extends StatusError {}
 /** 403: the origin or the host is not allowed. */
-export class ForbiddenError extends HttpError {}
+export class ForbiddenError extends StatusError {}
 /** 404: what was asked for is not there. */
-export class NotFoundError extends HttpError {}
+export class NotFoundError extends StatusError {}
 /** 404 with the code `DISABLED`: the node does not serve the endpoint in its role. */
 export class NotServedError extends NotFoundError {}
 /** 409: not possible in the present state. */
-export class ConflictError extends HttpError {}
+export class ConflictError extends StatusError {}
 /** 410: the node no longer keeps it. */
-export class GoneError extends HttpError {}
+export class GoneError extends StatusError {}
 /** 413: the body is too large. */
-export class TooLargeError extends HttpError {}
+export class TooLargeError extends StatusError {}
 /** 429: claimed too recently; the body has `nextEligibleAt`. */
-export class RateLimitedError extends HttpError {}
+export class RateLimitedError extends StatusError {}
 /** 5xx: the node failed. */
-export class ServerError extends HttpError {}
+export class ServerError extends StatusError {}
 /** 503: a limit is reached, or layer 1 does not respond. */
 export class UnavailableError extends ServerError {}
 /** 504: the outcome of an operation is not known. */
 export class UnknownOutcomeError extends ServerError {}
 
-const byStatus: Readonly<Record<number, typeof HttpError>> = {
+const byStatus: Readonly<Record<number, typeof StatusError>> = {
   400: BadRequestError,
-  401: UnauthorizedError,
+  401: WrongTokenError,
   403: ForbiddenError,
   404: NotFoundError,
   409: ConflictError,
@@ -112,12 +112,12 @@ const byStatus: Readonly<Record<number, typeof HttpError>> = {
 }
 
 /** The error for an answer, by its status and the code of its body. */
-export function httpError(init: HttpErrorInit): HttpError {
+export function statusError(init: StatusErrorInit): StatusError {
   const { status, body } = init
   const isDisabled = status === 404 && (body as { code?: unknown } | null | undefined)?.code === 'DISABLED'
   const ErrorClass = isDisabled
     ? NotServedError
-    : (byStatus[status] ?? (status >= 500 ? ServerError : HttpError))
+    : (byStatus[status] ?? (status >= 500 ? ServerError : StatusError))
   return new ErrorClass(init)
 }
 

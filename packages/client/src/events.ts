@@ -8,11 +8,11 @@ import {
 import { sleep } from './deadline.js'
 import { InvalidAnswerError } from './errors.js'
 import { type Message, readMessages } from './event-source.js'
-import type { RequestOptions } from './options.js'
-import { isTransient, type Request, type Transport, waitAfter } from './transport.js'
+import type { NodeRequestOptions } from './options.js'
+import { isTransient, type NodeRequest, type Transport, waitAfter } from './transport.js'
 
 /** What happened to a transaction or a block. `id` is where the stream resumes: pass it as `after`. */
-export type LedgerEvent =
+export type NodeEvent =
   | { readonly type: 'accepted'; readonly id: string; readonly data: AcceptedEvent }
   | { readonly type: 'rejected'; readonly id: string; readonly data: RejectedEvent }
   | { readonly type: 'block'; readonly id: string; readonly data: BlockEvent }
@@ -33,14 +33,14 @@ const defaultRetryMs = 1000
 export async function* follow(
   transport: Transport,
   { after, ...filter }: EventsParameters,
-  options: RequestOptions,
-): AsyncGenerator<LedgerEvent | Opened, never> {
+  options: NodeRequestOptions,
+): AsyncGenerator<NodeEvent | Opened, never> {
   let last = after
   let retryMs = defaultRetryMs
   let failures = 0
   let hasConnected = false
   for (;;) {
-    const request: Request = {
+    const request: NodeRequest = {
       operation: operations.events,
       parameters: filter,
       isRepeatable: true,
@@ -83,10 +83,10 @@ export async function* follow(
   }
 }
 
-function eventOf({ event, id, data = '' }: Message): LedgerEvent | undefined {
+function eventOf({ event, id, data = '' }: Message): NodeEvent | undefined {
   if (id === undefined || !['accepted', 'rejected', 'block'].includes(event)) return undefined
   try {
-    return { type: event, id, data: JSON.parse(data) } as LedgerEvent
+    return { type: event, id, data: JSON.parse(data) } as NodeEvent
   } catch (cause) {
     throw notEvents(cause)
   }

@@ -6,8 +6,6 @@ export {
   ConflictError,
   ForbiddenError,
   GoneError,
-  HttpError,
-  type HttpErrorInit,
   InvalidAnswerError,
   NetworkError,
   NotFoundError,
@@ -16,18 +14,20 @@ export {
   RejectedError,
   RemovedError,
   ServerError,
+  StatusError,
+  type StatusErrorInit,
   TimeoutError,
   TooLargeError,
-  UnauthorizedError,
   UnavailableError,
   UnknownOutcomeError,
+  WrongTokenError,
 } from './errors.js'
-export type { LedgerEvent } from './events.js'
-export type { AwaitOptions, ClientOptions, Finality, RequestOptions } from './options.js'
+export type { NodeEvent } from './events.js'
+export type { AwaitedFinality, AwaitTxOptions, ClientOptions, NodeRequestOptions } from './options.js'
 export {
   headerHashOf,
   InvalidProofError,
-  type Proof,
+  type NodeProof,
   type Trusted,
   verifyTransactionProof,
   verifyUtxoProof,

@@ -13,7 +13,7 @@ export interface ClientOptions {
 }
 
 /** How one request is made. */
-export interface RequestOptions {
+export interface NodeRequestOptions {
   /** Ends the request; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
   /** Time that one attempt may take, in milliseconds. Default: the client's. */
@@ -26,12 +26,12 @@ export interface RequestOptions {
  * How far a transaction has come: in the mempool ledger, in the state queue, past its maturity window, in the
  * confirmed state.
  */
-export type Finality = 'accepted' | 'committed' | 'mature' | 'merged'
+export type AwaitedFinality = 'accepted' | 'committed' | 'mature' | 'merged'
 
 /** How `awaitTx` waits. */
-export interface AwaitOptions {
+export interface AwaitTxOptions {
   /** What to wait for. Default: `accepted`. */
-  readonly finality?: Finality
+  readonly finality?: AwaitedFinality
   /** Id that `submit` answered: an older rejection of the same transaction then does not count. */
   readonly submissionId?: string
   /** Ends the wait; the promise rejects with the signal's reason. */

@@ -1,14 +1,14 @@
 import type { Operation } from './api.js'
 import { Deadline, sleep } from './deadline.js'
 import {
-  HttpError,
-  httpError,
   InvalidAnswerError,
   NetworkError,
   ServerError,
+  StatusError,
+  statusError,
   TimeoutError,
 } from './errors.js'
-import type { ClientOptions, RequestOptions } from './options.js'
+import type { ClientOptions, NodeRequestOptions } from './options.js'
 
 /** A longer `Retry-After` is for the caller to wait for, in seconds. */
 const maxRetryAfter = 30
@@ -19,7 +19,7 @@ const maxBackoffMs = 5_000
 export type Parameters = Readonly<Record<string, string | number | undefined>>
 
 /** One request, as it is sent at each attempt. */
-export interface Request {
+export interface NodeRequest {
   readonly operation: Operation
   readonly parameters?: Parameters | undefined
   readonly body?: string | undefined
@@ -48,7 +48,7 @@ export class Transport {
   }
 
   /** @returns the JSON of a 2xx; undefined for 204 */
-  async json(request: Request, options: RequestOptions = {}): Promise<unknown> {
+  async json(request: NodeRequest, options: NodeRequestOptions = {}): Promise<unknown> {
     return this.retrying(request, options, async () => {
       const answer = await this.open(request, options, options.timeoutMs ?? this.#options.timeoutMs ?? 30_000)
       try {
@@ -64,8 +64,8 @@ export class Transport {
 
   /** Runs an attempt again after a failure that may pass, if the request is repeatable. */
   async retrying<T>(
-    { isRepeatable }: Request,
-    { signal, retries = this.#options.retries ?? 3 }: RequestOptions,
+    { isRepeatable }: NodeRequest,
+    { signal, retries = this.#options.retries ?? 3 }: NodeRequestOptions,
     attempt: () => Promise<T>,
   ): Promise<T> {
     for (let failures = 0; ; failures++) {
@@ -84,7 +84,7 @@ export class Transport {
    *
    * @param timeoutMs until the deadline is cleared or restarted
    */
-  async open(request: Request, { signal }: RequestOptions, timeoutMs: number): Promise<OpenAnswer> {
+  async open(request: NodeRequest, { signal }: NodeRequestOptions, timeoutMs: number): Promise<OpenAnswer> {
     const name = nameOf(request)
     const deadline = new Deadline(signal, timeoutMs)
     const explain = (error: unknown) => {
@@ -98,7 +98,7 @@ export class Transport {
       const text = await response.text()
       deadline.clear()
       const after = Number(response.headers.get('retry-after') ?? Number.NaN)
-      throw httpError({
+      throw statusError({
         request: name,
         status: response.status,
         body: maybeJson(text),
@@ -106,11 +106,11 @@ export class Transport {
       })
     } catch (error) {
       deadline.clear()
-      throw error instanceof HttpError ? error : explain(error)
+      throw error instanceof StatusError ? error : explain(error)
     }
   }
 
-  #send({ operation, parameters = {}, body, headers }: Request, signal: AbortSignal): Promise<Response> {
+  #send({ operation, parameters = {}, body, headers }: NodeRequest, signal: AbortSignal): Promise<Response> {
     const { method, path, token, body: type } = operation
     const bearer = token && this.#options[token]
     const send = this.#options.fetch ?? globalThis.fetch
@@ -138,12 +138,12 @@ export function waitAfter(error: unknown, failures: number): number | undefined 
     // Random, so that clients of a node that restarts do not come back all at once.
     return Math.min(maxBackoffMs, firstBackoffMs * 2 ** failures) * (0.5 + Math.random() / 2)
   }
-  if (!(error instanceof HttpError) || error.status < 500) return undefined
+  if (!(error instanceof StatusError) || error.status < 500) return undefined
   const { retryAfter } = error
   return retryAfter !== undefined && retryAfter <= maxRetryAfter ? retryAfter * 1000 : undefined
 }
 
-function nameOf({ operation: { method, path } }: Request): string {
+function nameOf({ operation: { method, path } }: NodeRequest): string {
   return `${method} ${path}`
 }
 

@@ -15,10 +15,10 @@ import type { Cip30Api, Paginate } from './types.js'
 const maxCollateral = 5_000_000n
 
 /** What a ledger answers, rather than a wallet. */
-export type Funds = Pick<Cip30Api, 'getUtxos' | 'getCollateral' | 'getBalance' | 'submitTx'>
+export type WalletFunds = Pick<Cip30Api, 'getUtxos' | 'getCollateral' | 'getBalance' | 'submitTx'>
 
 /** @param addresses those of the wallet, in hex */
-export function fundsOf(client: LedgerClient, addresses: () => Promise<readonly string[]>): Funds {
+export function fundsOf(client: LedgerClient, addresses: () => Promise<readonly string[]>): WalletFunds {
   const all = async (): Promise<Unspent[]> => client.unspent(await addresses())
   return {
     async getUtxos(amount, paginate) {

@@ -9,14 +9,14 @@ import {
   readTransactionBodies,
   retryAfterSeconds,
 } from '@ratatosk/http'
+import type { Evaluation, Evaluations, RedeemerReport, Units } from '@ratatosk/ports'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import type { Evaluation, Evaluations, RedeemerReport, Units } from './ports.js'
 import { type EvaluateAnswer, evaluateSchema } from './schemas.js'
 
 export { InvalidCborError, TransactionTooLargeError, UnsupportedTypeError } from '@ratatosk/http'
+export type { Evaluation, Evaluations, RedeemerReport, Units } from '@ratatosk/ports'
 export { type EvaluateErrorCode, isEvaluateError } from './errors.js'
-export type { Evaluation, Evaluations, Failure, RedeemerReport, Units } from './ports.js'
 export { EvaluateAnswer, evaluateSchema } from './schemas.js'
 
 /** Options of {@link evaluate}. */

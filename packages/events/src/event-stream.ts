@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
-import type { Feed, FeedClient } from './feed.js'
-import type { EventPosition } from './ports.js'
+import type { EventPosition } from '@ratatosk/ports'
+import type { EventFeed, FeedClient } from './feed.js'
 import { covers } from './position.js'
 import type { EventsQuery } from './query.js'
 import { renderHeartbeat, renderStart } from './render.js'
 
 export interface EventStreamOptions {
-  readonly feed: Feed
+  readonly feed: EventFeed
   readonly query: Pick<EventsQuery, 'filter' | 'filterKey'>
   /** Where the stream starts. */
   readonly position: EventPosition

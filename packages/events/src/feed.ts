@@ -1,6 +1,6 @@
+import type { EventFilter, EventLog, EventPosition } from '@ratatosk/ports'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { EventFilter, EventLog, EventPosition } from './ports.js'
 import { covers, formatPosition, latest } from './position.js'
 import { renderEvents } from './render.js'
 
@@ -40,7 +40,7 @@ const tickMs = 1000
 /**
  * Looks for new events on behalf of all clients of a process, and reads each page once for all that need it.
  */
-export class Feed {
+export class EventFeed {
   readonly #options: FeedOptions
   readonly #clients = new Set<FeedClient>()
   readonly #pages = new LRUCache<string, Promise<RenderedPage>>({ max: rememberedPages })

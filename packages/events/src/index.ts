@@ -1,14 +1,33 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { checkOptions, errorHandler, hasMethods, oneOf, optionalInteger, readBy } from '@ratatosk/http'
+import {
+  type AddressNetwork,
+  addressNetwork,
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  optionalInteger,
+  readBy,
+} from '@ratatosk/http'
+import type { EventLog } from '@ratatosk/ports'
 import type { FastifySchemaCompiler, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { TooManyClientsError } from './errors.js'
 import { EventStream } from './event-stream.js'
-import { Feed } from './feed.js'
-import type { EventLog } from './ports.js'
-import { type EventsQuery, type Network, queryReader, readLastEventId } from './query.js'
+import { EventFeed } from './feed.js'
+import { type EventsQuery, queryReader, readLastEventId } from './query.js'
 import { eventsSchema } from './schemas.js'
 
+export type {
+  AcceptedEvent,
+  BlockEvent,
+  EventFilter,
+  EventLog,
+  EventPage,
+  EventPosition,
+  EventRange,
+  LedgerEvent,
+  RejectedEvent,
+} from '@ratatosk/ports'
 export {
   type EventsErrorCode,
   isEventsError,
@@ -16,8 +35,6 @@ export {
   TooManyFiltersError,
   UnknownParameterError,
 } from './errors.js'
-export type * from './ports.js'
-export type { Network } from './query.js'
 export { AcceptedData, BlockData, eventsSchema, eventTypes, RejectedData } from './schemas.js'
 
 /** Options of {@link events}. */
@@ -25,7 +42,7 @@ export interface EventsOptions extends RegisterOptions {
   /** What has happened, in order. */
   log: EventLog
   /** The network whose addresses are accepted: `addr1…` on mainnet, `addr_test1…` on testnet. */
-  network: Network
+  network: AddressNetwork
   /** From a block's end until it may be merged, in milliseconds; without it, events have no `maturesAt`. */
   maturityWindowMs?: number
   /** The most streams at a time; further ones are answered 503. Default: 1,000. */
@@ -43,7 +60,7 @@ export interface EventsOptions extends RegisterOptions {
 const name = '@ratatosk/events'
 const rules = {
   log: hasMethods('head', 'read'),
-  network: oneOf('mainnet', 'testnet'),
+  network: addressNetwork(),
   maturityWindowMs: optionalInteger(0),
   maxClients: optionalInteger(1),
   pollMs: optionalInteger(1),
@@ -56,7 +73,7 @@ const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options
   const { log, network, maturityWindowMs } = options
   const { maxClients = 1000, pollMs = 200, heartbeatMs = 15_000, drainTimeoutMs = 10_000 } = options
 
-  const feed = new Feed({ log, pollMs, maturityWindowMs, logger: fastify.log })
+  const feed = new EventFeed({ log, pollMs, maturityWindowMs, logger: fastify.log })
   const streams = new Set<EventStream>()
   let starting = 0
 

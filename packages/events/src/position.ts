@@ -1,4 +1,4 @@
-import type { EventPosition } from './ports.js'
+import type { EventPosition } from '@ratatosk/ports'
 
 // 18 digits fit into PostgreSQL's bigint.
 const pattern = /^([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})$/

@@ -1,15 +1,17 @@
 import { fromHex, isDecodeError } from '@ratatosk/cbor'
-import { hexParameter, InvalidParameterError, type Query, type QueryValue } from '@ratatosk/http'
+import {
+  type AddressNetwork,
+  hexParameter,
+  InvalidParameterError,
+  networkIds,
+  type Query,
+  type QueryValue,
+} from '@ratatosk/http'
 import { type Address, decodeBech32Address } from '@ratatosk/ledger'
+import type { EventFilter, EventPosition, LedgerEvent } from '@ratatosk/ports'
 import { TooManyFiltersError, UnknownParameterError } from './errors.js'
-import type { EventFilter, EventPosition, LedgerEvent } from './ports.js'
 import { parsePosition } from './position.js'
 import { EventsParameters, eventTypes } from './schemas.js'
-
-/** The network whose addresses are accepted. All test networks share one network id (CIP-19). */
-export type Network = 'mainnet' | 'testnet'
-
-const networkIds = { testnet: 0, mainnet: 1 } as const
 
 /** The most transactions that one stream follows. */
 const maxTransactions = 50
@@ -34,7 +36,7 @@ const parameters = Object.keys(EventsParameters.properties)
  * Creates a reader of the query of `GET /events`. It throws {@link InvalidParameterError},
  * {@link TooManyFiltersError} and {@link UnknownParameterError}.
  */
-export function queryReader(network: Network): (query: Query) => EventsQuery {
+export function queryReader(network: AddressNetwork): (query: Query) => EventsQuery {
   return (query) => {
     const unknown = Object.keys(query).find((name) => !parameters.includes(name))
     if (unknown !== undefined) throw new UnknownParameterError(unknown, parameters)
@@ -95,7 +97,7 @@ function readHeaderHash(value: QueryValue): Uint8Array {
   return hash
 }
 
-function readAddress(value: QueryValue, network: Network): Uint8Array {
+function readAddress(value: QueryValue, network: AddressNetwork): Uint8Array {
   const address = typeof value === 'string' ? decode(value) : undefined
   if (address === undefined || !('payment' in address) || address.networkId !== networkIds[network]) {
     throw invalid('address', value, 'Send a bech32 payment address of this network')

@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import type { BlockEvent, EventPosition, LedgerEvent } from './ports.js'
+import type { BlockEvent, EventPosition, LedgerEvent } from '@ratatosk/ports'
 import { formatPosition } from './position.js'
 import type { AcceptedData, BlockData, RejectedData } from './schemas.js'
 

@@ -1,4 +1,4 @@
-import type { BlockCount } from './ports.js'
+import type { BlockCount } from '@ratatosk/ports'
 
 const titles = ['height', 'state', 'transactions', 'header hash']
 

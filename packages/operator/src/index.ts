@@ -35,8 +35,9 @@ import {
   resetSchema,
 } from './schemas.js'
 
+export type { BlockCount } from '@ratatosk/ports'
 export { isRootExistsError, RootExistsError } from './errors.js'
-export type { BlockCount, BlockCounts, Globals, OperationsRunner, OperatorOperation } from './ports.js'
+export type { BlockCounts, Globals, OperationsRunner, OperatorOperation } from './ports.js'
 export {
   BlocksLogged,
   Committed,

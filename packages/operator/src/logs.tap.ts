@@ -3,7 +3,7 @@ import t from 'tap'
 import type { BlockCount } from './index.js'
 import { build } from './test/build.js'
 
-const block = (height: bigint, state: string, transactions: number): BlockCount => ({
+const block = (height: bigint, state: BlockCount['state'], transactions: number): BlockCount => ({
   height,
   state,
   transactions,

@@ -1,4 +1,4 @@
-import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
+import type { BlockCount, Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 
 /**
  * The operations that this plugin serves. The remaining one, `repair`, is served by `@ratatosk/state-queue`.
@@ -22,16 +22,6 @@ export interface OperationsRunner {
    * @param details for `remove`: the block
    */
   run(operation: OperatorOperation, details?: OperationDetails): Promise<OperationResult>
-}
-
-/** A block and its number of transactions. */
-export interface BlockCount {
-  readonly height: bigint
-  /** The node's name for the state, such as `committed` or `merged`. */
-  readonly state: string
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  readonly transactions: number
 }
 
 /** Source of `GET /logBlocksTxsDB`. */

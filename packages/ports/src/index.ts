@@ -1,3 +1,4 @@
+export type { BlockCount, BlockState, PlacedBlock, TransactionPlace } from './blocks.js'
 export type { ClaimPayer, ClaimRequest, ClaimResult } from './claim.js'
 export type {
   ClaimStore,
@@ -9,6 +10,18 @@ export type {
   ReserveRequest,
   UnsettledPayment,
 } from './claim-store.js'
+export type { Evaluation, Evaluations, RedeemerReport, Units } from './evaluations.js'
+export type {
+  AcceptedEvent,
+  BlockEvent,
+  EventFilter,
+  EventLog,
+  EventPage,
+  EventPosition,
+  EventRange,
+  LedgerEvent,
+  RejectedEvent,
+} from './events.js'
 export type { Log } from './log.js'
 export type {
   Operation,
@@ -17,3 +30,14 @@ export type {
   OperationResult,
   RefusalCode,
 } from './operations.js'
+export type { Against, HeldProof, ProvedTransaction, Prover } from './proofs.js'
+export type {
+  FoundSubmission,
+  PlacedTransactions,
+  QueuedSubmissions,
+  RejectedSubmission,
+  RejectedSubmissions,
+  RemovedTransaction,
+  RemovedTransactions,
+  WaitingSubmission,
+} from './transaction-status.js'

@@ -14,13 +14,19 @@ import {
   retryAfterSeconds,
 } from '@ratatosk/http'
 import { decodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import type { Against, HeldProof, Prover } from '@ratatosk/ports'
 import { proofFromCbor, proofToJson } from '@ratatosk/trie'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { InvalidStateError, NoBlockError, NotKeptError } from './errors.js'
-import type { Against, HeldProof, Prover } from './ports.js'
-import { type TransactionQuery, transactionProofSchema, type UtxoQuery, utxoProofSchema } from './schemas.js'
+import {
+  type TransactionProofQuery,
+  transactionProofSchema,
+  type UtxoProofQuery,
+  utxoProofSchema,
+} from './schemas.js'
 
+export type { Against, HeldProof, ProvedTransaction, Prover } from '@ratatosk/ports'
 export {
   InvalidStateError,
   isProofsError,
@@ -28,15 +34,14 @@ export {
   NotKeptError,
   type ProofsErrorCode,
 } from './errors.js'
-export type { Against, HeldProof, Prover, TransactionProof as ProvedTransaction } from './ports.js'
 export {
   MerkleProof,
   ProofOfAbsence,
   TransactionProof,
-  type TransactionQuery,
+  type TransactionProofQuery,
   transactionProofSchema,
   UtxoProof,
-  type UtxoQuery,
+  type UtxoProofQuery,
   utxoProofSchema,
 } from './schemas.js'
 
@@ -114,11 +119,11 @@ function invalid(what: string, value: QueryValue, rule: string): InvalidParamete
   return new InvalidParameterError('PROOFS', what, value, rule)
 }
 
-function readUtxoQuery({ outref, at, header_hash: block }: Query): UtxoQuery {
+function readUtxoQuery({ outref, at, header_hash: block }: Query): UtxoProofQuery {
   return { reference: readOutref(outref), against: readState(at, block) }
 }
 
-function readTransactionQuery({ tx_hash: hash, header_hash: block }: Query): TransactionQuery {
+function readTransactionQuery({ tx_hash: hash, header_hash: block }: Query): TransactionProofQuery {
   const id = hexParameter(hash, 32)
   if (id === undefined) throw invalid('transaction hash', hash, 'Send tx_hash with 64 hex digits')
   return { id, headerHash: block === undefined ? undefined : readBlockHash(block) }

@@ -1,7 +1,7 @@
 import { busyBody, errorBody, internalErrorBody, limitResponses } from '@ratatosk/http'
 import type { OutputReference } from '@ratatosk/ledger'
+import type { Against } from '@ratatosk/ports'
 import { type Static, Type } from '@sinclair/typebox'
-import type { Against } from './ports.js'
 
 const hex = (description: string) => Type.String({ description, pattern: '^([0-9a-f]{2})*$' })
 
@@ -99,13 +99,13 @@ export const ProofOfAbsence = Type.Object(
 export type ProofOfAbsence = Static<typeof ProofOfAbsence>
 
 /** What `GET /proofs/utxo` asks for, as its handler receives it. */
-export interface UtxoQuery {
+export interface UtxoProofQuery {
   readonly reference: OutputReference
   readonly against: Against
 }
 
 /** What `GET /proofs/transaction` asks for, as its handler receives it. */
-export interface TransactionQuery {
+export interface TransactionProofQuery {
   readonly id: Uint8Array
   readonly headerHash: Uint8Array | undefined
 }
@@ -131,7 +131,7 @@ export const utxoProofSchema = {
   description:
     'With `at`, after the newest block that is merged (`confirmed`, the default) or in the state queue (`committed`); with `header_hash`, after that block. Verify the proof with the header, and the header by its hash on layer 1: the node need not be trusted.',
   tags: ['proofs'],
-  querystring: Type.Unsafe<UtxoQuery>(
+  querystring: Type.Unsafe<UtxoProofQuery>(
     Type.Object({
       outref: Type.String({
         description:
@@ -156,7 +156,7 @@ export const transactionProofSchema = {
   description:
     'Of the block that holds the transaction; with `header_hash`, of that block. Absence is shown for the first output of the transaction, which its block would have recorded.',
   tags: ['proofs'],
-  querystring: Type.Unsafe<TransactionQuery>(
+  querystring: Type.Unsafe<TransactionProofQuery>(
     Type.Object({
       tx_hash: Type.String({
         description: '64 hex digits',

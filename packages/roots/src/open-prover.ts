@@ -6,44 +6,11 @@ import {
   type OutputReference,
   outputReferenceKey,
 } from '@ratatosk/ledger'
+import type { Against, HeldProof, ProvedTransaction, Prover } from '@ratatosk/ports'
 import type { Block, LedgerEntry, Store } from '@ratatosk/store'
 import { ProverBusyError } from './errors.js'
 import { TransactionsMaps } from './transactions-maps.js'
 import type { Roots } from './types.js'
-
-/** The state or the block that something is proved against. */
-export type Against =
-  /** The state after the newest merged block. */
-  | { readonly kind: 'confirmed' }
-  /** The state after the newest block in the state queue. */
-  | { readonly kind: 'committed' }
-  /** The state after this block, which is committed or merged. */
-  | { readonly kind: 'header'; readonly headerHash: Uint8Array }
-
-/** A proof against a root that layer 1 holds. */
-export interface HeldProof {
-  /** 28 bytes; zeros for the state before the first block. */
-  readonly headerHash: Uint8Array
-  /** Plutus data CBOR of the ten fields; undefined before the first block. */
-  readonly header: Uint8Array | undefined
-  /** Undefined before the first block. */
-  readonly height: bigint | undefined
-  /** 32 bytes. */
-  readonly root: Uint8Array
-  readonly key: Uint8Array
-  /** Undefined if the proof shows that the key is absent. */
-  readonly value: Uint8Array | undefined
-  /** Plutus data CBOR of the proof. */
-  readonly proof: Uint8Array
-}
-
-/**
- * A {@link HeldProof} of a transaction's record; `position` is undefined if it shows that the block does not
- * hold it.
- */
-export interface TransactionProof extends HeldProof {
-  readonly position: number | undefined
-}
 
 export interface ProverOptions {
   readonly store: Pick<Store, 'transaction'> & {
@@ -60,24 +27,8 @@ export interface ProverOptions {
   readonly maxPending?: number
 }
 
-/** Proves what a root of a committed or merged block holds. */
-export interface Prover {
-  /**
-   * Proves that an output is, or is not, among the unspent outputs after a block.
-   *
-   * @returns `'no block'` if the block is not committed, `'not kept'` if the state is too old
-   * @throws ProverBusyError (rejects)
-   */
-  utxo(reference: OutputReference, against: Against): Promise<HeldProof | 'no block' | 'not kept'>
-  /**
-   * Proves the record of a transaction in its block. With a header hash, of that block: if it does not hold
-   * the transaction, the proof shows that the block has no first output of it.
-   *
-   * @param id 32 bytes
-   * @returns `'no block'` if there is no such committed block, or none that holds the transaction
-   * @throws ProverBusyError (rejects)
-   */
-  transaction(id: Uint8Array, headerHash?: Uint8Array): Promise<TransactionProof | 'no block'>
+/** A prover that owns a thread. */
+export interface OpenProver extends Prover {
   /** Ends its thread. Proofs that are being made reject. */
   close(): Promise<void>
 }
@@ -99,7 +50,7 @@ const readsAtATime = 32
  * const prover = openProver({ store, roots, genesis })
  * const proof = await prover.utxo(reference, { kind: 'confirmed' })
  */
-export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOptions): Prover {
+export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOptions): OpenProver {
   const maps = new TransactionsMaps()
   const genesisOutputs = new Map(
     genesis.map(({ reference, output }) => [outputReferenceKey(reference), output] as const),
@@ -163,7 +114,7 @@ export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOpt
   async function transaction(
     id: Uint8Array,
     headerHash?: Uint8Array,
-  ): Promise<TransactionProof | 'no block'> {
+  ): Promise<ProvedTransaction | 'no block'> {
     const place = await store.blocks.ofTransaction(id)
     const block = headerHash === undefined ? place?.block : await store.blocks.byHash(headerHash)
     if (block === undefined || !onLayer1.has(block.state)) return 'no block'

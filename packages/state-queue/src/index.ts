@@ -20,12 +20,12 @@ export { drawStateQueue } from './draw-state-queue.js'
 export type {
   CommitmentWallet,
   QueuedBlock,
-  QueueRoot,
   RepairResult,
   RootUnits,
   RootUnitsReader,
   RootUnitsRepair,
   StateQueueReader,
+  StateQueueRoot,
   StateQueueView,
   StrayOutput,
 } from './ports.js'

@@ -1,7 +1,7 @@
 import type { OperationResult } from '@ratatosk/ports'
 
 /** A root unit and the confirmed state in its datum. */
-export interface QueueRoot {
+export interface StateQueueRoot {
   /** `<64 hex digits>#<index>`. */
   readonly outRef: string
   /** Header hash of the last merged block, 28 bytes; zeros before the first merge. */
@@ -37,7 +37,7 @@ export interface StrayOutput {
 /** The state queue as found on layer 1. */
 export interface StateQueueView {
   /** Exactly one in a healthy queue. */
-  readonly roots: readonly QueueRoot[]
+  readonly roots: readonly StateQueueRoot[]
   /** The elements that the links lead to from the root, oldest first. */
   readonly blocks: readonly QueuedBlock[]
   /** Outputs with a token of the queue that are neither a root nor in the list. */

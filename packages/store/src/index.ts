@@ -1,7 +1,7 @@
 export type { PGliteLike, PostgresOptions } from '@ratatosk/database'
+export type { BlockState } from '@ratatosk/ports'
 export type * from './blocks/types.js'
 export * from './errors.js'
-export type * from './events/types.js'
 export type { Lease, Leases } from './leases.js'
 export type * from './ledger/types.js'
 export { openStore } from './open-store.js'
@@ -14,7 +14,7 @@ export type {
   SequencePart,
 } from './queries/chain.js'
 export type * from './queries/changes.js'
-export type { PlacedBlock, TransactionPlace } from './queries/place-of-transaction.js'
+export type { AcceptedPlace } from './queries/place-of-transaction.js'
 export type * from './rejections/types.js'
 export type * from './resubmissions/types.js'
 export type { StoreWarning } from './server-settings.js'

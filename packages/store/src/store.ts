@@ -1,12 +1,11 @@
 import type { WritableArchive } from '@ratatosk/block'
-import type { ClaimStore } from '@ratatosk/ports'
+import type { ClaimStore, EventLog } from '@ratatosk/ports'
 import type { Blocks } from './blocks/types.js'
-import type { Events } from './events/types.js'
 import type { Leases } from './leases.js'
 import type { Ledger, LedgerEntry, LedgerReads, StoredOutput, UnlockedLedger } from './ledger/types.js'
 import type { ChainQueries } from './queries/chain.js'
 import type { LedgerChanges } from './queries/changes.js'
-import type { TransactionPlace } from './queries/place-of-transaction.js'
+import type { AcceptedPlace } from './queries/place-of-transaction.js'
 import type { Rejections } from './rejections/types.js'
 import type { Resubmissions } from './resubmissions/types.js'
 import type { StoreWarning } from './server-settings.js'
@@ -28,7 +27,7 @@ export interface Store {
    * Where a transaction (32 bytes) is: in the mempool, or in which block. Undefined if it was never accepted,
    * or was dropped, reset or removed.
    */
-  placeOf(id: Uint8Array): Promise<TransactionPlace | undefined>
+  placeOf(id: Uint8Array): Promise<AcceptedPlace | undefined>
   /** All of {@link Store.utxoPages} in memory: for addresses known to have few outputs. */
   utxosAt(address: Uint8Array): Promise<StoredOutput[]>
   /**
@@ -109,7 +108,7 @@ export interface Store {
   applyGenesis(outputs: readonly LedgerEntry[]): Promise<boolean>
 
   /** What has happened to transactions and blocks, in order and from any position. */
-  readonly events: Events
+  readonly events: EventLog
   /** Dead letters. */
   readonly rejections: Rejections
   /** Jobs that one process at a time may do. */

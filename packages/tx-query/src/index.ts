@@ -1,19 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
-import { checkOptions, errorHandler, hasMethods, oneOf, optionalInteger, readBy } from '@ratatosk/http'
+import {
+  type AddressNetwork,
+  addressNetwork,
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  optionalInteger,
+  readBy,
+} from '@ratatosk/http'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { TransactionNotFoundError } from './errors.js'
 import { largeAnswers } from './large-answers.js'
-import type { LedgerView } from './ledger-view.js'
-import {
-  addressQueryReader,
-  historyQueryReader,
-  type Network,
-  readBlockQuery,
-  readTransactionQuery,
-} from './queries.js'
+import type { LedgerQueries } from './ledger-view.js'
+import { addressQueryReader, historyQueryReader, readBlockQuery, readTransactionQuery } from './queries.js'
 import { blockSchema, historySchema, transactionSchema, utxosSchema } from './schemas.js'
 
 export {
@@ -22,8 +24,7 @@ export {
   TransactionNotFoundError,
   type TxQueryErrorCode,
 } from './errors.js'
-export type { LedgerView, OutputReference, Page, Rows, Utxo } from './ledger-view.js'
-export type { Network } from './queries.js'
+export type { HistoryPage, LedgerQueries, OutputReference, Rows, UtxoRow } from './ledger-view.js'
 export {
   BlockAnswer,
   blockSchema,
@@ -38,9 +39,9 @@ export {
 /** Options of {@link txQuery}. */
 export interface TxQueryOptions extends RegisterOptions {
   /** The ledger that is read. */
-  ledger: LedgerView
+  ledger: LedgerQueries
   /** The network whose addresses are accepted: `addr1…` on mainnet, `addr_test1…` on testnet. */
-  network: Network
+  network: AddressNetwork
   /** The most answers of more than 64 KiB sent at a time; further ones are answered 503. Default: 8. */
   maxLargeReads?: number
   /**
@@ -53,7 +54,7 @@ export interface TxQueryOptions extends RegisterOptions {
 const name = '@ratatosk/tx-query'
 const rules = {
   ledger: hasMethods('transaction', 'history', 'utxosAt', 'blockTransactions'),
-  network: oneOf('mainnet', 'testnet'),
+  network: addressNetwork(),
   maxLargeReads: optionalInteger(1),
   stallTimeoutMs: optionalInteger(1),
 }

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { listening, until } from '@ratatosk/test-kit/http'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { LedgerView } from './index.js'
+import type { LedgerQueries } from './index.js'
 import { build } from './test/build.js'
 
 const batchSize = 100
@@ -44,7 +44,7 @@ async function listen(
   prepare: (server: FastifyInstance) => void = () => undefined,
 ) {
   const block = new LargeBlock()
-  const ledger: LedgerView = {
+  const ledger: LedgerQueries = {
     transaction: async () => Buffer.of(0x80),
     history: async () => [],
     utxosAt: async () => [],

@@ -1,13 +1,15 @@
 import { isDecodeError } from '@ratatosk/cbor'
 import {
+  type AddressNetwork,
   decimalParameter,
   hexParameter,
   InvalidParameterError,
+  networkIds,
   type Query,
   type QueryValue,
 } from '@ratatosk/http'
 import { type Address, decodeBech32Address } from '@ratatosk/ledger'
-import type { Page } from './ledger-view.js'
+import type { HistoryPage } from './ledger-view.js'
 
 /** @param what name of the parameter in the message */
 function invalid(what: string, value: QueryValue): InvalidParameterError {
@@ -16,11 +18,6 @@ function invalid(what: string, value: QueryValue): InvalidParameterError {
 
 const defaultLimit = 100
 const maxLimit = 500
-
-/** The network whose addresses are accepted. All test networks share one network id (CIP-19). */
-export type Network = 'mainnet' | 'testnet'
-
-const networkIds = { testnet: 0, mainnet: 1 } as const
 
 /** Query of `GET /tx`. */
 export interface TransactionQuery {
@@ -40,7 +37,7 @@ export interface AddressQuery {
 }
 
 /** Query of `GET /txs`. */
-export interface HistoryQuery extends AddressQuery, Page {}
+export interface HistoryQuery extends AddressQuery, HistoryPage {}
 
 export function readTransactionQuery(query: Query): TransactionQuery {
   const hash = hexParameter(query.tx_hash, 32)
@@ -54,12 +51,12 @@ export function readBlockQuery(query: Query): BlockQuery {
   return { headerHash }
 }
 
-export function addressQueryReader(network: Network): (query: Query) => AddressQuery {
+export function addressQueryReader(network: AddressNetwork): (query: Query) => AddressQuery {
   return (query) => ({ address: readAddress(query.address, network) })
 }
 
 /** Checks the address first, then the limit, then the offset. */
-export function historyQueryReader(network: Network): (query: Query) => HistoryQuery {
+export function historyQueryReader(network: AddressNetwork): (query: Query) => HistoryQuery {
   return (query) => ({
     address: readAddress(query.address, network),
     limit: readLimit(query),
@@ -88,7 +85,7 @@ function readOffset({ offset }: Query): number {
  * @throws InvalidParameterError in three tiers: `address type` if it is not a string, `address format` if it
  *   is not bech32 or has no payment key credential, `address` if it is not an address of this network
  */
-function readAddress(value: QueryValue, network: Network): Uint8Array {
+function readAddress(value: QueryValue, network: AddressNetwork): Uint8Array {
   if (typeof value !== 'string') throw invalid('address type', value)
   const address = decode(value)
   if (!hasPaymentKey(address)) throw invalid('address format', value)

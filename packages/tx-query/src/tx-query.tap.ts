@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import fastify from 'fastify'
 import t from 'tap'
-import txQuery, { type LedgerView, txQuery as named, type TxQueryOptions } from './index.js'
+import txQuery, { type LedgerQueries, txQuery as named, type TxQueryOptions } from './index.js'
 import { addressBytes, encode } from './test/addresses.js'
 import { build } from './test/build.js'
 import { MemoryLedger } from './test/memory-ledger.js'
@@ -32,7 +32,7 @@ t.test('answers 500 if the ledger fails, and logs the cause under the id of the 
       code: '42P01',
     })
   }
-  const ledger: LedgerView = { transaction: fail, history: fail, utxosAt: fail, blockTransactions: fail }
+  const ledger: LedgerQueries = { transaction: fail, history: fail, utxosAt: fail, blockTransactions: fail }
   const { get, log } = await build(t, { ledger })
   for (const url of urls) {
     log.lines.length = 0

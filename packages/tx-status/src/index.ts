@@ -15,24 +15,35 @@ import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import {
-  type SubmissionQuery,
+  type SubmissionStatusQuery,
   submissionStatusSchema,
-  type TransactionQuery,
+  type TransactionStatusQuery,
   transactionStatusSchema,
 } from './schemas.js'
 import { type StatusSources, statusOfSubmission, statusOfTransaction } from './status.js'
 
-export type * from './ports.js'
+export type {
+  FoundSubmission,
+  PlacedBlock,
+  PlacedTransactions,
+  QueuedSubmissions,
+  RejectedSubmission,
+  RejectedSubmissions,
+  RemovedTransaction,
+  RemovedTransactions,
+  TransactionPlace,
+  WaitingSubmission,
+} from '@ratatosk/ports'
 export {
   Status,
   StatusBlock,
   StatusFailure,
   StatusRejection,
   StatusRemoval,
-  SubmissionStatus,
+  SubmissionStatusAnswer,
   statuses,
   submissionStatusSchema,
-  TransactionStatus,
+  TransactionStatusAnswer,
   transactionStatusSchema,
 } from './schemas.js'
 export type { StatusSources } from './status.js'
@@ -75,13 +86,13 @@ function invalid(what: string, value: QueryValue, rule: string): InvalidParamete
   return new InvalidParameterError('TX_STATUS', what, value, rule)
 }
 
-function readTransactionQuery({ tx_hash }: Query): TransactionQuery {
+function readTransactionQuery({ tx_hash }: Query): TransactionStatusQuery {
   const hash = hexParameter(tx_hash, 32)
   if (!hash) throw invalid('transaction hash', tx_hash, 'Send tx_hash with 64 hex digits')
   return { hash }
 }
 
-function readSubmissionQuery({ id }: Query): SubmissionQuery {
+function readSubmissionQuery({ id }: Query): SubmissionStatusQuery {
   // U+0000 cannot be part of a text in PostgreSQL.
   if (typeof id !== 'string' || id === '' || id.length > maxIdLength || id.includes('\0')) {
     throw invalid('submission id', id, 'Send id as POST /submit answered it')

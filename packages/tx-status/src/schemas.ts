@@ -115,14 +115,14 @@ const fields = {
 }
 
 /** Body of `GET /tx/status`. */
-export const TransactionStatus = Type.Object(
+export const TransactionStatusAnswer = Type.Object(
   { txHash: hash('Transaction hash'), ...fields },
   { title: 'TransactionStatus', description: 'What became of a transaction' },
 )
-export type TransactionStatus = Static<typeof TransactionStatus>
+export type TransactionStatusAnswer = Static<typeof TransactionStatusAnswer>
 
 /** Body of `GET /submission`. */
-export const SubmissionStatus = Type.Object(
+export const SubmissionStatusAnswer = Type.Object(
   {
     id: Type.String({ description: 'The submission id' }),
     txHash: Type.Optional(
@@ -132,16 +132,16 @@ export const SubmissionStatus = Type.Object(
   },
   { title: 'SubmissionStatus', description: 'What became of a submission' },
 )
-export type SubmissionStatus = Static<typeof SubmissionStatus>
+export type SubmissionStatusAnswer = Static<typeof SubmissionStatusAnswer>
 
 /** Query of `GET /tx/status`, as the handler receives it. */
-export interface TransactionQuery {
+export interface TransactionStatusQuery {
   /** 32 bytes. */
   readonly hash: Uint8Array
 }
 
 /** Query of `GET /submission`, as the handler receives it. */
-export interface SubmissionQuery {
+export interface SubmissionStatusQuery {
   readonly id: string
 }
 
@@ -158,10 +158,10 @@ export const transactionStatusSchema = {
   description:
     'Of a transaction that was submitted more than once, the submission that is furthest counts. The status only moves on, except that a removal or a roll-back of layer 1 takes it back, and that a rejected transaction is submitted again.',
   tags: ['transactions'],
-  querystring: Type.Unsafe<TransactionQuery>(
+  querystring: Type.Unsafe<TransactionStatusQuery>(
     Type.Object({ tx_hash: Type.String({ description: '64 hex digits', pattern: '^[0-9a-fA-F]{64}$' }) }),
   ),
-  response: { 200: TransactionStatus, ...refusals },
+  response: { 200: TransactionStatusAnswer, ...refusals },
 }
 
 /** Route schema of `GET /submission`, for OpenAPI documents. */
@@ -171,10 +171,10 @@ export const submissionStatusSchema = {
   description:
     'A submission is rejected once for all; an accepted one has the status of its transaction from then on.',
   tags: ['transactions'],
-  querystring: Type.Unsafe<SubmissionQuery>(
+  querystring: Type.Unsafe<SubmissionStatusQuery>(
     Type.Object({
       id: Type.String({ minLength: 1, maxLength: 200, description: 'Id that `POST /submit` answered' }),
     }),
   ),
-  response: { 200: SubmissionStatus, ...refusals },
+  response: { 200: SubmissionStatusAnswer, ...refusals },
 }

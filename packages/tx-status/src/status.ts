@@ -8,8 +8,8 @@ import type {
   RemovedTransactions,
   TransactionPlace,
   WaitingSubmission,
-} from './ports.js'
-import type { SubmissionStatus, TransactionStatus } from './schemas.js'
+} from '@ratatosk/ports'
+import type { SubmissionStatusAnswer, TransactionStatusAnswer } from './schemas.js'
 
 /** What statuses are read from. */
 export interface StatusSources {
@@ -22,7 +22,7 @@ export interface StatusSources {
   readonly maturityWindowMs?: number
 }
 
-type Fate = Omit<TransactionStatus, 'txHash'>
+type Fate = Omit<TransactionStatusAnswer, 'txHash'>
 
 /**
  * The status of a transaction. If it is not accepted, the queue is asked before the store is asked again, as
@@ -32,7 +32,7 @@ type Fate = Omit<TransactionStatus, 'txHash'>
 export async function statusOfTransaction(
   sources: StatusSources,
   transactionId: Uint8Array,
-): Promise<TransactionStatus> {
+): Promise<TransactionStatusAnswer> {
   const txHash = toHex(transactionId)
   const place = await sources.ledger.placeOf(transactionId)
   if (place !== undefined) return { txHash, ...placed(place, sources) }
@@ -49,7 +49,10 @@ export async function statusOfTransaction(
  * The status of a submission. The queue is asked first: it lets go of a submission when its verdict is
  * stored, so what is not in the queue any more is found behind it.
  */
-export async function statusOfSubmission(sources: StatusSources, id: string): Promise<SubmissionStatus> {
+export async function statusOfSubmission(
+  sources: StatusSources,
+  id: string,
+): Promise<SubmissionStatusAnswer> {
   const queued = await sources.queue.find(id)
   const rejection = await sources.rejections.find(id)
   const transactionId = queued?.transactionId ?? rejection?.transactionId
@@ -132,7 +135,7 @@ function rejected(rejection: RejectedSubmission): Fate {
   }
 }
 
-type Failure = NonNullable<TransactionStatus['rejection']>['failures'][number]
+type Failure = NonNullable<TransactionStatusAnswer['rejection']>['failures'][number]
 
 /** False if the details were too long to be kept, or come from a rejection without predicates. */
 function isFailureList(details: unknown): details is Failure[] {

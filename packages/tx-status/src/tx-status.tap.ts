@@ -4,7 +4,7 @@ import { listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import txStatus, {
-  type QueuedSubmission,
+  type FoundSubmission,
   type RejectedSubmission,
   type RemovedTransaction,
   type TransactionPlace,
@@ -51,7 +51,7 @@ const rejection: RejectedSubmission = {
 
 interface World {
   place?: TransactionPlace
-  submission?: QueuedSubmission
+  submission?: FoundSubmission
   /** Of the transaction, in the queue. */
   waiting?: WaitingSubmission
   /** Of the submission asked for. */
@@ -162,7 +162,7 @@ t.test('without a maturity window, nothing is said about maturity', async (t) =>
 })
 
 t.test('an accepted transaction is not queued, even if its submission is still in the queue', async (t) => {
-  const submission: QueuedSubmission = {
+  const submission: FoundSubmission = {
     state: 'validating',
     transactionId: id,
     submittedAt: time,

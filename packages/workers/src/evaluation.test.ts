@@ -23,7 +23,12 @@ import {
 } from '@ratatosk/test-kit'
 import { vectorsFolder } from '@ratatosk/test-vectors'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type Evaluation, EvaluationsBusyError, type EvaluationsOptions, openEvaluations } from './index.js'
+import {
+  EvaluationsBusyError,
+  type EvaluationsOptions,
+  type LedgerEvaluation,
+  openEvaluations,
+} from './index.js'
 import { minting, withCostModel } from './test/minting.js'
 import { isAccepted, run } from './test/running-worker.js'
 import { openers, type Services } from './test/services.js'
@@ -164,7 +169,7 @@ describe('an evaluation', () => {
         outcome: { kind: 'Succeeded' },
       },
     ])
-    const [{ outcome }] = succeeds.redeemers as [Evaluation['redeemers'][number]]
+    const [{ outcome }] = succeeds.redeemers as [LedgerEvaluation['redeemers'][number]]
     expect(outcome.kind === 'Succeeded' && outcome.used.steps > 0n).toBe(true)
     const exceeds = await evaluate(transaction(1).cbor)
     expect(exceeds).toMatchObject({
@@ -290,7 +295,7 @@ async function expectAgreement(
   name: string,
   store: Store,
   cbor: Uint8Array,
-  { verdict, failures, transactionId }: Evaluation,
+  { verdict, failures, transactionId }: LedgerEvaluation,
   conditions: Pick<ValidatorOptions, 'parameters' | 'networkId' | 'slots' | 'evaluator' | 'now'>,
 ): Promise<void> {
   const validator = new Validator({
@@ -322,7 +327,7 @@ async function expectAgreement(
     expect(await isAccepted(store, { id: Buffer.from(transactionId!).toString('hex') }), name).toBe(true)
     return
   }
-  const details = rejection?.details as unknown as Evaluation['failures']
+  const details = rejection?.details as unknown as LedgerEvaluation['failures']
   expect(failures.slice(0, details.length), name).toEqual(details)
   expect(rejection?.code, name).toBe(failures[0]?.predicate)
 }

@@ -9,6 +9,7 @@ import {
   validateSignatures,
 } from '@ratatosk/ledger'
 import type { EvaluationResult, RedeemerResult } from '@ratatosk/ledger/plutus'
+import type { Evaluation, Evaluations } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { LRUCache } from 'lru-cache'
 import { BatchView } from './batch-view.js'
@@ -17,28 +18,10 @@ import { costOf, runScripts } from './script-lane.js'
 import { Turns } from './turns.js'
 import { type Decision, type ParkedDecision, validateBatch } from './validate-batch.js'
 
-/** What validation would make of a transaction now. */
-export interface Evaluation {
-  /**
-   * | verdict | what submission does |
-   * | --- | --- |
-   * | `valid` | accepts it |
-   * | `known` | acknowledges it without a second effect: it is in the mempool or in a block |
-   * | `retriable` | tries again: an input may become known, or the validity interval may begin. A dead letter after the last attempt |
-   * | `invalid` | makes it a dead letter at once |
-   */
-  readonly verdict: 'valid' | 'known' | 'retriable' | 'invalid'
-  /** Transaction id, 32 bytes; undefined if the bytes do not decode. */
-  readonly transactionId: Uint8Array | undefined
-  /**
-   * Every predicate that fails, as the dead letter lists them that submission would make. Scripts, and more
-   * than three signatures, are validated only if nothing else fails.
-   */
+/** An evaluation with the failures and the redeemers of the ledger. */
+export interface LedgerEvaluation extends Evaluation {
   readonly failures: Failures
-  /** In the order of the transaction's redeemers. Without units used where scripts did not run. */
   readonly redeemers: readonly RedeemerResult[]
-  /** The slot at which it was validated. */
-  readonly slot: bigint
 }
 
 export interface EvaluationsOptions {
@@ -55,17 +38,6 @@ export interface EvaluationsOptions {
   readonly maxWaiting?: number
   /** The longest wait for the turn, in milliseconds. @defaultValue 5000 */
   readonly maxWaitMs?: number
-}
-
-/** Validates transactions with the code that validates submissions, and changes nothing. */
-export interface Evaluations {
-  /**
-   * @param cbor any bytes
-   * @param signal ends the wait for scripts; those that run already are finished
-   * @throws EvaluationsBusyError (rejects) if too many wait, or if the turn does not come in time
-   * @throws (rejects) StoreError, unchanged; the signal's reason
-   */
-  evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<Evaluation>
 }
 
 /** Too many evaluations are waiting. Nothing is known about the transaction. */
@@ -103,7 +75,7 @@ interface Holder {
  * const { verdict, failures } = await openEvaluations({ store, parameters, networkId: 0, slots
  * }).evaluate(cbor)
  */
-export function openEvaluations(options: EvaluationsOptions): Evaluations {
+export function openEvaluations(options: EvaluationsOptions): Evaluations<LedgerEvaluation> {
   const { store, parameters, networkId, slots, evaluator, now = Date.now } = options
   const { maxWaiting = 32, maxWaitMs = 5000 } = options
   const turns = new Turns<Holder>(1)
@@ -114,7 +86,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
     ttl: resultTtlMs,
   })
 
-  async function evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<Evaluation> {
+  async function evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<LedgerEvaluation> {
     const context = { parameters, networkId, slot: timeToSlot(slots, BigInt(now())) }
     const examined = examine(cbor, context)
     if (!isCandidate(examined)) {
@@ -230,7 +202,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations {
   return { evaluate }
 }
 
-function verdictOf(decision: Decision | undefined): Pick<Evaluation, 'verdict' | 'failures'> {
+function verdictOf(decision: Decision | undefined): Pick<LedgerEvaluation, 'verdict' | 'failures'> {
   switch (decision?.kind) {
     case 'accepted':
       return { verdict: 'valid', failures: [] }

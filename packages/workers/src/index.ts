@@ -1,10 +1,9 @@
 export type { ValidationStats } from './activity.js'
 export { type ReplayQueue, replayDeadLetter } from './dead-letters.js'
 export {
-  type Evaluation,
-  type Evaluations,
   EvaluationsBusyError,
   type EvaluationsOptions,
+  type LedgerEvaluation,
   openEvaluations,
 } from './evaluation.js'
 export {

@@ -18,7 +18,7 @@ import { createSubmissionQueue } from '@ratatosk/queue'
 import { stateQueue } from '@ratatosk/state-queue'
 import type { Store } from '@ratatosk/store'
 import { submit } from '@ratatosk/submit'
-import { type LedgerView, txQuery } from '@ratatosk/tx-query'
+import { type LedgerQueries, txQuery } from '@ratatosk/tx-query'
 import { txStatus } from '@ratatosk/tx-status'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { NodeContext } from '../context.js'
@@ -242,7 +242,7 @@ function globalsOf(
 }
 
 /** What `/tx`, `/txs`, `/utxos` and `/block` read: page by page, so that long answers need little memory. */
-function ledgerOf(store: Store): LedgerView {
+function ledgerOf(store: Store): LedgerQueries {
   return {
     transaction: (id) => store.transaction(id),
     history: (address, page) => store.historyPages(address, page),

@@ -5,7 +5,7 @@ import { fromHex, toHex } from './hex.js'
 import { MalformedProof, rootOf } from './merkle.js'
 
 /** What a node answered: the fields that are checked. */
-export interface Proof {
+export interface NodeProof {
   readonly header?: string
   readonly value?: string
   readonly proof: { readonly json: readonly ProofStep[] }
@@ -43,7 +43,7 @@ const transactionsRoot = 2
  * ```
  */
 export function verifyUtxoProof(
-  proof: Proof,
+  proof: NodeProof,
   expected: { readonly outref: string } & Trusted,
 ): string | undefined {
   const [, hash = '', index] =
@@ -61,7 +61,7 @@ export function verifyUtxoProof(
  * @throws RangeError if the caller's own values are malformed
  */
 export function verifyTransactionProof(
-  proof: Proof & { readonly position?: number },
+  proof: NodeProof & { readonly position?: number },
   expected: { readonly txHash: string; readonly headerHash: string },
 ): { readonly isApplied: true; readonly position: number } | { readonly isApplied: false } {
   const txHash = expected.txHash.toLowerCase()
@@ -88,7 +88,7 @@ export function headerHashOf(header: string): string {
 }
 
 function verify(
-  { header, proof }: Proof,
+  { header, proof }: NodeProof,
   trusted: Trusted,
   place: number,
   key: string,

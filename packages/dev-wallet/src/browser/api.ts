@@ -6,12 +6,12 @@ import { createLedgerClient } from '../ledger-client.js'
 import { assertComplete, neededKeys, readTransaction } from '../signatures.js'
 import type { Cip30Api, PublicWallet } from '../types.js'
 import { signData } from './sign-data.js'
-import { publicSigningKey, type SigningKey } from './signing-key.js'
+import { type BrowserKey, publicSigningKey } from './signing-key.js'
 
 /** The header of a test network's reward address of a key (CIP-19, type 14). */
 const rewardHeader = 0xe0
 
-export interface ApiOptions {
+export interface WalletApiOptions {
   readonly wallet: PublicWallet
   /** URL of the Blockfrost API of a ledger. */
   readonly url: string
@@ -20,7 +20,7 @@ export interface ApiOptions {
 }
 
 /** The CIP-30 API of a wallet with one address and public keys. */
-export function publicWalletApi({ wallet, url, declines }: ApiOptions): Cip30Api {
+export function publicWalletApi({ wallet, url, declines }: WalletApiOptions): Cip30Api {
   const client = createLedgerClient(url)
   const payment = publicSigningKey(wallet.signingKey)
   const stake = publicSigningKey(wallet.stakeSigningKey)
@@ -39,7 +39,7 @@ export function publicWalletApi({ wallet, url, declines }: ApiOptions): Cip30Api
       if (declines)
         throw cip30Error('TxSignError', 'UserDeclined', 'The user declined to sign the transaction')
       const needed = await neededKeys(transaction, client)
-      const isNeeded = ({ hash }: SigningKey): boolean =>
+      const isNeeded = ({ hash }: BrowserKey): boolean =>
         needed.hashes.has(toHex(hash)) || needed.optional.has(toHex(hash))
       // An unknown input may be an output of this wallet, in a transaction that is not submitted yet.
       const signers = keys.filter((key) => isNeeded(key) || (key === payment && needed.unknown.length > 0))
@@ -55,7 +55,7 @@ export function publicWalletApi({ wallet, url, declines }: ApiOptions): Cip30Api
   }
 }
 
-function encodeWitnesses(signers: readonly SigningKey[], id: Uint8Array): Uint8Array {
+function encodeWitnesses(signers: readonly BrowserKey[], id: Uint8Array): Uint8Array {
   if (signers.length === 0) return new CborWriter().map(0).toBytes()
   const writer = new CborWriter().map(1).uint(0).tag(258).array(signers.length)
   for (const key of signers) writer.array(2).bytes(key.publicKey).bytes(key.sign(id))

@@ -3,7 +3,7 @@ import { type Address, decodeAddress, decodeBech32Address, isAddressError } from
 import { cip30Error, invalidRequest } from '../errors.js'
 import { bytesOfHex } from '../ledger-client.js'
 import type { DataSignature } from '../types.js'
-import type { SigningKey } from './signing-key.js'
+import type { BrowserKey } from './signing-key.js'
 
 /** Labels and values of COSE (RFC 9052, RFC 9053). */
 const cose = { alg: 1, kty: 1, keyAlg: 3, crv: -1, x: -2, edDsa: -8, okp: 1, ed25519: 6 } as const
@@ -14,7 +14,7 @@ const cose = { alg: 1, kty: 1, keyAlg: 3, crv: -1, x: -2, edDsa: -8, okp: 1, ed2
  * @param address hex or bech32; of the payment key or of the stake account
  * @param payload hex
  */
-export function signData(keys: readonly SigningKey[], address: unknown, payload: unknown): DataSignature {
+export function signData(keys: readonly BrowserKey[], address: unknown, payload: unknown): DataSignature {
   const message = bytesOfHex(payload, 'payload')
   const { bytes, credential } = credentialOf(readAddress(address))
   if (credential?.kind !== 'key') {

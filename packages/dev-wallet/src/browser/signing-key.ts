@@ -7,7 +7,7 @@ import { bech32 } from 'bech32'
 const { Point } = ed25519
 const order = Point.Fn.ORDER
 
-export interface SigningKey {
+export interface BrowserKey {
   readonly publicKey: Uint8Array
   /** Blake2b-224 of the public key. */
   readonly hash: Uint8Array
@@ -20,7 +20,7 @@ export interface SigningKey {
  *
  * @param text bech32 `ed25519e_sk` (CIP-5): the scalar and the nonce key of BIP32-Ed25519, 32 bytes each
  */
-export function publicSigningKey(text: string): SigningKey {
+export function publicSigningKey(text: string): BrowserKey {
   const { prefix, words } = bech32.decode(text, 200)
   const bytes = Uint8Array.from(bech32.fromWords(words))
   if (prefix !== 'ed25519e_sk' || bytes.length !== 64) throw new RangeError('A key must be an ed25519e_sk')

@@ -2,7 +2,7 @@ import type { OperationResult } from '@ratatosk/ports'
 // Compiled, never run: checks what the types accept and refuse.
 
 import fastify from 'fastify'
-import stateQueue, { type QueueRoot, type StateQueueOptions, type StateQueueView } from '../index.js'
+import stateQueue, { type StateQueueOptions, type StateQueueRoot, type StateQueueView } from '../index.js'
 
 const server = fastify()
 const view: StateQueueView = { roots: [], blocks: [] }
@@ -37,9 +37,9 @@ server.register(stateQueue, { queue: { read: () => view } })
 // @ts-expect-error every field of a view is needed
 server.register(stateQueue, { queue: { read: async () => ({ roots: [] }) } })
 // @ts-expect-error hashes are bytes
-const root: QueueRoot = { outRef: '', headerHash: 'ab', endTime: 0n }
+const root: StateQueueRoot = { outRef: '', headerHash: 'ab', endTime: 0n }
 // @ts-expect-error times are bigints
-const late: QueueRoot = { outRef: '', headerHash: new Uint8Array(28), endTime: 0 }
+const late: StateQueueRoot = { outRef: '', headerHash: new Uint8Array(28), endTime: 0 }
 server.register(stateQueue, { queue: { read: async () => ({ roots: [root, late], blocks: [] }) } })
 // @ts-expect-error no such result
 server.register(stateQueue, { repair: { repair: async () => ({ kind: 'mended' }) } })

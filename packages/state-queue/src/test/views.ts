@@ -1,4 +1,4 @@
-import type { QueuedBlock, QueueRoot } from '../index.js'
+import type { QueuedBlock, StateQueueRoot } from '../index.js'
 
 /** 2026-01-01T00:00:00Z. */
 export const now = 1_767_225_600_000
@@ -8,7 +8,7 @@ const maturityWindow = 60_000
 export const outRef = (byte: number, index = 0) => `${Buffer.alloc(32, byte).toString('hex')}#${index}`
 
 /** A root whose confirmed block ended that many seconds ago; without a number, at genesis. */
-export function root(byte: number, secondsAgo?: number): QueueRoot {
+export function root(byte: number, secondsAgo?: number): StateQueueRoot {
   return {
     outRef: outRef(byte),
     headerHash: Buffer.alloc(28, secondsAgo === undefined ? 0 : byte),

@@ -1,3 +1,4 @@
+import type { BlockState } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
@@ -5,7 +6,7 @@ import type { Store } from '../store.js'
 import { describeEveryBackend, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, newBlock, takeLease } from '../test/blocks.js'
 import { bytes, entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
-import type { Block, BlockState, NewBlock } from './types.js'
+import type { Block, NewBlock } from './types.js'
 
 const alice = walletOf('alice')
 const everything = { limit: 100, offset: 0 }

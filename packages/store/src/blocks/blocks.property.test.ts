@@ -1,11 +1,11 @@
 import type { OutputReference } from '@ratatosk/ledger'
+import type { BlockState } from '@ratatosk/ports'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AcceptedTransaction, LedgerEntry } from '../ledger/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
-import type { BlockState } from './types.js'
 
 const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 8)
 const alice = walletOf('alice')

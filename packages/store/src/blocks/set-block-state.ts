@@ -1,6 +1,7 @@
 import { bytesColumn, type Connection, parameterRows, toHex } from '@ratatosk/database'
+import type { BlockState } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
-import type { BlockState, StoredTransaction } from './types.js'
+import type { StoredTransaction } from './types.js'
 
 /** The states of a block that is not removed. */
 export type KeptState = Exclude<BlockState, 'removed'>

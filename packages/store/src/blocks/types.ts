@@ -1,19 +1,6 @@
 import type { Json } from '@ratatosk/ledger'
+import type { BlockCount, BlockState } from '@ratatosk/ports'
 import type { Lease } from '../leases.js'
-
-/**
- * The state of a block.
- *
- * | state | meaning |
- * | --- | --- |
- * | `built` | the block and its layer-1 transaction are durable; nothing was sent |
- * | `submitted` | layer 1 has accepted the transaction |
- * | `committed` | the block is in the state queue |
- * | `mature` | its maturity window is over |
- * | `merged` | it is in the confirmed state |
- * | `removed` | it is no longer in the state queue; its transactions are in the mempool, resubmitted, in another block, or were reset |
- */
-export type BlockState = 'built' | 'submitted' | 'committed' | 'mature' | 'merged' | 'removed'
 
 /** A signed layer-1 transaction, stored before it is sent. */
 export interface StoredTransaction {
@@ -75,14 +62,6 @@ export interface Block extends NewBlock {
   readonly builtAt: Date
   /** By the database's clock. */
   readonly mergedAt?: Date
-}
-
-/** How many transactions a block has. */
-export interface BlockCount {
-  readonly height: bigint
-  readonly state: BlockState
-  readonly headerHash: Uint8Array
-  readonly transactions: number
 }
 
 /** What the removal of blocks took out of the ledger. */

@@ -1,3 +1,4 @@
+import type { EventFilter, EventPosition, LedgerEvent } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases.js'
 import type { Store } from '../store.js'
@@ -5,14 +6,13 @@ import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
 import { newRejection } from '../test/rejections.js'
 import { idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
-import type { EventFilter, EventPosition, StoreEvent } from './types.js'
 
 const start: EventPosition = { accepted: 0n, rejected: 0n, block: 0n }
 const alice = walletOf('alice')
 const bob = walletOf('bob')
 
 /** What is told of an event, in short. */
-function short(event: StoreEvent): string {
+function short(event: LedgerEvent): string {
   if (event.type === 'block') return `${event.height} ${event.state}`
   if (event.type === 'rejected') return `rejected ${event.submissionId}`
   return names.get(Buffer.from(event.transactionId).toString('hex')) ?? '?'
@@ -40,9 +40,9 @@ describeBackends('events', (backend) => {
       ledger.apply({ transactions: each.map((name) => transaction(name, [], [alice])) }),
     )
 
-  async function readAll(filter: EventFilter = {}, limit = 1000, after = start): Promise<StoreEvent[]> {
+  async function readAll(filter: EventFilter = {}, limit = 1000, after = start): Promise<LedgerEvent[]> {
     const to = await store.events.head()
-    const events: StoreEvent[] = []
+    const events: LedgerEvent[] = []
     for (let position = after; ; ) {
       const page = await store.events.read({ after: position, to, filter, limit })
       events.push(...page.events)
@@ -91,7 +91,7 @@ describeBackends('events', (backend) => {
   it('tell what has happened, the states of a block after the acceptances of its transactions', async () => {
     await history()
     // The order of two blocks that one statement changes is the database's.
-    const order = (events: StoreEvent[]) => events.map(short)
+    const order = (events: LedgerEvent[]) => events.map(short)
     expect(order(await readAll()).sort()).toEqual([...told].sort())
     expect(order(await readAll()).filter((name) => /^2/.test(name))).toEqual(
       told.filter((name) => /^2/.test(name)),

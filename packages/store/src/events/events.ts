@@ -9,9 +9,9 @@ import {
   type Statement,
   statement,
 } from '@ratatosk/database'
+import type { EventFilter, EventLog, EventPage, EventRange, LedgerEvent } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
 import { blockEvents, mempoolTransactions, rejections } from '../schema/tables.js'
-import type { EventFilter, EventPage, EventRange, Events, StoreEvent } from './types.js'
 
 const largestPage = 1_000
 
@@ -123,8 +123,8 @@ const blocks = {
     WHERE asked.sequence BETWEEN event.first_sequence AND event.last_sequence)`),
 }
 
-/** The {@link Events} of a schema. */
-export function openEvents(database: Database): Events {
+/** The {@link EventLog} of a schema. */
+export function openEvents(database: Database): EventLog {
   return {
     async head() {
       const [row] = await database.query(head)
@@ -140,9 +140,9 @@ export function openEvents(database: Database): Events {
         )
       }
       const { kind, values } = chosen(filter)
-      const wants = (type: StoreEvent['type']) => filter.types === undefined || filter.types.includes(type)
+      const wants = (type: LedgerEvent['type']) => filter.types === undefined || filter.types.includes(type)
       const read = async <S extends Shape>(
-        type: StoreEvent['type'],
+        type: LedgerEvent['type'],
         statement: Statement<S> | undefined,
       ): Promise<Row<S>[]> => {
         const [after, to] = [range.after[type], range.to[type]]
@@ -188,7 +188,7 @@ interface Rows {
  * states wait for a later page.
  */
 function inOrder({ after, to, limit }: EventRange, rows: Rows): EventPage {
-  const events: StoreEvent[] = []
+  const events: LedgerEvent[] = []
   let position = after
   const reached = (kind: keyof Rows): bigint =>
     rows[kind].length < limit ? later(to[kind], after[kind]) : (rows[kind].at(-1)?.sequence ?? after[kind])

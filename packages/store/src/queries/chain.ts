@@ -1,5 +1,6 @@
 import { bytea, type Database, int4, int8, nullable, selectList, statement } from '@ratatosk/database'
-import type { BlockState, OrderedTransaction } from '../blocks/types.js'
+import type { BlockState } from '@ratatosk/ports'
+import type { OrderedTransaction } from '../blocks/types.js'
 import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
 
 /** Where a block is in the order of blocks. */

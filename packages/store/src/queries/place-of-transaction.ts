@@ -1,31 +1,11 @@
 import { type Connection, int4, int8, nullable, type Row, statement } from '@ratatosk/database'
-import type { BlockState } from '../blocks/types.js'
+import type { TransactionPlace } from '@ratatosk/ports'
 import { blocks, blockTransactions } from '../schema/tables.js'
 
-/** The block of an accepted transaction. */
-export interface PlacedBlock {
-  readonly height: bigint
-  readonly state: Exclude<BlockState, 'removed'>
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  /** POSIX milliseconds. */
-  readonly endTime: bigint
-  /** Id of the layer-1 transaction that commits the block, 32 bytes. */
-  readonly commitTransactionId: Uint8Array
-  /** Id of the layer-1 transaction that merges the block, once it is stored. */
-  readonly mergeTransactionId?: Uint8Array
-}
-
-/** Where an accepted transaction is. */
-export interface TransactionPlace {
+/** Where an accepted transaction is, by the database's clock. */
+export interface AcceptedPlace extends TransactionPlace {
   /** Its position in the order of acceptance. */
   readonly sequence: bigint
-  /** By the database's clock. */
-  readonly acceptedAt: Date
-  /** Absent in the mempool. */
-  readonly block?: PlacedBlock
-  /** Its position in the block, from 0. */
-  readonly position?: number
 }
 
 const row = {
@@ -59,12 +39,12 @@ const place = statement(
 export async function placeOfTransaction(
   connection: Connection,
   id: Uint8Array,
-): Promise<TransactionPlace | undefined> {
+): Promise<AcceptedPlace | undefined> {
   const [found] = await connection.query(place, [id])
   return found && toPlace(found)
 }
 
-function toPlace(found: Row<typeof row>): TransactionPlace {
+function toPlace(found: Row<typeof row>): AcceptedPlace {
   const { sequence, acceptedAt, position, height, endTime, state, mergeTransactionId } = found
   const accepted = { sequence, acceptedAt }
   if (position === null || height === null || endTime === null || state === 'removed') return accepted

@@ -1,5 +1,5 @@
+import type { BlockState } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { BlockState } from '../blocks/types.js'
 import type { Lease } from '../leases.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import { describeEveryBackend, type TestStore } from '../test/backends.js'

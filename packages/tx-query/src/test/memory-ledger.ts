@@ -1,12 +1,12 @@
-import type { LedgerView, Page, Utxo } from '../index.js'
+import type { HistoryPage, LedgerQueries, UtxoRow } from '../index.js'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 /** An in-memory ledger that records what it is asked. */
-export class MemoryLedger implements LedgerView {
+export class MemoryLedger implements LedgerQueries {
   readonly transactions = new Map<string, Uint8Array>()
   readonly histories = new Map<string, Uint8Array[]>()
-  readonly utxos = new Map<string, Utxo[]>()
+  readonly utxos = new Map<string, UtxoRow[]>()
   readonly blocks = new Map<string, Uint8Array[]>()
   readonly asked: string[] = []
 
@@ -15,12 +15,12 @@ export class MemoryLedger implements LedgerView {
     return this.transactions.get(hex(id))
   }
 
-  async history(address: Uint8Array, { limit, offset }: Page): Promise<Uint8Array[]> {
+  async history(address: Uint8Array, { limit, offset }: HistoryPage): Promise<Uint8Array[]> {
     this.asked.push(`history ${hex(address)} ${limit} ${offset}`)
     return (this.histories.get(hex(address)) ?? []).slice(offset, offset + limit)
   }
 
-  async utxosAt(address: Uint8Array): Promise<Utxo[]> {
+  async utxosAt(address: Uint8Array): Promise<UtxoRow[]> {
     this.asked.push(`utxosAt ${hex(address)}`)
     return this.utxos.get(hex(address)) ?? []
   }

@@ -1,9 +1,9 @@
 // Compiled, never run: checks what the types accept and refuse.
 import fastify from 'fastify'
-import txQuery, { type LedgerView, type TxQueryOptions } from '../index.js'
+import txQuery, { type LedgerQueries, type TxQueryOptions } from '../index.js'
 
 const server = fastify()
-const ledger: LedgerView = {
+const ledger: LedgerQueries = {
   transaction: async () => undefined,
   history: async (_address, { limit, offset }) => [Uint8Array.of(limit, offset)],
   utxosAt: async (address) => [{ reference: { transactionId: address, index: 0 }, output: address }],

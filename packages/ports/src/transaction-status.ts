@@ -1,31 +1,6 @@
-/** The state of a block that is not removed; see the states of `@ratatosk/store`. */
-export type BlockState = 'built' | 'submitted' | 'committed' | 'mature' | 'merged'
+import type { TransactionPlace } from './blocks.js'
 
-/** The block of a transaction. */
-export interface PlacedBlock {
-  /** 1 for the first block. */
-  readonly height: bigint
-  readonly state: BlockState
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  /** End of the block, POSIX milliseconds. */
-  readonly endTime: bigint
-  /** Id of the layer-1 transaction that commits the block, 32 bytes. */
-  readonly commitTransactionId: Uint8Array
-  /** Id of the layer-1 transaction that merges the block, once it is signed. */
-  readonly mergeTransactionId?: Uint8Array
-}
-
-/** Where an accepted transaction is. */
-export interface TransactionPlace {
-  readonly acceptedAt: Date
-  /** The block that contains it; absent while it is in the mempool. */
-  readonly block?: PlacedBlock
-  /** Its place in the block, from 0. */
-  readonly position?: number
-}
-
-/** Finds accepted transactions. `store` of `@ratatosk/store` satisfies it. */
+/** Finds accepted transactions. `store` of `@ratatosk/store` implements it. */
 export interface PlacedTransactions {
   /**
    * @param transactionId 32 bytes
@@ -34,7 +9,7 @@ export interface PlacedTransactions {
   placeOf(transactionId: Uint8Array): Promise<TransactionPlace | undefined>
 }
 
-/** A time that the removal of a block took a transaction out of the ledger. */
+/** The removal of a block took a transaction out of the ledger. */
 export interface RemovedTransaction {
   /** The block; absent if the transaction was accepted after it and in no block. */
   readonly block?: {
@@ -73,7 +48,7 @@ export interface RejectedSubmission {
   readonly rejectedAt: Date
 }
 
-/** Finds rejections. `store.rejections` of `@ratatosk/store` satisfies it. */
+/** Finds rejections. `store.rejections` of `@ratatosk/store` implements it. */
 export interface RejectedSubmissions {
   /** The rejection of the bytes of this submission. */
   find(submissionId: string): Promise<RejectedSubmission | undefined>
@@ -92,21 +67,21 @@ export interface WaitingSubmission {
   readonly attempts: number
 }
 
-/** A submission that the queue has issued the id for; `left` when its verdict is stored. */
-export type QueuedSubmission = (WaitingSubmission | { readonly state: 'left' }) & {
+/** A submission whose id the queue has issued; `left` once its verdict is stored. */
+export type FoundSubmission = (WaitingSubmission | { readonly state: 'left' }) & {
   /** 32 bytes; absent if the submission is not shaped like a transaction. */
   readonly transactionId?: Uint8Array
 }
 
-/** Finds submissions. `createSubmissionQueue` of `@ratatosk/queue` satisfies it. */
+/** Finds submissions in a queue. */
 export interface QueuedSubmissions {
   /**
    * @param submissionId any text
    * @returns undefined if the queue issues no such ids
    */
-  find(submissionId: string): Promise<QueuedSubmission | undefined>
+  find(submissionId: string): Promise<FoundSubmission | undefined>
   /**
-   * Of several submissions of the transaction, the one that is furthest.
+   * Finds the most advanced of the submissions of a transaction.
    *
    * @param transactionId 32 bytes
    * @returns undefined if none of them waits
