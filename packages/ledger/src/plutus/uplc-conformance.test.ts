@@ -14,7 +14,7 @@ describe.skipIf(suite === undefined || scenarios === undefined)('the Plutus conf
     timeout: 180_000,
   }, async () => {
     const report = await reportUplcSuite(suite ?? '', scenarios ?? '', { threads: 1, threadProgram })
-    expect(report.unexplained).toEqual([])
+    expect(report.unexplained, report.text).toEqual([])
 
     const names = report.outcomes.map(({ name }) => name)
     const found = Object.fromEntries(report.deviations.map(({ outcome, cause }) => [outcome.name, cause?.id]))
