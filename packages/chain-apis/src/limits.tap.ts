@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+import { until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { serve } from './test/served-chain.js'
 
@@ -45,4 +47,71 @@ t.test('refuses more than 300 additional outputs', async (t) => {
     const body = { ...transaction, additionalUtxoSet: pairs }
     t.equal((await post(`${evaluate}/utxos`, body)).statusCode, status)
   }
+})
+
+t.test('refuses lists that are too long', async (t) => {
+  const { server } = await serve(t, { outputPages: async function* () {}, stakeDeposit: () => undefined })
+  const key = '00'.repeat(28)
+  const reference = { transaction: { id: '00'.repeat(32) }, index: 0 }
+  for (const [method, name, entry, max, code] of [
+    ['findIntersection', 'points', { slot: 1, id: '00' }, 100, 1000],
+    ['queryLedgerState/utxo', 'addresses', address, 100, undefined],
+    ['queryLedgerState/utxo', 'outputReferences', reference, 1000, undefined],
+    ['queryLedgerState/rewardAccountSummaries', 'keys', key, 100, undefined],
+    ['queryLedgerState/rewardAccountSummaries', 'scripts', key, 100, undefined],
+  ] as const) {
+    const post = async (length: number) => {
+      const params = { [name]: Array.from({ length }, () => entry) }
+      const payload = { jsonrpc: '2.0', method, params }
+      return (await server.inject({ method: 'POST', url: '/ogmios', payload })).json()
+    }
+    t.equal((await post(max)).error?.code, code, name)
+    t.match((await post(max + 1)).error, {
+      code: -32602,
+      message: `"${name}" may have at most ${max} entries.`,
+    })
+  }
+})
+
+t.test('refuses requests that nest deeper than 32 levels', async (t) => {
+  const { server } = await serve(t)
+  const post = (member: string, levels: number) => {
+    const nested = '['.repeat(levels) + ']'.repeat(levels)
+    const payload = `{"jsonrpc":"2.0","method":"queryNetwork/tip","${member}":${nested}}`
+    return server.inject({ method: 'POST', url: '/ogmios', payload })
+  }
+  t.equal((await post('id', 31)).statusCode, 200)
+  for (const [member, levels] of [
+    ['id', 32],
+    ['id', 100_000],
+    ['params', 100_000],
+  ] as const) {
+    const { statusCode, body } = await post(member, levels)
+    t.equal(statusCode, 400)
+    t.match(JSON.parse(body), { error: { code: -32600 }, id: null })
+  }
+})
+
+t.test('answers nothing more to a client that has left', async (t) => {
+  let asked = 0
+  let proceed = () => {}
+  const { server, connect } = await serve(t, {
+    async stakeDeposit() {
+      asked++
+      await new Promise<void>((resolve) => {
+        proceed = resolve
+      })
+      return undefined
+    },
+  })
+  const { socket, ask } = await connect()
+  const keys = ['00'.repeat(28)]
+  for (let count = 0; count < 10; count++) void ask('queryLedgerState/rewardAccountSummaries', { keys })
+  await until(() => asked === 1)
+  socket.terminate()
+  const health = async () => (await server.inject('/ogmios/health')).json()
+  await until(async () => (await health()).metrics.activeConnections === 0)
+  proceed()
+  await setTimeout(50)
+  t.equal(asked, 1)
 })

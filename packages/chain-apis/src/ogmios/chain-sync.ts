@@ -1,6 +1,7 @@
+import { maxPoints } from '../limits.js'
 import type { ChainBlock, ChainChange, ChainView, Tip } from '../view/chain-view.js'
 import { pointJson, readPoint, tipJson } from './queries.js'
-import { invalidParams, RpcError, type RpcRequest } from './rpc.js'
+import { checkList, RpcError, type RpcRequest } from './rpc.js'
 import { blockJson } from './transaction-json.js'
 
 /** Chain synchronization of one connection: its cursor, and a wait for the next block. */
@@ -16,6 +17,7 @@ export function createChainSync(chain: ChainView): ChainSync {
   // True at the start and after an intersection or roll-back: the next response says where the cursor is.
   let movedBack = true
   let wake: (() => void) | undefined
+  let closed = false
 
   let unsubscribe: (() => void) | undefined
   const listen = () => {
@@ -50,10 +52,11 @@ export function createChainSync(chain: ChainView): ChainSync {
 
   return {
     async findIntersection({ points = ['origin'] }) {
-      if (!Array.isArray(points)) throw invalidParams('"points" must be an array.')
+      checkList('points', points, maxPoints)
       listen()
       const tip = tipJson(await chain.tip())
       for (const point of points) {
+        if (closed) break
         const found = await find(point)
         if (found === undefined) continue
         cursor = await closedAt(found)
@@ -86,7 +89,10 @@ export function createChainSync(chain: ChainView): ChainSync {
         if (!movedBack) await changed
       }
     },
-    close: () => unsubscribe?.(),
+    close() {
+      closed = true
+      unsubscribe?.()
+    },
   }
 }
 

@@ -99,11 +99,12 @@ export async function ogmiosApi(
       const parsed = parse(text)
       const queue = parsed instanceof RpcError || !waitingMethods.has(parsed.method) ? prompt : waiting
       queue
-        .runExclusive(() =>
-          parsed instanceof RpcError
-            ? send(socket, encodeJson(failure(undefined, parsed)))
-            : respond(socket, session, parsed),
-        )
+        .runExclusive(async () => {
+          // The client may have left while the request waited.
+          if (socket.readyState !== socket.OPEN) return
+          if (parsed instanceof RpcError) await send(socket, encodeJson(failure(undefined, parsed)))
+          else await respond(socket, session, parsed)
+        })
         .catch((error) => {
           request.log.error(error)
           socket.terminate()

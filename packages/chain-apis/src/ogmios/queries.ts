@@ -2,13 +2,14 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Credential, slotToTime } from '@ratatosk/ledger'
 import { isObject } from '../json.js'
 import { allOutputs } from '../limited-outputs.js'
+import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { readStakeCredential } from '../stake-credential.js'
 import { readAddressText } from '../view/address-text.js'
 import type { ChainOutput, ChainView, Point, Tip } from '../view/chain-view.js'
 import { lovelaceJson, outputJson, referenceJson } from './output-json.js'
 import { parametersJson } from './parameters-json.js'
-import { invalidParams, RpcError, type RpcRequest } from './rpc.js'
+import { checkList, invalidParams, RpcError, type RpcRequest } from './rpc.js'
 
 type Query = (chain: ChainView, params: RpcRequest['params'], maxOutputs: number) => unknown
 
@@ -82,7 +83,7 @@ async function utxosBy(
     return allOutputs(chain, { references, spent: false }, maxOutputs)
   }
   if (addresses === undefined) return allOutputs(chain, { spent: false }, maxOutputs)
-  if (!Array.isArray(addresses)) throw invalidParams('"addresses" must be an array.')
+  checkList('addresses', addresses, maxAddresses)
   const found: ChainOutput[] = []
   for (const address of addresses) {
     const query = { address: addressBytes(String(address)), spent: false }
@@ -111,8 +112,8 @@ async function rewardAccounts(
   chain: ChainView,
   { keys = [], scripts = [] }: RpcRequest['params'],
 ): Promise<unknown> {
-  if (!Array.isArray(keys) || !Array.isArray(scripts))
-    throw invalidParams('"keys" and "scripts" must be arrays.')
+  checkList('keys', keys, maxCredentials)
+  checkList('scripts', scripts, maxCredentials)
   const read = (text: unknown, kind: Credential['kind']): Credential => {
     const credential = readStakeCredential(String(text), kind)
     if (credential === undefined) throw invalidParams(`Not a stake credential: ${String(text).slice(0, 120)}`)
@@ -138,7 +139,7 @@ async function rewardAccounts(
 }
 
 function readReferences(references: unknown): string[] {
-  if (!Array.isArray(references)) throw invalidParams('"outputReferences" must be an array.')
+  checkList('outputReferences', references, maxReferences)
   return references.map((reference: unknown) => {
     const { transaction, index } = isObject(reference) ? reference : {}
     const id = isObject(transaction) ? transaction.id : undefined
