@@ -1,8 +1,8 @@
 import { maxPoints } from '../limits.js'
 import type { ChainBlock, ChainChange, ChainView, Tip } from '../view/chain-view.js'
+import type { BlockReader } from './block-reader.js'
 import { pointJson, readPoint, tipJson } from './queries.js'
 import { checkList, RpcError, type RpcRequest } from './rpc.js'
-import { blockJson } from './transaction-json.js'
 
 /** Chain synchronization of one connection: its cursor, and a wait for the next block. */
 export interface ChainSync {
@@ -11,7 +11,7 @@ export interface ChainSync {
   close(): void
 }
 
-export function createChainSync(chain: ChainView): ChainSync {
+export function createChainSync(chain: ChainView, blocks: BlockReader): ChainSync {
   const origin: Tip = { height: 0, slot: 0n, hash: chain.genesisHash }
   let cursor = origin
   // True at the start and after an intersection or roll-back: the next response says where the cursor is.
@@ -67,7 +67,7 @@ export function createChainSync(chain: ChainView): ChainSync {
     },
     async nextBlock() {
       listen()
-      for (;;) {
+      while (!closed) {
         const changed = new Promise<void>((resolve) => {
           wake = resolve
         })
@@ -78,7 +78,7 @@ export function createChainSync(chain: ChainView): ChainSync {
         }
         const block = await chain.blockAfter(cursor.height)
         if (block !== undefined && block.open !== true && !movedBack) {
-          const body = await blockJson(chain, block)
+          const body = await blocks.read(block, () => !closed)
           // A block that was removed while it was read is not delivered.
           if (body !== undefined && !movedBack) {
             cursor = tipOf(block)
@@ -88,10 +88,12 @@ export function createChainSync(chain: ChainView): ChainSync {
         }
         if (!movedBack) await changed
       }
+      return undefined
     },
     close() {
       closed = true
       unsubscribe?.()
+      wake?.()
     },
   }
 }

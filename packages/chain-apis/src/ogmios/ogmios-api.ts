@@ -4,9 +4,10 @@ import { slotToTime } from '@ratatosk/ledger'
 import { Mutex } from 'async-mutex'
 import type { FastifyInstance } from 'fastify'
 import { type ApiOptions, addFaultHook, garbage } from '../fault-hook.js'
-import { encodeJson } from '../json.js'
+import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
+import { createBlockReader } from './block-reader.js'
 import { networkName, tipJson, utcTime } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, readRequest, unavailable } from './rpc.js'
 import { createSession, operationOf, type Session } from './session.js'
@@ -29,6 +30,7 @@ export async function ogmiosApi(
   fastify: FastifyInstance,
   { chain, faults, maxOutputs }: ApiOptions,
 ): Promise<void> {
+  const context = { chain, blocks: createBlockReader(chain), maxOutputs }
   let connections = 0
 
   fastify.removeAllContentTypeParsers()
@@ -69,7 +71,7 @@ export async function ogmiosApi(
   })
 
   fastify.post<{ Body: unknown }>('/', { bodyLimit: maxRequestLength }, async (request, reply) => {
-    const session = createSession(chain, maxOutputs, (error) => request.log.error(error))
+    const session = createSession(context, (error) => request.log.error(error))
     try {
       const response = await session.answer(readRequest(String(request.body ?? '')))
       return reply.code(statusOf(response)).type(json).send(encodeJson(response))
@@ -86,7 +88,7 @@ export async function ogmiosApi(
 
   fastify.get('/', { websocket: true }, (socket, request) => {
     connections++
-    const session = createSession(chain, maxOutputs, (error) => request.log.error(error))
+    const session = createSession(context, (error) => request.log.error(error))
     // Responses come in the order of the requests, except that waiting methods have an order of their own.
     const waiting = new Mutex()
     const prompt = new Mutex()
@@ -138,7 +140,7 @@ export async function ogmiosApi(
     }
     const response = await session.answer(request)
     if (fault?.kind === 'lost-answer') return socket.terminate()
-    await send(socket, encodeJson(response))
+    await send(socket, ...encodeJsonParts(response))
   }
 }
 
@@ -158,11 +160,17 @@ function parse(message: string): RpcRequest | RpcError {
 }
 
 /**
- * Resolves when the client's connection has taken the message, so that who does not read gets no further
- * responses.
+ * Sends a message in one or more fragments. Resolves when the client's connection has taken it, so that a client that
+ * does not read gets no further responses.
  */
-async function send(socket: WebSocket, text: string): Promise<void> {
+async function send(socket: WebSocket, ...fragments: readonly (string | Buffer)[]): Promise<void> {
   if (socket.readyState !== socket.OPEN) return
+  const last = fragments.length - 1
   // An error means that the connection is closed, which ends the session.
-  await new Promise<void>((resolve) => socket.send(text, () => resolve()))
+  await new Promise<void>((resolve) => {
+    for (const [index, fragment] of fragments.entries()) {
+      const done = index === last ? () => resolve() : undefined
+      socket.send(fragment, { binary: false, fin: index === last }, done)
+    }
+  })
 }

@@ -2,6 +2,7 @@ import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults.js'
 import { TooManyOutputsError } from '../limited-outputs.js'
 import type { ChainView } from '../view/chain-view.js'
+import type { BlockReader } from './block-reader.js'
 import { createChainSync } from './chain-sync.js'
 import { createMempoolMonitor } from './mempool-monitor.js'
 import { pointJson, queries, readPoint } from './queries.js'
@@ -38,16 +39,20 @@ export function operationOf(method: string): FaultOperation {
   return operations[method] ?? 'other'
 }
 
-/**
- * @param maxOutputs the most outputs of one response
- * @param onError called with unexpected errors, whose details the response omits
- */
+/** What the sessions of a chain share. */
+export interface SessionContext {
+  readonly chain: ChainView
+  readonly blocks: BlockReader
+  /** The most outputs of one response. */
+  readonly maxOutputs: number
+}
+
+/** @param onError called with unexpected errors, whose details the response omits */
 export function createSession(
-  chain: ChainView,
-  maxOutputs: number,
+  { chain, blocks, maxOutputs }: SessionContext,
   onError: (error: unknown) => void,
 ): Session {
-  const chainSync = createChainSync(chain)
+  const chainSync = createChainSync(chain, blocks)
   const monitor = createMempoolMonitor(chain)
   const methods: Readonly<Record<string, (params: RpcRequest['params']) => unknown>> = {
     submitTransaction: (params) => submitTransaction(chain, params),

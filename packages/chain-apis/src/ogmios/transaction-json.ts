@@ -2,37 +2,8 @@ import { toHex } from '@ratatosk/cbor'
 import type { Transaction } from '@ratatosk/ledger'
 import { metadataLabels } from '../metadata.js'
 import { addressText } from '../view/address-text.js'
-import type { ChainBlock, ChainView } from '../view/chain-view.js'
 import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, scriptJson } from './output-json.js'
 import { intervalJson } from './submit-failure.js'
-
-/** Placeholder for the keys of the block producer: the chain has none. */
-const noKey = '00'.repeat(32)
-
-/** Undefined if the block left the chain while it was read. */
-export async function blockJson(chain: ChainView, block: ChainBlock) {
-  const { height, slot, hash, previous, size, transactionCount } = block
-  const all = { offset: 0, limit: Number.POSITIVE_INFINITY }
-  const transactions = transactionCount === 0 ? [] : await chain.blockTransactions(hash, all)
-  if (transactions.length !== transactionCount) return undefined
-  return {
-    type: 'praos',
-    era: 'conway',
-    id: hash,
-    ancestor: height === 1 ? 'genesis' : previous,
-    height,
-    size: { bytes: size },
-    slot,
-    transactions: transactions.map(({ transaction }) => transactionJson(transaction)),
-    protocol: { version: chain.parameters.protocolVersion },
-    issuer: {
-      verificationKey: noKey,
-      vrfVerificationKey: noKey,
-      operationalCertificate: { count: 0, kes: { period: 0, verificationKey: noKey } },
-      leaderValue: {},
-    },
-  }
-}
 
 export function transactionJson(transaction: Transaction) {
   const { body, witnesses, auxiliaryData, isValid } = transaction

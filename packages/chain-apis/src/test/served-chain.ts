@@ -2,8 +2,8 @@ import { documentFees, slots } from '@ratatosk/test-kit'
 import { listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
-import { WebSocket } from 'ws'
-import { apis } from '../apis.js'
+import { type ClientOptions, WebSocket } from 'ws'
+import { type ApisOptions, apis } from '../apis.js'
 import type { ChainView } from '../view/chain-view.js'
 
 const genesisHash = '00'.repeat(32)
@@ -27,17 +27,27 @@ const emptyChain: Partial<ChainView> = {
 }
 
 /** A served chain, closed when the test ends. */
-export async function serve(t: Test, methods: Partial<ChainView> = {}) {
+export async function serve(
+  t: Test,
+  methods: Partial<ChainView> = {},
+  options: Omit<ApisOptions, 'chain'> = {},
+) {
   const server = fastify()
-  await server.register(apis, { chain: { ...emptyChain, ...methods } as ChainView })
+  await server.register(apis, { chain: chainWith(methods), ...options })
   const { url } = await listening(server)
   t.teardown(() => server.close())
-  return { server, connect: () => connect(t, `${url.replace('http', 'ws')}/ogmios`) }
+  const webSocket = `${url.replace('http', 'ws')}/ogmios`
+  return { server, connect: (options?: ClientOptions) => connect(t, webSocket, options) }
+}
+
+/** The chain without blocks, with other methods. */
+export function chainWith(methods: Partial<ChainView>): ChainView {
+  return { ...emptyChain, ...methods } as ChainView
 }
 
 /** A client of Ogmios by WebSocket. */
-async function connect(t: Test, url: string) {
-  const socket = new WebSocket(url)
+async function connect(t: Test, url: string, options?: ClientOptions) {
+  const socket = new WebSocket(url, options)
   t.teardown(() => socket.terminate())
   const closed = new Promise<number>((resolve) => socket.once('close', resolve))
   const answers: (({ result, error }: { result?: unknown; error?: unknown }) => void)[] = []

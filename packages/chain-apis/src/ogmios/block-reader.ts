@@ -1,0 +1,89 @@
+import { setImmediate } from 'node:timers/promises'
+import { Mutex } from 'async-mutex'
+import { LRUCache } from 'lru-cache'
+import { encodeJson, JsonBytes } from '../json.js'
+import type { ChainBlock, ChainView } from '../view/chain-view.js'
+import { transactionJson } from './transaction-json.js'
+
+/** Blocks as JSON, which all readers of a chain share. */
+export interface BlockReader {
+  /**
+   * @param isWanted false once the client has left
+   * @returns undefined if the block left the chain while it was read, or is not wanted any more
+   */
+  read(block: ChainBlock, isWanted: () => boolean): Promise<JsonBytes | undefined>
+}
+
+/** The most bytes of blocks that are kept. */
+const maxKept = 32 * 1024 * 1024
+/** Transactions that are read at a time. */
+const pageSize = 100
+/** Milliseconds of encoding after which timers and sockets take their turn. */
+const turnLength = 10
+/** Placeholder for the keys of the block producer: the chain has none. */
+const noKey = '00'.repeat(32)
+
+/** Builds the JSON of each block once, one block at a time, and keeps that of the newest. */
+export function createBlockReader(chain: ChainView): BlockReader {
+  const kept = new LRUCache<string, JsonBytes>({
+    maxSize: maxKept,
+    sizeCalculation: ({ bytes }) => bytes.length,
+  })
+  const building = new Mutex()
+
+  return {
+    async read(block, isWanted) {
+      const known = kept.get(block.hash)
+      if (known !== undefined) return known
+      return building.runExclusive(async () => {
+        if (!isWanted()) return undefined
+        const found = kept.get(block.hash) ?? (await build(chain, block))
+        if (found !== undefined) kept.set(block.hash, found)
+        return found
+      })
+    },
+  }
+}
+
+async function build(chain: ChainView, block: ChainBlock): Promise<JsonBytes | undefined> {
+  const transactions = await transactionsOf(chain, block)
+  if (transactions === undefined) return undefined
+  const { height, slot, hash, previous, size } = block
+  const header = encodeJson({
+    type: 'praos',
+    era: 'conway',
+    id: hash,
+    ancestor: height === 1 ? 'genesis' : previous,
+    height,
+    size: { bytes: size },
+    slot,
+    protocol: { version: chain.parameters.protocolVersion },
+    issuer: {
+      verificationKey: noKey,
+      vrfVerificationKey: noKey,
+      operationalCertificate: { count: 0, kes: { period: 0, verificationKey: noKey } },
+      leaderValue: {},
+    },
+  })
+  return new JsonBytes(Buffer.from(`${header.slice(0, -1)},"transactions":[${transactions.join(',')}]}`))
+}
+
+/** The transactions as JSON; undefined if the block left the chain. */
+async function transactionsOf(
+  chain: ChainView,
+  { hash, transactionCount }: ChainBlock,
+): Promise<readonly string[] | undefined> {
+  const transactions: string[] = []
+  let since = performance.now()
+  while (transactions.length < transactionCount) {
+    const page = await chain.blockTransactions(hash, { offset: transactions.length, limit: pageSize })
+    if (page.length === 0) return undefined
+    for (const { transaction } of page) {
+      transactions.push(encodeJson(transactionJson(transaction)))
+      if (performance.now() - since < turnLength) continue
+      await setImmediate()
+      since = performance.now()
+    }
+  }
+  return transactions
+}
