@@ -24,24 +24,34 @@ export interface ApisOptions {
   }
   /** The most outputs that a response without pages may be made of; more are refused. Default 10,000. */
   readonly maxOutputs?: number
+  /** The most WebSockets of the server, over all chains; more are answered 503. Default 2,500. */
+  readonly maxWebSockets?: number
+  /**
+   * Time for which the client of a WebSocket may neither take data that waits for it nor answer a ping, in
+   * milliseconds; then it is closed. That of the first registration on a server holds. Default 30,000.
+   */
+  readonly stallTimeoutMs?: number
   /** Makes requests fail, for tests of clients. Default none. */
   readonly faults?: FaultSource
 }
 
 async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<void> {
-  const { chain, prefix = '', paths = {}, maxOutputs = 10_000, faults } = options
+  const { chain, prefix = '', paths = {}, faults } = options
+  const { maxOutputs = 10_000, maxWebSockets = 2500, stallTimeoutMs = 30_000 } = options
   if (typeof chain?.submit !== 'function') {
     throw new TypeError('@ratatosk/chain-apis: the option chain must satisfy ChainView')
   }
-  if (!(maxOutputs >= 1)) throw new TypeError('@ratatosk/chain-apis: maxOutputs must be at least 1')
+  for (const [name, value] of Object.entries({ maxOutputs, maxWebSockets, stallTimeoutMs })) {
+    if (!(value >= 1)) throw new TypeError(`@ratatosk/chain-apis: ${name} must be at least 1`)
+  }
   const { blockfrost = '/blockfrost/api/v0', kupo = '/kupo', ogmios = '/ogmios' } = paths
   const api = { chain, faults, maxOutputs }
   if (blockfrost !== false) await fastify.register(blockfrostApi, { ...api, prefix: prefix + blockfrost })
   if (kupo !== false) await fastify.register(kupoApi, { ...api, prefix: prefix + kupo })
   if (ogmios !== false) {
     // One WebSocket server per HTTP server, however many chains it serves.
-    await registerWebSockets(fastify)
-    await fastify.register(ogmiosApi, { ...api, prefix: prefix + ogmios })
+    await registerWebSockets(fastify, stallTimeoutMs)
+    await fastify.register(ogmiosApi, { ...api, maxWebSockets, prefix: prefix + ogmios })
   }
 }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import websocket from '@fastify/websocket'
+import websocket, { type WebSocket } from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
 import { maxRequestLength } from './limits.js'
 
@@ -9,7 +9,7 @@ import { maxRequestLength } from './limits.js'
  * Registers a WebSocket server, unless there is one. With one, Node gives every request with `Upgrade` to it;
  * here routes that were registered before it keep answering these requests as if it were not there.
  */
-export async function registerWebSockets(fastify: FastifyInstance): Promise<void> {
+export async function registerWebSockets(fastify: FastifyInstance, stallTimeoutMs: number): Promise<void> {
   if (fastify.hasDecorator('websocketServer')) return
   const { server } = fastify
   const webSockets = new EventEmitter()
@@ -28,6 +28,48 @@ export async function registerWebSockets(fastify: FastifyInstance): Promise<void
     options: { maxPayload: maxRequestLength, server: webSockets as Server },
   })
   server.on('upgrade', onUpgrade)
+  closeStalled(fastify, stallTimeoutMs)
+}
+
+/** Closes each WebSocket whose client takes no data or, if none waits for it, answers no ping. */
+function closeStalled(fastify: FastifyInstance, timeoutMs: number): void {
+  interface Watched {
+    readonly connection: Socket
+    /** Bytes that the client had taken at the last check, while more waited; -1 if none waited. */
+    taken: number
+    /** False until the last ping is answered. */
+    answered: boolean
+  }
+  const { websocketServer } = fastify
+  const watched = new WeakMap<WebSocket, Watched>()
+  websocketServer.on('connection', (socket, { socket: connection }) => {
+    const state: Watched = { connection, taken: -1, answered: true }
+    watched.set(socket, state)
+    socket.on('pong', () => {
+      state.answered = true
+    })
+  })
+
+  function check(): void {
+    for (const socket of websocketServer.clients) {
+      const state = watched.get(socket)
+      if (state === undefined) continue
+      const { bytesWritten, writableLength } = state.connection
+      const taken = bytesWritten - writableLength
+      if (state.taken === taken || !state.answered) {
+        socket.terminate()
+      } else if (writableLength > 0) {
+        state.taken = taken
+      } else {
+        Object.assign(state, { taken: -1, answered: false })
+        socket.ping()
+      }
+    }
+  }
+
+  // After the sockets were read: the answers of a turn that was late may have arrived.
+  const timer = setInterval(() => setImmediate(check), timeoutMs)
+  fastify.addHook('onClose', async () => clearInterval(timer))
 }
 
 /**

@@ -63,6 +63,9 @@ export function limitedServer({ requestTimeoutMs, keepAliveTimeoutMs, stallTimeo
       ...httpErrorOptions.http,
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
+      // Peers that vanished without a word are noticed, also behind a WebSocket.
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
     },
   } satisfies FastifyHttpOptions<Server>
 }

@@ -59,7 +59,14 @@ export async function serveLayer2(
   await server.register(async (scope) => {
     refuseForeignSockets(scope, settings)
     for (const finality of finalities) {
-      await scope.register(apis, { chain: layer2.view(finality), prefix: prefixes[finality], paths })
+      await scope.register(apis, {
+        chain: layer2.view(finality),
+        prefix: prefixes[finality],
+        paths,
+        // Clients of other routes always find connections.
+        maxWebSockets: Math.ceil(settings.MAX_CONNECTIONS / 2),
+        stallTimeoutMs: settings.STALL_TIMEOUT_MS,
+      })
     }
   })
   if (network.name === 'devnet') serveDevWallet(server)

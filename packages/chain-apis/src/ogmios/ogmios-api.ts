@@ -22,13 +22,18 @@ const requestOverhead = 512
 /** Methods that may wait for the chain to change. They delay each other, but no other method. */
 const waitingMethods = new Set(['findIntersection', 'nextBlock', 'acquireMempool'])
 
+export interface OgmiosOptions extends ApiOptions {
+  /** The most WebSockets of the server; more are refused. */
+  readonly maxWebSockets: number
+}
+
 /**
  * The part of the Ogmios API that wallets and SDKs use, by WebSocket and by POST: JSON-RPC 2.0 with the
  * messages of `@cardano-ogmios/schema`.
  */
 export async function ogmiosApi(
   fastify: FastifyInstance,
-  { chain, faults, maxOutputs }: ApiOptions,
+  { chain, faults, maxOutputs, maxWebSockets }: OgmiosOptions,
 ): Promise<void> {
   const context = { chain, blocks: createBlockReader(chain), maxOutputs }
   let connections = 0
@@ -49,6 +54,13 @@ export async function ogmiosApi(
       }
     },
     errorBody: (_status, message) => failure(undefined, { code: -32_000, message }),
+  })
+
+  fastify.addHook('onRequest', async (request, reply) => {
+    if (!request.ws || fastify.websocketServer.clients.size < maxWebSockets) return
+    const message = 'Too many WebSockets: retry later'
+    const body = failure(undefined, { code: unavailable, message })
+    return reply.code(503).header('retry-after', '1').type(json).send(encodeJson(body))
   })
 
   fastify.get('/health', { config: { operation: 'tip' } }, async (_request, reply) => {
