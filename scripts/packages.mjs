@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
 /**
- * The layer of each package, from the first drawing of docs/layout.md, in which three spaces part layer, packages
+ * The layer of each package, from the first drawing of docs/layout.md, where three spaces part layer, packages
  * and comment.
  */
 export function readLayers() {
@@ -18,15 +18,15 @@ export function readLayers() {
   )
 }
 
-/** The table of packages, by layer, from their manifests. */
+/** The table of packages from their manifests, in the order of the drawing, without plugins. */
 export function packagesTable() {
   const rows = [...readLayers()].flatMap(([name, layer]) => {
     const folder = ['packages', 'apps']
       .map((parent) => `${parent}/${name.replace('@ratatosk/', '')}`)
       .find((each) => existsSync(join(root, each, 'package.json')))
-    if (folder === undefined) return []
+    if (folder === undefined || layer === 'plugins') return []
     const { description } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
-    return [`| ${layer} | [\`${folder.replace(/.*\//, '')}\`](../${folder}) | ${description} |`]
+    return [`| [\`${folder.replace(/.*\//, '')}\`](../${folder}) | ${description} |`]
   })
-  return ['| layer | package | what |', '| --- | --- | --- |', ...rows].join('\n')
+  return ['| package | what |', '| --- | --- |', ...rows].join('\n')
 }

@@ -1,5 +1,5 @@
-// Writes the sections of documents that are generated from code and figures. `--check` only reports those that
-// are out of date.
+// Writes the sections of documents that are generated from code and figures. `--check` only reports sections
+// that are out of date.
 import { decisionsTable } from './decisions.mjs'
 import { packagesTable } from './packages.mjs'
 import { prepare } from './prepare.mjs'

@@ -1,7 +1,6 @@
 // How many cores the measured costs mean at higher rates.
 import { sumOf } from './cost.mjs'
 import { digits, table } from './markdown.mjs'
-import { nameOf } from './serial.mjs'
 
 const rates = [10_000, 100_000]
 /** A core that is used more has no room for peaks. */
@@ -17,9 +16,9 @@ const limits = {
 }
 
 export const arithmetic = {
-  needs: ['flow-split', 'serial', 'disk'],
+  needs: ['flow-split', 'disk'],
 
-  write({ 'flow-split': { flows }, serial: { cases }, disk: { places } }) {
+  write({ 'flow-split': { flows }, disk: { places } }) {
     const { microseconds } = flows.findLast(({ rate }) => rate === 0) ?? flows.at(-1)
     const cores = (each, rate) => digits((each * rate) / 1e6 / utilisation)
     const sum = sumOf(microseconds)
@@ -27,14 +26,6 @@ export const arithmetic = {
     const growing = places.filter(({ place }) => !place.startsWith('trie'))
     const bytes = growing.reduce((total, place) => total + place.bytes, 0)
     const terabytes = (rate) => digits((bytes * rate * 86_400) / 1e12)
-    const told = [
-      ...cases
-        .filter(({ way, size }) => size === 1024 || way === 'tables')
-        .map((each) => [`${nameOf(each)}, ${each.server}`, each.microseconds]),
-      ['Redis, one queue', microseconds.Redis],
-      ['the sequencer, if all of it ran on one thread', microseconds.sequencer],
-    ]
-    const percent = (value) => `${digits(value)} %`
     return [
       `Cores at ${utilisation * 100} % utilisation, with what a transaction costs at the highest rate above:`,
       table([
@@ -47,15 +38,6 @@ export const arithmetic = {
         ]),
         ['**sum**', digits(sum), ...rates.map((rate) => cores(sum, rate)), ''],
         ['tables, TB a day', '', ...rates.map(terabytes), ''],
-      ]),
-      'What runs one batch at a time, in percent of the time that there is; more than 100 % is impossible, and more than 70 % unwise:',
-      table([
-        ['', 'µs', '10,000 tx/s', '100,000 tx/s'],
-        ...told.map(([name, each]) => [
-          name,
-          digits(each),
-          ...rates.map((rate) => percent((each * rate) / 1e4)),
-        ]),
       ]),
     ].join('\n\n')
   },

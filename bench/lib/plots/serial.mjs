@@ -4,7 +4,7 @@ import { image, source, table } from './markdown.mjs'
 import { Plot, plotOf } from './svg.mjs'
 
 const title = 'Transactions a second of the serial part alone, by the way in which it is done'
-export const nameOf = ({ way, size, writing, workers }) =>
+const nameOf = ({ way, size, writing, workers }) =>
   `${way}, ${round(size)}${workers > 1 ? `, ${workers} workers` : ''}${writing > 1 ? ', overlapped' : ''}`
 
 export const serial = {
