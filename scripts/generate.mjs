@@ -4,7 +4,7 @@ import { prepare, run } from './prepare.mjs'
 const generators = [
   'packages/contracts/scripts/write-blueprint.mjs',
   'packages/contracts/scripts/write-verdict.mjs',
-  'packages/contracts/scripts/write-readme.mjs',
+  'packages/contracts/scripts/write-tables.mjs',
   'scripts/write-openapi.mjs',
   'scripts/write-client-types.mjs',
   'scripts/write-docs.mjs',

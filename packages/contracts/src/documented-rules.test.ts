@@ -6,15 +6,14 @@ import { transactionBreaches } from './test/fraud/transaction-breaches.js'
 import { transactionFraudNotes } from './test/fraud/transaction-notes.js'
 import { witnessBreaches } from './test/fraud/witness-breaches.js'
 import { witnessFraudNotes } from './test/fraud/witness-notes.js'
+import { generatedFiles } from './test/generated-files.js'
 import { queueBreaches } from './test/queue/breaches.js'
-import { withTables } from './test/readme-tables.js'
+import { queueNotes } from './test/queue/notes.js'
 import { registryBreaches } from './test/registry/breaches.js'
-import { queueNotes, registryNotes } from './test/rule-notes.js'
-
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+import { registryNotes } from './test/registry/notes.js'
 
 // The tests of the validators show that every rule of the scripts has a breach.
-it('the README explains every rule that exists, and no other', () => {
+it('RULES.md explains every rule that exists, and no other', () => {
   const rules = (of: readonly { readonly rule: string }[]) => [...new Set(of.map(({ rule }) => rule))].sort()
   expect(rules([...queueNotes, ...registryNotes, ...ledgerFraudNotes, ...witnessFraudNotes])).toEqual(
     rules([...queueBreaches, ...registryBreaches, ...ledgerBreaches, ...witnessBreaches]),
@@ -25,6 +24,11 @@ it('the README explains every rule that exists, and no other', () => {
 /** The formatter pads tables: this undoes it. */
 const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-{2,}/g, '--')
 
-it('the README has the current tables of rules, sizes and costs', () => {
-  expect(unpadded(readme)).toBe(unpadded(withTables(readme)))
-}, 300_000)
+it.each(Object.entries(generatedFiles))(
+  '%s is current',
+  (name, text) => {
+    const written = readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+    expect(unpadded(written)).toBe(unpadded(text()))
+  },
+  300_000,
+)

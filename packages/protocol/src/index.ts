@@ -18,8 +18,8 @@ export {
   dustOf,
   initQueue,
   initRollup,
-  MAX_BURNED_ELEMENTS,
   type Merge,
+  maxBurnedElements,
   mergeBlock,
 } from './queue-drafts.js'
 export {
@@ -32,7 +32,7 @@ export {
   type Validity,
 } from './registry-drafts.js'
 export {
-  MAX_PRUNED_BLOCKS,
+  maxPrunedBlocks,
   pruneBlocks,
   type RemovalByVerdict,
   removeBlock,

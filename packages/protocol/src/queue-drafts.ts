@@ -28,7 +28,7 @@ import { firstSlotFrom } from './slots.js'
 import { continueElement, type StateQueue, soundRoot, spendElement } from './state-queue.js'
 
 /** Maximum number of elements that one transaction burns, the dust that it sweeps included. */
-export const MAX_BURNED_ELEMENTS = 100
+export const maxBurnedElements = 100
 
 /**
  * The outputs at the queue's address that hold nothing but ada, which anybody can leave there. The script
@@ -252,7 +252,7 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
  *
  * @param registry needed if the root is among the elements
  * @param dust of {@link dustOf}: spent as well, and counted like elements
- * @throws {ProtocolError} `PROTOCOL_TOO_MANY_ELEMENTS` beyond {@link MAX_BURNED_ELEMENTS};
+ * @throws {ProtocolError} `PROTOCOL_TOO_MANY_ELEMENTS` beyond {@link maxBurnedElements};
  *   `PROTOCOL_ADMINISTRATOR_RENOUNCED`
  * @throws {WalletError} `WALLET_INVALID_DRAFT` when there is nothing to burn, or the registry is missing
  */
@@ -266,10 +266,10 @@ export function burnElements(
   const { scripts, parameters } = contracts
   const { queue } = scripts
   const count = elements.length + dust.length
-  if (count > MAX_BURNED_ELEMENTS)
+  if (count > maxBurnedElements)
     throw new ProtocolError(
       'PROTOCOL_TOO_MANY_ELEMENTS',
-      `${count} elements and dust outputs to spend; one transaction spends at most ${MAX_BURNED_ELEMENTS}`,
+      `${count} elements and dust outputs to spend; one transaction spends at most ${maxBurnedElements}`,
     )
   const burned = new Map<string, bigint>()
   for (const { output } of elements) {

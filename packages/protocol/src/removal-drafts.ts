@@ -27,7 +27,7 @@ import {
 } from './state-queue.js'
 
 /** Maximum number of blocks that one transaction prunes. */
-export const MAX_PRUNED_BLOCKS = 50
+export const maxPrunedBlocks = 50
 
 /**
  * What shows that a block is invalid: a token that has its header hash as name, under one of
@@ -157,7 +157,7 @@ export function soundBlocks(queue: StateQueue): readonly BlockElement[] {
 }
 
 /**
- * Prunes the blocks that {@link staleBlocks} finds, at most {@link MAX_PRUNED_BLOCKS} of them. Their ada goes
+ * Prunes the blocks that {@link staleBlocks} finds, at most {@link maxPrunedBlocks} of them. Their ada goes
  * to the wallet. Nobody has to sign.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
@@ -171,7 +171,7 @@ export function pruneBlocks(
   const stale = staleBlocks(queue)
   if (stale === undefined) throw invalidDraft('no block is stale')
   const { element } = stale
-  const blocks = stale.blocks.slice(0, MAX_PRUNED_BLOCKS)
+  const blocks = stale.blocks.slice(0, maxPrunedBlocks)
   const inList = [element, ...blocks].map(({ utxo }) => utxo)
   const spent = inOrder(inList)
   const keys = spent.map(({ reference }) => outputReferenceKey(reference))

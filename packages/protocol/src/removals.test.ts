@@ -5,7 +5,7 @@ import { publishScripts } from './contracts.js'
 import { burnElements, initQueue, initRollup, mergeBlock } from './queue-drafts.js'
 import { initRegistry, registerOperator, retireOperator } from './registry-drafts.js'
 import {
-  MAX_PRUNED_BLOCKS,
+  maxPrunedBlocks,
   pruneBlocks,
   removeBlock,
   removeInvalidBlock,
@@ -162,14 +162,14 @@ describe('a removal by a verdict', () => {
 })
 
 describe('pruneBlocks', () => {
-  it(`prunes ${MAX_PRUNED_BLOCKS} blocks in one transaction, with the script in its witnesses too`, async () => {
+  it(`prunes ${maxPrunedBlocks} blocks in one transaction, with the script in its witnesses too`, async () => {
     const { scene, referenceScripts } = await openBegun()
     const { queue, run, otherWallet } = scene
-    for (let count = 0; count < MAX_PRUNED_BLOCKS + 2; count++) await commit(scene, referenceScripts)
+    for (let count = 0; count < maxPrunedBlocks + 2; count++) await commit(scene, referenceScripts)
     const [first, second, ...others] = (await queue()).blocks
     await run(removeBlock(contracts, await queue(), second!.headerHash, referenceScripts))
     const removed = await queue()
-    expect(staleBlocks(removed)?.blocks).toHaveLength(MAX_PRUNED_BLOCKS)
+    expect(staleBlocks(removed)?.blocks).toHaveLength(maxPrunedBlocks)
 
     const inWitness = await otherWallet.build(pruneBlocks(contracts, removed))
     otherWallet.release(inWitness.id)

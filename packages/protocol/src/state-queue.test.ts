@@ -4,7 +4,7 @@ import { encodeBlockDatum } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { inOrder } from './contracts.js'
-import { burnElements, commitBlock, initQueue, MAX_BURNED_ELEMENTS, mergeBlock } from './queue-drafts.js'
+import { burnElements, commitBlock, initQueue, maxBurnedElements, mergeBlock } from './queue-drafts.js'
 import { allElements, readStateQueue, type StateQueue } from './state-queue.js'
 import { begin, commit, contracts, evaluator, nextHeader, openScene } from './test/protocol-scene.js'
 
@@ -99,12 +99,12 @@ describe('a queue that is not sound', () => {
 })
 
 describe('burnElements', () => {
-  it(`burns ${MAX_BURNED_ELEMENTS} elements in one transaction, with the script in its witnesses too, and takes no more`, async () => {
+  it(`burns ${maxBurnedElements} elements in one transaction, with the script in its witnesses too, and takes no more`, async () => {
     const { scene, referenceScripts, run, queue, wallet } = await openBegun()
     // Blocks, whose names all differ, take more room than roots.
-    for (let count = 0; count < MAX_BURNED_ELEMENTS; count++) await commit(scene, referenceScripts)
+    for (let count = 0; count < maxBurnedElements; count++) await commit(scene, referenceScripts)
     const elements = allElements(await queue())
-    expect(elements).toHaveLength(MAX_BURNED_ELEMENTS + 1)
+    expect(elements).toHaveLength(maxBurnedElements + 1)
     expect(() => burnElements(contracts, elements, undefined, referenceScripts)).toThrow(
       expect.objectContaining({ code: 'PROTOCOL_TOO_MANY_ELEMENTS' }),
     )

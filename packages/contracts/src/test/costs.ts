@@ -60,7 +60,7 @@ function commitBesideFullRegistry(from: World): TestTransaction {
 
 const burnedBlocks = 100
 
-/** Burns as many blocks as `MAX_BURNED_ELEMENTS` of `@ratatosk/protocol` allows. */
+/** Burns as many blocks as `maxBurnedElements` of `@ratatosk/protocol` allows. */
 function deinitManyBlocks(from: World): TestTransaction {
   const { firstHeader } = queue
   const headers = Array.from({ length: burnedBlocks }, (_, i) => ({

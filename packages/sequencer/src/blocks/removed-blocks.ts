@@ -3,7 +3,7 @@ import { Layer1Error } from '@ratatosk/layer1'
 import { decodeTransaction, outputReferenceKey } from '@ratatosk/ledger'
 import {
   type BlockElement,
-  MAX_PRUNED_BLOCKS,
+  maxPrunedBlocks,
   pruneBlocks,
   type RootElement,
   type StateQueue,
@@ -53,7 +53,7 @@ export async function pruneStale(context: SequencerContext): Promise<readonly st
   const pruned: string[] = []
   for (let futile = 0; futile < maxFutile; ) {
     const queue = await readQueue(context)
-    const blocks = staleBlocks(queue)?.blocks.slice(0, MAX_PRUNED_BLOCKS)
+    const blocks = staleBlocks(queue)?.blocks.slice(0, maxPrunedBlocks)
     if (blocks === undefined) return pruned
     const gone = await prune(context, queue, blocks)
     pruned.push(...gone)

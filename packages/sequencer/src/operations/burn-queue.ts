@@ -4,7 +4,7 @@ import {
   allElements,
   burnElements,
   dustOf,
-  MAX_BURNED_ELEMENTS,
+  maxBurnedElements,
   type RegistryElement,
   readStateQueue,
 } from '@ratatosk/protocol'
@@ -56,9 +56,9 @@ export async function burnQueue(context: SequencerContext): Promise<boolean> {
 
 /** As few transactions as elements and dust fit into, but none without an element. */
 function batchesOf(elements: readonly Utxo[], dust: readonly Utxo[]): readonly Batch[] {
-  const count = Math.min(elements.length, Math.ceil((elements.length + dust.length) / MAX_BURNED_ELEMENTS))
-  const size = dust.length === 0 ? MAX_BURNED_ELEMENTS : Math.ceil(elements.length / count)
-  const room = MAX_BURNED_ELEMENTS - size
+  const count = Math.min(elements.length, Math.ceil((elements.length + dust.length) / maxBurnedElements))
+  const size = dust.length === 0 ? maxBurnedElements : Math.ceil(elements.length / count)
+  const room = maxBurnedElements - size
   return Array.from({ length: Math.ceil(elements.length / size) }, (_, n) => ({
     elements: elements.slice(n * size, (n + 1) * size),
     dust: dust.slice(n * room, (n + 1) * room),

@@ -1,10 +1,8 @@
-import type { RuleNote } from '../rule-notes.js'
-
-const note = (rule: string, condition: string, stops: string): RuleNote => ({ rule, condition, stops })
+import { note, type RuleNote } from '../rule-notes.js'
 
 const proven = 'its bond would be lost by'
 
-/** What the README says about the rules of the ledger policy. */
+/** What `RULES.md` states about the rules of the ledger policy. */
 export const ledgerFraudNotes: readonly RuleNote[] = [
   note(
     'verdict-names-header',
@@ -33,17 +31,18 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'output-record-is-in-block',
-    'the transactions map has the record under the output’s reference; or it lacks the reference, if no record is given',
+    'the transactions map has the record under the output’s reference, or lacks it if no record is given',
     `an honest operator: ${proven} an invented record or a false absence`,
   ),
   note(
     'output-record-has-its-length',
     'a record that is given has 48 bytes',
-    'reading the record of a transaction as that of an output, with an id for positions',
+    'reading the record of a transaction as that of an output',
   ),
   note(
     'unspent-output-is-proven',
-    'the header’s map of unspent outputs before or after the block has the hash under the reference; or it lacks the reference, if no hash is given',
+    'the header’s map of unspent outputs, before or after the block, has the hash under the reference, ' +
+      'or lacks it if no hash is given',
     `an honest operator: ${proven} an invented output or a false absence`,
   ),
   note(
@@ -54,7 +53,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   note(
     'spender-is-noted',
     'the record names the shown transaction as the spender',
-    'proofs by a transaction that has nothing to do with the output',
+    'proofs by an unrelated transaction',
   ),
   note(
     'spender-lacks-input',
@@ -74,7 +73,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   note(
     'output-is-in-body',
     'the body has an output at the index',
-    'proofs of outputs that no transaction makes: of course nothing records them',
+    'proofs of outputs that no transaction makes, which have no record',
   ),
   note(
     'output-is-not-noted',
@@ -83,7 +82,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'maker-is-missing',
-    'the transactions map lacks the position of the maker; an output from before the block has none and fails',
+    'the transactions map lacks the position of the maker; an older output has none and fails',
     'proofs of an output whose maker is in the block',
   ),
   note(
@@ -114,7 +113,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   note(
     'output-is-noted',
     'the output has a record',
-    'proofs of outputs that the block leaves alone: nothing records their hash',
+    'proofs of outputs that the block leaves alone, which have no record',
   ),
   note(
     'output-is-from-before',
@@ -138,7 +137,8 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'after-does-not-follow',
-    'after the block, the output is not what follows: nothing if it is recorded as spent, the recorded hash if it is made and unspent, what it was before if there is no record',
+    'after the block, the output is not what follows: absent if recorded as spent, the recorded hash if ' +
+      'made and unspent, unchanged without a record',
     'proofs of an output that is as it must be',
   ),
   note(
@@ -148,12 +148,13 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'recorded-hash-is-wrong',
-    'the hash at the index is not that of the output’s record; without a record, not the one before the block',
+    'the hash at the index is not that of the output’s record or, without one, of before the block',
     'proofs of a hash that is right',
   ),
   note(
     'reference-input-is-missing',
-    'the output is made by the transaction or later, or spent before it; without a record, it was not unspent before the block',
+    'the output is made by the transaction or later, or spent before it or, without a record, was not ' +
+      'unspent before the block',
     'proofs of a reference input that is there',
   ),
   note(
@@ -164,7 +165,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   note(
     'position-is-before-transaction',
     'the position is smaller than that of a transaction in the block',
-    'proofs by the end of the block, behind which there is nothing',
+    'proofs by positions after the last transaction',
   ),
   note(
     'entry-is-in-block',
@@ -173,12 +174,13 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'entry-is-strange',
-    'the key does not have 8 bytes with a transaction’s record (105 bytes, kind 0–2), and is not a reference in its shortest form with an output’s record (48 bytes)',
+    'the key is neither 8 bytes with a transaction’s record (105 bytes, kind 0–2) nor a reference in its ' +
+      'shortest form with an output’s record (48 bytes)',
     'proofs by the entries that every block has',
   ),
   note(
     'fees-before-are-those-before',
-    'the record that counts as the previous one is at the position before; without one, the transaction is the first',
+    'the previous record is at the position before; without one, the transaction is the first',
     'proofs that leave transactions out of the sum',
   ),
   note(

@@ -1,7 +1,5 @@
-import type { RuleNote } from '../rule-notes.js'
+import { note, type RuleNote } from '../rule-notes.js'
 import { ledgerFraudNotes } from './ledger-notes.js'
-
-const note = (rule: string, condition: string, stops: string): RuleNote => ({ rule, condition, stops })
 
 const proven = 'an honest operator: its bond would be lost by'
 const valid = (what: string) => `proofs of ${what}`
@@ -15,7 +13,7 @@ const shared = new Set([
   'body-is-recorded',
 ])
 
-/** What the README says about the rules of the transaction policy. */
+/** What `RULES.md` states about the rules of the transaction policy. */
 export const transactionFraudNotes: readonly RuleNote[] = [
   ...ledgerFraudNotes.filter(({ rule }) => shared.has(rule)),
   note(
@@ -25,18 +23,20 @@ export const transactionFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'resolved-outputs-are-recorded',
-    'the Blake2b-256 of the hashes of the shown outputs, and of the hashes behind them, is the one in the record; or no output is shown',
+    'the Blake2b-256 of the hashes of the shown outputs, and of the hashes behind them, is the one in the ' +
+      'record; or no output is shown',
     `${proven} invented values and reference scripts`,
   ),
   note(
     'resolved-outputs-are-those-of-inputs',
     'as many outputs are shown as the body has inputs',
-    'leaving out what an input brings, and counting what is only referred to',
+    'leaving out the value of an input, and counting outputs that are only referred to',
   ),
   note(
     'value-is-not-preserved',
-    'of the named asset, the shown outputs and the mint have another amount than the outputs of the body and, of ada, the fee',
-    valid('values that are preserved, and of assets that a script reads otherwise than the decoder'),
+    'of the named asset, the shown outputs and the mint have another amount than the outputs of the body ' +
+      'and, of ada, the fee',
+    valid('values that are preserved, and of assets that script and decoder read differently'),
   ),
   note(
     'auxiliary-data-is-of-transaction',
@@ -45,7 +45,8 @@ export const transactionFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'fee-is-too-small',
-    'the fee is below the price of size, declared units (rounded up, of each pointer the last redeemer) and shown reference scripts (rounded down, by tiers)',
+    'the fee is below the price of size, declared units (rounded up, of each pointer the last redeemer) ' +
+      'and shown reference scripts (rounded down, by tiers)',
     valid('a fee that suffices'),
   ),
   note(
@@ -56,7 +57,7 @@ export const transactionFraudNotes: readonly RuleNote[] = [
   note(
     'address-is-readable',
     'the address is a string of 24 to 255 bytes, whose first byte is below 0x80',
-    'reading the first byte of a Byron address, or a length, as network: what network a Byron address is of depends on its attributes',
+    'reading the first byte of a Byron address, or a length, as the network',
   ),
   note(
     'address-is-on-other-network',
@@ -65,7 +66,7 @@ export const transactionFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'interval-misses-block',
-    'the interval begins after the last slot of the block, ends before or with its first, or ends before or where it begins',
+    'the interval begins after the last slot of the block, ends at or before its first, or is empty',
     valid('an interval that meets the block, and of a body without one'),
   ),
   note(

@@ -1,8 +1,6 @@
-import type { RuleNote } from '../rule-notes.js'
+import { note, type RuleNote } from '../rule-notes.js'
 import { ledgerFraudNotes } from './ledger-notes.js'
 import { witnessBreaches } from './witness-breaches.js'
-
-const note = (rule: string, condition: string, stops: string): RuleNote => ({ rule, condition, stops })
 
 const proven = 'an honest operator: its bond would be lost by'
 
@@ -14,7 +12,7 @@ const own: readonly RuleNote[] = [
   ),
   note(
     'output-is-recorded',
-    'the output’s Blake2b-256 is the one that the block notes under the input’s reference',
+    'the output’s Blake2b-256 is the one that the block records under the input’s reference',
     `${proven} an invented owner of what is spent`,
   ),
   note(
@@ -41,7 +39,7 @@ const own: readonly RuleNote[] = [
   note(
     'key-unlocks-input',
     'the output’s address has a key as its payment part: CIP-19 types 0, 2, 4 and 6',
-    'proofs that nobody signed for a script, or for a Byron address, which other witnesses unlock',
+    'proofs about a script or a Byron address, which other witnesses unlock',
   ),
   note(
     'signer-is-required',
@@ -65,7 +63,7 @@ const own: readonly RuleNote[] = [
   ),
   note(
     'outputs-are-recorded',
-    'the Blake2b-256 of the outputs’ hashes is what the transaction’s record commits to for its inputs and reference inputs',
+    'the Blake2b-256 of the outputs’ hashes is that in the record, for inputs and reference inputs',
     `${proven} leaving out the output that has the script`,
   ),
   note(
@@ -85,13 +83,13 @@ const own: readonly RuleNote[] = [
   ),
   note(
     'redeemer-is-missing',
-    'no redeemer has the purpose, and as its index the number of inputs, policies or accounts before the needed one',
+    'no redeemer has the purpose and the index of the needed input, policy or account',
     'proofs by redeemers that are there',
   ),
   note(
     'input-has-redeemer',
     'a redeemer points to the input, so a Plutus script locks its output',
-    'proofs that a datum is missing which nothing needs: keys and native scripts ignore it',
+    'proofs that an unneeded datum is missing: keys and native scripts ignore it',
   ),
   note(
     'datum-is-missing',
@@ -100,13 +98,14 @@ const own: readonly RuleNote[] = [
   ),
   note(
     'script-data-hash-is-wrong',
-    'there are redeemers or datums, and the body’s script data hash is not that of them and of the cost models of any set of languages; or there are none, and the body has one',
+    'the body’s script data hash is not that of redeemers, datums and the cost models of any set of ' +
+      'languages, or there are no redeemers and datums, and the body has one',
     'proofs by script data hashes that are right',
   ),
 ]
 
 /**
- * What the README says about the rules of the witness policy: those of opening a block are the ledger
+ * What `RULES.md` states about the rules of the witness policy: those of opening a block are the ledger
  * policy's.
  */
 export const witnessFraudNotes: readonly RuleNote[] = [
