@@ -115,6 +115,7 @@ const checks = [
   ['published packages', 'scripts/check-tarballs.mjs'],
   ['words of documents and comments', 'scripts/check-words.mjs'],
   ['links of documents', 'scripts/check-links.mjs'],
+  ['names in documents', 'scripts/check-names.mjs'],
   ['code blocks of documents', 'scripts/check-readmes.mjs', '--warn'],
   ['lengths of files and lines', 'scripts/check-lengths.mjs'],
 ]
