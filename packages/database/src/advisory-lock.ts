@@ -1,4 +1,5 @@
 import type { Connection } from './connection.js'
+import { sql } from './sql.js'
 
 const settings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
   .map((setting) => `set_config('${setting}', 'off', true)`)
@@ -10,7 +11,7 @@ const settings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'
  * the scan counts as so costly that PostgreSQL would compile the statement first, which takes a second.
  */
 export async function lookUpByIndex(connection: Connection): Promise<void> {
-  await connection.execute(`SELECT ${settings}`)
+  await connection.execute(sql`SELECT ${settings}`)
 }
 
 /**
@@ -19,7 +20,7 @@ export async function lookUpByIndex(connection: Connection): Promise<void> {
  * @param purpose what the lock guards within the connection's schema
  */
 export async function advisoryLock(connection: Connection, purpose: string): Promise<void> {
-  await connection.execute(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0)), ${settings}`, [
+  await connection.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended($1, 0)), ${settings}`, [
     `ratatosk ${purpose} of ${connection.schema}`,
   ])
 }

@@ -1,6 +1,7 @@
 import { toDatabaseError } from './driver-errors.js'
 import { DatabaseError } from './errors.js'
 import type { Parameter } from './parameters.js'
+import { type Sql, sql } from './sql.js'
 import { checkFields, type Field, type Row, type Shape, type Statement } from './statement.js'
 
 /** What the drivers of PostgreSQL and PGlite have in common: one statement in, one result out. */
@@ -41,6 +42,9 @@ export interface Driver extends Executor {
   close(): Promise<void>
 }
 
+/** A driver that its owner closes. */
+export type SharedDriver = Omit<Driver, 'close'>
+
 /** Runs statements in one schema. */
 export interface Connection {
   /** The schema's quoted name. */
@@ -52,7 +56,7 @@ export interface Connection {
    *
    * @throws DatabaseError
    */
-  execute(text: string, parameters?: readonly Parameter[]): Promise<number>
+  execute(sql: Sql, parameters?: readonly Parameter[]): Promise<number>
 }
 
 /** A {@link Connection} inside a transaction. */
@@ -66,28 +70,31 @@ export interface Database extends Connection, Pick<Driver, 'autovacuum'> {
 }
 
 /** The tables of one schema, by its quoted name, through a driver. */
-export function inSchema(driver: Driver, schema: string): Database {
-  const texts = new Map<string, string>()
-  const checked = new Set<Statement<Shape>>()
+export function inSchema(driver: SharedDriver, schema: string): Database {
+  const texts = new WeakMap<Sql, string>()
+  const checked = new WeakSet<Statement<Shape>>()
 
-  function textOf(text: string): string {
-    const own = texts.get(text) ?? text.replaceAll('ratatosk.', `${schema}.`)
-    texts.set(text, own)
-    return own
+  function textOf(sql: Sql): string {
+    const known = texts.get(sql)
+    if (known !== undefined) return known
+    const text = sql(schema)
+    texts.set(sql, text)
+    return text
   }
 
   function connect(executor: Executor): Connection {
     return {
       schema,
       async query<S extends Shape>(statement: Statement<S>, parameters: readonly Parameter[] = []) {
-        const { rows, fields } = await executor.run(textOf(statement.text), parameters)
-        if (!checked.has(statement)) checkFields(statement, fields)
+        const text = textOf(statement.sql)
+        const { rows, fields } = await executor.run(text, parameters)
+        if (!checked.has(statement)) checkFields(statement.returns, fields, text)
         checked.add(statement)
         // The only cast of rows: names and types were compared with the shape.
         return rows as Row<S>[]
       },
-      async execute(text, parameters = []) {
-        return (await executor.run(textOf(text), parameters)).changed
+      async execute(sql, parameters = []) {
+        return (await executor.run(textOf(sql), parameters)).changed
       },
     }
   }
@@ -104,7 +111,7 @@ export function inSchema(driver: Driver, schema: string): Database {
   }
 }
 
-const inIndexOrder = `SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
+const inIndexOrder = sql`SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
   .map((setting) => `set_config('${setting}', 'off', true)`)
   .join(', ')}`
 

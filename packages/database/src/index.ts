@@ -7,6 +7,7 @@ export {
   inSchema,
   queryInIndexOrder,
   type Result,
+  type SharedDriver,
   type Transaction,
   type TransactionExecutor,
 } from './connection.js'
@@ -22,6 +23,7 @@ export { bytesColumn, type Parameter, parameterRows, toHex } from './parameters.
 export { openPGlite, type PGliteLike } from './pglite.js'
 export { openPostgres, type PostgresOptions } from './postgres.js'
 export { quoteSchema } from './schema-name.js'
+export { type Sql, schema, sql } from './sql.js'
 export {
   bool,
   bytea,
@@ -35,6 +37,7 @@ export {
   type Statement,
   selectList,
   statement,
+  text,
   timestamptz,
 } from './statement.js'
 export { createVacuum, keepVacuumed, type Vacuum } from './vacuum.js'

@@ -1,3 +1,5 @@
+import { type Sql, sql } from './sql.js'
+
 /**
  * Reads rows page by page, each page starting after the last row of the previous one. Nothing stays open
  * between two pages, so a slow reader holds neither a connection nor a transaction.
@@ -34,8 +36,8 @@ export const maxPageBytes = 262_144
  * @param measured the byte column that counts
  * @param limit SQL for the most rows
  */
-export function bounded(rows: string, order: string, measured: string, limit: string): string {
-  return `
+export function bounded(rows: Sql, order: string, measured: string, limit: string): Sql {
+  return sql`
     SELECT *, candidates < ${limit} AND all_bytes <= ${maxPageBytes} AS complete
     FROM (
       SELECT *, row_number() OVER so_far AS place, sum(octet_length(${measured})) OVER so_far AS bytes,

@@ -2,22 +2,21 @@ import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
 import { advisoryLock } from './advisory-lock.js'
 import type { Connection, Database } from './connection.js'
 import { DatabaseError } from './errors.js'
-import { bool, type Computed, statement } from './statement.js'
+import { schema, sql } from './sql.js'
+import { bool, statement, text } from './statement.js'
 
 /** The schema's name in the generated files. */
 const generatedSchema = '"ratatosk"'
 
-const hash: Computed<string> = { sqlType: 'text' }
-
 const found = statement(
   { schema: bool, journal: bool },
-  `SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($1 || '.migrations') IS NOT NULL AS journal`,
+  sql`SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($1 || '.migrations') IS NOT NULL AS journal`,
 )
 
-const applied = statement({ hash }, 'SELECT hash FROM ratatosk.migrations ORDER BY id')
+const applied = statement({ hash: text }, sql`SELECT hash FROM ${schema}.migrations ORDER BY id`)
 
-const createJournal = `
-  CREATE TABLE ratatosk.migrations (
+const createJournal = sql`
+  CREATE TABLE ${schema}.migrations (
     id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
     hash text NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT now()
@@ -48,15 +47,15 @@ export async function migrate(database: Database, migrations: readonly Migration
 async function appliedMigrations(connection: Connection) {
   const [state] = await connection.query(found, [connection.schema])
   // Not CREATE SCHEMA IF NOT EXISTS, which a user without the privilege to create schemas may not run.
-  if (state?.schema !== true) await connection.execute(`CREATE SCHEMA ${connection.schema}`)
+  if (state?.schema !== true) await connection.execute(sql`CREATE SCHEMA ${connection.schema}`)
   if (state?.journal !== true) await connection.execute(createJournal)
   return connection.query(applied)
 }
 
 async function apply(connection: Connection, migration: MigrationMeta): Promise<void> {
-  for (const sql of migration.sql) {
-    if (sql.startsWith('CREATE SCHEMA')) continue
-    await connection.execute(sql.replaceAll(generatedSchema, connection.schema))
+  for (const generated of migration.sql) {
+    if (generated.startsWith('CREATE SCHEMA')) continue
+    await connection.execute((schema) => generated.replaceAll(generatedSchema, schema))
   }
-  await connection.execute('INSERT INTO ratatosk.migrations (hash) VALUES ($1)', [migration.hash])
+  await connection.execute(sql`INSERT INTO ${schema}.migrations (hash) VALUES ($1)`, [migration.hash])
 }

@@ -2,16 +2,11 @@
  * A value sent to PostgreSQL. Bytes are sent alone or, for many rows, as a {@link bytesColumn}; never in an
  * array.
  */
-export type Parameter =
-  | Uint8Array
-  | string
-  | number
-  | bigint
-  | readonly (number | null)[]
-  | readonly string[]
-  | readonly Date[]
+export type Parameter = Uint8Array | string | number | bigint | readonly Element[]
 
-type ParameterType = 'bytea' | 'integer' | 'text' | 'timestamptz'
+type Element = string | number | bigint | boolean | Date | null | undefined
+
+type ParameterType = 'bytea' | 'integer' | 'bigint' | 'numeric' | 'boolean' | 'text' | 'timestamptz'
 
 /** A parameter in PostgreSQL's text format, the same for both drivers. */
 export function toText(parameter: Parameter): string {
@@ -20,9 +15,9 @@ export function toText(parameter: Parameter): string {
   return `{${parameter.map(toElement).join()}}`
 }
 
-function toElement(element: number | string | Date | null): string {
-  if (element === null) return 'NULL'
-  if (typeof element === 'number') return String(element)
+function toElement(element: Element): string {
+  if (element === null || element === undefined) return 'NULL'
+  if (typeof element !== 'string' && !(element instanceof Date)) return String(element)
   const text = typeof element === 'string' ? element : element.toISOString()
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import { type Database, type Driver, inSchema } from './connection.js'
 import { openPGlite } from './pglite.js'
 import { openPostgres } from './postgres.js'
+import { schema, sql } from './sql.js'
 import { bytea, int4, int8, nullable, type Row, selectList, statement } from './statement.js'
 
 const withoutPostgres = (await whyMissing('PostgreSQL')) !== undefined
@@ -28,24 +29,24 @@ describe.each(drivers)('statements on %s', (_, missing, open) => {
     beforeAll(async () => {
       driver = await open()
       database = inSchema(driver, `"${name}"`)
-      await database.execute(`CREATE SCHEMA "${name}"`)
-      await database.execute(`CREATE TYPE ratatosk.state AS ENUM ('built')`)
+      await database.execute(sql`CREATE SCHEMA "${name}"`)
+      await database.execute(sql`CREATE TYPE ${schema}.state AS ENUM ('built')`)
       await database.execute(
-        'CREATE TABLE ratatosk.leases (name text PRIMARY KEY, token bigint, expires_at timestamptz)',
+        sql`CREATE TABLE ${schema}.leases (name text PRIMARY KEY, token bigint, expires_at timestamptz)`,
       )
     })
 
     afterAll(async () => {
-      await database.execute(`DROP SCHEMA "${name}" CASCADE`)
+      await database.execute(sql`DROP SCHEMA "${name}" CASCADE`)
       await driver.close()
     })
 
     it('return rows as the tables declare them', async () => {
       const { name, token, expiresAt } = leases
       const row = { name, token, expiresAt }
-      await database.execute(`INSERT INTO ratatosk.leases VALUES ('job', 1, now())`)
+      await database.execute(sql`INSERT INTO ${schema}.leases VALUES ('job', 1, now())`)
       const [lease] = await database.query(
-        statement(row, `SELECT ${selectList(row)} FROM ratatosk.leases WHERE name = $1`),
+        statement(row, sql`SELECT ${selectList(row)} FROM ${schema}.leases WHERE name = $1`),
         ['job'],
       )
       expect(lease).toEqual({ name: 'job', token: 1n, expiresAt: expect.any(Date) })
@@ -57,23 +58,23 @@ describe.each(drivers)('statements on %s', (_, missing, open) => {
     })
 
     it.each([
-      ['a column of another type', { count: int8 }, 'SELECT 1 AS count'],
-      ['a column of another name', { count: int4 }, 'SELECT 1 AS number'],
-      ['a missing column', { count: int4, first: nullable(int8) }, 'SELECT 1 AS count'],
-      ['an additional column', { count: int4 }, 'SELECT 1 AS count, 2 AS more'],
-      ['a built-in type instead of an enumeration', { state: bytea }, `SELECT 'built' AS state`],
+      ['a column of another type', { count: int8 }, sql`SELECT 1 AS count`],
+      ['a column of another name', { count: int4 }, sql`SELECT 1 AS number`],
+      ['a missing column', { count: int4, first: nullable(int8) }, sql`SELECT 1 AS count`],
+      ['an additional column', { count: int4 }, sql`SELECT 1 AS count, 2 AS more`],
+      ['a built-in type instead of an enumeration', { state: bytea }, sql`SELECT 'built' AS state`],
     ])('are refused with %s', async (_, shape, text) => {
       await expect(database.query(statement(shape, text))).rejects.toMatchObject({ code: 'DATABASE_FAILED' })
     })
 
     it('count the rows that they change', async () => {
-      const insert = `INSERT INTO ratatosk.leases (name, token, expires_at) VALUES ('a', 1, now()), ('b', 1, now())`
+      const insert = sql`INSERT INTO ${schema}.leases (name, token, expires_at) VALUES ('a', 1, now()), ('b', 1, now())`
       expect(await database.execute(insert)).toBe(2)
       expect(
-        await database.execute("UPDATE ratatosk.leases SET token = 2 WHERE token = 1 AND name <> 'job'"),
+        await database.execute(sql`UPDATE ${schema}.leases SET token = 2 WHERE token = 1 AND name <> 'job'`),
       ).toBe(2)
-      expect(await database.execute(`DELETE FROM ratatosk.leases WHERE name = 'a'`)).toBe(1)
-      expect(await database.execute(`DELETE FROM ratatosk.leases WHERE name = 'a'`)).toBe(0)
+      expect(await database.execute(sql`DELETE FROM ${schema}.leases WHERE name = 'a'`)).toBe(1)
+      expect(await database.execute(sql`DELETE FROM ${schema}.leases WHERE name = 'a'`)).toBe(0)
     })
 
     it('qualify columns with a table alias', () => {

@@ -1,6 +1,7 @@
 import type { Column, GetColumnData } from 'drizzle-orm'
 import { columnTypes, lastBuiltInType } from './column-types.js'
 import { DatabaseError } from './errors.js'
+import type { Sql } from './sql.js'
 
 /** The type of a result column that is computed rather than read from a table. */
 export interface Computed<T> {
@@ -23,13 +24,10 @@ export type Row<S extends Shape> = {
       : never
 }
 
-/**
- * SQL with the rows that it returns. Tables are named in the schema `ratatosk`; a connection writes its own
- * schema.
- */
+/** SQL with the rows that it returns. */
 export interface Statement<S extends Shape> {
   readonly returns: S
-  readonly text: string
+  readonly sql: Sql
 }
 
 /** A column in a result of the driver. */
@@ -41,6 +39,7 @@ export interface Field {
 export const int4: Computed<number> = { sqlType: 'integer' }
 export const int8: Computed<bigint> = { sqlType: 'bigint' }
 export const bool: Computed<boolean> = { sqlType: 'boolean' }
+export const text: Computed<string> = { sqlType: 'text' }
 export const bytea: Computed<Uint8Array> = { sqlType: 'bytea' }
 export const timestamptz: Computed<Date> = { sqlType: 'timestamp with time zone' }
 
@@ -53,8 +52,8 @@ export function nullable<T>(column: Computed<T>): Computed<T | null> {
  * Declares what a statement returns. The first run checks it against the names and types that PostgreSQL
  * reports.
  */
-export function statement<S extends Shape>(returns: S, text: string): Statement<S> {
-  return { returns, text }
+export function statement<S extends Shape>(returns: S, sql: Sql): Statement<S> {
+  return { returns, sql }
 }
 
 /**
@@ -69,7 +68,7 @@ export function selectList(columns: { readonly [name: string]: Column }, table?:
 }
 
 /** @throws DatabaseError `DATABASE_FAILED` where a statement does not return what it declares. */
-export function checkFields({ returns, text }: Statement<Shape>, fields: readonly Field[]): void {
+export function checkFields(returns: Shape, fields: readonly Field[], text: string): void {
   const wrong = Object.entries(returns).flatMap(([name, column]) => {
     const type = 'sqlType' in column ? column.sqlType : column.getSQLType()
     const field = fields.find((candidate) => candidate.name === name)

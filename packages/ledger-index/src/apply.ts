@@ -1,98 +1,115 @@
-import { column, rows } from './columns.js'
+import {
+  bytesColumn,
+  type Connection,
+  int4,
+  type Parameter,
+  parameterRows,
+  schema,
+  sql,
+  statement,
+} from '@ratatosk/database'
+import type { OutputReference } from '@ratatosk/ledger'
 import type { Entries } from './entries.js'
 import { IndexError } from './errors.js'
-import type { IndexConnection } from './types.js'
 
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
 
-/**
- * Adds what transactions did. The tables then say the same as if the transactions had been added one by one.
- */
+const insertTransactions = insert('transactions', {
+  sequence: 'bigint',
+  transaction_id: 'bytea',
+  valid: 'boolean',
+})
+
+const insertOutputs = insert('outputs', {
+  ...reference,
+  sequence: 'bigint',
+  owner: 'bytea',
+  address: 'bytea',
+  stake_credential: 'bytea',
+  output: 'bytea',
+  spent_by: 'bigint',
+})
+
+const insertAssets = insert(
+  'assets',
+  { ...reference, policy: 'bytea', name: 'bytea', sequence: 'bigint', spent_by: 'bigint' },
+  'name',
+)
+
+const insertMints = insert(
+  'mints',
+  { policy: 'bytea', name: 'bytea', sequence: 'bigint', quantity: 'numeric' },
+  'name',
+)
+
+const insertPreimages = sql`${insert(
+  'preimages',
+  { hash: 'bytea', language: 'text', bytes: 'bytea' },
+  'bytes',
+)} ON CONFLICT (hash) DO NOTHING`
+
+const insertUses = insert('preimage_uses', { hash: 'bytea', sequence: 'bigint' })
+
+const markSpent = statement(
+  { outputs: int4 },
+  sql`WITH given AS MATERIALIZED (SELECT * FROM ${parameterRows({ ...reference, spent_by: 'bigint' })} AS given),
+  outputs AS (
+    UPDATE ${schema}.outputs AS o SET spent_by = given.spent_by FROM given
+    WHERE o.transaction_id = given.transaction_id AND o.output_index = given.output_index
+      AND o.spent_by IS NULL
+    RETURNING 1
+  ), assets AS (
+    UPDATE ${schema}.assets AS a SET spent_by = given.spent_by FROM given
+    WHERE a.transaction_id = given.transaction_id AND a.output_index = given.output_index
+  )
+  SELECT count(*)::integer AS outputs FROM outputs`,
+)
+
+/** @param mayBeEmpty a byte column whose empty values arrive as NULL */
+function insert(table: string, columns: Parameters<typeof parameterRows>[0], mayBeEmpty?: string) {
+  const names = Object.keys(columns)
+  const values = names.map((name) => (name === mayBeEmpty ? `COALESCE(${name}, '')` : name))
+  return sql`INSERT INTO ${schema}.${table} (${names.join(', ')})
+    SELECT ${values.join(', ')} FROM ${parameterRows(columns)} AS given`
+}
+
+/** Adds what transactions did. The tables are then as if the transactions had been added one by one. */
 export async function addEntries(
-  connection: IndexConnection,
-  schema: string,
+  connection: Connection,
   { transactions, outputs, assets, spent, mints, preimages, uses }: Entries,
 ): Promise<void> {
-  const insert = async (table: string, columns: Parameters<typeof rows>[0], values: readonly string[]) => {
-    const names = Object.keys(columns).join(', ')
-    await connection.query(
-      `INSERT INTO ${schema}.${table} (${names}) SELECT ${names} FROM ${rows(columns)} AS given`,
-      values,
-    )
-  }
-
   if (transactions.length > 0) {
-    await insert('transactions', { sequence: 'bigint', transaction_id: 'bytea', valid: 'boolean' }, [
-      column(transactions.map(({ sequence }) => sequence)),
-      column(transactions.map(({ id }) => id)),
-      column(transactions.map(({ valid }) => valid)),
+    await connection.execute(insertTransactions, [
+      transactions.map(({ sequence }) => sequence),
+      bytesColumn(transactions.map(({ id }) => id)),
+      transactions.map(({ valid }) => valid),
     ])
   }
   if (outputs.length > 0) {
-    await insert(
-      'outputs',
-      {
-        ...reference,
-        sequence: 'bigint',
-        owner: 'bytea',
-        address: 'bytea',
-        stake_credential: 'bytea',
-        output: 'bytea',
-        spent_by: 'bigint',
-      },
-      [
-        column(outputs.map(({ reference }) => reference.transactionId)),
-        column(outputs.map(({ reference }) => reference.index)),
-        column(outputs.map(({ sequence }) => sequence)),
-        column(outputs.map(({ owner }) => owner)),
-        column(outputs.map(({ address }) => address)),
-        column(outputs.map(({ stake }) => stake)),
-        column(outputs.map(({ output }) => output)),
-        column(outputs.map(({ spentBy }) => spentBy)),
-      ],
-    )
+    await connection.execute(insertOutputs, [
+      ...referencesOf(outputs),
+      outputs.map(({ sequence }) => sequence),
+      bytesColumn(outputs.map(({ owner }) => owner)),
+      bytesColumn(outputs.map(({ address }) => address)),
+      bytesColumn(outputs.map(({ stake }) => stake)),
+      bytesColumn(outputs.map(({ output }) => output)),
+      outputs.map(({ spentBy }) => spentBy),
+    ])
   }
   if (assets.length > 0) {
-    const columns = {
-      ...reference,
-      policy: 'bytea',
-      name: 'bytea',
-      sequence: 'bigint',
-      spent_by: 'bigint',
-    } as const
-    await connection.query(
-      `INSERT INTO ${schema}.assets (transaction_id, output_index, policy, name, sequence, spent_by)
-      SELECT transaction_id, output_index, policy, COALESCE(name, ''), sequence, spent_by
-      FROM ${rows(columns)} AS given`,
-      [
-        column(assets.map(({ reference }) => reference.transactionId)),
-        column(assets.map(({ reference }) => reference.index)),
-        column(assets.map(({ policy }) => policy)),
-        column(assets.map(({ name }) => name)),
-        column(assets.map(({ sequence }) => sequence)),
-        column(assets.map(({ spentBy }) => spentBy)),
-      ],
-    )
+    await connection.execute(insertAssets, [
+      ...referencesOf(assets),
+      bytesColumn(assets.map(({ policy }) => policy)),
+      bytesColumn(assets.map(({ name }) => name)),
+      assets.map(({ sequence }) => sequence),
+      assets.map(({ spentBy }) => spentBy),
+    ])
   }
   if (spent.length > 0) {
-    const [changed] = await connection.query<{ outputs: number }>(
-      `WITH given AS MATERIALIZED (SELECT * FROM ${rows({ ...reference, spent_by: 'bigint' })} AS given),
-      outputs AS (
-        UPDATE ${schema}.outputs AS o SET spent_by = given.spent_by FROM given
-        WHERE o.transaction_id = given.transaction_id AND o.output_index = given.output_index
-          AND o.spent_by IS NULL
-        RETURNING 1
-      ), assets AS (
-        UPDATE ${schema}.assets AS a SET spent_by = given.spent_by FROM given
-        WHERE a.transaction_id = given.transaction_id AND a.output_index = given.output_index
-      )
-      SELECT count(*)::integer AS outputs FROM outputs`,
-      [
-        column(spent.map(({ reference }) => reference.transactionId)),
-        column(spent.map(({ reference }) => reference.index)),
-        column(spent.map(({ spentBy }) => spentBy)),
-      ],
-    )
+    const [changed] = await connection.query(markSpent, [
+      ...referencesOf(spent),
+      spent.map(({ spentBy }) => spentBy),
+    ])
     if (changed?.outputs !== spent.length) {
       throw new IndexError(
         'INDEX_DIVERGED',
@@ -101,64 +118,57 @@ export async function addEntries(
     }
   }
   if (mints.length > 0) {
-    await connection.query(
-      `INSERT INTO ${schema}.mints (policy, name, sequence, quantity)
-      SELECT policy, COALESCE(name, ''), sequence, quantity
-      FROM ${rows({ policy: 'bytea', name: 'bytea', sequence: 'bigint', quantity: 'numeric' })} AS given`,
-      [
-        column(mints.map(({ policy }) => policy)),
-        column(mints.map(({ name }) => name)),
-        column(mints.map(({ sequence }) => sequence)),
-        column(mints.map(({ quantity }) => quantity)),
-      ],
-    )
+    await connection.execute(insertMints, [
+      bytesColumn(mints.map(({ policy }) => policy)),
+      bytesColumn(mints.map(({ name }) => name)),
+      mints.map(({ sequence }) => sequence),
+      mints.map(({ quantity }) => quantity),
+    ])
   }
   if (preimages.length > 0) {
-    await connection.query(
-      `INSERT INTO ${schema}.preimages (hash, language, bytes)
-      SELECT hash, language, COALESCE(bytes, '')
-      FROM ${rows({ hash: 'bytea', language: 'text', bytes: 'bytea' })} AS given
-      ON CONFLICT (hash) DO NOTHING`,
-      [
-        column(preimages.map(({ hash }) => hash)),
-        column(preimages.map(({ language }) => language)),
-        column(preimages.map(({ bytes }) => bytes)),
-      ],
-    )
-    await insert('preimage_uses', { hash: 'bytea', sequence: 'bigint' }, [
-      column(uses.map(({ hash }) => hash)),
-      column(uses.map(({ sequence }) => sequence)),
+    await connection.execute(insertPreimages, [
+      bytesColumn(preimages.map(({ hash }) => hash)),
+      preimages.map(({ language }) => language),
+      bytesColumn(preimages.map(({ bytes }) => bytes)),
+    ])
+    await connection.execute(insertUses, [
+      bytesColumn(uses.map(({ hash }) => hash)),
+      uses.map(({ sequence }) => sequence),
     ])
   }
 }
 
-/**
- * Undoes transactions of which nothing that the index keeps spends an output. Those that the index does not
- * have are ignored.
- */
-export async function undo(
-  connection: IndexConnection,
-  schema: string,
-  sequences: readonly bigint[],
-): Promise<void> {
-  if (sequences.length === 0) return
-  const given = [sequences.map(String)]
-  const among = '= ANY ($1::bigint[])'
-  for (const table of ['outputs', 'assets']) {
-    await connection.query(`DELETE FROM ${schema}.${table} WHERE sequence ${among}`, given)
-    await connection.query(`UPDATE ${schema}.${table} SET spent_by = NULL WHERE spent_by ${among}`, given)
-  }
-  await connection.query(`DELETE FROM ${schema}.mints WHERE sequence ${among}`, given)
+function referencesOf(entries: readonly { readonly reference: OutputReference }[]): Parameter[] {
+  return [
+    bytesColumn(entries.map(({ reference }) => reference.transactionId)),
+    entries.map(({ reference }) => reference.index),
+  ]
+}
+
+const among = '= ANY ($1::bigint[])'
+
+const undoStatements = [
+  ...['outputs', 'assets'].flatMap((table) => [
+    sql`DELETE FROM ${schema}.${table} WHERE sequence ${among}`,
+    sql`UPDATE ${schema}.${table} SET spent_by = NULL WHERE spent_by ${among}`,
+  ]),
+  sql`DELETE FROM ${schema}.mints WHERE sequence ${among}`,
   // Every part sees the tables as they were before the statement.
-  await connection.query(
-    `WITH unused AS (
+  sql`WITH unused AS (
       DELETE FROM ${schema}.preimage_uses WHERE sequence ${among} RETURNING hash
     )
     DELETE FROM ${schema}.preimages AS p USING (SELECT DISTINCT hash FROM unused) AS unused
     WHERE p.hash = unused.hash AND NOT EXISTS (
       SELECT FROM ${schema}.preimage_uses AS u WHERE u.hash = p.hash AND u.sequence <> ALL ($1::bigint[])
     )`,
-    given,
-  )
-  await connection.query(`DELETE FROM ${schema}.transactions WHERE sequence ${among}`, given)
+  sql`DELETE FROM ${schema}.transactions WHERE sequence ${among}`,
+]
+
+/**
+ * Undoes transactions whose outputs are not spent by transactions that the index keeps. Ignores transactions
+ * that the index does not have.
+ */
+export async function undo(connection: Connection, sequences: readonly bigint[]): Promise<void> {
+  if (sequences.length === 0) return
+  for (const statement of undoStatements) await connection.execute(statement, [sequences])
 }

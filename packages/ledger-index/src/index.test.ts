@@ -312,7 +312,7 @@ for (const backend of backends) {
 
     it('rebuilds itself when the ledger contradicts it', async () => {
       await accept({ inputs: [input(8)], outputs: [{ address: alice }] })
-      await world.store.database.query(`DELETE FROM "${schema()}".outputs WHERE address = $1`, [alice])
+      await world.store.database.run(`DELETE FROM "${schema()}".outputs WHERE address = $1`, [alice])
       const spend = transactionOf({
         inputs: [(await world.store.utxosAt(alice))[0]!.reference],
         outputs: [{ address: script }],

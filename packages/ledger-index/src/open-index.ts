@@ -1,3 +1,4 @@
+import { inSchema, quoteSchema } from '@ratatosk/database'
 import { addEntries, undo } from './apply.js'
 import { entriesOf, entriesOfGenesis } from './entries.js'
 import { IndexError, isIndexError } from './errors.js'
@@ -7,7 +8,6 @@ import {
   lockProgress,
   type Progress,
   prepareTables,
-  quoteSchema,
   readProgress,
   start,
   writeProgress,
@@ -23,7 +23,8 @@ const dropsPerStep = 1_000
  * Opens the index and starts to follow. Any number of processes may follow with the same tables: each step
  * locks the progress.
  *
- * @throws IndexError `INDEX_CONFIGURATION`; failures of the database pass through
+ * @throws DatabaseError `DATABASE_CONFIGURATION` if `schema` is not a plain identifier; failures of the database
+ *   pass through
  *
  * @example
  * const index = await openIndex({
@@ -37,7 +38,6 @@ const dropsPerStep = 1_000
  */
 export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   const {
-    database,
     source,
     genesis,
     pollMs = 100,
@@ -46,9 +46,9 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     busy = () => false,
     onError = () => {},
   } = options
-  const schema = quoteSchema(options.schema)
-  await prepareTables(database, schema)
-  let progress = await readProgress(database, schema)
+  const database = inSchema(options.database, quoteSchema(options.schema))
+  await prepareTables(database)
+  let progress = await readProgress(database)
   let closed = false
 
   /** One look for changes. True: it did not find all that there were when it began. */
@@ -78,13 +78,13 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     }
     let overtaken = false
     progress = await database.transaction(async (connection) => {
-      const current = await lockProgress(connection, schema)
+      const current = await lockProgress(connection)
       overtaken = !sameProgress(current, known)
       if (overtaken) return current
-      if (reset >= 0) await emptyTables(connection, schema)
-      await undo(connection, schema, single)
-      for (const each of entries) await addEntries(connection, schema, each)
-      await writeProgress(connection, schema, next)
+      if (reset >= 0) await emptyTables(connection)
+      await undo(connection, single)
+      for (const each of entries) await addEntries(connection, each)
+      await writeProgress(connection, next)
       return next
     })
     return overtaken || !complete || reset >= 0 || accepted.length === batchSize
@@ -92,7 +92,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
 
   /** Nothing new here; but another process may have followed, or have begun to rebuild. */
   async function othersWentOn(known: Progress): Promise<boolean> {
-    progress = await readProgress(database, schema)
+    progress = await readProgress(database)
     return !sameProgress(progress, known)
   }
 
@@ -124,9 +124,9 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
 
   async function empty(): Promise<void> {
     await database.transaction(async (connection) => {
-      await lockProgress(connection, schema)
-      await emptyTables(connection, schema)
-      await writeProgress(connection, schema, start)
+      await lockProgress(connection)
+      await emptyTables(connection)
+      await writeProgress(connection, start)
     })
   }
 
@@ -172,7 +172,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   followLater()
 
   return {
-    ...openQueries(database, schema),
+    ...openQueries(database),
     async caughtUp(sequence) {
       if (closed) throw new IndexError('INDEX_CLOSED', 'The index is closed')
       if (sequence !== undefined && progress.sequence >= sequence) return

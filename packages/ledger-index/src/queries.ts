@@ -1,143 +1,145 @@
+import {
+  bool,
+  bytea,
+  bytesColumn,
+  type Computed,
+  type Database,
+  int4,
+  int8,
+  nullable,
+  type Parameter,
+  parameterRows,
+  queryInIndexOrder,
+  type Row,
+  type Sql,
+  schema,
+  sql,
+  statement,
+  text,
+} from '@ratatosk/database'
 import { decodeAddress, decodeNativeScript, type Script } from '@ratatosk/ledger'
-import { column, rows } from './columns.js'
 import { ownerOf } from './entries.js'
-import type {
-  At,
-  IndexConnection,
-  IndexDatabase,
-  IndexedOutput,
-  IndexedTransaction,
-  IndexQueries,
-  ListPart,
-  OutputPart,
-  OutputQuery,
-  Parameter,
-} from './types.js'
+import type { At, IndexedOutput, IndexQueries, ListPart, OutputPart, OutputQuery } from './types.js'
 
-interface OutputRow {
-  readonly transactionId: Uint8Array
-  readonly index: number
-  readonly sequence: bigint
-  readonly output: Uint8Array
-  readonly collateralReturn: boolean
-  readonly spentBy: bigint | null
-  readonly spentIn: Uint8Array | null
-  readonly spentValid: boolean | null
+const outputRow = {
+  transactionId: bytea,
+  index: int4,
+  sequence: int8,
+  output: bytea,
+  collateralReturn: bool,
+  spentBy: nullable(int8),
+  spentIn: nullable(bytea),
+  spentValid: nullable(bool),
 }
 
-/**
- * Without statistics, which a PGlite never has, the planner would read and sort more than the index that has
- * the order.
- */
-const inIndexOrder = `SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
-  .map((setting) => `set_config('${setting}', 'off', true)`)
-  .join(', ')}`
+const transactionRow = { sequence: int8, id: bytea, valid: bool }
+const transactionById = statement(
+  transactionRow,
+  sql`SELECT sequence, transaction_id AS id, valid FROM ${schema}.transactions WHERE transaction_id = $1`,
+)
 
-/** Answers from the tables in `schema`, which is a quoted name. */
-export function openQueries(database: IndexDatabase, schema: string): IndexQueries {
-  function ordered<Row>(text: string, parameters: readonly Parameter[]): Promise<readonly Row[]> {
-    return database.transaction(async (connection: IndexConnection) => {
-      await connection.query(inIndexOrder)
-      return connection.query<Row>(text, parameters)
-    })
-  }
+// A genesis output comes from no transaction that the index has.
+const idOf = (which: string) => sql`COALESCE(
+  (SELECT transaction_id FROM ${schema}.transactions AS t WHERE t.sequence = found.${which}),
+  (SELECT transaction_id FROM ${schema}.outputs AS o WHERE o.sequence = found.${which} LIMIT 1)
+) AS ${which}`
 
+const language: Computed<Script['language']> = { sqlType: 'text' }
+const datumByHash = statement(
+  { bytes: bytea },
+  sql`SELECT bytes FROM ${schema}.preimages WHERE hash = $1 AND language IS NULL`,
+)
+const scriptByHash = statement(
+  { language, bytes: bytea },
+  sql`SELECT language, bytes FROM ${schema}.preimages WHERE hash = $1 AND language IS NOT NULL`,
+)
+
+/** Answers from the tables of the index. */
+export function openQueries(database: Database): IndexQueries {
   return {
     async outputs(query, part, at = {}) {
-      const { text, parameters } = outputsStatement(schema, query, part, at)
-      return (await ordered<OutputRow>(text, parameters)).map(toOutput)
+      const { statement, parameters } = outputsStatement(query, part, at)
+      return (await queryInIndexOrder(database, statement, parameters)).map(toOutput)
     },
 
     async transaction(id) {
-      const [row] = await database.query<IndexedTransaction>(
-        `SELECT sequence, transaction_id AS id, valid FROM ${schema}.transactions WHERE transaction_id = $1`,
-        [id],
-      )
+      const [row] = await database.query(transactionById, [id])
       return row
     },
 
-    async history(address, part, at = {}) {
+    async history(address, part, { sequence } = {}) {
       const values = parametersOf()
-      const here = `o.owner = ${values.add(ownerOf(decodeAddress(address)))} AND o.address = ${values.add(address)}`
-      const until = at.sequence === undefined ? undefined : values.add(at.sequence)
+      const owner = values.add(ownerOf(decodeAddress(address)))
+      const here = `o.owner = ${owner} AND o.address = ${values.add(address)}`
+      const until = sequence === undefined ? undefined : values.add(sequence)
       const { direction, most, range } = partOf(part, values)
-      const touched = (name: string) => `(
+      const touched = (name: string) => sql`(
         SELECT DISTINCT o.${name} AS sequence FROM ${schema}.outputs AS o
         WHERE ${here} AND o.${name} > 0${until === undefined ? '' : ` AND o.${name} <= ${until}`}
         ORDER BY o.${name} ${direction} ${most}
       )`
-      const found = await ordered<IndexedTransaction>(
-        `SELECT t.sequence, t.transaction_id AS id, t.valid
+      const page = statement(
+        transactionRow,
+        sql`SELECT t.sequence, t.transaction_id AS id, t.valid
         FROM (
           SELECT sequence FROM (${touched('sequence')} UNION ${touched('spent_by')}) AS touched
           ORDER BY sequence ${direction} ${range}
         ) AS page
         JOIN ${schema}.transactions AS t USING (sequence)
         ORDER BY sequence ${direction}`,
-        values.all,
       )
-      return [...found]
+      return queryInIndexOrder(database, page, values.all)
     },
 
     async knowsAddress(address, { sequence } = {}) {
-      const [row] = await database.query<{ known: boolean }>(
-        `SELECT EXISTS (
-          SELECT FROM ${schema}.outputs WHERE owner = $1 AND address = $2${sequence === undefined ? '' : ' AND sequence <= $3'}
+      const values = parametersOf()
+      const owner = values.add(ownerOf(decodeAddress(address)))
+      const known = statement(
+        { known: bool },
+        sql`SELECT EXISTS (
+          SELECT FROM ${schema}.outputs
+          WHERE owner = ${owner} AND address = ${values.add(address)}${until(sequence, values)}
         ) AS known`,
-        [ownerOf(decodeAddress(address)), address, ...(sequence === undefined ? [] : [sequence])],
       )
+      const [row] = await database.query(known, values.all)
       return row?.known ?? false
     },
 
     async assets(policy, part, { sequence } = {}) {
       const values = parametersOf()
-      const until = [
-        `policy = ${values.add(policy)}`,
-        ...(sequence === undefined ? [] : [`sequence <= ${values.add(sequence)}`]),
-      ]
+      const minted = `policy = ${values.add(policy)}${until(sequence, values)}`
       const { direction, range } = partOf(part, values)
-      const found = await database.query<{ name: Uint8Array; quantity: string }>(
-        `SELECT name, sum(quantity)::text AS quantity FROM ${schema}.mints WHERE ${until.join(' AND ')}
+      const assets = statement(
+        { name: bytea, quantity: text },
+        sql`SELECT name, sum(quantity)::text AS quantity FROM ${schema}.mints WHERE ${minted}
         GROUP BY name ORDER BY min(sequence) ${direction}, name ${direction} ${range}`,
-        values.all,
       )
+      const found = await database.query(assets, values.all)
       return found.map(({ name, quantity }) => ({ name, quantity: BigInt(quantity) }))
     },
 
     async asset(policy, name, { sequence } = {}) {
-      // A genesis output comes from no transaction that the index has.
-      const id = (which: string) => `COALESCE(
-        (SELECT transaction_id FROM ${schema}.transactions AS t WHERE t.sequence = found.${which}),
-        (SELECT transaction_id FROM ${schema}.outputs AS o WHERE o.sequence = found.${which} LIMIT 1)
-      ) AS ${which}`
-      const [row] = await database.query<{
-        quantity: string
-        mints: number
-        first: Uint8Array
-        last: Uint8Array
-      }>(
-        `SELECT quantity::text, mints, ${id('first')}, ${id('last')} FROM (
-          SELECT sum(quantity) AS quantity, count(*)::integer AS mints, min(sequence) AS first, max(sequence) AS last
-          FROM ${schema}.mints WHERE policy = $1 AND name = $2${sequence === undefined ? '' : ' AND sequence <= $3'}
+      const values = parametersOf()
+      const minted = `policy = ${values.add(policy)} AND name = ${values.add(name)}${until(sequence, values)}`
+      const asset = statement(
+        { quantity: text, mints: int4, first: bytea, last: bytea },
+        sql`SELECT quantity::text, mints, ${idOf('first')}, ${idOf('last')} FROM (
+          SELECT sum(quantity) AS quantity, count(*)::integer AS mints,
+            min(sequence) AS first, max(sequence) AS last
+          FROM ${schema}.mints WHERE ${minted}
         ) AS found WHERE mints > 0`,
-        [policy, name, ...(sequence === undefined ? [] : [sequence])],
       )
+      const [row] = await database.query(asset, values.all)
       return row && { ...row, quantity: BigInt(row.quantity) }
     },
 
     async datum(hash) {
-      const [row] = await database.query<{ bytes: Uint8Array }>(
-        `SELECT bytes FROM ${schema}.preimages WHERE hash = $1 AND language IS NULL`,
-        [hash],
-      )
+      const [row] = await database.query(datumByHash, [hash])
       return row?.bytes
     },
 
     async script(hash) {
-      const [row] = await database.query<{ language: Script['language']; bytes: Uint8Array }>(
-        `SELECT language, bytes FROM ${schema}.preimages WHERE hash = $1 AND language IS NOT NULL`,
-        [hash],
-      )
+      const [row] = await database.query(scriptByHash, [hash])
       if (row === undefined) return undefined
       const { language, bytes } = row
       return language === 'native' ? decodeNativeScript(bytes) : { language, hash, bytes }
@@ -177,7 +179,7 @@ function partOf({ offset, limit, order }: ListPart, values: Parameters) {
   }
 }
 
-function outputsStatement(schema: string, query: OutputQuery, part: OutputPart, at: At) {
+function outputsStatement(query: OutputQuery, part: OutputPart, at: At) {
   const values = parametersOf()
   const conditions = [...conditionsOf(query, values), ...afterOf(part, values)]
   const states = statesOf(query.spent, at, values)
@@ -192,32 +194,38 @@ function outputsStatement(schema: string, query: OutputQuery, part: OutputPart, 
           `x.policy = ${values.add(policy)}`,
           ...(assetName === undefined ? [] : [`x.name = ${values.add(assetName)}`]),
         ]
-  const branch = (state: readonly string[]): string => {
+  const branch = (state: readonly string[]): Sql => {
     const [from, where] =
       held === undefined
-        ? [`${schema}.outputs AS x`, [...state, ...conditions]]
+        ? [sql`${schema}.outputs AS x`, [...state, ...conditions]]
         : [
-            `(
+            sql`(
               SELECT DISTINCT x.transaction_id, x.output_index FROM ${schema}.assets AS x
               WHERE ${[...held, ...state].join(' AND ')}
             ) AS holding JOIN ${schema}.outputs AS x USING (transaction_id, output_index)`,
             conditions,
           ]
     const filter = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
-    return `(SELECT x.* FROM ${from} ${filter} ORDER BY ${order('x')} ${most})`
+    return sql`(SELECT x.* FROM ${from} ${filter} ORDER BY ${order('x')} ${most})`
   }
-  const until = at.sequence === undefined ? '' : ` AND o.spent_by <= ${values.add(at.sequence)}`
-  const text = `
-    SELECT o.transaction_id AS "transactionId", o.output_index AS index, o.sequence, o.output,
+  const spentUntil = at.sequence === undefined ? '' : ` AND o.spent_by <= ${values.add(at.sequence)}`
+  const found = states.map(branch).reduce((all, next) => sql`${all} UNION ALL ${next}`)
+  const outputs = statement(
+    outputRow,
+    sql`SELECT o.transaction_id AS "transactionId", o.output_index AS index, o.sequence, o.output,
       COALESCE(NOT producer.valid, false) AS "collateralReturn",
       spender.sequence AS "spentBy", spender.transaction_id AS "spentIn", spender.valid AS "spentValid"
-    FROM (
-      SELECT * FROM (${states.map(branch).join(' UNION ALL ')}) AS found ORDER BY ${order('found')} ${range}
-    ) AS o
+    FROM (SELECT * FROM (${found}) AS found ORDER BY ${order('found')} ${range}) AS o
     LEFT JOIN ${schema}.transactions AS producer ON producer.sequence = o.sequence
-    LEFT JOIN ${schema}.transactions AS spender ON spender.sequence = o.spent_by${until}
-    ORDER BY ${order('o')}`
-  return { text, parameters: values.all }
+    LEFT JOIN ${schema}.transactions AS spender ON spender.sequence = o.spent_by${spentUntil}
+    ORDER BY ${order('o')}`,
+  )
+  return { statement: outputs, parameters: values.all }
+}
+
+/** The condition that a row is not younger than a sequence. */
+function until(sequence: bigint | undefined, values: Parameters): string {
+  return sequence === undefined ? '' : ` AND sequence <= ${values.add(sequence)}`
 }
 
 /** Conditions on the output alone. `x` is the table of outputs. */
@@ -233,9 +241,9 @@ function conditionsOf(query: OutputQuery, values: Parameters): string[] {
   if (transaction !== undefined) conditions.push(`x.transaction_id = ${values.add(transaction)}`)
   if (references !== undefined) {
     const first = values.all.length + 1
-    values.add(column(references.map(({ transactionId }) => transactionId)))
-    values.add(column(references.map(({ index }) => index)))
-    const given = rows({ transaction_id: 'bytea', output_index: 'integer' }, first)
+    values.add(bytesColumn(references.map(({ transactionId }) => transactionId)))
+    values.add(references.map(({ index }) => index))
+    const given = parameterRows({ transaction_id: 'bytea', output_index: 'integer' }, first)
     conditions.push(
       `(x.transaction_id, x.output_index) IN (SELECT transaction_id, output_index FROM ${given} AS given)`,
     )
@@ -269,7 +277,7 @@ function statesOf(spent: boolean | undefined, { sequence }: At, values: Paramete
   ]
 }
 
-function toOutput({ spentBy, spentIn, spentValid, ...output }: OutputRow): IndexedOutput {
+function toOutput({ spentBy, spentIn, spentValid, ...output }: Row<typeof outputRow>): IndexedOutput {
   if (spentBy === null || spentIn === null || spentValid === null) return output
   return { ...output, spent: { sequence: spentBy, id: spentIn, valid: spentValid } }
 }

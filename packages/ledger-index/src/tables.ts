@@ -1,5 +1,15 @@
+import {
+  advisoryLock,
+  bool,
+  type Connection,
+  type Database,
+  int4,
+  int8,
+  schema,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import { IndexError } from './errors.js'
-import type { IndexConnection, IndexDatabase } from './types.js'
 
 /** Raise it with every change of the tables or of what they hold: an index of another version is rebuilt. */
 const version = 1
@@ -7,24 +17,24 @@ const version = 1
 const names = ['outputs', 'assets', 'mints', 'transactions', 'preimages', 'preimage_uses'] as const
 
 /**
- * The tables, in the schema `s`. `owner` is the payment credential, or for a Byron address the address
+ * The tables. `owner` is the payment credential, or for a Byron address the address
  * itself. `sequence` is the accept sequence of the producing transaction and `spent_by` that of the spending
  * one.
  */
 const create = [
-  `CREATE TABLE s.progress (
+  sql`CREATE TABLE ${schema}.progress (
     id integer PRIMARY KEY CHECK (id = 1),
     version integer NOT NULL,
     sequence bigint NOT NULL,
     drop_number bigint NOT NULL,
     genesis boolean NOT NULL
   )`,
-  `CREATE TABLE s.transactions (
+  sql`CREATE TABLE ${schema}.transactions (
     sequence bigint PRIMARY KEY,
     transaction_id bytea NOT NULL UNIQUE,
     valid boolean NOT NULL
   )`,
-  `CREATE TABLE s.outputs (
+  sql`CREATE TABLE ${schema}.outputs (
     transaction_id bytea NOT NULL,
     output_index integer NOT NULL,
     sequence bigint NOT NULL,
@@ -35,13 +45,13 @@ const create = [
     spent_by bigint,
     PRIMARY KEY (transaction_id, output_index)
   )`,
-  'CREATE INDEX ON s.outputs (sequence, output_index)',
-  'CREATE INDEX ON s.outputs (spent_by) WHERE spent_by IS NOT NULL',
-  'CREATE INDEX ON s.outputs (owner, sequence, output_index)',
-  'CREATE INDEX ON s.outputs (owner, sequence, output_index) WHERE spent_by IS NULL',
-  'CREATE INDEX ON s.outputs (owner, spent_by) WHERE spent_by IS NOT NULL',
-  'CREATE INDEX ON s.outputs (stake_credential, sequence, output_index) WHERE stake_credential IS NOT NULL',
-  `CREATE TABLE s.assets (
+  sql`CREATE INDEX ON ${schema}.outputs (sequence, output_index)`,
+  sql`CREATE INDEX ON ${schema}.outputs (spent_by) WHERE spent_by IS NOT NULL`,
+  sql`CREATE INDEX ON ${schema}.outputs (owner, sequence, output_index)`,
+  sql`CREATE INDEX ON ${schema}.outputs (owner, sequence, output_index) WHERE spent_by IS NULL`,
+  sql`CREATE INDEX ON ${schema}.outputs (owner, spent_by) WHERE spent_by IS NOT NULL`,
+  sql`CREATE INDEX ON ${schema}.outputs (stake_credential, sequence, output_index) WHERE stake_credential IS NOT NULL`,
+  sql`CREATE TABLE ${schema}.assets (
     transaction_id bytea NOT NULL,
     output_index integer NOT NULL,
     policy bytea NOT NULL,
@@ -50,31 +60,31 @@ const create = [
     spent_by bigint,
     PRIMARY KEY (transaction_id, output_index, policy, name)
   )`,
-  'CREATE INDEX ON s.assets (spent_by) WHERE spent_by IS NOT NULL',
-  'CREATE INDEX ON s.assets (policy, name, sequence, output_index)',
-  'CREATE INDEX ON s.assets (policy, name, sequence, output_index) WHERE spent_by IS NULL',
-  'CREATE INDEX ON s.assets (policy, name, spent_by) WHERE spent_by IS NOT NULL',
-  `CREATE TABLE s.mints (
+  sql`CREATE INDEX ON ${schema}.assets (spent_by) WHERE spent_by IS NOT NULL`,
+  sql`CREATE INDEX ON ${schema}.assets (policy, name, sequence, output_index)`,
+  sql`CREATE INDEX ON ${schema}.assets (policy, name, sequence, output_index) WHERE spent_by IS NULL`,
+  sql`CREATE INDEX ON ${schema}.assets (policy, name, spent_by) WHERE spent_by IS NOT NULL`,
+  sql`CREATE TABLE ${schema}.mints (
     policy bytea NOT NULL,
     name bytea NOT NULL,
     sequence bigint NOT NULL,
     quantity numeric NOT NULL,
     PRIMARY KEY (policy, name, sequence)
   )`,
-  'CREATE INDEX ON s.mints (sequence)',
+  sql`CREATE INDEX ON ${schema}.mints (sequence)`,
   // Datums, whose language is NULL, and scripts. Content may occur in many transactions: it is kept while one
   // of them is.
-  `CREATE TABLE s.preimages (
+  sql`CREATE TABLE ${schema}.preimages (
     hash bytea PRIMARY KEY,
     language text,
     bytes bytea NOT NULL
   )`,
-  `CREATE TABLE s.preimage_uses (
+  sql`CREATE TABLE ${schema}.preimage_uses (
     hash bytea NOT NULL,
     sequence bigint NOT NULL,
     PRIMARY KEY (hash, sequence)
   )`,
-  'CREATE INDEX ON s.preimage_uses (sequence)',
+  sql`CREATE INDEX ON ${schema}.preimage_uses (sequence)`,
 ]
 
 /** How far the index has followed. */
@@ -87,88 +97,86 @@ export interface Progress {
 
 export const start: Progress = { sequence: 0n, dropNumber: 0n, genesis: false }
 
-/** @throws IndexError `INDEX_CONFIGURATION` */
-export function quoteSchema(schema: string): string {
-  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return `"${schema}"`
-  throw new IndexError(
-    'INDEX_CONFIGURATION',
-    'The schema must be a plain identifier: up to 63 of a-z, 0-9 and _, not starting with a digit',
-  )
-}
+const found = statement(
+  { schema: bool, progress: bool },
+  sql`SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($1 || '.progress') IS NOT NULL AS progress`,
+)
+
+const storedVersion = statement({ version: int4 }, sql`SELECT version FROM ${schema}.progress`)
+
+const createProgress = sql`
+  INSERT INTO ${schema}.progress (id, version, sequence, drop_number, genesis) VALUES (1, $1, 0, 0, false)`
 
 /** Creates the schema and its tables, or anew if another version has made them; one process at a time. */
-export async function prepareTables(database: IndexDatabase, schema: string): Promise<void> {
+export async function prepareTables(database: Database): Promise<void> {
   await database.transaction(async (connection) => {
-    await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `ratatosk index ${schema}`,
-    ])
-    const [found] = await connection.query<{ schema: boolean; progress: boolean }>(
-      `SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($1 || '.progress') IS NOT NULL AS progress`,
-      [schema],
-    )
-    if (found?.progress) {
-      const [row] = await connection.query<{ version: number }>(`SELECT version FROM ${schema}.progress`)
+    await advisoryLock(connection, 'index')
+    const [state] = await connection.query(found, [connection.schema])
+    if (state?.progress) {
+      const [row] = await connection.query(storedVersion)
       if (row?.version === version) return
     }
     // Not CREATE SCHEMA IF NOT EXISTS, which a user without the privilege to create schemas may not run.
-    if (!found?.schema) await connection.query(`CREATE SCHEMA ${schema}`)
+    if (!state?.schema) await connection.execute(sql`CREATE SCHEMA ${schema}`)
     for (const name of ['progress', ...names]) {
-      await connection.query(`DROP TABLE IF EXISTS ${schema}.${name}`)
+      await connection.execute(sql`DROP TABLE IF EXISTS ${schema}.${name}`)
     }
-    for (const statement of create) await connection.query(statement.replaceAll(' s.', ` ${schema}.`))
-    await connection.query(
-      `INSERT INTO ${schema}.progress (id, version, sequence, drop_number, genesis) VALUES (1, $1, 0, 0, false)`,
-      [version],
-    )
+    for (const table of create) await connection.execute(table)
+    await connection.execute(createProgress, [version])
   })
 }
 
+const emptyStatements = names.map((name) => sql`DELETE FROM ${schema}.${name}`)
+
 /** Deletes every row. DELETE, unlike TRUNCATE, blocks no reader. */
-export async function emptyTables(connection: IndexConnection, schema: string): Promise<void> {
-  for (const name of names) await connection.query(`DELETE FROM ${schema}.${name}`)
+export async function emptyTables(connection: Connection): Promise<void> {
+  for (const statement of emptyStatements) await connection.execute(statement)
 }
 
-export async function readProgress(connection: IndexConnection, schema: string): Promise<Progress> {
-  return rowOf(await connection.query<ProgressRow>(`SELECT ${progressList} FROM ${schema}.progress`))
+const progressRow = { sequence: int8, dropNumber: int8, genesis: bool }
+const progressOf = (rest = '') =>
+  statement(
+    progressRow,
+    sql`SELECT sequence, drop_number AS "dropNumber", genesis FROM ${schema}.progress ${rest}`,
+  )
+const current = progressOf()
+const locked = progressOf('FOR UPDATE')
+
+export async function readProgress(connection: Connection): Promise<Progress> {
+  return onlyRow(await connection.query(current))
 }
 
 /**
  * Settings for a step. It looks up rows by key: when a table has grown since it was last analysed, the
- * planner would scan all of it. And nobody waits for its commit: a database that fails loses at most the last
- * steps, with their progress.
+ * planner would scan all of it. And no caller waits for its commit: a database that fails loses at most the
+ * last steps, with their progress.
  */
-const stepSettings = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit', 'synchronous_commit']
+const stepSettings = sql`SELECT ${[
+  'enable_seqscan',
+  'enable_hashjoin',
+  'enable_mergejoin',
+  'jit',
+  'synchronous_commit',
+]
   .map((setting) => `set_config('${setting}', 'off', true)`)
-  .join(', ')
+  .join(', ')}`
 
-/** Waits until no other process changes the index, until the transaction ends. */
-export async function lockProgress(connection: IndexConnection, schema: string): Promise<Progress> {
-  await connection.query(`SELECT ${stepSettings}`)
-  return rowOf(
-    await connection.query<ProgressRow>(`SELECT ${progressList} FROM ${schema}.progress FOR UPDATE`),
-  )
+/** Keeps other processes from changing the index until the transaction ends. */
+export async function lockProgress(connection: Connection): Promise<Progress> {
+  await connection.execute(stepSettings)
+  return onlyRow(await connection.query(locked))
 }
+
+const update = sql`UPDATE ${schema}.progress SET sequence = $1, drop_number = $2, genesis = $3::boolean`
 
 export async function writeProgress(
-  connection: IndexConnection,
-  schema: string,
+  connection: Connection,
   { sequence, dropNumber, genesis }: Progress,
 ): Promise<void> {
-  await connection.query(
-    `UPDATE ${schema}.progress SET sequence = $1, drop_number = $2, genesis = $3::boolean`,
-    [sequence, dropNumber, String(genesis)],
-  )
+  await connection.execute(update, [sequence, dropNumber, String(genesis)])
 }
 
-interface ProgressRow {
-  readonly sequence: bigint
-  readonly drop_number: bigint
-  readonly genesis: boolean
-}
-
-const progressList = 'sequence, drop_number, genesis'
-
-function rowOf([row]: readonly ProgressRow[]): Progress {
+function onlyRow([row]: readonly Progress[]): Progress {
   if (row === undefined) throw new IndexError('INDEX_DIVERGED', 'The index has lost its progress')
-  return { sequence: row.sequence, dropNumber: row.drop_number, genesis: row.genesis }
+  return row
 }

@@ -1,20 +1,5 @@
+import type { SharedDriver } from '@ratatosk/database'
 import type { Script } from '@ratatosk/ledger'
-
-/** A value sent to PostgreSQL. */
-export type Parameter = Uint8Array | string | number | bigint | readonly (number | null)[] | readonly string[]
-
-/**
- * Runs SQL that names the schema of its tables itself. Rows have bytea as Uint8Array and bigint as bigint.
- */
-export interface IndexConnection {
-  query<Row>(text: string, parameters?: readonly Parameter[]): Promise<readonly Row[]>
-}
-
-/** The database of the index: `store.database` of `@ratatosk/store` satisfies it. */
-export interface IndexDatabase extends IndexConnection {
-  /** Commits when `work` resolves and rolls back when it rejects. */
-  transaction<T>(work: (connection: IndexConnection) => Promise<T>): Promise<T>
-}
 
 /** An accepted transaction. */
 export interface FollowedTransaction {
@@ -184,7 +169,8 @@ export interface LedgerIndex extends IndexQueries {
 }
 
 export interface IndexOptions {
-  readonly database: IndexDatabase
+  /** `store.database` of `@ratatosk/store` satisfies it. */
+  readonly database: SharedDriver
   /**
    * Schema of the tables, which nothing else uses. It is created if it does not exist. A plain identifier.
    */

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SlotConfig, Utxo } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
-import type { Lease, OrderedTransaction } from '@ratatosk/store'
+import type { HeldLease, Lease, OrderedTransaction } from '@ratatosk/store'
 import { notActive } from './errors.js'
-import type { HeldLease } from './lease.js'
 import type { SequencerOptions, Step } from './types.js'
 
 /** The options with their defaults. */

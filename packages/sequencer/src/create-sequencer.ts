@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isLayer1Error } from '@ratatosk/layer1'
 import type { SlotConfig } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
+import type { HeldLease } from '@ratatosk/store'
 import { settingsOf } from './context.js'
 import { notActive } from './errors.js'
-import { type HeldLease, holdLease } from './lease.js'
 import { openSession, type Session } from './session.js'
 import { snapshotOf } from './snapshot.js'
 import type { Sequencer, SequencerOptions, Step } from './types.js'
@@ -51,7 +51,7 @@ export function createSequencer(options: SequencerOptions): Sequencer {
     while (!closing.signal.aborted) {
       try {
         slots ??= await layer1.slots({ signal: closing.signal })
-        const held = await holdLease(store.leases, 'sequencer', holder, leaseMs)
+        const held = await store.leases.hold('sequencer', holder, leaseMs)
         if (held !== undefined) await workUnder(held, slots)
         reported = ''
       } catch (error) {

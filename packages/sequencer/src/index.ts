@@ -1,7 +1,7 @@
 export { maxBlockBytes } from './blocks/prepare-block.js'
 export { createSequencer } from './create-sequencer.js'
 export { isSequencerError, SequencerError } from './errors.js'
-export { operationUnderWay } from './lease.js'
+export { operationUnderWay } from './operation-lock.js'
 export { createOperations } from './remote/create-operations.js'
 export { serveOperations } from './remote/serve-operations.js'
 export type {

@@ -7,7 +7,7 @@ import { resubmit } from './blocks/resubmit.js'
 import type { WaitingTransactions } from './commit-policy.js'
 import type { Cycle } from './cycle.js'
 import { notInitialised, refusalOf } from './errors.js'
-import { lockOperation } from './lease.js'
+import { lockOperation } from './operation-lock.js'
 import { hasAdministrator } from './operations/administrator.js'
 import { findInitialised, initialise } from './operations/init.js'
 

@@ -1,7 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
-import type { Block } from '@ratatosk/store'
+import type { Block, HeldLease } from '@ratatosk/store'
 import type { Settings } from './context.js'
-import type { HeldLease } from './lease.js'
 import type { Session } from './session.js'
 import type { BlockSnapshot, SequencerSnapshot, Step } from './types.js'
 

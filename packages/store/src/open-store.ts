@@ -10,6 +10,7 @@ import {
   openPGlite,
   openPostgres,
   quoteSchema,
+  sql,
   type Transaction,
 } from '@ratatosk/database'
 import { Mutex } from 'async-mutex'
@@ -20,7 +21,7 @@ import { StoreError } from './errors.js'
 import { openEvents } from './events/events.js'
 import { openFaucetClaims } from './faucet/claims.js'
 import { trackInFlight } from './in-flight.js'
-import { openLeases } from './leases.js'
+import { openLeases } from './leases/leases.js'
 import { applyGenesis } from './ledger/apply-genesis.js'
 import { openLedger, openLedgerReads } from './ledger/ledger.js'
 import type { StoreOptions } from './options.js'
@@ -31,7 +32,6 @@ import { openRejections } from './rejections/rejections.js'
 import { openResubmissions } from './resubmissions/resubmissions.js'
 import { storeMigrations } from './schema/migrations.js'
 import { readServerWarnings } from './server-settings.js'
-import { shareDatabase } from './shared-database.js'
 import type { Store } from './store.js'
 import { storeDriver, toStoreError } from './store-driver.js'
 
@@ -126,11 +126,15 @@ function createStore(
     faucetClaims: openFaucetClaims(database),
     chain: openChain(database),
     changes: openChanges(database),
-    database: shareDatabase(driver, (start) => inFlight.run(start)),
+    database: {
+      autovacuum: driver.autovacuum,
+      run: (text, parameters) => inFlight.run(() => driver.run(text, parameters)),
+      transaction: (work) => inFlight.run(() => driver.transaction(work)),
+    },
 
     async ping(signal) {
       signal?.throwIfAborted()
-      const answer = database.execute('SELECT 1')
+      const answer = database.execute(sql`SELECT 1`)
       await pTimeout(answer, { milliseconds: Number.POSITIVE_INFINITY, ...(signal && { signal }) })
     },
 

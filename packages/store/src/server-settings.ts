@@ -1,4 +1,4 @@
-import { type Computed, type Database, nullable, statement } from '@ratatosk/database'
+import { type Database, nullable, sql, statement, text } from '@ratatosk/database'
 /** A setting of the PostgreSQL server under which the store loses data or speed. */
 export interface StoreWarning {
   readonly code: 'STORE_UNSAFE_SETTING' | 'STORE_SLOW_SETTING'
@@ -110,11 +110,9 @@ const units: Readonly<Record<string, number>> = {
   min: 60,
 }
 
-const text: Computed<string> = { sqlType: 'text' }
-
 const settings = statement(
   { name: text, setting: text, unit: nullable(text), shown: text },
-  `SELECT name, setting, unit, current_setting(name) AS shown FROM pg_catalog.pg_settings
+  sql`SELECT name, setting, unit, current_setting(name) AS shown FROM pg_catalog.pg_settings
   WHERE name = ANY ($1::text[]) AND setting IS NOT NULL`,
 )
 

@@ -1,7 +1,8 @@
 import type { WritableArchive } from '@ratatosk/block'
+import type { SharedDriver } from '@ratatosk/database'
 import type { ClaimStore, EventLog } from '@ratatosk/ports'
 import type { Blocks } from './blocks/types.js'
-import type { Leases } from './leases.js'
+import type { Leases } from './leases/types.js'
 import type { Ledger, LedgerEntry, LedgerReads, StoredOutput, UnlockedLedger } from './ledger/types.js'
 import type { ChainQueries } from './queries/chain.js'
 import type { LedgerChanges } from './queries/changes.js'
@@ -9,7 +10,6 @@ import type { AcceptedPlace } from './queries/place-of-transaction.js'
 import type { Rejections } from './rejections/types.js'
 import type { Resubmissions } from './resubmissions/types.js'
 import type { StoreWarning } from './server-settings.js'
-import type { SharedDatabase } from './shared-database.js'
 
 /** A part of a list. Both are whole numbers from 0. */
 export interface Page {
@@ -131,7 +131,7 @@ export interface Store {
   /** What was accepted and what was undone since, for what follows acceptance. */
   readonly changes: LedgerChanges
   /** The same database, for parts that keep tables of their own in another schema. */
-  readonly database: SharedDatabase
+  readonly database: SharedDriver
 
   /** Resolves when the database answers. Rejects when it does not, or when the signal aborts first. */
   ping(signal?: AbortSignal): Promise<void>

@@ -1,4 +1,4 @@
-import type { IndexDatabase } from '../types.js'
+import type { SharedDriver } from '@ratatosk/database'
 
 const tables = ['transactions', 'outputs', 'assets', 'mints', 'preimages', 'preimage_uses']
 
@@ -6,26 +6,28 @@ const tables = ['transactions', 'outputs', 'assets', 'mints', 'preimages', 'prei
  * Every row of the index, as text and in order: equal for equal indexes. Without the progress, which may be
  * beyond transactions that were dropped before another index saw them.
  */
-export async function dumpIndex(database: IndexDatabase, schema: string): Promise<Record<string, string[]>> {
+export async function dumpIndex(database: SharedDriver, schema: string): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const table of tables) {
-    const rows = await database.query<{ row: string }>(
+    found[table] = await readRows(
+      database,
       `SELECT to_json(t)::text AS row FROM "${schema}".${table} AS t ORDER BY 1`,
     )
-    found[table] = rows.map(({ row }) => row)
   }
   return found
 }
 
 /** The unspent outputs of the index and those of the ledger's own table, which validation writes. */
-export async function unspentOf(database: IndexDatabase, schema: string, storeSchema: string) {
+export async function unspentOf(database: SharedDriver, schema: string, storeSchema: string) {
   const list = `to_json(ARRAY[encode(transaction_id, 'hex'), output_index::text, encode(output, 'hex'), encode(address, 'hex')])::text`
-  const read = async (from: string) => {
-    const rows = await database.query<{ row: string }>(`SELECT ${list} AS row FROM ${from} ORDER BY 1`)
-    return rows.map(({ row }) => row)
-  }
+  const read = (from: string) => readRows(database, `SELECT ${list} AS row FROM ${from} ORDER BY 1`)
   return {
     index: await read(`"${schema}".outputs WHERE spent_by IS NULL`),
     ledger: await read(`"${storeSchema}".mempool_ledger`),
   }
+}
+
+async function readRows(database: SharedDriver, text: string): Promise<string[]> {
+  const { rows } = await database.run(text, [])
+  return (rows as readonly { readonly row: string }[]).map(({ row }) => row)
 }

@@ -60,7 +60,7 @@ export async function createWorld(backend: (typeof backends)[number]): Promise<W
     },
     async close() {
       await Promise.all(indexes.map((index) => index.close()))
-      for (const own of schemas) await store.database.query(`DROP SCHEMA "${own}" CASCADE`)
+      for (const own of schemas) await store.database.run(`DROP SCHEMA "${own}" CASCADE`, [])
       await store.close()
     },
   }

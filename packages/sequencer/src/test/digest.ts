@@ -13,10 +13,9 @@ const tables = [
 export async function ledgerDigest({ database }: Pick<Store, 'database'>, schema: string): Promise<string> {
   const hash = createHash('sha256')
   for (const table of tables) {
-    const rows = await database.query<{ row: string }>(
-      `SELECT to_json(t)::text AS row FROM ${schema}.${table} AS t ORDER BY 1`,
-    )
-    for (const { row } of rows) hash.update(`${table} ${row}\n`)
+    const text = `SELECT to_json(t)::text AS row FROM ${schema}.${table} AS t ORDER BY 1`
+    const { rows } = await database.run(text, [])
+    for (const { row } of rows as readonly { row: string }[]) hash.update(`${table} ${row}\n`)
   }
   return hash.digest('hex')
 }

@@ -6,7 +6,9 @@ import {
   type Database,
   int4,
   type Statement,
+  schema,
   selectList,
+  sql,
   statement,
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
@@ -18,7 +20,7 @@ const pieceSize = 262_144
 const { headerHash, height, header, merged } = archivedBlocks
 const block = { headerHash, height, header, merged }
 const select = (rest: string) =>
-  statement(block, `SELECT ${selectList(block)} FROM ratatosk.archived_blocks ${rest}`)
+  statement(block, sql`SELECT ${selectList(block)} FROM ${schema}.archived_blocks ${rest}`)
 
 const byHash = select('WHERE header_hash = $1')
 const byHeight = select('WHERE height = $1')
@@ -27,16 +29,16 @@ const tip = select('ORDER BY height DESC LIMIT 1')
 
 const piece = statement(
   { piece: bytea, size: int4 },
-  `SELECT substring(body FROM $2::integer FOR ${pieceSize}) AS piece, octet_length(body) AS size
-  FROM ratatosk.archived_blocks WHERE header_hash = $1`,
+  sql`SELECT substring(body FROM $2::integer FOR ${pieceSize}) AS piece, octet_length(body) AS size
+  FROM ${schema}.archived_blocks WHERE header_hash = $1`,
 )
-const insert = `
-  INSERT INTO ratatosk.archived_blocks (height, header_hash, header, body, merged)
+const insert = sql`
+  INSERT INTO ${schema}.archived_blocks (height, header_hash, header, body, merged)
   VALUES ($1, $2, $3, $4, $5::integer = 1)`
-const markMerged = 'UPDATE ratatosk.archived_blocks SET merged = true WHERE height <= $1 AND NOT merged'
+const markMerged = sql`UPDATE ${schema}.archived_blocks SET merged = true WHERE height <= $1 AND NOT merged`
 const remove = statement(
   { merged },
-  'DELETE FROM ratatosk.archived_blocks WHERE height >= $1 RETURNING merged',
+  sql`DELETE FROM ${schema}.archived_blocks WHERE height >= $1 RETURNING merged`,
 )
 
 /**

@@ -1,4 +1,4 @@
-import { type Connection, int4, int8, nullable, type Row, statement } from '@ratatosk/database'
+import { type Connection, int4, int8, nullable, type Row, schema, sql, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blockList, blockRow, newestBlock, toBlock } from './read-blocks.js'
 import type { Block, NewBlock } from './types.js'
@@ -6,11 +6,11 @@ import type { Block, NewBlock } from './types.js'
 /** The previous header hash of the first block. */
 const noHeaderHash = new Uint8Array(28)
 
-const makeRoom = `DELETE FROM ratatosk.blocks WHERE header_hash = $1 AND state = 'removed'`
+const makeRoom = sql`DELETE FROM ${schema}.blocks WHERE header_hash = $1 AND state = 'removed'`
 
 const insert = statement(
   blockRow,
-  `INSERT INTO ratatosk.blocks
+  sql`INSERT INTO ${schema}.blocks
     (state, height, header_hash, header, previous_header_hash, utxos_root, start_time, end_time, first_sequence,
       last_sequence, transactions, commit_transaction_id, commit_transaction)
   VALUES ('built', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -21,13 +21,13 @@ const insert = statement(
 // them. Transactions that earlier blocks took are skipped, although the table has them until it is vacuumed.
 const moveOldestIntoBlock = statement(
   { count: int4, first: nullable(int8), last: nullable(int8) },
-  `WITH moved AS (
-    DELETE FROM ratatosk.mempool_transactions
-    WHERE sequence > COALESCE((SELECT last_sequence FROM ratatosk.blocks WHERE state <> 'removed' AND height = $3), 0)
+  sql`WITH moved AS (
+    DELETE FROM ${schema}.mempool_transactions
+    WHERE sequence > COALESCE((SELECT last_sequence FROM ${schema}.blocks WHERE state <> 'removed' AND height = $3), 0)
       AND sequence <= $2
     RETURNING sequence, transaction_id, cbor, accepted_at
   ), placed AS (
-    INSERT INTO ratatosk.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
+    INSERT INTO ${schema}.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
     SELECT $1::bigint, row_number() OVER (ORDER BY sequence), sequence, transaction_id, cbor, accepted_at FROM moved
   )
   SELECT count(*)::integer AS count, min(sequence) AS first, max(sequence) AS last FROM moved`,

@@ -4,6 +4,8 @@ import {
   int4,
   int8,
   type Row,
+  schema,
+  sql,
   statement,
   type Transaction,
   toHex,
@@ -25,21 +27,21 @@ const mempoolRow = {
 
 const mempoolAfter = statement(
   mempoolRow,
-  `SELECT sequence, transaction_id AS id, cbor, accepted_at AS "acceptedAt"
-  FROM ratatosk.mempool_transactions WHERE sequence > $1 ORDER BY sequence LIMIT ${pageSize}`,
+  sql`SELECT sequence, transaction_id AS id, cbor, accepted_at AS "acceptedAt"
+  FROM ${schema}.mempool_transactions WHERE sequence > $1 ORDER BY sequence LIMIT ${pageSize}`,
 )
 
 const oldestSequence = statement(
   { sequence: int8 },
-  'SELECT COALESCE(min(sequence), 0) AS sequence FROM ratatosk.mempool_transactions',
+  sql`SELECT COALESCE(min(sequence), 0) AS sequence FROM ${schema}.mempool_transactions`,
 )
 
 // `spent_by` is what the primary key begins with.
 const isStillSpent = statement(
   { spent: bool },
-  `SELECT EXISTS (
-    SELECT FROM ratatosk.spent_outputs AS spent
-    JOIN ratatosk.mempool_transactions AS dropped USING (transaction_id)
+  sql`SELECT EXISTS (
+    SELECT FROM ${schema}.spent_outputs AS spent
+    JOIN ${schema}.mempool_transactions AS dropped USING (transaction_id)
     WHERE spent.spent_by > $2 AND dropped.sequence = ANY ($1::bigint[]) AND spent.spent_by <> ALL ($1::bigint[])
   ) AS spent`,
 )
@@ -48,27 +50,27 @@ const isStillSpent = statement(
 // output that one dropped transaction made and another spent is in neither table afterwards.
 const undo = statement(
   { dropped: int4 },
-  `WITH dropped AS (
-    DELETE FROM ratatosk.mempool_transactions WHERE sequence = ANY ($1::bigint[])
+  sql`WITH dropped AS (
+    DELETE FROM ${schema}.mempool_transactions WHERE sequence = ANY ($1::bigint[])
     RETURNING sequence, transaction_id
   ), noted AS (
-    INSERT INTO ratatosk.dropped_transactions (sequence, transaction_id)
+    INSERT INTO ${schema}.dropped_transactions (sequence, transaction_id)
     SELECT sequence, transaction_id FROM dropped ORDER BY sequence
   ), made AS (
-    DELETE FROM ratatosk.mempool_ledger AS ledger USING dropped
+    DELETE FROM ${schema}.mempool_ledger AS ledger USING dropped
     WHERE ledger.transaction_id = dropped.transaction_id
     RETURNING ledger.address, ledger.sequence
   ), freed AS (
-    DELETE FROM ratatosk.spent_outputs AS spent USING dropped
+    DELETE FROM ${schema}.spent_outputs AS spent USING dropped
     WHERE spent.spent_by = dropped.sequence
     RETURNING spent.*
   ), restored AS (
-    INSERT INTO ratatosk.mempool_ledger
+    INSERT INTO ${schema}.mempool_ledger
       (transaction_id, output_index, output, address, sequence)
     SELECT transaction_id, output_index, output, address, sequence
     FROM freed WHERE sequence <> ALL ($1::bigint[])
   ), forgotten AS (
-    DELETE FROM ratatosk.address_history AS history
+    DELETE FROM ${schema}.address_history AS history
     USING (
       SELECT address, sequence FROM made
       UNION SELECT address, sequence FROM freed

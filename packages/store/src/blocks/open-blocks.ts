@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '@ratatosk/database'
-import { holdLease, type Lease } from '../leases.js'
+import { requireLease } from '../leases/leases.js'
+import type { Lease } from '../leases/types.js'
 import { appendBlock } from './append-block.js'
 import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'
 import { forgetSpentOutputs } from './forget-spent-outputs.js'
@@ -18,7 +19,7 @@ export function openBlocks(
 ): Blocks {
   const underLease = <T>(lease: Lease, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
     database.transaction(async (transaction) => {
-      await holdLease(transaction, lease)
+      await requireLease(transaction, lease)
       return work(transaction)
     })
 
@@ -33,7 +34,7 @@ export function openBlocks(
       underLease(lease, (transaction) => returnToMempool(transaction, fromHeight)),
     undo: (fromHeight, lease) =>
       withLedgerLock(async (transaction) => {
-        await holdLease(transaction, lease)
+        await requireLease(transaction, lease)
         return undoBlocks(transaction, fromHeight)
       }),
     async drop(first, follow, lease) {
@@ -41,7 +42,7 @@ export function openBlocks(
       const search = startDropSearch(first)
       await continueDropSearch(database, search, follow)
       return withLedgerLock(async (transaction) => {
-        await holdLease(transaction, lease)
+        await requireLease(transaction, lease)
         await continueDropSearch(transaction, search, follow)
         return dropFound(transaction, search)
       })
@@ -51,7 +52,7 @@ export function openBlocks(
       underLease(lease, (transaction) => forgetSpentOutputs(transaction, mergedBefore)),
     reset: (lease) =>
       withLedgerLock(async (transaction) => {
-        await holdLease(transaction, lease)
+        await requireLease(transaction, lease)
         await reset(transaction)
       }),
     utxosAfterNewest: () => outputsAfterNewestBlock(database),

@@ -1,4 +1,13 @@
-import { type Connection, int8, keysetPages, type Row, selectList, statement } from '@ratatosk/database'
+import {
+  type Connection,
+  int8,
+  keysetPages,
+  type Row,
+  schema,
+  selectList,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import type { OutputReference } from '@ratatosk/ledger'
 import { mempoolLedger, spentOutputs } from '../schema/tables.js'
 import { lastSequenceInBlocks } from './read-blocks.js'
@@ -18,14 +27,14 @@ const spentOutput = { spentBy: spentOutputs.spentBy, ...output }
 // transaction the ledger is the genesis.
 const mempoolSpan = statement(
   { first: int8, last: int8 },
-  `WITH accepted AS (
+  sql`WITH accepted AS (
     SELECT min(sequence) AS first, COALESCE(
       max(sequence),
       ${lastSequenceInBlocks},
-      (SELECT max(sequence) FROM ratatosk.mempool_ledger),
+      (SELECT max(sequence) FROM ${schema}.mempool_ledger),
       0
     ) AS last
-    FROM ratatosk.mempool_transactions
+    FROM ${schema}.mempool_transactions
   )
   SELECT COALESCE(first, last + 1) AS first, last FROM accepted`,
 )
@@ -33,8 +42,8 @@ const mempoolSpan = statement(
 // Produced before the mempool, and spent by it when the read started.
 const spentByMempool = statement(
   spentOutput,
-  `SELECT ${selectList(spentOutput)}
-  FROM ratatosk.spent_outputs
+  sql`SELECT ${selectList(spentOutput)}
+  FROM ${schema}.spent_outputs
   WHERE spent_by <= $2 AND sequence < $1 AND (spent_by, transaction_id, output_index) > ($3, $4, $5)
   ORDER BY spent_by, transaction_id, output_index LIMIT ${pageSize}`,
 )
@@ -42,15 +51,15 @@ const spentByMempool = statement(
 // Produced before the mempool and unspent when the read started, though perhaps spent since.
 const unspent = statement(
   output,
-  `(
+  sql`(
     SELECT ${selectList(output)}
-    FROM ratatosk.mempool_ledger
+    FROM ${schema}.mempool_ledger
     WHERE sequence < $1 AND (transaction_id, output_index) > ($3, $4)
     ORDER BY transaction_id, output_index LIMIT ${pageSize}
   )
   UNION ALL
   SELECT ${selectList(output)}
-  FROM ratatosk.spent_outputs
+  FROM ${schema}.spent_outputs
   WHERE spent_by > $2 AND sequence < $1 AND (transaction_id, output_index) > ($3, $4)
   ORDER BY "transactionId", index LIMIT ${pageSize}`,
 )

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Lease } from '../leases.js'
+import type { Lease } from '../leases/types.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeBackends, type TestStore } from '../test/backends.js'
+import { describeBackends, flushStatistics, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { bytes, entry, outputOf, transaction, walletOf } from '../test/transactions.js'
 import type { Block } from './types.js'
@@ -108,8 +108,7 @@ describeBackends('reading blocks', (backend) => {
 
   /** Pages of the mempool that the store has read so far. */
   async function pagesRead(): Promise<number> {
-    // PostgreSQL otherwise reports them once a second.
-    await store.database.query('SELECT pg_stat_force_next_flush()')
+    await flushStatistics(test)
     const [row] = await test.database.query<{ count: bigint }>(
       `SELECT (heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit)::bigint AS count
       FROM pg_statio_user_tables WHERE schemaname = $1 AND relname = 'mempool_transactions'`,

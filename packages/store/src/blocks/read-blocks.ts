@@ -1,4 +1,13 @@
-import { type Connection, int4, type Row, type Statement, selectList, statement } from '@ratatosk/database'
+import {
+  type Connection,
+  int4,
+  type Row,
+  type Statement,
+  schema,
+  selectList,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import { getTableColumns } from 'drizzle-orm'
 import { StoreError } from '../errors.js'
 import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
@@ -37,7 +46,7 @@ export function toBlock(row: Row<typeof blockRow>): Block {
   }
 }
 
-const select = (rest: string) => statement(blockRow, `SELECT ${blockList} FROM ratatosk.blocks ${rest}`)
+const select = (rest: string) => statement(blockRow, sql`SELECT ${blockList} FROM ${schema}.blocks ${rest}`)
 
 /** The newest block that is not removed. */
 export const newestBlock = select(`WHERE state <> 'removed' ORDER BY height DESC LIMIT 1`)
@@ -52,9 +61,9 @@ const range = select(`WHERE height BETWEEN $1 AND $2 AND state <> 'removed' ORDE
 const withPosition = { ...blockRow, position: blockTransactions.position }
 const ofTransaction = statement(
   withPosition,
-  `SELECT ${selectList(blockRow, 'block')}, transactions.position
-  FROM ratatosk.block_transactions AS transactions
-  JOIN ratatosk.blocks AS block ON block.id = transactions.block_id
+  sql`SELECT ${selectList(blockRow, 'block')}, transactions.position
+  FROM ${schema}.block_transactions AS transactions
+  JOIN ${schema}.blocks AS block ON block.id = transactions.block_id
   WHERE transactions.transaction_id = $1 AND block.state <> 'removed'`,
 )
 
@@ -66,7 +75,7 @@ const countRow = {
 }
 const counts = statement(
   countRow,
-  `SELECT ${selectList(countRow)} FROM ratatosk.blocks
+  sql`SELECT ${selectList(countRow)} FROM ${schema}.blocks
   WHERE state <> 'removed' ORDER BY height DESC LIMIT $1`,
 )
 
@@ -76,47 +85,47 @@ const ordered = {
   cbor: mempoolTransactions.cbor,
 }
 /** The sequence of the newest block's last transaction; NULL without blocks. */
-export const lastSequenceInBlocks = `(SELECT last_sequence FROM ratatosk.blocks WHERE state <> 'removed' ORDER BY height DESC LIMIT 1)`
+export const lastSequenceInBlocks = sql`(SELECT last_sequence FROM ${schema}.blocks WHERE state <> 'removed' ORDER BY height DESC LIMIT 1)`
 
 // The mempool's transactions come after those of the newest block. Without this limit, what blocks have taken
 // since the last vacuum would be read each time.
-const endOfBlocks = `COALESCE(${lastSequenceInBlocks}, 0)`
+const endOfBlocks = sql`COALESCE(${lastSequenceInBlocks}, 0)`
 
 const oldest = statement(
   ordered,
-  `SELECT ${selectList(ordered)} FROM ratatosk.mempool_transactions
+  sql`SELECT ${selectList(ordered)} FROM ${schema}.mempool_transactions
   WHERE sequence > GREATEST($2, ${endOfBlocks}) ORDER BY sequence LIMIT $1`,
 )
 // The lengths are summed before any CBOR is read: PostgreSQL knows a value's length without reading it.
 const oldestWithin = statement(
   ordered,
-  `SELECT ${selectList(ordered, 'mempool')}
+  sql`SELECT ${selectList(ordered, 'mempool')}
   FROM (
     SELECT sequence, row_number() OVER so_far AS position, sum(bytes) OVER so_far AS total
     FROM (
-      SELECT sequence, octet_length(cbor) AS bytes FROM ratatosk.mempool_transactions
+      SELECT sequence, octet_length(cbor) AS bytes FROM ${schema}.mempool_transactions
       WHERE sequence > GREATEST($3, ${endOfBlocks}) ORDER BY sequence LIMIT $1
     ) AS candidates
     WINDOW so_far AS (ORDER BY sequence ROWS UNBOUNDED PRECEDING)
   ) AS counted
-  JOIN ratatosk.mempool_transactions AS mempool USING (sequence)
+  JOIN ${schema}.mempool_transactions AS mempool USING (sequence)
   WHERE counted.position = 1 OR counted.total <= $2
   ORDER BY sequence`,
 )
 const waiting = statement(
   { waiting: int4 },
-  `SELECT count(*)::integer AS waiting
+  sql`SELECT count(*)::integer AS waiting
   FROM (
-    SELECT FROM ratatosk.mempool_transactions
+    SELECT FROM ${schema}.mempool_transactions
     WHERE sequence > GREATEST($2, ${endOfBlocks}) ORDER BY sequence LIMIT $1
   ) AS counted`,
 )
 
 const transactionsOf = statement(
   { cbor: blockTransactions.cbor },
-  `SELECT transactions.cbor
-  FROM ratatosk.blocks AS block
-  JOIN ratatosk.block_transactions AS transactions ON transactions.block_id = block.id
+  sql`SELECT transactions.cbor
+  FROM ${schema}.blocks AS block
+  JOIN ${schema}.block_transactions AS transactions ON transactions.block_id = block.id
   WHERE block.header_hash = $1 AND transactions.position > $2
   ORDER BY transactions.position LIMIT $3`,
 )

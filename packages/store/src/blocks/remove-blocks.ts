@@ -1,4 +1,4 @@
-import { type Connection, type Row, statement } from '@ratatosk/database'
+import { type Connection, type Row, schema, sql, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { heightAfter, moveFromMempool } from './append-block.js'
 import { blockList, blockRow, toBlock } from './read-blocks.js'
@@ -7,30 +7,30 @@ import type { Block } from './types.js'
 
 const remove = statement(
   blockRow,
-  `WITH removed AS (
-    UPDATE ratatosk.blocks SET state = 'removed', removed_at = clock_timestamp()
+  sql`WITH removed AS (
+    UPDATE ${schema}.blocks SET state = 'removed', removed_at = clock_timestamp()
     WHERE height >= $1 AND state NOT IN ('merged', 'removed')
     RETURNING *
   )
   SELECT ${blockList} FROM removed ORDER BY height`,
 )
 
-const moveToMempool = `
+const moveToMempool = sql`
   WITH moved AS (
-    DELETE FROM ratatosk.block_transactions WHERE block_id = $1
+    DELETE FROM ${schema}.block_transactions WHERE block_id = $1
     RETURNING sequence, transaction_id, cbor, accepted_at
   )
-  INSERT INTO ratatosk.mempool_transactions (sequence, transaction_id, cbor, accepted_at)
+  INSERT INTO ${schema}.mempool_transactions (sequence, transaction_id, cbor, accepted_at)
   SELECT sequence, transaction_id, cbor, accepted_at FROM moved ORDER BY sequence`
 
 const removedBlock = statement(
   blockRow,
-  `SELECT ${blockList} FROM ratatosk.blocks WHERE header_hash = $1 AND state = 'removed'`,
+  sql`SELECT ${blockList} FROM ${schema}.blocks WHERE header_hash = $1 AND state = 'removed'`,
 )
 
 const restore = statement(
   blockRow,
-  `UPDATE ratatosk.blocks SET ${enter('committed')} WHERE id = $1 RETURNING ${blockList}`,
+  sql`UPDATE ${schema}.blocks SET ${enter('committed')} WHERE id = $1 RETURNING ${blockList}`,
 )
 
 /** Removes the unmerged blocks from a height on, with their rows. Their transactions stay where they are. */

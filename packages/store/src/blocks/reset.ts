@@ -1,4 +1,4 @@
-import type { Connection } from '@ratatosk/database'
+import { type Connection, schema, sql } from '@ratatosk/database'
 
 const emptied = [
   'block_transactions',
@@ -17,6 +17,6 @@ const emptied = [
  * reader. Dead letters stay: they are evidence, and have their own retention.
  */
 export async function reset(transaction: Connection): Promise<void> {
-  for (const table of emptied) await transaction.execute(`DELETE FROM ratatosk.${table}`)
-  await transaction.execute('INSERT INTO ratatosk.dropped_transactions DEFAULT VALUES')
+  for (const table of emptied) await transaction.execute(sql`DELETE FROM ${schema}.${table}`)
+  await transaction.execute(sql`INSERT INTO ${schema}.dropped_transactions DEFAULT VALUES`)
 }

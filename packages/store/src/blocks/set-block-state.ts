@@ -1,4 +1,4 @@
-import { bytesColumn, type Connection, parameterRows, toHex } from '@ratatosk/database'
+import { bytesColumn, type Connection, parameterRows, schema, sql, toHex } from '@ratatosk/database'
 import type { BlockState } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
 import type { StoredTransaction } from './types.js'
@@ -24,8 +24,8 @@ export function enter(state: KeptState): string {
   return [`state = '${state}'`, ...times, 'removed_at = NULL'].join(', ')
 }
 
-const setState = (state: KeptState) => `
-  UPDATE ratatosk.blocks AS block SET ${enter(state)}
+const setState = (state: KeptState) => sql`
+  UPDATE ${schema}.blocks AS block SET ${enter(state)}
   FROM ${parameterRows({ header_hash: 'bytea' })} AS given
   WHERE block.header_hash = given.header_hash AND block.state <> 'removed'`
 
@@ -37,8 +37,8 @@ const setStates = {
   merged: setState('merged'),
 }
 
-const setMerge = `
-  UPDATE ratatosk.blocks SET merge_transaction_id = $2, merge_transaction = $3
+const setMerge = sql`
+  UPDATE ${schema}.blocks SET merge_transaction_id = $2, merge_transaction = $3
   WHERE header_hash = $1 AND state <> 'removed'`
 
 /** Sets the state of all given blocks; see `Blocks.setState`. */

@@ -1,6 +1,6 @@
 import type { Json } from '@ratatosk/ledger'
 import type { BlockCount, BlockState } from '@ratatosk/ports'
-import type { Lease } from '../leases.js'
+import type { Lease } from '../leases/types.js'
 
 /** A signed layer-1 transaction, stored before it is sent. */
 export interface StoredTransaction {

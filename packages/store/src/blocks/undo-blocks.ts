@@ -1,4 +1,4 @@
-import { type Connection, int8, nullable, statement } from '@ratatosk/database'
+import { type Connection, int8, nullable, schema, sql, statement } from '@ratatosk/database'
 import { toBlock } from './read-blocks.js'
 import { removeFrom } from './remove-blocks.js'
 import type { Undone } from './types.js'
@@ -9,56 +9,56 @@ import type { Undone } from './types.js'
  */
 const step = 5_000
 
-const keepBlock = `
+const keepBlock = sql`
   WITH moved AS (
-    DELETE FROM ratatosk.block_transactions WHERE block_id = $1 RETURNING sequence, transaction_id, cbor
+    DELETE FROM ${schema}.block_transactions WHERE block_id = $1 RETURNING sequence, transaction_id, cbor
   ), noted AS (
-    INSERT INTO ratatosk.dropped_transactions (sequence, transaction_id)
+    INSERT INTO ${schema}.dropped_transactions (sequence, transaction_id)
     SELECT sequence, transaction_id FROM moved ORDER BY sequence
   )
-  INSERT INTO ratatosk.resubmissions (sequence, transaction_id, cbor, header_hash, height)
+  INSERT INTO ${schema}.resubmissions (sequence, transaction_id, cbor, header_hash, height)
   SELECT sequence, transaction_id, cbor, $2::bytea, $3::bigint FROM moved`
 
-const keepMempool = `
+const keepMempool = sql`
   WITH oldest AS (
-    SELECT sequence FROM ratatosk.mempool_transactions ORDER BY sequence LIMIT ${step}
+    SELECT sequence FROM ${schema}.mempool_transactions ORDER BY sequence LIMIT ${step}
   ), moved AS (
-    DELETE FROM ratatosk.mempool_transactions AS mempool USING oldest WHERE mempool.sequence = oldest.sequence
+    DELETE FROM ${schema}.mempool_transactions AS mempool USING oldest WHERE mempool.sequence = oldest.sequence
     RETURNING mempool.sequence, mempool.transaction_id, mempool.cbor
   ), noted AS (
-    INSERT INTO ratatosk.dropped_transactions (sequence, transaction_id)
+    INSERT INTO ${schema}.dropped_transactions (sequence, transaction_id)
     SELECT sequence, transaction_id FROM moved ORDER BY sequence
   )
-  INSERT INTO ratatosk.resubmissions (sequence, transaction_id, cbor)
+  INSERT INTO ${schema}.resubmissions (sequence, transaction_id, cbor)
   SELECT sequence, transaction_id, cbor FROM moved`
 
 const newestBetween = statement(
   { first: nullable(int8), last: nullable(int8) },
-  `SELECT min(sequence) AS first, max(sequence) AS last FROM (
-    SELECT sequence FROM ratatosk.resubmissions WHERE sequence BETWEEN $1 AND $2
+  sql`SELECT min(sequence) AS first, max(sequence) AS last FROM (
+    SELECT sequence FROM ${schema}.resubmissions WHERE sequence BETWEEN $1 AND $2
     ORDER BY sequence DESC LIMIT ${step}
   ) AS newest`,
 )
 
 // The reverse of what `appendBatch` wrote. Every part sees the tables as they were before the statement: an
 // output that one of these transactions made and another spent is in neither table afterwards.
-const undoBetween = `
+const undoBetween = sql`
   WITH undone AS (
-    SELECT sequence, transaction_id FROM ratatosk.resubmissions WHERE sequence BETWEEN $1 AND $2
+    SELECT sequence, transaction_id FROM ${schema}.resubmissions WHERE sequence BETWEEN $1 AND $2
   ), made AS (
-    DELETE FROM ratatosk.mempool_ledger AS ledger USING undone
+    DELETE FROM ${schema}.mempool_ledger AS ledger USING undone
     WHERE ledger.transaction_id = undone.transaction_id AND ledger.sequence = undone.sequence
     RETURNING ledger.address, ledger.sequence
   ), freed AS (
-    DELETE FROM ratatosk.spent_outputs AS spent WHERE spent.spent_by BETWEEN $1 AND $2
+    DELETE FROM ${schema}.spent_outputs AS spent WHERE spent.spent_by BETWEEN $1 AND $2
     RETURNING spent.*
   ), restored AS (
-    INSERT INTO ratatosk.mempool_ledger
+    INSERT INTO ${schema}.mempool_ledger
       (transaction_id, output_index, output, address, sequence)
     SELECT transaction_id, output_index, output, address, sequence
     FROM freed WHERE sequence < $1
   )
-  DELETE FROM ratatosk.address_history AS history
+  DELETE FROM ${schema}.address_history AS history
   USING (
     SELECT address, sequence FROM made
     UNION SELECT address, sequence FROM freed WHERE sequence >= $1

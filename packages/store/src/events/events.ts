@@ -6,7 +6,10 @@ import {
   queryInIndexOrder,
   type Row,
   type Shape,
+  type Sql,
   type Statement,
+  schema,
+  sql,
   statement,
 } from '@ratatosk/database'
 import type { EventFilter, EventLog, EventPage, EventRange, LedgerEvent } from '@ratatosk/ports'
@@ -17,14 +20,14 @@ const largestPage = 1_000
 
 const head = statement(
   { accepted: int8, rejected: int8, block: int8 },
-  `SELECT
+  sql`SELECT
     GREATEST(
-      (SELECT max(sequence) FROM ratatosk.mempool_transactions),
-      (SELECT max(sequence) FROM ratatosk.block_transactions),
+      (SELECT max(sequence) FROM ${schema}.mempool_transactions),
+      (SELECT max(sequence) FROM ${schema}.block_transactions),
       0
     ) AS accepted,
-    COALESCE((SELECT max(sequence) FROM ratatosk.rejected_submissions), 0) AS rejected,
-    COALESCE((SELECT max(sequence) FROM ratatosk.block_events), 0) AS block`,
+    COALESCE((SELECT max(sequence) FROM ${schema}.rejected_submissions), 0) AS rejected,
+    COALESCE((SELECT max(sequence) FROM ${schema}.block_events), 0) AS block`,
 )
 
 // Parameters of all statements below: after, to, limit, and what the filter names.
@@ -34,27 +37,27 @@ const acceptedRow = {
   transactionId: mempoolTransactions.transactionId,
   at: mempoolTransactions.acceptedAt,
 }
-const accepted = (condition = 'true') => {
-  const part = (table: string) => `(
-    SELECT sequence, transaction_id, accepted_at FROM ratatosk.${table}
+const accepted = (condition: Sql | string = 'true') => {
+  const part = (table: string) => sql`(
+    SELECT sequence, transaction_id, accepted_at FROM ${schema}.${table}
     WHERE sequence > $1 AND sequence <= $2 AND ${condition} ORDER BY sequence LIMIT $3)`
   return statement(
     acceptedRow,
-    `SELECT sequence, transaction_id AS "transactionId", accepted_at AS at
+    sql`SELECT sequence, transaction_id AS "transactionId", accepted_at AS at
     FROM (${part('mempool_transactions')} UNION ALL ${part('block_transactions')}) AS either
     ORDER BY sequence LIMIT $3`,
   )
 }
 
 const givenIds = `(SELECT decode(id, 'hex') FROM unnest(string_to_array($4::text, ',')) AS id)`
-const ofAddress = `(
-  SELECT sequence FROM ratatosk.address_history
+const ofAddress = sql`(
+  SELECT sequence FROM ${schema}.address_history
   WHERE address = $4 AND sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3)`
 
 const acceptances = {
   all: accepted(),
   transactions: accepted(`transaction_id IN ${givenIds}`),
-  address: accepted(`sequence IN ${ofAddress}`),
+  address: accepted(sql`sequence IN ${ofAddress}`),
 }
 
 const rejectedRow = {
@@ -67,19 +70,19 @@ const rejectedRow = {
 }
 const everyRejection = statement(
   rejectedRow,
-  `SELECT submission.sequence, submission.submission_id AS "submissionId", letter.transaction_id AS "transactionId",
+  sql`SELECT submission.sequence, submission.submission_id AS "submissionId", letter.transaction_id AS "transactionId",
     letter.code, letter.message, submission.rejected_at AS at
-  FROM ratatosk.rejected_submissions AS submission
-  JOIN ratatosk.rejections AS letter USING (digest)
+  FROM ${schema}.rejected_submissions AS submission
+  JOIN ${schema}.rejections AS letter USING (digest)
   WHERE submission.sequence > $1 AND submission.sequence <= $2
   ORDER BY submission.sequence LIMIT $3`,
 )
 // Rejected submissions have no index on their bytes, so only the newest of the same bytes is found.
 const rejectionsOfTransactions = statement(
   rejectedRow,
-  `SELECT sequence, submission_id AS "submissionId", transaction_id AS "transactionId", code, message,
+  sql`SELECT sequence, submission_id AS "submissionId", transaction_id AS "transactionId", code, message,
     rejected_at AS at
-  FROM ratatosk.rejections
+  FROM ${schema}.rejections
   WHERE transaction_id IN ${givenIds} AND sequence > $1 AND sequence <= $2
   ORDER BY sequence LIMIT $3`,
 )
@@ -96,29 +99,29 @@ const blockRow = {
   mergeTransactionId: blockEvents.mergeTransactionId,
   at: blockEvents.at,
 }
-const blockStates = (condition = 'true') =>
+const blockStates = (condition: Sql | string = 'true') =>
   statement(
     blockRow,
-    `SELECT sequence, header_hash AS "headerHash", height, state, transactions, last_sequence AS "lastSequence",
+    sql`SELECT sequence, header_hash AS "headerHash", height, state, transactions, last_sequence AS "lastSequence",
       end_time AS "endTime", commit_transaction_id AS "commitTransactionId",
       merge_transaction_id AS "mergeTransactionId", at
-    FROM ratatosk.block_events AS event
+    FROM ${schema}.block_events AS event
     WHERE sequence > $1 AND sequence <= $2 AND ${condition} ORDER BY sequence LIMIT $3`,
   )
 
 const blocks = {
   all: blockStates(),
   headerHash: blockStates('header_hash = $4'),
-  address: blockStates(`EXISTS (
-    SELECT FROM ratatosk.address_history AS history
+  address: blockStates(sql`EXISTS (
+    SELECT FROM ${schema}.address_history AS history
     WHERE history.address = $4 AND history.sequence BETWEEN event.first_sequence AND event.last_sequence)`),
-  transactions: blockStates(`EXISTS (
+  transactions: blockStates(sql`EXISTS (
     SELECT FROM (
-      SELECT sequence FROM ratatosk.mempool_transactions WHERE transaction_id IN ${givenIds}
+      SELECT sequence FROM ${schema}.mempool_transactions WHERE transaction_id IN ${givenIds}
       UNION ALL
-      SELECT sequence FROM ratatosk.block_transactions WHERE transaction_id IN ${givenIds}
+      SELECT sequence FROM ${schema}.block_transactions WHERE transaction_id IN ${givenIds}
       UNION ALL
-      SELECT sequence FROM ratatosk.resubmissions WHERE transaction_id IN ${givenIds}
+      SELECT sequence FROM ${schema}.resubmissions WHERE transaction_id IN ${givenIds}
     ) AS asked
     WHERE asked.sequence BETWEEN event.first_sequence AND event.last_sequence)`),
 }

@@ -1,7 +1,16 @@
-import { bool, bytesColumn, type Database, parameterRows, selectList, statement } from '@ratatosk/database'
+import {
+  bool,
+  bytesColumn,
+  type Database,
+  parameterRows,
+  schema,
+  selectList,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import type { ClaimStore } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
-import { checkedTtl, expiry } from '../leases.js'
+import { checkedTtl, expiry } from '../leases/leases.js'
 import { claimList, claimRow, paymentRow, toHeldClaim, toPayment } from './claim-row.js'
 import { reserveClaim } from './reserve-claim.js'
 
@@ -17,51 +26,51 @@ const taken = new StoreError('STORE_CONFLICT', 'Another payment of the faucet sp
 
 const unsettled = `payment_id IS NOT NULL AND settled_at IS NULL AND state <> 'failed'`
 
-const setPayment = `
-  UPDATE ratatosk.faucet_claims
+const setPayment = sql`
+  UPDATE ${schema}.faucet_claims
   SET payment_id = $3, payment = $4, payment_expires_at = $5::timestamptz,
-    payment_sequence = nextval('ratatosk.faucet_payment_sequence')
+    payment_sequence = nextval('${schema}.faucet_payment_sequence')
   WHERE id = $1::uuid AND token = $2 AND state = 'reserved' AND held_until > clock_timestamp()`
-const freeInputs = 'DELETE FROM ratatosk.faucet_inputs WHERE claim_id = $1::uuid'
+const freeInputs = sql`DELETE FROM ${schema}.faucet_inputs WHERE claim_id = $1::uuid`
 // Sorted, so that two payments of the same outputs lock them in the same order.
-const takeInputs = `
-  INSERT INTO ratatosk.faucet_inputs (transaction_id, output_index, claim_id)
+const takeInputs = sql`
+  INSERT INTO ${schema}.faucet_inputs (transaction_id, output_index, claim_id)
   SELECT transaction_id, output_index, $1::uuid
   FROM ${parameterRows({ transaction_id: 'bytea', output_index: 'integer' }, 2)} AS spent
   ORDER BY transaction_id, output_index
   ON CONFLICT DO NOTHING`
-const extend = `
-  UPDATE ratatosk.faucet_claims AS claim SET held_until = ${expiry('$3')}
+const extend = sql`
+  UPDATE ${schema}.faucet_claims AS claim SET held_until = ${expiry('$3')}
   FROM unnest($1::uuid[], $2::bigint[]) AS held (id, token)
   WHERE claim.id = held.id AND claim.token = held.token AND claim.held_until > clock_timestamp()`
 const conclude = statement(
   { id: claimRow.id },
-  `WITH concluded AS (
-    UPDATE ratatosk.faucet_claims
-    SET state = coalesce(nullif($3, '')::ratatosk.faucet_claim_state, state),
+  sql`WITH concluded AS (
+    UPDATE ${schema}.faucet_claims
+    SET state = coalesce(nullif($3, '')::${schema}.faucet_claim_state, state),
       settled_at = CASE WHEN $4 = 'settled' THEN clock_timestamp() ELSE settled_at END,
       held_until = clock_timestamp()
     WHERE id = $1::uuid AND token = $2
     RETURNING id
   ), freed AS (
-    DELETE FROM ratatosk.faucet_inputs USING concluded WHERE claim_id = concluded.id AND $5::integer = 1
+    DELETE FROM ${schema}.faucet_inputs USING concluded WHERE claim_id = concluded.id AND $5::integer = 1
   )
   SELECT id FROM concluded`,
 )
 const payments = statement(
   { ...paymentRow, accepted: bool },
-  `SELECT ${selectList(paymentRow)}, state = 'funded' AS accepted
-  FROM ratatosk.faucet_claims WHERE ${unsettled} ORDER BY payment_sequence`,
+  sql`SELECT ${selectList(paymentRow)}, state = 'funded' AS accepted
+  FROM ${schema}.faucet_claims WHERE ${unsettled} ORDER BY payment_sequence`,
 )
 const take = statement(
   claimRow,
-  `WITH free AS (
-    SELECT id, state FROM ratatosk.faucet_claims
+  sql`WITH free AS (
+    SELECT id, state FROM ${schema}.faucet_claims
     WHERE ${unsettled} AND held_until <= clock_timestamp()
     ORDER BY payment_sequence LIMIT $2::integer
     FOR UPDATE SKIP LOCKED
   ), held AS (
-    UPDATE ratatosk.faucet_claims AS claim SET token = token + 1, held_until = ${expiry('$1')}
+    UPDATE ${schema}.faucet_claims AS claim SET token = token + 1, held_until = ${expiry('$1')}
     FROM free WHERE claim.id = free.id
     RETURNING claim.*
   )

@@ -1,7 +1,17 @@
-import { bool, type Database, int4, nullable, statement, timestamptz, toHex } from '@ratatosk/database'
+import {
+  bool,
+  type Database,
+  int4,
+  nullable,
+  schema,
+  sql,
+  statement,
+  timestamptz,
+  toHex,
+} from '@ratatosk/database'
 import type { Reservation, ReserveRequest } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
-import { checkedTtl, expiry } from '../leases.js'
+import { checkedTtl, expiry } from '../leases/leases.js'
 import { type ClaimRow, claimList, claimRow, toHeldClaim } from './claim-row.js'
 
 const counts = `(state = 'funded' OR state = 'reserved' AND (payment_id IS NOT NULL OR held_until > clock_timestamp()))`
@@ -13,38 +23,38 @@ const credentialOf = (address: string) => `substring(${address} FROM 2 FOR 28)`
 const overdue = `settled_at IS NULL AND payment_expires_at <= $2::timestamptz AND held_until <= clock_timestamp()`
 
 // In numerical order, so that two requests never wait for each other.
-const lock = `
+const lock = sql`
   SELECT pg_advisory_xact_lock(number)
   FROM (SELECT DISTINCT hashtextextended(name, 0) AS number FROM unnest($1::text[]) AS name ORDER BY number) AS locks`
 
 const find = statement(
   { ...claimRow, held: bool },
-  `SELECT ${claimList}, held_until > clock_timestamp() AND state = 'reserved' AS held
-  FROM ratatosk.faucet_claims WHERE idempotency_key = $1`,
+  sql`SELECT ${claimList}, held_until > clock_timestamp() AND state = 'reserved' AS held
+  FROM ${schema}.faucet_claims WHERE idempotency_key = $1`,
 )
 
 const resume = statement(
   claimRow,
-  `UPDATE ratatosk.faucet_claims SET token = token + 1, held_until = ${expiry('$2')} WHERE id = $1::uuid
+  sql`UPDATE ${schema}.faucet_claims SET token = token + 1, held_until = ${expiry('$2')} WHERE id = $1::uuid
   RETURNING ${claimList}`,
 )
 
 const cooldown = statement(
   { until: nullable(timestamptz), overdue: bool },
-  `SELECT max(next_eligible_at) AS until, coalesce(bool_or(${overdue}), false) AS overdue
-  FROM ratatosk.faucet_claims WHERE ${credentialOf('address')} = ${credentialOf('$1::bytea')} AND next_eligible_at > $2::timestamptz AND ${counts}`,
+  sql`SELECT max(next_eligible_at) AS until, coalesce(bool_or(${overdue}), false) AS overdue
+  FROM ${schema}.faucet_claims WHERE ${credentialOf('address')} = ${credentialOf('$1::bytea')} AND next_eligible_at > $2::timestamptz AND ${counts}`,
 )
 
 const recent = statement(
   { claims: int4, overdue: bool },
-  `SELECT count(*)::integer AS claims, coalesce(bool_or(${overdue}), false) AS overdue
-  FROM ratatosk.faucet_claims
+  sql`SELECT count(*)::integer AS claims, coalesce(bool_or(${overdue}), false) AS overdue
+  FROM ${schema}.faucet_claims
   WHERE ip_hash = $1 AND reserved_at > $2::timestamptz - interval '24 hours' AND ${counts}`,
 )
 
 const reserve = statement(
   claimRow,
-  `INSERT INTO ratatosk.faucet_claims AS claim
+  sql`INSERT INTO ${schema}.faucet_claims AS claim
     (idempotency_key, address, ip_hash, amount, reserved_at, next_eligible_at, held_until)
   VALUES ($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, ${expiry('$7')})
   ON CONFLICT (idempotency_key) DO UPDATE

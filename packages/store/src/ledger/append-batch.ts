@@ -1,4 +1,12 @@
-import { bytesColumn, int4, parameterRows, statement, type Transaction } from '@ratatosk/database'
+import {
+  bytesColumn,
+  int4,
+  parameterRows,
+  schema,
+  sql,
+  statement,
+  type Transaction,
+} from '@ratatosk/database'
 import { createNetEffects, isEffectsError, type NetEffects } from '@ratatosk/ledger'
 import { StoreError } from '../errors.js'
 import type { Batch, LedgerEntry } from './types.js'
@@ -11,27 +19,27 @@ const output = { ...reference, output: 'bytea', address: 'bytea' } as const
 // spends never enters the ledger: it goes straight to the spent outputs.
 const append = statement(
   { deleted: int4 },
-  `WITH base AS MATERIALIZED (
+  sql`WITH base AS MATERIALIZED (
     SELECT setval(sequence, nextval(sequence) + $12::integer - 1) - $12::integer AS sequence
-    FROM CAST('ratatosk.accept_sequence' AS regclass) AS sequence
+    FROM CAST('${schema}.accept_sequence' AS regclass) AS sequence
   ), accepted AS (
-    INSERT INTO ratatosk.mempool_transactions (sequence, transaction_id, cbor)
+    INSERT INTO ${schema}.mempool_transactions (sequence, transaction_id, cbor)
     SELECT base.sequence + t.position, t.transaction_id, t.cbor
     FROM base, ${parameterRows({ transaction_id: 'bytea', cbor: 'bytea' })} AS t
   ), spent AS (
-    DELETE FROM ratatosk.mempool_ledger AS ledger
+    DELETE FROM ${schema}.mempool_ledger AS ledger
     USING ${parameterRows({ ...reference, spent_by: 'integer' }, 3)} AS s
     WHERE ledger.transaction_id = s.transaction_id AND ledger.output_index = s.output_index
     RETURNING s.spent_by, ledger.*
   ), produced AS MATERIALIZED (
     SELECT * FROM ${parameterRows({ ...output, made_by: 'integer', spent_by: 'integer' }, 6)} AS p
   ), added AS (
-    INSERT INTO ratatosk.mempool_ledger
+    INSERT INTO ${schema}.mempool_ledger
       (transaction_id, output_index, output, address, sequence)
     SELECT p.transaction_id, p.output_index, p.output, p.address, base.sequence + p.made_by
     FROM base, produced AS p WHERE p.spent_by IS NULL
   ), kept AS (
-    INSERT INTO ratatosk.spent_outputs
+    INSERT INTO ${schema}.spent_outputs
       (spent_by, transaction_id, output_index, output, address, sequence)
     SELECT base.sequence + s.spent_by, s.transaction_id, s.output_index, s.output, s.address, s.sequence
     FROM base, spent AS s
@@ -40,7 +48,7 @@ const append = statement(
       base.sequence + p.made_by
     FROM base, produced AS p WHERE p.spent_by IS NOT NULL
   ), remembered AS (
-    INSERT INTO ratatosk.address_history (address, sequence)
+    INSERT INTO ${schema}.address_history (address, sequence)
     SELECT touched.address, base.sequence + touched.transaction
     FROM base, (
       SELECT address, made_by FROM produced

@@ -6,6 +6,8 @@ import {
   type Connection,
   nullable,
   parameterRows,
+  schema,
+  sql,
   statement,
   toHex,
 } from '@ratatosk/database'
@@ -17,10 +19,10 @@ const step = 5_000
 
 const ledgerState = statement(
   { applied: nullable(bytea), used: bool },
-  `SELECT (SELECT digest FROM ratatosk.genesis) AS applied,
-    EXISTS (SELECT FROM ratatosk.mempool_ledger)
-      OR EXISTS (SELECT FROM ratatosk.mempool_transactions)
-      OR EXISTS (SELECT FROM ratatosk.blocks) AS used`,
+  sql`SELECT (SELECT digest FROM ${schema}.genesis) AS applied,
+    EXISTS (SELECT FROM ${schema}.mempool_ledger)
+      OR EXISTS (SELECT FROM ${schema}.mempool_transactions)
+      OR EXISTS (SELECT FROM ${schema}.blocks) AS used`,
 )
 
 const columns = {
@@ -31,9 +33,9 @@ const columns = {
 } as const
 
 // Each output gets its own sequence, so that an address lists them in the given order.
-const insert = `
-  INSERT INTO ratatosk.mempool_ledger (transaction_id, output_index, output, address, sequence)
-  SELECT transaction_id, output_index, output, address, nextval('ratatosk.accept_sequence')
+const insert = sql`
+  INSERT INTO ${schema}.mempool_ledger (transaction_id, output_index, output, address, sequence)
+  SELECT transaction_id, output_index, output, address, nextval('${schema}.accept_sequence')
   FROM (SELECT * FROM ${parameterRows(columns)} AS o ORDER BY position) AS ordered`
 
 /** Puts the first outputs into an empty ledger, under the ledger's lock; see `Store.applyGenesis`. */
@@ -64,7 +66,7 @@ export async function applyGenesis(
       bytesColumn(part.map(({ address }) => address)),
     ])
   }
-  await connection.execute('INSERT INTO ratatosk.genesis (digest, outputs) VALUES ($1, $2)', [
+  await connection.execute(sql`INSERT INTO ${schema}.genesis (digest, outputs) VALUES ($1, $2)`, [
     digest,
     outputs.length,
   ])

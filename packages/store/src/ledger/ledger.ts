@@ -3,6 +3,8 @@ import {
   type Database,
   int4,
   parameterRows,
+  schema,
+  sql,
   statement,
   type Transaction,
 } from '@ratatosk/database'
@@ -13,19 +15,19 @@ import type { Ledger, LedgerReads } from './types.js'
 
 const outputs = statement(
   { position: int4, output: mempoolLedger.output },
-  `SELECT asked.position, ledger.output
+  sql`SELECT asked.position, ledger.output
   FROM ${parameterRows({ transaction_id: 'bytea', output_index: 'integer' })} AS asked
-  JOIN ratatosk.mempool_ledger AS ledger USING (transaction_id, output_index)`,
+  JOIN ${schema}.mempool_ledger AS ledger USING (transaction_id, output_index)`,
 )
 
 const known = statement(
   { position: int4 },
-  `SELECT asked.position
+  sql`SELECT asked.position
   FROM ${parameterRows({ transaction_id: 'bytea' })} AS asked
   JOIN (
-    SELECT transaction_id FROM ratatosk.mempool_transactions
+    SELECT transaction_id FROM ${schema}.mempool_transactions
     UNION ALL
-    SELECT transaction_id FROM ratatosk.block_transactions
+    SELECT transaction_id FROM ${schema}.block_transactions
   ) AS accepted USING (transaction_id)`,
 )
 

@@ -7,6 +7,8 @@ import {
   keysetPages,
   maxPageRows,
   queryInIndexOrder,
+  schema,
+  sql,
   statement,
   toHex,
 } from '@ratatosk/database'
@@ -23,14 +25,14 @@ const marksPerStatement = 10
 
 const historyPage = statement(
   { sequence: int8, cbor: bytea, complete: bool },
-  `SELECT sequence, cbor, complete FROM (${bounded(
-    `SELECT sequence, COALESCE(mempool.cbor, block.cbor) AS cbor
+  sql`SELECT sequence, cbor, complete FROM (${bounded(
+    sql`SELECT sequence, COALESCE(mempool.cbor, block.cbor) AS cbor
     FROM (
-      SELECT sequence FROM ratatosk.address_history
+      SELECT sequence FROM ${schema}.address_history
       WHERE address = $1 AND sequence > $2 ORDER BY sequence OFFSET $3 LIMIT $4
     ) AS entry
-    LEFT JOIN ratatosk.mempool_transactions AS mempool USING (sequence)
-    LEFT JOIN ratatosk.block_transactions AS block USING (sequence)`,
+    LEFT JOIN ${schema}.mempool_transactions AS mempool USING (sequence)
+    LEFT JOIN ${schema}.block_transactions AS block USING (sequence)`,
     'sequence',
     'cbor',
     '$4',
@@ -40,14 +42,14 @@ const historyPage = statement(
 const entry = { sequence: addressHistory.sequence }
 const newestDrop = statement(
   { number: int8 },
-  'SELECT COALESCE(max(number), 0) AS number FROM ratatosk.dropped_transactions',
+  sql`SELECT COALESCE(max(number), 0) AS number FROM ${schema}.dropped_transactions`,
 )
 const marksAfter = statement(
   entry,
-  `SELECT sequence FROM (
+  sql`SELECT sequence FROM (
     SELECT sequence, row_number() OVER (ORDER BY sequence) AS place
     FROM (
-      SELECT sequence FROM ratatosk.address_history
+      SELECT sequence FROM ${schema}.address_history
       WHERE address = $1 AND sequence > $2 ORDER BY sequence LIMIT ${marksPerStatement * stride}
     ) AS entry
   ) AS counted

@@ -1,4 +1,4 @@
-import { type Connection, keysetPages, type Row, statement } from '@ratatosk/database'
+import { type Connection, keysetPages, type Row, schema, sql, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blocks, blockTransactions } from '../schema/tables.js'
 
@@ -12,9 +12,9 @@ const row = {
 }
 const idsOfBlock = statement(
   row,
-  `SELECT entry.position, entry.transaction_id AS id, block.transactions AS count
-  FROM ratatosk.blocks AS block
-  JOIN ratatosk.block_transactions AS entry ON entry.block_id = block.id
+  sql`SELECT entry.position, entry.transaction_id AS id, block.transactions AS count
+  FROM ${schema}.blocks AS block
+  JOIN ${schema}.block_transactions AS entry ON entry.block_id = block.id
   WHERE block.header_hash = $1 AND block.state IN ('submitted', 'committed', 'mature', 'merged')
     AND entry.position > $2
   ORDER BY entry.position LIMIT ${pageSize}`,

@@ -1,4 +1,4 @@
-import { bytea, type Database, int4, int8, nullable, selectList, statement } from '@ratatosk/database'
+import { bytea, type Database, int4, int8, nullable, schema, selectList, sql, statement } from '@ratatosk/database'
 import type { BlockState } from '@ratatosk/ports'
 import type { OrderedTransaction } from '../blocks/types.js'
 import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
@@ -69,7 +69,10 @@ const blockRow = {
   transactions: blocks.transactions,
 }
 const selectBlock = (rest: string) =>
-  statement(blockRow, `SELECT ${selectList(blockRow)} FROM ratatosk.blocks WHERE state <> 'removed' ${rest}`)
+  statement(
+    blockRow,
+    sql`SELECT ${selectList(blockRow)} FROM ${schema}.blocks WHERE state <> 'removed' ${rest}`,
+  )
 const newest = selectBlock('ORDER BY height DESC LIMIT 1')
 const newestIn = selectBlock('AND state::text = ANY($1::text[]) ORDER BY height DESC LIMIT 1')
 const byHeight = selectBlock('AND height = $1')
@@ -77,8 +80,8 @@ const byHash = selectBlock('AND header_hash = $1')
 
 const size = statement(
   { bytes: int8 },
-  `SELECT COALESCE(sum(octet_length(t.cbor)), 0)::bigint AS bytes
-  FROM ratatosk.blocks AS b JOIN ratatosk.block_transactions AS t ON t.block_id = b.id
+  sql`SELECT COALESCE(sum(octet_length(t.cbor)), 0)::bigint AS bytes
+  FROM ${schema}.blocks AS b JOIN ${schema}.block_transactions AS t ON t.block_id = b.id
   WHERE b.header_hash = $1`,
 )
 
@@ -86,8 +89,8 @@ const ordered = { sequence: int8, id: bytea, cbor: bytea }
 const blockPart = (direction: 'ASC' | 'DESC') =>
   statement(
     ordered,
-    `SELECT t.sequence, t.transaction_id AS id, t.cbor
-    FROM ratatosk.blocks AS b JOIN ratatosk.block_transactions AS t ON t.block_id = b.id
+    sql`SELECT t.sequence, t.transaction_id AS id, t.cbor
+    FROM ${schema}.blocks AS b JOIN ${schema}.block_transactions AS t ON t.block_id = b.id
     WHERE b.header_hash = $1 AND b.state <> 'removed'
     ORDER BY t.position ${direction} OFFSET $2 LIMIT $3`,
   )
@@ -97,11 +100,11 @@ const blockDescending = blockPart('DESC')
 const acceptedPart = (direction: 'ASC' | 'DESC') =>
   statement(
     ordered,
-    `SELECT sequence, id, cbor FROM (
-      (SELECT sequence, transaction_id AS id, cbor FROM ratatosk.mempool_transactions
+    sql`SELECT sequence, id, cbor FROM (
+      (SELECT sequence, transaction_id AS id, cbor FROM ${schema}.mempool_transactions
         WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
       UNION ALL
-      (SELECT sequence, transaction_id AS id, cbor FROM ratatosk.block_transactions
+      (SELECT sequence, transaction_id AS id, cbor FROM ${schema}.block_transactions
         WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
     ) AS accepted ORDER BY sequence ${direction} OFFSET $2 LIMIT $3`,
   )
@@ -111,16 +114,16 @@ const acceptedDescending = acceptedPart('DESC')
 // PostgreSQL knows the length of a value without reading it.
 const count = statement(
   { transactions: int4, bytes: int8 },
-  `SELECT count(*)::integer AS transactions, COALESCE(sum(bytes), 0)::bigint AS bytes FROM (
-    (SELECT octet_length(cbor) AS bytes FROM ratatosk.mempool_transactions WHERE sequence > $1 LIMIT $2)
+  sql`SELECT count(*)::integer AS transactions, COALESCE(sum(bytes), 0)::bigint AS bytes FROM (
+    (SELECT octet_length(cbor) AS bytes FROM ${schema}.mempool_transactions WHERE sequence > $1 LIMIT $2)
     UNION ALL
-    (SELECT octet_length(cbor) AS bytes FROM ratatosk.block_transactions WHERE sequence > $1 LIMIT $2)
+    (SELECT octet_length(cbor) AS bytes FROM ${schema}.block_transactions WHERE sequence > $1 LIMIT $2)
   ) AS accepted`,
 )
 
 const newestSequence = statement(
   { sequence: nullable(int8) },
-  'SELECT max(sequence) AS sequence FROM ratatosk.mempool_transactions',
+  sql`SELECT max(sequence) AS sequence FROM ${schema}.mempool_transactions`,
 )
 
 const place = {
@@ -136,13 +139,13 @@ const transaction = statement(
     cbor: mempoolTransactions.cbor,
     ...place,
   },
-  `SELECT sequence, transaction_id AS id, cbor, NULL::integer AS position, NULL::bigint AS height,
+  sql`SELECT sequence, transaction_id AS id, cbor, NULL::integer AS position, NULL::bigint AS height,
     NULL::bytea AS "headerHash", NULL::bigint AS "endTime"
-  FROM ratatosk.mempool_transactions WHERE transaction_id = $1
+  FROM ${schema}.mempool_transactions WHERE transaction_id = $1
   UNION ALL
   SELECT t.sequence, t.transaction_id AS id, t.cbor, t.position, b.height, b.header_hash AS "headerHash",
     b.end_time AS "endTime"
-  FROM ratatosk.block_transactions AS t JOIN ratatosk.blocks AS b ON b.id = t.block_id
+  FROM ${schema}.block_transactions AS t JOIN ${schema}.blocks AS b ON b.id = t.block_id
   WHERE t.transaction_id = $1`,
 )
 
@@ -154,10 +157,10 @@ const places = statement(
     headerHash: blocks.headerHash,
     endTime: blocks.endTime,
   },
-  `SELECT t.sequence, t.position, b.height, b.header_hash AS "headerHash", b.end_time AS "endTime"
+  sql`SELECT t.sequence, t.position, b.height, b.header_hash AS "headerHash", b.end_time AS "endTime"
   FROM unnest($1::text[]) AS wanted (sequence)
-  JOIN ratatosk.block_transactions AS t ON t.sequence = wanted.sequence::bigint
-  JOIN ratatosk.blocks AS b ON b.id = t.block_id`,
+  JOIN ${schema}.block_transactions AS t ON t.sequence = wanted.sequence::bigint
+  JOIN ${schema}.blocks AS b ON b.id = t.block_id`,
 )
 
 /** Blocks and transactions as a chain. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { DropReason, OrderedTransaction } from '../blocks/types.js'
-import type { Lease } from '../leases.js'
+import type { Lease } from '../leases/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
@@ -74,22 +74,22 @@ describeBackends('changes', (backend) => {
   it('let other parts keep tables of their own in the database', async () => {
     const { database } = test.store
     const schema = `${test.schema}_beside`
-    await database.query(`CREATE SCHEMA ${schema}`)
+    await database.run(`CREATE SCHEMA ${schema}`, [])
     try {
-      await database.query(`CREATE TABLE ${schema}.things (id bytea, number bigint)`)
+      await database.run(`CREATE TABLE ${schema}.things (id bytea, number bigint)`, [])
       await database.transaction(async (connection) => {
-        await connection.query(`INSERT INTO ${schema}.things VALUES ($1, $2)`, [Uint8Array.of(1), 2n])
+        await connection.run(`INSERT INTO ${schema}.things VALUES ($1, $2)`, [Uint8Array.of(1), 2n])
       })
       const failing = database.transaction(async (connection) => {
-        await connection.query(`DELETE FROM ${schema}.things`)
+        await connection.run(`DELETE FROM ${schema}.things`, [])
         throw new Error('stop')
       })
       await expect(failing).rejects.toThrow('stop')
-      expect(await database.query(`SELECT * FROM ${schema}.things`)).toEqual([
+      expect((await database.run(`SELECT * FROM ${schema}.things`, [])).rows).toEqual([
         { id: Uint8Array.of(1), number: 2n },
       ])
     } finally {
-      await database.query(`DROP SCHEMA ${schema} CASCADE`)
+      await database.run(`DROP SCHEMA ${schema} CASCADE`, [])
     }
   })
 })

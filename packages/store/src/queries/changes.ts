@@ -1,4 +1,4 @@
-import { bytea, type Database, int4, int8, nullable, statement } from '@ratatosk/database'
+import { bytea, type Database, int4, int8, nullable, schema, sql, statement } from '@ratatosk/database'
 import type { OrderedTransaction } from '../blocks/types.js'
 import { droppedTransactions, mempoolTransactions } from '../schema/tables.js'
 
@@ -36,22 +36,22 @@ const accepted = statement(
     id: mempoolTransactions.transactionId,
     cbor: mempoolTransactions.cbor,
   },
-  `SELECT sequence, transaction_id AS id, cbor FROM (
-    (SELECT sequence, transaction_id, cbor FROM ratatosk.mempool_transactions WHERE sequence > $1
+  sql`SELECT sequence, transaction_id AS id, cbor FROM (
+    (SELECT sequence, transaction_id, cbor FROM ${schema}.mempool_transactions WHERE sequence > $1
       ORDER BY sequence LIMIT $2)
     UNION ALL
-    (SELECT sequence, transaction_id, cbor FROM ratatosk.block_transactions WHERE sequence > $1
+    (SELECT sequence, transaction_id, cbor FROM ${schema}.block_transactions WHERE sequence > $1
       ORDER BY sequence LIMIT $2)
   ) AS either ORDER BY sequence LIMIT $2`,
 )
 
 const dropped = statement(
   { number: droppedTransactions.number, sequence: nullable(int8), id: nullable(bytea) },
-  `SELECT number, sequence, transaction_id AS id FROM ratatosk.dropped_transactions
+  sql`SELECT number, sequence, transaction_id AS id FROM ${schema}.dropped_transactions
   WHERE number > $1 ORDER BY number LIMIT $2`,
 )
 
-const genesisOutputs = statement({ outputs: int4 }, 'SELECT outputs FROM ratatosk.genesis')
+const genesisOutputs = statement({ outputs: int4 }, sql`SELECT outputs FROM ${schema}.genesis`)
 
 export function openChanges(database: Database): LedgerChanges {
   return {

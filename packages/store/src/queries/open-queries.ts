@@ -1,4 +1,4 @@
-import { type Database, statement } from '@ratatosk/database'
+import { type Database, schema, sql, statement } from '@ratatosk/database'
 import { mempoolTransactions } from '../schema/tables.js'
 import type { Store } from '../store.js'
 import { openHistory } from './address-history.js'
@@ -20,9 +20,9 @@ type Queries = Pick<
 
 const transaction = statement(
   { cbor: mempoolTransactions.cbor },
-  `SELECT cbor FROM ratatosk.mempool_transactions WHERE transaction_id = $1
+  sql`SELECT cbor FROM ${schema}.mempool_transactions WHERE transaction_id = $1
   UNION ALL
-  SELECT cbor FROM ratatosk.block_transactions WHERE transaction_id = $1
+  SELECT cbor FROM ${schema}.block_transactions WHERE transaction_id = $1
   LIMIT 1`,
 )
 

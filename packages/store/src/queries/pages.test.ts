@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Lease } from '../leases.js'
+import type { Lease } from '../leases/types.js'
 import type { LedgerEntry, StoredOutput } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeBackends, describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, describeEveryBackend, flushStatistics, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 
@@ -320,8 +320,7 @@ describeEveryBackend('pages of an address with many rows', (backend) => {
 
   /** Rows and index entries that statements of the store have read so far. */
   async function rowsRead(): Promise<number> {
-    // PostgreSQL otherwise reports them once a second.
-    await store.database.query('SELECT pg_stat_force_next_flush()')
+    await flushStatistics({ ...test, store })
     const [row] = await test.database.query<{ count: bigint }>(
       `SELECT (
         (SELECT sum(seq_tup_read + COALESCE(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = $1)

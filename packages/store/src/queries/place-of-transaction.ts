@@ -1,4 +1,4 @@
-import { type Connection, int4, int8, nullable, type Row, statement } from '@ratatosk/database'
+import { type Connection, int4, int8, nullable, type Row, schema, sql, statement } from '@ratatosk/database'
 import type { TransactionPlace } from '@ratatosk/ports'
 import { blocks, blockTransactions } from '../schema/tables.js'
 
@@ -23,16 +23,16 @@ const row = {
 // One statement, so that a transaction that moves into a block meanwhile is found in one of the two.
 const place = statement(
   row,
-  `SELECT entry.sequence, entry.accepted_at AS "acceptedAt", entry.position, block.height, block.state,
+  sql`SELECT entry.sequence, entry.accepted_at AS "acceptedAt", entry.position, block.height, block.state,
     block.header_hash AS "headerHash", block.end_time AS "endTime",
     block.commit_transaction_id AS "commitTransactionId", block.merge_transaction_id AS "mergeTransactionId"
   FROM (
     SELECT sequence, accepted_at, NULL::integer AS position, NULL::bigint AS block_id
-    FROM ratatosk.mempool_transactions WHERE transaction_id = $1
+    FROM ${schema}.mempool_transactions WHERE transaction_id = $1
     UNION ALL
-    SELECT sequence, accepted_at, position, block_id FROM ratatosk.block_transactions WHERE transaction_id = $1
+    SELECT sequence, accepted_at, position, block_id FROM ${schema}.block_transactions WHERE transaction_id = $1
   ) AS entry
-  LEFT JOIN ratatosk.blocks AS block ON block.id = entry.block_id`,
+  LEFT JOIN ${schema}.blocks AS block ON block.id = entry.block_id`,
 )
 
 /** Where a transaction is; see `Store.placeOf`. */

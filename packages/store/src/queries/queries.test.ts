@@ -1,6 +1,6 @@
 import type { BlockState } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Lease } from '../leases.js'
+import type { Lease } from '../leases/types.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import { describeEveryBackend, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'

@@ -6,7 +6,9 @@ import {
   keysetPages,
   queryInIndexOrder,
   type Row,
+  schema,
   selectList,
+  sql,
   statement,
 } from '@ratatosk/database'
 import type { StoredOutput } from '../ledger/types.js'
@@ -22,17 +24,17 @@ const list = 'sequence, transaction_id, output_index, output'
 
 // Everything that has touched the address so far. Genesis outputs are not in the history, but come before all
 // of it.
-const latest = `COALESCE(
-  (SELECT max(sequence) FROM ratatosk.address_history WHERE address = $1),
-  (SELECT max(sequence) FROM ratatosk.mempool_ledger WHERE address = $1),
+const latest = sql`COALESCE(
+  (SELECT max(sequence) FROM ${schema}.address_history WHERE address = $1),
+  (SELECT max(sequence) FROM ${schema}.mempool_ledger WHERE address = $1),
   0
 )`
 
 const firstPage = statement(
   { ...page, snapshot: int8 },
-  `SELECT ${selectList(row)}, complete, ${latest} AS snapshot
+  sql`SELECT ${selectList(row)}, complete, ${latest} AS snapshot
   FROM (${bounded(
-    `SELECT ${list} FROM ratatosk.mempool_ledger WHERE address = $1`,
+    sql`SELECT ${list} FROM ${schema}.mempool_ledger WHERE address = $1`,
     'sequence, output_index',
     'output',
     String(pageRows),
@@ -44,18 +46,18 @@ const firstPage = statement(
 // touched the address since.
 const nextPage = statement(
   page,
-  `SELECT ${selectList(row)}, complete
+  sql`SELECT ${selectList(row)}, complete
   FROM (${bounded(
-    `(
-      SELECT ${list} FROM ratatosk.mempool_ledger
+    sql`(
+      SELECT ${list} FROM ${schema}.mempool_ledger
       WHERE address = $1 AND sequence <= $2 AND (sequence, output_index) > ($3, $4)
       ORDER BY sequence, output_index LIMIT ${pageRows}
     )
     UNION ALL
     (
       SELECT s.sequence, s.transaction_id, s.output_index, s.output
-      FROM ratatosk.address_history AS since
-      JOIN ratatosk.spent_outputs AS s ON s.spent_by = since.sequence
+      FROM ${schema}.address_history AS since
+      JOIN ${schema}.spent_outputs AS s ON s.spent_by = since.sequence
       WHERE since.address = $1 AND since.sequence > $2 AND s.address = $1 AND s.sequence <= $2
         AND (s.sequence, s.output_index) > ($3, $4)
       ORDER BY s.sequence, s.output_index LIMIT ${pageRows}

@@ -4,6 +4,8 @@ import {
   type Connection,
   int4,
   parameterRows,
+  schema,
+  sql,
   statement,
 } from '@ratatosk/database'
 import type { Json } from '@ratatosk/ledger'
@@ -39,20 +41,20 @@ const columns = {
 // with a new submission of the same bytes, except for bytes that do not decode: nobody can replay those.
 const add = statement(
   { added: int4 },
-  `WITH given AS MATERIALIZED (
+  sql`WITH given AS MATERIALIZED (
     SELECT DISTINCT ON (submission_id) r.*, sha256(cbor) AS digest,
       ${fixedBytes} + octet_length(code) + octet_length(message) + octet_length(details) AS reason_bytes
     FROM ${parameterRows(columns)} AS r
     ORDER BY submission_id, position
   ), fresh AS MATERIALIZED (
-    SELECT unknown.*, nextval('ratatosk.rejection_sequence') AS sequence, clock_timestamp() AS rejected_at
+    SELECT unknown.*, nextval('${schema}.rejection_sequence') AS sequence, clock_timestamp() AS rejected_at
     FROM (
       SELECT * FROM given
-      WHERE NOT EXISTS (SELECT FROM ratatosk.rejected_submissions AS s WHERE s.submission_id = given.submission_id)
+      WHERE NOT EXISTS (SELECT FROM ${schema}.rejected_submissions AS s WHERE s.submission_id = given.submission_id)
       ORDER BY position
     ) AS unknown
   ), submissions AS (
-    INSERT INTO ratatosk.rejected_submissions (submission_id, sequence, digest, rejected_at)
+    INSERT INTO ${schema}.rejected_submissions (submission_id, sequence, digest, rejected_at)
     SELECT submission_id, sequence, digest, rejected_at FROM fresh
   ), newest AS MATERIALIZED (
     SELECT DISTINCT ON (digest) *, (count(*) OVER same)::integer AS count, min(rejected_at) OVER same AS first_rejected_at
@@ -61,9 +63,9 @@ const add = statement(
     ORDER BY digest, sequence DESC
   ), before AS MATERIALIZED (
     SELECT r.cbor IS NOT NULL AS has_cbor, r.cbor_bytes, r.reason_bytes
-    FROM newest JOIN ratatosk.rejections AS r USING (digest)
+    FROM newest JOIN ${schema}.rejections AS r USING (digest)
   ), after AS (
-    INSERT INTO ratatosk.rejections AS r
+    INSERT INTO ${schema}.rejections AS r
       (digest, sequence, submission_id, transaction_id, cbor, cbor_bytes, reason_bytes, attempts, code, message,
         details, submitted_at, rejected_at, first_rejected_at, count)
     SELECT digest, sequence, submission_id, transaction_id, cbor, octet_length(cbor), reason_bytes, attempts, code,
@@ -83,7 +85,7 @@ const add = statement(
       COALESCE((SELECT sum(reason_bytes) FROM after), 0) - COALESCE((SELECT sum(reason_bytes) FROM before), 0)
         + COALESCE((SELECT sum(${submissionBytes}) FROM fresh AS s), 0) AS reason_bytes
   ), used AS (
-    UPDATE ratatosk.rejection_usage AS usage
+    UPDATE ${schema}.rejection_usage AS usage
     SET cbor_bytes = usage.cbor_bytes + change.cbor_bytes, reason_bytes = usage.reason_bytes + change.reason_bytes
     FROM change
     WHERE usage.id = 1

@@ -1,4 +1,13 @@
-import { advisoryLock, bool, type Connection, type Database, int4, statement } from '@ratatosk/database'
+import {
+  advisoryLock,
+  bool,
+  type Connection,
+  type Database,
+  int4,
+  schema,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { submissionBytes } from './add-rejections.js'
 import type { Pruned, Retention } from './types.js'
@@ -8,37 +17,37 @@ const step = 1_000
 
 const due = statement(
   { due: bool },
-  `SELECT usage.cbor_bytes + usage.reason_bytes > $2::bigint OR usage.reason_bytes > $2::bigint / 2
+  sql`SELECT usage.cbor_bytes + usage.reason_bytes > $2::bigint OR usage.reason_bytes > $2::bigint / 2
     OR COALESCE(
-      (SELECT rejected_at FROM ratatosk.rejected_submissions ORDER BY sequence LIMIT 1)
+      (SELECT rejected_at FROM ${schema}.rejected_submissions ORDER BY sequence LIMIT 1)
         < clock_timestamp() - $1::bigint * interval '1 millisecond',
       false
     ) AS due
-  FROM ratatosk.rejection_usage AS usage WHERE usage.id = 1`,
+  FROM ${schema}.rejection_usage AS usage WHERE usage.id = 1`,
 )
 
 // The oldest submissions, with the dead letter of those that are the newest submission of their bytes.
 // `before` sums up what the rows before this one free.
 const forgetSubmissions = statement(
   { forgotten: int4 },
-  `WITH oldest AS MATERIALIZED (
+  sql`WITH oldest AS MATERIALIZED (
     SELECT s.sequence, s.rejected_at, ${submissionBytes} + COALESCE(r.reason_bytes, 0) AS reason_bytes,
       CASE WHEN r.cbor IS NULL THEN 0 ELSE r.cbor_bytes END AS cbor_bytes
-    FROM (SELECT * FROM ratatosk.rejected_submissions ORDER BY sequence LIMIT ${step}) AS s
-    LEFT JOIN ratatosk.rejections AS r ON r.sequence = s.sequence
+    FROM (SELECT * FROM ${schema}.rejected_submissions ORDER BY sequence LIMIT ${step}) AS s
+    LEFT JOIN ${schema}.rejections AS r ON r.sequence = s.sequence
   ), due AS MATERIALIZED (
     SELECT counted.*
     FROM (SELECT *, sum(reason_bytes) OVER (ORDER BY sequence) - reason_bytes AS before FROM oldest) AS counted,
-      ratatosk.rejection_usage AS usage
+      ${schema}.rejection_usage AS usage
     WHERE usage.id = 1
       AND (rejected_at < clock_timestamp() - $1::bigint * interval '1 millisecond'
         OR before < usage.reason_bytes - $2::bigint / 2)
   ), submissions AS (
-    DELETE FROM ratatosk.rejected_submissions AS s USING due WHERE s.sequence = due.sequence
+    DELETE FROM ${schema}.rejected_submissions AS s USING due WHERE s.sequence = due.sequence
   ), letters AS (
-    DELETE FROM ratatosk.rejections AS r USING due WHERE r.sequence = due.sequence
+    DELETE FROM ${schema}.rejections AS r USING due WHERE r.sequence = due.sequence
   ), used AS (
-    UPDATE ratatosk.rejection_usage AS usage
+    UPDATE ${schema}.rejection_usage AS usage
     SET cbor_bytes = usage.cbor_bytes - freed.cbor_bytes, reason_bytes = usage.reason_bytes - freed.reason_bytes
     FROM (SELECT sum(cbor_bytes) AS cbor_bytes, sum(reason_bytes) AS reason_bytes FROM due) AS freed
     WHERE usage.id = 1 AND freed.reason_bytes IS NOT NULL
@@ -48,19 +57,19 @@ const forgetSubmissions = statement(
 
 const dropCbor = statement(
   { dropped: int4 },
-  `WITH oldest AS MATERIALIZED (
+  sql`WITH oldest AS MATERIALIZED (
     SELECT digest, sequence, transaction_id IS NOT NULL AS decodes, cbor_bytes
-    FROM ratatosk.rejections WHERE cbor IS NOT NULL
+    FROM ${schema}.rejections WHERE cbor IS NOT NULL
     ORDER BY (transaction_id IS NOT NULL), sequence LIMIT ${step}
   ), due AS MATERIALIZED (
     SELECT counted.*
     FROM (SELECT *, sum(cbor_bytes) OVER (ORDER BY decodes, sequence) - cbor_bytes AS before FROM oldest) AS counted,
-      ratatosk.rejection_usage AS usage
+      ${schema}.rejection_usage AS usage
     WHERE usage.id = 1 AND before < usage.cbor_bytes + usage.reason_bytes - $1::bigint
   ), letters AS (
-    UPDATE ratatosk.rejections AS r SET cbor = NULL FROM due WHERE r.digest = due.digest
+    UPDATE ${schema}.rejections AS r SET cbor = NULL FROM due WHERE r.digest = due.digest
   ), used AS (
-    UPDATE ratatosk.rejection_usage AS usage SET cbor_bytes = usage.cbor_bytes - freed.cbor_bytes
+    UPDATE ${schema}.rejection_usage AS usage SET cbor_bytes = usage.cbor_bytes - freed.cbor_bytes
     FROM (SELECT sum(cbor_bytes) AS cbor_bytes FROM due) AS freed
     WHERE usage.id = 1 AND freed.cbor_bytes IS NOT NULL
   )

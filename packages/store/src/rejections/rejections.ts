@@ -1,4 +1,15 @@
-import { advisoryLock, bool, type Database, int4, type Row, selectList, statement } from '@ratatosk/database'
+import {
+  advisoryLock,
+  bool,
+  type Database,
+  int4,
+  type Row,
+  type Sql,
+  schema,
+  selectList,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import { getTableColumns } from 'drizzle-orm'
 import { StoreError } from '../errors.js'
 import { rejectedSubmissions, rejectionUsage, rejections as table } from '../schema/tables.js'
@@ -15,37 +26,37 @@ const summaryList = `${selectList(columns)}, cbor IS NOT NULL AS "hasCbor"`
 const rejectionRow = { ...summaryRow, cbor }
 
 const summaries = (rest: string) =>
-  statement(summaryRow, `SELECT ${summaryList} FROM ratatosk.rejections ${rest}`)
+  statement(summaryRow, sql`SELECT ${summaryList} FROM ${schema}.rejections ${rest}`)
 const newest = summaries('ORDER BY sequence DESC LIMIT $1')
 const older = summaries('WHERE sequence < $2 ORDER BY sequence DESC LIMIT $1')
 
-const ofSubmission = '(SELECT digest FROM ratatosk.rejected_submissions WHERE submission_id = $1)'
-const one = (rest: string) =>
-  statement(rejectionRow, `SELECT ${summaryList}, cbor FROM ratatosk.rejections ${rest}`)
-const bySubmission = one(`WHERE digest = ${ofSubmission}`)
+const ofSubmission = sql`(SELECT digest FROM ${schema}.rejected_submissions WHERE submission_id = $1)`
+const one = (rest: Sql | string) =>
+  statement(rejectionRow, sql`SELECT ${summaryList}, cbor FROM ${schema}.rejections ${rest}`)
+const bySubmission = one(sql`WHERE digest = ${ofSubmission}`)
 const byTransaction = one('WHERE transaction_id = $1 ORDER BY sequence DESC LIMIT 1')
 
 const rejectedAmong = statement(
   { submissionId: rejectedSubmissions.submissionId },
-  `SELECT submission_id AS "submissionId" FROM ratatosk.rejected_submissions WHERE submission_id = ANY($1::text[])`,
+  sql`SELECT submission_id AS "submissionId" FROM ${schema}.rejected_submissions WHERE submission_id = ANY($1::text[])`,
 )
 
-const markReplayed = `
-  UPDATE ratatosk.rejections SET replayed_at = clock_timestamp(), replayed_as = $2 WHERE digest = ${ofSubmission}`
+const markReplayed = sql`
+  UPDATE ${schema}.rejections SET replayed_at = clock_timestamp(), replayed_as = $2 WHERE digest = ${ofSubmission}`
 
 // Submissions of the same bytes other than these two stay until retention forgets them: nothing refers to
 // them.
 const remove = statement(
   { removed: int4 },
-  `WITH letter AS (
-    DELETE FROM ratatosk.rejections WHERE digest = ${ofSubmission}
+  sql`WITH letter AS (
+    DELETE FROM ${schema}.rejections WHERE digest = ${ofSubmission}
     RETURNING submission_id, reason_bytes, CASE WHEN cbor IS NULL THEN 0 ELSE cbor_bytes END AS cbor_bytes
   ), submissions AS (
-    DELETE FROM ratatosk.rejected_submissions AS s
+    DELETE FROM ${schema}.rejected_submissions AS s
     USING letter WHERE s.submission_id = $1 OR s.submission_id = letter.submission_id
     RETURNING ${submissionBytes} AS bytes
   ), used AS (
-    UPDATE ratatosk.rejection_usage AS usage
+    UPDATE ${schema}.rejection_usage AS usage
     SET cbor_bytes = usage.cbor_bytes - letter.cbor_bytes,
       reason_bytes = usage.reason_bytes - letter.reason_bytes - (SELECT sum(bytes) FROM submissions)
     FROM letter
@@ -55,7 +66,10 @@ const remove = statement(
 )
 
 const usageRow = { cborBytes: rejectionUsage.cborBytes, reasonBytes: rejectionUsage.reasonBytes }
-const usage = statement(usageRow, `SELECT ${selectList(usageRow)} FROM ratatosk.rejection_usage WHERE id = 1`)
+const usage = statement(
+  usageRow,
+  sql`SELECT ${selectList(usageRow)} FROM ${schema}.rejection_usage WHERE id = 1`,
+)
 
 /**
  * The {@link Rejections} of a schema.

@@ -1,4 +1,4 @@
-import { bytea, type Database, selectList, statement } from '@ratatosk/database'
+import { bytea, type Database, schema, selectList, sql, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { resubmissions } from '../schema/tables.js'
 import type { Removal, Resubmissions } from './types.js'
@@ -7,12 +7,12 @@ const { sequence, transactionId, headerHash, height, removedAt, submissionId } =
 
 const waiting = statement(
   { sequence, id: transactionId, cbor: bytea },
-  `SELECT ${selectList({ sequence, id: transactionId })}, cbor
-  FROM ratatosk.resubmissions WHERE cbor IS NOT NULL ORDER BY sequence LIMIT $1`,
+  sql`SELECT ${selectList({ sequence, id: transactionId })}, cbor
+  FROM ${schema}.resubmissions WHERE cbor IS NOT NULL ORDER BY sequence LIMIT $1`,
 )
 
-const queued = `
-  UPDATE ratatosk.resubmissions AS waiting
+const queued = sql`
+  UPDATE ${schema}.resubmissions AS waiting
   SET cbor = NULL, submission_id = given.submission_id, queued_at = clock_timestamp()
   FROM unnest($1::bigint[], $2::text[]) AS given (sequence, submission_id)
   WHERE waiting.sequence = given.sequence AND waiting.cbor IS NOT NULL`
@@ -20,10 +20,10 @@ const queued = `
 const removal = { headerHash, height, removedAt, submissionId }
 const ofTransaction = statement(
   removal,
-  `SELECT ${selectList(removal)} FROM ratatosk.resubmissions WHERE transaction_id = $1 ORDER BY sequence DESC`,
+  sql`SELECT ${selectList(removal)} FROM ${schema}.resubmissions WHERE transaction_id = $1 ORDER BY sequence DESC`,
 )
 
-const forget = 'DELETE FROM ratatosk.resubmissions WHERE cbor IS NULL AND queued_at < $1::timestamptz'
+const forget = sql`DELETE FROM ${schema}.resubmissions WHERE cbor IS NULL AND queued_at < $1::timestamptz`
 
 /** See {@link Resubmissions}. */
 export function openResubmissions(database: Database): Resubmissions {

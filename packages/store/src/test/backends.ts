@@ -139,6 +139,12 @@ function raw(executor: Executor): Pick<RawDatabase, 'query'> {
   }
 }
 
+/** Makes PostgreSQL's statistics current on every connection; otherwise each reports once a second. */
+export async function flushStatistics({ store, driver }: TestStore): Promise<void> {
+  const connections = [store.database, store.database, store.database, store.database, driver, driver]
+  await Promise.all(connections.map((each) => each.run('SELECT pg_stat_force_next_flush()', [])))
+}
+
 export function randomSchema(): string {
   return `test_${randomBytes(8).toString('hex')}`
 }

@@ -1,5 +1,5 @@
 import type { Block, NewBlock } from '../blocks/types.js'
-import type { Lease } from '../leases.js'
+import type { Lease } from '../leases/types.js'
 import type { Store } from '../store.js'
 import { bytes, idOf } from './transactions.js'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Leases } from './leases.js'
-import { describeEveryBackend, type TestStore } from './test/backends.js'
+import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import type { Leases } from './types.js'
 
 const hour = 3_600_000
 

@@ -1,37 +1,16 @@
-import { advisoryLock, type Connection, selectList, statement, type Transaction } from '@ratatosk/database'
-import { StoreError } from './errors.js'
-import { leases } from './schema/tables.js'
-
-/** The right of one process at a time to do a job. */
-export interface Lease {
-  /** The job. */
-  readonly name: string
-  /** The process that holds the lease, for logs. */
-  readonly holder: string
-  /** Fencing token: greater than that of every earlier lease of this name. */
-  readonly token: bigint
-  /** By the database's clock. */
-  readonly expiresAt: Date
-}
-
-/** Leases expire by the database's clock alone. */
-export interface Leases {
-  /**
-   * Acquires the lease if it is free or expired. `undefined`: another holder has it.
-   *
-   * @param holder names the process in logs
-   * @param ttlMs how long the lease lasts, in whole milliseconds from 1
-   */
-  acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>
-  /**
-   * Extends the lease to `ttlMs` from now. `undefined`: it has expired or was taken, and its work must stop.
-   */
-  renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>
-  /** The lease that is held under this name now. `undefined`: it is free. */
-  current(name: string): Promise<Lease | undefined>
-  /** Frees the lease. False: it was no longer held. */
-  release(lease: Lease): Promise<boolean>
-}
+import {
+  advisoryLock,
+  type Connection,
+  schema,
+  selectList,
+  sql,
+  statement,
+  type Transaction,
+} from '@ratatosk/database'
+import { StoreError } from '../errors.js'
+import { leases } from '../schema/tables.js'
+import { keepRenewed } from './keep-renewed.js'
+import type { Lease, Leases } from './types.js'
 
 /** SQL for the time at which a lease of so many milliseconds, taken now, expires. */
 export const expiry = (ttl: string) => `clock_timestamp() + ${ttl}::bigint * interval '1 millisecond'`
@@ -41,7 +20,7 @@ const row = { name, holder, token, expiresAt }
 
 const acquire = statement(
   row,
-  `INSERT INTO ratatosk.leases AS lease (name, holder, token, expires_at)
+  sql`INSERT INTO ${schema}.leases AS lease (name, holder, token, expires_at)
   VALUES ($1, $2, 1, ${expiry('$3')})
   ON CONFLICT (name) DO UPDATE
   SET holder = excluded.holder, token = lease.token + 1, expires_at = ${expiry('$3')}
@@ -51,29 +30,29 @@ const acquire = statement(
 
 const renew = statement(
   row,
-  `UPDATE ratatosk.leases SET expires_at = ${expiry('$3')}
+  sql`UPDATE ${schema}.leases SET expires_at = ${expiry('$3')}
   WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp()
   RETURNING ${selectList(row)}`,
 )
 
 const current = statement(
   row,
-  `SELECT ${selectList(row)} FROM ratatosk.leases WHERE name = $1 AND expires_at > clock_timestamp()`,
+  sql`SELECT ${selectList(row)} FROM ${schema}.leases WHERE name = $1 AND expires_at > clock_timestamp()`,
 )
 
-const release = `
-  UPDATE ratatosk.leases SET expires_at = clock_timestamp()
+const release = sql`
+  UPDATE ${schema}.leases SET expires_at = clock_timestamp()
   WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp()`
 
-const hold = statement(
+const isHeld = statement(
   { token },
-  `SELECT token FROM ratatosk.leases
+  sql`SELECT token FROM ${schema}.leases
   WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp() FOR SHARE`,
 )
 
 /** The {@link Leases} of a schema. */
 export function openLeases(connection: Connection): Leases {
-  return {
+  const own: Leases = {
     async acquire(name, holder, ttlMs) {
       const [lease] = await connection.query(acquire, [name, holder, checkedTtl(ttlMs)])
       return lease
@@ -92,7 +71,14 @@ export function openLeases(connection: Connection): Leases {
     async release({ name, token }) {
       return (await connection.execute(release, [name, token])) > 0
     },
+
+    async hold(name, holder, ttlMs) {
+      const requestedAt = performance.now()
+      const lease = await own.acquire(name, holder, ttlMs)
+      return lease && keepRenewed(own, lease, ttlMs, requestedAt + ttlMs)
+    },
   }
+  return own
 }
 
 /**
@@ -101,10 +87,10 @@ export function openLeases(connection: Connection): Leases {
  *
  * @throws StoreError `STORE_LEASE_LOST`
  */
-export async function holdLease(transaction: Transaction, { name, token }: Lease): Promise<void> {
+export async function requireLease(transaction: Transaction, { name, token }: Lease): Promise<void> {
   // The lease is checked after the lock was acquired, because waiting for the lock takes time.
   await advisoryLock(transaction, 'blocks')
-  const held = await transaction.query(hold, [name, token])
+  const held = await transaction.query(isHeld, [name, token])
   if (held.length === 0) {
     throw new StoreError('STORE_LEASE_LOST', `The lease ${name} has expired or another process has taken it`)
   }
