@@ -13,6 +13,6 @@ export {
 } from './genesis/wallets.js'
 export { type DevnetApisOptions, devnetApis } from './plugin/devnet-apis.js'
 export { createMemoryStore } from './store/memory-store.js'
-export { createSqlStore, type SqlConnection, type SqlStoreOptions } from './store/sql-store.js'
+export { createSqlStore, type SqlStoreOptions } from './store/sql-store.js'
 export type * from './store/types.js'
 export type * from './types.js'

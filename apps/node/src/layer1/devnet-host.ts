@@ -1,5 +1,6 @@
 import cors from '@fastify/cors'
-import { createDevnet, createSqlStore, type Devnet, devnetApis, type SqlConnection } from '@ratatosk/devnet'
+import { createDevnet, createSqlStore, type Devnet, devnetApis } from '@ratatosk/devnet'
+import type { Store } from '@ratatosk/store'
 import { fastify } from 'fastify'
 import type { Logger } from 'pino'
 import { ClosingStack } from '../closing-stack.js'
@@ -16,19 +17,19 @@ export interface HostedDevnet {
 export interface HostOptions {
   readonly settings: Settings
   /** Database that holds the chain. */
-  readonly connection: SqlConnection
+  readonly database: Store['database']
   /** Serve the HTTP APIs even without DEVNET_PORT, for other processes. */
   readonly served: boolean
   readonly log: Logger
 }
 
 /** Opens the devnet whose chain is in a database, or starts a new chain there. */
-export async function hostDevnet({ settings, connection, served, log }: HostOptions): Promise<HostedDevnet> {
+export async function hostDevnet({ settings, database, served, log }: HostOptions): Promise<HostedDevnet> {
   const { DATABASE_SCHEMA, DEVNET_PORT, HOST } = settings
   const closing = new ClosingStack()
   try {
     const devnet = await createDevnet({
-      store: createSqlStore({ connection, schema: `${DATABASE_SCHEMA}_devnet` }),
+      store: createSqlStore({ database, schema: `${DATABASE_SCHEMA}_devnet` }),
       onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
     })
     closing.defer(() => devnet.close())

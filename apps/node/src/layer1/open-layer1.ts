@@ -4,7 +4,6 @@ import {
   createKupmiosLayer1,
   type Layer1,
 } from '@ratatosk/layer1'
-import pg from 'pg'
 import type { NodeContext } from '../context.js'
 import { duties } from '../roles.js'
 import { maskedUrl } from '../settings/read.js'
@@ -36,16 +35,16 @@ export async function openLayer1(context: NodeContext, storage: Storage): Promis
     default:
       return storage.embedded === undefined
         ? openSharedDevnet(context, storage)
-        : openEmbeddedDevnet(context, storage.embedded)
+        : openEmbeddedDevnet(context, storage.store)
   }
 }
 
 /** An embedded store belongs to one process, and so does its devnet. */
 async function openEmbeddedDevnet(
   { settings, log, closing }: NodeContext,
-  { pglite }: NonNullable<Storage['embedded']>,
+  { database }: Storage['store'],
 ): Promise<OpenedLayer1> {
-  const hosted = await hostDevnet({ settings, connection: pglite, served: false, log })
+  const hosted = await hostDevnet({ settings, database, served: false, log })
   closing.defer(() => hosted.close())
   const where = hosted.url === undefined ? '' : ` at ${hosted.url}`
   return { layer1: createDevnetLayer1(hosted.devnet), place: `devnet in this process${where}` }
@@ -57,12 +56,9 @@ async function openSharedDevnet(
   { store }: Storage,
 ): Promise<OpenedLayer1> {
   const mayHost = duties[settings.NODE_ROLE].sequences
-  const pool = mayHost ? new pg.Pool({ connectionString: settings.DATABASE_URL, max: 2 }) : undefined
-  pool?.on('error', (err) => log.warn({ err }, 'The devnet lost a connection to the database'))
-  if (pool !== undefined) closing.defer(() => pool.end())
   const shared = new SharedDevnet({
     leases: store.leases,
-    host: pool && (() => hostDevnet({ settings, connection: pool, served: true, log })),
+    host: mayHost ? () => hostDevnet({ settings, database: store.database, served: true, log }) : undefined,
     network: network.layer1,
     log,
   })

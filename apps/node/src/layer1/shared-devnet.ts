@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBlockfrostLayer1, createDevnetLayer1, type Layer1, Layer1Error } from '@ratatosk/layer1'
-import type { Lease, Store } from '@ratatosk/store'
+import type { HeldLease, Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
 import type { Layer1Network } from '../network/network.js'
 import type { HostedDevnet } from './devnet-host.js'
@@ -9,7 +9,7 @@ import type { HostedDevnet } from './devnet-host.js'
 const hostLease = 'devnet'
 const addressLease = 'devnet-address'
 const leaseMs = 6000
-const renewEveryMs = 2000
+const takeOverEveryMs = 2000
 /** How long a call waits for a host that is starting. */
 const hostTimeoutMs = 5000
 const hostPollMs = 100
@@ -32,8 +32,8 @@ export class SharedDevnet {
   readonly #abort = new AbortController()
   #hosted: { readonly devnet: HostedDevnet; readonly layer1: Layer1 } | undefined
   #remote: { readonly url: string; readonly layer1: Layer1 } | undefined
-  #leases: Lease[] = []
-  #renewing: Promise<void> = Promise.resolve()
+  #leases: HeldLease[] = []
+  #hosting: Promise<void> = Promise.resolve()
 
   /** The devnet as a layer 1; each call goes to the process that hosts it at that time. */
   readonly layer1: Layer1
@@ -61,8 +61,8 @@ export class SharedDevnet {
 
   /** Hosts the devnet, or watches the process that does. */
   async start(): Promise<void> {
-    await this.#hostOrRenew()
-    this.#renewing = this.#keepHosting()
+    await this.#hostUnlessLost()
+    this.#hosting = this.#keepHosting()
   }
 
   /** URL of the devnet's APIs; undefined while no process hosts it. */
@@ -88,24 +88,30 @@ export class SharedDevnet {
 
   async close(): Promise<void> {
     this.#abort.abort()
-    await this.#renewing
+    await this.#hosting
     await this.#stepDown()
   }
 
   async #keepHosting(): Promise<void> {
     while (!this.#abort.signal.aborted) {
-      await pause(renewEveryMs, this.#abort.signal)
-      if (this.#abort.signal.aborted) return
-      await this.#hostOrRenew()
+      const { signal } = this.#abort
+      const lost = this.#leases.map((lease) => lease.lost)
+      await pause(takeOverEveryMs, AbortSignal.any([signal, ...lost]))
+      if (signal.aborted) return
+      await this.#hostUnlessLost()
     }
   }
 
-  async #hostOrRenew(): Promise<void> {
+  /** Steps down if a lease is lost; hosts the devnet if no other process does. */
+  async #hostUnlessLost(): Promise<void> {
     const { host, log } = this.#options
     if (host === undefined) return
     try {
       if (this.#hosted === undefined) await this.#takeOver(host)
-      else await this.#renew()
+      else if (this.#leases.some(({ lost }) => lost.aborted)) {
+        log.warn('Lost the lease on the devnet: another process hosts it')
+        await this.#stepDown()
+      }
     } catch (err) {
       log.warn({ err }, 'This process failed to host the devnet; it retries')
     }
@@ -113,13 +119,13 @@ export class SharedDevnet {
 
   async #takeOver(host: () => Promise<HostedDevnet>): Promise<void> {
     const { leases, log } = this.#options
-    const lease = await leases.acquire(hostLease, String(process.pid), leaseMs)
+    const lease = await leases.hold(hostLease, String(process.pid), leaseMs)
     if (lease === undefined) return
     this.#leases = [lease]
     try {
       const devnet = await host()
       this.#hosted = { devnet, layer1: createDevnetLayer1(devnet.devnet) }
-      const address = await leases.acquire(addressLease, devnet.url ?? '', leaseMs)
+      const address = await leases.hold(addressLease, devnet.url ?? '', leaseMs)
       if (address === undefined) throw new Error('The lease of the previous host has not expired')
       this.#leases.push(address)
       log.info({ devnet: devnet.url }, 'This process hosts the devnet')
@@ -129,19 +135,12 @@ export class SharedDevnet {
     }
   }
 
-  async #renew(): Promise<void> {
-    const renewed = await Promise.all(this.#leases.map((lease) => this.#options.leases.renew(lease, leaseMs)))
-    if (renewed.every((lease) => lease !== undefined)) return
-    this.#options.log.warn('Lost the lease on the devnet: another process hosts it')
-    await this.#stepDown()
-  }
-
   async #stepDown(): Promise<void> {
     const [hosted, leases] = [this.#hosted, this.#leases]
     this.#hosted = undefined
     this.#leases = []
     await hosted?.devnet.close()
-    await Promise.allSettled(leases.map((lease) => this.#options.leases.release(lease)))
+    await Promise.allSettled(leases.map((lease) => lease.release()))
   }
 
   #remoteAt(url: string): Layer1 {

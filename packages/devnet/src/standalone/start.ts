@@ -1,4 +1,5 @@
 import cors from '@fastify/cors'
+import { openPGlite } from '@ratatosk/database'
 import fastify from 'fastify'
 import { createDevnet } from '../create-devnet.js'
 import { testWallets } from '../genesis/wallets.js'
@@ -45,7 +46,7 @@ async function openStore(
   if (directory === undefined) return { store: createMemoryStore(), close: async () => {} }
   const { PGlite } = await import('@electric-sql/pglite')
   const pglite = await PGlite.create(directory)
-  return { store: createSqlStore({ connection: pglite }), close: () => pglite.close() }
+  return { store: createSqlStore({ database: openPGlite(pglite) }), close: () => pglite.close() }
 }
 
 function bannerOf(devnet: Devnet, url: string, dataDirectory: string | undefined): string {

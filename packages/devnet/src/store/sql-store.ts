@@ -1,97 +1,107 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { DevnetError } from '../errors.js'
+import {
+  bytea,
+  bytesColumn,
+  type Computed,
+  inSchema,
+  int4,
+  int8,
+  parameterRows,
+  quoteSchema,
+  type SharedDriver,
+  schema,
+  sql,
+  statement,
+  text,
+} from '@ratatosk/database'
 import type { DevnetStore } from './types.js'
-
-/** A PostgreSQL connection: a `Pool` of `pg`, a PGlite instance, or anything with the same `query`. */
-export interface SqlConnection {
-  /** Runs one statement with `$1`-style parameters. */
-  query(statement: string, parameters?: unknown[]): Promise<{ rows: unknown[] }>
-}
 
 /** Options of {@link createSqlStore}. */
 export interface SqlStoreOptions {
-  readonly connection: SqlConnection
+  /** `openPGlite` and `openPostgres` of `@ratatosk/database` open one. */
+  readonly database: SharedDriver
   /** Database schema for the tables, created if missing: a lower-case identifier. Default `devnet`. */
   readonly schema?: string
 }
 
-/** Text and integers only: drivers disagree about other types. */
-interface BlockRow {
-  readonly height: number
-  readonly slot: string
-  readonly hash: string
-  readonly previous: string
-  readonly transactions: readonly string[]
-}
+const createTables = [
+  sql`CREATE SCHEMA IF NOT EXISTS ${schema}`,
+  sql`CREATE TABLE IF NOT EXISTS ${schema}.genesis (
+    singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+    hash text NOT NULL
+  )`,
+  sql`CREATE TABLE IF NOT EXISTS ${schema}.blocks (
+    height integer PRIMARY KEY,
+    slot bigint NOT NULL,
+    hash bytea NOT NULL,
+    previous bytea NOT NULL,
+    transactions json NOT NULL
+  )`,
+  sql`CREATE TABLE IF NOT EXISTS ${schema}.transactions (
+    hash bytea PRIMARY KEY,
+    cbor bytea NOT NULL,
+    sequence bigint NOT NULL
+  )`,
+]
 
-interface TransactionRow {
-  readonly hash: string
-  readonly cbor: string
-  readonly sequence: string
-}
+const recordGenesis = sql`INSERT INTO ${schema}.genesis (hash) VALUES ($1) ON CONFLICT DO NOTHING`
+const recordedGenesis = statement({ hash: text }, sql`SELECT hash FROM ${schema}.genesis`)
+
+const ids: Computed<readonly string[]> = { sqlType: 'json' }
+const everyBlock = statement(
+  { height: int4, slot: int8, hash: bytea, previous: bytea, transactions: ids },
+  sql`SELECT height, slot, hash, previous, transactions FROM ${schema}.blocks ORDER BY height`,
+)
+const everyTransaction = statement(
+  { hash: bytea, cbor: bytea, sequence: int8 },
+  sql`SELECT hash, cbor, sequence FROM ${schema}.transactions ORDER BY sequence`,
+)
+
+const insertTransaction = sql`INSERT INTO ${schema}.transactions (hash, cbor, sequence) VALUES ($1, $2, $3)`
+
+const deleteTransactions = (first: number) => sql`
+  DELETE FROM ${schema}.transactions
+  WHERE hash IN (SELECT hash FROM ${parameterRows({ hash: 'bytea' }, first)} AS dropped)`
+
+const insertBlock = sql`
+  WITH dropped AS (${deleteTransactions(6)}), pruned AS (
+    DELETE FROM ${schema}.blocks WHERE height = $7 AND json_array_length(transactions) = 0
+  )
+  INSERT INTO ${schema}.blocks (height, slot, hash, previous, transactions) VALUES ($1, $2, $3, $4, $5::json)`
+
+const deleteBlocks = sql`
+  WITH dropped AS (${deleteTransactions(2)}) DELETE FROM ${schema}.blocks WHERE height > $1`
 
 /**
- * Keeps the chain in PostgreSQL or PGlite. Every change is a single statement and therefore atomic without a
- * transaction on the connection.
+ * Keeps the chain in PostgreSQL or PGlite. Every change is a single statement and therefore atomic.
  *
- * @throws {DevnetError} `DEVNET_CONFIGURATION` if the schema name is not a lower-case identifier
+ * @throws {DatabaseError} `DATABASE_CONFIGURATION` if the schema name is not a lower-case identifier
  * @example
  * ```ts
- * const store = createSqlStore({ connection: await PGlite.create('.ratatosk/devnet') })
+ * const store = createSqlStore({ database: openPGlite(await PGlite.create('.ratatosk/devnet')) })
  * ```
  */
-export function createSqlStore({ connection, schema = 'devnet' }: SqlStoreOptions): DevnetStore {
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw new DevnetError(
-      'DEVNET_CONFIGURATION',
-      `Invalid schema name "${schema}": use lower-case letters, digits and underscores`,
-    )
-  }
-
-  async function rows<Row>(statement: string, parameters: unknown[] = []): Promise<Row[]> {
-    return (await connection.query(statement, parameters)).rows as Row[]
-  }
-
-  async function createTables(): Promise<void> {
-    await rows(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-    await rows(`CREATE TABLE IF NOT EXISTS ${schema}.genesis (
-      singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
-      hash text NOT NULL
-    )`)
-    await rows(`CREATE TABLE IF NOT EXISTS ${schema}.blocks (
-      height integer PRIMARY KEY,
-      slot bigint NOT NULL,
-      hash bytea NOT NULL,
-      previous bytea NOT NULL,
-      transactions json NOT NULL
-    )`)
-    await rows(`CREATE TABLE IF NOT EXISTS ${schema}.transactions (
-      hash bytea PRIMARY KEY,
-      cbor bytea NOT NULL,
-      sequence bigint NOT NULL
-    )`)
-  }
+export function createSqlStore(options: SqlStoreOptions): DevnetStore {
+  const database = inSchema(options.database, quoteSchema(options.schema ?? 'devnet'))
 
   return {
     async open(genesis) {
-      await createTables()
-      await rows(`INSERT INTO ${schema}.genesis (hash) VALUES ($1) ON CONFLICT DO NOTHING`, [genesis])
-      const [recorded] = await rows<{ hash: string }>(`SELECT hash FROM ${schema}.genesis`)
-      const blocks = await rows<BlockRow>(
-        `SELECT height, slot::text, encode(hash, 'hex') AS hash, encode(previous, 'hex') AS previous, transactions
-         FROM ${schema}.blocks ORDER BY height`,
-      )
-      const transactions = await rows<TransactionRow>(
-        `SELECT encode(hash, 'hex') AS hash, encode(cbor, 'hex') AS cbor, sequence::text
-         FROM ${schema}.transactions ORDER BY sequence`,
-      )
+      for (const table of createTables) await database.execute(table)
+      await database.execute(recordGenesis, [genesis])
+      const [recorded] = await database.query(recordedGenesis)
+      const blocks = await database.query(everyBlock)
+      const transactions = await database.query(everyTransaction)
       return {
         genesis: recorded?.hash ?? genesis,
         chain: {
-          blocks: blocks.map((block) => ({ ...block, slot: BigInt(block.slot) })),
+          blocks: blocks.map(({ hash, previous, ...block }) => ({
+            ...block,
+            hash: toHex(hash),
+            previous: toHex(previous),
+          })),
           transactions: transactions.map(({ hash, cbor, sequence }) => ({
-            hash,
-            cbor: fromHex(cbor),
+            hash: toHex(hash),
+            cbor,
             sequence: Number(sequence),
           })),
         },
@@ -99,46 +109,23 @@ export function createSqlStore({ connection, schema = 'devnet' }: SqlStoreOption
     },
 
     async addTransaction({ hash, cbor, sequence }) {
-      await rows(
-        `INSERT INTO ${schema}.transactions (hash, cbor, sequence) VALUES (decode($1, 'hex'), decode($2, 'hex'), $3)`,
-        [hash, toHex(cbor), sequence],
-      )
+      await database.execute(insertTransaction, [fromHex(hash), cbor, sequence])
     },
 
     async addBlock({ height, slot, hash, previous, transactions }, { dropped, prunable }) {
-      await rows(
-        `WITH dropped AS (
-           DELETE FROM ${schema}.transactions WHERE hash IN (${hashesIn('$6')})
-         ), pruned AS (
-           DELETE FROM ${schema}.blocks WHERE height = $7 AND json_array_length(transactions) = 0
-         )
-         INSERT INTO ${schema}.blocks (height, slot, hash, previous, transactions)
-         VALUES ($1, $2, decode($3, 'hex'), decode($4, 'hex'), $5::text::json)`,
-        [
-          height,
-          String(slot),
-          hash,
-          previous,
-          JSON.stringify(transactions),
-          JSON.stringify(dropped),
-          prunable,
-        ],
-      )
+      await database.execute(insertBlock, [
+        height,
+        slot,
+        fromHex(hash),
+        fromHex(previous),
+        JSON.stringify(transactions),
+        bytesColumn(dropped.map(fromHex)),
+        prunable,
+      ])
     },
 
     async removeBlocks(above, dropped) {
-      await rows(
-        `WITH dropped AS (
-           DELETE FROM ${schema}.transactions WHERE hash IN (${hashesIn('$2')})
-         )
-         DELETE FROM ${schema}.blocks WHERE height > $1`,
-        [above, JSON.stringify(dropped)],
-      )
+      await database.execute(deleteBlocks, [above, bytesColumn(dropped.map(fromHex))])
     },
   }
-}
-
-/** Turns a JSON array of hex hashes into rows: drivers disagree about bytea arrays. */
-function hashesIn(parameter: string): string {
-  return `SELECT decode(value, 'hex') FROM json_array_elements_text(${parameter}::text::json)`
 }

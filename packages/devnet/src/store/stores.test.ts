@@ -1,5 +1,5 @@
+import { openPGlite, openPostgres } from '@ratatosk/database'
 import { createPGlite, databaseUrl, inDatabase, randomName, whyMissing } from '@ratatosk/test-kit'
-import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDevnet } from '../create-devnet.js'
 import { draft } from '../test/draft.js'
@@ -14,21 +14,21 @@ const clock = { now: () => Date.UTC(2025, 0, 2) }
 const withoutPostgres = await whyMissing('PostgreSQL')
 
 const pglite = await createPGlite()
-const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 })
+const postgres = openPostgres({ url: databaseUrl, maxConnections: 2 })
 const schemas: string[] = []
 afterAll(async () => {
   await pglite.close()
-  await pool.end()
+  await postgres.close()
   for (const schema of schemas) await inDatabase(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
 })
 
 const stores: Readonly<Record<string, () => DevnetStore>> = {
   memory: createMemoryStore,
-  PGlite: () => createSqlStore({ connection: pglite, schema: randomName() }),
+  PGlite: () => createSqlStore({ database: openPGlite(pglite), schema: randomName() }),
   PostgreSQL: () => {
     const schema = randomName()
     schemas.push(schema)
-    return createSqlStore({ connection: pool, schema })
+    return createSqlStore({ database: postgres, schema })
   },
 }
 
