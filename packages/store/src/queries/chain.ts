@@ -1,4 +1,14 @@
-import { bytea, type Database, int4, int8, nullable, schema, selectList, sql, statement } from '@ratatosk/database'
+import {
+  bytea,
+  type Database,
+  int4,
+  int8,
+  nullable,
+  schema,
+  selectList,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import type { BlockState } from '@ratatosk/ports'
 import type { OrderedTransaction } from '../blocks/types.js'
 import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
