@@ -50,7 +50,8 @@ async function checkBlocks(store, wanted) {
   const blocks = await store.blocks.unmerged()
   const ids = new Set()
   for (const { headerHash } of blocks) {
-    for (const id of await store.blockTransactions(headerHash)) ids.add(Buffer.from(id).toString('hex'))
+    for await (const page of store.blockTransactionPages(headerHash))
+      for (const id of page) ids.add(Buffer.from(id).toString('hex'))
   }
   const counted = blocks.reduce((sum, { transactions }) => sum + transactions, 0)
   if (blocks.some(({ state }) => state !== 'committed') || counted !== wanted || ids.size !== wanted) {

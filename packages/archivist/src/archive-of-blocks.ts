@@ -19,11 +19,11 @@ export interface NodeBlocks {
   byHash(headerHash: Uint8Array): Promise<NodeBlock | undefined>
   byHeight(height: bigint): Promise<NodeBlock | undefined>
   range(from: bigint, to: bigint): Promise<readonly NodeBlock[]>
-  /** CBOR of transactions in block order: at most `limit`, starting at position `after`. */
+  /** Transactions in block order: at most `limit`, after the first `offset`. */
   transactionsOf(
     headerHash: Uint8Array,
-    page: { readonly after: number; readonly limit: number },
-  ): Promise<readonly Uint8Array[]>
+    part: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly { readonly cbor: Uint8Array }[]>
 }
 
 /** Options of {@link archiveOfBlocks}. */
@@ -55,8 +55,9 @@ export function archiveOfBlocks(blocks: NodeBlocks, options: ArchiveOfBlocksOpti
   async function* derive({ headerHash, transactions }: NodeBlock): AsyncGenerator<Uint8Array, void> {
     const derivation = createDerivation()
     async function* transactionCbors(): AsyncGenerator<Uint8Array, void> {
-      for (let after = 0; after < transactions; after += pageSize) {
-        for (const cbor of await blocks.transactionsOf(headerHash, { after, limit: pageSize })) {
+      for (let offset = 0; offset < transactions; offset += pageSize) {
+        const part = { offset, limit: pageSize }
+        for (const { cbor } of await blocks.transactionsOf(headerHash, part)) {
           derivation.add(cbor)
           yield cbor
         }

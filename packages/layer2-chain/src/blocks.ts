@@ -1,17 +1,11 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import type { ChainBlock, ChainTransaction, ChainView, ListPart, Place, Tip } from '@ratatosk/chain-apis'
 import { decodeTransaction, type SlotConfig, slotToTime, timeToSlot } from '@ratatosk/ledger'
-import type {
-  ChainQueries,
-  OrderedTransaction,
-  SequencePart,
-  ChainBlock as StoredBlock,
-} from '@ratatosk/store'
+import type { Block, OrderedTransaction, SequencePart, Store } from '@ratatosk/store'
 import { type Finality, genesisTip, type Head, openHash, readHead, tipOf } from './finality.js'
 
 /** Source of the blocks of a view. */
-export interface BlockSource {
-  readonly chain: ChainQueries
+export interface BlockSource extends Pick<Store, 'blocks' | 'chain'> {
   readonly slots: SlotConfig
   /** POSIX milliseconds. */
   readonly now: () => number
@@ -37,8 +31,8 @@ const headerHashHex = /^[0-9a-f]{56}$/
 const transactionIdHex = /^[0-9a-f]{64}$/
 
 /** Reads the closed blocks of a finality from the store, and adds the open block that follows them. */
-export function viewBlocks(finality: Finality, { chain, slots, now }: BlockSource): ViewBlocks {
-  const head = () => readHead(chain, finality, slots)
+export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: BlockSource): ViewBlocks {
+  const head = () => readHead(blocks, finality, slots)
   const currentSlot = () => timeToSlot(slots, BigInt(Math.floor(now())))
 
   function openTip({ tip }: Head): Tip {
@@ -64,8 +58,9 @@ export function viewBlocks(finality: Finality, { chain, slots, now }: BlockSourc
     }
   }
 
-  async function closedBlock(block: StoredBlock | undefined, newest: Head): Promise<ChainBlock | undefined> {
-    if (block === undefined || Number(block.height) > newest.tip.height) return undefined
+  async function closedBlock(block: Block | undefined, newest: Head): Promise<ChainBlock | undefined> {
+    if (block === undefined || block.state === 'removed') return undefined
+    if (Number(block.height) > newest.tip.height) return undefined
     const tip = tipOf(block, slots)
     return {
       ...tip,
@@ -81,7 +76,7 @@ export function viewBlocks(finality: Finality, { chain, slots, now }: BlockSourc
     if (typeof at === 'number') {
       if (at === newest.tip.height + 1) return openBlock(newest)
       if (at < 1 || at > newest.tip.height) return undefined
-      return closedBlock(await chain.byHeight(BigInt(at)), newest)
+      return closedBlock(await blocks.byHeight(BigInt(at)), newest)
     }
     if (!headerHashHex.test(at)) return undefined
     if (at === openHash(newest.tip.hash)) return openBlock(newest)
@@ -89,7 +84,7 @@ export function viewBlocks(finality: Finality, { chain, slots, now }: BlockSourc
     const { block } = newest
     if (block !== undefined && at === openHash(toHex(block.previousHeaderHash)))
       return closedBlock(block, newest)
-    return closedBlock(await chain.byHash(fromHex(at)), newest)
+    return closedBlock(await blocks.byHash(fromHex(at)), newest)
   }
 
   async function placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place> {
@@ -122,7 +117,7 @@ export function viewBlocks(finality: Finality, { chain, slots, now }: BlockSourc
         return finality === 'accepted' ? acceptedAfter(newest.lastSequence, part) : []
       const block = await blockAt(hash)
       if (block === undefined || block.open) return []
-      const transactions = await chain.transactionsOf(fromHex(block.hash), sequencePart(part))
+      const transactions = await blocks.transactionsOf(fromHex(block.hash), sequencePart(part))
       return transactions.map(toChainTransaction)
     },
     async transaction(hash) {

@@ -1,11 +1,12 @@
 import { fromHex } from '@ratatosk/cbor'
 import type { ChainChange, ChainView, Tip } from '@ratatosk/chain-apis'
-import type { ChainQueries } from '@ratatosk/store'
+import type { Store } from '@ratatosk/store'
 import { genesisTip, type Head } from './finality.js'
 
 interface Watched {
   head(): Promise<Head>
-  readonly chain: Pick<ChainQueries, 'newestSequence' | 'byHash'>
+  readonly blocks: Pick<Store['blocks'], 'byHash'>
+  readonly chain: Pick<Store['chain'], 'newestSequence'>
 }
 
 /** Poll interval in milliseconds. */
@@ -17,7 +18,7 @@ const maxSeen = 2_160
  * Emits changes of a view; polls its newest block and the mempool while there are listeners, once for all of
  * them.
  */
-export function watchChanges({ head, chain }: Watched): ChainView['subscribe'] {
+export function watchChanges({ head, blocks, chain }: Watched): ChainView['subscribe'] {
   const listeners = new Set<(change: ChainChange) => void>()
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> | undefined
@@ -67,8 +68,8 @@ export function watchChanges({ head, chain }: Watched): ChainView['subscribe'] {
   async function isOnChain({ height, hash }: Tip, tip: Tip): Promise<boolean> {
     if (height === 0) return true
     if (height > tip.height) return false
-    const block = await chain.byHash(fromHex(hash))
-    return block !== undefined && Number(block.height) === height
+    const block = await blocks.byHash(fromHex(hash))
+    return block !== undefined && block.state !== 'removed' && Number(block.height) === height
   }
 
   function remember(tip: Tip): void {

@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Tip } from '@ratatosk/chain-apis'
 import { blake2b224, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
-import type { BlockPosition, ChainBlock, ChainQueries } from '@ratatosk/store'
+import type { Block, BlockPosition, Store } from '@ratatosk/store'
 
 /**
  * The part of the ledger that a view shows.
@@ -28,7 +28,7 @@ export interface Head {
   /** Accept sequence of its last transaction; 0 for genesis. */
   readonly lastSequence: bigint
   /** The block; undefined for genesis. */
-  readonly block: ChainBlock | undefined
+  readonly block: Block | undefined
 }
 
 /** Stands for the block before the first one, as in its header: 56 hex digits. */
@@ -36,11 +36,11 @@ export const genesisHash = '00'.repeat(28)
 export const genesisTip: Tip = { height: 0, slot: 0n, hash: genesisHash }
 
 export async function readHead(
-  chain: Pick<ChainQueries, 'newest'>,
+  blocks: Pick<Store['blocks'], 'newest'>,
   finality: Finality,
   slots: SlotConfig,
 ): Promise<Head> {
-  const block = await chain.newest(states[finality])
+  const block = await blocks.newest(states[finality])
   if (block === undefined) return { tip: genesisTip, lastSequence: 0n, block }
   return { tip: tipOf(block, slots), lastSequence: block.lastSequence, block }
 }

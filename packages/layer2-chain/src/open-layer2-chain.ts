@@ -21,7 +21,7 @@ import { createSubmissions, readTransaction, type SubmissionsOptions } from './s
 /** Options of {@link openLayer2Chain}. */
 export interface Layer2ChainOptions extends SubmissionsOptions {
   readonly store: SubmissionsOptions['store'] &
-    Pick<Store, 'chain'> & { readonly ledger: Pick<Store['ledger'], 'outputs'> }
+    Pick<Store, 'blocks' | 'chain'> & { readonly ledger: Pick<Store['ledger'], 'outputs'> }
   /** Follows acceptance in the store. */
   readonly index: ReadIndex & Pick<LedgerIndex, 'wake'>
   /** Runs the scripts of transactions that are evaluated. */
@@ -68,8 +68,8 @@ function openView(
   submit: ReturnType<typeof createSubmissions>['submit'],
 ): ChainView {
   const { store, index, evaluator, parameters, slots } = options
-  const { chain } = store
-  const { head, placesOf, ...blocks } = viewBlocks(finality, { chain, slots, now: options.now })
+  const { blocks, chain } = store
+  const { head, placesOf, ...reads } = viewBlocks(finality, { blocks, chain, slots, now: options.now })
 
   async function pendingOutputs(keys: readonly string[]): Promise<UtxoView> {
     const references = keys.flatMap((key) => readReference(key) ?? [])
@@ -90,7 +90,7 @@ function openView(
     genesisHash,
     maxBlockSize: options.maxBlockSize,
     securityParameter: options.securityParameter,
-    ...blocks,
+    ...reads,
     ...indexedReads(finality, index, chain, { head, placesOf }),
     pendingOutputs,
     // No transaction of layer 2 may register a stake credential.
@@ -113,6 +113,6 @@ function openView(
         throw error
       }
     },
-    subscribe: watchChanges({ head, chain }),
+    subscribe: watchChanges({ head, blocks, chain }),
   }
 }

@@ -1,5 +1,6 @@
 import { blake2b256, scriptHash } from '@ratatosk/ledger'
 import type { AcceptedTransaction, DropReason } from '@ratatosk/store'
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IndexError } from './errors.js'
 import { dumpIndex, unspentOf } from './test/dump.js'
@@ -314,7 +315,7 @@ for (const backend of backends) {
       await accept({ inputs: [input(8)], outputs: [{ address: alice }] })
       await world.store.database.run(`DELETE FROM "${schema()}".outputs WHERE address = $1`, [alice])
       const spend = transactionOf({
-        inputs: [(await world.store.utxosAt(alice))[0]!.reference],
+        inputs: [(await collect(world.store.utxoPages(alice)))[0]!.reference],
         outputs: [{ address: script }],
       })
       await world.store.withLedger((ledger) => ledger.apply({ transactions: [spend] }))

@@ -123,7 +123,7 @@ export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOpt
       ? transactionKey(place.position)
       : encodeOutputReference({ transactionId: id, index: 0 })
     const { root, value, proof } = await maps.prove(toHex(block.headerHash), key, {
-      transactions: () => store.blocks.transactionsOf(block.headerHash),
+      transactions: async () => (await store.blocks.transactionsOf(block.headerHash)).map(({ cbor }) => cbor),
       producers,
       genesis: genesisEntries,
     })

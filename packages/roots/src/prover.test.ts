@@ -65,7 +65,8 @@ async function build(blocks: number, size: number) {
         }
         return undefined
       },
-      transactionsOf: async (hash: Uint8Array) => (await chain.byHash(hash))?.cbors ?? [],
+      transactionsOf: async (hash: Uint8Array) =>
+        ((await chain.byHash(hash))?.cbors ?? []).map((cbor) => ({ cbor })),
     },
   } as unknown as ProverOptions['store']
   const roots: ProverOptions['roots'] = {

@@ -2,7 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import { endOfTurn } from '@ratatosk/contracts'
 import { type OutputReference, slotToTime, type ValidityInterval } from '@ratatosk/ledger'
 import { openRoots, type Roots } from '@ratatosk/roots'
-import { outputsOf, signed } from '@ratatosk/test-kit'
+import { collect, outputsOf, signed } from '@ratatosk/test-kit'
 import { describe, expect, test } from 'vitest'
 import { refundAddress } from './blocks/merge-blocks.js'
 import { expectAgreement, until } from './test/agreement.js'
@@ -26,7 +26,7 @@ describe.concurrent.each(Object.entries(openers))('%s', (_, open) => {
     expect(await sequencer.run('commit')).toEqual({ kind: 'nothing-to-commit' })
     const sent = transfers(3)
     await accept(store, sent)
-    const before = await store.history(user.address, { limit: 100, offset: 0 })
+    const before = await collect(store.historyPages(user.address, { limit: 100, offset: 0 }))
     expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 3 })
     const [block] = (await queueOf(chain.layer1)).blocks
     expect(toHex((await store.blocks.newest())!.headerHash)).toBe(block?.headerHash)
@@ -36,7 +36,7 @@ describe.concurrent.each(Object.entries(openers))('%s', (_, open) => {
       kind: 'merged',
       headerHash: block?.headerHash,
     })
-    expect(await store.history(user.address, { limit: 100, offset: 0 })).toEqual(before)
+    expect(await collect(store.historyPages(user.address, { limit: 100, offset: 0 }))).toEqual(before)
     const queue = await queueOf(chain.layer1)
     expect(queue.blocks).toEqual([])
     expect(toHex(queue.roots[0]!.datum.state.utxoRoot)).toBe(toHex(await roots.root()))
@@ -143,16 +143,16 @@ test.concurrent('drops what has expired with its descendants, and waits for what
   const fine = pay(b!, { invalidBefore: now - 100n, invalidHereafter: now + 1_000_000n })
   const early = pay(c!, { invalidBefore: now + 1_000_000n })
   const after = pay(d!)
-  const before = await store.utxosAt(user.address)
+  const before = await collect(store.utxoPages(user.address))
   await accept(store, [expired, fine, child, early, after])
   expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 1 })
 
   const [block] = await store.blocks.range(1n, 9n)
-  expect(await store.blocks.transactionsOf(block!.headerHash)).toEqual([fine.cbor])
+  expect((await store.blocks.transactionsOf(block!.headerHash)).map(({ cbor }) => cbor)).toEqual([fine.cbor])
   expect((await store.blocks.oldest(9)).map(({ cbor }) => cbor)).toEqual([early.cbor, after.cbor])
   await expectAgreement(store, chain.layer1, roots, [fine, early, after])
   // The output that the expired one spent is back; its own are gone.
-  const left = await store.utxosAt(user.address)
+  const left = await collect(store.utxoPages(user.address))
   expect(left).toHaveLength(before.length)
   expect(left).toContainEqual(before[0])
   for (const [{ id }, code] of [

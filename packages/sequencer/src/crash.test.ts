@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chain, fundsOf, keyOf } from '@ratatosk/test-kit'
+import { chain, collect, fundsOf, keyOf } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
 import { accept } from './test/accept.js'
 import { everythingMerged, until } from './test/agreement.js'
@@ -62,7 +62,7 @@ test(`sequencers killed at each of ${steps.length} steps, and ${crashes} times a
       child.send(step)
       if (!beginning.includes(step)) {
         // Into a ledger that has its genesis.
-        await until(async () => (await store.utxosAt(key.address)).length > 0)
+        await until(async () => (await collect(store.utxoPages(key.address))).length > 0)
         await give(2)
       }
     }

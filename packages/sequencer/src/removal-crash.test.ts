@@ -3,7 +3,7 @@ import { fromHex } from '@ratatosk/cbor'
 import { openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { removeBlock } from '@ratatosk/protocol'
-import { chain, fundsOf, keyOf } from '@ratatosk/test-kit'
+import { chain, collect, fundsOf, keyOf } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
 import { accept } from './test/accept.js'
 import { until } from './test/agreement.js'
@@ -40,7 +40,7 @@ test(`sequencers killed at each of ${steps.length} steps after a block was remov
   let next = 0
   let active = await start(next++)
   let standby = start(next++)
-  await until(async () => (await store.utxosAt(key.address)).length > 0)
+  await until(async () => (await collect(store.utxoPages(key.address))).length > 0)
   for (const [place, transaction] of sent.entries()) {
     await accept(store, [transaction])
     await until(async () => (await store.blocks.byHeight(BigInt(place + 1)))?.state === 'committed')

@@ -85,7 +85,7 @@ test('the ledger is as before an invalid block, byte for byte, and an honest ope
   await accept(store, sent.slice(3 + successors, 5 + successors))
   const invalid = (await store.blocks.byHeight(3n))!
   const accused = {
-    transactions: await store.blocks.transactionsOf(invalid.headerHash),
+    transactions: (await store.blocks.transactionsOf(invalid.headerHash)).map(({ cbor }) => cbor),
     before: lying.at(decodeHeader(invalid.header).prevUtxosRoot),
     after: lying.at(invalid.utxosRoot),
     keys: [ghost.key],

@@ -6,13 +6,7 @@ export type { HeldLease, Lease, Leases } from './leases/types.js'
 export type * from './ledger/types.js'
 export { openStore } from './open-store.js'
 export type * from './options.js'
-export type {
-  BlockPlace,
-  BlockPosition,
-  ChainBlock,
-  ChainQueries,
-  SequencePart,
-} from './queries/chain.js'
+export type { BlockPlace, BlockPosition, ChainQueries } from './queries/chain.js'
 export type * from './queries/changes.js'
 export type { AcceptedPlace } from './queries/place-of-transaction.js'
 export type * from './rejections/types.js'

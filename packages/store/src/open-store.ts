@@ -44,7 +44,7 @@ import { storeDriver, toStoreError } from './store-driver.js'
  *
  * @example
  * const store = await openStore({ pglite: await PGlite.create('.ratatosk/store') })
- * await store.utxosAt(address)
+ * for await (const outputs of store.utxoPages(address)) console.log(outputs)
  * await store.close()
  */
 export async function openStore(options: StoreOptions): Promise<Store> {

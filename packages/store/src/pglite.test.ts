@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { createPGlite } from '@ratatosk/test-kit'
+import { collect, createPGlite } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from './open-store.js'
 import { entry, outputOf, transaction, walletOf } from './test/transactions.js'
@@ -35,7 +35,10 @@ describe('a PGlite with a data directory', () => {
       expect(await store.transaction(payment.id)).toEqual(payment.cbor)
       const next = transaction('next', [outputOf('payment')], [alice])
       await store.withLedger((ledger) => ledger.apply({ transactions: [next] }))
-      expect(await store.history(bob.address, { limit: 10, offset: 0 })).toEqual([payment.cbor, next.cbor])
+      expect(await collect(store.historyPages(bob.address, { limit: 10, offset: 0 }))).toEqual([
+        payment.cbor,
+        next.cbor,
+      ])
     })
   })
 
@@ -77,7 +80,7 @@ describe('a given PGlite', () => {
       const first = await openStore({ pglite, schema: 'first' })
       const second = await openStore({ pglite, schema: 'second' })
       await first.applyGenesis(genesis)
-      expect(await second.utxosAt(alice.address)).toEqual([])
+      expect(await collect(second.utxoPages(alice.address))).toEqual([])
       await Promise.all([
         first.withLedger((ledger) => ledger.apply({ transactions: [payment] })),
         second.applyGenesis(genesis),
@@ -87,7 +90,7 @@ describe('a given PGlite', () => {
       await first.close()
       expect(await late).toEqual([true])
       await expect(first.ping()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
-      expect(await second.utxosAt(alice.address)).toHaveLength(1)
+      expect(await collect(second.utxoPages(alice.address))).toHaveLength(1)
       expect((await pglite.query<{ n: number }>('SELECT 1 AS n')).rows).toEqual([{ n: 1 }])
     } finally {
       await pglite.close()

@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { inspect } from 'node:util'
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from './open-store.js'
 import type { Store } from './store.js'
@@ -78,7 +79,7 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
       expect(await store.transaction(payment.id)).toBeUndefined()
     }
     await store.withLedger((ledger) => ledger.apply({ transactions: [payment] }))
-    expect(await store.utxosAt(bob.address)).toHaveLength(1)
+    expect(await collect(store.utxoPages(bob.address))).toHaveLength(1)
   })
 
   it('keeps other processes waiting only from the lock on, and refuses what they have changed before it', async () => {
@@ -105,7 +106,7 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
       })
       await waiting
       expect(events).toEqual(['applied', 'other'])
-      expect(await store.utxosAt(bob.address)).toHaveLength(1)
+      expect(await collect(store.utxoPages(bob.address))).toHaveLength(1)
     } finally {
       await other.close()
     }
@@ -126,8 +127,8 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
     })
     await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(ended).toBe(true)
-    expect(await store.utxosAt(alice.address)).toHaveLength(1)
-    expect(await store.history(alice.address, { limit: 10, offset: 0 })).toEqual([])
+    expect(await collect(store.utxoPages(alice.address))).toHaveLength(1)
+    expect(await collect(store.historyPages(alice.address, { limit: 10, offset: 0 }))).toEqual([])
   })
 
   it('is replaced when it is lost while idle', async () => {

@@ -28,8 +28,6 @@ export interface Store {
    * or was dropped, reset or removed.
    */
   placeOf(id: Uint8Array): Promise<AcceptedPlace | undefined>
-  /** All of {@link Store.utxoPages} in memory: for addresses known to have few outputs. */
-  utxosAt(address: Uint8Array): Promise<StoredOutput[]>
   /**
    * The unspent outputs at exactly this address, in order of acceptance, at the time of the first page: later
    * pages do not see what happens meanwhile. Pages have at most 128 outputs and 256 KiB of CBOR. Nothing
@@ -41,8 +39,6 @@ export interface Store {
    * for await (const outputs of store.utxoPages(address)) send(outputs)
    */
   utxoPages(address: Uint8Array): AsyncIterable<readonly StoredOutput[]>
-  /** All of {@link Store.historyPages} in memory. */
-  history(address: Uint8Array, page: Page): Promise<Uint8Array[]>
   /**
    * CBOR of each transaction that spends from or pays to the address, once, oldest first. Commit and merge do
    * not change it, and new transactions come at its end. Pages have at most 500 transactions and 256 KiB.
@@ -51,8 +47,6 @@ export interface Store {
    * @throws StoreError `STORE_INVALID_ARGUMENT`
    */
   historyPages(address: Uint8Array, page: Page): AsyncIterable<readonly Uint8Array[]>
-  /** All of {@link Store.blockTransactionPages} in memory. */
-  blockTransactions(headerHash: Uint8Array): Promise<Uint8Array[]>
   /**
    * Transaction ids in block order, in pages of at most 2,000. None for a block that is unknown, removed or
    * not yet sent to layer 1.

@@ -1,5 +1,6 @@
 export { keyOf, outputOf, type TestKey } from '@ratatosk/fixtures'
 export { type BreakableProxy, breakableProxy } from './breakable-proxy.js'
+export { collect } from './collect.js'
 export { logOf } from './log.js'
 export { genesisOf, midgardMissing, midgardTransactions } from './midgard.js'
 export { type OwnPostgres, ownPostgres } from './own-postgres.js'

@@ -191,8 +191,9 @@ export class SourceChain {
     return this.blocks.filter(({ height }) => height >= from && height <= to)
   }
 
-  async transactionsOf(hash: Uint8Array, { after, limit }: { after: number; limit: number }) {
+  async transactionsOf(hash: Uint8Array, { offset, limit }: { offset: number; limit: number }) {
     this.reads++
-    return (await this.byHash(hash))?.cbors.slice(after, after + limit) ?? []
+    const { cbors = [] } = (await this.byHash(hash)) ?? {}
+    return cbors.slice(offset, offset + limit).map((cbor) => ({ cbor }))
   }
 }

@@ -1,4 +1,4 @@
-import { documentFees, genesisOf, midgardMissing, midgardTransactions } from '@ratatosk/test-kit'
+import { collect, documentFees, genesisOf, midgardMissing, midgardTransactions } from '@ratatosk/test-kit'
 import { describe, expect, test } from 'vitest'
 import { allRejections, countAccepted, historyOf, run, shuffled } from './test/running-worker.js'
 import { openers } from './test/services.js'
@@ -25,7 +25,7 @@ describe.skipIf(midgardMissing !== undefined)("Midgard's signed transactions", (
       expect(
         (await historyOf(store, genesis.address)).map((cbor) => Buffer.from(cbor).toString('hex')),
       ).toEqual(first.map(({ cbor }) => Buffer.from(cbor).toString('hex')))
-      const [tip, ...others] = await store.utxosAt(genesis.address)
+      const [tip, ...others] = await collect(store.utxoPages(genesis.address))
       expect(others).toEqual([])
       expect(Buffer.from(tip!.reference.transactionId).toString('hex')).toBe(first.at(-1)!.id)
 
@@ -37,7 +37,7 @@ describe.skipIf(midgardMissing !== undefined)("Midgard's signed transactions", (
       expect(new Set(rejections.map(({ code, attempts }) => `${code} ${attempts}`))).toEqual(
         new Set(['BadInputsUTxO 5']),
       )
-      expect(await store.utxosAt(genesis.address)).toEqual([tip])
+      expect(await collect(store.utxoPages(genesis.address))).toEqual([tip])
     })
 
     test('all are accepted in any order', { timeout }, async (context) => {

@@ -1,4 +1,4 @@
-import { chain, freeOfCharge, fundsOf, keyOf, outputsOf } from '@ratatosk/test-kit'
+import { chain, collect, freeOfCharge, fundsOf, keyOf, outputsOf } from '@ratatosk/test-kit'
 import { expect, type TestContext, test } from 'vitest'
 import type { ValidationWorkerOptions } from './index.js'
 import { minting, withCostModel } from './test/minting.js'
@@ -87,7 +87,7 @@ test('a failing script makes a dead letter with its trace; transactions that dep
     details: [{ details: { failures: [{ message: 'the script failed', logs: ['not today'] }] } }],
   })
   expect(rejections.find(({ submissionId }) => submissionId === orphan)).toBeDefined()
-  expect((await store.utxosAt(key.address)).length).toBe(funds.length)
+  expect((await collect(store.utxoPages(key.address))).length).toBe(funds.length)
 })
 
 test('retries scripts that cannot be run, without rejecting the transaction', async (context) => {

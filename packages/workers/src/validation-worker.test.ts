@@ -4,6 +4,7 @@ import {
   acceptedOf,
   breakableProxy,
   chain,
+  collect,
   databaseUrl,
   fundsOf,
   keyOf,
@@ -67,10 +68,10 @@ describe.each(Object.entries(openers))('validation on %s', (_name, open) => {
     await store.applyGenesis(funds)
     await submit(transfers)
     await drained()
-    const utxos = await store.utxosAt(key.address)
+    const utxos = await collect(store.utxoPages(key.address))
     await submit(transfers)
     await drained()
-    expect(await store.utxosAt(key.address)).toEqual(utxos)
+    expect(await collect(store.utxoPages(key.address))).toEqual(utxos)
     expect(worker.stats()).toMatchObject({ accepted: 40, known: 40, rejected: 0 })
   })
 
@@ -242,7 +243,9 @@ test('several workers share a queue and a store', async (context) => {
   await workers[0]!.submit(links)
   await workers[0]!.drained()
   expect(await countAccepted(services.store, links)).toBe(200)
-  expect(await services.store.history(key.address, { limit: 1000, offset: 0 })).toHaveLength(200)
+  expect(await collect(services.store.historyPages(key.address, { limit: 1000, offset: 0 }))).toHaveLength(
+    200,
+  )
 })
 
 describe('a full batch is validated before the ledger is locked', () => {

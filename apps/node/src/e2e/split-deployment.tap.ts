@@ -1,4 +1,5 @@
 import { openStore, type Store } from '@ratatosk/store'
+import { collect } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { bothBackends, temporaryDirectory } from '../test/backends.js'
@@ -72,7 +73,8 @@ t.test(
     const blocks = await store.blocks.unmerged()
     const hashes = new Set<string>()
     for (const { headerHash } of blocks) {
-      for (const id of await store.blockTransactions(headerHash)) hashes.add(Buffer.from(id).toString('hex'))
+      for (const id of await collect(store.blockTransactionPages(headerHash)))
+        hashes.add(Buffer.from(id).toString('hex'))
     }
     t.equal(hashes.size, transfers.length, 'each transaction is in one block')
     t.ok(transfers.every(({ hash }) => hashes.has(hash)))

@@ -112,7 +112,7 @@ async function ledgerOf({ blocks }: Store): Promise<ReadonlyMap<string, string>>
   const places = new Map<string, string>()
   for (const { id } of await blocks.oldest(1000)) places.set(Buffer.from(id).toString('hex'), 'mempool')
   for (const { headerHash, state } of await blocks.range(1n, 1000n)) {
-    for (const cbor of await blocks.transactionsOf(headerHash)) {
+    for (const { cbor } of await blocks.transactionsOf(headerHash)) {
       places.set(Buffer.from(transactionOf(numberOf(cbor)).id).toString('hex'), state)
     }
   }

@@ -2,7 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import { createDevnet, type Devnet } from '@ratatosk/devnet'
 import { createDevnetLayer1 } from '@ratatosk/layer1'
 import { decodeTransactionOutput } from '@ratatosk/ledger'
-import { documentFees, slots } from '@ratatosk/test-kit'
+import { collect, documentFees, slots } from '@ratatosk/test-kit'
 import type { WalletKeys } from '@ratatosk/transaction'
 import { onTestFinished } from 'vitest'
 import { createLayer1FaucetWallet } from '../layer1-wallet.js'
@@ -93,7 +93,7 @@ export function layer2Of(
       }),
     include: async () => {},
     async paidTo(keys) {
-      const outputs = await store.utxosAt(keys.address.bytes)
+      const outputs = await collect(store.utxoPages(keys.address.bytes))
       return outputs.map(({ output }) => decodeTransactionOutput(output).value.lovelace)
     },
   }

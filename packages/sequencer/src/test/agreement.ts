@@ -49,7 +49,7 @@ export async function expectAgreement(
 
   const placed: string[] = []
   for (const { headerHash } of blocks) {
-    placed.push(...(await store.blocks.transactionsOf(headerHash)).map(toHex))
+    placed.push(...(await store.blocks.transactionsOf(headerHash)).map(({ cbor }) => toHex(cbor)))
   }
   placed.push(...(await store.blocks.oldest(100_000)).map(({ cbor }) => toHex(cbor)))
   expect(placed).toEqual(accepted.map(({ cbor }) => toHex(cbor)))

@@ -1,4 +1,5 @@
 import type { BlockState } from '@ratatosk/ports'
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
@@ -38,13 +39,13 @@ describeEveryBackend('changing blocks', (backend) => {
     const one = await store.blocks.build(planned, lease)
     expect(one).toEqual({ ...planned, height: 1n, state: 'built', builtAt: expect.any(Date) })
     expect(await store.blocks.newest()).toEqual(one)
-    expect(await store.blocks.transactionsOf(one.headerHash)).toEqual(cborOf(0, 4))
+    expect((await store.blocks.transactionsOf(one.headerHash)).map(({ cbor }) => cbor)).toEqual(cborOf(0, 4))
     expect(await waiting()).toEqual(cborOf(4, 6))
 
     const two = await buildBlock(store, lease, 'two', 100)
     expect(two).toMatchObject({ height: 2n, previousHeaderHash: one.headerHash, transactions: 2 })
     expect(await store.blocks.waiting(10)).toBe(0)
-    expect(await store.history(alice.address, everything)).toEqual(cborOf(0, 6))
+    expect(await collect(store.historyPages(alice.address, everything))).toEqual(cborOf(0, 6))
   })
 
   it('counts what waits, up to a limit and after a sequence number', async () => {
@@ -156,19 +157,21 @@ describeEveryBackend('changing blocks', (backend) => {
     await store.blocks.setState([built[0]!.headerHash], 'merged', lease)
     const late = transaction('late', [outputOf('5')], [alice])
     await store.withLedger((ledger) => ledger.apply({ transactions: [late] }))
-    const unspent = await store.utxosAt(alice.address)
+    const unspent = await collect(store.utxoPages(alice.address))
 
     const removed = await store.blocks.returnToMempool(2n, lease)
     expect(removed).toEqual(built.slice(1).map((block) => ({ ...block, state: 'removed' })))
     expect(await waiting()).toEqual([...cborOf(2, 6), late.cbor])
     expect(await store.blocks.newest()).toMatchObject({ height: 1n, state: 'merged' })
     expect(await store.blocks.byHash(built[2]!.headerHash)).toEqual(removed[1])
-    expect(await store.utxosAt(alice.address)).toEqual(unspent)
-    expect(await store.history(alice.address, everything)).toEqual([...cborOf(0, 6), late.cbor])
+    expect(await collect(store.utxoPages(alice.address))).toEqual(unspent)
+    expect(await collect(store.historyPages(alice.address, everything))).toEqual([...cborOf(0, 6), late.cbor])
 
     const again = await buildBlock(store, lease, 'two again', 3)
     expect(again).toMatchObject({ height: 2n, firstSequence: removed[0]!.firstSequence, transactions: 3 })
-    expect(await store.blocks.transactionsOf(again.headerHash)).toEqual(cborOf(2, 5))
+    expect((await store.blocks.transactionsOf(again.headerHash)).map(({ cbor }) => cbor)).toEqual(
+      cborOf(2, 5),
+    )
   })
 
   it('never removes merged blocks', async () => {
@@ -191,7 +194,7 @@ describeEveryBackend('changing blocks', (backend) => {
     await store.blocks.returnToMempool(1n, lease)
     expect(await store.blocks.revive(one!.headerHash, lease)).toEqual({ ...one, state: 'committed' })
     expect(await store.blocks.revive(two!.headerHash, lease)).toEqual({ ...two, state: 'committed' })
-    expect(await store.blocks.transactionsOf(two!.headerHash)).toEqual(cborOf(2, 4))
+    expect((await store.blocks.transactionsOf(two!.headerHash)).map(({ cbor }) => cbor)).toEqual(cborOf(2, 4))
     expect(await waiting()).toEqual(cborOf(4, 6))
   })
 

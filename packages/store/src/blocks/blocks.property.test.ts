@@ -1,5 +1,6 @@
 import type { OutputReference } from '@ratatosk/ledger'
 import type { BlockState } from '@ratatosk/ports'
+import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AcceptedTransaction, LedgerEntry } from '../ledger/types.js'
@@ -237,14 +238,18 @@ async function expectAgreement({ store, database, schema }: TestStore, model: Mo
   )
   for (const [n, { headerHash, previousHeaderHash }] of chain.entries()) {
     expect(previousHeaderHash).toEqual(chain[n - 1]?.headerHash ?? new Uint8Array(28))
-    expect(await blocks.transactionsOf(headerHash)).toEqual(cborOf(model.chain[n]!.contents))
+    expect((await blocks.transactionsOf(headerHash)).map(({ cbor }) => cbor)).toEqual(
+      cborOf(model.chain[n]!.contents),
+    )
   }
   const [placed] = await database.query<{ count: number }>(
     `SELECT (SELECT count(*) FROM ${schema}.mempool_transactions)::integer
       + (SELECT count(*) FROM ${schema}.block_transactions)::integer AS count`,
   )
   expect(placed?.count).toBe(model.accepted.length)
-  expect(await store.history(alice.address, { limit: 1_000, offset: 0 })).toEqual(cborOf(model.accepted))
+  expect(await collect(store.historyPages(alice.address, { limit: 1_000, offset: 0 }))).toEqual(
+    cborOf(model.accepted),
+  )
 
   const expected = Model.unspent(model.chain.flatMap(({ contents }) => contents))
   const found = new Map<string, Uint8Array>()
@@ -255,7 +260,7 @@ async function expectAgreement({ store, database, schema }: TestStore, model: Mo
     }
   }
   expect(found).toEqual(new Map([...expected].map(([at, { output }]) => [at, output])))
-  expect(await store.utxosAt(alice.address)).toHaveLength(Model.unspent(model.accepted).size)
+  expect(await collect(store.utxoPages(alice.address))).toHaveLength(Model.unspent(model.accepted).size)
 }
 
 function key({ transactionId, index }: OutputReference): string {

@@ -1,3 +1,4 @@
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { Store } from '../store.js'
@@ -49,7 +50,7 @@ describeBackends('dropping from the mempool', (backend) => {
     expect(rejections).toHaveLength(3)
     // Their inputs can be spent again, and they themselves can come again.
     await apply(parent, other)
-    expect(await store.utxosAt(alice.address)).toHaveLength(2)
+    expect(await collect(store.utxoPages(alice.address))).toHaveLength(2)
   })
 
   it('keeps the transactions as dead letters, each with its reason', async () => {

@@ -1,3 +1,4 @@
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { Store } from '../store.js'
@@ -107,7 +108,7 @@ describeBackends('leases of block writers', (backend) => {
     let applied = 0
     while (!ended) {
       for (const id of ids) expect(await other.transaction(id)).toBeDefined()
-      const history = await other.history(bob.address, { limit: 1_000, offset: 0 })
+      const history = await collect(other.historyPages(bob.address, { limit: 1_000, offset: 0 }))
       expect(history.map((cbor) => Buffer.from(cbor).toString())).toEqual([
         ...ids.map((_, n) => `transaction ${n}`),
         ...Array.from({ length: applied }, (_, n) => `transaction late ${n}`),
@@ -127,7 +128,7 @@ describeBackends('leases of block writers', (backend) => {
     )
     const waiting = (await store.blocks.oldest(1_000)).map(({ cbor }) => cbor)
     expect([...held.flat(), ...waiting]).toEqual(
-      await store.history(bob.address, { limit: 1_000, offset: 0 }),
+      await collect(store.historyPages(bob.address, { limit: 1_000, offset: 0 })),
     )
   })
 

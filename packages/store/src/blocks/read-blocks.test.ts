@@ -5,7 +5,7 @@ import type { Store } from '../store.js'
 import { describeBackends, flushStatistics, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { bytes, entry, outputOf, transaction, walletOf } from '../test/transactions.js'
-import type { Block } from './types.js'
+import type { Block, SequencePart } from './types.js'
 
 const alice = walletOf('alice')
 const sizes = [100, 20, 30, 400, 5]
@@ -165,13 +165,15 @@ describeBackends('reading blocks', (backend) => {
   it('returns pages of transactions', async () => {
     const { headerHash } = await buildBlock(store, lease, 'all', 10)
     const cbor = chain.map((one) => one.cbor)
-    expect(await blocks.transactionsOf(headerHash)).toEqual(cbor)
-    expect(await blocks.transactionsOf(headerHash, { limit: 2 })).toEqual(cbor.slice(0, 2))
-    expect(await blocks.transactionsOf(headerHash, { after: 2, limit: 2 })).toEqual(cbor.slice(2, 4))
-    expect(await blocks.transactionsOf(headerHash, { after: 4 })).toEqual(cbor.slice(4))
-    expect(await blocks.transactionsOf(headerHash, { after: 5 })).toEqual([])
+    const read = async (part?: Partial<SequencePart>) =>
+      (await blocks.transactionsOf(headerHash, part)).map((one) => one.cbor)
+    expect(await read()).toEqual(cbor)
+    expect(await read({ limit: 2 })).toEqual(cbor.slice(0, 2))
+    expect(await read({ offset: 2, limit: 2 })).toEqual(cbor.slice(2, 4))
+    expect(await read({ offset: 4 })).toEqual(cbor.slice(4))
+    expect(await read({ offset: 5 })).toEqual([])
     await blocks.returnToMempool(1n, lease)
-    expect(await blocks.transactionsOf(headerHash)).toEqual([])
+    expect(await read()).toEqual([])
   })
 
   it('refuses limits that are not whole numbers from 0', async () => {
@@ -181,7 +183,7 @@ describeBackends('reading blocks', (backend) => {
       await expect(blocks.oldest(1, number)).rejects.toMatchObject(refused)
       await expect(blocks.waiting(number)).rejects.toMatchObject(refused)
       await expect(blocks.counts(number)).rejects.toMatchObject(refused)
-      for (const page of [{ after: number }, { limit: number }]) {
+      for (const page of [{ offset: number }, { limit: number }]) {
         await expect(blocks.transactionsOf(bytes('any'), page)).rejects.toMatchObject(refused)
       }
     }

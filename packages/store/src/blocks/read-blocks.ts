@@ -1,6 +1,7 @@
 import {
   type Connection,
   int4,
+  type Parameter,
   type Row,
   type Statement,
   schema,
@@ -121,14 +122,22 @@ const waiting = statement(
   ) AS counted`,
 )
 
-const transactionsOf = statement(
-  { cbor: blockTransactions.cbor },
-  sql`SELECT transactions.cbor
-  FROM ${schema}.blocks AS block
-  JOIN ${schema}.block_transactions AS transactions ON transactions.block_id = block.id
-  WHERE block.header_hash = $1 AND transactions.position > $2
-  ORDER BY transactions.position LIMIT $3`,
+const newestIn = select(
+  `WHERE state <> 'removed' AND state::text = ANY ($1::text[]) ORDER BY height DESC LIMIT 1`,
 )
+
+// Positions count from 1 in the table.
+const transactionsOf = (position: string, direction: 'ASC' | 'DESC') =>
+  statement(
+    ordered,
+    sql`SELECT ${selectList(ordered, 'entry')}
+    FROM ${schema}.blocks AS block
+    JOIN ${schema}.block_transactions AS entry ON entry.block_id = block.id
+    WHERE block.header_hash = $1 AND entry.position ${position}
+    ORDER BY entry.position ${direction} LIMIT $3`,
+  )
+const oldestOf = transactionsOf('> $2::bigint', 'ASC')
+const newestOf = transactionsOf('<= block.transactions - $2::bigint', 'DESC')
 
 type BlockReads = Pick<
   Blocks,
@@ -147,9 +156,9 @@ type BlockReads = Pick<
 
 /** What reads blocks, and the part of the mempool that the next block is built from. */
 export function readBlocks(connection: Connection): BlockReads {
-  const many = async (select: Statement<typeof blockRow>, parameters: (Uint8Array | bigint)[] = []) =>
+  const many = async (select: Statement<typeof blockRow>, parameters: Parameter[] = []) =>
     (await connection.query(select, parameters)).map(toBlock)
-  const one = async (select: Statement<typeof blockRow>, parameters?: (Uint8Array | bigint)[]) =>
+  const one = async (select: Statement<typeof blockRow>, parameters?: Parameter[]) =>
     (await many(select, parameters))[0]
 
   return {
@@ -165,7 +174,7 @@ export function readBlocks(connection: Connection): BlockReads {
       return row?.waiting ?? 0
     },
 
-    newest: () => one(newestBlock),
+    newest: (states) => (states === undefined ? one(newestBlock) : one(newestIn, [states])),
     confirmed: () => one(newestMerged),
     unmerged: () => many(unmerged),
     byHash: (headerHash) => one(byHash, [headerHash]),
@@ -180,21 +189,16 @@ export function readBlocks(connection: Connection): BlockReads {
 
     range: (from, to) => many(range, [from, to]),
 
-    async transactionsOf(headerHash, { after = 0, limit = maxPosition } = {}) {
-      const rows = await connection.query(transactionsOf, [
-        headerHash,
-        checkedCount(after),
-        checkedCount(limit),
-      ])
-      return rows.map(({ cbor }) => cbor)
+    async transactionsOf(headerHash, { offset = 0, limit = maxCount, newestFirst = false } = {}) {
+      const part = [headerHash, checkedCount(offset), checkedCount(limit)]
+      return connection.query(newestFirst ? newestOf : oldestOf, part)
     },
 
     counts: async (limit) => connection.query(counts, [checkedCount(limit)]),
   }
 }
 
-/** Positions are PostgreSQL's `integer`. */
-const maxPosition = 2 ** 31 - 1
+const maxCount = Number.MAX_SAFE_INTEGER
 
 function checkedCount(number: number): number {
   if (Number.isSafeInteger(number) && number >= 0) return number

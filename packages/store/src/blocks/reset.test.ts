@@ -1,3 +1,4 @@
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { Store } from '../store.js'
@@ -57,7 +58,7 @@ describeBackends('reset', (backend) => {
     expect(await buildBlock(store, lease, 'one', 2)).toMatchObject({ height: 1n, transactions: 2 })
     await store.blocks.reset(lease)
     expect(await store.applyGenesis([entry(outputOf('other'), alice)])).toBe(true)
-    expect(await store.utxosAt(alice.address)).toHaveLength(1)
+    expect(await collect(store.utxoPages(alice.address))).toHaveLength(1)
   })
 
   it('runs before or after a batch, never within', async () => {
@@ -71,6 +72,6 @@ describeBackends('reset', (backend) => {
     })
     await resetting
     expect(await store.transaction(third.id)).toBeUndefined()
-    expect(await store.utxosAt(alice.address)).toEqual([])
+    expect(await collect(store.utxoPages(alice.address))).toEqual([])
   })
 })

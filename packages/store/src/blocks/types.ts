@@ -18,6 +18,15 @@ export interface OrderedTransaction {
   readonly cbor: Uint8Array
 }
 
+/** A part of a list of transactions, in order of acceptance or in reverse order. */
+export interface SequencePart {
+  /** How many transactions to skip. */
+  readonly offset: number
+  /** The most transactions to return. */
+  readonly limit: number
+  readonly newestFirst?: boolean
+}
+
 /** What the store needs of a header. Times are POSIX milliseconds. */
 export interface BlockHeader {
   /** 28 bytes. */
@@ -100,8 +109,8 @@ export interface Blocks {
    */
   waiting(limit: number, after?: bigint): Promise<number>
 
-  /** The newest block that is not removed. */
-  newest(): Promise<Block | undefined>
+  /** The newest block that is not removed; with `states`, the newest one in any of them. */
+  newest(states?: readonly Exclude<BlockState, 'removed'>[]): Promise<Block | undefined>
   /** The newest merged block. */
   confirmed(): Promise<Block | undefined>
   /** Blocks that are neither merged nor removed, oldest first. */
@@ -118,14 +127,11 @@ export interface Blocks {
   /** Blocks that are not removed, by ascending height, including `from` and `to`. */
   range(from: bigint, to: bigint): Promise<Block[]>
   /**
-   * CBOR of a block's transactions, in order. Empty for a removed block.
+   * A block's transactions, in order. Empty for a removed block.
    *
-   * @param page skips the first `after` transactions (default 0) and returns at most `limit` (default all)
+   * @param part by default all, oldest first
    */
-  transactionsOf(
-    headerHash: Uint8Array,
-    page?: { readonly after?: number; readonly limit?: number },
-  ): Promise<Uint8Array[]>
+  transactionsOf(headerHash: Uint8Array, part?: Partial<SequencePart>): Promise<OrderedTransaction[]>
   /** The newest blocks that are not removed, newest first. */
   counts(limit: number): Promise<BlockCount[]>
 

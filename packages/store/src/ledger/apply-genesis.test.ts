@@ -1,3 +1,4 @@
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
@@ -24,12 +25,12 @@ describeBackends('genesis outputs', (backend) => {
   it('fill an empty ledger once, in the given order', async () => {
     expect(await test.store.applyGenesis(outputs)).toBe(true)
     expect(await test.store.applyGenesis(outputs)).toBe(false)
-    expect((await test.store.utxosAt(alice.address)).map(({ reference }) => reference)).toEqual([
+    expect((await collect(test.store.utxoPages(alice.address))).map(({ reference }) => reference)).toEqual([
       outputOf('a', 1),
       outputOf('b', 7),
       outputOf('a', 0),
     ])
-    expect(await test.store.history(alice.address, { limit: 10, offset: 0 })).toEqual([])
+    expect(await collect(test.store.historyPages(alice.address, { limit: 10, offset: 0 }))).toEqual([])
   })
 
   it('are the same in any order, and after they were spent', async () => {
@@ -37,7 +38,7 @@ describeBackends('genesis outputs', (backend) => {
     const spend = transaction('spend', [outputOf('a'), outputOf('b', 7)], [bob])
     await test.store.withLedger((ledger) => ledger.apply({ transactions: [spend] }))
     expect(await test.store.applyGenesis(outputs.toReversed())).toBe(false)
-    expect(await test.store.utxosAt(alice.address)).toHaveLength(1)
+    expect(await collect(test.store.utxoPages(alice.address))).toHaveLength(1)
   })
 
   it.each([
@@ -52,7 +53,7 @@ describeBackends('genesis outputs', (backend) => {
       code: 'STORE_GENESIS_MISMATCH',
       retryable: false,
     })
-    expect(await test.store.utxosAt(alice.address)).toHaveLength(3)
+    expect(await collect(test.store.utxoPages(alice.address))).toHaveLength(3)
   })
 
   it('may be empty, which also excludes others', async () => {
@@ -71,13 +72,15 @@ describeBackends('genesis outputs', (backend) => {
     const stores = [test.store, await test.another(), await test.another()]
     const applied = await Promise.all(stores.map((store) => store.applyGenesis(outputs)))
     expect(applied.toSorted()).toEqual([false, false, true])
-    expect(await test.store.utxosAt(alice.address)).toHaveLength(3)
+    expect(await collect(test.store.utxoPages(alice.address))).toHaveLength(3)
   })
 
   it('may be more than one statement inserts', async () => {
     const many = Array.from({ length: 12_001 }, (_, index) => entry(outputOf('many', index), alice))
     await test.store.applyGenesis(many)
-    const references = (await test.store.utxosAt(alice.address)).map(({ reference }) => reference.index)
+    const references = (await collect(test.store.utxoPages(alice.address))).map(
+      ({ reference }) => reference.index,
+    )
     expect(references).toEqual(many.map((_, index) => index))
   })
 })

@@ -1,4 +1,5 @@
 import type { OutputReference } from '@ratatosk/ledger'
+import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AcceptedTransaction, LedgerEntry, StoredOutput } from '../ledger/types.js'
@@ -137,8 +138,10 @@ async function compare(test: TestStore, plans: readonly (readonly Plan[])[]): Pr
 async function expectAgreement({ store }: TestStore, model: Model): Promise<void> {
   for (const wallet of wallets) {
     const here = model.unspent.filter(({ address }) => same(address, wallet.address))
-    expect(await store.utxosAt(wallet.address)).toEqual(here.map(toStored))
-    expect(await store.history(wallet.address, { limit: 1000, offset: 0 })).toEqual(model.history(wallet))
+    expect(await collect(store.utxoPages(wallet.address))).toEqual(here.map(toStored))
+    expect(await collect(store.historyPages(wallet.address, { limit: 1000, offset: 0 }))).toEqual(
+      model.history(wallet),
+    )
   }
   const references = model.accepted.flatMap(({ spent, produced }) => [
     ...spent,
@@ -174,7 +177,7 @@ async function expectUndone({ store, database, schema }: TestStore, model: Model
     })
     for (const { address } of wallets) {
       const here = model.before[position]!.filter((output) => same(output.address, address))
-      expect(await store.utxosAt(address)).toEqual(here.map(toStored))
+      expect(await collect(store.utxoPages(address))).toEqual(here.map(toStored))
     }
   }
 }

@@ -1,3 +1,4 @@
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AcceptedTransaction, Ledger } from '../ledger/types.js'
 import type { Store } from '../store.js'
@@ -28,12 +29,12 @@ describeEveryBackend('the mempool ledger', (backend) => {
     await accept(store, payment)
 
     expect(await store.transaction(payment.id)).toEqual(payment.cbor)
-    expect(await store.utxosAt(alice.address)).toEqual(
+    expect(await collect(store.utxoPages(alice.address))).toEqual(
       [outputOf('genesis', 0), outputOf('genesis', 2), outputOf('payment', 1)].map(stored),
     )
-    expect(await store.utxosAt(bob.address)).toEqual([stored(outputOf('payment', 0))])
-    expect(await store.history(alice.address, { limit: 10, offset: 0 })).toEqual([payment.cbor])
-    expect(await store.history(bob.address, { limit: 10, offset: 0 })).toEqual([payment.cbor])
+    expect(await collect(store.utxoPages(bob.address))).toEqual([stored(outputOf('payment', 0))])
+    expect(await collect(store.historyPages(alice.address, { limit: 10, offset: 0 }))).toEqual([payment.cbor])
+    expect(await collect(store.historyPages(bob.address, { limit: 10, offset: 0 }))).toEqual([payment.cbor])
   })
 
   it('applies a chain within one batch without showing its inner outputs', async () => {
@@ -44,9 +45,11 @@ describeEveryBackend('the mempool ledger', (backend) => {
     ]
     await accept(store, ...chain)
 
-    expect(await store.utxosAt(bob.address)).toEqual([stored(outputOf('third'))])
+    expect(await collect(store.utxoPages(bob.address))).toEqual([stored(outputOf('third'))])
     for (const { address } of [alice, bob]) {
-      expect(await store.history(address, { limit: 10, offset: 0 })).toEqual(chain.map(({ cbor }) => cbor))
+      expect(await collect(store.historyPages(address, { limit: 10, offset: 0 }))).toEqual(
+        chain.map(({ cbor }) => cbor),
+      )
     }
   })
 
@@ -97,8 +100,8 @@ describeEveryBackend('the mempool ledger', (backend) => {
       transaction('burn', [outputOf('genesis')], []),
       transaction('old', [outputOf('genesis', 1)], [byron]),
     )
-    expect(await store.utxosAt(byron.address)).toEqual([stored(outputOf('old'))])
-    expect(await store.history(alice.address, { limit: 10, offset: 0 })).toHaveLength(2)
+    expect(await collect(store.utxoPages(byron.address))).toEqual([stored(outputOf('old'))])
+    expect(await collect(store.historyPages(alice.address, { limit: 10, offset: 0 }))).toHaveLength(2)
   })
 
   it('applies a batch of 1,000 transactions', async () => {
@@ -108,7 +111,7 @@ describeEveryBackend('the mempool ledger', (backend) => {
       transaction(`batch ${index}`, [outputOf('split', index)], [wallet, bob]),
     )
     await accept(store, ...transactions)
-    expect(await store.utxosAt(bob.address)).toHaveLength(1000)
+    expect(await collect(store.utxoPages(bob.address))).toHaveLength(1000)
     expect(await store.withLedger((ledger) => ledger.known(transactions.map(({ id }) => id)))).not.toContain(
       false,
     )
@@ -159,8 +162,8 @@ describeEveryBackend('the mempool ledger', (backend) => {
     const good = transaction('good', [outputOf('genesis', 2)], [bob])
     await expect(accept(store, good, ...transactions)).rejects.toMatchObject({ name: 'StoreError', code })
     expect(await store.transaction(good.id)).toBeUndefined()
-    expect(await store.utxosAt(alice.address)).toHaveLength(3)
-    expect(await store.history(bob.address, { limit: 10, offset: 0 })).toEqual([])
+    expect(await collect(store.utxoPages(alice.address))).toHaveLength(3)
+    expect(await collect(store.historyPages(bob.address, { limit: 10, offset: 0 }))).toEqual([])
   })
 
   it('refuses a transaction that was accepted before', async () => {
@@ -169,7 +172,7 @@ describeEveryBackend('the mempool ledger', (backend) => {
     await expect(accept(store, payment)).rejects.toMatchObject({ code: 'STORE_CONFLICT', retryable: true })
     const [again] = [transaction('payment', [outputOf('genesis', 1)], [])]
     await expect(accept(store, again!)).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
-    expect(await store.utxosAt(bob.address)).toHaveLength(1)
+    expect(await collect(store.utxoPages(bob.address))).toHaveLength(1)
   })
 
   it('rolls back work that fails after writing, and rejects with its error', async () => {
@@ -190,7 +193,7 @@ describeEveryBackend('the mempool ledger', (backend) => {
       throw failure
     })
     await expect(work).rejects.toBe(failure)
-    expect(await store.utxosAt(alice.address)).toHaveLength(3)
+    expect(await collect(store.utxoPages(alice.address))).toHaveLength(3)
     expect(await store.rejections.list()).toEqual([])
   })
 
@@ -206,7 +209,7 @@ describeEveryBackend('the mempool ledger', (backend) => {
     })
     await expect(work).rejects.toMatchObject({ name: 'StoreError' })
     expect(await store.transaction(good.id)).toBeUndefined()
-    expect(await store.utxosAt(alice.address)).toHaveLength(3)
+    expect(await collect(store.utxoPages(alice.address))).toHaveLength(3)
   })
 
   it('refuses to use a ledger after its work has ended', async () => {
@@ -238,8 +241,8 @@ describeEveryBackend('the mempool ledger', (backend) => {
       ),
     )
     expect(most).toBe(1)
-    expect(await store.utxosAt(bob.address)).toEqual([stored(outputOf('round 11'))])
-    expect(await store.history(bob.address, { limit: 20, offset: 0 })).toHaveLength(12)
+    expect(await collect(store.utxoPages(bob.address))).toEqual([stored(outputOf('round 11'))])
+    expect(await collect(store.historyPages(bob.address, { limit: 20, offset: 0 }))).toHaveLength(12)
   })
 })
 

@@ -1,16 +1,5 @@
-import {
-  bytea,
-  type Database,
-  int4,
-  int8,
-  nullable,
-  schema,
-  selectList,
-  sql,
-  statement,
-} from '@ratatosk/database'
-import type { BlockState } from '@ratatosk/ports'
-import type { OrderedTransaction } from '../blocks/types.js'
+import { bytea, type Database, int4, int8, nullable, schema, sql, statement } from '@ratatosk/database'
+import type { OrderedTransaction, SequencePart } from '../blocks/types.js'
 import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
 
 /** Where a block is in the order of blocks. */
@@ -30,33 +19,10 @@ export interface BlockPlace {
   readonly position: number
 }
 
-/** A block without what only the sequencer needs. */
-export interface ChainBlock extends BlockPosition {
-  readonly state: BlockState
-  /** 28 bytes. Zeros for the first block. */
-  readonly previousHeaderHash: Uint8Array
-  /** Accept sequence of its last transaction. */
-  readonly lastSequence: bigint
-  readonly transactions: number
-}
-
-/** A part of a list of transactions, in order of acceptance or the other way round. */
-export interface SequencePart {
-  readonly offset: number
-  readonly limit: number
-  readonly newestFirst?: boolean
-}
-
-/** Blocks and transactions as a chain. Removed blocks are not part of it. */
+/** Accepted transactions in order, and their places in blocks. Removed blocks are not part of it. */
 export interface ChainQueries {
-  /** The newest block; with `states`, the newest one in any of them. */
-  newest(states?: readonly Exclude<BlockState, 'removed'>[]): Promise<ChainBlock | undefined>
-  byHeight(height: bigint): Promise<ChainBlock | undefined>
-  byHash(headerHash: Uint8Array): Promise<ChainBlock | undefined>
   /** Total size of a block's transactions, in bytes of CBOR. */
   sizeOf(headerHash: Uint8Array): Promise<number>
-  /** Transactions of a block. */
-  transactionsOf(headerHash: Uint8Array, part: SequencePart): Promise<OrderedTransaction[]>
   /** Accepted transactions with a sequence above `after`, in a block or not. */
   acceptedAfter(after: bigint, part: SequencePart): Promise<OrderedTransaction[]>
   /** Number and total size of accepted transactions with a sequence above `after`; counts at most `limit`. */
@@ -69,25 +35,6 @@ export interface ChainQueries {
   places(sequences: readonly bigint[]): Promise<ReadonlyMap<bigint, BlockPlace>>
 }
 
-const blockRow = {
-  height: blocks.height,
-  headerHash: blocks.headerHash,
-  endTime: blocks.endTime,
-  state: blocks.state,
-  previousHeaderHash: blocks.previousHeaderHash,
-  lastSequence: blocks.lastSequence,
-  transactions: blocks.transactions,
-}
-const selectBlock = (rest: string) =>
-  statement(
-    blockRow,
-    sql`SELECT ${selectList(blockRow)} FROM ${schema}.blocks WHERE state <> 'removed' ${rest}`,
-  )
-const newest = selectBlock('ORDER BY height DESC LIMIT 1')
-const newestIn = selectBlock('AND state::text = ANY($1::text[]) ORDER BY height DESC LIMIT 1')
-const byHeight = selectBlock('AND height = $1')
-const byHash = selectBlock('AND header_hash = $1')
-
 const size = statement(
   { bytes: int8 },
   sql`SELECT COALESCE(sum(octet_length(t.cbor)), 0)::bigint AS bytes
@@ -96,17 +43,6 @@ const size = statement(
 )
 
 const ordered = { sequence: int8, id: bytea, cbor: bytea }
-const blockPart = (direction: 'ASC' | 'DESC') =>
-  statement(
-    ordered,
-    sql`SELECT t.sequence, t.transaction_id AS id, t.cbor
-    FROM ${schema}.blocks AS b JOIN ${schema}.block_transactions AS t ON t.block_id = b.id
-    WHERE b.header_hash = $1 AND b.state <> 'removed'
-    ORDER BY t.position ${direction} OFFSET $2 LIMIT $3`,
-  )
-const blockAscending = blockPart('ASC')
-const blockDescending = blockPart('DESC')
-
 const acceptedPart = (direction: 'ASC' | 'DESC') =>
   statement(
     ordered,
@@ -118,7 +54,8 @@ const acceptedPart = (direction: 'ASC' | 'DESC') =>
         WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
     ) AS accepted ORDER BY sequence ${direction} OFFSET $2 LIMIT $3`,
   )
-const acceptedAscending = acceptedPart('ASC')
+/** Accepted transactions, oldest first. Parameters: after, offset, limit. */
+export const acceptedAscending = acceptedPart('ASC')
 const acceptedDescending = acceptedPart('DESC')
 
 // PostgreSQL knows the length of a value without reading it.
@@ -173,20 +110,12 @@ const places = statement(
   JOIN ${schema}.blocks AS b ON b.id = t.block_id`,
 )
 
-/** Blocks and transactions as a chain. */
 export function openChain(database: Database): ChainQueries {
-  const one = async (rows: Promise<ChainBlock[]>) => (await rows)[0]
   return {
-    newest: (states) =>
-      one(states === undefined ? database.query(newest) : database.query(newestIn, [states])),
-    byHeight: (height) => one(database.query(byHeight, [height])),
-    byHash: (headerHash) => one(database.query(byHash, [headerHash])),
     async sizeOf(headerHash) {
       const [row] = await database.query(size, [headerHash])
       return Number(row?.bytes ?? 0)
     },
-    transactionsOf: (headerHash, { offset, limit, newestFirst }) =>
-      database.query(newestFirst ? blockDescending : blockAscending, [headerHash, offset, limit]),
     acceptedAfter: (after, { offset, limit, newestFirst }) =>
       database.query(newestFirst ? acceptedDescending : acceptedAscending, [after, offset, limit]),
     async countAfter(after, limit) {

@@ -1,6 +1,7 @@
 import { bytea, type Database, int4, int8, nullable, schema, sql, statement } from '@ratatosk/database'
 import type { OrderedTransaction } from '../blocks/types.js'
-import { droppedTransactions, mempoolTransactions } from '../schema/tables.js'
+import { droppedTransactions } from '../schema/tables.js'
+import { acceptedAscending } from './chain.js'
 
 /** An accepted transaction that the ledger has undone, or everything. */
 export interface DroppedTransaction {
@@ -30,21 +31,6 @@ export interface LedgerChanges {
   genesisOutputs(): Promise<number | undefined>
 }
 
-const accepted = statement(
-  {
-    sequence: mempoolTransactions.sequence,
-    id: mempoolTransactions.transactionId,
-    cbor: mempoolTransactions.cbor,
-  },
-  sql`SELECT sequence, transaction_id AS id, cbor FROM (
-    (SELECT sequence, transaction_id, cbor FROM ${schema}.mempool_transactions WHERE sequence > $1
-      ORDER BY sequence LIMIT $2)
-    UNION ALL
-    (SELECT sequence, transaction_id, cbor FROM ${schema}.block_transactions WHERE sequence > $1
-      ORDER BY sequence LIMIT $2)
-  ) AS either ORDER BY sequence LIMIT $2`,
-)
-
 const dropped = statement(
   { number: droppedTransactions.number, sequence: nullable(int8), id: nullable(bytea) },
   sql`SELECT number, sequence, transaction_id AS id FROM ${schema}.dropped_transactions
@@ -55,7 +41,7 @@ const genesisOutputs = statement({ outputs: int4 }, sql`SELECT outputs FROM ${sc
 
 export function openChanges(database: Database): LedgerChanges {
   return {
-    accepted: (after, limit) => database.query(accepted, [after, limit]),
+    accepted: (after, limit) => database.query(acceptedAscending, [after, 0, limit]),
     async dropped(after, limit) {
       const rows = await database.query(dropped, [after, limit])
       return rows.map(({ number, sequence, id }) => ({

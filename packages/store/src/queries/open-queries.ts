@@ -6,17 +6,7 @@ import { blockTransactionPages } from './block-transactions.js'
 import { placeOfTransaction } from './place-of-transaction.js'
 import { utxoPages } from './unspent-outputs.js'
 
-type Queries = Pick<
-  Store,
-  | 'transaction'
-  | 'placeOf'
-  | 'utxosAt'
-  | 'utxoPages'
-  | 'history'
-  | 'historyPages'
-  | 'blockTransactions'
-  | 'blockTransactionPages'
->
+type Queries = Pick<Store, 'transaction' | 'placeOf' | 'utxoPages' | 'historyPages' | 'blockTransactionPages'>
 
 const transaction = statement(
   { cbor: mempoolTransactions.cbor },
@@ -28,7 +18,6 @@ const transaction = statement(
 
 /** What clients ask about transactions, addresses and blocks. */
 export function openQueries(database: Database): Queries {
-  const historyPages = openHistory(database)
   return {
     async transaction(id) {
       const [row] = await database.query(transaction, [id])
@@ -37,19 +26,10 @@ export function openQueries(database: Database): Queries {
 
     placeOf: (id) => placeOfTransaction(database, id),
 
-    utxosAt: (address) => collect(utxoPages(database, address)),
     utxoPages: (address) => utxoPages(database, address),
 
-    history: (address, page) => collect(historyPages(address, page)),
-    historyPages,
+    historyPages: openHistory(database),
 
-    blockTransactions: (headerHash) => collect(blockTransactionPages(database, headerHash)),
     blockTransactionPages: (headerHash) => blockTransactionPages(database, headerHash),
   }
-}
-
-async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
-  const all: T[] = []
-  for await (const page of pages) for (const entry of page) all.push(entry)
-  return all
 }

@@ -1,3 +1,4 @@
+import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
@@ -52,7 +53,7 @@ describeBackends('pages of unspent outputs', (backend) => {
     expect(await sizes(store.utxoPages(alice.address))).toEqual(pages)
     const expected = outputs.map(({ reference, output }) => ({ reference, output }))
     expect(await all(store.utxoPages(alice.address))).toEqual(expected)
-    expect(await store.utxosAt(alice.address)).toEqual(expected)
+    expect(await collect(store.utxoPages(alice.address))).toEqual(expected)
   })
 
   it('have at most 256 KiB of CBOR, but always one output', async () => {
@@ -124,7 +125,7 @@ describeBackends('pages of unspent outputs', (backend) => {
 
     let number = 0
     await step(number)
-    const before = await store.utxosAt(alice.address)
+    const before = await collect(store.utxoPages(alice.address))
     const found: StoredOutput[] = []
     for await (const page of store.utxoPages(alice.address)) {
       found.push(...page)

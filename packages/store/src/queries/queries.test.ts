@@ -1,7 +1,8 @@
 import type { BlockState } from '@ratatosk/ports'
+import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AcceptedTransaction, StoredOutput } from '../ledger/types.js'
 import { describeEveryBackend, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
@@ -46,15 +47,16 @@ describeEveryBackend('queries', (backend) => {
   })
 
   it('return a history that commit and merge do not change', async () => {
-    const before = await test.store.history(alice.address, everything)
+    const before = await collect(test.store.historyPages(alice.address, everything))
     expect(before).toEqual(chain.map(({ cbor }) => cbor))
     await putIntoBlock('merged', 'merged', 2)
     await putIntoBlock('committed', 'committed', 2)
-    expect(await test.store.history(alice.address, everything)).toEqual(before)
+    expect(await collect(test.store.historyPages(alice.address, everything))).toEqual(before)
   })
 
   it('return pages of the history', async () => {
-    const page = (limit: number, offset: number) => test.store.history(alice.address, { limit, offset })
+    const page = (limit: number, offset: number) =>
+      collect(test.store.historyPages(alice.address, { limit, offset }))
     expect(await page(2, 0)).toEqual([chain[0]!.cbor, chain[1]!.cbor])
     expect(await page(2, 3)).toEqual([chain[3]!.cbor, chain[4]!.cbor])
     expect(await page(500, 5)).toEqual([chain[5]!.cbor])
@@ -69,7 +71,7 @@ describeEveryBackend('queries', (backend) => {
     [0.5, 0],
     [1, Number.NaN],
   ])('refuse a page of %d from %d', async (limit, offset) => {
-    const page = test.store.history(alice.address, { limit, offset })
+    const page = collect(test.store.historyPages(alice.address, { limit, offset }))
     await expect(page).rejects.toMatchObject({ code: 'STORE_INVALID_ARGUMENT' })
   })
 
@@ -79,18 +81,18 @@ describeEveryBackend('queries', (backend) => {
       await putIntoBlock('other', 'committed', 2)
       await putIntoBlock('block', state, 3)
       const ids = chain.slice(2, 5).map(({ id }) => id)
-      expect(await test.store.blockTransactions(headerHashOf('block'))).toEqual(ids)
+      expect(await collect(test.store.blockTransactionPages(headerHashOf('block')))).toEqual(ids)
     },
   )
 
   it.each<BlockState>(['built', 'removed'])('return nothing for a %s block', async (state) => {
     await putIntoBlock('block', state, 6)
-    expect(await test.store.blockTransactions(headerHashOf('block'))).toEqual([])
+    expect(await collect(test.store.blockTransactionPages(headerHashOf('block')))).toEqual([])
   })
 
   it('return nothing for an unknown block', async () => {
     await putIntoBlock('block', 'merged', 6)
-    expect(await test.store.blockTransactions(headerHashOf('unknown'))).toEqual([])
+    expect(await collect(test.store.blockTransactionPages(headerHashOf('unknown')))).toEqual([])
   })
 
   it('tell addresses with the same payment credential apart', async () => {
@@ -99,14 +101,13 @@ describeEveryBackend('queries', (backend) => {
       ledger.apply({ transactions: [transaction('split', [outputOf('5')], [staked, alice, staked])] }),
     )
     const { store } = test
-    const indices = (outputs: Awaited<ReturnType<typeof store.utxosAt>>) =>
-      outputs.map(({ reference }) => reference.index)
-    expect(indices(await store.utxosAt(staked.address))).toEqual([0, 2])
-    expect(indices(await store.utxosAt(alice.address))).toEqual([1])
+    const indices = (outputs: readonly StoredOutput[]) => outputs.map(({ reference }) => reference.index)
+    expect(indices(await collect(store.utxoPages(staked.address)))).toEqual([0, 2])
+    expect(indices(await collect(store.utxoPages(alice.address)))).toEqual([1])
   })
 
   it('return plain Uint8Arrays', async () => {
-    const [output] = await test.store.utxosAt(alice.address)
+    const [output] = await collect(test.store.utxoPages(alice.address))
     const cbor = await test.store.transaction(chain[0]!.id)
     for (const bytes of [output!.output, output!.reference.transactionId, cbor!]) {
       expect(Object.getPrototypeOf(bytes)).toBe(Uint8Array.prototype)
@@ -119,9 +120,9 @@ describeEveryBackend('queries', (backend) => {
     async () => {
       await test.store.withLedger(async (ledger) => {
         await ledger.apply({ transactions: [transaction('burn', [outputOf('5')], [])] })
-        expect(await test.store.utxosAt(alice.address)).toHaveLength(1)
+        expect(await collect(test.store.utxoPages(alice.address))).toHaveLength(1)
       })
-      expect(await test.store.utxosAt(alice.address)).toEqual([])
+      expect(await collect(test.store.utxoPages(alice.address))).toEqual([])
     },
   )
 })

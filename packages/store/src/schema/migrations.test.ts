@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { inSchema, migrate } from '@ratatosk/database'
+import { collect } from '@ratatosk/test-kit'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../open-store.js'
@@ -31,8 +32,8 @@ describeEveryBackend('migrations', (backend) => {
       await one.store.applyGenesis([
         { reference: { transactionId: idOf('a'), index: 0 }, output: Uint8Array.of(1), ...wallet },
       ])
-      expect(await two.store.utxosAt(wallet.address)).toEqual([])
-      expect(await one.store.utxosAt(wallet.address)).toHaveLength(1)
+      expect(await collect(two.store.utxoPages(wallet.address))).toEqual([])
+      expect(await collect(one.store.utxoPages(wallet.address))).toHaveLength(1)
     } finally {
       await Promise.all([one.drop(), two.drop()])
     }

@@ -1,6 +1,6 @@
 import { createSubmissionQueue, type SubmissionQueue } from '@ratatosk/queue'
 import type { Rejection, Store } from '@ratatosk/store'
-import { freeOfCharge, slots } from '@ratatosk/test-kit'
+import { collect, freeOfCharge, slots } from '@ratatosk/test-kit'
 import { expect, onTestFinished } from 'vitest'
 import { createValidationWorker, type ValidationWorker, type ValidationWorkerOptions } from '../index.js'
 import type { Services } from './services.js'
@@ -67,7 +67,7 @@ export async function countAccepted(
 
 /** Every transaction of an address, oldest first. A transaction that was applied twice would appear twice. */
 export async function historyOf(store: Store, address: Uint8Array): Promise<Uint8Array[]> {
-  return store.history(address, { limit: 100_000, offset: 0 })
+  return collect(store.historyPages(address, { limit: 100_000, offset: 0 }))
 }
 
 export async function allRejections(store: Store): Promise<Rejection[]> {
