@@ -126,8 +126,8 @@ describeBackends('leases of block writers', (backend) => {
     const held = await Promise.all(
       (await store.blocks.range(1n, 100n)).map(({ headerHash }) => store.blocks.transactionsOf(headerHash)),
     )
-    const waiting = (await store.blocks.oldest(1_000)).map(({ cbor }) => cbor)
-    expect([...held.flat(), ...waiting]).toEqual(
+    const waiting = await store.blocks.oldest(1_000)
+    expect([...held.flat(), ...waiting].map(({ cbor }) => cbor)).toEqual(
       await collect(store.historyPages(bob.address, { limit: 1_000, offset: 0 })),
     )
   })
