@@ -31,7 +31,7 @@ export interface ProvedTransaction extends HeldProof {
 }
 
 /**
- * Proves what the root of a committed or merged block holds. `openProver` of `@ratatosk/prover` implements it.
+ * Proves what the root of a committed or merged block holds. `openProver` of `@ratatosk/roots` implements it.
  *
  * @throws (every method rejects) an error with a positive number `retryAfterMs` if too many proofs are pending
  */

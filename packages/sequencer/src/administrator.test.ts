@@ -14,10 +14,12 @@ const absent = { absent: 'set the phrase and restart' }
 const refused = {
   kind: 'refused',
   code: 'SEQUENCER_NO_ADMINISTRATOR',
-  message: `This needs the signature of the administrator (key ${toHex(administratorKeys.payment.hash)}): set the phrase and restart`,
+  message:
+    `This needs the signature of the administrator (key ${toHex(administratorKeys.payment.hash)}): ` +
+    'set the phrase and restart',
 }
 
-test.concurrent('after init with the key, a sequencer that knows only its hash commits and merges, and refuses the rest', async (context) => {
+test.concurrent('a sequencer that knows only the hash of the key commits and merges', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())

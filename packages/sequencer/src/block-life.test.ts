@@ -85,7 +85,7 @@ test.concurrent('chains unconfirmed blocks, and waits at the maximum number of t
   await expectAgreement(store, chain.layer1, roots, sent)
 })
 
-test.concurrent('commits each block within one turn of the operator, and waits for the next turn when too little time is left', async (context) => {
+test.concurrent('commits each block within one turn, and waits near its end', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   const stop = chain.keepMining()
@@ -126,7 +126,7 @@ test.concurrent('commits each block within one turn of the operator, and waits f
   expect((await store.blocks.newest())!.startTime).toBe(endTime)
 })
 
-test.concurrent('drops what has expired with its descendants, and waits for what is not valid yet', async (context) => {
+test.concurrent('drops the expired with their descendants, and keeps the not yet valid', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   const stop = chain.keepMining()
@@ -162,7 +162,7 @@ test.concurrent('drops what has expired with its descendants, and waits for what
     expect(await store.rejections.findTransaction(Buffer.from(id, 'hex'))).toMatchObject({ code })
 })
 
-test.concurrent('prepares a block while it fills up, and leaves out of it what has to wait or has expired', async (context) => {
+test.concurrent('prepares a block while it fills up, without what has to wait', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   const stop = chain.keepMining()

@@ -29,7 +29,7 @@ async function simulate({
   const policy = createCommitPolicy({ ...settings, commitAtTransactions, commitAtFees, slots, log })
   let waiting = 0
   let spent = 0n
-  let mostInAnHour = 0n
+  let maxInAnHour = 0n
   const commits: number[] = []
   const toMerge: number[] = []
   for (let now = 0; now < hours * hour; now += 1000) {
@@ -51,9 +51,9 @@ async function simulate({
       waiting = 0
     }
     const lastHour = policy.meter.spent(now)
-    if (lastHour > mostInAnHour) mostInAnHour = lastHour
+    if (lastHour > maxInAnHour) maxInAnHour = lastHour
   }
-  return { commits, spent, mostInAnHour, warnings }
+  return { commits, spent, maxInAnHour, warnings }
 }
 
 /** A policy without a budget. */
@@ -91,25 +91,26 @@ describe('the commit policy', () => {
     expect([500, 700, 60_000, 100].map(interval)).toEqual([1000, 1400, 2000, 1000])
   })
 
-  test('spends a day of one transaction a second on preprod within its budget, without a warning', async () => {
+  test('stays within its budget for a day of one transaction a second, without a warning', async () => {
     const settings = commitDefaults.public
-    const { commits, spent, mostInAnHour, warnings } = await simulate(settings)
+    const { commits, spent, maxInAnHour, warnings } = await simulate(settings)
     console.log(
-      `${commits.length} blocks in a simulated day: ${Number(spent) / 1e6} ada, at most ${Number(mostInAnHour) / 1e6} ada an hour`,
+      `${commits.length} blocks in a simulated day: ${Number(spent) / 1e6} ada, ` +
+        `at most ${Number(maxInAnHour) / 1e6} ada an hour`,
     )
     expect(commits).toHaveLength(288)
     expect(spent).toBeLessThanOrEqual(estimateDailyCost({ ...settings, maturityWindowMs: hour }).fees)
-    expect(mostInAnHour).toBeLessThanOrEqual(settings.hourlyBudget)
+    expect(maxInAnHour).toBeLessThanOrEqual(settings.hourlyBudget)
     expect(warnings).toEqual([])
   })
 
   test('warns at 80 % of the budget, then slows commits down, and merges within it', async () => {
     const hourlyBudget = 20_000_000n
-    const { commits, spent, mostInAnHour, warnings } = await simulate({ commitEveryMs: 1000, hourlyBudget })
+    const { commits, spent, maxInAnHour, warnings } = await simulate({ commitEveryMs: 1000, hourlyBudget })
     expect(warnings[0]).toMatch(/80 % of the hourly budget/)
     expect(spent).toBeLessThanOrEqual(25n * hourlyBudget)
     // Merges are never delayed: they may exceed the budget by what was committed an hour before.
-    expect(mostInAnHour).toBeLessThanOrEqual((3n * hourlyBudget) / 2n)
+    expect(maxInAnHour).toBeLessThanOrEqual((3n * hourlyBudget) / 2n)
     expect(commits.length).toBeGreaterThan(24 * 20)
   })
 

@@ -1,5 +1,6 @@
 import { type SlotConfig, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
+import type { SequencerError } from './errors.js'
 import { createSpendingMeter, type SpendingMeter } from './spending.js'
 
 /** When a block is due. See `SequencerOptions`. */
@@ -46,7 +47,7 @@ export interface CommitPolicy {
  */
 const timesTaken = 2
 /** But after so many times the interval at most. */
-const mostIntervals = 2
+const maxIntervals = 2
 
 export function createCommitPolicy({
   commitEveryMs,
@@ -92,12 +93,41 @@ export function createCommitPolicy({
       latestAt = begun
       slotEnd = Number(slotToTime(slots, timeToSlot(slots, BigInt(Math.floor(begun))) + 1n))
       if (!isFull) intervalStart = begun
-      interval = Math.min(
-        Math.max(commitEveryMs, timesTaken * (ended - begun)),
-        mostIntervals * commitEveryMs,
-      )
+      interval = Math.min(Math.max(commitEveryMs, timesTaken * (ended - begun)), maxIntervals * commitEveryMs)
       spend(begun, fee)
     },
     merged: spend,
+  }
+}
+
+/**
+ * Milliseconds after which the log says why a block waits: longer than the ordinary pause at the end of an
+ * operator's turn.
+ */
+const reportedAfterMs = 60_000
+
+/** Logs why a block that is due is not committed. Times are milliseconds of one clock. */
+export interface WaitingBlocks {
+  /** Records that a block waits: one line for each reason, once the block has waited for a minute. */
+  waits(now: number, reason: SequencerError): void
+  /** Records that no block waits any longer. */
+  ended(): void
+}
+
+export function createWaitingBlocks(log: Log): WaitingBlocks {
+  let since: number | undefined
+  let reported: string | undefined
+
+  return {
+    waits(now, { code, message }) {
+      since ??= now
+      if (now - since < reportedAfterMs || code === reported) return
+      reported = code
+      log.info({ code }, `A block has waited for ${Math.round((now - since) / 1000)} s: ${message}`)
+    },
+    ended() {
+      since = undefined
+      reported = undefined
+    },
   }
 }

@@ -1,106 +1,90 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SlotConfig, Utxo } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import { isRenounced } from '@ratatosk/contracts'
+import type { SlotConfig } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
-import type { HeldLease, Lease, OrderedTransaction } from '@ratatosk/store'
-import { notActive } from './errors.js'
-import type { SequencerOptions, Step } from './types.js'
+import type { HeldLease, Lease } from '@ratatosk/store'
+import { Cache } from './cache.js'
+import { notActive, SequencerError } from './errors.js'
+import type { AbsentAdministrator, Administrator, SequencerOptions, Step } from './types.js'
 
-/** The options with their defaults. */
-export type Settings = Required<Omit<SequencerOptions, Unset>> & {
-  readonly commitAtFees: bigint | undefined
-  readonly hourlyBudget: bigint | undefined
+/** What a sequencer works with. */
+export interface Resources
+  extends Pick<
+    SequencerOptions,
+    'store' | 'submissions' | 'layer1' | 'contracts' | 'operator' | 'roots' | 'genesis'
+  > {
+  readonly administrator: Administrator | AbsentAdministrator
+  readonly log: Log
 }
 
-type Unset = 'log' | 'observer' | 'commitAtFees' | 'hourlyBudget'
+type Optional = 'commitAtFees' | 'hourlyBudget'
+
+/** How a sequencer works: the options with their defaults. */
+export type Settings = Required<Omit<SequencerOptions, keyof Resources | 'observer' | Optional>> & {
+  readonly [name in Optional]: bigint | undefined
+}
+
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** Applies the defaults. */
-export function settingsOf({ log: _log, observer: _observer, ...options }: SequencerOptions): Settings {
+export function settingsOf({
+  store,
+  submissions,
+  layer1,
+  contracts,
+  operator,
+  administrator = { absent: 'the sequencer was created without its keys' },
+  roots,
+  genesis,
+  log = silent,
+  observer: _observer,
+  ...given
+}: SequencerOptions): { readonly resources: Resources; readonly options: Settings } {
   return {
-    autoCommit: true,
-    autoMerge: true,
-    autoInit: false,
-    administrator: { absent: 'the sequencer was created without its keys' },
-    commitEveryMs: 1000,
-    commitAtTransactions: options.maxBlockTransactions ?? 10_000,
-    commitAtFees: undefined,
-    hourlyBudget: undefined,
-    mergeEveryMs: 10_000,
-    pollMs: 1000,
-    maxBlockTransactions: 10_000,
-    prepareAtTransactions: 250,
-    blockValidityMs: 120_000,
-    maxUnconfirmed: 8,
-    leaseMs: 10_000,
-    operationTimeoutMs: 180_000,
-    ...options,
+    resources: { store, submissions, layer1, contracts, operator, administrator, roots, genesis, log },
+    options: {
+      autoCommit: true,
+      autoMerge: true,
+      autoInit: false,
+      commitEveryMs: 1000,
+      commitAtTransactions: given.maxBlockTransactions ?? 10_000,
+      commitAtFees: undefined,
+      hourlyBudget: undefined,
+      mergeEveryMs: 10_000,
+      pollMs: 1000,
+      maxBlockTransactions: 10_000,
+      prepareAtTransactions: 250,
+      blockValidityMs: 120_000,
+      maxUnconfirmed: 8,
+      leaseMs: 10_000,
+      operationTimeoutMs: 180_000,
+      ...given,
+    },
   }
 }
 
-/**
- * What everything that runs under one lease shares. A new lease starts with a new context and reads its state
- * from the store.
- */
-export interface SequencerContext extends Settings {
+/** What everything that runs under one lease shares. */
+export interface SequencerContext extends Resources {
+  readonly options: Settings
   readonly slots: SlotConfig
-  readonly log: Log
+  readonly cache: Cache
   /** Aborts when the lease is lost. */
   readonly signal: AbortSignal
   /** The lease that fences writes to the store. */
   readonly lease: Lease
-  readonly memory: Memory
   /** Waits. @throws {SequencerError} `SEQUENCER_NOT_ACTIVE` when the lease is lost or the sequencer closes */
   pause(ms: number): Promise<void>
   /** To be called when a step is durable. */
   step(name: Step): void
 }
 
-/** Cached knowledge. Whatever is missing here is read again. */
-export interface Memory {
-  /** The outputs that hold the protocol's reference scripts. */
-  referenceScripts: readonly Utxo[] | undefined
-  /** Root of the unspent outputs before the first block. */
-  genesisRoot: Uint8Array | undefined
-  /** Slot of layer 1's tip when a transaction was last sent, by transaction id. */
-  readonly sentAt: Map<string, bigint>
-  /** Ids of merges that layer 1 can no longer include; their blocks are merged again. */
-  readonly deadMerges: Set<string>
-  /**
-   * When the whole queue was last compared with the store, by `performance.now()`, and how many blocks it
-   * had. Removals change the queue where reconciliation does not look otherwise: not at its ends. Undefined:
-   * it has to be compared at once.
-   */
-  comparison: { readonly at: number; readonly blocks: number } | undefined
-  /** The output of the operator registry when it was last read. Slashing an operator replaces it. */
-  registry: string | undefined
-  /** False: no transaction waits to be resubmitted. */
-  mayHaveResubmissions: boolean
-  /** Blocks up to this height are known to be mature. */
-  matureUpTo: bigint
-  /**
-   * The mempool's oldest transactions, for which the roots are prepared. To be emptied when any of them
-   * leaves the mempool.
-   */
-  ahead: readonly OrderedTransaction[]
-}
-
-export const newMemory = (): Memory => ({
-  referenceScripts: undefined,
-  genesisRoot: undefined,
-  sentAt: new Map(),
-  deadMerges: new Set(),
-  comparison: undefined,
-  registry: undefined,
-  mayHaveResubmissions: true,
-  matureUpTo: 0n,
-  ahead: [],
-})
-
 /** What a context is made of. */
 export interface ContextOptions {
-  readonly settings: Settings
+  readonly resources: Resources
+  readonly options: Settings
   readonly held: HeldLease
   readonly slots: SlotConfig
-  readonly log: Log
   /** Aborts when the work under this lease has to end: the lease is lost, or the sequencer closes. */
   readonly ends: AbortSignal
   /** Aborts when the lease is lost. */
@@ -109,20 +93,20 @@ export interface ContextOptions {
 }
 
 export function createContext({
-  settings,
+  resources,
+  options,
   held,
   slots,
-  log,
   ends,
   lost,
   step,
 }: ContextOptions): SequencerContext {
   return {
-    ...settings,
+    ...resources,
+    options,
     slots,
-    log,
     step,
-    memory: newMemory(),
+    cache: new Cache(),
     signal: lost,
     get lease() {
       return held.lease
@@ -133,4 +117,34 @@ export function createContext({
       })
     },
   }
+}
+
+/**
+ * Whether the rollup has an administrator. Without one its queue never ends, and anybody may register as an
+ * operator.
+ */
+export const hasAdministrator = ({ contracts }: Pick<SequencerContext, 'contracts'>): boolean =>
+  !isRenounced(contracts.parameters.administrator)
+
+/**
+ * The administrator. An operation that needs it asks before it changes anything.
+ *
+ * @throws {SequencerError} `SEQUENCER_NO_ADMINISTRATOR` where its keys are not at hand, or there is none
+ */
+export function administratorOf({
+  administrator,
+  contracts,
+}: Pick<SequencerContext, 'administrator' | 'contracts'>): Administrator {
+  if (!hasAdministrator({ contracts }))
+    throw new SequencerError(
+      'SEQUENCER_NO_ADMINISTRATOR',
+      'This needs an administrator, and the rollup has none: ' +
+        'its state queue never ends, and only a proof of fraud removes a block',
+    )
+  if (!('absent' in administrator)) return administrator
+  const { kind, hash } = contracts.parameters.administrator
+  throw new SequencerError(
+    'SEQUENCER_NO_ADMINISTRATOR',
+    `This needs the signature of the administrator (${kind} ${toHex(hash)}): ${administrator.absent}`,
+  )
 }

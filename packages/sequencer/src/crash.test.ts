@@ -31,7 +31,7 @@ const steps: readonly Step[] = [
   'block-merged',
 ]
 
-test(`sequencers killed at each of ${steps.length} steps, and ${crashes} times at random, lose nothing and do nothing twice`, {
+test(`killed at each of ${steps.length} steps and ${crashes} times at random, sequencers do all once`, {
   timeout: 120_000 + crashes * 10_000,
 }, async (context) => {
   const { store, start, agree } = await openProcesses(context, funds, 1500)

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLayer1Error } from '@ratatosk/layer1'
 import type { SlotConfig } from '@ratatosk/ledger'
-import type { Log } from '@ratatosk/ports'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 import type { HeldLease } from '@ratatosk/store'
-import { settingsOf } from './context.js'
-import { notActive } from './errors.js'
-import { openSession, type Session } from './session.js'
+import { createContext, type Resources, type Settings, settingsOf } from './context.js'
+import { type Cycle, createCycle } from './cycle.js'
+import { notActive, resultOf } from './errors.js'
+import { createOperationRunner } from './run-operation.js'
+import { createScheduler } from './scheduler.js'
 import { snapshotOf } from './snapshot.js'
 import type { Sequencer, SequencerOptions, Step } from './types.js'
-
-const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /**
  * Creates a sequencer. Of all sequencers on one store, one is active at a time, elected by a lease. The
@@ -17,14 +17,16 @@ const silent: Log = { info: () => undefined, warn: () => undefined, error: () =>
  * crashes and from roll-backs of layer 1.
  *
  * @example
- * const sequencer = createSequencer({ store, layer1, contracts, operator, administrator, roots, genesis,
- * holder: 'node-1', log }) await sequencer.start() const result = await sequencer.run('init') // { kind:
- * 'initiated', … } // … await sequencer.close() // before roots, store and layer 1
+ * const options = { store, submissions, layer1, contracts, operator, roots, genesis, holder: 'node-1' }
+ * const sequencer = createSequencer(options)
+ * await sequencer.start()
+ * const result = await sequencer.run('init') // { kind: 'initiated', … }
+ * await sequencer.close() // before roots, store and layer 1
  */
-export function createSequencer(options: SequencerOptions): Sequencer {
-  const settings = settingsOf(options)
-  const { store, layer1, holder, leaseMs } = settings
-  const { log = silent, observer } = options
+export function createSequencer(given: SequencerOptions): Sequencer {
+  const { resources, options } = settingsOf(given)
+  const { store, layer1, contracts, log } = resources
+  const { holder, leaseMs } = options
   const closing = new AbortController()
   const listeners = new Set<(active: boolean) => void>()
   let present: { readonly session: Session; readonly held: HeldLease } | undefined
@@ -66,14 +68,14 @@ export function createSequencer(options: SequencerOptions): Sequencer {
 
   async function workUnder(held: HeldLease, slots: SlotConfig): Promise<void> {
     const session = openSession({
-      settings,
+      resources,
+      options,
       held,
       slots,
-      log,
       closing: closing.signal,
       step(name) {
         lastStep = name
-        observer?.step(name)
+        given.observer?.step(name)
       },
     })
     present = { session, held }
@@ -107,10 +109,72 @@ export function createSequencer(options: SequencerOptions): Sequencer {
       const { code, message } = notActive()
       return { kind: 'refused', code, message }
     },
-    snapshot: () => snapshotOf({ settings, active: isActive(), present, lastStep }),
+    snapshot() {
+      const { session, held } = present ?? {}
+      const active = isActive()
+      const lease = active ? held?.lease : undefined
+      return snapshotOf({ options, contracts, active, lease, cycle: session?.cycle, lastStep })
+    },
     async close() {
       closing.abort()
       await running
+    },
+  }
+}
+
+/** What a session needs. */
+interface SessionOptions {
+  readonly resources: Resources
+  readonly options: Settings
+  readonly held: HeldLease
+  readonly slots: SlotConfig
+  /** Aborts when the sequencer closes. */
+  readonly closing: AbortSignal
+  step(name: Step): void
+}
+
+/** The work under one lease: scheduled work, and operations in between. */
+interface Session {
+  readonly cycle: Pick<Cycle, 'activity' | 'fault' | 'view'>
+  run(operation: Operation, details?: OperationDetails): Promise<OperationResult>
+  /** Works until the lease is lost or the sequencer closes. Resolves when the last step has ended. */
+  loop(): Promise<void>
+}
+
+function openSession({ resources, options, held, slots, closing, step }: SessionOptions): Session {
+  const over = new AbortController()
+  const ends = AbortSignal.any([held.lost, closing, over.signal])
+  const lost = AbortSignal.any([held.lost, over.signal])
+  const cycle = createCycle(createContext({ resources, options, held, slots, ends, lost, step }))
+  const scheduler = createScheduler(cycle)
+  const runOperation = createOperationRunner(cycle)
+  let wakeUp = new AbortController()
+
+  return {
+    cycle,
+
+    async run(operation, details) {
+      if (operation !== 'commit' && operation !== 'merge') scheduler.cancelInit()
+      try {
+        return await runOperation(operation, details)
+      } catch (error) {
+        const result = resultOf(ends.aborted ? notActive() : error)
+        if (result === undefined) throw error
+        return result
+      } finally {
+        wakeUp.abort()
+      }
+    },
+
+    async loop() {
+      ends.addEventListener('abort', () => wakeUp.abort(), { once: true })
+      while (!ends.aborted) {
+        wakeUp = new AbortController()
+        const next = await (cycle.tryRunScheduled(scheduler.tick) ?? options.pollMs)
+        if (next === undefined) over.abort()
+        else await sleep(next, undefined, { signal: wakeUp.signal }).catch(() => undefined)
+      }
+      await cycle.idle()
     },
   }
 }

@@ -1,16 +1,18 @@
 import type { Operation } from '@ratatosk/ports'
 import { Mutex } from 'async-mutex'
-import { type Commitment, commitBlock } from './blocks/commit-block.js'
+import { buildBlock, type Commitment } from './blocks/build-block.js'
 import { compareQueue } from './blocks/compare-queue.js'
 import { alignRoots } from './blocks/ledger-state.js'
 import { mergeBlocks } from './blocks/merge-blocks.js'
-import type { PendingTransaction } from './blocks/pending-transactions.js'
+import type { PendingTransaction } from './blocks/queue-elements.js'
 import { type QueueView, reconcile } from './blocks/reconcile.js'
-import { type CommitPolicy, createCommitPolicy } from './commit-policy.js'
+import { type CommitPolicy, createCommitPolicy, createWaitingBlocks } from './commit-policy.js'
 import type { SequencerContext } from './context.js'
 import type { SequencerError } from './errors.js'
 import { loadSpending } from './spending.js'
-import { createWaitingBlocks } from './waiting-blocks.js'
+
+/** What a sequencer does. */
+export type Activity = Operation | 'reconcile'
 
 /**
  * The state that scheduled work and operations share under one lease. One of them runs at a time; operations
@@ -19,16 +21,20 @@ import { createWaitingBlocks } from './waiting-blocks.js'
 export interface Cycle {
   readonly context: SequencerContext
   /** What is running. */
-  activity: Operation | 'reconcile' | undefined
+  readonly activity: Activity | undefined
   /** Whether a block is being built. */
   readonly isCommitting: boolean
   /** Why nothing is committed or merged. */
-  fault: SequencerError | undefined
+  readonly fault: SequencerError | undefined
   /** The result of the latest reconciliation; undefined when it is out of date. */
-  view: QueueView | undefined
+  readonly view: QueueView | undefined
+  /** Records what is running, until it ends. */
+  begin(activity: Activity): void
+  /** Records why nothing is committed or merged, until a reconciliation or an operation succeeds. */
+  fail(fault: SequencerError): void
   /** Makes store, output trie and layer 1 agree. */
   reconcile(): Promise<QueueView>
-  /** Commits a block and records what it costs; the log tells if one waits for long. */
+  /** Commits a block and records what it costs; logs if one waits for long. */
   commit(view: QueueView): Promise<Exclude<Commitment, { kind: 'outdated' }>>
   /** Merges mature blocks and records what they cost. */
   merge(view: QueueView, limit: number): Promise<readonly PendingTransaction[]>
@@ -46,63 +52,80 @@ export interface Cycle {
 }
 
 export function createCycle(context: SequencerContext): Cycle {
+  const { store, log, slots, options } = context
   const mutex = new Mutex()
-  let operations = 0
-  const policy = createCommitPolicy(context)
-  const waitingBlocks = createWaitingBlocks(context.log)
+  const policy = createCommitPolicy({ ...options, slots, log })
+  const waitingBlocks = createWaitingBlocks(log)
   const now = (): number => performance.timeOrigin + performance.now()
+  let operations = 0
+  let activity: Activity | undefined
+  let fault: SequencerError | undefined
+  let view: QueueView | undefined
+  let isCommitting = false
   let areRootsAligned = false
 
-  const cycle = {
-    context,
-    activity: undefined as Cycle['activity'],
-    isCommitting: false,
-    fault: undefined as Cycle['fault'],
-    view: undefined as Cycle['view'],
+  async function agree(): Promise<QueueView> {
+    if (!areRootsAligned) {
+      // First, because the newest block may be one that layer 1 has removed and that the ledger never led to.
+      await compareQueue(context)
+      await alignRoots(context, await store.blocks.newest())
+      await loadSpending(policy.meter, store, now())
+      areRootsAligned = true
+    }
+    view = await reconcile(context)
+    if (fault !== undefined) log.info({}, 'Store and layer 1 agree again')
+    fault = undefined
+    return view
+  }
 
-    async reconcile() {
-      if (!areRootsAligned) {
-        // First, because the newest block may be one that layer 1 has removed and that the ledger never led
-        // to.
-        await compareQueue(context)
-        await alignRoots(context, await context.store.blocks.newest())
-        await loadSpending(policy.meter, context.store, now())
-        areRootsAligned = true
-      }
-      const view = await reconcile(context)
-      cycle.view = view
-      if (cycle.fault !== undefined) context.log.info({}, 'Store and layer 1 agree again')
-      cycle.fault = undefined
+  return {
+    context,
+    get activity() {
+      return activity
+    },
+    get fault() {
+      return fault
+    },
+    get view() {
       return view
     },
+    get isCommitting() {
+      return isCommitting
+    },
+    begin(next) {
+      activity = next
+    },
+    fail(reason) {
+      fault = reason
+    },
+    reconcile: agree,
 
-    async commit(view: QueueView) {
+    async commit(present) {
       const begun = now()
-      // Before it counts as committing: an operation is not refused because scheduled work looks at an empty
+      // Before it counts as committing: an operation is not refused because scheduled work finds an empty
       // mempool.
-      if ((await context.store.blocks.waiting(1)) === 0) {
+      if ((await store.blocks.waiting(1)) === 0) {
         waitingBlocks.ended()
-        return { kind: 'nothing' } as const
+        return { kind: 'nothing' }
       }
-      cycle.isCommitting = true
+      isCommitting = true
       let isViewCurrent = false
       try {
-        let commitment = await commitBlock(context, view)
-        while (commitment.kind === 'outdated')
-          commitment = await commitBlock(context, await cycle.reconcile())
+        let commitment = await buildBlock(context, present)
+        while (commitment.kind === 'outdated') commitment = await buildBlock(context, await agree())
         if (commitment.kind === 'wait') waitingBlocks.waits(begun, commitment.reason)
         else waitingBlocks.ended()
         if (commitment.kind === 'built') policy.committed(begun, now(), commitment.fee, commitment.isFull)
         isViewCurrent = commitment.kind !== 'built'
         return commitment
       } finally {
-        cycle.isCommitting = false
-        if (!isViewCurrent) cycle.view = undefined
+        isCommitting = false
+        if (!isViewCurrent) view = undefined
       }
     },
 
-    async merge(view: QueueView, limit: number) {
-      const merging = await mergeBlocks(context, view, limit)
+    async merge(present, limit) {
+      const merging = await mergeBlocks(context, present, limit)
       for (const { transaction } of merging) policy.merged(now(), transaction.body.fee)
       return merging
     },
@@ -110,16 +133,18 @@ export function createCycle(context: SequencerContext): Cycle {
     policy,
     now,
 
-    async runOperation<T>(operation: Operation, run: () => Promise<T>) {
+    async runOperation(operation, run) {
       operations++
       try {
         return await mutex.runExclusive(async () => {
-          cycle.activity = operation
+          activity = operation
           try {
-            return await run()
+            const result = await run()
+            fault = undefined
+            return result
           } finally {
-            cycle.activity = undefined
-            cycle.view = undefined
+            activity = undefined
+            view = undefined
           }
         })
       } finally {
@@ -131,9 +156,17 @@ export function createCycle(context: SequencerContext): Cycle {
       return operations > 0
     },
 
-    tryRunScheduled: <T>(run: () => Promise<T>) => (mutex.isLocked() ? undefined : mutex.runExclusive(run)),
+    tryRunScheduled(run) {
+      if (mutex.isLocked()) return undefined
+      return mutex.runExclusive(async () => {
+        try {
+          return await run()
+        } finally {
+          activity = undefined
+        }
+      })
+    },
 
     idle: () => mutex.runExclusive(async () => undefined),
   }
-  return cycle
 }

@@ -1,15 +1,17 @@
-export { maxBlockBytes } from './blocks/prepare-block.js'
+export { maxBlockBytes } from './blocks/fill-block.js'
 export { createSequencer } from './create-sequencer.js'
 export { isSequencerError, SequencerError } from './errors.js'
 export { operationUnderWay } from './operation-lock.js'
-export { createOperations } from './remote/create-operations.js'
-export { serveOperations } from './remote/serve-operations.js'
-export type {
-  CreateOperationsOptions,
-  Operations,
-  OperationsServer,
-  ServeOperationsOptions,
-} from './remote/types.js'
+export {
+  type CreateOperationsOptions,
+  createOperations,
+  type Operations,
+} from './remote/create-operations.js'
+export {
+  type OperationsServer,
+  type ServeOperationsOptions,
+  serveOperations,
+} from './remote/serve-operations.js'
 export {
   type CostSettings,
   commitDefaults,

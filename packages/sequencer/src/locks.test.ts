@@ -81,7 +81,7 @@ test.concurrent('refuses a commit at once while a scheduled commit runs', async 
   await expectAgreement(store, chain.layer1, roots, sent)
 })
 
-test.concurrent('runs a commit while scheduled work looks at an empty mempool', async (context) => {
+test.concurrent('runs a commit while scheduled work finds an empty mempool', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -105,7 +105,7 @@ test.concurrent('runs a commit while scheduled work looks at an empty mempool', 
   expect(await commit).toEqual({ kind: 'nothing-to-commit' })
 })
 
-test.concurrent('keeps one of two sequencers active, and activates the other when the first closes', async (context) => {
+test.concurrent('keeps one of two sequencers active, the other once the first closes', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -129,7 +129,7 @@ test.concurrent('keeps one of two sequencers active, and activates the other whe
   await expectAgreement(store, chain.layer1, second.roots, sent)
 })
 
-test.concurrent('stops at once when the lease is taken, and resumes when the lease is free', async (context) => {
+test.concurrent('stops at once when the lease is taken, and resumes when it is free', async (context) => {
   const { store, name } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())

@@ -23,7 +23,7 @@ const steps: readonly Step[] = [
 /** Blocks that are committed; the second is removed. */
 const blocks = 4
 
-test(`sequencers killed at each of ${steps.length} steps after a block was removed lose nothing and do nothing twice`, {
+test(`killed at each of ${steps.length} steps after a removal, sequencers do everything once`, {
   timeout: 180_000,
 }, async (context) => {
   // Nothing is merged before it is removed.

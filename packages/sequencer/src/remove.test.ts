@@ -8,7 +8,7 @@ import { openers } from './test/services.js'
 
 const hashOf = (result: object): string => ('headerHash' in result ? String(result.headerHash) : '')
 
-test.concurrent('removes a block in the middle with those behind it, and commits their transactions again', async (context) => {
+test.concurrent('removes a block with those behind it, and commits again', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -44,7 +44,7 @@ test.concurrent('removes a block in the middle with those behind it, and commits
   })
 })
 
-test.concurrent('removes the only block, and merges the one before it from where it is then', async (context) => {
+test.concurrent('removes the newest block, and merges the one before it', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -67,7 +67,7 @@ test.concurrent('removes the only block, and merges the one before it from where
   await expectAgreement(store, chain.layer1, roots, sent)
 })
 
-test.concurrent('prunes what a removal left behind that ended after its first transaction, and commits it again', async (context) => {
+test.concurrent('prunes what an interrupted removal left behind, and commits it again', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())

@@ -55,7 +55,7 @@ async function convict(
   await layer1.await(id)
 }
 
-test('the ledger is as before an invalid block, byte for byte, and an honest operator commits its transactions again', {
+test('an invalid block leaves no trace in the ledger, and an honest operator commits it again', {
   timeout: 240_000,
 }, async (context) => {
   const { store, name } = await openers['PostgreSQL and Redis'](context)

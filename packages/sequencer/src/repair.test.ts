@@ -64,7 +64,7 @@ test.concurrent('init refuses when the deployment output is spent', async (conte
   })
 })
 
-test.concurrent('init refuses the registry of a queue with other parameters before it changes or pays for anything', async (context) => {
+test.concurrent('init refuses the registry of another queue before it changes anything', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -90,7 +90,7 @@ test.concurrent('init refuses the registry of a queue with other parameters befo
   expect(await chain.layer1.utxosAt(administratorAddress(others))).toEqual(published)
 })
 
-test.concurrent('reset burns the queue and empties the store, and init starts from genesis', async (context) => {
+test.concurrent('reset burns the queue and empties the store; init starts from genesis', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())

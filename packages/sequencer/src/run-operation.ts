@@ -2,13 +2,11 @@ import { toHex } from '@ratatosk/cbor'
 import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 import type { Block } from '@ratatosk/store'
 import pTimeout from 'p-timeout'
-import type { SequencerContext } from './context.js'
 import type { Cycle } from './cycle.js'
 import { lockOperation } from './operation-lock.js'
+import { repair, reset } from './operations/burn-queue.js'
 import { findInitialised, initialise } from './operations/init.js'
 import { remove } from './operations/remove.js'
-import { repair } from './operations/repair.js'
-import { reset } from './operations/reset.js'
 
 const timedOut: OperationResult = { kind: 'layer1-failed', cause: 'timeout', code: 'LAYER1_TIMEOUT' }
 const rejected: OperationResult = { kind: 'layer1-failed', cause: 'rejected', code: 'LAYER1_REJECTED' }
@@ -18,18 +16,7 @@ export function createOperationRunner(
   cycle: Cycle,
 ): (operation: Operation, details?: OperationDetails) => Promise<OperationResult> {
   const { context } = cycle
-  const { store, log } = context
-
-  function runExclusive(
-    operation: Operation,
-    run: (context: SequencerContext) => Promise<OperationResult>,
-  ): Promise<OperationResult> {
-    return cycle.runOperation(operation, async () => {
-      const result = await run(context)
-      cycle.fault = undefined
-      return result
-    })
-  }
+  const { store, log, options } = context
 
   async function commit(deadline: number): Promise<OperationResult> {
     const commitment = await cycle.runOperation('commit', async () => {
@@ -37,7 +24,7 @@ export function createOperationRunner(
         const attempt = await cycle.commit(await cycle.reconcile())
         if (attempt.kind !== 'wait') return attempt
         if (performance.now() > deadline) throw attempt.reason
-        await context.pause(context.pollMs)
+        await context.pause(options.pollMs)
       }
     })
     if (commitment.kind !== 'built') return { kind: 'nothing-to-commit' }
@@ -60,7 +47,7 @@ export function createOperationRunner(
     return outcomeOf(block, deadline, ({ state, headerHash, mergeTransaction }) => {
       const transactionId = mergeTransaction ? toHex(mergeTransaction.id) : ''
       if (state === 'merged') return { kind: 'merged', headerHash: toHex(headerHash), transactionId }
-      return state === 'removed' || context.memory.deadMerges.has(transactionId) ? rejected : undefined
+      return state === 'removed' || context.cache.deadMerges.has(transactionId) ? rejected : undefined
     })
   }
 
@@ -68,30 +55,30 @@ export function createOperationRunner(
   async function outcomeOf(
     { headerHash }: Block,
     deadline: number,
-    judge: (block: Block) => OperationResult | undefined,
+    resultIn: (block: Block) => OperationResult | undefined,
   ): Promise<OperationResult> {
     while (performance.now() < deadline) {
       const block = await store.blocks.byHash(headerHash)
       // A block with another header has taken its place.
       if (block === undefined) return rejected
-      const result = judge(block)
+      const result = resultIn(block)
       if (result !== undefined) return result
-      await context.pause(context.pollMs)
+      await context.pause(options.pollMs)
     }
     return timedOut
   }
 
   function perform(operation: Operation, { headerHash = '' }: OperationDetails): Promise<OperationResult> {
-    const deadline = performance.now() + context.operationTimeoutMs
+    const deadline = performance.now() + options.operationTimeoutMs
     switch (operation) {
       case 'init':
-        return runExclusive('init', initialise)
+        return cycle.runOperation('init', () => initialise(context))
       case 'repair':
-        return runExclusive('repair', repair)
+        return cycle.runOperation('repair', () => repair(context))
       case 'reset':
-        return runExclusive('reset', reset)
+        return cycle.runOperation('reset', () => reset(context))
       case 'remove':
-        return runExclusive('remove', () => remove(context, headerHash))
+        return cycle.runOperation('remove', () => remove(context, headerHash))
       case 'commit':
         return commit(deadline)
       case 'merge':
@@ -105,7 +92,7 @@ export function createOperationRunner(
       if (existing !== undefined) return existing
     }
     if (operation === 'commit' && cycle.isCommitting) return { kind: 'busy', operation: 'commit' }
-    const lock = await lockOperation(store, context.holder, operation, context.leaseMs)
+    const lock = await lockOperation(store, options.holder, operation, options.leaseMs)
     if (typeof lock === 'string') return { kind: 'busy', operation: lock }
     const done = perform(operation, details).finally(() =>
       lock
@@ -120,6 +107,6 @@ export function createOperationRunner(
       )
       return timedOut
     }
-    return pTimeout(done, { milliseconds: context.operationTimeoutMs, fallback: late })
+    return pTimeout(done, { milliseconds: options.operationTimeoutMs, fallback: late })
   }
 }

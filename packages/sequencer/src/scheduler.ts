@@ -1,25 +1,25 @@
 import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { isStoreError } from '@ratatosk/store'
-import { countWaiting, prepareBlock } from './blocks/prepare-block.js'
+import { countWaiting, prepareBlock } from './blocks/fill-block.js'
+import { resubmit } from './blocks/ledger-state.js'
 import type { QueueView } from './blocks/reconcile.js'
-import { resubmit } from './blocks/resubmit.js'
 import type { WaitingTransactions } from './commit-policy.js'
+import { hasAdministrator } from './context.js'
 import type { Cycle } from './cycle.js'
 import { notInitialised, refusalOf } from './errors.js'
 import { lockOperation } from './operation-lock.js'
-import { hasAdministrator } from './operations/administrator.js'
 import { findInitialised, initialise } from './operations/init.js'
 
-const longestBackoffMs = 15_000
+const maxBackoffMs = 15_000
 /** Age from which a merged block is final: layer 1 is never rolled back that far. */
 const finalAfterMs = 36 * 3_600_000
 const cleanUpEveryMs = 600_000
-/** How long it is told that a transaction was removed with its block. */
+/** How long the status of a transaction says that it was removed with its block. */
 const removalsKeptMs = 30 * 24 * 3_600_000
 /** Reads of the same tip of layer 1, while a transaction is unconfirmed, after which everything is read. */
 const pollsPerReconciliation = 4
-/** Milliseconds between two looks at the mempool while it fills up. */
+/** Poll interval of the mempool while it fills up, in milliseconds. */
 const fillingMs = 100
 /** Transactions whose fees are added up at most: bounds the work of each check. */
 const feesReadFrom = 1000
@@ -42,8 +42,8 @@ export interface Scheduler {
  */
 export function createScheduler(cycle: Cycle): Scheduler {
   const { context } = cycle
-  const { log, store } = context
-  let mayInit = context.autoInit && !(hasAdministrator(context) && 'absent' in context.administrator)
+  const { log, store, options } = context
+  let mayInit = options.autoInit && !(hasAdministrator(context) && 'absent' in context.administrator)
   let reconciledAt = -Infinity
   let polledAt = -Infinity
   let mergedAt = -Infinity
@@ -77,12 +77,12 @@ export function createScheduler(cycle: Cycle): Scheduler {
    */
   async function isQuiet(now: number): Promise<boolean> {
     const { view, fault } = cycle
-    if (fault !== undefined || view === undefined || context.memory.mayHaveResubmissions) return false
-    const { pollMs, mergeEveryMs } = context
+    if (fault !== undefined || view === undefined || context.cache.mayHaveResubmissions) return false
+    const { pollMs, mergeEveryMs } = options
     // A provider may have the outputs of a block later than its tip.
     const longest = view.pending.length > 0 ? pollsPerReconciliation * pollMs : mergeEveryMs
     if (now - reconciledAt >= Math.min(longest, mergeEveryMs) || (await hasMoved(view, now))) return false
-    if (!context.autoCommit || (await count()) === 0) return true
+    if (!options.autoCommit || (await count()) === 0) return true
     return !(await cycle.policy.isDue(cycle.now(), waiting))
   }
 
@@ -91,35 +91,35 @@ export function createScheduler(cycle: Cycle): Scheduler {
    * have been rolled back.
    */
   async function hasMoved({ tip }: QueueView, now: number): Promise<boolean> {
-    if (now - polledAt < context.pollMs) return false
+    if (now - polledAt < options.pollMs) return false
     polledAt = now
     return (await context.layer1.tip({ signal: context.signal })).hash !== tip.hash
   }
 
   async function merge(now: number): Promise<boolean> {
-    if (!context.autoMerge || now - mergedAt < context.mergeEveryMs || cycle.isOperationWaiting) return false
-    cycle.activity = 'merge'
+    if (!options.autoMerge || now - mergedAt < options.mergeEveryMs || cycle.isOperationWaiting) return false
+    cycle.begin('merge')
     const view = cycle.view ?? (await cycle.reconcile())
-    const merging = await cycle.merge(view, context.maxUnconfirmed)
+    const merging = await cycle.merge(view, options.maxUnconfirmed)
     // If more blocks are mature than may be unconfirmed, the next follow as soon as these are included.
     const unconfirmed = view.pending.filter(({ kind }) => kind === 'merge').length + merging.length
-    if (unconfirmed < context.maxUnconfirmed) mergedAt = now
+    if (unconfirmed < options.maxUnconfirmed) mergedAt = now
     return merging.length > 0
   }
 
   /** @returns milliseconds until the next call */
   async function commit(): Promise<number> {
-    const mayCommit = context.autoCommit && !cycle.isOperationWaiting
+    const mayCommit = options.autoCommit && !cycle.isOperationWaiting
     if (!mayCommit || !(await cycle.policy.isDue(cycle.now(), waiting))) return prepare()
     const view = cycle.view ?? (await cycle.reconcile())
-    cycle.activity = 'commit'
+    cycle.begin('commit')
     const commitment = await cycle.commit(view)
     counted = undefined
-    if (commitment.kind === 'wait') return context.pollMs
+    if (commitment.kind === 'wait') return options.pollMs
     return commitment.kind === 'built' && commitment.isFull ? 0 : prepare()
   }
 
-  /** A queue that is away delays nothing else. */
+  /** An unavailable queue delays nothing else. */
   async function resubmitRemoved(): Promise<void> {
     try {
       await resubmit(context)
@@ -143,7 +143,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     const now = performance.now()
     counted = undefined
     if (await isQuiet(now)) return prepare()
-    cycle.activity = 'reconcile'
+    cycle.begin('reconcile')
     await cycle.reconcile()
     reconciledAt = now
     // Without an administrator, the operator registers after the queue has begun.
@@ -158,7 +158,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
 
   /** @returns milliseconds until the next call: fewer while a block fills up, or if one is due before */
   async function prepare(): Promise<number> {
-    const { pollMs } = context
+    const { pollMs } = options
     if (cycle.isOperationWaiting) return pollMs
     const next = (await prepareBlock(context, await count())) ? Math.min(pollMs, fillingMs) : pollMs
     const due = cycle.policy.dueIn(cycle.now())
@@ -168,8 +168,8 @@ export function createScheduler(cycle: Cycle): Scheduler {
   async function initialiseAtStart(): Promise<void> {
     mayInit = (await store.blocks.newest()) === undefined
     if (!mayInit) return
-    cycle.activity = 'init'
-    const lock = await lockOperation(store, context.holder, 'init', context.leaseMs)
+    cycle.begin('init')
+    const lock = await lockOperation(store, options.holder, 'init', options.leaseMs)
     // Another operation runs, or the lock of a killed process has not expired yet.
     if (typeof lock === 'string') return
     try {
@@ -187,14 +187,14 @@ export function createScheduler(cycle: Cycle): Scheduler {
       if (!mayInit || refusalOf(error)?.code !== 'SEQUENCER_NOT_INITIALISED') throw error
     }
     await initialiseAtStart()
-    return context.pollMs
+    return options.pollMs
   }
 
   function handleFailure(error: unknown): number | undefined {
     failures++
     const refusal = refusalOf(error)
     if (refusal?.code === 'SEQUENCER_NOT_ACTIVE') return undefined
-    if (refusal !== undefined) cycle.fault = refusal
+    if (refusal !== undefined) cycle.fail(refusal)
     const message = error instanceof Error ? error.message : String(error)
     // One line per cause, not per attempt.
     if (message !== reported) {
@@ -206,7 +206,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
       else log.error({ err: error }, 'The sequencer failed unexpectedly; it retries')
     }
     reported = message
-    return Math.min(context.pollMs * 2 ** Math.min(failures, 10), longestBackoffMs)
+    return Math.min(options.pollMs * 2 ** Math.min(failures, 10), maxBackoffMs)
   }
 
   return {
@@ -218,8 +218,6 @@ export function createScheduler(cycle: Cycle): Scheduler {
         return next
       } catch (error) {
         return handleFailure(error)
-      } finally {
-        cycle.activity = undefined
       }
     },
     cancelInit() {

@@ -1,36 +1,40 @@
 import { toHex } from '@ratatosk/cbor'
-import type { Block, HeldLease } from '@ratatosk/store'
+import type { Contracts } from '@ratatosk/protocol'
+import type { Block, Lease } from '@ratatosk/store'
 import type { Settings } from './context.js'
-import type { Session } from './session.js'
+import type { Cycle } from './cycle.js'
 import type { BlockSnapshot, SequencerSnapshot, Step } from './types.js'
 
 interface SnapshotSources {
-  readonly settings: Settings
+  readonly options: Settings
+  readonly contracts: Contracts
   readonly active: boolean
-  readonly present: { readonly session: Session; readonly held: HeldLease } | undefined
+  readonly lease: Lease | undefined
+  readonly cycle: Pick<Cycle, 'activity' | 'fault' | 'view'> | undefined
   readonly lastStep: Step | undefined
 }
 
 /** The sequencer's in-memory state as JSON. */
-export function snapshotOf({ settings, active, present, lastStep }: SnapshotSources): SequencerSnapshot {
-  const { fault, activity, view } = present?.session.cycle ?? {}
+export function snapshotOf(sources: SnapshotSources): SequencerSnapshot {
+  const { options, contracts, active, lease, cycle, lastStep } = sources
+  const { fault, activity, view } = cycle ?? {}
   const local = view?.local
   const blocks = new Map(
     [...(local?.oldestUnmerged ?? []), ...(local?.unconfirmed ?? [])].map((block) => [block.height, block]),
   )
   return {
-    holder: settings.holder,
+    holder: options.holder,
     active,
-    leaseExpiresAt: active ? (present?.held.lease.expiresAt.toISOString() ?? null) : null,
+    leaseExpiresAt: lease?.expiresAt.toISOString() ?? null,
     activity: activity ?? null,
     lastStep: lastStep ?? null,
     fault: fault ? { code: fault.code, message: fault.message } : null,
     utxosRoot: local?.newest ? toHex(local.newest.utxosRoot) : null,
     confirmed: local?.confirmed ? toHex(local.confirmed.headerHash) : null,
     unmerged: [...blocks.values()].map(toSnapshot),
-    rootUnit: settings.contracts.scripts.queue.unit,
+    rootUnit: contracts.scripts.queue.unit,
     settings: Object.fromEntries(
-      Object.entries(settings).filter(
+      Object.entries(options).filter(
         (entry): entry is [string, number | boolean] =>
           typeof entry[1] === 'number' || typeof entry[1] === 'boolean',
       ),

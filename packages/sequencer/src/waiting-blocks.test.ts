@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { createWaitingBlocks } from './commit-policy.js'
 import { SequencerError } from './errors.js'
-import { createWaitingBlocks } from './waiting-blocks.js'
 
 const notInTurn = new SequencerError('SEQUENCER_NOT_IN_TURN', 'It is another turn')
 const tooMany = new SequencerError('SEQUENCER_TOO_MANY_UNCONFIRMED', '8 blocks are unconfirmed')

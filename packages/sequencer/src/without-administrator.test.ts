@@ -16,10 +16,11 @@ const refused = {
   kind: 'refused',
   code: 'SEQUENCER_NO_ADMINISTRATOR',
   message:
-    'This needs an administrator, and the rollup has none: nobody can end its state queue, and only a proof of fraud removes a block',
+    'This needs an administrator, and the rollup has none: ' +
+    'its state queue never ends, and only a proof of fraud removes a block',
 }
 
-test.concurrent('the operator initialises, registers, commits and merges, and nobody resets or removes', async (context) => {
+test.concurrent('the operator initialises, registers, commits and merges', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -52,7 +53,7 @@ test.concurrent('the operator initialises, registers, commits and merges, and no
   await expectAgreement(store, chain.layer1, roots, sent, contracts)
 })
 
-test.concurrent('an init that ends between the root and the registration goes on at the next start', async (context) => {
+test.concurrent('an init that ends before the registration goes on at the next start', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -75,7 +76,7 @@ test.concurrent('an init that ends between the root and the registration goes on
   expect((await queueOf(chain.layer1, contracts)).roots).toHaveLength(1)
 })
 
-test.concurrent('init refuses a deployment output that the operator does not own, and one that is spent', async (context) => {
+test.concurrent('init refuses a deployment output of another owner, and a spent one', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())

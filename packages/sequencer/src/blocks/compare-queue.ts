@@ -4,10 +4,18 @@ import { type BlockElement, type RootElement, soundBlocks } from '@ratatosk/prot
 import type { Block, BlockState } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { foreignQueue } from '../errors.js'
-import { blockLine, markCommitted, markMerged, setState } from './block-states.js'
-import { alignRoots, returnBlocks, rootBefore, undoBlocks } from './ledger-state.js'
-import { readQueue } from './read-queue.js'
-import { isRemoved, pruneStale } from './removed-blocks.js'
+import { isRemoved, pruneStale } from '../operations/remove.js'
+import {
+  alignRoots,
+  blockLine,
+  markCommitted,
+  markMerged,
+  returnBlocks,
+  rootBefore,
+  setState,
+  undoBlocks,
+} from './ledger-state.js'
+import { readQueue } from './queue-elements.js'
 
 const pageSize = 256n
 
@@ -21,8 +29,8 @@ const pageSize = 256n
  *   store is unchanged then
  */
 export async function compareQueue(context: SequencerContext): Promise<void> {
-  const { store, memory } = context
-  memory.comparison = undefined
+  const { store, cache } = context
+  cache.requireComparison()
   const queue = await readQueue(context)
   const sound = soundBlocks(queue)
   const base = await knownState(context, queue.root)
@@ -46,11 +54,11 @@ export async function compareQueue(context: SequencerContext): Promise<void> {
   const left = (await store.blocks.newest())?.height ?? 0n
   const merged = base.height + BigInt(Math.min(base.removed.length, common))
   const hasChanged = await setStates(context, { merged, present, last: left })
-  if (hasChanged || missing.length > 0) forgetReads(context)
+  if (hasChanged || missing.length > 0) cache.layer1Changed()
   if (missing.length > 0 && present < left)
     await returnBlocks(context, present + 1n, 'layer 1 has another block in its place')
   for (const block of missing) await restore(context, block)
-  memory.comparison = { at: performance.now(), blocks: queue.blocks.length }
+  cache.compared(queue.blocks.length)
 }
 
 /** The element with a number of blocks before it; undefined if it is merged. */
@@ -62,19 +70,12 @@ function elementAt(
   return count === 0 ? root : blocks[count - 1]
 }
 
-/** Forgets what was read of a state of layer 1 that no longer is. */
-export function forgetReads({ memory }: Pick<SequencerContext, 'memory'>): void {
-  memory.matureUpTo = 0n
-  memory.referenceScripts = undefined
-  memory.sentAt.clear()
-}
-
 /**
  * The newest block of this store that the confirmed state includes, and the removed blocks from there to the
  * confirmed state.
  */
 async function knownState(
-  { store: { blocks }, memory }: SequencerContext,
+  { store: { blocks }, cache }: SequencerContext,
   { datum: { state } }: RootElement,
 ): Promise<{ readonly height: bigint; readonly removed: readonly Block[] }> {
   const removed: Block[] = []
@@ -88,7 +89,7 @@ async function knownState(
     hash = block.previousHeaderHash
   }
   const first = removed[0] ?? (await blocks.byHeight(1n))
-  const genesisRoot = first ? rootBefore(first) : memory.genesisRoot
+  const genesisRoot = first ? rootBefore(first) : cache.genesisRoot
   if (removed.length === 0 && genesisRoot && !equalBytes(genesisRoot, state.utxoRoot))
     throw foreignQueue('The state queue began with other genesis outputs than this ledger')
   return { height: 0n, removed }
@@ -158,7 +159,7 @@ async function setStates(context: SequencerContext, { merged, present, last }: E
   const heights = rolledBack.map(({ height }) => Number(height)).sort((a, b) => a - b)
   log.warn(
     { heights },
-    `Layer 1 was rolled back: ${heights.length} blocks from height ${heights[0]} on are no longer where they were`,
+    `Layer 1 was rolled back: ${heights.length} blocks from height ${heights[0]} on have changed`,
   )
   return true
 }

@@ -1,8 +1,11 @@
 import { decodeHeader } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import type { Block, UnspentOutput } from '@ratatosk/store'
+import { slotToTime } from '@ratatosk/ledger'
+import type { Block, BlockState, UnspentOutput } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
-import { blockLine } from './block-states.js'
+
+/** Transactions that are resubmitted at a time. */
+const resubmittedAtOnce = 100
 
 /** Outputs between two progress lines in the log. */
 const progressEvery = 200_000
@@ -16,8 +19,8 @@ const progressEvery = 200_000
  * @throws Error when the ledger's outputs do not have the block's root: the database was changed from outside
  */
 export async function alignRoots(context: SequencerContext, newest: Block | undefined): Promise<void> {
-  const { roots, memory, log } = context
-  const wanted = newest?.utxosRoot ?? memory.genesisRoot
+  const { roots, cache, log } = context
+  const wanted = newest?.utxosRoot ?? cache.genesisRoot
   const present = await roots.root()
   if (wanted !== undefined) {
     if (equalBytes(present, wanted)) return
@@ -29,13 +32,24 @@ export async function alignRoots(context: SequencerContext, newest: Block | unde
   const startedAt = performance.now()
   const rebuilt = await roots.rebuild(ledgerWithProgress(context))
   context.step('roots-aligned')
-  if (newest === undefined) memory.genesisRoot = rebuilt
+  if (newest === undefined) cache.setGenesisRoot(rebuilt)
   const ms = Math.round(performance.now() - startedAt)
   if (ms > 1000) log.info({ ms }, `Rebuilt the output trie from the ledger in ${ms} ms`)
   if (wanted === undefined || equalBytes(rebuilt, wanted)) return
   throw new Error(
-    `The ledger's outputs do not have the root of block ${newest?.height ?? 0}: the database was changed from outside the node`,
+    `The ledger's outputs do not have the root of block ${newest?.height ?? 0}: ` +
+      'the database was changed from outside the node',
   )
+}
+
+/** Returns the output trie to the store's newest block after one could not be stored. Never rejects. */
+export async function realignRoots(context: SequencerContext): Promise<void> {
+  // Read again, because genesis may have been applied since. The next block aligns the trie if this fails.
+  context.cache.setGenesisRoot(undefined)
+  await context.store.blocks
+    .newest()
+    .then((newest) => alignRoots(context, newest))
+    .catch(() => undefined)
 }
 
 /** Root of the unspent outputs before a block. */
@@ -74,10 +88,10 @@ export async function undoBlocks(
   fromHeight: bigint,
   reason: string,
 ): Promise<void> {
-  const { store, memory, log } = context
+  const { store, cache, log } = context
   const { blocks, transactions } = await store.blocks.undo(fromHeight, context.lease)
   if (blocks.length === 0) return
-  memory.mayHaveResubmissions = true
+  cache.setMayHaveResubmissions(true)
   context.step('blocks-undone')
   forgetBlocks(context, blocks, reason)
   log.warn(
@@ -89,7 +103,7 @@ export async function undoBlocks(
 
 /** Forgets what was known about blocks that are no longer there. */
 function forgetBlocks(
-  { operator, memory, log }: SequencerContext,
+  { operator, cache, log }: SequencerContext,
   removed: readonly Block[],
   reason: string,
 ): void {
@@ -98,10 +112,8 @@ function forgetBlocks(
     if (mergeTransaction) operator.release(toHex(mergeTransaction.id))
   }
   const [first] = removed
-  if (first?.height === 1n) memory.genesisRoot = rootBefore(first)
-  memory.matureUpTo = 0n
-  memory.referenceScripts = undefined
-  memory.ahead = []
+  if (first?.height === 1n) cache.setGenesisRoot(rootBefore(first))
+  cache.blocksRemoved()
   for (const block of removed) log.warn(...blockLine(block, `removed: ${reason}`))
 }
 
@@ -117,4 +129,95 @@ async function* ledgerWithProgress({
     if (Math.floor(read / progressEvery) > Math.floor(before / progressEvery))
       log.info({ outputs: read }, `Rebuilding the output trie from the ledger: ${read} outputs so far`)
   }
+}
+
+/**
+ * Resubmits what the removal of blocks took out of the ledger, in the order in which it was accepted. A
+ * transaction that was added and not recorded, because the process ended or the queue failed in between, is
+ * added again; validation applies it once.
+ */
+export async function resubmit({
+  store: { resubmissions },
+  submissions,
+  cache,
+  log,
+  step,
+}: SequencerContext): Promise<void> {
+  let resubmitted = 0
+  while (cache.mayHaveResubmissions) {
+    const waiting = await resubmissions.waiting(resubmittedAtOnce)
+    if (waiting.length === 0) {
+      cache.setMayHaveResubmissions(false)
+      break
+    }
+    const added = await Promise.allSettled(waiting.map(({ cbor }) => submissions.add(cbor)))
+    step('transactions-resubmitted')
+    // Those after the first that failed wait for it: they may depend on it.
+    const failed = added.findIndex(({ status }) => status === 'rejected')
+    const done = failed < 0 ? added : added.slice(0, failed)
+    await resubmissions.queued(
+      done.flatMap((result, place) => {
+        const sequence = waiting[place]?.sequence
+        return result.status === 'fulfilled' && sequence !== undefined
+          ? [{ sequence, submissionId: result.value }]
+          : []
+      }),
+    )
+    step('resubmissions-recorded')
+    resubmitted += done.length
+    const failure = added[failed]
+    if (failure?.status === 'rejected') throw failure.reason
+  }
+  if (resubmitted > 0)
+    log.info(
+      { transactions: resubmitted },
+      `${resubmitted} transactions of removed blocks are in the queue again`,
+    )
+}
+
+/** Whether a block's maturity window has ended at a slot. */
+export function isMature({ slots, contracts }: SequencerContext, { endTime }: Block, slot: bigint): boolean {
+  return endTime + contracts.parameters.maturityWindow <= slotToTime(slots, slot)
+}
+
+export function setState(
+  { store, lease }: SequencerContext,
+  blocks: readonly Block[],
+  state: Exclude<BlockState, 'removed'>,
+): Promise<void> {
+  return store.blocks.setState(
+    blocks.map(({ headerHash }) => headerHash),
+    state,
+    lease,
+  )
+}
+
+/** Records that blocks are in the state queue. */
+export async function markCommitted(context: SequencerContext, blocks: readonly Block[]): Promise<void> {
+  await setState(context, blocks, 'committed')
+  context.step('block-committed')
+  for (const block of blocks) context.log.info(...blockLine(block, 'confirmed in the state queue'))
+}
+
+/** Records that blocks are mature. */
+export async function markMature(context: SequencerContext, blocks: readonly Block[]): Promise<void> {
+  await setState(context, blocks, 'mature')
+  context.step('block-mature')
+  for (const block of blocks) context.log.info(...blockLine(block, 'is mature'))
+}
+
+/** Records that blocks are in the confirmed state. */
+export async function markMerged(context: SequencerContext, blocks: readonly Block[]): Promise<void> {
+  await setState(context, blocks, 'merged')
+  context.step('block-merged')
+  for (const block of blocks) context.log.info(...blockLine(block, 'merged into the confirmed state'))
+}
+
+/** The arguments of a log line about a block. */
+export function blockLine({ height, headerHash, transactions }: Block, event: string): [object, string] {
+  const hash = toHex(headerHash)
+  return [
+    { height: Number(height), headerHash: hash, transactions },
+    `Block ${height} (${hash.slice(0, 10)}) ${event}`,
+  ]
 }

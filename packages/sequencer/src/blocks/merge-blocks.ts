@@ -3,9 +3,14 @@ import { encodeBech32Address, keyAddress, outputReferenceKey, type Utxo } from '
 import { mergeBlock as draftMerge, type StateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
-import { readReferenceScripts } from '../operations/reference-scripts.js'
-import { isMature } from './block-states.js'
-import { elementOf, type PendingTransaction, pendingTransaction, rootAfter } from './pending-transactions.js'
+import { isMature } from './ledger-state.js'
+import {
+  elementOf,
+  type PendingTransaction,
+  pendingTransaction,
+  readReferenceScripts,
+  rootAfter,
+} from './queue-elements.js'
 import type { QueueView } from './reconcile.js'
 import { sendBuilt } from './send-pending.js'
 
@@ -30,7 +35,7 @@ export async function mergeBlocks(
   const merged: PendingTransaction[] = []
   for (const [index, block] of local.oldestUnmerged.entries()) {
     if (merging.has(block.height)) continue
-    if (merged.length >= limit || merging.size >= context.maxUnconfirmed) break
+    if (merged.length >= limit || merging.size >= context.options.maxUnconfirmed) break
     // Layer 1's tip may have been rolled back to before the end of the window.
     if (block.state !== 'mature' || !isMature(context, block, view.tip.slot)) break
     const root = rootAfter(context.contracts, pending, present)
@@ -55,12 +60,12 @@ async function storeMerge(
   slot: bigint,
   pending: readonly PendingTransaction[],
 ) {
-  const { store, contracts, slots, operator, layer1, signal, blockValidityMs } = context
+  const { store, contracts, slots, operator, layer1, signal, options } = context
   const referenceScripts = await readReferenceScripts(context)
   const draft = draftMerge(contracts, { queue, slot, slots, referenceScripts })
   const current = await layer1.currentSlot({ signal })
   // Short, so that a lost merge does not delay the following ones.
-  const validUntil = current + BigInt(Math.ceil(blockValidityMs / slots.slotLength))
+  const validUntil = current + BigInt(Math.ceil(options.blockValidityMs / slots.slotLength))
   const refunds = await refundsToCollect(context, pending)
   const inputs = [...(draft.inputs ?? []), ...refunds.map((utxo) => ({ utxo }))]
   const built = await operator.build({ ...draft, inputs, validUntil }, { signal })

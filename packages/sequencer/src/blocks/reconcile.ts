@@ -1,14 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { genesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { blockTokenName, decodeBlockDatum } from '@ratatosk/contracts'
 import { Layer1Error, type Tip } from '@ratatosk/layer1'
 import { type BlockElement, type RootElement, readStateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { brokenQueue, foreignQueue, notInitialised } from '../errors.js'
-import { isMature, markCommitted, markMature, markMerged } from './block-states.js'
-import { compareQueue, forgetReads } from './compare-queue.js'
-import { type PendingTransaction, pendingTransactions } from './pending-transactions.js'
+import { compareQueue } from './compare-queue.js'
+import { isMature, markCommitted, markMature, markMerged } from './ledger-state.js'
+import { countArrived, type PendingTransaction, pendingTransactions, readElement } from './queue-elements.js'
 import { sendPending } from './send-pending.js'
 
 /** Store and layer 1 at a moment at which they agree. */
@@ -42,13 +42,6 @@ export interface LocalBlocks {
 /** Rounds after which layer 1's answers are considered inconsistent. */
 const maxRounds = 8
 const pageSize = 16n
-/**
- * Milliseconds between two comparisons of the whole queue, for each of its blocks; a provider sends a hundred
- * at a time.
- */
-const comparisonMsPerBlock = 100
-/** Reads of layer 1 for each comparison of the whole queue, at least. */
-const readsPerComparison = 10
 
 /**
  * Compares the store with layer 1 and resolves every difference: records blocks that entered the queue,
@@ -60,7 +53,7 @@ const readsPerComparison = 10
  * @throws {SequencerError} when the queue is missing, broken, or belongs to another store
  */
 export async function reconcile(context: SequencerContext): Promise<QueueView> {
-  if (isComparisonDue(context)) await compareQueue(context)
+  if (context.cache.isComparisonDue(context.options.pollMs)) await compareQueue(context)
   for (let round = 0; round < maxRounds; round++) {
     const local = await readLocalBlocks(context)
     // The tip first, so that everything read afterwards is at least as recent.
@@ -68,31 +61,24 @@ export async function reconcile(context: SequencerContext): Promise<QueueView> {
     const root = await readRoot(context)
     const found = await compareEnds(context, local, root)
     if (found === 'differs') {
-      forgetReads(context)
+      context.cache.layer1Changed()
       await compareQueue(context)
     }
     if (found === 'differs' || found === 'changed') continue
     if (await updateMature(context, local, tip.slot)) continue
-    const pending = pendingTransactions(local.unconfirmed, local.oldestUnmerged, context.memory.deadMerges)
+    const pending = pendingTransactions(local.unconfirmed, local.oldestUnmerged, context.cache.deadMerges)
     const alive = await sendPending(context, pending, tip.slot, root)
     if (alive === 'changed') continue
-    pruneMemory(context, local, alive)
+    keepPending(context, local, alive)
     return { tip, root, local, tail: found.tail, pending: alive }
   }
   throw new Layer1Error('invalid answer', 'Layer 1 shows another state at each read')
 }
 
-/** Whether the whole queue has to be compared: rarely if it is long. */
-function isComparisonDue({ memory: { comparison }, pollMs }: SequencerContext): boolean {
-  if (comparison === undefined) return true
-  const interval = Math.max(readsPerComparison * pollMs, comparisonMsPerBlock * comparison.blocks)
-  return performance.now() - comparison.at >= interval
-}
-
-export async function readLocalBlocks({
+async function readLocalBlocks({
   store: { blocks },
-  maxUnconfirmed,
-}: Pick<SequencerContext, 'store' | 'maxUnconfirmed'>): Promise<LocalBlocks> {
+  options: { maxUnconfirmed },
+}: SequencerContext): Promise<LocalBlocks> {
   const newest = await blocks.newest()
   const confirmed = await blocks.confirmed()
   const first = (confirmed?.height ?? 0n) + 1n
@@ -146,7 +132,7 @@ async function compareEnds(
     await markMerged(context, oldestUnmerged.slice(0, merged + 1))
     return 'changed'
   }
-  const { genesisRoot } = context.memory
+  const { genesisRoot } = context.cache
   if (confirmed === undefined && genesisRoot && !equalBytes(genesisRoot, utxoRoot))
     throw foreignQueue('The state queue began with other genesis outputs than this ledger')
   const arrived = await countArrived(context, unconfirmed)
@@ -160,50 +146,23 @@ async function compareEnds(
   return 'changed'
 }
 
-/**
- * The number of unconfirmed blocks that are in the queue, of the oldest. Each commit spends the one before,
- * so that one read mostly suffices.
- */
-export async function countArrived(context: Reading, unconfirmed: readonly Block[]): Promise<number> {
-  const newest = unconfirmed.at(-1)
-  if (newest === undefined) return 0
-  if ((await readElement(context, newest)) !== undefined) return unconfirmed.length
-  for (const [index, block] of unconfirmed.slice(0, -1).entries()) {
-    if ((await readElement(context, block)) === undefined) return index
-  }
-  return unconfirmed.length - 1
-}
-
-type Reading = Pick<SequencerContext, 'layer1' | 'contracts' | 'signal'>
-
-/** A block's element in the queue; undefined if it is not there. */
-async function readElement(
-  { layer1, contracts, signal }: Reading,
-  { headerHash }: Block,
-): Promise<BlockElement | undefined> {
-  const unit = contracts.scripts.queue.policy + toHex(blockTokenName(headerHash))
-  const [utxo] = await layer1.utxosByUnit(unit, { signal })
-  if (utxo?.output.datum.kind !== 'inline') return undefined
-  return { utxo, headerHash: toHex(headerHash), datum: decodeBlockDatum(utxo.output.datum.data) }
-}
-
 /** Marks blocks whose maturity window has ended by layer 1's time. Returns whether there was any. */
 async function updateMature(
   context: SequencerContext,
   { confirmed, newestCommitted }: LocalBlocks,
   slot: bigint,
 ): Promise<boolean> {
-  const { store, memory } = context
+  const { store, cache } = context
   const first = (confirmed?.height ?? 0n) + 1n
   const last = newestCommitted?.height ?? 0n
-  let from = memory.matureUpTo < first ? first : memory.matureUpTo + 1n
+  let from = cache.matureUpTo < first ? first : cache.matureUpTo + 1n
   for (; from <= last; from += pageSize) {
     const to = from + pageSize - 1n < last ? from + pageSize - 1n : last
     const page = await store.blocks.range(from, to)
     const mature = page.filter((block) => isMature(context, block, slot))
     const changed = mature.filter(({ state }) => state === 'committed')
     if (changed.length > 0) await markMature(context, changed)
-    memory.matureUpTo = mature.at(-1)?.height ?? memory.matureUpTo
+    cache.matured(mature.at(-1)?.height ?? cache.matureUpTo)
     if (changed.length > 0) return true
     if (mature.length < page.length) return false
   }
@@ -211,15 +170,32 @@ async function updateMature(
 }
 
 /** Forgets what no pending transaction needs. */
-function pruneMemory(
-  { memory }: SequencerContext,
+function keepPending(
+  { cache }: SequencerContext,
   { oldestUnmerged }: LocalBlocks,
   pending: readonly PendingTransaction[],
 ): void {
-  const pendingIds = new Set(pending.map(({ id }) => id))
-  for (const id of memory.sentAt.keys()) if (!pendingIds.has(id)) memory.sentAt.delete(id)
-  const merges = new Set(
-    oldestUnmerged.flatMap(({ mergeTransaction }) => (mergeTransaction ? [toHex(mergeTransaction.id)] : [])),
-  )
-  for (const id of memory.deadMerges) if (!merges.has(id)) memory.deadMerges.delete(id)
+  const merges = oldestUnmerged.flatMap(({ mergeTransaction }) => mergeTransaction ?? [])
+  cache.keepPending(new Set(pending.map(({ id }) => id)), new Set(merges.map(({ id }) => toHex(id))))
+}
+
+/** Records which unconfirmed blocks enter the queue, until it is aborted. */
+export async function recordArrivals(
+  context: SequencerContext,
+  { tip, local }: QueueView,
+  over: AbortSignal,
+): Promise<void> {
+  const { layer1, contracts, options } = context
+  const signal = AbortSignal.any([context.signal, over])
+  let { hash } = tip
+  let { unconfirmed } = local
+  while (unconfirmed.length > 0) {
+    await sleep(options.pollMs, undefined, { signal })
+    const present = await layer1.tip({ signal })
+    if (present.hash === hash) continue
+    hash = present.hash
+    const arrived = await countArrived({ layer1, contracts, signal }, unconfirmed)
+    if (arrived > 0) await markCommitted(context, unconfirmed.slice(0, arrived))
+    unconfirmed = unconfirmed.slice(arrived)
+  }
 }

@@ -5,8 +5,7 @@ import type { RootElement } from '@ratatosk/protocol'
 import type { BuiltTransaction } from '@ratatosk/transaction'
 import type { SequencerContext } from '../context.js'
 import { returnBlocks } from './ledger-state.js'
-import type { PendingTransaction } from './pending-transactions.js'
-import { readQueue } from './read-queue.js'
+import { type PendingTransaction, readQueue } from './queue-elements.js'
 
 /**
  * Sends a transaction of the operator that was just stored.
@@ -20,7 +19,7 @@ export async function sendBuilt(
   built: BuiltTransaction,
   slot: bigint,
 ): Promise<boolean> {
-  const { operator, memory, signal, log } = context
+  const { operator, cache, signal, log } = context
   try {
     await operator.submit(built, { signal })
   } catch (error) {
@@ -31,7 +30,7 @@ export async function sendBuilt(
     )
     return false
   }
-  memory.sentAt.set(built.id, slot)
+  cache.sent(built.id, slot)
   context.step(`${kind}-sent`)
   return true
 }
@@ -51,7 +50,7 @@ export async function sendPending(
   slot: bigint,
   root: RootElement,
 ): Promise<readonly PendingTransaction[] | 'changed'> {
-  const { memory, operator, log } = context
+  const { cache, operator, log } = context
   const alive: PendingTransaction[] = []
   const dead = new Map<string, PendingTransaction>()
   for (const transaction of pending) {
@@ -65,7 +64,7 @@ export async function sendPending(
   for (const { id, kind, block } of dead.values()) {
     if (kind === 'commit') continue
     operator.release(id)
-    memory.deadMerges.add(id)
+    cache.mergeDied(id)
     log.warn(
       { transaction: id },
       `Layer 1 did not include the merge of block ${block.height}; it is built again`,
@@ -102,9 +101,9 @@ async function sendIfDue(
   pending: PendingTransaction,
   slot: bigint,
 ): Promise<'sent' | 'rejected'> {
-  const { layer1, operator, memory, signal, store } = context
-  const sentAt = memory.sentAt.get(pending.id)
-  const resendAfter = BigInt(Math.ceil(context.blockValidityMs / 3 / context.slots.slotLength))
+  const { layer1, operator, cache, signal, store, options, slots } = context
+  const sentAt = cache.sentAt(pending.id)
+  const resendAfter = BigInt(Math.ceil(options.blockValidityMs / 3 / slots.slotLength))
   // A tip older than `sentAt` means that layer 1 was rolled back and may have lost the transaction.
   if (sentAt !== undefined && slot >= sentAt && slot < sentAt + resendAfter) return 'sent'
   if (!operator.inFlight().includes(pending.id)) await operator.adopt(pending.bytes, { signal })
@@ -114,11 +113,11 @@ async function sendIfDue(
     if (!isLayer1Error(error) || error.kind !== 'rejected') throw error
     if ((await layer1.status(pending.id, { signal })).kind === 'unknown') {
       // It may be in a mempool that the provider does not show: do not repeat this at each reconciliation.
-      if (error.mayHaveEffect) memory.sentAt.set(pending.id, slot)
+      if (error.mayHaveEffect) cache.sent(pending.id, slot)
       return 'rejected'
     }
   }
-  memory.sentAt.set(pending.id, slot)
+  cache.sent(pending.id, slot)
   if (pending.kind === 'merge') context.step('merge-sent')
   else context.step('commit-sent')
   if (pending.kind === 'commit' && pending.block.state === 'built') {

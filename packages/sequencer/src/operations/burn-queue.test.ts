@@ -2,6 +2,7 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import type { TransactionDraft } from '@ratatosk/transaction'
 import { expect, test } from 'vitest'
+import { Cache } from '../cache.js'
 import type { SequencerContext } from '../context.js'
 import { contractsOf } from '../test/rollup-contracts.js'
 import { burnQueue } from './burn-queue.js'
@@ -69,10 +70,9 @@ function scene(elements: number, failing = 0) {
     administrator: { wallet: administrator },
     layer1,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    memory: {},
+    cache: new Cache(),
     slots: { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 },
-    maxUnconfirmed: 8,
-    pollMs: 1,
+    options: { maxUnconfirmed: 8, pollMs: 1 },
     pause: async () => undefined,
     step: () => undefined,
   } as unknown as SequencerContext

@@ -1,5 +1,6 @@
 import { isLayer1Error } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
+import type { OperationResult } from '@ratatosk/ports'
 import {
   allElements,
   burnElements,
@@ -8,11 +9,79 @@ import {
   type RegistryElement,
   readStateQueue,
 } from '@ratatosk/protocol'
-import { findRegistry } from '../blocks/operator-turn.js'
-import type { SequencerContext } from '../context.js'
-import { administratorOf } from './administrator.js'
-import { readReferenceScripts } from './reference-scripts.js'
-import { sendChain } from './send-chain.js'
+import { markMerged, returnBlocks } from '../blocks/ledger-state.js'
+import { findRegistry, readReferenceScripts } from '../blocks/queue-elements.js'
+import { reconcile } from '../blocks/reconcile.js'
+import { administratorOf, type SequencerContext } from '../context.js'
+import { refusalOf } from '../errors.js'
+import { sendChain } from './send-transactions.js'
+
+/**
+ * Burns the queue and empties blocks, mempool, ledger and history. An interrupted reset continues when it is
+ * requested again.
+ */
+export async function reset(context: SequencerContext): Promise<OperationResult> {
+  const { store, roots, operator, cache, log } = context
+  administratorOf(context)
+  await burnQueue(context)
+  await store.blocks.reset(context.lease)
+  context.step('store-emptied')
+  // No transaction in flight can be included: each spends an element that was burned.
+  for (const id of operator.inFlight()) operator.release(id)
+  cache.storeEmptied(await roots.rebuild(store.blocks.utxosAfterNewest()))
+  log.warn({}, 'Reset: the state queue is burned and the store is empty')
+  return { kind: 'reset' }
+}
+
+/**
+ * Burns a queue with which the sequencer cannot go on: it has several root units, it is broken, or somebody
+ * else has extended it. Nothing that was accepted is lost: unmerged blocks return to the mempool, and init
+ * begins a queue with the newest merged block of this store. An interrupted repair continues when it is
+ * requested again, or with init.
+ */
+export async function repair(context: SequencerContext): Promise<OperationResult> {
+  const { store, layer1, contracts, signal, log } = context
+  const roots = await layer1.utxosByUnit(contracts.scripts.queue.unit, { signal })
+  const fault = roots.length === 1 ? await faultOf(context) : `the state queue has ${roots.length} roots`
+  if (fault === undefined) return { kind: 'repaired' }
+  administratorOf(context)
+  await recordMerges(context)
+  const confirmed = await store.blocks.confirmed()
+  await returnBlocks(context, (confirmed?.height ?? 0n) + 1n, fault)
+  if (await burnQueue(context)) log.warn({}, 'Repair: the state queue is burned; initialise a new one')
+  return { kind: 'repaired' }
+}
+
+/** What keeps the sequencer from going on with a queue of one root. */
+async function faultOf(context: SequencerContext): Promise<string | undefined> {
+  try {
+    await reconcile(context)
+    return undefined
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal?.code === 'SEQUENCER_FOREIGN_QUEUE') return 'somebody else has extended the state queue'
+    if (refusal?.code === 'SEQUENCER_BROKEN_QUEUE') return 'the state queue is broken'
+    throw error
+  }
+}
+
+/** Records blocks of this store that layer 1 has merged and that were not recorded yet: they stay merged. */
+async function recordMerges(context: SequencerContext): Promise<void> {
+  const { store, layer1, contracts, signal } = context
+  const utxos = await layer1.utxosByUnit(contracts.scripts.queue.unit, { signal })
+  const [root, second] = readStateQueue(contracts, utxos).roots
+  if (root === undefined || second !== undefined) return
+  const { headerHash, prevHeaderHash } = root.datum.state
+  const confirmed = (await store.blocks.confirmed())?.height ?? 0n
+  // If the confirmed state is somebody else's block, the block before it may be ours.
+  for (const hash of [headerHash, prevHeaderHash]) {
+    const block = await store.blocks.byHash(hash)
+    if (block === undefined || block.state === 'removed') continue
+    if (block.height > confirmed)
+      await markMerged(context, await store.blocks.range(confirmed + 1n, block.height))
+    return
+  }
+}
 
 /** What one transaction burns, and the dust that it sweeps. */
 interface Batch {
@@ -41,8 +110,8 @@ export async function burnQueue(context: SequencerContext): Promise<boolean> {
     // Burning the root unbinds the queue from the registry.
     const registry = await findRegistry(context)
     const batches = batchesOf(elements, dust)
-    for (let start = 0; start < batches.length; start += context.maxUnconfirmed) {
-      const gone = await burn(context, batches.slice(start, start + context.maxUnconfirmed), registry)
+    for (let start = 0; start < batches.length; start += context.options.maxUnconfirmed) {
+      const gone = await burn(context, batches.slice(start, start + context.options.maxUnconfirmed), registry)
       burned += gone
       context.step('elements-burned')
       context.log.info({ burned, of: elements.length }, `Burned ${burned} elements of the state queue`)

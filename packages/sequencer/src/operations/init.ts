@@ -1,21 +1,28 @@
 import { decodeHeader, genesisHeaderHash, protocolVersion } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import type { ConfirmedState } from '@ratatosk/contracts'
 import type { Wallet } from '@ratatosk/layer1'
-import { outputReferenceKey, slotToTime, type Utxo } from '@ratatosk/ledger'
+import { outputReferenceKey, slotToTime } from '@ratatosk/ledger'
 import type { OperationResult } from '@ratatosk/ports'
-import { initQueue, initRegistry, initRollup } from '@ratatosk/protocol'
+import { initQueue, initRollup } from '@ratatosk/protocol'
 import type { TransactionDraft } from '@ratatosk/transaction'
 import { alignRoots, returnBlocks } from '../blocks/ledger-state.js'
-import { findRegistry } from '../blocks/operator-turn.js'
+import { readReferenceScripts } from '../blocks/queue-elements.js'
 import { reconcile } from '../blocks/reconcile.js'
-import type { SequencerContext } from '../context.js'
+import { administratorOf, hasAdministrator, type SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
-import { administratorOf, hasAdministrator } from './administrator.js'
 import { burnQueue } from './burn-queue.js'
-import { publishMissingScripts, readReferenceScripts } from './reference-scripts.js'
-import { existingRegistry, ownEntry, register } from './register.js'
-import { submitAndConfirm } from './submit-and-confirm.js'
+import {
+  createRegistry,
+  deploymentOutputSpent,
+  deploymentToStart,
+  existingRegistry,
+  findDeploymentOutput,
+  ownEntry,
+  publishMissingScripts,
+  register,
+} from './deployment.js'
+import { submitAndConfirm } from './send-transactions.js'
 
 /**
  * The result of init when layer 1 has a root unit already; undefined when init has something to do: there is
@@ -92,7 +99,8 @@ async function initialiseWithoutAdministrator(context: SequencerContext): Promis
   if (!equalBytes(output.output.address.bytes, operator.keys.address.bytes))
     throw new SequencerError(
       'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
-      `The deployment output ${outputReferenceKey(output.reference)} is not at the operator's address ${operator.address}: without an administrator, the operator spends it`,
+      `The deployment output ${outputReferenceKey(output.reference)} is not at the operator's address ` +
+        `${operator.address}: without an administrator, the operator spends it`,
     )
   await prepareLedger(context)
   await publishMissingScripts(context, operator, [output])
@@ -106,68 +114,15 @@ async function initialiseWithoutAdministrator(context: SequencerContext): Promis
 
 /** Applies the genesis, returns unmerged blocks to the mempool, and has the roots follow. */
 async function prepareLedger(context: SequencerContext): Promise<void> {
-  const { store, genesis, memory, log } = context
+  const { store, genesis, cache, log } = context
   if (genesis.length > 0 && (await store.applyGenesis(genesis))) {
     log.info({ outputs: genesis.length }, `Applied genesis: ${genesis.length} outputs`)
     context.step('genesis-applied')
-    memory.genesisRoot = undefined
+    cache.setGenesisRoot(undefined)
   }
   const confirmed = await store.blocks.confirmed()
   await returnBlocks(context, (confirmed?.height ?? 0n) + 1n, 'layer 1 has no state queue')
   await alignRoots(context, confirmed)
-}
-
-/**
- * The unspent output that the registry starts with; undefined once there is a registry.
- *
- * @throws {SequencerError} `SEQUENCER_DEPLOYMENT_OUTPUT_SPENT` if the parameters are those of another
- *   deployment
- */
-async function deploymentToStart(context: SequencerContext): Promise<Utxo | undefined> {
-  const { contracts } = context
-  const registry = await findRegistry(context)
-  if (registry === undefined) {
-    const output = await findDeploymentOutput(context)
-    if (output !== undefined) return output
-    // Spent between both reads, perhaps for the registry.
-    if (await findRegistry(context)) return deploymentToStart(context)
-    throw deploymentOutputSpent(context)
-  }
-  if (equalBytes(registry.datum.queue, contracts.scripts.queue.script.hash)) return undefined
-  const output = outputReferenceKey(contracts.parameters.deploymentOutput)
-  throw new SequencerError(
-    'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
-    `The deployment output ${output} started the registry of another state queue, ${toHex(registry.datum.queue)}: use the parameters of that queue, such as its verdict policies, or name an unspent output of the administrator; on a devnet, start with an empty database`,
-  )
-}
-
-async function createRegistry(context: SequencerContext): Promise<void> {
-  const { contracts, log } = context
-  const output = await deploymentToStart(context)
-  if (output === undefined) return
-  const exists = async () => (await findRegistry(context)) !== undefined
-  const { wallet } = administratorOf(context)
-  const id = await submitAndConfirm(context, wallet, initRegistry(contracts, output), exists)
-  context.step('registry-created')
-  log.info({ transactionId: id }, 'Created the operator registry')
-}
-
-async function findDeploymentOutput({
-  layer1,
-  contracts,
-  signal,
-}: SequencerContext): Promise<Utxo | undefined> {
-  const [output] = await layer1.utxosByReferences([contracts.parameters.deploymentOutput], { signal })
-  return output
-}
-
-function deploymentOutputSpent(context: SequencerContext): SequencerError {
-  const owner = hasAdministrator(context) ? 'administrator' : 'operator'
-  const output = outputReferenceKey(context.contracts.parameters.deploymentOutput)
-  return new SequencerError(
-    'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
-    `The deployment output ${output} is spent or never existed: name an unspent output of the ${owner}`,
-  )
 }
 
 async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise<boolean> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openChain, openRollup, queueOf } from '../test/rollup.js'
 import { openers } from '../test/services.js'
 
-test('an operation succeeds if layer 1 includes each of its transactions a minute late, however short blocks are', async (context) => {
+test('an operation succeeds although layer 1 includes its transactions a minute late', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   const { sequencer } = await openRollup(context, store, chain.layer1, { blockValidityMs: 1000 })

@@ -1,14 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
-import type { JobEvents, JobQueue } from '@ratatosk/queue'
+import type { JobEvents, JobQueue, QueueBackend } from '@ratatosk/queue'
+import type { Sequencer } from '../types.js'
+import { type OperationJob, type OperationJobResult, operationsQueue } from './serve-operations.js'
 import { spaceRuns } from './space-runs.js'
-import {
-  type CreateOperationsOptions,
-  OPERATIONS,
-  type OperationJob,
-  type OperationJobResult,
-  type Operations,
-} from './types.js'
+
+export interface CreateOperationsOptions {
+  readonly queue: QueueBackend
+  /** The sequencer of this process, if any. While it is active, operations run on it directly. */
+  readonly sequencer?: Pick<Sequencer, 'active' | 'run'>
+  /** How long to wait for a result, in milliseconds. @defaultValue 190000 */
+  readonly timeoutMs?: number
+  /** As for `serveOperations`, for the callers in this process. @defaultValue 0 */
+  readonly intervalMs?: number
+}
+
+/** Runs operations on the active sequencer, in any process. */
+export interface Operations {
+  /** Resolves with the result. Rejects when the operation failed unexpectedly at the sequencer. */
+  run(operation: Operation, details?: OperationDetails): Promise<OperationResult>
+  /** Ends waiting calls with `timed-out` and closes the queue. */
+  close(): Promise<void>
+}
 
 /** How long results are kept for the process that waits for them, in seconds. */
 const resultsKeptFor = 300
@@ -33,7 +46,7 @@ export function createOperations({
     | { readonly jobs: JobQueue<OperationJob, OperationJobResult>; readonly events: JobEvents }
     | undefined
   let isClosed = false
-  /** Aborts when any operation ends, or this process: whoever waits looks at its job. */
+  /** Aborts when any operation ends, or this process: waiters re-read their job. */
   let ending = new AbortController()
 
   function wake(): void {
@@ -44,8 +57,8 @@ export function createOperations({
   /** Opened on first use: a process with the active sequencer never needs it. */
   function open() {
     channel ??= {
-      jobs: queue.queue(OPERATIONS),
-      events: queue.events(OPERATIONS).on('completed', wake).on('failed', wake),
+      jobs: queue.queue(operationsQueue),
+      events: queue.events(operationsQueue).on('completed', wake).on('failed', wake),
     }
     return channel
   }

@@ -7,8 +7,7 @@ import { openChain, openRollup } from '../test/rollup.js'
 import { openers } from '../test/services.js'
 
 import { createOperations } from './create-operations.js'
-import { serveOperations } from './serve-operations.js'
-import type { ServeOperationsOptions } from './types.js'
+import { type ServeOperationsOptions, serveOperations } from './serve-operations.js'
 
 /** A sequencer that is active and does nothing else than run operations. */
 const sequencerThat = (
@@ -67,7 +66,7 @@ test('an operation that no sequencer takes in time never runs', async (context) 
   expect(ran).toEqual(['merge'])
 })
 
-test('results whose events are missed leave nothing behind that keeps a process from ending', async (context) => {
+test('results whose events are missed do not keep a process from ending', async (context) => {
   const { queue, name } = await openers['PostgreSQL and Redis'](context)
   const sequencer = sequencerThat(async () => ({ kind: 'nothing-to-merge' }))
   const server = serveOperations({ queue, sequencer })

@@ -1,15 +1,44 @@
 import { once } from 'node:events'
-import type { Operation } from '@ratatosk/ports'
-import type { JobWorker } from '@ratatosk/queue'
+import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
+import type { JobWorker, QueueBackend } from '@ratatosk/queue'
 import { Mutex } from 'async-mutex'
+import type { Sequencer } from '../types.js'
 import { spaceRuns } from './space-runs.js'
-import {
-  OPERATIONS,
-  type OperationJob,
-  type OperationJobResult,
-  type OperationsServer,
-  type ServeOperationsOptions,
-} from './types.js'
+
+/** Name of the queue that carries operations to the active sequencer. */
+export const operationsQueue = 'operations'
+
+/** An operation on its way to the active sequencer. */
+export interface OperationJob {
+  readonly operation: Operation
+  readonly details?: OperationDetails
+  /** POSIX milliseconds. The caller stops waiting then, and the operation must not run any more. */
+  readonly expiresAt: number
+}
+
+/** The result of an operation, or `expired` when it was taken too late and did not run. */
+export type OperationJobResult = OperationResult | { readonly kind: 'expired' }
+
+export interface ServeOperationsOptions {
+  readonly queue: QueueBackend
+  readonly sequencer: Pick<Sequencer, 'active' | 'subscribe' | 'run'>
+  /**
+   * Least time between the beginnings of two runs of one operation, in milliseconds. Requests that come
+   * earlier wait for the next run and share its result. @defaultValue 0
+   */
+  readonly intervalMs?: number
+}
+
+/** Takes operations from the queue while its sequencer is active. */
+export interface OperationsServer {
+  /** Resolves when the server takes operations, or its sequencer is not active. */
+  ready(): Promise<void>
+  /**
+   * Takes no further operations and answers running ones with `timed-out`; the sequencer finishes them unless
+   * it is closed.
+   */
+  close(): Promise<void>
+}
 
 /** High, so that an operation that is refused while another runs is refused at once. */
 const concurrency = 64
@@ -37,7 +66,7 @@ export function serveOperations({
 
   function open(): JobWorker<OperationJob, OperationJobResult> {
     return queue.worker<OperationJob, OperationJobResult>(
-      OPERATIONS,
+      operationsQueue,
       async ({ data: { operation, details, expiresAt } }) => {
         if (Date.now() >= expiresAt) return { kind: 'expired' }
         return Promise.race([spaced.run(operation, details), interrupted(operation)])
@@ -52,7 +81,9 @@ export function serveOperations({
     await closed
     return {
       kind: 'timed-out',
-      message: `The sequencer closed before the ${operation} ended; the next active sequencer continues what it began`,
+      message:
+        `The sequencer closed before the ${operation} ended; ` +
+        'the next active sequencer continues what it began',
     }
   }
 

@@ -1,18 +1,61 @@
-import { equalBytes } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import { outputReferenceKey, slotToTime, timeToSlot } from '@ratatosk/ledger'
-import { firstSlotFrom, type RegistryElement, readRegistry } from '@ratatosk/protocol'
+import { type BlockElement, firstSlotFrom, type RegistryElement, type RootElement } from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
+import { elementOf, findRegistry, rootAfter } from './queue-elements.js'
+import type { QueueView } from './reconcile.js'
 
-/** Reads the operator registry; undefined if layer 1 has none. */
-export async function findRegistry({
-  layer1,
-  contracts,
-  signal,
-}: SequencerContext): Promise<RegistryElement | undefined> {
-  const { unit } = contracts.scripts.registry
-  return readRegistry(contracts, await layer1.utxosByUnit(unit, { signal }))
+/** What the next block is appended to, and when it ends. */
+export interface BlockPlan {
+  readonly tail: Tail
+  readonly registry: RegistryElement
+  readonly times: CommitTimes
+}
+
+/** Why no block can be built now. */
+export type NoPlan =
+  /** The operators have changed: the queue has to be compared before a block is built. */
+  | { readonly kind: 'outdated' }
+  /** A block can be committed later. */
+  | { readonly kind: 'wait'; readonly reason: SequencerError }
+
+/** Plans the next block. */
+export async function planBlock(context: SequencerContext, view: QueueView): Promise<BlockPlan | NoPlan> {
+  const { length } = view.local.unconfirmed
+  if (length >= context.options.maxUnconfirmed) {
+    const message = `${length} blocks are unconfirmed: wait until layer 1 has included one`
+    return { kind: 'wait', reason: new SequencerError('SEQUENCER_TOO_MANY_UNCONFIRMED', message) }
+  }
+  const tail = tailOf(context, view)
+  const registry = await readOperators(context)
+  if (context.cache.mustCompare) return { kind: 'outdated' }
+  const times = await planTimes(context, registry, tail.endTime, view.tip.slot)
+  return times instanceof SequencerError ? { kind: 'wait', reason: times } : { tail, registry, times }
+}
+
+/** What a new block is appended to. */
+export interface Tail {
+  readonly root: RootElement
+  readonly block: BlockElement | undefined
+  readonly hash: Uint8Array
+  readonly utxosRoot: Uint8Array
+  readonly endTime: bigint
+}
+
+/** The newest block, or the root when every block is merged or its merge is pending. */
+function tailOf({ contracts }: SequencerContext, { root: present, local, tail, pending }: QueueView): Tail {
+  const root = rootAfter(contracts, pending, present)
+  const { newest } = local
+  const isMerging = pending.some(({ kind, block }) => kind === 'merge' && block.height === newest?.height)
+  if (newest === undefined || newest.state === 'merged' || isMerging) {
+    const { headerHash: hash, utxoRoot: utxosRoot, endTime } = root.datum.state
+    return { root, block: undefined, hash, utxosRoot, endTime }
+  }
+  const { headerHash: hash, utxosRoot, endTime } = newest
+  const block = tail?.headerHash === toHex(hash) ? tail : elementOf(contracts, newest, undefined)
+  return { root, block, hash, utxosRoot, endTime }
 }
 
 /**
@@ -21,13 +64,9 @@ export async function findRegistry({
  *
  * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` when the operator is not in it
  */
-export async function readOperators(context: SequencerContext): Promise<RegistryElement> {
-  const { memory } = context
+async function readOperators(context: SequencerContext): Promise<RegistryElement> {
   const registry = await findRegistry(context)
-  const present = registry && outputReferenceKey(registry.utxo.reference)
-  const hasChanged = memory.registry !== undefined && memory.registry !== present
-  memory.registry = present
-  if (hasChanged) memory.comparison = undefined
+  context.cache.readRegistry(registry && outputReferenceKey(registry.utxo.reference))
   const { hash } = context.operator.keys.payment
   if (registry?.datum.operators.some(({ vkey }) => equalBytes(vkey, hash))) return registry
   throw new SequencerError(
@@ -54,15 +93,15 @@ export interface CommitTimes {
  * @param tip slot of layer 1's newest block
  * @returns a {@link SequencerError} when the block has to wait for another turn
  */
-export async function planCommit(
+export async function planTimes(
   {
     layer1,
     contracts,
     operator,
     slots,
-    blockValidityMs,
+    options: { blockValidityMs },
     signal,
-  }: Pick<SequencerContext, 'layer1' | 'contracts' | 'operator' | 'slots' | 'blockValidityMs' | 'signal'>,
+  }: Pick<SequencerContext, 'layer1' | 'contracts' | 'operator' | 'slots' | 'options' | 'signal'>,
   { datum }: Pick<RegistryElement, 'datum'>,
   previousEnd: bigint,
   tip: bigint,

@@ -1,10 +1,10 @@
 import { isLayer1Error, Layer1Error, type Wallet } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
-import type { BuiltTransaction, TransactionDraft } from '@ratatosk/transaction'
+import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
 import type { SequencerContext } from '../context.js'
 
 /** A built transaction of an operation. */
-export interface OperationTransaction {
+interface OperationTransaction {
   readonly wallet: Wallet
   readonly built: BuiltTransaction
   /** First slot in which layer 1 can no longer include it. */
@@ -52,7 +52,7 @@ export const operationValidUntil = (
  *
  * @param spared outputs of the wallet that do not pay for it
  */
-export async function build(
+async function build(
   context: SequencerContext,
   wallet: Wallet,
   draft: TransactionDraft,
@@ -67,12 +67,12 @@ export async function build(
  * Sends a built transaction until layer 1 includes it. Parameters and errors are those of
  * {@link submitAndConfirm}.
  */
-export async function confirm(
+async function confirm(
   context: SequencerContext,
   { wallet, built, validUntil }: OperationTransaction,
   isDone: () => Promise<boolean>,
 ): Promise<string | undefined> {
-  const { layer1, signal, pollMs } = context
+  const { layer1, signal, options } = context
 
   async function poll(): Promise<'confirmed' | 'done' | 'expired' | 'waiting'> {
     // The tip first: a transaction not found afterwards is never included once the tip is past its validity.
@@ -92,7 +92,7 @@ export async function confirm(
     if (state === 'done') return undefined
     if (state === 'expired')
       throw new Layer1Error('timeout', 'Layer 1 did not include the transaction in time')
-    await context.pause(pollMs)
+    await context.pause(options.pollMs)
   }
 }
 
@@ -103,4 +103,82 @@ function keepWaiting(error: unknown): 'waiting' {
   const isFinal = kind === 'rejected' || kind === 'wrong network' || kind === 'unauthorized'
   if (isFinal && !mayHaveEffect) throw error
   return 'waiting'
+}
+
+/** A transaction of a chain. */
+export interface ChainLink {
+  /**
+   * What it spends and nobody else should: once one of these is spent, its purpose is fulfilled or has
+   * failed.
+   */
+  readonly spends: readonly Utxo[]
+  readonly draft: TransactionDraft
+  /** What is sent if no transaction satisfies the draft. */
+  readonly otherwise?: TransactionDraft
+  /** Outputs of the wallet that do not pay for it. */
+  readonly spared?: readonly Utxo[]
+}
+
+/**
+ * Builds and sends transactions that may spend the outputs and the change of those before them, then waits
+ * until layer 1 includes them.
+ *
+ * @param next the next transaction after those that are built; undefined at the end
+ * @returns the transactions that were included, in order: all, or those before the first whose inputs
+ *   somebody else has spent
+ * @throws {Layer1Error} as `submitAndConfirm`
+ */
+export async function sendChain(
+  context: SequencerContext,
+  wallet: Wallet,
+  next: (built: readonly BuiltTransaction[]) => Promise<ChainLink | undefined> | ChainLink | undefined,
+): Promise<readonly BuiltTransaction[]> {
+  const { layer1, signal } = context
+  const sent: { readonly spends: readonly Utxo[]; readonly transaction: OperationTransaction }[] = []
+  for (;;) {
+    const link = await next(sent.map(({ transaction }) => transaction.built))
+    if (link === undefined) break
+    const transaction = await buildLink(context, wallet, link)
+    sent.push({ spends: link.spends, transaction })
+    try {
+      await wallet.submit(transaction.built, { signal })
+    } catch (error) {
+      // `confirm` sends it again, and decides whether the failure is final.
+      if (!isLayer1Error(error)) throw error
+      break
+    }
+  }
+  const included: BuiltTransaction[] = []
+  const pending = new Set(sent)
+  try {
+    for (const entry of sent) {
+      const { built } = entry.transaction
+      const references = entry.spends.map(({ reference }) => reference)
+      const isDone = async () =>
+        (await layer1.utxosByReferences(references, { signal })).length < references.length
+      const id = await confirm(context, entry.transaction, isDone)
+      // An input is spent: by this transaction, if it was included between both reads.
+      const isOurs = id !== undefined || (await layer1.status(built.id, { signal })).kind === 'confirmed'
+      if (!isOurs) return included
+      pending.delete(entry)
+      included.push(built)
+    }
+    return included
+  } finally {
+    for (const { transaction } of pending) wallet.release(transaction.built.id)
+  }
+}
+
+async function buildLink(
+  context: SequencerContext,
+  wallet: Wallet,
+  { draft, otherwise, spared }: ChainLink,
+): Promise<OperationTransaction> {
+  try {
+    return await build(context, wallet, draft, spared)
+  } catch (error) {
+    if (otherwise === undefined || !isWalletError(error)) throw error
+    context.log.warn({ reason: error.message }, 'A transaction is built without what is not essential to it')
+    return build(context, wallet, otherwise, spared)
+  }
 }

@@ -1,8 +1,81 @@
 import { toHex } from '@ratatosk/cbor'
 import { blockTokenName, decodeBlockDatum } from '@ratatosk/contracts'
 import { decodeTransaction, effects, type Transaction, type Utxo } from '@ratatosk/ledger'
-import { type BlockElement, type Contracts, type RootElement, readStateQueue } from '@ratatosk/protocol'
+import {
+  administratorAddress,
+  type BlockElement,
+  type Contracts,
+  type RegistryElement,
+  type RootElement,
+  readRegistry,
+  readStateQueue,
+  referenceScriptsOf,
+  type StateQueue,
+} from '@ratatosk/protocol'
 import type { Block, StoredTransaction } from '@ratatosk/store'
+import type { SequencerContext } from '../context.js'
+import { brokenQueue, notInitialised } from '../errors.js'
+
+type Reading = Pick<SequencerContext, 'layer1' | 'contracts' | 'signal'>
+
+/** Reads the whole state queue at one moment. @throws {SequencerError} when it has no root or is broken */
+export async function readQueue({
+  layer1,
+  contracts,
+  signal,
+}: Reading): Promise<StateQueue & { readonly root: RootElement }> {
+  const { policy } = contracts.scripts.queue
+  const queue = readStateQueue(contracts, await layer1.utxosByPolicy(policy, { signal }))
+  const [root] = queue.roots
+  if (root === undefined) throw notInitialised()
+  if (queue.fault) throw brokenQueue(queue.fault.message)
+  return { ...queue, root }
+}
+
+/**
+ * The number of unconfirmed blocks that are in the queue, of the oldest. Each commit spends the one before,
+ * so that one read mostly suffices.
+ */
+export async function countArrived(context: Reading, unconfirmed: readonly Block[]): Promise<number> {
+  const newest = unconfirmed.at(-1)
+  if (newest === undefined) return 0
+  if ((await readElement(context, newest)) !== undefined) return unconfirmed.length
+  for (const [index, block] of unconfirmed.slice(0, -1).entries()) {
+    if ((await readElement(context, block)) === undefined) return index
+  }
+  return unconfirmed.length - 1
+}
+
+/** A block's element in the queue; undefined if it is not there. */
+export async function readElement(
+  { layer1, contracts, signal }: Reading,
+  { headerHash }: Block,
+): Promise<BlockElement | undefined> {
+  const unit = contracts.scripts.queue.policy + toHex(blockTokenName(headerHash))
+  const [utxo] = await layer1.utxosByUnit(unit, { signal })
+  if (utxo?.output.datum.kind !== 'inline') return undefined
+  return { utxo, headerHash: toHex(headerHash), datum: decodeBlockDatum(utxo.output.datum.data) }
+}
+
+/** Reads the operator registry; undefined if layer 1 has none. */
+export async function findRegistry({
+  layer1,
+  contracts,
+  signal,
+}: Reading): Promise<RegistryElement | undefined> {
+  const { unit } = contracts.scripts.registry
+  return readRegistry(contracts, await layer1.utxosByUnit(unit, { signal }))
+}
+
+/**
+ * The outputs at the administrator's address that hold the protocol's scripts, for transactions to refer to.
+ */
+export async function readReferenceScripts(context: SequencerContext): Promise<readonly Utxo[]> {
+  const { layer1, contracts, cache, signal } = context
+  return cache.referenceScripts(async () =>
+    referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts), { signal })),
+  )
+}
 
 /**
  * An unconfirmed layer-1 transaction of this sequencer: it is stored, and layer 1 has not shown its effect

@@ -4,7 +4,7 @@ import type { RootElement } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import { keyOf, signed } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
-import { isRemoved } from './removed-blocks.js'
+import { isRemoved } from './remove.js'
 
 const idOf = (byte: string) => byte.repeat(32)
 /** Which commit spent the element at `aa…#0`. */
@@ -21,7 +21,7 @@ const confirmed = (slot: bigint): TransactionStatus => ({
 })
 
 /** @param element the transaction that the element before the block is an output of */
-const judge = (element: string, statuses: { readonly [id: string]: TransactionStatus }) =>
+const wasRemoved = (element: string, statuses: { readonly [id: string]: TransactionStatus }) =>
   isRemoved(
     {
       layer1: { status: async (id) => statuses[id] ?? { kind: 'unknown' } } as Layer1,
@@ -33,9 +33,9 @@ const judge = (element: string, statuses: { readonly [id: string]: TransactionSt
 
 const another = idOf('bb')
 
-test('a block was removed if another transaction has replaced the element before it since its commit', async () => {
-  expect(await judge(another, { [commit.id]: confirmed(10n), [another]: confirmed(11n) })).toBe(true)
-  expect(await judge(another, { [commit.id]: confirmed(10n), [another]: confirmed(10n) })).toBe(true)
+test('a block was removed if another transaction replaced the element before it', async () => {
+  expect(await wasRemoved(another, { [commit.id]: confirmed(10n), [another]: confirmed(11n) })).toBe(true)
+  expect(await wasRemoved(another, { [commit.id]: confirmed(10n), [another]: confirmed(10n) })).toBe(true)
 })
 
 test.each([
@@ -56,6 +56,6 @@ test.each([
 ] satisfies [string, string, Record<string, TransactionStatus>][])(
   'a block was not removed if %s',
   async (_why, element, statuses) => {
-    expect(await judge(element, statuses)).toBe(false)
+    expect(await wasRemoved(element, statuses)).toBe(false)
   },
 )

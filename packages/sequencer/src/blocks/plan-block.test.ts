@@ -1,7 +1,7 @@
 import { slotToTime } from '@ratatosk/ledger'
 import { expect, test } from 'vitest'
 import { SequencerError } from '../errors.js'
-import { planCommit } from './operator-turn.js'
+import { planTimes } from './plan-block.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 const turnLength = 60_000n
@@ -14,15 +14,15 @@ async function endsOfBlocks(begin: number, end: number, step: number) {
   const ends: { readonly slot: number; readonly endTime: bigint }[] = []
   let previousEnd = 0n
   for (let slot = begin; slot < end; slot += step) {
-    const plan = await planCommit(
+    const plan = await planTimes(
       {
         layer1: { currentSlot: async () => BigInt(Math.floor(slot)) },
         contracts: { parameters: { turnLength } },
         operator: { keys: { payment: { hash: vkey } } },
         slots,
-        blockValidityMs,
-      } as unknown as Parameters<typeof planCommit>[0],
-      { datum } as unknown as Parameters<typeof planCommit>[1],
+        options: { blockValidityMs },
+      } as unknown as Parameters<typeof planTimes>[0],
+      { datum } as unknown as Parameters<typeof planTimes>[1],
       previousEnd,
       BigInt(Math.floor(slot) - 1),
     )
@@ -33,13 +33,13 @@ async function endsOfBlocks(begin: number, end: number, step: number) {
   return ends
 }
 
-test('an operator who commits in every slot never ends a block later than its validity, in any turn', async () => {
+test('an operator who commits in every slot never ends a block later than its validity', async () => {
   const ends = await endsOfBlocks(0, 600, 1)
   for (const { slot, endTime } of ends)
     expect(endTime - slotToTime(slots, BigInt(slot))).toBeLessThanOrEqual(BigInt(blockValidityMs))
 })
 
-test('the only operator pauses at the end of a turn for a third of the validity, not for all of it', async () => {
+test('the only operator pauses at the end of a turn for a third of the validity', async () => {
   const ends = await endsOfBlocks(0, 600, 1)
   const pauses = ends.slice(1).map(({ slot }, index) => slot - ends[index]!.slot)
   expect(Math.max(...pauses)).toBe(4)

@@ -1,0 +1,133 @@
+import { encodedHeader, protocolVersion } from '@ratatosk/block'
+import { fromHex } from '@ratatosk/cbor'
+import { commitBlock } from '@ratatosk/protocol'
+import type { Block, NewBlock } from '@ratatosk/store'
+import type { BuiltTransaction } from '@ratatosk/transaction'
+import { emptyRoot } from '@ratatosk/trie'
+import type { SequencerContext } from '../context.js'
+import { type Content, fillBlock, type NoContent } from './fill-block.js'
+import { alignRoots, blockLine, realignRoots } from './ledger-state.js'
+import { type BlockPlan, type NoPlan, planBlock } from './plan-block.js'
+import { readReferenceScripts } from './queue-elements.js'
+import { type QueueView, recordArrivals } from './reconcile.js'
+import { sendBuilt } from './send-pending.js'
+
+/** The outcome of an attempt to commit. */
+export type Commitment =
+  | {
+      readonly kind: 'built'
+      readonly block: Block
+      /** Whether it has as many transactions as a block may have. */
+      readonly isFull: boolean
+      /** Fee of the commit transaction in lovelace. */
+      readonly fee: bigint
+    }
+  | NoPlan
+  | NoContent
+
+/**
+ * Builds a block from the oldest transactions of the mempool, stores it with its commit transaction, and
+ * sends that transaction after all pending ones. Until the block is stored, a failure leaves no trace.
+ */
+export async function buildBlock(context: SequencerContext, view: QueueView): Promise<Commitment> {
+  const startedAt = performance.now()
+  const plan = await planBlock(context, view)
+  if ('kind' in plan) return plan
+  await alignRoots(context, view.local.newest)
+  const stored = await fillAndStore(context, view, plan)
+  if ('kind' in stored) return stored
+  const { block, built } = stored
+  if (await sendBuilt(context, 'commit', built, view.tip.slot)) {
+    await context.store.blocks.setState([block.headerHash], 'submitted', context.lease)
+    context.step('block-submitted')
+  }
+  // While layer 1 and the next block are waited for.
+  context.roots.free().catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    context.log.warn({ err: error }, `Space of earlier states of the outputs is not freed: ${reason}`)
+  })
+  const ms = Math.round(performance.now() - startedAt)
+  context.log.info(...blockLine(block, `committed: ${block.transactions} transactions in ${ms} ms`))
+  const isFull = block.transactions === context.options.maxBlockTransactions
+  return { kind: 'built', block, isFull, fee: built.fee }
+}
+
+/** A stored block and its commit transaction. */
+interface StoredBlock {
+  readonly block: Block
+  readonly built: BuiltTransaction
+}
+
+/** Meanwhile records which blocks before it enter the queue: their users need not wait until it is built. */
+async function fillAndStore(
+  context: SequencerContext,
+  view: QueueView,
+  plan: BlockPlan,
+): Promise<StoredBlock | NoContent> {
+  const done = new AbortController()
+  // What fails or is missed here is left to the next reconciliation.
+  const arrivals = recordArrivals(context, view, done.signal).catch(() => undefined)
+  try {
+    const content = await fillBlock(context, { startTime: plan.tail.endTime, endTime: plan.times.endTime })
+    return 'kind' in content ? content : await storeBlock(context, content, plan)
+  } catch (error) {
+    await realignRoots(context)
+    throw error
+  } finally {
+    done.abort()
+    await arrivals
+  }
+}
+
+async function storeBlock(
+  context: SequencerContext,
+  { transactions, roots }: Content,
+  { tail, registry, times: { slot, endTime } }: BlockPlan,
+): Promise<StoredBlock> {
+  const { store, operator, contracts, slots, signal } = context
+  const header = encodedHeader({
+    prevUtxosRoot: tail.utxosRoot,
+    utxosRoot: roots.utxosRoot,
+    transactionsRoot: roots.transactionsRoot,
+    depositsRoot: emptyRoot(),
+    withdrawalsRoot: emptyRoot(),
+    startTime: tail.endTime,
+    endTime,
+    prevHeaderHash: tail.hash,
+    operatorVkey: operator.keys.payment.hash,
+    protocolVersion,
+  })
+  const queue = { roots: [tail.root], blocks: tail.block ? [tail.block] : [], strays: [] }
+  const referenceScripts = await readReferenceScripts(context)
+  const draft = commitBlock(contracts, {
+    queue,
+    registry,
+    header: header.fields,
+    headerHash: header.hash,
+    slot,
+    slots,
+    referenceScripts,
+  })
+  const built = await operator.build(draft, { signal })
+  const block: NewBlock = {
+    headerHash: header.hash,
+    header: header.bytes,
+    previousHeaderHash: tail.hash,
+    utxosRoot: roots.utxosRoot,
+    startTime: tail.endTime,
+    endTime,
+    firstSequence: transactions[0]?.sequence ?? 0n,
+    lastSequence: transactions.at(-1)?.sequence ?? 0n,
+    transactions: transactions.length,
+    commitTransaction: { id: fromHex(built.id), cbor: built.bytes },
+  }
+  try {
+    const stored = await store.blocks.build(block, context.lease)
+    context.step('block-built')
+    return { block: stored, built }
+  } catch (error) {
+    // If the block was stored after all, reconciliation finds it and the wallet adopts its transaction.
+    operator.release(built.id)
+    throw error
+  }
+}

@@ -1,0 +1,176 @@
+import { type BlockInterval, type Header, intervalOf } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { decodeTransaction } from '@ratatosk/ledger'
+import type { BlockRoots } from '@ratatosk/roots'
+import type { DropReason, OrderedTransaction } from '@ratatosk/store'
+import type { SequencerContext } from '../context.js'
+import { SequencerError } from '../errors.js'
+
+/** Limit of the transactions in one block, in bytes: bounds the memory that a block takes. */
+export const maxBlockBytes = 64 * 1024 * 1024
+
+/** Transactions prepared at a time. Larger batches would block other requests to the roots' thread. */
+const maxPrepared = 2500
+
+/** How many transactions the mempool has, counted up to the most that makes a difference. */
+export async function countWaiting({
+  store,
+  cache: { ahead },
+  options: { commitAtTransactions, maxBlockTransactions },
+}: SequencerContext): Promise<number> {
+  const left = Math.max(commitAtTransactions, maxBlockTransactions) - ahead.length
+  return ahead.length + (left < 1 ? 0 : await store.blocks.waiting(left, ahead.at(-1)?.sequence))
+}
+
+/**
+ * Reads the mempool's oldest transactions while it fills up and prepares the roots for them, so that less is
+ * left to do for the next block.
+ *
+ * @param waiting how many transactions the mempool has
+ * @returns whether transactions wait for a block with room for more
+ */
+export async function prepareBlock(
+  { store, roots, cache, options: { maxBlockTransactions, prepareAtTransactions } }: SequencerContext,
+  waiting: number,
+): Promise<boolean> {
+  const { ahead } = cache
+  const room = Math.min(maxBlockTransactions - ahead.length, maxPrepared)
+  const wanted = ahead.length + prepareAtTransactions
+  if (room < 1 || wanted > maxBlockTransactions) return false
+  if (waiting < wanted) return waiting > 0
+  const added = await oldestAfter(store, ahead, room)
+  const prepared = await roots.prepare(
+    added.map(({ cbor }) => cbor),
+    ahead.length,
+  )
+  cache.prepared(prepared === 0 ? [] : [...ahead, ...added])
+  return added.length > 0
+}
+
+/**
+ * The mempool's oldest transactions for a block, and the rest of the work for the roots to do.
+ *
+ * @param ahead what is known of them
+ */
+async function readOldest(
+  { store }: SequencerContext,
+  ahead: readonly OrderedTransaction[],
+  limit: number,
+): Promise<readonly OrderedTransaction[]> {
+  if (ahead.length === 0) return store.blocks.oldest(limit, maxBlockBytes)
+  return [...ahead, ...(await oldestAfter(store, ahead, limit - ahead.length))]
+}
+
+async function oldestAfter(
+  store: SequencerContext['store'],
+  ahead: readonly OrderedTransaction[],
+  limit: number,
+): Promise<readonly OrderedTransaction[]> {
+  const bytes = ahead.reduce((sum, { cbor }) => sum + cbor.length, 0)
+  const left = maxBlockBytes - bytes
+  if (limit < 1 || left < 1) return []
+  const found = await store.blocks.oldest(limit, left, ahead.at(-1)?.sequence)
+  // The store returns one in any case.
+  const [first] = found
+  return ahead.length > 0 && first !== undefined && first.cbor.length > left ? [] : found
+}
+
+/** The transactions of a block, at least one, and the roots after them. */
+export interface Content {
+  readonly transactions: readonly OrderedTransaction[]
+  readonly roots: BlockRoots
+}
+
+/** Why a block has no content: the mempool is empty, or its oldest transaction has to wait. */
+export type NoContent =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'wait'; readonly reason: SequencerError }
+
+/**
+ * Applies the mempool's oldest transactions to the output trie. Those that have expired are dropped first;
+ * one that is not valid yet, and those after it, have to wait.
+ */
+export async function fillBlock(
+  context: SequencerContext,
+  times: Pick<Header, 'startTime' | 'endTime'>,
+): Promise<Content | NoContent> {
+  const { roots, slots, cache, options } = context
+  const interval = intervalOf(times, slots)
+  let limit = options.maxBlockTransactions
+  let ahead = cache.takeAhead()
+  for (;;) {
+    const transactions = await readOldest(context, ahead, limit)
+    ahead = []
+    if (transactions.length === 0) return { kind: 'nothing' }
+    const answer = await roots.applyWithin(
+      transactions.map(({ cbor }) => cbor),
+      interval,
+    )
+    if ('utxosRoot' in answer) {
+      context.step('roots-applied')
+      return { transactions, roots: answer }
+    }
+    const expired = answer.expired.flatMap((position) => transactions[position] ?? [])
+    if (expired.length > 0) await dropExpired(context, expired, interval)
+    else limit = answer.notBegun[0] ?? limit
+    if (limit === 0) return { kind: 'wait', reason: notYetValid(transactions) }
+  }
+}
+
+function notYetValid([first]: readonly OrderedTransaction[]): SequencerError {
+  return new SequencerError(
+    'SEQUENCER_NOT_YET_VALID',
+    `The oldest transaction of the mempool, ${first && toHex(first.id)}, is valid only after ` +
+      "the next block: try again later, and check this machine's clock",
+  )
+}
+
+/**
+ * Drops transactions whose validity ended before the next block begins, with everything in the mempool that
+ * names an output of theirs. They become dead letters: no later block may hold them either.
+ */
+async function dropExpired(
+  { store, lease, log, step }: SequencerContext,
+  expired: readonly OrderedTransaction[],
+  { first }: BlockInterval,
+): Promise<void> {
+  const reasons = new Map(expired.map(({ id, cbor }) => [toHex(id), expiryOf(cbor, first)]))
+  const dropped = await store.blocks.drop(reasons, orphanOf, lease)
+  step('expired-dropped')
+  log.warn(
+    { expired: expired.length, dropped, transactions: expired.slice(0, 10).map(({ id }) => toHex(id)) },
+    `${expired.length} transactions have expired in the mempool: ` +
+      `they and ${dropped - expired.length} that depend on them are dead letters`,
+  )
+}
+
+function expiryOf(cbor: Uint8Array, slot: bigint): DropReason {
+  const { invalidHereafter } = decodeTransaction(cbor).body.validityInterval
+  return reasonOf(
+    'OutsideValidityIntervalUTxO',
+    `The transaction was valid before slot ${invalidHereafter}, and no block took it in time: ` +
+      `the next one begins with slot ${slot}`,
+    { invalidHereafter: String(invalidHereafter), slot: String(slot) },
+  )
+}
+
+function orphanOf(
+  { cbor }: OrderedTransaction,
+  dropped: ReadonlyMap<string, DropReason>,
+): DropReason | undefined {
+  const { inputs, collateralInputs, referenceInputs } = decodeTransaction(cbor).body
+  for (const { transactionId } of [...inputs, ...collateralInputs, ...referenceInputs]) {
+    const id = toHex(transactionId)
+    if (dropped.has(id))
+      return reasonOf(
+        'BadInputsUTxO',
+        `The transaction names an output of transaction ${id}, which was dropped from the mempool`,
+        { transaction: id },
+      )
+  }
+  return undefined
+}
+
+function reasonOf(code: string, message: string, details: { readonly [key: string]: string }): DropReason {
+  return { code, message, details: [{ predicate: code, message, details }] }
+}

@@ -1,0 +1,163 @@
+import type { Utxo } from '@ratatosk/ledger'
+import type { OrderedTransaction } from '@ratatosk/store'
+
+/** Reads of layer 1 for each comparison of the whole queue, at least. */
+const readsPerComparison = 10
+/**
+ * Milliseconds between two comparisons of the whole queue, for each of its blocks; a provider sends a hundred
+ * at a time.
+ */
+const comparisonMsPerBlock = 100
+
+/**
+ * What is known of store and layer 1 under one lease. Whatever is missing is read again, so that a new lease
+ * starts with an empty cache.
+ */
+export class Cache {
+  #referenceScripts: readonly Utxo[] | undefined
+  #genesisRoot: Uint8Array | undefined
+  /** Slot of layer 1's tip when a transaction was last sent, by transaction id. */
+  readonly #sentAt = new Map<string, bigint>()
+  readonly #deadMerges = new Set<string>()
+  #comparison: { readonly at: number; readonly blocks: number } | undefined
+  #registry: string | undefined
+  #mayHaveResubmissions = true
+  #matureUpTo = 0n
+  #ahead: readonly OrderedTransaction[] = []
+
+  /** The outputs that hold the protocol's reference scripts. */
+  async referenceScripts(read: () => Promise<readonly Utxo[]>): Promise<readonly Utxo[]> {
+    this.#referenceScripts ??= await read()
+    return this.#referenceScripts
+  }
+
+  referenceScriptsChanged(): void {
+    this.#referenceScripts = undefined
+  }
+
+  /** Root of the unspent outputs before the first block. */
+  get genesisRoot(): Uint8Array | undefined {
+    return this.#genesisRoot
+  }
+
+  /** @param root undefined if genesis may have been applied since */
+  setGenesisRoot(root: Uint8Array | undefined): void {
+    this.#genesisRoot = root
+  }
+
+  /** Slot of layer 1's tip when a transaction was last sent. */
+  sentAt(id: string): bigint | undefined {
+    return this.#sentAt.get(id)
+  }
+
+  sent(id: string, slot: bigint): void {
+    this.#sentAt.set(id, slot)
+  }
+
+  /** Ids of merges that layer 1 can no longer include; their blocks are merged again. */
+  get deadMerges(): ReadonlySet<string> {
+    return this.#deadMerges
+  }
+
+  mergeDied(id: string): void {
+    this.#deadMerges.add(id)
+  }
+
+  /** Forgets what concerns other transactions than those that are pending, and other merges than these. */
+  keepPending(pending: ReadonlySet<string>, merges: ReadonlySet<string>): void {
+    for (const id of this.#sentAt.keys()) if (!pending.has(id)) this.#sentAt.delete(id)
+    for (const id of this.#deadMerges) if (!merges.has(id)) this.#deadMerges.delete(id)
+  }
+
+  /** Whether the whole queue has to be compared with the store before anything else. */
+  get mustCompare(): boolean {
+    return this.#comparison === undefined
+  }
+
+  /**
+   * Whether the whole queue has to be compared again: rarely if it is long. Removals change the queue where
+   * reconciliation does not look otherwise: not at its ends.
+   */
+  isComparisonDue(pollMs: number): boolean {
+    if (this.#comparison === undefined) return true
+    const { at, blocks } = this.#comparison
+    return performance.now() - at >= Math.max(readsPerComparison * pollMs, comparisonMsPerBlock * blocks)
+  }
+
+  requireComparison(): void {
+    this.#comparison = undefined
+  }
+
+  /** @param blocks of the queue */
+  compared(blocks: number): void {
+    this.#comparison = { at: performance.now(), blocks }
+  }
+
+  /**
+   * Records the output of the operator registry. Slashing an operator replaces it, and may have removed a
+   * block.
+   */
+  readRegistry(reference: string | undefined): void {
+    if (this.#registry !== undefined && this.#registry !== reference) this.requireComparison()
+    this.#registry = reference
+  }
+
+  /** False: no transaction waits to be resubmitted. */
+  get mayHaveResubmissions(): boolean {
+    return this.#mayHaveResubmissions
+  }
+
+  setMayHaveResubmissions(may: boolean): void {
+    this.#mayHaveResubmissions = may
+  }
+
+  /** Blocks up to this height are known to be mature. */
+  get matureUpTo(): bigint {
+    return this.#matureUpTo
+  }
+
+  matured(height: bigint): void {
+    this.#matureUpTo = height
+  }
+
+  /** The mempool's oldest transactions, for which the roots are prepared. */
+  get ahead(): readonly OrderedTransaction[] {
+    return this.#ahead
+  }
+
+  prepared(ahead: readonly OrderedTransaction[]): void {
+    this.#ahead = ahead
+  }
+
+  /** The transactions for which the roots are prepared, which a block takes out of the mempool. */
+  takeAhead(): readonly OrderedTransaction[] {
+    const ahead = this.#ahead
+    this.#ahead = []
+    return ahead
+  }
+
+  /** Forgets what was read of a state of layer 1 that no longer is. */
+  layer1Changed(): void {
+    this.#matureUpTo = 0n
+    this.#referenceScripts = undefined
+    this.#sentAt.clear()
+  }
+
+  /** Forgets what was known about blocks that are no longer there. */
+  blocksRemoved(): void {
+    this.#matureUpTo = 0n
+    this.#referenceScripts = undefined
+    this.#ahead = []
+  }
+
+  /** Forgets everything, after the store was emptied. */
+  storeEmptied(genesisRoot: Uint8Array): void {
+    this.layer1Changed()
+    this.#ahead = []
+    this.#deadMerges.clear()
+    this.#comparison = undefined
+    this.#registry = undefined
+    this.#mayHaveResubmissions = true
+    this.#genesisRoot = genesisRoot
+  }
+}
