@@ -33,7 +33,7 @@ function recording(limits: ConstructorParameters<typeof Batcher>[0]) {
 }
 
 test('runs a full batch at once and a smaller one when nothing more arrives', async () => {
-  const { batches, add, finish } = recording({ size: 3, quietMs: 5, mostMs: 50 })
+  const { batches, add, finish } = recording({ size: 3, quietMs: 5, maxMs: 50 })
   add(1, 2, 3)
   expect(batches).toEqual([[1, 2, 3]])
   await finish()
@@ -48,7 +48,7 @@ test('runs a full batch at once and a smaller one when nothing more arrives', as
 })
 
 test('is busy while more than a batch is waiting or running', async () => {
-  const { batcher, add, finish } = recording({ size: 2, quietMs: 5, mostMs: 50 })
+  const { batcher, add, finish } = recording({ size: 2, quietMs: 5, maxMs: 50 })
   expect(batcher.busy).toBe(false)
   add(1, 2)
   expect(batcher.busy).toBe(false)
@@ -59,7 +59,7 @@ test('is busy while more than a batch is waiting or running', async () => {
 })
 
 test('collects items that arrive close together, for so long at most', async () => {
-  const { batches, add } = recording({ size: 100, quietMs: 5, mostMs: 20 })
+  const { batches, add } = recording({ size: 100, quietMs: 5, maxMs: 20 })
   for (const item of [0, 1, 2, 3, 4, 5, 6, 7, 8]) {
     add(item)
     await vi.advanceTimersByTimeAsync(4)
@@ -68,7 +68,7 @@ test('collects items that arrive close together, for so long at most', async () 
 })
 
 test('does not wait for others longer than a pause', async () => {
-  const { batches, add } = recording({ size: 100, quietMs: 5, mostMs: 20 })
+  const { batches, add } = recording({ size: 100, quietMs: 5, maxMs: 20 })
   add(1)
   await vi.advanceTimersByTimeAsync(4)
   add(2)
@@ -79,7 +79,7 @@ test('does not wait for others longer than a pause', async () => {
 })
 
 test('waits longer for others after a batch of several, unless there was a pause', async () => {
-  const { batches, add, finish } = recording({ size: 100, quietMs: 5, mostMs: 50 })
+  const { batches, add, finish } = recording({ size: 100, quietMs: 5, maxMs: 50 })
   add(1, 2, 3, 4)
   await vi.advanceTimersByTimeAsync(5)
   await finish()
@@ -108,7 +108,7 @@ test('waits longer for others after a batch of several, unless there was a pause
 })
 
 test('runs one batch at a time and collects the next one meanwhile', async () => {
-  const { batches, add, finish } = recording({ size: 2, quietMs: 1, mostMs: 1 })
+  const { batches, add, finish } = recording({ size: 2, quietMs: 1, maxMs: 1 })
   add(1, 2, 3, 4, 5)
   await vi.advanceTimersByTimeAsync(20)
   expect(batches).toEqual([[1, 2]])

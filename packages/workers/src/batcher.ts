@@ -10,7 +10,7 @@ export interface BatchLimits {
    * Milliseconds after its first item was added at which a batch starts, however close together others
    * arrive.
    */
-  readonly mostMs: number
+  readonly maxMs: number
 }
 
 /**
@@ -62,8 +62,8 @@ export class Batcher<Item> {
 
   #schedule(): void {
     if (this.#running > 0 || this.#items.length === 0) return
-    const { size, mostMs } = this.#limits
-    const due = Math.min(this.#last + this.#quietMs, this.#first + mostMs) - performance.now()
+    const { size, maxMs } = this.#limits
+    const due = Math.min(this.#last + this.#quietMs, this.#first + maxMs) - performance.now()
     if (this.#items.length >= size || due <= 0) this.#start()
     else
       this.#timer ??= setTimeout(() => {
@@ -73,8 +73,8 @@ export class Batcher<Item> {
   }
 
   get #quietMs(): number {
-    const { quietMs, mostMs } = this.#limits
-    const isSteady = this.#size >= steadySize && this.#first - this.#started < mostMs
+    const { quietMs, maxMs } = this.#limits
+    const isSteady = this.#size >= steadySize && this.#first - this.#started < maxMs
     return isSteady ? quietMs * steadyFactor : quietMs
   }
 

@@ -1,15 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fromHex, isWellFormed } from '@ratatosk/cbor'
-import {
-  decodeOutputReference,
-  decodeTransactionOutput,
-  type ProtocolParameters,
-  type Rational,
-  type SlotConfig,
-} from '@ratatosk/ledger'
+import { fromHex } from '@ratatosk/cbor'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import type { LedgerEntry, Store } from '@ratatosk/store'
 import {
   chain,
   documentFees,
@@ -21,8 +11,7 @@ import {
   signed,
   slots,
 } from '@ratatosk/test-kit'
-import { vectorsFolder } from '@ratatosk/test-vectors'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   EvaluationsBusyError,
   type EvaluationsOptions,
@@ -30,9 +19,8 @@ import {
   openEvaluations,
 } from './index.js'
 import { minting, withCostModel } from './test/minting.js'
-import { isAccepted, run } from './test/running-worker.js'
+import { run } from './test/running-worker.js'
 import { openers, type Services } from './test/services.js'
-import { Validator, type ValidatorOptions } from './validator.js'
 
 const key = keyOf(1)
 
@@ -97,7 +85,7 @@ describe('an evaluation', () => {
         signed(forger, { inputs: [unknown], outputs: [2n] }),
         [fee, small, 'InvalidWitnessesUTXOW', 'BadInputsUTxO'],
       ],
-      // More than three signatures are not looked at if anything else fails.
+      // More than three signatures are not verified if anything else fails.
       [signed(forger, { inputs: [unknown], outputs: [3n], cosigners }), [fee, small, 'BadInputsUTxO']],
     ]
     const { submit, drained } = run(services, { parameters: documentFees })
@@ -239,141 +227,3 @@ describe('an evaluation', () => {
     expect(settled.filter((answer) => answer === 'valid').length).toBeGreaterThanOrEqual(1)
   })
 })
-
-interface Scenario {
-  readonly network: string
-  readonly protocolParameters: { readonly $ref?: string; readonly $override?: object }
-  readonly initialState: { readonly utxo?: readonly { readonly input: string; readonly output: string }[] }
-  readonly point: { readonly slot: number }
-  readonly transaction: string
-}
-
-const folder = vectorsFolder('ledger-scenarios')
-/** Every n-th scenario; `RATATOSK_EVALUATE_ALL=1` is all of them. */
-const every = process.env.RATATOSK_EVALUATE_ALL ? 1 : 5
-const scenarioSlots: SlotConfig = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
-
-describe.skipIf(folder === undefined)('an evaluation agrees with submission', () => {
-  const evaluator = createEvaluator()
-  afterAll(() => evaluator.close())
-
-  test('on the scenarios of the Haskell ledger', async (context) => {
-    const services = await openers['PostgreSQL and Redis'](context)
-    const { store } = services
-    const lease = await store.leases.acquire('sequencer', 'test', 600_000)
-    if (lease === undefined) throw new Error('The lease is taken')
-    const verdicts = new Map<string, number>()
-    const files = (await readdir(join(folder!, 'scenarios'))).sort().filter((_, index) => index % every === 0)
-    for (const file of files) {
-      const scenario: Scenario = JSON.parse(await readFile(join(folder!, 'scenarios', file), 'utf8'))
-      const cbor = fromHex(scenario.transaction)
-      // `/submit` and `/evaluate` both answer 400.
-      if (!isWellFormed(cbor)) continue
-      await store.blocks.reset(lease)
-      await store.applyGenesis((scenario.initialState.utxo ?? []).map(entryOf))
-      const conditions = {
-        store,
-        parameters: await parametersOf(scenario),
-        networkId: scenario.network === 'mainnet' ? 1 : 0,
-        slots: scenarioSlots,
-        evaluator,
-        now: () => scenario.point.slot * 1000,
-      }
-      const before = await schemaDigest(services.name)
-      const evaluation = await openEvaluations(conditions).evaluate(cbor)
-      expect(await schemaDigest(services.name), file).toEqual(before)
-      await expectAgreement(file, store, cbor, evaluation, conditions)
-      verdicts.set(evaluation.verdict, (verdicts.get(evaluation.verdict) ?? 0) + 1)
-    }
-    expect(verdicts.get('valid')).toBeGreaterThan(0)
-    expect(verdicts.get('invalid')).toBeGreaterThan(0)
-  })
-})
-
-/** Submits, and compares what becomes of it with what was foretold. */
-async function expectAgreement(
-  name: string,
-  store: Store,
-  cbor: Uint8Array,
-  { verdict, failures, transactionId }: LedgerEvaluation,
-  conditions: Pick<ValidatorOptions, 'parameters' | 'networkId' | 'slots' | 'evaluator' | 'now'>,
-): Promise<void> {
-  const validator = new Validator({
-    ...conditions,
-    store,
-    scriptConcurrency: 1,
-    maxWaitingForScripts: 10,
-    batchSize: 1,
-    batchQuietMs: 1,
-    batchWaitMs: 1,
-    maxAttempts: 1,
-    backoff: () => 1,
-    observer: {
-      settled: () => {},
-      batch: () => {},
-      failed: (_delivery, error) => {
-        throw error
-      },
-      storeUnavailable: () => {},
-      storeAvailable: () => {},
-    },
-  })
-  onTestFinished(() => validator.close())
-  // Its only attempt is its last.
-  await validator.validate({ id: name, cbor, attempt: 1, submittedAt: new Date() }, { vacate: () => {} })
-  const rejection = await store.rejections.find(name)
-  if (verdict === 'valid') {
-    expect(rejection?.details, name).toBeUndefined()
-    expect(await isAccepted(store, { id: Buffer.from(transactionId!).toString('hex') }), name).toBe(true)
-    return
-  }
-  const details = rejection?.details as unknown as LedgerEvaluation['failures']
-  expect(failures.slice(0, details.length), name).toEqual(details)
-  expect(rejection?.code, name).toBe(failures[0]?.predicate)
-}
-
-function entryOf({ input, output }: { readonly input: string; readonly output: string }): LedgerEntry {
-  const { address, bytes } = decodeTransactionOutput(fromHex(output))
-  return { reference: decodeOutputReference(fromHex(input)), output: bytes, address: address.bytes }
-}
-
-async function parametersOf({
-  protocolParameters: { $ref, $override, ...own },
-}: Scenario): Promise<ProtocolParameters> {
-  const shared = $ref === undefined ? {} : JSON.parse(await readFile(join(folder!, $ref), 'utf8'))
-  const of = { ...shared, ...$override, ...own }
-  const ratio = ({ numerator, denominator }: { numerator: number; denominator: number }): Rational => ({
-    numerator: BigInt(numerator),
-    denominator: BigInt(denominator),
-  })
-  const units = ({ memory, cpu }: { memory: number; cpu: number }) => ({
-    memory: BigInt(memory),
-    steps: BigInt(cpu),
-  })
-  const models = Object.entries(of.plutusCostModels as Record<string, number[]>).map(([language, costs]) => [
-    language.replace('plutusV', 'PlutusV'),
-    costs.map(BigInt),
-  ])
-  return {
-    minFeeA: BigInt(of.minFeeCoefficient),
-    minFeeB: BigInt(of.minFeeConstant),
-    maxTransactionSize: of.maxTransactionSize,
-    maxValueSize: of.maxValueSize,
-    coinsPerUtxoByte: BigInt(of.minUtxoDepositCoefficient),
-    collateralPercentage: BigInt(of.collateralPercentage),
-    maxCollateralInputs: of.maxCollateralInputs,
-    executionPrices: {
-      memory: ratio(of.scriptExecutionPrices.memory),
-      steps: ratio(of.scriptExecutionPrices.cpu),
-    },
-    maxTransactionExecutionUnits: units(of.maxExecutionUnitsPerTransaction),
-    maxBlockExecutionUnits: units(of.maxExecutionUnitsPerBlock),
-    referenceScriptCostPerByte: ratio(of.minFeeReferenceScripts.base),
-    costModels: Object.fromEntries(models),
-    protocolVersion: of.version,
-    keyDeposit: BigInt(of.stakeCredentialDeposit),
-    poolDeposit: BigInt(of.stakePoolDeposit),
-    drepDeposit: BigInt(of.delegateRepresentativeDeposit),
-    governanceActionDeposit: BigInt(of.governanceActionDeposit),
-  }
-}

@@ -13,9 +13,9 @@ import type { Evaluation, Evaluations } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { LRUCache } from 'lru-cache'
 import { BatchView } from './batch-view.js'
+import { CheapestFirst } from './cheapest-first.js'
 import { type Candidate, examine, isCandidate } from './examine.js'
-import { costOf, runScripts } from './script-lane.js'
-import { Turns } from './turns.js'
+import { costOf, runScripts } from './script-runs.js'
 import { type Decision, type ParkedDecision, validateBatch } from './validate-batch.js'
 
 /** An evaluation with the failures and the redeemers of the ledger. */
@@ -36,7 +36,7 @@ export interface EvaluationsOptions {
   readonly now?: () => number
   /** The most transactions that wait for scripts or for many signatures. @defaultValue 32 */
   readonly maxWaiting?: number
-  /** The longest wait for the turn, in milliseconds. @defaultValue 5000 */
+  /** Maximum wait for scripts or for many signatures to start, in milliseconds. @defaultValue 5000 */
   readonly maxWaitMs?: number
 }
 
@@ -57,7 +57,7 @@ const maxResults = 1000
 const maxResultBytes = 4 * 1024 * 1024
 const resultTtlMs = 10 * 60_000
 
-/** One that waits for its turn to run scripts or to verify signatures. */
+/** A transaction that waits to run scripts or to verify signatures. */
 interface Holder {
   /** In steps, as `costOf` counts. */
   readonly cost: bigint
@@ -66,19 +66,19 @@ interface Holder {
 /**
  * Opens evaluations over a store.
  *
- * They cost strangers no fee, so they are bounded: without its inputs and everything else in order, a
+ * They cost clients no fee, so they are bounded: without its inputs and everything else in order, a
  * transaction costs two queries. What is expensive, scripts and many signatures, is done for one transaction
  * at a time, the cheapest first by declared units, and at most half of the time, so that validation is never
  * short of more than half a thread. Results of scripts are remembered for ten minutes.
  *
  * @example
- * const { verdict, failures } = await openEvaluations({ store, parameters, networkId: 0, slots
- * }).evaluate(cbor)
+ * const evaluations = openEvaluations({ store, parameters, networkId: 0, slots })
+ * const { verdict, failures } = await evaluations.evaluate(cbor)
  */
 export function openEvaluations(options: EvaluationsOptions): Evaluations<LedgerEvaluation> {
   const { store, parameters, networkId, slots, evaluator, now = Date.now } = options
   const { maxWaiting = 32, maxWaitMs = 5000 } = options
-  const turns = new Turns<Holder>(1)
+  const queue = new CheapestFirst<Holder>(1)
   const results = new LRUCache<string, EvaluationResult>({
     max: maxResults,
     maxSize: maxResultBytes,
@@ -98,7 +98,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
         slot: context.slot,
       }
     }
-    const { outputs, known } = await look(examined)
+    const { outputs, known } = await read(examined)
     const validated = await validate(examined, outputs, known, context, signal)
     return {
       ...verdictOf(validated.decision),
@@ -109,7 +109,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
   }
 
   /** The outputs first: a transaction that is accepted between the two reads is then known. */
-  async function look(candidate: Candidate) {
+  async function read(candidate: Candidate) {
     const found = await store.ledger.outputs(candidate.named.map(({ reference }) => reference))
     const outputs = new Map<string, Uint8Array>()
     for (const [index, { key }] of candidate.named.entries()) {
@@ -138,7 +138,9 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
       if (decision?.kind !== 'parked') return { decision, ...(result && { result }) }
       const parked = decision
       if (parked.verify) {
-        const flaws = await inTurn(candidate, signal, async () => validateSignatures(candidate.transaction))
+        const flaws = await oneAtATime(candidate, signal, async () =>
+          validateSignatures(candidate.transaction),
+        )
         candidate = { ...candidate, flaws, verified: true }
       } else {
         const run = await scriptsOf(candidate, parked, context, signal)
@@ -166,25 +168,25 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
       runScripts(candidate.transaction, outputs, context, { evaluator: recording, slots })
     const scripts =
       result === undefined
-        ? await inTurn(candidate, signal, () => run(resolved ?? new Map()))
+        ? await oneAtATime(candidate, signal, () => run(resolved ?? new Map()))
         : await run(resolved ?? new Map())
     if (scripts.ran && result !== undefined) results.set(candidate.key, result)
     return { scripts, ...(result && { result }) }
   }
 
   /** Does expensive work for one transaction at a time, and then nothing for as long as it took. */
-  async function inTurn<T>(
+  async function oneAtATime<T>(
     candidate: Candidate,
     signal: AbortSignal | undefined,
     work: () => Promise<T>,
   ): Promise<T> {
     signal?.throwIfAborted()
-    if (turns.waiting >= maxWaiting) throw new EvaluationsBusyError()
+    if (queue.waiting >= maxWaiting) throw new EvaluationsBusyError()
     const holder: Holder = { cost: costOf(candidate) }
-    const withdraw = () => turns.withdraw(holder)
+    const withdraw = () => queue.withdraw(holder)
     const timer = setTimeout(withdraw, maxWaitMs)
     signal?.addEventListener('abort', withdraw, { once: true })
-    const granted = await turns.take(holder)
+    const granted = await queue.acquire(holder)
     clearTimeout(timer)
     signal?.removeEventListener('abort', withdraw)
     if (!granted) {
@@ -195,7 +197,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
     try {
       return await work()
     } finally {
-      setTimeout(() => turns.end(), performance.now() - began).unref()
+      setTimeout(() => queue.release(), performance.now() - began).unref()
     }
   }
 

@@ -12,7 +12,7 @@ import {
   validateSignatures,
   validateUnsigned,
 } from '@ratatosk/ledger'
-import { mostVerifiedOnArrival, signatureCount } from './signatures.js'
+import { maxVerifiedOnArrival, type SignatureChecks, signatureCount } from './signatures.js'
 
 /** An output that a transaction spends, references or offers as collateral. */
 export interface NamedOutput {
@@ -53,10 +53,10 @@ export interface ScriptOutcome {
 
 /** Which signatures phase A verifies. */
 export interface SignaturePolicy {
-  /** The most signatures of a transaction that are verified at once. */
-  readonly most: number
-  /** The failures of the signatures of a transaction, if they are known. */
-  recall(transaction: Transaction): Failures | undefined
+  /** Maximum number of signatures of a transaction that are verified at once. */
+  readonly max: number
+  /** Results of earlier verifications. */
+  readonly remembered?: Pick<SignatureChecks<never>, 'recall'>
 }
 
 /** Phase A: decodes a submission and checks the rules that need neither the ledger nor its lock. */
@@ -81,8 +81,8 @@ export function examine(
   }
   const flaws = [...validateProfile(transaction), ...validateUnsigned(transaction, context)]
   const invalid =
-    signatures.recall(transaction) ??
-    (signatureCount(transaction) <= signatures.most ? validateSignatures(transaction) : undefined)
+    signatures.remembered?.recall(transaction) ??
+    (signatureCount(transaction) <= signatures.max ? validateSignatures(transaction) : undefined)
   if (invalid !== undefined) flaws.push(...invalid)
   const effect = effects(transaction)
   return {
@@ -97,7 +97,7 @@ export function examine(
   }
 }
 
-const defaultPolicy: SignaturePolicy = { most: mostVerifiedOnArrival, recall: () => undefined }
+const defaultPolicy: SignaturePolicy = { max: maxVerifiedOnArrival }
 
 /** Whether a submission decoded. */
 export function isCandidate(examined: Candidate | Failures): examined is Candidate {

@@ -29,14 +29,14 @@ export function isUnavailable(error: unknown): error is StoreError {
 const unavailable: ReadonlySet<string> = new Set(['STORE_UNAVAILABLE', 'STORE_TIMEOUT', 'STORE_CLOSED'])
 const maxConflicts = 5
 const firstDelayMs = 100
-const longestDelayMs = 2000
+const maxDelayMs = 2000
 
 export function storeRetry({ signal, onUnavailable, onAvailable }: StoreRetryOptions): StoreRetry {
   let outage: StoreError | undefined
   return {
     async retryWhileUnavailable(work) {
       let conflicts = 0
-      for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+      for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, maxDelayMs)) {
         if (outage !== undefined && signal.aborted) throw outage
         try {
           const result = await work()

@@ -52,7 +52,7 @@ const mintMore = minting(
   parameters,
 )
 
-test('accepts other transactions while scripts run; a chain of scripts waits without using up an attempt', async (context) => {
+test('accepts others while scripts run; a chain of scripts uses up no attempt', async (context) => {
   const { evaluator, asked } = heldEvaluator()
   const { store, submit, drained, worker } = await start(context, { evaluator })
   const others = chain(key, second!, 10n * ada, 2)
@@ -70,7 +70,7 @@ test('accepts other transactions while scripts run; a chain of scripts waits wit
   expect(worker.stats()).toMatchObject({ accepted: 4, postponed: 0, rejected: 0 })
 })
 
-test('a failing script makes a dead letter with its trace; transactions that depend on it are retried', async (context) => {
+test('a failing script makes a dead letter with its trace; dependent ones are retried', async (context) => {
   const { evaluator, asked } = heldEvaluator()
   const { store, submit, drained } = await start(context, { evaluator, maxAttempts: 2, backoffMs: 20 })
   const [id] = await submit([mint])
@@ -165,7 +165,7 @@ test.for(['one output', 'many outputs'] as const)(
   },
 )
 
-test('of several transactions that spend one output, the next is validated when the first fails', async (context) => {
+test('validates the next transaction that spends an output when the first fails', async (context) => {
   const { evaluator, asked, ids } = heldEvaluator()
   const { store, submit, drained, worker } = await start(context, { evaluator })
   const [first, dear] = bombs(2, 'one output', 9000)
@@ -202,7 +202,7 @@ test('the scripts with the fewest declared units run first', async (context) => 
   expect(ids).toEqual([running!.id, cheap.id, dear!.id])
 })
 
-test('scripts beyond the bound are deferred without using up an attempt, the most expensive first', async (context) => {
+test('defers the most expensive scripts beyond the bound, without using up an attempt', async (context) => {
   const { evaluator, asked, ids } = heldEvaluator()
   const { store, submit, drained, worker } = await start(context, {
     evaluator,

@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import { concatBytes, toHex } from '@ratatosk/cbor'
 import { blake2b256, type Failures, type Transaction, validateSignatures } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
-import { Turns } from './turns.js'
+import { CheapestFirst } from './cheapest-first.js'
 
 /**
  * A transaction with at most this many signatures has them verified when it arrives, so that it is validated
  * once. One with more is validated without them first: keys are free to make, and a signature costs more to
  * verify than the other rules of a payment together.
  */
-export const mostVerifiedOnArrival = 3
+export const maxVerifiedOnArrival = 3
 
 /** What Plutus charges for a verification, in steps: compares signatures with scripts. */
 const stepsPerSignature = 58_000_000n
@@ -31,7 +31,7 @@ export function signatureCost(transaction: Transaction): bigint {
 
 /** Verifies signatures one transaction at a time, and remembers the results of those that may come again. */
 export class SignatureChecks<Holder extends { readonly cost: bigint }> {
-  readonly #turns = new Turns<Holder>(1)
+  readonly #queue = new CheapestFirst<Holder>(1)
   readonly #remembered = new LRUCache<string, Failures>({
     max: maxRemembered,
     maxSize: maxRememberedBytes,
@@ -39,7 +39,7 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
       bytesPerEntry + (failures.length === 0 ? 0 : JSON.stringify(failures).length),
   })
 
-  /** The failures of the signatures of a transaction, if it is remembered. */
+  /** The failures of the signatures of a transaction, if they are remembered. */
   recall(transaction: Transaction): Failures | undefined {
     return this.#remembered.size === 0 ? undefined : this.#remembered.get(digestOf(transaction))
   }
@@ -47,7 +47,7 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
   /** The failures of the signatures of a transaction, unless they are too many to verify them at once. */
   verifyFew(transaction: Transaction): Failures | undefined {
     const remembered = this.recall(transaction)
-    if (remembered !== undefined || signatureCount(transaction) > mostVerifiedOnArrival) return remembered
+    if (remembered !== undefined || signatureCount(transaction) > maxVerifiedOnArrival) return remembered
     return this.#verify(transaction)
   }
 
@@ -56,10 +56,9 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
   }
 
   /**
-   * Verifies when it is the holder's turn, the cheapest first. Other work of the process is done between two
-   * transactions.
+   * Verifies the cheapest holder first. Other work of the process is done between two transactions.
    *
-   * @param wanted asked when the turn has come
+   * @param wanted called before the signatures are verified
    * @returns `undefined` if the holder was withdrawn before, or does not want it any more
    */
   async verify(
@@ -67,13 +66,13 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
     holder: Holder,
     wanted: () => boolean,
   ): Promise<Failures | undefined> {
-    if (!(await this.#turns.take(holder))) return undefined
+    if (!(await this.#queue.acquire(holder))) return undefined
     try {
       await setImmediate()
       if (!wanted()) return undefined
       return this.recall(transaction) ?? this.#verify(transaction)
     } finally {
-      this.#turns.end()
+      this.#queue.release()
     }
   }
 
@@ -84,7 +83,7 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
   }
 
   withdraw(holder: Holder): void {
-    this.#turns.withdraw(holder)
+    this.#queue.withdraw(holder)
   }
 }
 

@@ -68,7 +68,7 @@ test('accepts the first of two transactions that spend the same output; the othe
   expect(validate([other, one]).accepted).toEqual([other.id])
 })
 
-test('validates a transaction that waits for an output before later ones as soon as the output is there', () => {
+test('validates a waiting transaction before later ones as soon as its output is there', () => {
   const maker = signed(key, { inputs: [first!], outputs: [10n * ada] })
   const waiting = signed(key, { inputs: [outputsOf(maker), second!], outputs: [20n * ada] })
   const rival = signed(key, { inputs: [second!], outputs: [10n * ada] })

@@ -46,8 +46,8 @@ export interface ValidatedBatch {
 }
 
 /**
- * Phase B: validates candidates in their order. A candidate that misses an output is validated again as soon as the
- * batch produces it, so a chain may be in any order within a batch.
+ * Phase B: validates candidates in their order. A candidate that misses an output is validated again as soon
+ * as the batch produces it, so a chain may be in any order within a batch.
  *
  * @param known hex ids of transactions that were in the ledger before
  * @param verifyFew the failures of signatures that phase A has not verified; `undefined` if there are too
@@ -125,8 +125,8 @@ export function validateBatch(
 }
 
 /**
- * The failures of phase A, then those of phase B. Both validate the fee, and only phase B knows what reference
- * scripts add to it.
+ * The failures of phase A, then those of phase B. Both validate the fee, and only phase B knows what
+ * reference scripts add to it.
  */
 function joined(flaws: Failures, failures: Failures): Failures {
   const first = flaws.map((flaw) => failures.find(({ predicate }) => predicate === flaw.predicate) ?? flaw)

@@ -21,7 +21,7 @@ export interface ValidationWorkerOptions {
   readonly log?: Log
   /** POSIX milliseconds. @defaultValue `Date.now` */
   readonly now?: () => number
-  /** The most transactions that are validated and written together. @defaultValue 256 */
+  /** Maximum number of transactions that are validated and written together. @defaultValue 256 */
   readonly batchSize?: number
   /**
    * After how long without another transaction a batch is validated, in milliseconds; five times as long in a
@@ -33,20 +33,20 @@ export interface ValidationWorkerOptions {
    * @defaultValue 100
    */
   readonly batchWaitMs?: number
-  /** The most deliveries that this worker handles at a time. @defaultValue 768 */
+  /** Maximum number of deliveries that this worker handles at a time. @defaultValue 768 */
   readonly concurrency?: number
   /**
-   * The most transactions whose scripts run at a time.
+   * Maximum number of transactions whose scripts run at a time.
    * @defaultValue one fewer than the processors, from 1 to 4, as the threads of `createEvaluator`
    */
   readonly scriptConcurrency?: number
   /**
-   * The most transactions that wait for scripts; they do not count as `concurrency`. If there are more, the
-   * most expensive ones are delivered again later, without using up an attempt. @defaultValue 2048
+   * Maximum number of transactions that wait for scripts; they do not count as `concurrency`. If there are
+   * more, the most expensive ones are delivered again later, without using up an attempt. @defaultValue 2048
    */
   readonly maxWaitingForScripts?: number
   /**
-   * The most attempts of a transaction whose failure may be transient; after them it is a dead letter.
+   * Maximum number of attempts of a transaction whose failure may be transient; then it is a dead letter.
    * @defaultValue 5
    */
   readonly maxAttempts?: number
@@ -61,7 +61,7 @@ export interface ValidationWorkerOptions {
    */
   readonly lockDurationMs?: number
   /**
-   * How often deliveries of unresponsive workers are looked for, in milliseconds. @defaultValue a third of
+   * Poll interval for deliveries of unresponsive workers, in milliseconds. @defaultValue a third of
    * the above
    */
   readonly stalledIntervalMs?: number
@@ -82,11 +82,12 @@ export interface ValidationWorker {
   close(): Promise<void>
 }
 
-const longestBackoffMs = 60_000
+const maxBackoffMs = 60_000
 
 /**
- * Takes submitted transactions from the queue, validates them in batches, and puts each into the mempool ledger
- * or into the dead letters. Any number of workers, in any number of processes, may share a queue and a store.
+ * Takes submitted transactions from the queue, validates them in batches, and puts each into the mempool
+ * ledger or into the dead letters. Any number of workers, in any number of processes, may share a queue and a
+ * store.
  *
  * @example
  * const worker = createValidationWorker({ queue: backend, store, parameters, networkId: 0, slots, log })
@@ -97,7 +98,7 @@ const longestBackoffMs = 60_000
 export function createValidationWorker(options: ValidationWorkerOptions): ValidationWorker {
   const { queue, store, parameters, networkId, slots, evaluator, log } = options
   const { batchSize = 256, concurrency = 768, backoffMs = 250 } = options
-  const backoff = (attempts: number) => Math.min(backoffMs * 2 ** (attempts - 1), longestBackoffMs)
+  const backoff = (attempts: number) => Math.min(backoffMs * 2 ** (attempts - 1), maxBackoffMs)
   const activity = recordActivity(log)
   // PGlite belongs to one process, which needs no second worker.
   const exchange = queue.kind === 'pglite' ? undefined : createOrphanExchange()
@@ -110,9 +111,7 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     scriptConcurrency: options.scriptConcurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
     maxWaitingForScripts: options.maxWaitingForScripts ?? 2048,
     now: options.now ?? Date.now,
-    batchSize,
-    batchQuietMs: options.batchQuietMs ?? 5,
-    batchWaitMs: options.batchWaitMs ?? 100,
+    batches: { size: batchSize, quietMs: options.batchQuietMs ?? 5, maxMs: options.batchWaitMs ?? 100 },
     maxAttempts: options.maxAttempts ?? 5,
     backoff,
     ...(exchange === undefined ? {} : { exchange }),
@@ -123,7 +122,7 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     .catch((error: Error) => {
       log?.warn(
         { err: error },
-        'Failed to join the orphan channel; transactions that miss an output are not shared with other workers',
+        'Failed to join the orphan channel; transactions that miss an output are not shared',
       )
     })
   const worker = createSubmissionWorker(queue, (delivery, slot) => validator.validate(delivery, slot), {

@@ -1,7 +1,7 @@
-/** Lets a number of holders work at a time. Of those that wait the cheapest is next. */
-export class Turns<Holder extends { readonly cost: bigint }> {
+/** Admits a number of holders at a time, the cheapest of those that wait first. */
+export class CheapestFirst<Holder extends { readonly cost: bigint }> {
   readonly #concurrency: number
-  readonly #waiting: { readonly holder: Holder; start(granted: boolean): void }[] = []
+  readonly #waiting: { readonly holder: Holder; start(admitted: boolean): void }[] = []
   #taken = 0
 
   constructor(concurrency: number) {
@@ -12,18 +12,18 @@ export class Turns<Holder extends { readonly cost: bigint }> {
     return this.#waiting.length
   }
 
-  /** @returns true when the holder may work, until {@link end}; false if it was withdrawn before */
-  take(holder: Holder): Promise<boolean> {
+  /** @returns true when the holder is admitted, until {@link release}; false if it was withdrawn before */
+  acquire(holder: Holder): Promise<boolean> {
     return new Promise((start) => {
       const index = this.#waiting.findLastIndex((other) => other.holder.cost <= holder.cost)
       this.#waiting.splice(index + 1, 0, { holder, start })
-      this.#grant()
+      this.#admit()
     })
   }
 
-  end(): void {
+  release(): void {
     this.#taken--
-    this.#grant()
+    this.#admit()
   }
 
   withdraw(holder: Holder): void {
@@ -31,8 +31,8 @@ export class Turns<Holder extends { readonly cost: bigint }> {
     if (index >= 0) this.#waiting.splice(index, 1)[0]?.start(false)
   }
 
-  #grant(): void {
-    // Later, so that the cheapest of those that come together is first.
+  #admit(): void {
+    // Later, so that the cheapest of those that arrive together is first.
     queueMicrotask(() => {
       while (this.#taken < this.#concurrency) {
         const next = this.#waiting.shift()

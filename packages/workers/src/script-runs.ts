@@ -1,0 +1,120 @@
+import {
+  type PhaseTwo,
+  type RuleContext,
+  type Transaction,
+  type TransactionOutput,
+  validateScripts,
+} from '@ratatosk/ledger'
+import { LRUCache } from 'lru-cache'
+import { CheapestFirst } from './cheapest-first.js'
+import type { Candidate, ScriptOutcome } from './examine.js'
+import { signatureCost } from './signatures.js'
+
+const scriptsNotRun = {
+  predicate: 'ScriptsNotJudged',
+  message: 'The scripts of this transaction could not be run here',
+  details: {},
+}
+
+/** About the ratio of the networks' limits of steps and memory, so that both weigh the same. */
+const stepsPerMemoryUnit = 700n
+
+/** Remembered outcomes of scripts. */
+const maxRemembered = 10_000
+const maxRememberedBytes = 16 * 1024 * 1024
+const rememberedMs = 10 * 60_000
+
+/**
+ * Runs scripts, the cheapest first by declared units, and remembers their outcomes. What a script sees is
+ * fixed by the transaction and the outputs that it names, so its outcome holds whenever the ledger has these.
+ */
+export class ScriptRuns<Holder extends { readonly cost: bigint }> {
+  readonly #phaseTwo: PhaseTwo | undefined
+  readonly #concurrency: number
+  readonly #threads: CheapestFirst<Holder>
+  #averageRunMs = 10
+  readonly #remembered = new LRUCache<string, ScriptOutcome>({
+    max: maxRemembered,
+    maxSize: maxRememberedBytes,
+    sizeCalculation: ({ failures }) => 100 + JSON.stringify(failures).length,
+    ttl: rememberedMs,
+  })
+
+  /** @param concurrency maximum number of transactions whose scripts run at a time */
+  constructor(phaseTwo: PhaseTwo | undefined, concurrency: number) {
+    this.#phaseTwo = phaseTwo
+    this.#concurrency = concurrency
+    this.#threads = new CheapestFirst(concurrency)
+  }
+
+  /**
+   * The candidate with the outcome of its scripts, if they ran in the last minutes: the id fixes everything
+   * that they see.
+   */
+  recall(candidate: Candidate): Candidate {
+    if (candidate.transaction.witnesses.redeemers.length === 0) return candidate
+    const scripts = this.#remembered.get(candidate.key)
+    return scripts === undefined ? candidate : { ...candidate, scripts }
+  }
+
+  /** Estimated time until all that wait have run, in milliseconds. */
+  get drainMs(): number {
+    return (this.#threads.waiting * this.#averageRunMs) / this.#concurrency
+  }
+
+  /**
+   * Runs the scripts of a candidate once a thread is free.
+   *
+   * @param wanted called before they run
+   * @returns undefined if the holder was withdrawn, or does not want the outcome any more
+   */
+  async run(
+    holder: Holder,
+    { transaction, key }: Candidate,
+    outputs: ReadonlyMap<string, TransactionOutput>,
+    context: RuleContext,
+    wanted: () => boolean,
+  ): Promise<ScriptOutcome | undefined> {
+    if (!(await this.#threads.acquire(holder))) return undefined
+    if (!wanted()) {
+      this.#threads.release()
+      return undefined
+    }
+    const began = performance.now()
+    try {
+      const outcome = await runScripts(transaction, outputs, context, this.#phaseTwo)
+      if (outcome.ran) this.#remembered.set(key, outcome)
+      return outcome
+    } finally {
+      this.#averageRunMs += (performance.now() - began - this.#averageRunMs) / 8
+      this.#threads.release()
+    }
+  }
+
+  withdraw(holder: Holder): void {
+    this.#threads.withdraw(holder)
+  }
+}
+
+/** Runs the scripts of a transaction that passes phase 1. Never rejects. */
+export async function runScripts(
+  transaction: Transaction,
+  outputs: ReadonlyMap<string, TransactionOutput>,
+  context: RuleContext,
+  phaseTwo: PhaseTwo | undefined,
+): Promise<ScriptOutcome> {
+  try {
+    return { failures: await validateScripts(transaction, outputs, context, phaseTwo), ran: true }
+  } catch {
+    // There is no evaluator, it is closing, or it gave up within its limits.
+    return { failures: [scriptsNotRun], ran: false }
+  }
+}
+
+/** Declared execution units of all redeemers, and signatures that are not verified yet, in steps. */
+export function costOf({ transaction, verified }: Candidate): bigint {
+  return transaction.witnesses.redeemers.reduce(
+    (sum, { executionUnits: { steps, memory } }) => sum + steps + stepsPerMemoryUnit * memory,
+    verified ? 0n : signatureCost(transaction),
+  )
+}
