@@ -5,7 +5,7 @@
  * | --- | --- |
  * | `FAUCET_PAYER_CONFIGURATION` | an option is out of range, or keys and network do not match |
  * | `FAUCET_PAYER_CLOSED` | a claim was made after `close()` |
- * | `FAUCET_PAYER_BUSY` | other claims of this process kept the wallet busy for too long; the same key may be used again |
+ * | `FAUCET_PAYER_BUSY` | other claims of this process kept the wallet busy; retry with the same key |
  */
 export type FaucetPayerErrorCode = 'FAUCET_PAYER_CONFIGURATION' | 'FAUCET_PAYER_CLOSED' | 'FAUCET_PAYER_BUSY'
 

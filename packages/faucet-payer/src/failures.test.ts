@@ -43,7 +43,7 @@ async function openLayer1(context: TestContext, funds = [5000n * ada]) {
 }
 
 describe('on layer 1', () => {
-  it('answers VALIDATION_FAILED to a rejected payment without using up the cool-down; the same key succeeds later', async (context) => {
+  it('answers VALIDATION_FAILED to a rejected payment; the same key succeeds later', async (context) => {
     const scene = await openLayer1(context)
     // This payment stays in the mempool, where the faucet does not see it.
     await pay(scene.layer.wallet(faucetKeys), claimant(9), 10n * ada)
@@ -130,7 +130,7 @@ describe('on layer 1', () => {
     },
   )
 
-  it('a recorded payment holds its output until the claim that waits for the output sends the payment', async (context) => {
+  it('a recorded payment holds its output until a waiting claim sends the payment', async (context) => {
     const scene = await openLayer1(context)
     const { faucetClaims } = scene.services.store
     const reservation = await faucetClaims.reserve({
@@ -168,7 +168,7 @@ describe('on layer 2', () => {
     return { ...scene, submissions, waiting, startValidation }
   }
 
-  it('answers VALIDATION_FAILED to a dead letter without using up the cool-down; another key succeeds later', async (context) => {
+  it('answers VALIDATION_FAILED to a dead letter; another key succeeds at once', async (context) => {
     const scene = await openLayer2(context)
     // Another transaction in the queue, ahead of the payment, spends the same output.
     const draft = { address: claimant(9).address.bytes, lovelace: 10n * ada, minBalance: 0n, underWay: [] }

@@ -100,7 +100,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     if ((await archive.byHeight(from))?.merged)
       throw new FollowerError(
         'FOLLOWER_MERGED_BLOCK_LOST',
-        `Layer 1 no longer shows block ${from}, which was merged; if that is permanent, start with an empty archive`,
+        `Layer 1 lacks block ${from}, which was merged; if that is permanent, start with an empty archive`,
       )
     await archive.removeFrom(from)
     await state.align(signal)

@@ -114,7 +114,8 @@ export async function openLedgerState({
     if (!equalBytes(await trie.rebuild(entries()), root))
       throw new FollowerError(
         'FOLLOWER_ARCHIVE_MISMATCH',
-        `The bodies up to block ${height} do not lead to its utxos_root: restore the archive or the genesis outputs, or start with an empty archive`,
+        `The bodies up to block ${height} do not lead to its utxos_root: ` +
+          'restore the archive or the genesis outputs, or start with an empty archive',
       )
   }
 

@@ -95,7 +95,7 @@ describe('a block that layer 1 has removed', () => {
 })
 
 describe('an invalid block', () => {
-  it('is not archived, its senders do not back off, and the follower continues after its removal', async () => {
+  it('is not archived, delays no peer, and the follower continues after its removal', async () => {
     const chain = new SourceChain()
     await commit(chain, 3)
     const peer = await serve(archiveOfBlocks(chain))

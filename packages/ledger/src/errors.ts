@@ -58,7 +58,7 @@ export function isProtocolParametersError(value: unknown): value is ProtocolPara
 }
 
 /**
- * The scripts of a transaction were not validated: there is no evaluator, or it failed. The transaction may be
+ * The scripts of a transaction were not run: there is no evaluator, or it failed. The transaction may be
  * valid or invalid. `code` is always `LEDGER_SCRIPTS_NOT_RUN`.
  */
 export class ScriptsNotRunError extends Error {

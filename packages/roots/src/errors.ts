@@ -3,9 +3,9 @@
  *
  * | code | meaning, and what to do |
  * | --- | --- |
- * | `ROOTS_STORE_CONFLICT` | Another process has written to the folder. Open it again, and give each process its own folder. |
+ * | `ROOTS_STORE_CONFLICT` | Another process uses the folder. Open it again, and give each process its own. |
  * | `ROOTS_STORE_CORRUPT` | The folder holds something else. Remove it, open it again and rebuild. |
- * | `ROOTS_THREAD_ENDED` | The thread failed; the call may have taken effect. In memory: open again and rebuild. With a folder: restart the process. |
+ * | `ROOTS_THREAD_ENDED` | The call may have taken effect. In memory: open and rebuild. Else: restart. |
  * | `ROOTS_CLOSED` | Used after `close()`. |
  * | `ROOTS_FAILED` | Any other failure, such as a full disk. Nothing has changed. |
  */

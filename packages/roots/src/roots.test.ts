@@ -181,7 +181,7 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
     expect(await roots.apply(content)).toEqual(expected)
   })
 
-  test('what cannot be applied is not prepared, and the block is refused as if it had not been tried', async () => {
+  test('what cannot be applied is not prepared, and the block is refused as if it were new', async () => {
     const roots = await opened(await optionsOf())
     await roots.rebuild(piecesOf(outputs.values()))
     const root = await roots.root()

@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { type Ledger, openStore, type Store } from '@ratatosk/store'
-import { breakableProxy, chain, databaseUrl, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
+import {
+  breakableProxy,
+  chain,
+  collect,
+  databaseUrl,
+  fundsOf,
+  keyOf,
+  signed,
+  slots,
+} from '@ratatosk/test-kit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { replayDeadLetter } from './index.js'
 import { allRejections, countAccepted, isAccepted, run, transactionsIn } from './test/running-worker.js'

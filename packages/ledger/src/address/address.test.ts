@@ -193,7 +193,8 @@ describe('a Byron address', () => {
   // A mainnet address without attributes and a testnet address with a network magic.
   const mainnet = 'Ae2tdPwUPEZFRbyhz3cpfC2CumGzNkFBN2L42rcUc2yjQpEkxDbkPodpMAi'
   const testnet =
-    '37btjrVyb4KDXBNC4haBVPCrro8AQPHwvCMp3RFhhSVWwfFmZ6wwzSK6JK1hY6wHNmtrpTf1kdbva8TCneM2YsiXT7mrzT21EacHnPpz5YyUdj64na'
+    '37btjrVyb4KDXBNC4haBVPCrro8AQPHwvCMp3RFhhSVWwfFmZ6wwzSK6JK1h' +
+    'Y6wHNmtrpTf1kdbva8TCneM2YsiXT7mrzT21EacHnPpz5YyUdj64na'
 
   const bytesOf = (base58: string): Uint8Array => cml.ByronAddress.from_base58(base58).to_cbor_bytes()
   const decode = (bytes: Uint8Array): ByronAddress => {

@@ -128,7 +128,7 @@ describeVectors(
       }
     })
 
-    test('accepts cost models of an earlier protocol version and makes the missing builtins unaffordable', async () => {
+    test('makes builtins unaffordable that a cost model of an earlier protocol version lacks', async () => {
       const costModels = {
         ...parameters.costModels,
         PlutusV3: parameters.costModels.PlutusV3?.slice(0, 251) ?? [],

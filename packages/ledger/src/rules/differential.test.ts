@@ -117,7 +117,7 @@ describe(`other libraries agree on ${runs} mutants`, { timeout: 600_000 }, () =>
     })
   })
 
-  it('about the script data hash (CSL, if it writes the same bytes; CML, for one language with datums)', () => {
+  it('about the script data hash (CSL for the same bytes, CML for one language with datums)', () => {
     let compared = 0
     always((ours, theirs) => {
       const languages = new Set(ours.witnesses.scripts.map(({ language }) => language).filter(isPlutus))

@@ -9,7 +9,7 @@ const reference = (id: number, index = 0): OutputReference => ({
 const output = (id: number, index = 0) => ({ reference: reference(id, index) })
 
 describe('the net effects of several transactions', () => {
-  it('names the spender of each output, and separates outputs that the sequence both produces and spends', () => {
+  it('names the spender of each output, and separates outputs that are produced and spent', () => {
     const net = createNetEffects<{ reference: OutputReference }>()
     net.add({ spent: [reference(1)], produced: [output(2, 0), output(2, 1)] })
     net.add({ spent: [reference(2, 1), reference(9)], produced: [output(3)] })

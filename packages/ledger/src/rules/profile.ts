@@ -4,7 +4,7 @@ import { validateEncoding } from './encoding.js'
 import { type Failures, Findings } from './failures.js'
 
 /**
- * Validates the layer-2 profile: refuses whatever needs stake or governance state, transactions marked invalid,
+ * Validates the layer-2 profile: refuses what needs stake or governance state, transactions marked invalid,
  * and encodings that a validator on layer 1 could not read. The predicates of the profile are specific to
  * this package; all other rules are those of the ledger, unchanged.
  *

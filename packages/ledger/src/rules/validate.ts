@@ -83,8 +83,8 @@ export function validateStateful(transaction: Transaction, utxos: UtxoView, cont
 }
 
 /**
- * Validates all of phase 1: the rules of {@link validateStateless} and {@link validateStateful}. Each broken rule is
- * reported once.
+ * Validates all of phase 1: the rules of {@link validateStateless} and {@link validateStateful}. Each broken
+ * rule is reported once.
  */
 export function validatePhaseOne(transaction: Transaction, utxos: UtxoView, context: RuleContext): Failures {
   const findings = new Findings()

@@ -33,7 +33,9 @@ const timeout = 60_000 + inputs
 const everything = transaction({
   body: body({
     3: '1a00ffffff',
-    4: `828a03${hash28(1)}${hash32(2)}0001${half}${account(3)}81${hash28(4)}8182026161f68410${key(1)}05${anchor}`,
+    4:
+      `828a03${hash28(1)}${hash32(2)}0001${half}${account(3)}81${hash28(4)}8182026161f6` +
+      `8410${key(1)}05${anchor}`,
     5: `a1${account(1)}05`,
     9: `a1${hash28(1)}a14020`,
     13: `81${input(4)}`,
@@ -44,7 +46,8 @@ const everything = transaction({
     20: `818405${account(1)}8400f6a200050a${half}f6${anchor}`,
     22: '01',
   }),
-  witnesses: `a4008182${hash32(1)}5840${'05'.repeat(64)}018183030181820418640481d8799f0102ff05a18200008200820102`,
+  witnesses:
+    `a4008182${hash32(1)}5840${'05'.repeat(64)}` + '018183030181820418640481d8799f0102ff05a18200008200820102',
   auxiliaryData: 'd90103a200a1015f41614162ff018182041864',
 })
 

@@ -10,8 +10,7 @@ export interface Cause {
 export const causes: readonly Cause[] = [
   {
     id: 'open-term',
-    reason:
-      'The ledger decodes a term with a free variable and fails it at evaluation; the suite expects a decoding error',
+    reason: 'The ledger fails a free variable at evaluation; the suite expects a decoding error',
     explains: ({ expected }, { message }) =>
       expected.kind === 'unreadable' && message === 'ScriptFailure: The script has a free variable',
   },

@@ -10,7 +10,7 @@ export function validateInputsPresent({ body }: Transaction, findings: Findings)
   findings.add('InputSetEmptyUTxO', 'The transaction spends nothing, so it could be repeated at will')
 }
 
-/** UTXO: BabbageNonDisjointRefInputs, in protocol versions 9 and 10. Since 11, see `validateScriptContexts`. */
+/** UTXO: BabbageNonDisjointRefInputs, in protocol versions 9 and 10; later `validateScriptContexts`. */
 export function validateDisjointInputs(
   { body }: Transaction,
   { parameters }: RuleContext,

@@ -30,7 +30,8 @@ export function validateExecutionUnits(
   if (declared.memory <= maximum.memory && declared.steps <= maximum.steps) return
   findings.add(
     'ExUnitsTooBigUTxO',
-    `The redeemers declare ${declared.memory} memory units and ${declared.steps} steps, at most ${maximum.memory} and ${maximum.steps} are allowed`,
+    `The redeemers declare ${declared.memory} memory units and ${declared.steps} steps, ` +
+      `at most ${maximum.memory} and ${maximum.steps} are allowed`,
     {
       declared: { memory: String(declared.memory), steps: String(declared.steps) },
       maximum: { memory: String(maximum.memory), steps: String(maximum.steps) },

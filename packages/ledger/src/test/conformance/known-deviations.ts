@@ -6,6 +6,6 @@ export const knownDeviations: ReadonlyMap<string, string> = new Map([
   ],
   [
     'conway/pass-enact-withdrawals-exceeding-maxbound-word64-submitted-in-a-single-proposal/0[9]',
-    'it proposes withdrawals of more than 2^63 − 1 lovelace, which no engine can represent in a script context',
+    'it proposes withdrawals of more than 2^63 − 1 lovelace, more than a script context can represent',
   ],
 ])

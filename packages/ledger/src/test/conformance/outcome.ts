@@ -49,7 +49,8 @@ export function table(title: string, outcomes: readonly Outcome[]): string {
       const count = (result: Outcome['result']): number =>
         group.filter((outcome) => outcome.result === result).length
       lines.push(
-        `| ${rules} | ${kind} | ${group.length} | ${count('agreed')} | ${count('undecided')} | ${count('deviation')} |`,
+        `| ${rules} | ${kind} | ${group.length} | ${count('agreed')} | ${count('undecided')} | ` +
+          `${count('deviation')} |`,
       )
     }
   }
