@@ -1,14 +1,16 @@
 import type { ProtocolParameters } from '@ratatosk/ledger'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { ClosingStack } from './closing-stack.js'
 import { type NodeKeys, readKeys } from './layer1/keys.js'
 import { type Genesis, loadGenesis } from './network/genesis.js'
 import { type Network, networkOf } from './network/network.js'
 import { loadProtocolParameters } from './network/protocol-parameters.js'
+import { type Duties, duties } from './roles.js'
+import { createServer } from './server/create-server.js'
 import { createLogger } from './server/logger.js'
 import type { Settings } from './settings/schema.js'
 
-export interface NodeOptions {
+export interface ContextOptions {
   /** Default: a logger to standard output, according to LOG_LEVEL and LOG_FORMAT. */
   readonly log?: Logger
   /** Current time in POSIX milliseconds, used to check validity intervals. Default: `Date.now`. */
@@ -18,6 +20,8 @@ export interface NodeOptions {
 /** What every part of a node is opened with. */
 export interface NodeContext {
   readonly settings: Settings
+  /** What the role serves and runs. */
+  readonly duties: Duties
   readonly network: Network
   readonly keys: NodeKeys
   /** Protocol parameters of layer 2. */
@@ -26,8 +30,13 @@ export interface NodeContext {
   /** Current time in POSIX milliseconds. */
   readonly clock: () => number
   readonly log: Logger
-  /** Closes what was opened, also if a later part fails to open. */
-  readonly closing: ClosingStack
+  /** The HTTP server. Closing it closes every part. */
+  readonly server: FastifyInstance
+  /**
+   * Registers how to close a part that has just been opened. Parts close in reverse order of opening, after
+   * the server has answered its last request; also if a later part fails to open.
+   */
+  onClose(close: () => Promise<unknown>): void
 }
 
 /**
@@ -37,7 +46,7 @@ export interface NodeContext {
  */
 export async function loadContext(
   settings: Settings,
-  { log = createLogger(settings), clock = Date.now }: NodeOptions,
+  { log = createLogger(settings), clock = Date.now }: ContextOptions,
 ): Promise<NodeContext> {
   const network = networkOf(settings)
   const keys = readKeys(settings, network)
@@ -45,5 +54,27 @@ export async function loadContext(
     loadProtocolParameters(settings),
     loadGenesis(settings, network),
   ])
-  return { settings, network, keys, parameters, genesis, clock, log, closing: new ClosingStack() }
+  const server = createServer(settings, log)
+  return {
+    settings,
+    duties: duties[settings.NODE_ROLE],
+    network,
+    keys,
+    parameters,
+    genesis,
+    clock,
+    log,
+    server,
+    onClose: (close) => {
+      server.addHook('onClose', async () => {
+        await close()
+      })
+    },
+  }
+}
+
+/** A part that the role of this node has. @throws TypeError if it has not */
+export function present<T>(part: T | undefined, name: string): T {
+  if (part === undefined) throw new TypeError(`a node of this role has no ${name}`)
+  return part
 }

@@ -1,14 +1,16 @@
+import { createSubmissionQueue } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
-import { loadContext, type NodeContext, type NodeOptions } from './context.js'
+import { type ContextOptions, loadContext, type NodeContext } from './context.js'
 import { StartError } from './errors.js'
 import { openSettlement } from './layer1/settlement.js'
 import { exampleAddress } from './network/genesis.js'
-import { duties } from './roles.js'
-import { buildServer } from './server/build-server.js'
-import { listen } from './server/listen.js'
+import type { Node } from './node.js'
+import type { PluginRow } from './plugins/row.js'
+import { plugins } from './plugins/table.js'
+import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
-import { startWork } from './start-work.js'
 import { openStorage, type Storage } from './storage/open-storage.js'
+import { startWork } from './work/start-work.js'
 
 /** A node that serves requests. */
 export interface RunningNode {
@@ -39,6 +41,12 @@ export interface GenesisReport {
   readonly example: string | undefined
 }
 
+/** Options of {@link startNode}. */
+export interface NodeOptions extends ContextOptions {
+  /** Further plugins, registered after those of the node. */
+  readonly plugins?: readonly PluginRow[]
+}
+
 /**
  * Starts a node: opens its parts, starts the workers of its role, registers the plugins of its role, and
  * listens.
@@ -51,43 +59,46 @@ export interface GenesisReport {
  * await fetch(`${node.url}/health/ready`)
  * await node.close()
  */
-export async function startNode(settings: Settings, options: NodeOptions = {}): Promise<RunningNode> {
+export async function startNode(
+  settings: Settings,
+  { plugins: further = [], ...options }: NodeOptions = {},
+): Promise<RunningNode> {
   const context = await loadContext(settings, options)
-  const { closing, log } = context
+  const { server, log } = context
   try {
     const storage = await openStorage(context)
+    const { store, queue, places } = storage
     const genesis = await applyGenesis(context, storage)
-    const settlement = duties[settings.NODE_ROLE].reachesLayer1
-      ? await openSettlement(context, storage)
-      : undefined
+    const settlement = context.duties.reachesLayer1 ? await openSettlement(context, storage) : undefined
     const work = await startWork(context, storage, settlement)
-    const server = await buildServer(context, storage, settlement, work)
-    // Requests that wait for an operation end when the operations are closed.
-    closing.defer(async () => {
-      await Promise.all([server.close(), work.operations.close(), work.sequencer?.close()])
+    const submissions = createSubmissionQueue(queue, {
+      maxWaiting: settings.QUEUE_MAX_WAITING,
+      maxWaitingBytes: settings.QUEUE_MAX_WAITING_BYTES,
     })
-    const url = await listen(server, settings)
+    const node: Node = { ...context, ...work, store, queue, submissions, settlement }
+    const url = await serve(node, [...plugins, ...further])
+    let closed: Promise<void> | undefined
     return {
       url,
       settings,
-      places: { ...storage.places, ...(settlement && { layer1: settlement.place }) },
+      places: { ...places, ...(settlement && { layer1: settlement.place }) },
       stateQueueAddress: settlement?.contracts.scripts.queue.addressText,
       genesis,
-      store: storage.store,
-      close: () => closing.close(),
+      store,
+      close: () => (closed ??= server.close()),
     }
   } catch (error) {
-    await closing.close().catch((err: unknown) => log.warn({ err }, 'Some parts failed to close'))
+    await server.close().catch((err: unknown) => log.warn({ err }, 'Some parts failed to close'))
     throw error
   }
 }
 
 /** Applies the genesis to an empty ledger; only roles that validate do. */
 async function applyGenesis(
-  { settings, genesis }: NodeContext,
+  { genesis, duties }: NodeContext,
   { store }: Storage,
 ): Promise<GenesisReport | undefined> {
-  if (genesis === undefined || !duties[settings.NODE_ROLE].validates) return undefined
+  if (genesis === undefined || !duties.validates) return undefined
   try {
     const applied = await store.applyGenesis(genesis.outputs)
     return { outputs: genesis.outputs.length, applied, example: exampleAddress(genesis) }

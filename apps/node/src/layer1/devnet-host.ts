@@ -3,7 +3,6 @@ import { createDevnet, createSqlStore, type Devnet, devnetApis } from '@ratatosk
 import type { Store } from '@ratatosk/store'
 import { fastify } from 'fastify'
 import type { Logger } from 'pino'
-import { ClosingStack } from '../closing-stack.js'
 import type { Settings } from '../settings/schema.js'
 
 /** A devnet in this process. */
@@ -26,28 +25,22 @@ export interface HostOptions {
 /** Opens the devnet whose chain is in a database, or starts a new chain there. */
 export async function hostDevnet({ settings, database, served, log }: HostOptions): Promise<HostedDevnet> {
   const { DATABASE_SCHEMA, DEVNET_PORT, HOST } = settings
-  const closing = new ClosingStack()
-  try {
-    const devnet = await createDevnet({
-      store: createSqlStore({ database, schema: `${DATABASE_SCHEMA}_devnet` }),
-      onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
-    })
-    closing.defer(() => devnet.close())
-    const url =
-      served || DEVNET_PORT !== undefined ? await serve(devnet, HOST, DEVNET_PORT ?? 0, closing) : undefined
-    return { devnet, url, close: () => closing.close() }
-  } catch (error) {
-    await closing.close()
-    throw error
-  }
-}
-
-async function serve(devnet: Devnet, host: string, port: number, closing: ClosingStack): Promise<string> {
+  const devnet = await createDevnet({
+    store: createSqlStore({ database, schema: `${DATABASE_SCHEMA}_devnet` }),
+    onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
+  })
   // Some clients double a slash in their paths.
   const server = fastify({ forceCloseConnections: true, routerOptions: { ignoreDuplicateSlashes: true } })
-  closing.defer(() => server.close())
-  // Its pages are under development, and so of any origin.
-  await server.register(cors, { origin: true })
-  await server.register(devnetApis, { devnet, paths: { wallet: '/dev-wallet.js' } })
-  return server.listen({ host, port })
+  server.addHook('onClose', () => devnet.close())
+  const close = () => server.close()
+  if (!served && DEVNET_PORT === undefined) return { devnet, url: undefined, close }
+  try {
+    // Its pages are under development, and so of any origin.
+    await server.register(cors, { origin: true })
+    await server.register(devnetApis, { devnet, paths: { wallet: '/dev-wallet.js' } })
+    return { devnet, url: await server.listen({ host: HOST, port: DEVNET_PORT ?? 0 }), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }

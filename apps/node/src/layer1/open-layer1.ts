@@ -5,7 +5,6 @@ import {
   type Layer1,
 } from '@ratatosk/layer1'
 import type { NodeContext } from '../context.js'
-import { duties } from '../roles.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Storage } from '../storage/open-storage.js'
 import { hostDevnet } from './devnet-host.js'
@@ -41,28 +40,27 @@ export async function openLayer1(context: NodeContext, storage: Storage): Promis
 
 /** An embedded store belongs to one process, and so does its devnet. */
 async function openEmbeddedDevnet(
-  { settings, log, closing }: NodeContext,
+  { settings, log, onClose }: NodeContext,
   { database }: Storage['store'],
 ): Promise<OpenedLayer1> {
   const hosted = await hostDevnet({ settings, database, served: false, log })
-  closing.defer(() => hosted.close())
+  onClose(() => hosted.close())
   const where = hosted.url === undefined ? '' : ` at ${hosted.url}`
   return { layer1: createDevnetLayer1(hosted.devnet), place: `devnet in this process${where}` }
 }
 
 /** All processes on one PostgreSQL share a devnet. */
 async function openSharedDevnet(
-  { settings, network, log, closing }: NodeContext,
+  { settings, duties, network, log, onClose }: NodeContext,
   { store }: Storage,
 ): Promise<OpenedLayer1> {
-  const mayHost = duties[settings.NODE_ROLE].sequences
   const shared = new SharedDevnet({
     leases: store.leases,
-    host: mayHost ? () => hostDevnet({ settings, database: store.database, served: true, log }) : undefined,
+    host: duties.sequences ? () => hostDevnet({ settings, database: store.database, served: true, log }) : undefined,
     network: network.layer1,
     log,
   })
-  closing.defer(() => shared.close())
+  onClose(() => shared.close())
   await shared.start()
   const url = await shared.url()
   return {

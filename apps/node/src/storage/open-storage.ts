@@ -27,17 +27,17 @@ export interface Storage {
  * @throws StartError `NODE_DATA_DIR`, `NODE_DATABASE` or `NODE_QUEUE`
  */
 export async function openStorage(context: NodeContext): Promise<Storage> {
-  const { settings, log, closing } = context
+  const { settings, log, onClose } = context
   const { DATABASE_URL, REDIS_URL } = settings
   const embedded = DATABASE_URL === undefined ? await openEmbedded(context) : undefined
 
   const store = await openStoreAt(settings, embedded?.pglite)
-  closing.defer(() => store.close())
+  onClose(() => store.close())
   await checkProtocolVersion(store)
   await warnOfSettings(store, log)
 
   const queue = await openQueueAt(settings, embedded?.pglite, log)
-  closing.defer(() => queue.close(settings.SHUTDOWN_TIMEOUT_MS))
+  onClose(() => queue.close(settings.SHUTDOWN_TIMEOUT_MS))
   for (const { code, message } of queue.warnings()) log.warn({ code }, message)
 
   const places = {
@@ -58,13 +58,13 @@ export async function openStorage(context: NodeContext): Promise<Storage> {
  * it only holds what can be rebuilt.
  */
 export async function cacheDirectory(
-  { settings, log, closing }: NodeContext,
+  { settings, log, onClose }: NodeContext,
   { embedded }: Storage,
 ): Promise<string | undefined> {
   if (embedded !== undefined) return embedded.directory
   try {
     const { path, release } = await takeDataDirectory(settings.DATA_DIR)
-    closing.defer(release)
+    onClose(release)
     return path
   } catch (error) {
     if (!(error instanceof StartError)) throw error
@@ -76,13 +76,13 @@ export async function cacheDirectory(
 async function openEmbedded({
   settings,
   log,
-  closing,
+  onClose,
 }: NodeContext): Promise<NonNullable<Storage['embedded']>> {
   const { path, release } = await takeDataDirectory(settings.DATA_DIR)
-  closing.defer(release)
+  onClose(release)
   try {
     const pglite = await openPGlite(join(path, 'store'), log)
-    closing.defer(() => pglite.close())
+    onClose(() => pglite.close())
     return { pglite, directory: path }
   } catch (cause) {
     throw new StartError('NODE_DATA_DIR', `The embedded PostgreSQL in "${path}" cannot be opened.`, { cause })

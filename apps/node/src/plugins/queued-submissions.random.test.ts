@@ -11,7 +11,7 @@ import fastify from 'fastify'
 import { expect, it } from 'vitest'
 import { buildBlock } from '../test/blocks.js'
 import { numberOf, randomOf, transactionOf, validate } from '../test/miniature-validation.js'
-import { queuedSubmissionsOf } from './status-ports.js'
+import { queuedSubmissionsOf } from './queued-submissions.js'
 
 /**
  * Schedules; `RATATOSK_STATUS_RUNS=100` is the long run, which `RATATOSK_STATUS_FROM`, the first seed,

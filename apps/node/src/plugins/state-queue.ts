@@ -3,12 +3,44 @@ import { headerHashOfToken } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { type BlockElement, readStateQueue } from '@ratatosk/protocol'
 import { operationUnderWay } from '@ratatosk/sequencer'
-import type { CommitmentWallet, RootUnitsReader, StateQueueReader, StrayOutput } from '@ratatosk/state-queue'
+import type {
+  CommitmentWallet,
+  RootUnitsReader,
+  StateQueueOptions,
+  StateQueueReader,
+  StrayOutput,
+} from '@ratatosk/state-queue'
 import type { Store } from '@ratatosk/store'
+import { present } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
+import type { Node } from '../node.js'
+import { operationRunner, operatorAccess } from './operator.js'
+
+/** An `api` node serves only what it can read from layer 1 alone. */
+export function stateQueueOptions(node: Node): StateQueueOptions {
+  const { settings, duties, store, keys } = node
+  const settlement = present(node.settlement, 'layer 1')
+  const run = operationRunner(node)
+  return {
+    ...operatorAccess(settings),
+    rootUnits: rootUnitsOf(settlement, store),
+    ...(keys.operatorAddress !== undefined && {
+      wallet: commitmentWallet(settlement, keys.operatorAddress),
+    }),
+    ...(duties.serves === 'whole' && {
+      queue: stateQueueOf(settlement, store),
+      repair: { repair: () => run('repair') },
+    }),
+  }
+}
+
+/** The maturity window in milliseconds, for plugins that report when a block matures. */
+export function maturityOf(settlement: Settlement | undefined) {
+  return settlement && { maturityWindowMs: Number(settlement.contracts.parameters.maturityWindow) }
+}
 
 /** Reads the state queue on layer 1 and adds the heights that this node knows. */
-export function stateQueueOf(
+function stateQueueOf(
   { reads, contracts }: Settlement,
   { blocks: ledgerBlocks }: Pick<Store, 'blocks'>,
 ): StateQueueReader {
@@ -46,7 +78,7 @@ export function stateQueueOf(
 }
 
 /** Reads the outputs that hold the root unit, of which a sound state queue has one. */
-export function rootUnitsOf(
+function rootUnitsOf(
   {
     reads,
     contracts: {
@@ -72,7 +104,7 @@ export function rootUnitsOf(
 }
 
 /** Reads the balance of the wallet that pays for commitments. */
-export function commitmentWallet({ reads }: Pick<Settlement, 'reads'>, address: string): CommitmentWallet {
+function commitmentWallet({ reads }: Pick<Settlement, 'reads'>, address: string): CommitmentWallet {
   return {
     async lovelace(signal) {
       const utxos = await reads.utxosAt(address, signal && { signal })

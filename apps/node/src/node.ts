@@ -1,0 +1,15 @@
+import type { QueueBackend, SubmissionQueue } from '@ratatosk/queue'
+import type { Store } from '@ratatosk/store'
+import type { NodeContext } from './context.js'
+import type { Settlement } from './layer1/settlement.js'
+import type { Work } from './work/start-work.js'
+
+/** A node whose parts are open. The options of its plugins come from here. */
+export interface Node extends NodeContext, Work {
+  readonly store: Store
+  readonly queue: QueueBackend
+  /** The queue as clients use it, with the limits of the settings. */
+  readonly submissions: SubmissionQueue
+  /** Undefined for a role that does not use layer 1. */
+  readonly settlement: Settlement | undefined
+}

@@ -1,0 +1,112 @@
+import { protocolVersion } from '@ratatosk/block'
+import { apis, type ChainView, protocolParametersJson } from '@ratatosk/chain-apis'
+import { devWalletScript } from '@ratatosk/dev-wallet/script'
+import { testWallets } from '@ratatosk/devnet'
+import { sameOriginOnly } from '@ratatosk/http'
+import { type Finality, finalities, openLayer2Chain } from '@ratatosk/layer2-chain'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
+import type { NetworkInfo } from '@ratatosk/network'
+import { maxBlockBytes } from '@ratatosk/sequencer'
+import type { FastifyPluginAsync } from 'fastify'
+import { nodeVersion } from '../command-line.js'
+import type { Node } from '../node.js'
+import { refuseForeignSockets } from '../server/cross-origin.js'
+import type { Settings } from '../settings/schema.js'
+import { openLedgerIndex } from '../work/ledger-index.js'
+
+/** Where the APIs of a finality are. */
+const prefixes: Readonly<Record<Finality, string>> = {
+  accepted: '/l2',
+  committed: '/l2/committed',
+  merged: '/l2/merged',
+}
+
+const paths = { blockfrost: '/blockfrost/api/v0', kupo: '/kupo', ogmios: '/ogmios' } as const
+
+/** Maximum number of evaluations that wait. They cost clients no fee. */
+const maxWaitingEvaluations = 32
+
+/** Options of {@link layer2Apis}. */
+interface Layer2ApisOptions {
+  readonly views: ReadonlyMap<Finality, ChainView>
+  readonly settings: Pick<Settings, 'CORS_ORIGIN' | 'MAX_CONNECTIONS' | 'STALL_TIMEOUT_MS'>
+}
+
+/** Serves layer 2 by the APIs of layer 1, once for each finality. */
+export const layer2Apis: FastifyPluginAsync<Layer2ApisOptions> = async (server, { views, settings }) => {
+  refuseForeignSockets(server, settings)
+  for (const [finality, chain] of views) {
+    await server.register(apis, {
+      chain,
+      prefix: prefixes[finality],
+      paths,
+      // Clients of other routes always find connections.
+      maxWebSockets: Math.ceil(settings.MAX_CONNECTIONS / 2),
+      stallTimeoutMs: settings.STALL_TIMEOUT_MS,
+    })
+  }
+}
+
+/** Opens the index and the views of layer 2. */
+export async function openLayer2(node: Node): Promise<Layer2ApisOptions> {
+  const { settings, network, parameters, clock, log, server, store, submissions } = node
+  const index = await openLedgerIndex(node)
+  // A thread of its own, so that it takes none from validation.
+  const evaluator = createEvaluator({ threads: 1, queueLimit: maxWaitingEvaluations })
+  node.onClose(() => evaluator.close())
+  const layer2 = openLayer2Chain({
+    store,
+    index,
+    queue: submissions,
+    evaluator,
+    maxTransactionSize: settings.MAX_TX_SIZE,
+    submitTimeoutMs: settings.LAYER2_SUBMIT_TIMEOUT_MS,
+    log,
+    parameters,
+    slots: network.slots,
+    networkMagic: network.magic,
+    networkId: network.id,
+    maxBlockSize: maxBlockBytes,
+    securityParameter: Math.max(1, Math.ceil(settings.MATURITY_WINDOW_MS / settings.COMMIT_INTERVAL_MS)),
+    now: clock,
+  })
+  // Before the server closes, which waits for requests.
+  server.addHook('preClose', async () => layer2.close())
+  return { views: new Map(finalities.map((each) => [each, layer2.view(each)])), settings }
+}
+
+/** The body of `GET /network`. */
+export function networkInfo({ settings, network, parameters }: Node): NetworkInfo {
+  const { zeroTime, zeroSlot, slotLength } = network.slots
+  return {
+    network: network.name,
+    networkId: network.id,
+    networkMagic: network.magic,
+    slotClock: { zeroTime: Number(zeroTime), zeroSlot: Number(zeroSlot), slotLength },
+    protocolParameters: protocolParametersJson(parameters, maxBlockBytes),
+    maturityWindow: settings.MATURITY_WINDOW_MS,
+    versions: { node: nodeVersion(), protocol: Number(protocolVersion) },
+    apis: {
+      blockfrost: pathsOf(paths.blockfrost),
+      kupo: pathsOf(paths.kupo),
+      ogmios: pathsOf(paths.ogmios),
+    },
+  }
+}
+
+/** Serves the devnet's public test wallets to pages, as a CIP-30 wallet on layer 2. */
+export const devWallet: FastifyPluginAsync = async (server) => {
+  const options = { wallets: testWallets.wallets, url: `${prefixes.accepted}${paths.blockfrost}` }
+  // A page of any origin may load a script; none needs to read its text.
+  server.get('/dev-wallet.js', { exposeHeadRoute: false, config: sameOriginOnly }, async (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').send(await devWalletScript(options)),
+  )
+}
+
+function pathsOf(path: string): Readonly<Record<Finality, string>> {
+  return {
+    accepted: prefixes.accepted + path,
+    committed: prefixes.committed + path,
+    merged: prefixes.merged + path,
+  }
+}

@@ -1,0 +1,12 @@
+import type { Store } from '@ratatosk/store'
+import type { LedgerQueries } from '@ratatosk/tx-query'
+
+/** What `/tx`, `/txs`, `/utxos` and `/block` read: page by page, so that long answers need little memory. */
+export function ledgerOf(store: Store): LedgerQueries {
+  return {
+    transaction: (id) => store.transaction(id),
+    history: (address, page) => store.historyPages(address, page),
+    utxosAt: (address) => store.utxoPages(address),
+    blockTransactions: (headerHash) => store.blockTransactionPages(headerHash),
+  }
+}

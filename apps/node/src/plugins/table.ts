@@ -1,0 +1,128 @@
+import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
+import { deadLetters } from '@ratatosk/dead-letters'
+import { evaluate } from '@ratatosk/evaluate'
+import { events } from '@ratatosk/events'
+import { faucet } from '@ratatosk/faucet'
+import { health } from '@ratatosk/health'
+import { network } from '@ratatosk/network'
+import { docs } from '@ratatosk/openapi'
+import { operator } from '@ratatosk/operator'
+import { proofs } from '@ratatosk/proofs'
+import { stateQueue } from '@ratatosk/state-queue'
+import { submit } from '@ratatosk/submit'
+import { txQuery } from '@ratatosk/tx-query'
+import { txStatus } from '@ratatosk/tx-status'
+import { present } from '../context.js'
+import { type Duties, hasFaucet } from '../roles.js'
+import type { Settings } from '../settings/schema.js'
+import { openEvaluations } from '../work/evaluations.js'
+import { openFaucet } from '../work/faucet.js'
+import { openProver } from '../work/prover.js'
+import { description } from './api-description.js'
+import { deadLettersOf } from './dead-letters.js'
+import { healthOptions } from './health.js'
+import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
+import { ledgerOf } from './ledger.js'
+import { operatorAccess, operatorOptions } from './operator.js'
+import { queuedSubmissionsOf } from './queued-submissions.js'
+import { type PluginRow, pluginRow } from './row.js'
+import { maturityOf, stateQueueOptions } from './state-queue.js'
+
+const always = () => true
+const servesPublic = ({ serves }: Duties) => serves !== 'nothing'
+const servesWhole = ({ serves }: Duties) => serves === 'whole'
+const servesLayer2 = (duties: Duties, { LAYER2_APIS }: Settings) => servesWhole(duties) && LAYER2_APIS
+
+/** Every plugin of the node, in the order of registration. To add one, add its package and a row. */
+export const plugins: readonly PluginRow[] = [
+  // First, because it describes the routes that follow.
+  pluginRow({
+    plugin: docs,
+    when: ({ serves, bodies }, { DOCS }) => DOCS && (serves !== 'nothing' || bodies !== 'none'),
+    options: () => description,
+  }),
+  pluginRow({ plugin: health, when: always, options: healthOptions }),
+  pluginRow({
+    plugin: submit,
+    when: servesPublic,
+    options: ({ submissions, settings }) => ({
+      queue: submissions,
+      maxTransactionSize: settings.MAX_TX_SIZE,
+    }),
+  }),
+  pluginRow({
+    plugin: txStatus,
+    when: (duties, { TX_STATUS }) => servesPublic(duties) && TX_STATUS,
+    options: ({ store, submissions, settlement }) => ({
+      ...maturityOf(settlement),
+      ledger: store,
+      rejections: store.rejections,
+      queue: queuedSubmissionsOf(submissions),
+      removals: store.resubmissions,
+    }),
+  }),
+  pluginRow({
+    plugin: events,
+    when: (duties, { EVENTS }) => servesPublic(duties) && EVENTS,
+    options: ({ store, settlement, network, settings }) => ({
+      ...maturityOf(settlement),
+      log: store.events,
+      network: network.kind,
+      maxClients: settings.EVENTS_MAX_CLIENTS,
+    }),
+  }),
+  pluginRow({
+    plugin: txQuery,
+    when: servesWhole,
+    options: ({ store, network }) => ({ ledger: ledgerOf(store), network: network.kind }),
+  }),
+  pluginRow({
+    plugin: evaluate,
+    when: (duties, { EVALUATE }) => servesWhole(duties) && EVALUATE,
+    options: (node) => ({
+      evaluations: openEvaluations(node),
+      maxTransactionSize: node.settings.MAX_TX_SIZE,
+    }),
+  }),
+  pluginRow({ plugin: layer2Apis, when: servesLayer2, options: openLayer2 }),
+  pluginRow({
+    plugin: devWallet,
+    when: (duties, settings) => servesLayer2(duties, settings) && settings.NETWORK === 'devnet',
+    options: () => ({}),
+  }),
+  pluginRow({ plugin: network, when: servesLayer2, options: (node) => ({ info: networkInfo(node) }) }),
+  pluginRow({
+    plugin: proofs,
+    when: (duties, { PROOFS }) => servesWhole(duties) && PROOFS,
+    options: (node) => ({ prover: openProver(node) }),
+  }),
+  pluginRow({
+    plugin: deadLetters,
+    when: servesWhole,
+    options: ({ store, submissions, settings }) => ({
+      ...operatorAccess(settings),
+      deadLetters: deadLettersOf(store, submissions),
+    }),
+  }),
+  pluginRow({ plugin: stateQueue, when: servesPublic, options: stateQueueOptions }),
+  pluginRow({ plugin: operator, when: servesPublic, options: operatorOptions }),
+  pluginRow({
+    plugin: faucet,
+    when: (_, settings) => hasFaucet(settings),
+    options: (node) => ({
+      token: present(node.settings.FAUCET_TOKEN, 'FAUCET_TOKEN'),
+      network: node.network.kind,
+      payer: openFaucet(node),
+    }),
+  }),
+  pluginRow({
+    plugin: archivist,
+    when: ({ bodies }) => bodies === 'own blocks',
+    options: ({ store }) => ({ archive: archiveOfBlocks(store.blocks), prefix: '/archivist' }),
+  }),
+  pluginRow({
+    plugin: archivist,
+    when: ({ bodies }) => bodies === 'archive',
+    options: ({ store, evidence }) => ({ archive: store.archive, ...(evidence && { evidence }) }),
+  }),
+]

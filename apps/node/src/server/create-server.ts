@@ -1,0 +1,39 @@
+import { limitedServer, type ServerLimits } from '@ratatosk/http'
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import type { Settings } from '../settings/schema.js'
+import { requestIds } from './requests.js'
+
+/** Creates the HTTP server, without routes. */
+export function createServer(settings: Settings, log: FastifyBaseLogger): FastifyInstance {
+  return fastify({
+    ...limitedServer(limitsOf(settings)),
+    loggerInstance: log,
+    // Two log lines cost more than many requests do. The error handler logs failures.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIds(settings.TRUST_PROXY),
+    trustProxy: settings.TRUST_PROXY,
+    rewriteUrl: singleSlashes,
+  })
+}
+
+/** What clients may take of the server. */
+export function limitsOf(settings: Settings): ServerLimits {
+  return {
+    requestTimeoutMs: settings.REQUEST_TIMEOUT_MS,
+    stallTimeoutMs: settings.STALL_TIMEOUT_MS,
+    keepAliveTimeoutMs: settings.KEEP_ALIVE_TIMEOUT_MS,
+    maxConnections: settings.MAX_CONNECTIONS,
+    // Reports that the process runs, however busy it is.
+    alwaysServed: ['/health/live'],
+  }
+}
+
+/**
+ * For Fastify's `rewriteUrl`: the URL of a request with single slashes, if it is one of layer 2. Some clients
+ * join a base URL that ends in a slash to a path that starts with one. All other URLs stay as they are.
+ */
+function singleSlashes({ url = '/' }: { readonly url?: string | undefined }): string {
+  if (!url.startsWith('/l2/')) return url
+  const [path = '', ...query] = url.split('?')
+  return [path.replaceAll(/\/{2,}/g, '/'), ...query].join('?')
+}

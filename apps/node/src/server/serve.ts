@@ -1,0 +1,28 @@
+import { httpErrors, serverLimits } from '@ratatosk/http'
+import type { Node } from '../node.js'
+import type { PluginRow } from '../plugins/row.js'
+import { limitsOf } from './create-server.js'
+import { allowOrigins } from './cross-origin.js'
+import { landingPage } from './landing-page.js'
+import { listen } from './listen.js'
+import { identifyRequests } from './requests.js'
+
+/**
+ * Registers the plugins of the node's role, and listens.
+ *
+ * @returns the server's base URL
+ * @throws StartError `NODE_LISTEN`
+ */
+export async function serve(node: Node, plugins: readonly PluginRow[]): Promise<string> {
+  const { server, settings, duties } = node
+  identifyRequests(server, settings)
+  // First, so that pages can read the error bodies of what follows.
+  await allowOrigins(server, settings)
+  await server.register(serverLimits, limitsOf(settings))
+  await server.register(httpErrors)
+  landingPage(server)
+  for (const { when, register } of plugins) {
+    if (when(duties, settings)) await register(node)
+  }
+  return listen(server, settings)
+}

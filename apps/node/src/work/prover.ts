@@ -1,0 +1,10 @@
+import { type OpenProver, openProver as open } from '@ratatosk/roots'
+import { present } from '../context.js'
+import type { Node } from '../node.js'
+
+/** Opens the prover of blocks, over the roots that this process's sequencer keeps. */
+export function openProver({ store, roots, genesis, onClose }: Node): OpenProver {
+  const prover = open({ store, roots: present(roots, 'sequencer'), genesis: genesis?.outputs ?? [] })
+  onClose(() => prover.close())
+  return prover
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { equalBytes } from '@ratatosk/cbor'
+import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatosk/layer1'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { createSubmissionQueue } from '@ratatosk/queue'
+import { openRoots, type Roots } from '@ratatosk/roots'
+import {
+  type AbsentAdministrator,
+  type Administrator,
+  createSequencer,
+  estimateDailyCost,
+  type Sequencer,
+  serveOperations,
+} from '@ratatosk/sequencer'
+import type { WalletKeys } from '@ratatosk/transaction'
+import { type NodeContext, present } from '../context.js'
+import type { AdministratorKeys } from '../layer1/administrator-keys.js'
+import type { Settlement } from '../layer1/settlement.js'
+import { cacheDirectory, type Storage } from '../storage/open-storage.js'
+
+/**
+ * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
+ */
+export async function startSequencer(
+  context: NodeContext,
+  storage: Storage,
+  { layer1, contracts }: Settlement,
+): Promise<{ readonly sequencer: Sequencer; readonly roots: Roots }> {
+  const { settings, network, genesis, keys, log, onClose } = context
+  const operatorKeys = present(keys.operator, 'operator')
+  const administratorKeys = present(keys.administrator, 'administrator')
+  const evaluator = createEvaluator()
+  onClose(() => evaluator.close())
+  const directory = await cacheDirectory(context, storage)
+  const roots = await openRoots({
+    history: settings.PROOF_BLOCKS,
+    ...(directory !== undefined && { path: join(directory, 'roots') }),
+  })
+  onClose(() => roots.close())
+
+  const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)
+  if (!network.layer1.isDevnet) logCost(context, hourlyBudget)
+  const operator = openWallet({ layer1, keys: operatorKeys, evaluator })
+  const administrator = openAdministrator(administratorKeys, layer1, (keys) =>
+    // One wallet for each address: two would spend the same outputs.
+    sameAddress(keys, operatorKeys) ? operator : openWallet({ layer1, keys, evaluator }),
+  )
+  if (administrator === undefined)
+    log.warn(
+      'The administrator is renounced: nobody can reset or repair the state queue, and a block of another operator stops this node',
+    )
+  else if ('absent' in administrator)
+    log.info(`Init, repair, reset and removals are refused here: ${administrator.absent}`)
+  const sequencer = createSequencer({
+    store: storage.store,
+    submissions: createSubmissionQueue(storage.queue),
+    layer1,
+    contracts,
+    operator,
+    ...(administrator && { administrator }),
+    roots,
+    genesis: genesis?.outputs ?? [],
+    holder: `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`,
+    log,
+    autoInit: settings.AUTO_INIT,
+    autoCommit: settings.AUTO_COMMIT,
+    autoMerge: settings.AUTO_MERGE,
+    commitEveryMs: settings.COMMIT_INTERVAL_MS,
+    mergeEveryMs: settings.MERGE_INTERVAL_MS,
+    ...(hourlyBudget > 0n && { hourlyBudget }),
+    // Requests to a devnet cost nothing, and it makes a block every second.
+    pollMs: network.layer1.isDevnet ? 100 : 1000,
+    maxBlockTransactions: settings.BLOCK_MAX_TRANSACTIONS,
+    blockValidityMs: settings.BLOCK_VALIDITY_MS,
+    leaseMs: settings.SEQUENCER_LEASE_MS,
+    operationTimeoutMs: settings.OPERATION_TIMEOUT_MS,
+  })
+  onClose(() => sequencer.close())
+  const server = serveOperations({
+    queue: storage.queue,
+    sequencer,
+    intervalMs: settings.OPERATION_INTERVAL_MS,
+  })
+  onClose(() => server.close())
+  await sequencer.start()
+  return { sequencer, roots }
+}
+
+/** The administrator of the settings, as far as its keys are here; undefined if there is none. */
+function openAdministrator(
+  { signing }: AdministratorKeys,
+  layer1: Settlement['layer1'],
+  open: (keys: WalletKeys) => Wallet,
+): Administrator | AbsentAdministrator | undefined {
+  if (signing === undefined || 'absent' in signing) return signing
+  const { wallet, script, keys } = signing
+  const authority =
+    script === undefined ? keyAuthority(wallet.payment) : scriptAuthority({ layer1, script, keys })
+  return { wallet: authority.over(open(wallet)), authority }
+}
+
+function sameAddress(one: WalletKeys, other: WalletKeys): boolean {
+  return equalBytes(one.address.bytes, other.address.bytes)
+}
+
+/** Logs what the blocks of these settings cost on layer 1. */
+function logCost({ settings, log }: NodeContext, hourlyBudget: bigint): void {
+  const cost = estimateDailyCost({
+    commitEveryMs: settings.COMMIT_INTERVAL_MS,
+    maturityWindowMs: settings.MATURITY_WINDOW_MS,
+    ...(hourlyBudget > 0n && { hourlyBudget }),
+  })
+  const ada = (lovelace: bigint): number => Math.round(Number(lovelace) / 1_000_000)
+  log.info(
+    { blocks: cost.blocks, feesAda: ada(cost.fees), lockedAda: ada(cost.locked) },
+    `At these settings, blocks cost up to ${ada(cost.fees)} ada a day and lock up to ${ada(cost.locked)} ada`,
+  )
+}
