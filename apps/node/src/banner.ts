@@ -2,7 +2,7 @@ import type { RunningNode } from './start-node.js'
 
 /** What to show in the terminal after a start: where the node is, and what to try. */
 export function banner({ url, settings, places, genesis, stateQueueAddress }: RunningNode): string {
-  const { NODE_ROLE, NETWORK, DOCS, LAYER2_APIS } = settings
+  const { NODE_ROLE, NETWORK, SERVE_DOCS, SERVE_LAYER2_APIS } = settings
   const rows = [
     ['address', url],
     ['role', NODE_ROLE],
@@ -16,8 +16,8 @@ export function banner({ url, settings, places, genesis, stateQueueAddress }: Ru
     const how = genesis.applied ? 'applied now' : 'applied earlier'
     rows.push(['genesis', `${genesis.outputs} outputs, ${how}`])
   }
-  if (DOCS && NODE_ROLE !== 'tx-processor') rows.push(['all endpoints', `${url}/docs`])
-  if (LAYER2_APIS && NODE_ROLE === 'all') {
+  if (SERVE_DOCS && NODE_ROLE !== 'tx-processor') rows.push(['all endpoints', `${url}/docs`])
+  if (SERVE_LAYER2_APIS && NODE_ROLE === 'all') {
     rows.push(['for SDKs', `${url}/l2/blockfrost/api/v0 (also kupo, ogmios)`])
   }
   const width = Math.max(...rows.map(([name = '']) => name.length))

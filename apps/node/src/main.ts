@@ -18,9 +18,10 @@ else {
 
 async function run(): Promise<void> {
   try {
-    const settings = readSettings(process.env)
+    const warnings = nearMisses(process.env)
+    const settings = readSettings(process.env, (message) => warnings.push(message))
     const log = createLogger(settings)
-    for (const message of nearMisses(process.env)) log.warn(message)
+    for (const message of warnings) log.warn(message)
     const node = await startNode(settings, { log })
 
     closeWithGrace({ delay: settings.SHUTDOWN_TIMEOUT_MS + 1000, logger: log }, async ({ signal, err }) => {

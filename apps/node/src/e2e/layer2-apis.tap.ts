@@ -179,7 +179,7 @@ t.test(
   'what is switched off or not of the role answers as an unknown path does',
   { skip: onServices.skip },
   async (t) => {
-    const off = await runNode(t, { ...(await onServices.place(t)), LAYER2_APIS: 'false' })
+    const off = await runNode(t, { ...(await onServices.place(t)), SERVE_LAYER2_APIS: 'false' })
     await answersUniform404(t, off.url)
     const api = await runNode(t, { ...(await onServices.place(t)), NODE_ROLE: 'api' })
     await answersUniform404(t, api.url)

@@ -159,8 +159,12 @@ t.test('an embedded node tells of a transaction until its block is merged', asyn
   )
 })
 
-t.test('TX_STATUS=false and EVENTS=false answer the uniform 404', async (t) => {
-  const { url } = await runNode(t, { ...(await embedded(t)), TX_STATUS: 'false', EVENTS: 'false' })
+t.test('SERVE_TX_STATUS=false and SERVE_EVENTS=false answer the uniform 404', async (t) => {
+  const { url } = await runNode(t, {
+    ...(await embedded(t)),
+    SERVE_TX_STATUS: 'false',
+    SERVE_EVENTS: 'false',
+  })
   for (const path of [`/tx/status?tx_hash=${'ab'.repeat(32)}`, '/submission?id=1', '/events']) {
     t.match(await ask(url + path), { status: 404, body: '{"error":"Not Found","code":"DISABLED"}' })
   }

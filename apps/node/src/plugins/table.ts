@@ -31,14 +31,15 @@ import { maturityOf, stateQueueOptions } from './state-queue.js'
 const always = () => true
 const servesPublic = ({ serves }: Duties) => serves !== 'nothing'
 const servesWhole = ({ serves }: Duties) => serves === 'whole'
-const servesLayer2 = (duties: Duties, { LAYER2_APIS }: Settings) => servesWhole(duties) && LAYER2_APIS
+const servesLayer2 = (duties: Duties, { SERVE_LAYER2_APIS }: Settings) =>
+  servesWhole(duties) && SERVE_LAYER2_APIS
 
 /** Every plugin of the node, in the order of registration. To add one, add its package and a row. */
 export const plugins: readonly PluginRow[] = [
   // First, because it describes the routes that follow.
   pluginRow({
     plugin: docs,
-    when: ({ serves, bodies }, { DOCS }) => DOCS && (serves !== 'nothing' || bodies !== 'none'),
+    when: ({ serves, bodies }, { SERVE_DOCS }) => SERVE_DOCS && (serves !== 'nothing' || bodies !== 'none'),
     options: () => description,
   }),
   pluginRow({ plugin: health, when: always, options: healthOptions }),
@@ -52,7 +53,7 @@ export const plugins: readonly PluginRow[] = [
   }),
   pluginRow({
     plugin: txStatus,
-    when: (duties, { TX_STATUS }) => servesPublic(duties) && TX_STATUS,
+    when: (duties, { SERVE_TX_STATUS }) => servesPublic(duties) && SERVE_TX_STATUS,
     options: ({ store, submissions, settlement }) => ({
       ...maturityOf(settlement),
       ledger: store,
@@ -63,7 +64,7 @@ export const plugins: readonly PluginRow[] = [
   }),
   pluginRow({
     plugin: events,
-    when: (duties, { EVENTS }) => servesPublic(duties) && EVENTS,
+    when: (duties, { SERVE_EVENTS }) => servesPublic(duties) && SERVE_EVENTS,
     options: ({ store, settlement, network, settings }) => ({
       ...maturityOf(settlement),
       log: store.events,
@@ -78,7 +79,7 @@ export const plugins: readonly PluginRow[] = [
   }),
   pluginRow({
     plugin: evaluate,
-    when: (duties, { EVALUATE }) => servesWhole(duties) && EVALUATE,
+    when: (duties, { SERVE_EVALUATE }) => servesWhole(duties) && SERVE_EVALUATE,
     options: (node) => ({
       evaluations: openEvaluations(node),
       maxTransactionSize: node.settings.MAX_TX_SIZE,
@@ -93,7 +94,7 @@ export const plugins: readonly PluginRow[] = [
   pluginRow({ plugin: network, when: servesLayer2, options: (node) => ({ info: networkInfo(node) }) }),
   pluginRow({
     plugin: proofs,
-    when: (duties, { PROOFS }) => servesWhole(duties) && PROOFS,
+    when: (duties, { SERVE_PROOFS }) => servesWhole(duties) && SERVE_PROOFS,
     options: (node) => ({ prover: openProver(node) }),
   }),
   pluginRow({

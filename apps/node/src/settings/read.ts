@@ -4,6 +4,7 @@ import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
 import { networkOf } from '../network/network.js'
 import { allowedValues } from './kinds.js'
+import { withCurrentNames } from './old-names.js'
 import { brokenRules } from './rules.js'
 import { type NetworkDefaults, type Settings, settingNotes, settingsSchema } from './schema.js'
 
@@ -33,23 +34,28 @@ const publicDefaults = {
  * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in the
  * file that `<NAME>_FILE` names.
  *
+ * @param onWarning receives one message for each old name of a setting
  * @throws SettingsError with one message for each invalid value. A message names the setting and what is
- *   allowed, and
- *   shows the value unless it is a secret.
+ *   allowed, and shows the value unless it is a secret.
  *
  * @example
  * readSettings({ PORT: '0', NODE_ROLE: 'all' }).PORT // 0
  */
-export function readSettings(environment: Environment): Settings {
-  const problems: string[] = []
-  const given: Record<string, Given> = {}
+export function readSettings(
+  given: Environment,
+  onWarning: (message: string) => void = () => undefined,
+): Settings {
+  const { environment, ...found } = withCurrentNames(given)
+  const problems = [...found.problems]
+  for (const warning of found.warnings) onWarning(warning)
+  const values: Record<string, Given> = {}
   for (const [name, notes] of settingNotes) {
     const value = notes.secret ? readSecret(name, environment, problems) : environment[name]
-    if (value !== undefined && value !== '') given[name] = parsed(notes.type, value)
+    if (value !== undefined && value !== '') values[name] = parsed(notes.type, value)
   }
 
-  const settings = Value.Default(settingsSchema, given)
-  for (const name of invalidNames(settings)) problems.push(invalidValue(name, given[name]))
+  const settings = Value.Default(settingsSchema, values)
+  for (const name of invalidNames(settings)) problems.push(invalidValue(name, values[name]))
   if (problems.length === 0 && Value.Check(settingsSchema, settings)) {
     const { isDevnet } = networkOf(settings).layer1
     const defaults: Required<NetworkDefaults> = isDevnet ? devnetDefaults : publicDefaults

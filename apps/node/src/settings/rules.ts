@@ -24,7 +24,8 @@ export function brokenRules(settings: Settings): string[] {
 function ruleOfStorage({ NODE_ROLE, DATABASE_URL }: Settings): string[] {
   if (duties[NODE_ROLE].embeds || DATABASE_URL !== undefined) return []
   return [
-    `NODE_ROLE is "${NODE_ROLE}" but DATABASE_URL is not set: only the roles "all" and "archivist" can use the embedded store, which belongs to one process.`,
+    `NODE_ROLE is "${NODE_ROLE}" but DATABASE_URL is not set: only the roles "all" and "archivist" ` +
+      'can use the embedded store, which belongs to one process.',
   ]
 }
 
@@ -45,12 +46,15 @@ function rulesOfArchivist({ NODE_ROLE, ARCHIVIST_PEERS, LAYER1_PROVIDER }: Setti
   const problems: string[] = []
   if (ARCHIVIST_PEERS === undefined) {
     problems.push(
-      'NODE_ROLE is "archivist" but ARCHIVIST_PEERS is not set: it names the peers that serve block bodies, such as http://127.0.0.1:3000/archivist.',
+      'NODE_ROLE is "archivist" but ARCHIVIST_PEERS is not set: it names the peers that serve block ' +
+        'bodies, such as http://127.0.0.1:3000/archivist.',
     )
   }
   if (LAYER1_PROVIDER === 'devnet') {
     problems.push(
-      'NODE_ROLE is "archivist" and LAYER1_PROVIDER is "devnet": an archivist has its own store, so it cannot find a shared devnet. Start the node with DEVNET_PORT=1337, and the archivist with LAYER1_PROVIDER=blockfrost and BLOCKFROST_URL=http://127.0.0.1:1337/blockfrost/api/v0.',
+      'NODE_ROLE is "archivist" and LAYER1_PROVIDER is "devnet": an archivist has its own store, so ' +
+        'it cannot find a shared devnet. Start the node with DEVNET_PORT=1337, and the archivist with ' +
+        'LAYER1_PROVIDER=blockfrost and BLOCKFROST_URL=http://127.0.0.1:1337/blockfrost/api/v0.',
     )
   }
   return problems
@@ -70,7 +74,9 @@ function ruleOfDeployment(settings: Settings): string[] {
   if (!duties[NODE_ROLE].reachesLayer1 || networkOf(settings).layer1.isDevnet) return []
   if (DEPLOYMENT_OUTPUT !== undefined) return []
   return [
-    `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but DEPLOYMENT_OUTPUT is not set: name an unspent output of the ${settings.ADMIN_RENOUNCED ? 'operator' : 'administrator'} for a new deployment, or the output that an existing deployment names.`,
+    `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but DEPLOYMENT_OUTPUT is not set: name an unspent ` +
+      `output of the ${settings.ADMIN_RENOUNCED ? 'operator' : 'administrator'} for a new deployment, ` +
+      'or the output that an existing deployment names.',
   ]
 }
 
@@ -83,7 +89,8 @@ function rulesOfKeys(settings: Settings): string[] {
     if (names.some((name) => settings[name] !== undefined)) return
     const subject = names.length === 1 ? `${names[0]} is not set` : `neither ${names.join(' nor ')} is set`
     problems.push(
-      `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but ${subject}: the default keys are public and only work on a devnet.`,
+      `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but ${subject}: the default keys are public and ` +
+        'only work on a devnet.',
     )
   }
   if (duties[NODE_ROLE].sequences) {
@@ -104,7 +111,8 @@ function rulesOfAdministrator(settings: Settings): string[] {
     problems.push('ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.')
   if ([ADMIN_KEY_HASH, ADMIN_SCRIPT].some((hash) => hash !== undefined && /^0{56}$/.test(hash)))
     problems.push(
-      'The hash of the administrator is zero, which is nobody: set ADMIN_RENOUNCED=true for a deployment without an administrator.',
+      'The hash of the administrator is zero, which is nobody: set ADMIN_RENOUNCED=true for a ' +
+        'deployment without an administrator.',
     )
   if (!ADMIN_RENOUNCED) return problems
   for (const name of ['ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE'] as const) {
@@ -115,7 +123,8 @@ function rulesOfAdministrator(settings: Settings): string[] {
   }
   if (duties[NODE_ROLE].reachesLayer1 && policies.includes('none')) {
     problems.push(
-      `ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid block. Set VERDICT_POLICIES=${Object.keys(verdictPolicies).join(',')}.`,
+      'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid ' +
+        `block. Set VERDICT_POLICIES=${Object.keys(verdictPolicies).join(',')}.`,
     )
   }
   return problems
@@ -142,7 +151,8 @@ function ruleOfOperatorAccess(settings: Settings): string[] {
       : `NETWORK is "${NETWORK}"`
   if (reason === undefined) return []
   return [
-    `${reason} but OPERATOR_TOKEN is not set: anyone who reaches the node could use the operator endpoints. Set OPERATOR_TOKEN, or OPERATOR_OPEN=true if a proxy guards them.`,
+    `${reason} but OPERATOR_TOKEN is not set: anyone who reaches the node could use the operator ` +
+      'endpoints. Set OPERATOR_TOKEN, or OPERATOR_OPEN=true if a proxy guards them.',
   ]
 }
 
@@ -200,12 +210,14 @@ function rulesOfContracts(settings: Settings): string[] {
   if (networkOf(settings).layer1.isDevnet) return problems
   if (MATURITY_WINDOW_MS < minimumWindowMs) {
     problems.push(
-      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but NETWORK is "${NETWORK}": it must be at least ${minimumWindowMs} (1 hour) off the devnet.`,
+      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but NETWORK is "${NETWORK}": it must be at least ` +
+        `${minimumWindowMs} (1 hour) off the devnet.`,
     )
   }
   if (OPERATOR_BOND < minimumBond) {
     problems.push(
-      `OPERATOR_BOND is ${OPERATOR_BOND} but NETWORK is "${NETWORK}": it must be at least ${minimumBond} (100 ada) off the devnet.`,
+      `OPERATOR_BOND is ${OPERATOR_BOND} but NETWORK is "${NETWORK}": it must be at least ` +
+        `${minimumBond} (100 ada) off the devnet.`,
     )
   }
   return problems

@@ -2,45 +2,23 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { isSettingsError } from '../errors.js'
-import { edits, nearMisses } from './near-misses.js'
 import { maskedUrl, readSettings } from './read.js'
 import { settingsSchema } from './schema.js'
 import { settingsTables } from './table.js'
-
-function problemsOf(environment: Record<string, string>): readonly string[] {
-  try {
-    readSettings(environment)
-  } catch (error) {
-    if (isSettingsError(error)) return error.problems
-    throw error
-  }
-  return []
-}
-
-const preprod: Record<string, string> = {
-  NETWORK: 'preprod',
-  LAYER1_PROVIDER: 'kupmios',
-  KUPO_URL: 'http://127.0.0.1:1442',
-  OGMIOS_URL: 'http://127.0.0.1:1337',
-  DATABASE_URL: 'postgres://db/ledger',
-  DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
-  OPERATOR_TOKEN: 'open sesame',
-}
-const phrase = `${'test '.repeat(23)}sauce`
+import { phrase, preprod, problemsOf } from './test/problems-of.js'
 
 test('fills in every default', () => {
   expect(readSettings({})).toEqual({
-    DOCS: true,
-    LAYER2_APIS: true,
+    SERVE_DOCS: true,
+    SERVE_LAYER2_APIS: true,
     LAYER2_SUBMIT_TIMEOUT_MS: 15_000,
-    PROOFS: true,
+    SERVE_PROOFS: true,
     PROOF_BLOCKS: 64,
-    EVALUATE: true,
-    EVENTS: true,
+    SERVE_EVALUATE: true,
+    SERVE_EVENTS: true,
     EVENTS_MAX_CLIENTS: 1000,
     EVIDENCE_MAX_BYTES: 1024 ** 3,
-    TX_STATUS: true,
+    SERVE_TX_STATUS: true,
     HOST: '127.0.0.1',
     PORT: 3000,
     NODE_ROLE: 'all',
@@ -87,7 +65,7 @@ test('fills in every default', () => {
     FAUCET_ENABLED: true,
     FAUCET_LAYER: '1',
     FAUCET_AMOUNT: 100000000,
-    FAUCET_COOLDOWN_SECONDS: 86400,
+    FAUCET_COOLDOWN_MS: 86400000,
     FAUCET_DAILY_IP_LIMIT: 5,
     FAUCET_MIN_BALANCE: 100000000,
   })
@@ -135,239 +113,8 @@ test('parses lists', () => {
   expect(readSettings({ CORS_ORIGIN: '*' }).CORS_ORIGIN).toEqual(['*'])
 })
 
-const portRange = 'it must be a whole number from 0 to 65535.'
-
-test.each<[Record<string, string>, string]>([
-  [{ PORT: 'abc' }, `PORT is "abc": ${portRange}`],
-  [{ PORT: '-1' }, `PORT is "-1": ${portRange}`],
-  [{ PORT: '65536' }, `PORT is "65536": ${portRange}`],
-  [{ PORT: '80.5' }, `PORT is "80.5": ${portRange}`],
-  [{ PORT: '0x50' }, `PORT is "0x50": ${portRange}`],
-  [{ PORT: '1e3' }, `PORT is "1e3": ${portRange}`],
-  [{ PORT: ' 80' }, `PORT is " 80": ${portRange}`],
-  [{ PORT: 'true' }, `PORT is "true": ${portRange}`],
-  [
-    { NODE_ROLE: 'master' },
-    'NODE_ROLE is "master": it must be one of all, api, tx-processor, sequencer, archivist.',
-  ],
-  [
-    { NODE_ROLE: 'api' },
-    'NODE_ROLE is "api" but DATABASE_URL is not set: only the roles "all" and "archivist" can use the embedded store, which belongs to one process.',
-  ],
-  [{ LAYER1_PROVIDER: 'blockfrost' }, 'LAYER1_PROVIDER is "blockfrost" but BLOCKFROST_URL is not set.'],
-  [
-    { BLOCKFROST_URL: 'cardano-preprod.blockfrost.io' },
-    'BLOCKFROST_URL is "cardano-preprod.blockfrost.io": it must be a URL such as https://cardano-preprod.blockfrost.io/api/v0.',
-  ],
-  [{ AUTO_COMMIT: 'yes' }, 'AUTO_COMMIT is "yes": it must be true or false.'],
-  [{ AUTO_INIT: '1' }, 'AUTO_INIT is "1": it must be true or false.'],
-  [
-    { OPERATOR_SEED_PHRASE: 'opensesame' },
-    'OPERATOR_SEED_PHRASE has an invalid value: it must be a BIP-39 phrase of 24 words.',
-  ],
-  [
-    { PROTOCOL: 'MBLCX' },
-    'PROTOCOL is "MBLCX": it must be up to 16 of A-Z, 0-9 and _, not starting with MBLC.',
-  ],
-  [
-    { ADMIN_KEY_HASH: 'ab'.repeat(28), ADMIN_SCRIPT: 'cd'.repeat(28) },
-    'ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.',
-  ],
-  [
-    { ADMIN_KEY_HASH: '00'.repeat(28) },
-    'The hash of the administrator is zero, which is nobody: set ADMIN_RENOUNCED=true for a deployment without an administrator.',
-  ],
-  [
-    { ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger', ADMIN_KEY_HASH: 'ab'.repeat(28) },
-    'ADMIN_RENOUNCED is true but ADMIN_KEY_HASH is set: the deployment has an administrator or none.',
-  ],
-  [
-    { ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'none' },
-    'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid block. Set VERDICT_POLICIES=ledger,transaction,witness.',
-  ],
-  [
-    { ADMIN_SEED_PHRASE: 'open, sesame' },
-    'ADMIN_SEED_PHRASE has an invalid value: it must be a BIP-39 phrase of 24 words, or several separated by commas.',
-  ],
-  [{ FAUCET_LAYER: '3' }, 'FAUCET_LAYER is "3": it must be one of 1, 2.'],
-  [
-    { NODE_ROLE: 'archivist', LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: 'http://127.0.0.1:1337' },
-    'NODE_ROLE is "archivist" but ARCHIVIST_PEERS is not set: it names the peers that serve block bodies, such as http://127.0.0.1:3000/archivist.',
-  ],
-  [{ NETWORK: 'Mainnet' }, 'NETWORK is "Mainnet": it must be one of devnet, preview, preprod, mainnet.'],
-  [
-    { NETWORK: 'mainnet', GENESIS_FILE: 'genesis.json' },
-    'GENESIS_FILE is set but NETWORK is "mainnet": a mainnet ledger starts empty.',
-  ],
-  [
-    { DATABASE_URL: 'mysql://root:opensesame@db/x' },
-    'DATABASE_URL has an invalid value: it must be a URL such as postgres://user:password@host:5432/database.',
-  ],
-  [
-    { REDIS_URL: 'opensesame@localhost:6379' },
-    'REDIS_URL has an invalid value: it must be a URL such as redis://user:password@host:6379/0.',
-  ],
-  [{ REDIS_URL_FILE: '/nowhere' }, 'REDIS_URL_FILE is "/nowhere": the file cannot be read.'],
-  [
-    { REDIS_URL_FILE: '/nowhere', REDIS_URL: 'redis://localhost' },
-    'REDIS_URL and REDIS_URL_FILE are both set: set only one of them.',
-  ],
-  [
-    { DATABASE_SCHEMA: 'a"; DROP' },
-    'DATABASE_SCHEMA is "a\\"; DROP": it must be up to 55 of a-z, 0-9 and _, not starting with a digit.',
-  ],
-  [
-    { QUEUE_PREFIX: 'a:b' },
-    'QUEUE_PREFIX is "a:b": it must be up to 100 characters without white space, colons and braces.',
-  ],
-  [{ SUBMIT_MAX_ATTEMPTS: '0' }, 'SUBMIT_MAX_ATTEMPTS is "0": it must be a whole number from 1 to 1000.'],
-  [{ MAX_TX_SIZE: 'big' }, 'MAX_TX_SIZE is "big": it must be a whole number from 1 to 1048576.'],
-  [
-    { VALIDATION_BATCH_SIZE: '0' },
-    'VALIDATION_BATCH_SIZE is "0": it must be a whole number from 1 to 10000.',
-  ],
-  [
-    { HEALTH_PROBE_TIMEOUT_MS: '0' },
-    'HEALTH_PROBE_TIMEOUT_MS is "0": it must be a whole number from 1 to 600000.',
-  ],
-  [
-    { LOG_LEVEL: 'loud' },
-    'LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent.',
-  ],
-  [
-    { PUBLIC_HOSTS: 'node.example,' },
-    'PUBLIC_HOSTS is "node.example,": it must be host names or IP addresses without port, separated by commas.',
-  ],
-  [
-    { PUBLIC_HOSTS: 'node.example, node.example:3000' },
-    'PUBLIC_HOSTS names "node.example:3000": it must be a host name or an IP address without port.',
-  ],
-  [
-    { CORS_ORIGIN: 'wallet.example' },
-    'CORS_ORIGIN is "wallet.example": it must be origins such as https://wallet.example, separated by commas, or *.',
-  ],
-  [
-    { CORS_ORIGIN: 'null' },
-    'CORS_ORIGIN is "null": it must be origins such as https://wallet.example, separated by commas, or *.',
-  ],
-  [
-    { CORS_ORIGIN: 'https://wallet.example/' },
-    'CORS_ORIGIN is "https://wallet.example/": it must be origins such as https://wallet.example, separated by commas, or *.',
-  ],
-  [
-    { CORS_ORIGIN: 'https://Wallet.example' },
-    'CORS_ORIGIN names "https://Wallet.example": browsers send origins in lower case, without a default port.',
-  ],
-  [
-    { CORS_ORIGIN: 'https://wallet.example:443' },
-    'CORS_ORIGIN names "https://wallet.example:443": browsers send origins in lower case, without a default port.',
-  ],
-  [{ CORS_ORIGIN: '*, https://wallet.example' }, 'CORS_ORIGIN names * and others: * alone allows them all.'],
-  [
-    { ...preprod, NODE_ROLE: 'tx-processor', CORS_ORIGIN: '*' },
-    'CORS_ORIGIN is * but NETWORK is "preprod": name the origins, except on the devnet.',
-  ],
-  [{ LOG_FORMAT: 'xml' }, 'LOG_FORMAT is "xml": it must be one of pretty, json.'],
-])('refuses %o with one message', (environment, problem) => {
-  expect(problemsOf(environment)).toEqual([problem])
-})
-
 test('reports every invalid value at once', () => {
   expect(problemsOf({ PORT: 'x', LOG_LEVEL: 'y', REDIS_URL_FILE: '/nowhere' })).toHaveLength(3)
-})
-
-const noAdministrator = /neither ADMIN_KEY_HASH nor ADMIN_SCRIPT nor ADMIN_SEED_PHRASE is set/
-
-test.each<[string, Record<string, string>, readonly RegExp[]]>([
-  ['all', {}, [/ OPERATOR_SEED_PHRASE is not set/, noAdministrator]],
-  ['sequencer', {}, [/ OPERATOR_SEED_PHRASE is not set/, noAdministrator]],
-  ['sequencer', { OPERATOR_SEED_PHRASE: phrase, ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
-  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SCRIPT: 'ab'.repeat(28) }, []],
-  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }, []],
-  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' }, []],
-  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true' }, [/VERDICT_POLICIES names none/]],
-  [
-    'all',
-    { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase, DEPLOYMENT_OUTPUT: '' },
-    [/ DEPLOYMENT_OUTPUT is not set/],
-  ],
-  ['api', {}, [/neither OPERATOR_ADDRESS nor OPERATOR_SEED_PHRASE is set/, noAdministrator]],
-  ['api', { OPERATOR_ADDRESS: 'addr_test1', ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
-  ['tx-processor', {}, []],
-])('on a public network, the role %s with %o needs keys of its own', (role, keys, problems) => {
-  const found = problemsOf({ ...preprod, NODE_ROLE: role, ...keys })
-  expect(found).toEqual(problems.map((problem) => expect.stringMatching(problem)))
-})
-
-const preprodKeys = { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }
-
-test.each<[Record<string, string>, RegExp | undefined]>([
-  [{ HOST: '0.0.0.0' }, /^HOST is "0\.0\.0\.0" but OPERATOR_TOKEN is not set/],
-  [{ HOST: 'node.example' }, /^HOST is "node\.example" but OPERATOR_TOKEN is not set/],
-  [{ HOST: '0.0.0.0', OPERATOR_OPEN: 'true' }, undefined],
-  [{ HOST: '0.0.0.0', OPERATOR_TOKEN: 'open sesame' }, undefined],
-  [{ HOST: '::1' }, undefined],
-  [{ HOST: '127.0.0.2' }, undefined],
-  [{ HOST: 'localhost' }, undefined],
-  [{ ...preprod, ...preprodKeys, OPERATOR_TOKEN: '' }, /^NETWORK is "preprod" but OPERATOR_TOKEN is not set/],
-  [{ ...preprod, ...preprodKeys, OPERATOR_TOKEN: '', OPERATOR_OPEN: 'true' }, undefined],
-  [{ ...preprod, NODE_ROLE: 'tx-processor', HOST: '0.0.0.0', OPERATOR_TOKEN: '' }, undefined],
-])('%o needs a token for operator endpoints, or an explicit waiver', (environment, problem) => {
-  expect(problemsOf(environment)).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)])
-})
-
-test('refuses a short maturity window and a small bond off the devnet', () => {
-  const problems = problemsOf({
-    ...preprod,
-    ...preprodKeys,
-    MATURITY_WINDOW_MS: '3599999',
-    OPERATOR_BOND: '99999999',
-  })
-  expect(problems).toEqual([
-    expect.stringMatching(/^MATURITY_WINDOW_MS is 3599999 but .* at least 3600000/),
-    expect.stringMatching(/^OPERATOR_BOND is 99999999 but .* at least 100000000/),
-  ])
-})
-
-test('refuses a penalty over the bond, on the devnet too', () => {
-  expect(problemsOf({ OPERATOR_BOND: '1000000', SLASH_PENALTY: '1000001' })).toEqual([
-    'SLASH_PENALTY is 1000001 but OPERATOR_BOND is 1000000: it must be at most the bond.',
-  ])
-  expect(readSettings({ OPERATOR_BOND: '1000000', SLASH_PENALTY: '1000000' }).SLASH_PENALTY).toBe(1_000_000)
-})
-
-test.each([
-  ['OPERATOR_TOKNE', 'OPERATOR_TOKEN'],
-  ['NETWROK', 'NETWORK'],
-  ['DATABSE_URL', 'DATABASE_URL'],
-  ['PROT', 'PORT'],
-  ['OPERATOR_TOKEN_FIL', 'OPERATOR_TOKEN_FILE'],
-])('warns that %s is not a setting and names %s', (variable, setting) => {
-  expect(nearMisses({ [variable]: 'x' })).toEqual([`${variable} is not a setting. Did you mean ${setting}?`])
-})
-
-test('does not warn about settings and variables of other programs', () => {
-  const others = {
-    HOME: '/',
-    PATH: '',
-    PWD: '',
-    TERM: '',
-    USER: '',
-    HOSTNAME: '',
-    NODE_ENV: '',
-    NO_COLOR: '',
-    CI: '',
-  }
-  expect(nearMisses({ ...others, PORT: '1', FAUCET_TOKEN_FILE: '/x' })).toEqual([])
-})
-
-test.each([
-  ['', '', 0],
-  ['ab', 'ba', 1],
-  ['abc', 'ab', 1],
-  ['abcd', 'bacx', 2],
-])('%s and %s are %i edits apart', (from, to, distance) => {
-  expect(edits(from, to)).toBe(distance)
 })
 
 test('needs no keys on a devnet, whatever network the ledger names', () => {

@@ -48,7 +48,9 @@ export const layer1Settings = {
     description: "The operator's bech32 address, for the role `api`, which only reads its balance",
   }),
   ADMIN_SEED_PHRASE: seedPhrase(
-    "The administrator's wallet: signs init, repair, reset and removals; for `ADMIN_SCRIPT`, phrases of enough of its keys, separated by commas. Commits and merges need only `ADMIN_KEY_HASH` or `ADMIN_SCRIPT`",
+    "The administrator's wallet: signs init, repair, reset and removals; for `ADMIN_SCRIPT`, phrases of " +
+      'enough of its keys, separated by commas. Commits and merges need only `ADMIN_KEY_HASH` or ' +
+      '`ADMIN_SCRIPT`',
     { several: true },
   ),
   ADMIN_KEY_HASH: optional({
@@ -56,18 +58,22 @@ export const layer1Settings = {
     allowed: '56 hex digits',
     defaultNote: 'from `ADMIN_SEED_PHRASE`',
     description:
-      "Hash of the administrator's key, for nodes without the key: they refuse what the administrator has to sign",
+      "Hash of the administrator's key, for nodes without the key: they refuse what the administrator has " +
+      'to sign',
   }),
   ADMIN_RENOUNCED: flag({
     default: false,
     description:
-      'The deployment has no administrator: the operator initialises it, anybody may register as an operator, and nobody can reset it, repair it, or remove a block without a proof of fraud; needs `VERDICT_POLICIES`',
+      'The deployment has no administrator: the operator initialises it, any key may register as an ' +
+      'operator, reset and repair are refused, and a block is removed only by a proof of fraud; needs ' +
+      '`VERDICT_POLICIES`',
   }),
   ADMIN_SCRIPT: optional({
     pattern: '^\\s*(\\{[^]*\\}|([0-9a-fA-F]{2})+)\\s*$',
     allowed: "a native script as hex of its CBOR or as cardano-cli's JSON, or its hash of 56 hex digits",
     description:
-      "Native script that is the administrator in place of a key: hex of its CBOR, cardano-cli's JSON, or its hash; by the script itself, a node signs if its phrases, the operator's included, satisfy it",
+      "Native script that is the administrator in place of a key: hex of its CBOR, cardano-cli's JSON, or " +
+      "its hash; by the script itself, a node signs if its phrases, the operator's included, satisfy it",
   }),
 }
 
@@ -84,7 +90,8 @@ export const contractSettings = {
     allowed: 'an output reference such as <64 hex digits>#0',
     defaultNote: "required; devnet: the first output of its test wallet in the devnet's genesis",
     description:
-      "Unspent output of the administrator, or of the operator if `ADMIN_RENOUNCED`, that the first `/init` spends. It makes the deployment's contracts unique; do not spend it before",
+      'Unspent output of the administrator, or of the operator if `ADMIN_RENOUNCED`, that the first ' +
+      "`/init` spends. It makes the deployment's contracts unique; do not spend it before",
   }),
   MATURITY_WINDOW_MS: optionalNumber({
     minimum: 0,
@@ -97,7 +104,8 @@ export const contractSettings = {
     minimum: 10_000,
     maximum: yearMs,
     description:
-      "Length of an operator's turn, in milliseconds; for a third of `BLOCK_VALIDITY_MS` before its end nothing is committed",
+      "Length of an operator's turn, in milliseconds; for a third of `BLOCK_VALIDITY_MS` before its end " +
+      'nothing is committed',
   }),
   OPERATOR_BOND: wholeNumber({
     default: 500_000_000,
@@ -110,14 +118,16 @@ export const contractSettings = {
     minimum: 0,
     maximum: maxLovelace,
     description:
-      'Lovelace of the bond of a slashed operator that nobody gets; the prover of the fraud gets the rest. At `0`, operators who prove their own frauds first lose nothing',
+      'Part of a slashed bond that stays in the registry, in lovelace; the prover of the fraud gets the ' +
+      'rest. At `0`, operators who prove their own frauds first lose nothing',
   }),
   VERDICT_POLICIES: optionalList({
     pattern: `^(none|${Object.keys(verdictPolicies).join('|')})$`,
     allowed: `none, or any of ${Object.keys(verdictPolicies).join(', ')}, separated by commas`,
     defaultNote: '`none`; devnet: all that know the rules of layer 2',
     description:
-      'Policies of fraud proofs by which anybody removes an invalid block, and its operator loses the bond; `none`: only the administrator removes blocks',
+      'Policies of fraud proofs by which anyone removes an invalid block, and its operator loses the bond; ' +
+      '`none`: only the administrator removes blocks',
   }),
 }
 
@@ -182,7 +192,8 @@ export const sequencerSettings = {
     maximum: 60_000,
     defaultNote: '`10000`; devnet: `50`',
     description:
-      'Least time between two runs of the same operator operation, in milliseconds; requests that come earlier wait for the next run and share its answer',
+      'Minimum time between two runs of the same operator operation, in milliseconds; earlier requests ' +
+      'wait for the next run and share its answer',
   }),
   OPERATION_TIMEOUT_MS: wholeNumber({
     default: 180_000,
@@ -207,11 +218,11 @@ export const faucetSettings = {
     maximum: maxLovelace,
     description: 'Lovelace per claim',
   }),
-  FAUCET_COOLDOWN_SECONDS: wholeNumber({
-    default: 86_400,
+  FAUCET_COOLDOWN_MS: wholeNumber({
+    default: 86_400_000,
     minimum: 0,
-    maximum: 31_536_000,
-    description: 'Minimum time between two claims of one address, in seconds',
+    maximum: yearMs,
+    description: 'Minimum time between two claims of one address, in milliseconds',
   }),
   FAUCET_DAILY_IP_LIMIT: wholeNumber({
     default: 5,
@@ -232,13 +243,15 @@ export const archivistSettings = {
     pattern: '^https?://[^\\s,]+$',
     allowed: 'URLs such as http://sequencer:3000/archivist, separated by commas',
     description:
-      'Base URLs that serve block bodies to the role `archivist`: `/archivist` on nodes and sequencers, `/` on archivists',
+      'Base URLs that serve block bodies to the role `archivist`: `/archivist` on nodes and sequencers, ' +
+      '`/` on archivists',
   }),
   EVIDENCE_MAX_BYTES: wholeNumber({
     default: 1024 ** 3,
     minimum: 0,
     maximum: 2 ** 50,
     description:
-      'Bytes of invalid blocks that an archivist keeps on disk and serves at `/invalid-blocks`, the newest first; `0`: none, and no such route',
+      'Bytes of invalid blocks that an archivist keeps on disk and serves at `/invalid-blocks`, the newest ' +
+      'first; `0`: none, and no such route',
   }),
 }

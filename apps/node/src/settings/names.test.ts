@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { edits, nearMisses } from './near-misses.js'
+import { readSettings } from './read.js'
+import { problemsOf } from './test/problems-of.js'
+
+test.each([
+  ['OPERATOR_TOKNE', 'OPERATOR_TOKEN'],
+  ['NETWROK', 'NETWORK'],
+  ['DATABSE_URL', 'DATABASE_URL'],
+  ['PROT', 'PORT'],
+  ['OPERATOR_TOKEN_FIL', 'OPERATOR_TOKEN_FILE'],
+])('warns that %s is not a setting and names %s', (variable, setting) => {
+  expect(nearMisses({ [variable]: 'x' })).toEqual([`${variable} is not a setting. Did you mean ${setting}?`])
+})
+
+test('does not warn about settings and variables of other programs', () => {
+  const others = {
+    HOME: '/',
+    PATH: '',
+    PWD: '',
+    TERM: '',
+    USER: '',
+    HOSTNAME: '',
+    NODE_ENV: '',
+    NO_COLOR: '',
+    CI: '',
+  }
+  expect(nearMisses({ ...others, PORT: '1', FAUCET_TOKEN_FILE: '/x' })).toEqual([])
+})
+
+test.each([
+  ['', '', 0],
+  ['ab', 'ba', 1],
+  ['abc', 'ab', 1],
+  ['abcd', 'bacx', 2],
+])('%s and %s are %i edits apart', (from, to, distance) => {
+  expect(edits(from, to)).toBe(distance)
+})
+
+test.each([
+  [{ DOCS: 'false' }, { SERVE_DOCS: false }, 'SERVE_DOCS'],
+  [{ EVALUATE: 'false' }, { SERVE_EVALUATE: false }, 'SERVE_EVALUATE'],
+  [{ EVENTS: 'false' }, { SERVE_EVENTS: false }, 'SERVE_EVENTS'],
+  [{ LAYER2_APIS: 'false' }, { SERVE_LAYER2_APIS: false }, 'SERVE_LAYER2_APIS'],
+  [{ PROOFS: 'false' }, { SERVE_PROOFS: false }, 'SERVE_PROOFS'],
+  [{ TX_STATUS: 'false' }, { SERVE_TX_STATUS: false }, 'SERVE_TX_STATUS'],
+  [{ FAUCET_COOLDOWN_SECONDS: '90' }, { FAUCET_COOLDOWN_MS: 90_000 }, 'FAUCET_COOLDOWN_MS to 90000'],
+])('reads %o, and warns that the next version ignores the name', (environment, settings, current) => {
+  const warnings: string[] = []
+  expect(readSettings(environment, (message) => warnings.push(message))).toMatchObject(settings)
+  const [old] = Object.keys(environment)
+  expect(warnings).toEqual([`${old} is an old name that the next version ignores: set ${current} instead.`])
+  expect(nearMisses(environment)).toEqual([])
+})
+
+test('refuses an old name beside the new one, and an invalid value of either', () => {
+  expect(problemsOf({ DOCS: 'false', SERVE_DOCS: 'true' })).toEqual([
+    'DOCS and SERVE_DOCS are both set: DOCS is the old name. Set only SERVE_DOCS.',
+  ])
+  expect(problemsOf({ EVENTS: 'no' })).toEqual(['SERVE_EVENTS is "no": it must be true or false.'])
+  expect(problemsOf({ FAUCET_COOLDOWN_SECONDS: '1.5' })).toEqual([
+    'FAUCET_COOLDOWN_MS is "1.5": it must be a whole number from 0 to 31536000000.',
+  ])
+})

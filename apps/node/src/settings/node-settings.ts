@@ -1,0 +1,146 @@
+import { Type } from '@sinclair/typebox'
+import { flag, oneOf, optional, optionalList, wholeNumber } from './kinds.js'
+
+const maxBytes = 1_099_511_627_776
+
+/** What the process is, and where it listens. */
+export const roleSettings = {
+  HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'Address to listen on' }),
+  PORT: wholeNumber({
+    default: 3000,
+    minimum: 0,
+    maximum: 65_535,
+    description: 'Port to listen on; `0` takes a free port and prints it',
+  }),
+  NODE_ROLE: oneOf(['all', 'api', 'tx-processor', 'sequencer', 'archivist'], {
+    default: 'all',
+    description: 'What this process serves and runs',
+  }),
+  NETWORK: oneOf(['devnet', 'preview', 'preprod', 'mainnet'], {
+    default: 'devnet',
+    description: 'Cardano network: decides addresses, slots and default protocol parameters',
+  }),
+}
+
+/** Who may use the operator's endpoints. */
+export const accessSettings = {
+  OPERATOR_TOKEN: optional({
+    secret: true,
+    description: 'Bearer token that operator and debug endpoints require; unset: they are unauthenticated',
+  }),
+  OPERATOR_OPEN: flag({
+    default: false,
+    description:
+      'Start without `OPERATOR_TOKEN` off loopback or on a public network, because a proxy guards the ' +
+      'operator endpoints',
+  }),
+  PUBLIC_HOSTS: optionalList({
+    pattern: '^[^\\s,/]+$',
+    allowed: 'host names or IP addresses without port, separated by commas',
+    description: 'Host names by which clients may address operator endpoints, besides loopback and `HOST`',
+  }),
+}
+
+/** Where the ledger and the queue are. */
+export const storageSettings = {
+  DATA_DIR: Type.String({
+    default: '.ratatosk',
+    minLength: 1,
+    description: 'Directory for the embedded store and queue; used by one process at a time',
+  }),
+  DATABASE_URL: optional({
+    pattern: '^postgres(ql)?://[^\\s]+$',
+    allowed: 'a URL such as postgres://user:password@host:5432/database',
+    secret: true,
+    description: 'PostgreSQL 13 or later, in place of the embedded store',
+  }),
+  DATABASE_SCHEMA: Type.String({
+    default: 'ratatosk',
+    pattern: '^[a-z_][a-z0-9_]{0,54}$',
+    allowed: 'up to 55 of a-z, 0-9 and _, not starting with a digit',
+    description:
+      'Schema of the tables; the queue uses `<DATABASE_SCHEMA>_queue`, the index `<DATABASE_SCHEMA>_index`',
+  }),
+  DATABASE_POOL_SIZE: wholeNumber({
+    default: 10,
+    minimum: 2,
+    maximum: 1000,
+    description: 'Maximum number of connections from the store to PostgreSQL',
+  }),
+  REDIS_URL: optional({
+    pattern: '^rediss?://[^\\s]+$',
+    allowed: 'a URL such as redis://user:password@host:6379/0',
+    secret: true,
+    description: 'Redis 6.2 or later for the queue, in place of the database',
+  }),
+  QUEUE_PREFIX: Type.String({
+    default: 'ratatosk',
+    pattern: '^[^\\s:{}]{1,100}$',
+    allowed: 'up to 100 characters without white space, colons and braces',
+    description: "Prefix of the queue's Redis keys",
+  }),
+}
+
+/** What the ledger starts with, and how transactions are validated. */
+export const ledgerSettings = {
+  GENESIS_FILE: optional({
+    defaultNote: "devnet: the devnet's",
+    description:
+      'File with the first unspent outputs, as `{ "utxos": [ { "outref": "<tx_hash>#<index>", "output": ' +
+      '"<hex CBOR>" } ] }`; applied once, to an empty ledger; not allowed on mainnet',
+  }),
+  PROTOCOL_PARAMETERS_FILE: optional({
+    defaultNote: 'by network',
+    description:
+      "File with the protocol parameters of layer 2, in the format of Blockfrost's " +
+      "`/epochs/latest/parameters` or Ogmios's `queryLedgerState/protocolParameters`",
+  }),
+  MAX_TX_SIZE: wholeNumber({
+    default: 16_384,
+    minimum: 1,
+    maximum: 1_048_576,
+    description: 'Maximum size of a transaction that `/submit` accepts, in bytes of CBOR',
+  }),
+  SUBMIT_MAX_ATTEMPTS: wholeNumber({
+    default: 5,
+    minimum: 1,
+    maximum: 1000,
+    description: 'Number of attempts to validate a transaction before it becomes a dead letter',
+  }),
+  QUEUE_MAX_WAITING: wholeNumber({
+    default: 100_000,
+    minimum: 1,
+    maximum: 100_000_000,
+    description:
+      'Maximum number of transactions that wait for validation; beyond it, `/submit` answers 500 with ' +
+      '`Retry-After`',
+  }),
+  QUEUE_MAX_WAITING_BYTES: wholeNumber({
+    default: 268_435_456,
+    minimum: 1_048_576,
+    maximum: maxBytes,
+    description:
+      'Maximum size of the transactions that wait for validation, in bytes of CBOR; Redis needs about one ' +
+      'and a half times as many',
+  }),
+  DEAD_LETTER_MAX_AGE_MS: wholeNumber({
+    default: 2_592_000_000,
+    minimum: 60_000,
+    maximum: 3_153_600_000_000,
+    description: 'How long dead letters are kept, in milliseconds',
+  }),
+  DEAD_LETTER_MAX_BYTES: wholeNumber({
+    default: 268_435_456,
+    minimum: 1_048_576,
+    maximum: maxBytes,
+    description:
+      'Maximum size of all dead letters, in bytes; the CBOR of the oldest is dropped first, then the ' +
+      'oldest reasons',
+  }),
+  VALIDATION_BATCH_SIZE: wholeNumber({
+    default: 256,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Maximum number of transactions that are validated and written together',
+  }),
+}
