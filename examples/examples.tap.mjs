@@ -17,9 +17,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const readManifest = async (path) => JSON.parse(await readFile(join(path, 'package.json'), 'utf8'))
 
 const folders = await readdir(join(root, 'examples'), { withFileTypes: true })
-// The dApps and the pages have tests of their own.
+// The others have tests of their own.
 const examples = folders
-  .filter((entry) => entry.isDirectory() && !/^(dapp|page)-/.test(entry.name))
+  .filter((entry) => entry.isDirectory() && !/^(dapp-|page-|demo$|own-plugin$)/.test(entry.name))
   .map(({ name }) => name)
 
 /** Packs the packages that the examples need, and installs the examples with them. */

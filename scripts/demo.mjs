@@ -3,4 +3,4 @@ import { launch } from './launch.mjs'
 import { prepare } from './prepare.mjs'
 
 prepare()
-launch('apps/node/dist/demo/main.js')
+launch('examples/demo/main.js')

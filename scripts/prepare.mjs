@@ -56,6 +56,8 @@ function manifests() {
     'pnpm-workspace.yaml',
     'pnpm-lock.yaml',
     'bench/package.json',
+    'examples/demo/package.json',
+    'examples/own-plugin/package.json',
     'scripts/pnpm/package-lock.json',
     ...packageFolders().map((folder) => `${folder}/package.json`),
   ]

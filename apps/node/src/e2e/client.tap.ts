@@ -9,11 +9,11 @@ import { Worker } from 'node:worker_threads'
 import { build } from 'esbuild'
 import { chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { builderConfig, devnetParameters, signedTransfer } from '../demo/transfer.js'
 import { embedded, temporaryDirectory } from '../test/backends.js'
 import { type Task, useClient } from '../test/client-program.js'
 import { devnetFunds } from '../test/devnet-funds.js'
 import { runNode } from '../test/node.js'
+import { builderConfig, devnetParameters, signedTransfer } from '../test/transfer.js'
 import { transferFrom } from '../test/transfers.js'
 
 // Embedded databases start slowly if many tests share the processor.

@@ -2,11 +2,11 @@ import { fromHex } from '@ratatosk/cbor'
 import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { type Answer, ask } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { newWallet } from '../demo/wallet.js'
 import type { RunningNode } from '../index.js'
 import { bothBackends } from '../test/backends.js'
 import { type DevnetServer, devnetServer } from '../test/devnet-server.js'
 import { askExact, runNode } from '../test/node.js'
+import { newWallet } from '../test/wallet.js'
 
 // Embedded databases start slowly if many tests share the processor.
 t.setTimeout(600_000)

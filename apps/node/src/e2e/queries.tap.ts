@@ -7,17 +7,17 @@ import {
 } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
+import { backends, bothBackends } from '../test/backends.js'
+import { devnetFunds } from '../test/devnet-funds.js'
+import { askExact, runNode, submit } from '../test/node.js'
 import {
   builderConfig,
   devnetParameters,
   lovelaceOf,
   signedTransfer,
   type Transfer,
-} from '../demo/transfer.js'
-import { newWallet } from '../demo/wallet.js'
-import { backends, bothBackends } from '../test/backends.js'
-import { devnetFunds } from '../test/devnet-funds.js'
-import { askExact, runNode, submit } from '../test/node.js'
+} from '../test/transfer.js'
+import { newWallet } from '../test/wallet.js'
 
 // Embedded databases start slowly if many tests share the processor.
 t.setTimeout(600_000)

@@ -1,11 +1,11 @@
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { builderConfig, devnetParameters, signedTransfer } from '../demo/transfer.js'
 import { backends, embedded } from '../test/backends.js'
 import { buildBlock } from '../test/blocks.js'
 import { devnetFunds } from '../test/devnet-funds.js'
 import { readEvents } from '../test/event-reader.js'
 import { runNode, submit } from '../test/node.js'
+import { builderConfig, devnetParameters, signedTransfer } from '../test/transfer.js'
 import { transferFrom } from '../test/transfers.js'
 
 // Embedded databases start slowly if many tests share the processor.

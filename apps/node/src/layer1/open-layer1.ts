@@ -56,7 +56,9 @@ async function openSharedDevnet(
 ): Promise<OpenedLayer1> {
   const shared = new SharedDevnet({
     leases: store.leases,
-    host: duties.sequences ? () => hostDevnet({ settings, database: store.database, served: true, log }) : undefined,
+    host: duties.sequences
+      ? () => hostDevnet({ settings, database: store.database, served: true, log })
+      : undefined,
     network: network.layer1,
     log,
   })

@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { BaseAddress, Bip32PrivateKey, Credential } from '@dcspark/cardano-multiplatform-lib-nodejs'
+import { testWallets } from '@ratatosk/devnet'
 import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
 import { expect, test } from 'vitest'
 import { loadGenesis } from './genesis.js'
 import { networkOf } from './network.js'
 
-const file = new URL('../../genesis/devnet-wallets.json', import.meta.url)
-const { mnemonic, wallets }: { mnemonic: string; wallets: { address: string; signingKey: string }[] } =
-  JSON.parse(readFileSync(file, 'utf8'))
+const { mnemonic, wallets } = testWallets
 
 /**
  * The mnemonic's entropy (BIP-39): word 1788 ("test") 23 times, then word 1532 ("sauce"), whose last 8 bits
@@ -34,7 +32,12 @@ test('derives the devnet wallets from the public mnemonic by CIP-1852', () => {
     )
     const credential = (key: typeof payment) => Credential.new_pub_key(key!.to_public().hash())
     const address = BaseAddress.new(0, credential(payment), credential(stake)).to_address()
-    expect(wallet).toEqual({ account, address: address.to_bech32(), signingKey: payment!.to_bech32() })
+    expect(wallet).toEqual({
+      account,
+      address: address.to_bech32(),
+      signingKey: payment!.to_bech32(),
+      stakeSigningKey: stake!.to_bech32(),
+    })
   }
 })
 

@@ -5,12 +5,11 @@ import {
   TransactionHash,
   TransactionInput,
 } from '@dcspark/cardano-multiplatform-lib-nodejs'
-import type { Funds } from '../demo/wallet.js'
+import { testWallets } from '@ratatosk/devnet'
+import type { Funds } from './wallet.js'
 
 const folder = new URL('../../genesis/', import.meta.url)
-const { wallets }: { wallets: { address: string; signingKey: string }[] } = JSON.parse(
-  readFileSync(new URL('devnet-wallets.json', folder), 'utf8'),
-)
+const { wallets } = testWallets
 const { utxos }: { utxos: { outref: string; output: string }[] } = JSON.parse(
   readFileSync(new URL('devnet.json', folder), 'utf8'),
 )

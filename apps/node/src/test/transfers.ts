@@ -1,6 +1,6 @@
-import { builderConfig, devnetParameters, signedTransfer, type Transfer } from '../demo/transfer.js'
-import { newWallet } from '../demo/wallet.js'
 import { devnetFunds } from './devnet-funds.js'
+import { builderConfig, devnetParameters, signedTransfer, type Transfer } from './transfer.js'
+import { newWallet } from './wallet.js'
 
 /** A valid transfer of 5 ada from a genesis output of the devnet to an unused address. */
 export async function transferFrom(

@@ -18,8 +18,7 @@ import {
   Value,
 } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { type ProtocolParameters, parseProtocolParameters } from '@ratatosk/ledger'
-import type { Utxo } from './node-client.js'
-import type { Wallet } from './wallet.js'
+import type { Funds, Wallet } from './wallet.js'
 
 /** A signed transaction, ready to be submitted. */
 export interface Transfer {
@@ -31,14 +30,13 @@ export interface Transfer {
   readonly size: number
 }
 
-/** The parameters that the node judges by, when it is told no other file. */
+/** The protocol parameters of a node without PROTOCOL_PARAMETERS_FILE. */
 export async function devnetParameters(): Promise<ProtocolParameters> {
-  const path =
-    process.env.PROTOCOL_PARAMETERS_FILE || new URL('../../parameters/devnet.json', import.meta.url)
+  const path = new URL('../../parameters/devnet.json', import.meta.url)
   return parseProtocolParameters(JSON.parse(await readFile(path, 'utf8')))
 }
 
-/** What CML must know of the protocol; cost models only where scripts are run. */
+/** Configures CML's transaction builder; cost models are needed only for scripts. */
 export function builderConfig(
   parameters: ProtocolParameters,
   costModels?: CostModels,
@@ -69,11 +67,11 @@ export function builderConfig(
   return (costModels === undefined ? builder : builder.cost_models(costModels)).build()
 }
 
-/** Builds and signs a payment that spends one output; what is left goes back to its owner. */
+/** Builds and signs a payment that spends one output; the change goes back to its owner. */
 export function signedTransfer(
   config: TransactionBuilderConfig,
   from: Wallet,
-  utxo: Utxo,
+  utxo: Funds['utxo'],
   to: Address,
   lovelace: bigint,
 ): Transfer {
