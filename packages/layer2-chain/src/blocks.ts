@@ -138,7 +138,8 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
     },
     async mempool(part) {
       if (finality === 'accepted') return []
-      return acceptedAfter((await head()).lastSequence, part)
+      const sizes = await chain.sizesAfter((await head()).lastSequence, sequencePart(part))
+      return sizes.map(({ id, bytes }) => ({ hash: toHex(id), bytes }))
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { ChainView } from '../view/chain-view.js'
+import type { MempoolFeed, MempoolSnapshot } from './mempool-feed.js'
 import { invalidParams, RpcError, type RpcRequest } from './rpc.js'
 import { transactionJson } from './transaction-json.js'
 
@@ -13,57 +14,37 @@ export interface MempoolMonitor {
   close(): void
 }
 
-/** One transaction of a snapshot. The transaction itself is read when it is asked for. */
-interface Entry {
-  readonly hash: string
-  readonly bytes: number
-}
-
-/** The most transactions of a snapshot; the oldest ones. */
-const maxEntries = 10_000
-/** How many are read at a time. */
-const pageSize = 500
-
-export function createMempoolMonitor(chain: ChainView): MempoolMonitor {
-  let snapshot: readonly Entry[] | undefined
+export function createMempoolMonitor(chain: ChainView, mempool: MempoolFeed): MempoolMonitor {
+  let snapshot: MempoolSnapshot | undefined
   let position = 0
   let wake: (() => void) | undefined
-
+  let closed = false
   let unsubscribe: (() => void) | undefined
 
-  function acquired(): readonly Entry[] {
+  function acquired(): MempoolSnapshot {
     if (snapshot === undefined) throw new RpcError(4000, 'You must acquire a mempool snapshot first.')
     return snapshot
   }
 
-  async function readMempool(): Promise<readonly Entry[]> {
-    const entries: Entry[] = []
-    while (entries.length < maxEntries) {
-      const page = await chain.mempool({ offset: entries.length, limit: pageSize })
-      for (const { hash, transaction } of page) entries.push({ hash, bytes: transaction.bytes.length })
-      if (page.length < pageSize) break
-    }
-    return entries
-  }
-
   return {
     async acquireMempool() {
-      unsubscribe ??= chain.subscribe(() => wake?.())
-      for (;;) {
+      unsubscribe ??= mempool.subscribe(() => wake?.())
+      while (!closed) {
         const changed = new Promise<void>((resolve) => {
           wake = resolve
         })
-        const current = await readMempool()
-        if (snapshot === undefined || !same(snapshot, current)) {
+        const current = await mempool.read()
+        if (snapshot !== current) {
           snapshot = current
           position = 0
           return { acquired: 'mempool', slot: chain.currentSlot() }
         }
         await changed
       }
+      return undefined
     },
     async nextTransaction({ fields }) {
-      const next = acquired()[position++]
+      const next = acquired().entries[position++]
       if (next === undefined) return { transaction: null }
       if (fields !== 'all') return { transaction: { id: next.hash } }
       const found = await chain.transaction(next.hash)
@@ -73,14 +54,14 @@ export function createMempoolMonitor(chain: ChainView): MempoolMonitor {
     },
     hasTransaction({ id }) {
       if (typeof id !== 'string') throw invalidParams('"id" must be a string.')
-      return acquired().some(({ hash }) => hash === id)
+      return acquired().entries.some(({ hash }) => hash === id)
     },
     sizeOfMempool() {
-      const transactions = acquired()
+      const { entries, bytes } = acquired()
       return {
         maxCapacity: { bytes: 2 * chain.maxBlockSize },
-        currentSize: { bytes: transactions.reduce((sum, { bytes }) => sum + bytes, 0) },
-        transactions: { count: transactions.length },
+        currentSize: { bytes },
+        transactions: { count: entries.length },
       }
     },
     releaseMempool() {
@@ -88,10 +69,10 @@ export function createMempoolMonitor(chain: ChainView): MempoolMonitor {
       snapshot = undefined
       return { released: 'mempool' }
     },
-    close: () => unsubscribe?.(),
+    close() {
+      closed = true
+      unsubscribe?.()
+      wake?.()
+    },
   }
-}
-
-function same(a: readonly Entry[], b: readonly Entry[]): boolean {
-  return a.length === b.length && a.every(({ hash }, index) => hash === b[index]?.hash)
 }

@@ -8,6 +8,7 @@ import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { createBlockReader } from './block-reader.js'
+import { createMempoolFeed } from './mempool-feed.js'
 import { networkName, tipJson, utcTime } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, readRequest, unavailable } from './rpc.js'
 import { createSession, operationOf, type Session } from './session.js'
@@ -35,7 +36,12 @@ export async function ogmiosApi(
   fastify: FastifyInstance,
   { chain, faults, maxOutputs, maxWebSockets }: OgmiosOptions,
 ): Promise<void> {
-  const context = { chain, blocks: createBlockReader(chain), maxOutputs }
+  const context = {
+    chain,
+    blocks: createBlockReader(chain),
+    mempool: createMempoolFeed(chain),
+    maxOutputs,
+  }
   let connections = 0
 
   fastify.removeAllContentTypeParsers()

@@ -4,6 +4,7 @@ import { TooManyOutputsError } from '../limited-outputs.js'
 import type { ChainView } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'
 import { createChainSync } from './chain-sync.js'
+import type { MempoolFeed } from './mempool-feed.js'
 import { createMempoolMonitor } from './mempool-monitor.js'
 import { pointJson, queries, readPoint } from './queries.js'
 import {
@@ -43,17 +44,18 @@ export function operationOf(method: string): FaultOperation {
 export interface SessionContext {
   readonly chain: ChainView
   readonly blocks: BlockReader
+  readonly mempool: MempoolFeed
   /** The most outputs of one response. */
   readonly maxOutputs: number
 }
 
 /** @param onError called with unexpected errors, whose details the response omits */
 export function createSession(
-  { chain, blocks, maxOutputs }: SessionContext,
+  { chain, blocks, mempool, maxOutputs }: SessionContext,
   onError: (error: unknown) => void,
 ): Session {
   const chainSync = createChainSync(chain, blocks)
-  const monitor = createMempoolMonitor(chain)
+  const monitor = createMempoolMonitor(chain, mempool)
   const methods: Readonly<Record<string, (params: RpcRequest['params']) => unknown>> = {
     submitTransaction: (params) => submitTransaction(chain, params),
     evaluateTransaction: (params) => evaluateTransaction(chain, params),

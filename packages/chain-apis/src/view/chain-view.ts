@@ -37,6 +37,14 @@ export interface ChainTransaction {
   readonly transaction: Transaction
 }
 
+/** A transaction of the mempool. */
+export interface MempoolEntry {
+  /** Transaction id, 64 hex digits. */
+  readonly hash: string
+  /** Size of its CBOR. */
+  readonly bytes: number
+}
+
 /** A block without its transactions. */
 export interface ChainBlock extends Tip {
   /** Hash of the previous block; for the first block, the genesis hash. */
@@ -208,7 +216,7 @@ export interface ChainView {
     hash: string,
   ): Awaitable<{ readonly transaction: ChainTransaction; readonly place?: Place } | undefined>
   /** Transactions that the ledger accepted and that are on no block of this chain, in order of acceptance. */
-  mempool(part: ListPart): Awaitable<readonly ChainTransaction[]>
+  mempool(part: ListPart): Awaitable<readonly MempoolEntry[]>
   /** Outputs of the confirmed chain. */
   outputs(query: OutputQuery, part: ListPart): Awaitable<readonly ChainOutput[]>
   /**

@@ -41,7 +41,11 @@ export function chainViewOf(devnet: Devnet): ChainView {
     },
     blockTransactions: (hash, part) => partOf(devnet.block(hash)?.transactions ?? [], part),
     transaction: (hash) => devnet.transaction(hash),
-    mempool: (part) => partOf(devnet.mempool(), part),
+    mempool: (part) =>
+      partOf(devnet.mempool(), part).map(({ hash, transaction }) => ({
+        hash,
+        bytes: transaction.bytes.length,
+      })),
     outputs: (query, part) => partOf(find(devnet, query), part),
     // They are in memory anyway.
     async *outputPages(query, order) {

@@ -73,6 +73,11 @@ describeBackends('the chain', (backend) => {
     expect(await after(1, 1)).toEqual([idOf('d')])
     expect(await after(0, 2, true)).toEqual(['e', 'd'].map(idOf))
     const size = transaction('c', [], []).cbor.length
+    const sizes = (offset: number, limit: number, newestFirst = false) =>
+      chain.sizesAfter(lastSequence, { offset, limit, newestFirst })
+    expect(ids(await sizes(0, 9))).toEqual(['c', 'd', 'e'].map(idOf))
+    expect(await sizes(1, 1)).toMatchObject([{ id: idOf('d'), bytes: size }])
+    expect(ids(await sizes(0, 2, true))).toEqual(['e', 'd'].map(idOf))
     expect(await chain.countAfter(lastSequence, 100)).toEqual({ transactions: 3, bytes: 3 * size })
     expect(await chain.sizeOf(one)).toBe(2 * size)
     expect(await chain.newestSequence()).toBe((await chain.transaction(idOf('e')))?.sequence)

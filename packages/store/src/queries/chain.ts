@@ -25,6 +25,11 @@ export interface ChainQueries {
   sizeOf(headerHash: Uint8Array): Promise<number>
   /** Accepted transactions with a sequence above `after`, in a block or not. */
   acceptedAfter(after: bigint, part: SequencePart): Promise<OrderedTransaction[]>
+  /** Ids and sizes of the same transactions; their CBOR is not read. */
+  sizesAfter(
+    after: bigint,
+    part: SequencePart,
+  ): Promise<{ readonly id: Uint8Array; readonly bytes: number }[]>
   /** Number and total size of accepted transactions with a sequence above `after`; counts at most `limit`. */
   countAfter(after: bigint, limit: number): Promise<{ readonly transactions: number; readonly bytes: number }>
   /** The highest accept sequence of the mempool; undefined if it is empty. */
@@ -43,22 +48,23 @@ const size = statement(
 )
 
 const ordered = { sequence: int8, id: bytea, cbor: bytea }
-const acceptedPart = (direction: 'ASC' | 'DESC') =>
-  statement(
-    ordered,
-    sql`SELECT sequence, id, cbor FROM (
-      (SELECT sequence, transaction_id AS id, cbor FROM ${schema}.mempool_transactions
-        WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
-      UNION ALL
-      (SELECT sequence, transaction_id AS id, cbor FROM ${schema}.block_transactions
-        WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
-    ) AS accepted ORDER BY sequence ${direction} OFFSET $2 LIMIT $3`,
-  )
-/** Accepted transactions, oldest first. Parameters: after, offset, limit. */
-export const acceptedAscending = acceptedPart('ASC')
-const acceptedDescending = acceptedPart('DESC')
 
 // PostgreSQL knows the length of a value without reading it.
+const sized = { sequence: int8, id: bytea, bytes: int4 }
+const acceptedPart = (direction: 'ASC' | 'DESC', columns: 'cbor' | 'octet_length(cbor) AS bytes') =>
+  sql`SELECT * FROM (
+    (SELECT sequence, transaction_id AS id, ${columns} FROM ${schema}.mempool_transactions
+      WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
+    UNION ALL
+    (SELECT sequence, transaction_id AS id, ${columns} FROM ${schema}.block_transactions
+      WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
+  ) AS accepted ORDER BY sequence ${direction} OFFSET $2 LIMIT $3`
+/** Accepted transactions, oldest first. Parameters: after, offset, limit. */
+export const acceptedAscending = statement(ordered, acceptedPart('ASC', 'cbor'))
+const acceptedDescending = statement(ordered, acceptedPart('DESC', 'cbor'))
+const sizesAscending = statement(sized, acceptedPart('ASC', 'octet_length(cbor) AS bytes'))
+const sizesDescending = statement(sized, acceptedPart('DESC', 'octet_length(cbor) AS bytes'))
+
 const count = statement(
   { transactions: int4, bytes: int8 },
   sql`SELECT count(*)::integer AS transactions, COALESCE(sum(bytes), 0)::bigint AS bytes FROM (
@@ -118,6 +124,8 @@ export function openChain(database: Database): ChainQueries {
     },
     acceptedAfter: (after, { offset, limit, newestFirst }) =>
       database.query(newestFirst ? acceptedDescending : acceptedAscending, [after, offset, limit]),
+    sizesAfter: (after, { offset, limit, newestFirst }) =>
+      database.query(newestFirst ? sizesDescending : sizesAscending, [after, offset, limit]),
     async countAfter(after, limit) {
       const [row] = await database.query(count, [after, limit])
       return { transactions: row?.transactions ?? 0, bytes: Number(row?.bytes ?? 0) }
