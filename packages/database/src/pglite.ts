@@ -63,8 +63,8 @@ export function openPGlite(pglite: PGliteLike): Driver {
 }
 
 /**
- * PGlite runs on this thread, and its promises resolve within one turn of the event loop. Without a pause, a loop of
- * queries would keep timers and sockets waiting until its end.
+ * PGlite runs on this thread, and its promises resolve within one turn of the event loop. Without a pause, a
+ * loop of queries would keep timers and sockets waiting until its end.
  */
 function yieldBetweenQueries(pglite: PGliteLike): void {
   const { _runExclusiveQuery: run } = pglite

@@ -136,7 +136,7 @@ test('gives the same root whatever the order of a batch', () => {
   )
 })
 
-test('equals the trie rebuilt from its entries after 1,000 random blocks, each of which can be undone', async () => {
+test('equals the trie rebuilt from its entries after 1,000 random blocks, and undoes each', async () => {
   const trie = createTrie({ store: createMemoryStore(), history: 1000 })
   const rebuilt = createTrie({ store: createMemoryStore() })
   const entries = new Map<string, string>()

@@ -1,5 +1,5 @@
 /** Nibbles in a path: the Blake2b-256 of a key, high nibble of each byte first. */
-export const PATH_LENGTH = 64
+export const pathLength = 64
 
 /** The nibble (0–15) at `index` (0–63) of a path. */
 export function nibbleAt(path: Uint8Array, index: number): number {
@@ -14,17 +14,17 @@ export function divergence(a: Uint8Array, b: Uint8Array, start: number): number 
     if (nibbleAt(a, index) !== nibbleAt(b, index)) return index
     index += 1
   }
-  for (let byte = index >> 1; byte < PATH_LENGTH / 2; byte += 1) {
+  for (let byte = index >> 1; byte < pathLength / 2; byte += 1) {
     const difference = (a[byte] ?? 0) ^ (b[byte] ?? 0)
     if (difference !== 0) return byte * 2 + (difference < 0x10 ? 1 : 0)
   }
-  return PATH_LENGTH
+  return pathLength
 }
 
 /** A path of the first `depth` nibbles of `path`, then `nibbles` (one per byte); the rest is unspecified. */
 export function extendPath(path: Uint8Array, depth: number, nibbles: Uint8Array): Uint8Array {
   if (nibbles.length === 0) return path
-  const extended = new Uint8Array(PATH_LENGTH / 2)
+  const extended = new Uint8Array(pathLength / 2)
   extended.set(path.subarray(0, (depth + 1) >> 1))
   let index = depth
   for (const nibble of nibbles) {

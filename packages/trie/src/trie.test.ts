@@ -8,7 +8,7 @@ import { stores } from './test/stores.js'
 import { createTrie, rootOf, type Trie } from './trie.js'
 import type { Operation } from './update/operations.js'
 
-const EMPTY_ROOT = '00'.repeat(32)
+const emptyRootHex = '00'.repeat(32)
 
 const insert = (key: string, value = key): Operation => ({
   type: 'insert',
@@ -26,10 +26,10 @@ describe.each(stores)('a trie in %s', (_, open) => {
 
   test('is empty at first', async () => {
     const trie = createTrie({ store: await open() })
-    expect(hex(trie.root)).toBe(EMPTY_ROOT)
+    expect(hex(trie.root)).toBe(emptyRootHex)
     expect(trie.size).toBe(0)
     expect(trie.has(utf8('a'))).toBe(false)
-    expect(trie.roots.map(hex)).toStrictEqual([EMPTY_ROOT])
+    expect(trie.roots.map(hex)).toStrictEqual([emptyRootHex])
   })
 
   test('holds the hashes of values', async () => {
@@ -41,7 +41,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.size).toBe(4)
   })
 
-  test('tells the hash of the value of each key that a batch deletes from it', async () => {
+  test('reports each key that a batch deletes, with the hash of its value', async () => {
     const trie = await createFilled()
     const deleted = new Map<string, string>()
     const batch = [remove('a'), insert('a', 'other'), remove('d'), insert('e'), remove('e')]
@@ -52,15 +52,15 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(deleted.size).toBe(2)
   })
 
-  test('a draft changes nothing until it is committed, and cannot be used when the map has changed', async () => {
+  test('a draft changes nothing until it is committed, and is refused when the map has changed', async () => {
     const trie = await createFilled()
     const { root } = trie
     const outdated = expect.objectContaining({ code: 'TRIE_DRAFT_OUTDATED' })
-    const told: string[] = []
+    const reported: string[] = []
     const draft = trie.draft()
-    draft.add([remove('a'), insert('e')], (key) => told.push(hex(key)))
+    draft.add([remove('a'), insert('e')], (key) => reported.push(hex(key)))
     draft.add([])
-    expect(told).toStrictEqual([hex(utf8('a'))])
+    expect(reported).toStrictEqual([hex(utf8('a'))])
     expect(trie.root).toStrictEqual(root)
     expect(trie.has(utf8('a'))).toBe(true)
     const broken = trie.draft()
@@ -91,7 +91,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     trie.update([remove('a'), remove('c'), remove('d')])
     expect(trie.root).toStrictEqual(single.root)
     trie.delete(utf8('b'))
-    expect(hex(trie.root)).toBe(EMPTY_ROOT)
+    expect(hex(trie.root)).toBe(emptyRootHex)
     expect(trie.size).toBe(0)
   })
 
@@ -137,7 +137,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     trie.update([])
     expect(trie.roots).toHaveLength(3)
     expect(trie.undo()).toStrictEqual(before)
-    expect(hex(trie.undo())).toBe(EMPTY_ROOT)
+    expect(hex(trie.undo())).toBe(emptyRootHex)
   })
 
   test('undoes updates one by one until no version is left', async () => {
@@ -147,7 +147,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.undo()).toStrictEqual(before)
     expect(trie.has(utf8('a'))).toBe(true)
     expect(trie.has(utf8('e'))).toBe(false)
-    expect(hex(trie.undo())).toBe(EMPTY_ROOT)
+    expect(hex(trie.undo())).toBe(emptyRootHex)
     expect(() => trie.undo()).toThrow(expect.objectContaining({ code: 'TRIE_NOTHING_TO_UNDO' }))
   })
 
@@ -212,7 +212,7 @@ describe.each(stores)('a trie in %s', (_, open) => {
     expect(trie.roots).toStrictEqual([root])
     trie.update([remove('d')])
     expect(trie.undo()).toStrictEqual(root)
-    expect(hex(await trie.rebuild([]))).toBe(EMPTY_ROOT)
+    expect(hex(await trie.rebuild([]))).toBe(emptyRootHex)
     expect(trie.size).toBe(0)
   })
 

@@ -1,6 +1,6 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { draftOutdated, rootUnknown, TrieError } from './errors.js'
-import { allocate, HASH_LENGTH } from './hash/memory.js'
+import { allocate, hashLength } from './hash/memory.js'
 import { decodeNode } from './node/codec.js'
 import { createNodeHasher } from './node/hasher.js'
 import type { Node } from './node/node.js'
@@ -83,8 +83,8 @@ export interface Trie extends TrieView {
 }
 
 /**
- * An update in the making, in memory only: the map is unchanged until it is committed. Most of the work of a
- * large update can so be done while its operations arrive.
+ * An update that collects its operations, in memory only: the map is unchanged until it is committed. Most of
+ * the work of a large update is done while its operations arrive.
  */
 export interface Draft {
   /**
@@ -132,7 +132,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     decodeNode(store.read(id), id, path, depth)
 
   function sealRoot(node: Node | undefined, size: number, write: WriteNode): Outcome {
-    const root = allocate(HASH_LENGTH)
+    const root = allocate(hashLength)
     const id = node === undefined ? 0 : sealer.seal(node, 0, root, write)
     return { root, node: id, size }
   }
@@ -180,10 +180,10 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     deleted?: (key: Uint8Array, valueHash: Uint8Array) => void,
   ): Uint8Array {
     const update = draft()
-    const told: [Uint8Array, Uint8Array][] = []
-    update.add(operations, deleted && ((key, valueHash) => told.push([key, valueHash])))
+    const reported: [Uint8Array, Uint8Array][] = []
+    update.add(operations, deleted && ((key, valueHash) => reported.push([key, valueHash])))
     const root = update.commit()
-    for (const [key, valueHash] of told) deleted?.(key, valueHash)
+    for (const [key, valueHash] of reported) deleted?.(key, valueHash)
     return root
   }
 

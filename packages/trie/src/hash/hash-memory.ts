@@ -1,6 +1,6 @@
 /**
- * Hashes inside a memory of its own, addressed by offsets: without views, copies and allocations. There is
- * one on each thread; whoever uses it is done with it before it returns.
+ * Hashes inside a memory of its own, addressed by offsets: without views, copies and allocations. Each
+ * thread has one; a function that uses it is done with it before it returns.
  */
 export interface HashMemory {
   /** The memory. */
@@ -11,12 +11,12 @@ export interface HashMemory {
   hashPair(output: number, input: number): void
   /** Copies 64 bytes. */
   copyPair(to: number, from: number): void
-  /** @returns the offset, a multiple of 16, of so many bytes that nobody else reserves */
+  /** @returns the offset, a multiple of 16, of `length` bytes that no other call reserves */
   reserve(length: number): number
 }
 
 /** Length of the memory. */
-export const MEMORY_LENGTH = 65_536
+export const memoryLength = 65_536
 
 /** @param next the first offset that is free */
 export function createReserve(next: number): (length: number) => number {
@@ -24,7 +24,7 @@ export function createReserve(next: number): (length: number) => number {
   return (length) => {
     const offset = free
     free += Math.ceil(length / 16) * 16
-    if (free > MEMORY_LENGTH) throw new RangeError(`${length} bytes do not fit into the memory for hashing`)
+    if (free > memoryLength) throw new RangeError(`${length} bytes do not fit into the memory for hashing`)
     return offset
   }
 }

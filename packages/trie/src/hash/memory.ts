@@ -1,16 +1,16 @@
 /** Length in bytes of every hash, path and root. */
-export const HASH_LENGTH = 32
+export const hashLength = 32
 
 /** The hash of an absent child: 32 zero bytes. */
-export const NULL_HASH: Uint8Array = new Uint8Array(HASH_LENGTH)
+export const nullHash: Uint8Array = new Uint8Array(hashLength)
 
 /** The root of the empty map: 32 zero bytes, a new array at each call. */
 export function emptyRoot(): Uint8Array {
-  return new Uint8Array(HASH_LENGTH)
+  return new Uint8Array(hashLength)
 }
 
-const POOL_LENGTH = 8192
-let pool = new Uint8Array(POOL_LENGTH)
+const poolLength = 8192
+let pool = new Uint8Array(poolLength)
 let used = 0
 
 /**
@@ -18,9 +18,9 @@ let used = 0
  * their own, and outside V8's heap, so that native code reads them in place.
  */
 export function allocate(length: number): Uint8Array {
-  if (length > POOL_LENGTH / 8) return new Uint8Array(length)
-  if (used + length > POOL_LENGTH) {
-    pool = new Uint8Array(POOL_LENGTH)
+  if (length > poolLength / 8) return new Uint8Array(length)
+  if (used + length > poolLength) {
+    pool = new Uint8Array(poolLength)
     used = 0
   }
   used += length

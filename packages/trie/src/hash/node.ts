@@ -1,7 +1,7 @@
 import sodium from 'sodium-native'
 import { createReserve, type HashMemory } from './hash-memory.js'
-import { allocate, HASH_LENGTH } from './memory.js'
-import { RESERVED, writeModule } from './wasm-module.js'
+import { allocate, hashLength } from './memory.js'
+import { reservedLength, writeModule } from './wasm-module.js'
 
 // The function accepts any Uint8Array; the types of sodium-native name Buffer only.
 const generichash = sodium.crypto_generichash as (output: Uint8Array, input: Uint8Array) => void
@@ -10,9 +10,9 @@ const generichash = sodium.crypto_generichash as (output: Uint8Array, input: Uin
  * V8 keeps arrays of up to so many bytes in its heap, and moves each out before native code may read it. That
  * is slower than a copy into one of these.
  */
-const MOVED_LENGTH = 64
-const moved = new Uint8Array(new ArrayBuffer(MOVED_LENGTH))
-const movedBy = Array.from({ length: MOVED_LENGTH + 1 }, (_, length) => moved.subarray(0, length))
+const movedLength = 64
+const moved = new Uint8Array(new ArrayBuffer(movedLength))
+const movedBy = Array.from({ length: movedLength + 1 }, (_, length) => moved.subarray(0, length))
 
 /** Hashes `input` into `output` (32 bytes) without allocating; both are views of larger buffers. */
 export function blake2b256Into(output: Uint8Array, input: Uint8Array): void {
@@ -31,7 +31,7 @@ export function blake2b256AnyInto(output: Uint8Array, input: Uint8Array): void {
 
 /** Blake2b with a digest of 32 bytes, without a key (RFC 7693). */
 export function blake2b256(input: Uint8Array): Uint8Array {
-  const output = allocate(HASH_LENGTH)
+  const output = allocate(hashLength)
   blake2b256AnyInto(output, input)
   return output
 }
@@ -54,7 +54,13 @@ function createHashMemory(): HashMemory {
   const { WebAssembly } = globalThis as typeof globalThis & WithWebAssembly
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(writeModule()))
   const { memory, hash, hashPair, copyPair } = exports
-  return { bytes: new Uint8Array(memory.buffer), hash, hashPair, copyPair, reserve: createReserve(RESERVED) }
+  return {
+    bytes: new Uint8Array(memory.buffer),
+    hash,
+    hashPair,
+    copyPair,
+    reserve: createReserve(reservedLength),
+  }
 }
 
 /** The memory of this thread. */

@@ -3,18 +3,40 @@
  * so the module hashes in its own memory, for one message, and for two of 64 bytes at once in vectors of two
  * words. It is written out here: twelve rounds of eight mixings, without loops.
  *
- *   memory   state (64 bytes) │ last block (128) │ free from RESERVED on
+ *   memory   state (64 bytes) │ last block (128) │ free from reservedLength on
  *   hash(output, input, length)   any length; input and output are offsets
  *   hashPair(output, input)       64 bytes at input to output, the 64 after them to output + 32
  *   copyPair(to, from)            copies 64 bytes
  */
 
-/** Bytes at the start of the memory that belong to the module. */
-export const RESERVED = 192
+import {
+  type Code,
+  firstWords,
+  get,
+  i32,
+  i32Const,
+  i64,
+  i64Const,
+  i64Load,
+  i64Store,
+  range,
+  secondWords,
+  set,
+  shuffle,
+  unsigned,
+  v128,
+  vector,
+  vectorConst,
+  vectorLoad,
+  vectorStore,
+} from './wasm-instructions.js'
 
-const STATE = 0
-const BLOCK = 64
-const BLOCK_LENGTH = 128
+/** Bytes at the start of the memory that belong to the module. */
+export const reservedLength = 192
+
+const stateOffset = 0
+const blockOffset = 64
+const blockLength = 128
 
 const initial = [
   0x6a09e667f3bcc908n,
@@ -55,46 +77,6 @@ const mixings = [
   [2, 7, 8, 13],
   [3, 4, 9, 14],
 ]
-
-type Code = readonly number[]
-
-/** An unsigned number in LEB128. */
-function unsigned(value: number): number[] {
-  const rest = value >>> 7
-  return rest === 0 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(rest)]
-}
-
-/** A signed number in LEB128. */
-function signed(value: bigint): number[] {
-  const low = Number(value & 0x7fn)
-  const rest = value >> 7n
-  const isEnd = rest === (low & 0x40 ? -1n : 0n)
-  return isEnd ? [low] : [low | 0x80, ...signed(rest)]
-}
-
-const i32 = 0x7f
-const i64 = 0x7e
-const v128 = 0x7b
-
-const get = (local: number): Code => [0x20, ...unsigned(local)]
-const set = (local: number): Code => [0x21, ...unsigned(local)]
-const i32Const = (value: number): Code => [0x41, ...signed(BigInt(value))]
-const i64Const = (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))]
-const i64Load = (offset: number): Code => [0x29, 3, ...unsigned(offset)]
-const i64Store = (offset: number): Code => [0x37, 3, ...unsigned(offset)]
-const vector = (code: number, ...immediates: number[]): Code => [0xfd, ...unsigned(code), ...immediates]
-const vectorLoad = (offset: number): Code => vector(0x00, 3, ...unsigned(offset))
-const vectorStore = (offset: number): Code => vector(0x0b, 3, ...unsigned(offset))
-/** A vector with the same word twice. */
-const vectorConst = (word: bigint): Code => {
-  const bytes = Array.from({ length: 8 }, (_, i) => Number((word >> BigInt(8 * i)) & 0xffn))
-  return vector(0x0c, ...bytes, ...bytes)
-}
-const shuffle = (lanes: readonly number[]): Code => vector(0x0d, ...lanes)
-const range = (from: number): number[] => Array.from({ length: 8 }, (_, i) => from + i)
-/** Of two vectors, the first words and the second words. */
-const firstWords = shuffle([...range(0), ...range(16)])
-const secondWords = shuffle([...range(8), ...range(24)])
 
 /** How words are computed with: as 64-bit integers, or two at once. */
 interface Arithmetic {
@@ -170,7 +152,7 @@ const words = (count: number): number[] => Array.from({ length: count }, (_, i) 
 /** `compress(block, bytes so far, all ones for the last block)` changes the state in memory. */
 function compress(): number[] {
   const [block, count, last, state, message] = [0, 1, 2, 3, 19]
-  const stateAt = (word: number): number[] => [...i32Const(0), ...i64Load(STATE + 8 * word)]
+  const stateAt = (word: number): number[] => [...i32Const(0), ...i64Load(stateOffset + 8 * word)]
   return [
     ...words(16).flatMap((word) => [...get(block), ...i64Load(8 * word), ...set(message + word)]),
     ...words(8).flatMap((word) => [...stateAt(word), ...set(state + word)]),
@@ -181,7 +163,7 @@ function compress(): number[] {
     ...words(8).flatMap((word) => [
       ...i32Const(0),
       ...[...stateAt(word), ...get(state + word), ...scalar.xor, ...get(state + 8 + word), ...scalar.xor],
-      ...i64Store(STATE + 8 * word),
+      ...i64Store(stateOffset + 8 * word),
     ]),
   ]
 }
@@ -195,22 +177,22 @@ function hash(): number[] {
     ...plus,
     ...set(local),
   ]
-  const isLast = [...get(length), ...i32Const(BLOCK_LENGTH), 0x4d]
+  const isLast = [...get(length), ...i32Const(blockLength), 0x4d]
   const allBlocksButTheLast = [
     ...[0x02, 0x40, 0x03, 0x40, ...isLast, 0x0d, 1],
-    ...add(count, i64Const(BigInt(BLOCK_LENGTH)), scalar.add),
+    ...add(count, i64Const(BigInt(blockLength)), scalar.add),
     ...[...get(input), ...get(count), ...i64Const(0n), ...callCompress],
-    ...add(input, i32Const(BLOCK_LENGTH), [0x6a]),
-    ...add(length, i32Const(BLOCK_LENGTH), [0x6b]),
+    ...add(input, i32Const(blockLength), [0x6a]),
+    ...add(length, i32Const(blockLength), [0x6b]),
     ...[0x0c, 0, 0x0b, 0x0b],
   ]
   return [
-    ...start.flatMap((word, i) => [...i32Const(0), ...i64Const(word), ...i64Store(STATE + 8 * i)]),
+    ...start.flatMap((word, i) => [...i32Const(0), ...i64Const(word), ...i64Store(stateOffset + 8 * i)]),
     ...allBlocksButTheLast,
-    ...words(8).flatMap((i) => [...i32Const(0), ...vectorConst(0n), ...vectorStore(BLOCK + 16 * i)]),
-    ...[...i32Const(BLOCK), ...get(input), ...get(length), 0xfc, 0x0a, 0, 0],
+    ...words(8).flatMap((i) => [...i32Const(0), ...vectorConst(0n), ...vectorStore(blockOffset + 16 * i)]),
+    ...[...i32Const(blockOffset), ...get(input), ...get(length), 0xfc, 0x0a, 0, 0],
     ...[
-      ...i32Const(BLOCK),
+      ...i32Const(blockOffset),
       ...get(count),
       ...get(length),
       0xad,
@@ -221,7 +203,7 @@ function hash(): number[] {
     ...words(4).flatMap((word) => [
       ...get(output),
       ...i32Const(0),
-      ...i64Load(STATE + 8 * word),
+      ...i64Load(stateOffset + 8 * word),
       ...i64Store(8 * word),
     ]),
   ]

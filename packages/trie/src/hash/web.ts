@@ -1,6 +1,6 @@
 import { blake2b } from '@noble/hashes/blake2.js'
-import { createReserve, type HashMemory, MEMORY_LENGTH } from './hash-memory.js'
-import { HASH_LENGTH } from './memory.js'
+import { createReserve, type HashMemory, memoryLength } from './hash-memory.js'
+import { hashLength } from './memory.js'
 
 /*
  * The functions of node.ts without native code, for browsers, where a page may forbid WebAssembly.
@@ -16,11 +16,11 @@ export function blake2b256AnyInto(output: Uint8Array, input: Uint8Array): void {
 }
 
 export function blake2b256(input: Uint8Array): Uint8Array {
-  return blake2b(input, { dkLen: HASH_LENGTH })
+  return blake2b(input, { dkLen: hashLength })
 }
 
 function createHashMemory(): HashMemory {
-  const bytes = new Uint8Array(MEMORY_LENGTH)
+  const bytes = new Uint8Array(memoryLength)
   const hash = (output: number, input: number, length: number): void =>
     bytes.set(blake2b256(bytes.subarray(input, input + length)), output)
   return {
@@ -28,7 +28,7 @@ function createHashMemory(): HashMemory {
     hash,
     hashPair(output, input) {
       const first = blake2b256(bytes.subarray(input, input + 64))
-      hash(output + HASH_LENGTH, input + 64, 64)
+      hash(output + hashLength, input + 64, 64)
       bytes.set(first, output)
     },
     copyPair: (to, from) => void bytes.copyWithin(to, from, from + 64),

@@ -2,30 +2,30 @@ import { storeCorrupt } from '../errors.js'
 import {
   allocate,
   copyOf,
-  HASH_LENGTH,
+  hashLength,
   readUint16,
   readUint48,
   writeUint16,
   writeUint48,
 } from '../hash/memory.js'
-import { extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
-import { type Branch, countChildren, createBranch, firstChild, type Leaf, type Node, RADIX } from './node.js'
+import { extendPath, nibbleAt, pathLength } from '../path.js'
+import { type Branch, countChildren, createBranch, firstChild, type Leaf, type Node, radix } from './node.js'
 
 /*
  * A node in a store:
  *
  *   leaf    ff │ path (32) │ hash of the value (32)
- *   branch  length of the prefix (1) │ mask (2) │ prefix (a byte per nibble) │ ids (6 each) │ hashes (32 each)
+ *   branch  prefix length (1) │ mask (2) │ prefix (a byte per nibble) │ ids (6 each) │ hashes (32 each)
  *
  * with an id and a hash for each child, in nibble order. Numbers are big-endian.
  */
 
-const LEAF = 0xff
-const LEAF_LENGTH = 1 + 2 * HASH_LENGTH
-const BRANCH_HEADER = 3
+const leafTag = 0xff
+const leafLength = 1 + 2 * hashLength
+const branchHeaderLength = 3
 /** An id takes six bytes: a store that never reuses ids does not run out of them. */
-const ID_LENGTH = 6
-const MAX_LENGTH = BRANCH_HEADER + PATH_LENGTH + RADIX * (ID_LENGTH + HASH_LENGTH)
+const idLength = 6
+const maxNodeLength = branchHeaderLength + pathLength + radix * (idLength + hashLength)
 
 /** Encodes nodes, each into the same memory. */
 export interface NodeEncoder {
@@ -36,32 +36,32 @@ export interface NodeEncoder {
 }
 
 export function createNodeEncoder(): NodeEncoder {
-  const bytes = allocate(MAX_LENGTH)
+  const bytes = allocate(maxNodeLength)
 
   return {
     leaf({ path, valueHash }) {
-      bytes[0] = LEAF
+      bytes[0] = leafTag
       bytes.set(path, 1)
-      bytes.set(valueHash, 1 + HASH_LENGTH)
-      return bytes.subarray(0, LEAF_LENGTH)
+      bytes.set(valueHash, 1 + hashLength)
+      return bytes.subarray(0, leafLength)
     },
 
     branch({ path, fork, mask, ids, hashes }, depth) {
       bytes[0] = fork - depth
       writeUint16(bytes, 1, mask)
-      let offset = BRANCH_HEADER
+      let offset = branchHeaderLength
       for (let index = depth; index < fork; index += 1) {
         bytes[offset] = nibbleAt(path, index)
         offset += 1
       }
-      for (let nibble = 0; nibble < RADIX; nibble += 1) {
+      for (let nibble = 0; nibble < radix; nibble += 1) {
         if ((mask & (1 << nibble)) === 0) continue
         writeUint48(bytes, offset, ids[nibble] ?? 0)
-        offset += ID_LENGTH
+        offset += idLength
       }
       forEachRun(mask, (first, length) => {
-        bytes.set(hashes.subarray(first * HASH_LENGTH, (first + length) * HASH_LENGTH), offset)
-        offset += length * HASH_LENGTH
+        bytes.set(hashes.subarray(first * hashLength, (first + length) * hashLength), offset)
+        offset += length * hashLength
       })
       return bytes.subarray(0, offset)
     },
@@ -76,15 +76,15 @@ export function createNodeEncoder(): NodeEncoder {
  */
 export function decodeNode(bytes: Uint8Array, id: number, path: Uint8Array, depth: number): Node {
   const head = bytes[0]
-  if (head === LEAF && bytes.length === LEAF_LENGTH) {
+  if (head === leafTag && bytes.length === leafLength) {
     return {
       kind: 'leaf',
       id,
-      path: copyOf(bytes.subarray(1, 1 + HASH_LENGTH)),
-      valueHash: copyOf(bytes.subarray(1 + HASH_LENGTH)),
+      path: copyOf(bytes.subarray(1, 1 + hashLength)),
+      valueHash: copyOf(bytes.subarray(1 + hashLength)),
     }
   }
-  if (head === undefined || depth + head >= PATH_LENGTH || bytes.length < BRANCH_HEADER + head) {
+  if (head === undefined || depth + head >= pathLength || bytes.length < branchHeaderLength + head) {
     throw storeCorrupt(`node ${id} is neither a leaf nor a branch`)
   }
   return decodeBranch(bytes, id, path, depth, head)
@@ -97,24 +97,24 @@ function decodeBranch(
   depth: number,
   prefixLength: number,
 ): Branch {
-  let offset = BRANCH_HEADER + prefixLength
+  let offset = branchHeaderLength + prefixLength
   const branch = createBranch(
-    extendPath(path, depth, bytes.subarray(BRANCH_HEADER, offset)),
+    extendPath(path, depth, bytes.subarray(branchHeaderLength, offset)),
     depth + prefixLength,
   )
   branch.mask = readUint16(bytes, 1)
-  if (bytes.length !== offset + countChildren(branch.mask) * (ID_LENGTH + HASH_LENGTH)) {
+  if (bytes.length !== offset + countChildren(branch.mask) * (idLength + hashLength)) {
     throw storeCorrupt(`node ${id} has the wrong length`)
   }
-  for (let nibble = 0; nibble < RADIX; nibble += 1) {
+  for (let nibble = 0; nibble < radix; nibble += 1) {
     if ((branch.mask & (1 << nibble)) !== 0) {
       branch.ids[nibble] = readUint48(bytes, offset)
-      offset += ID_LENGTH
+      offset += idLength
     }
   }
   forEachRun(branch.mask, (first, length) => {
-    branch.hashes.set(bytes.subarray(offset, offset + length * HASH_LENGTH), first * HASH_LENGTH)
-    offset += length * HASH_LENGTH
+    branch.hashes.set(bytes.subarray(offset, offset + length * hashLength), first * hashLength)
+    offset += length * hashLength
   })
   return branch
 }

@@ -1,7 +1,7 @@
 import { hashMemory } from '#hash'
-import { HASH_LENGTH } from '../hash/memory.js'
-import { nibbleAt, PATH_LENGTH } from '../path.js'
-import { CHILDREN_LENGTH, hashChildren, siblingsOf } from './merkle.js'
+import { hashLength } from '../hash/memory.js'
+import { nibbleAt, pathLength } from '../path.js'
+import { childrenLength, hashChildren, siblingsOf } from './merkle.js'
 
 /** Hashes nodes, and the parts of nodes that proofs contain, in the memory for hashing. */
 export interface NodeHasher {
@@ -35,11 +35,11 @@ export interface NodeHasher {
 const { bytes } = hashMemory
 
 /** Where what is to be hashed is put. A leaf is preceded by what its hash begins with. */
-const children = hashMemory.reserve(CHILDREN_LENGTH)
-const leaf = hashMemory.reserve(16 + 2 * HASH_LENGTH) + 16
-const prefixEnd = hashMemory.reserve(PATH_LENGTH + HASH_LENGTH) + PATH_LENGTH
-const result = hashMemory.reserve(HASH_LENGTH)
-const resultBytes = bytes.subarray(result, result + HASH_LENGTH)
+const children = hashMemory.reserve(childrenLength)
+const leaf = hashMemory.reserve(16 + 2 * hashLength) + 16
+const prefixEnd = hashMemory.reserve(pathLength + hashLength) + pathLength
+const result = hashMemory.reserve(hashLength)
+const resultBytes = bytes.subarray(result, result + hashLength)
 
 /** Where a leaf to hash is to be put, for {@link hashLeaf}: path, then hash of the value. */
 export const leafInput = leaf
@@ -58,7 +58,7 @@ export function hashLeaf(output: number, depth: number): void {
     bytes[first] = (bytes[first] ?? 0) & 0x0f
     bytes[start] = 0x00
   }
-  hashMemory.hash(output, start, leaf + 2 * HASH_LENGTH - start)
+  hashMemory.hash(output, start, leaf + 2 * hashLength - start)
 }
 
 /**
@@ -82,14 +82,14 @@ export function hashBranch(
 function hashPrefixed(output: number, nibbles: Uint8Array, first: number, length: number): void {
   const start = prefixEnd - length
   for (let i = 0; i < length; i += 1) bytes[start + i] = nibbleAt(nibbles, first + i)
-  hashMemory.hash(output, start, length + HASH_LENGTH)
+  hashMemory.hash(output, start, length + hashLength)
 }
 
 export function createNodeHasher(): NodeHasher {
   return {
     leaf(output, path, depth, valueHash, at) {
       bytes.set(path, leaf)
-      bytes.set(valueHash, leaf + HASH_LENGTH)
+      bytes.set(valueHash, leaf + hashLength)
       hashLeaf(result, depth)
       output.set(resultBytes, at)
     },

@@ -1,7 +1,7 @@
 import { concatBytes } from '@ratatosk/cbor'
 import { hashMemory } from '#hash'
-import { HASH_LENGTH } from '../hash/memory.js'
-import { RADIX } from './node.js'
+import { hashLength } from '../hash/memory.js'
+import { radix } from './node.js'
 
 /*
  * The binary Merkle tree over the sixteen children of a branch, in the memory for hashing. Two neighbours of
@@ -9,7 +9,7 @@ import { RADIX } from './node.js'
  */
 
 const { bytes } = hashMemory
-const PAIR = 2 * HASH_LENGTH
+const pairLength = 2 * hashLength
 
 /** The nodes at one height: where they are, and where two of them without children below are. */
 interface Level {
@@ -22,14 +22,14 @@ interface Level {
 const levels: readonly Level[] = createLevels()
 
 function createLevels(): Level[] {
-  let below = hashMemory.reserve(2 * PAIR)
+  let below = hashMemory.reserve(2 * pairLength)
   return [8, 4, 2].map((length) => {
-    const emptyPair = hashMemory.reserve(2 * PAIR)
+    const emptyPair = hashMemory.reserve(2 * pairLength)
     hashMemory.hashPair(emptyPair, below)
     // The next height hashes two pairs.
-    hashMemory.copyPair(emptyPair + PAIR, emptyPair)
+    hashMemory.copyPair(emptyPair + pairLength, emptyPair)
     below = emptyPair
-    return { nodes: hashMemory.reserve(length * HASH_LENGTH), length, emptyPair }
+    return { nodes: hashMemory.reserve(length * hashLength), length, emptyPair }
   })
 }
 
@@ -42,11 +42,11 @@ function fill(children: number, mask: number): number {
     for (let node = 0; node < length; node += 2) {
       // Of the children of this node and the next.
       const four = (below >> (2 * node)) & 15
-      const output = nodes + node * HASH_LENGTH
+      const output = nodes + node * hashLength
       if (four === 0) {
         hashMemory.copyPair(output, emptyPair)
       } else {
-        hashMemory.hashPair(output, from + node * PAIR)
+        hashMemory.hashPair(output, from + node * pairLength)
         here |= (((four & 3) === 0 ? 0 : 1) | ((four & 12) === 0 ? 0 : 2)) << node
       }
     }
@@ -63,7 +63,7 @@ function fill(children: number, mask: number): number {
  * @param mask bit n is set if there is a child under nibble n
  */
 export function hashChildren(output: number, children: number, mask: number): void {
-  hashMemory.hash(output, fill(children, mask), PAIR)
+  hashMemory.hash(output, fill(children, mask), pairLength)
 }
 
 /** The four siblings (128 bytes, a copy) on the path from the Merkle root to the child under `nibble`. */
@@ -71,11 +71,11 @@ export function siblingsOf(children: number, mask: number, nibble: number): Uint
   fill(children, mask)
   const heights = [children, ...levels.map(({ nodes }) => nodes)]
   const path = heights.map((nodes, height) => {
-    const start = nodes + ((nibble >> height) ^ 1) * HASH_LENGTH
-    return bytes.subarray(start, start + HASH_LENGTH)
+    const start = nodes + ((nibble >> height) ^ 1) * hashLength
+    return bytes.subarray(start, start + hashLength)
   })
   return concatBytes(...path.reverse())
 }
 
 /** Length in bytes of the hashes of sixteen children. */
-export const CHILDREN_LENGTH = RADIX * HASH_LENGTH
+export const childrenLength = radix * hashLength

@@ -1,4 +1,4 @@
-import { allocate, HASH_LENGTH } from '../hash/memory.js'
+import { allocate, hashLength } from '../hash/memory.js'
 
 /**
  * A key with its value. `path` and `valueHash` are 32 bytes each; the position of the leaf is not part of it.
@@ -38,7 +38,7 @@ export interface Branch {
 export type Node = Leaf | Branch
 
 /** The maximum number of children of a branch: one for each nibble. */
-export const RADIX = 16
+export const radix = 16
 
 export function createBranch(path: Uint8Array, fork: number): Branch {
   return {
@@ -46,9 +46,9 @@ export function createBranch(path: Uint8Array, fork: number): Branch {
     path,
     fork,
     mask: 0,
-    ids: new Array<number>(RADIX).fill(0),
-    hashes: allocate(RADIX * HASH_LENGTH),
-    changed: new Array<Node | undefined>(RADIX).fill(undefined),
+    ids: new Array<number>(radix).fill(0),
+    hashes: allocate(radix * hashLength),
+    changed: new Array<Node | undefined>(radix).fill(undefined),
   }
 }
 
@@ -56,7 +56,7 @@ export function createBranch(path: Uint8Array, fork: number): Branch {
 export function setChild(branch: Branch, nibble: number, child: Node | undefined): void {
   branch.changed[nibble] = child
   branch.ids[nibble] = 0
-  branch.hashes.fill(0, nibble * HASH_LENGTH, (nibble + 1) * HASH_LENGTH)
+  branch.hashes.fill(0, nibble * hashLength, (nibble + 1) * hashLength)
   if (child === undefined) branch.mask &= ~(1 << nibble)
   else branch.mask |= 1 << nibble
 }

@@ -12,10 +12,10 @@ import { proofMalformed } from '../errors.js'
 import type { Proof, ProofStep } from './proof.js'
 
 /** CBOR tags of the constructors 0, 1 and 2 of Plutus data. */
-const BRANCH = 121
-const FORK = 122
-const LEAF = 123
-const NEIGHBOR = 121
+const branchTag = 121
+const forkTag = 122
+const leafTag = 123
+const neighborTag = 121
 
 /**
  * Encodes a proof as Plutus data, byte for byte as Aiken's off-chain library does: ready for a redeemer.
@@ -35,14 +35,14 @@ export function proofToCbor(proof: Proof): Uint8Array {
 function writeStep(writer: CborWriter, step: ProofStep): void {
   const { type, skip } = step
   if (type === 'branch') {
-    writer.tag(BRANCH).indefiniteArray().uint(skip).boundedBytes(step.neighbors)
+    writer.tag(branchTag).indefiniteArray().uint(skip).boundedBytes(step.neighbors)
   } else if (type === 'fork') {
     const { nibble, prefix, root } = step.neighbor
-    writer.tag(FORK).indefiniteArray().uint(skip)
-    writer.tag(NEIGHBOR).indefiniteArray().uint(nibble).boundedBytes(prefix).boundedBytes(root).break()
+    writer.tag(forkTag).indefiniteArray().uint(skip)
+    writer.tag(neighborTag).indefiniteArray().uint(nibble).boundedBytes(prefix).boundedBytes(root).break()
   } else {
     const { key, value } = step.neighbor
-    writer.tag(LEAF).indefiniteArray().uint(skip).boundedBytes(key).boundedBytes(value)
+    writer.tag(leafTag).indefiniteArray().uint(skip).boundedBytes(key).boundedBytes(value)
   }
   writer.break()
 }
@@ -67,19 +67,19 @@ export function proofFromCbor(cbor: Uint8Array): Proof {
 function readStep(reader: CborReader): ProofStep {
   const tag = reader.readTag()
   switch (tag) {
-    case BRANCH:
+    case branchTag:
       return readRecord(reader, 2, () => ({
         type: 'branch',
         skip: reader.readUint(),
         neighbors: readBytes(reader),
       }))
-    case FORK:
+    case forkTag:
       return readRecord(reader, 2, () => ({
         type: 'fork',
         skip: reader.readUint(),
         neighbor: readFork(reader),
       }))
-    case LEAF:
+    case leafTag:
       return readRecord(reader, 3, () => ({
         type: 'leaf',
         skip: reader.readUint(),
@@ -91,7 +91,7 @@ function readStep(reader: CborReader): ProofStep {
 }
 
 function readFork(reader: CborReader): { nibble: number; prefix: Uint8Array; root: Uint8Array } {
-  expectTag(reader, NEIGHBOR)
+  expectTag(reader, neighborTag)
   return readRecord(reader, 3, () => ({
     nibble: reader.readUint(),
     prefix: readBytes(reader),

@@ -9,15 +9,16 @@ import { proofFromCbor, proofToCbor } from './plutus-data.js'
 import type { Proof } from './proof.js'
 import { rootExcluding, rootIncluding, verifyExclusion, verifyInclusion } from './verify.js'
 
-const VALUE = bytes('cafe')
+const anyValue = bytes('cafe')
 
 function trieOf(keys: readonly string[]): Trie {
   const trie = createTrie({ store: createMemoryStore() })
-  trie.update(keys.map((key) => ({ type: 'insert', key: bytes(key), value: VALUE })))
+  trie.update(keys.map((key) => ({ type: 'insert', key: bytes(key), value: anyValue })))
   return trie
 }
 
-const rootOf = (keys: readonly string[]): string => naiveRoot(new Map(keys.map((key) => [key, hex(VALUE)])))
+const rootOf = (keys: readonly string[]): string =>
+  naiveRoot(new Map(keys.map((key) => [key, hex(anyValue)])))
 
 const proofOf = (trie: Trie, key: string): Proof =>
   trie.has(bytes(key)) ? trie.prove(bytes(key)) : trie.proveAbsence(bytes(key))
@@ -29,9 +30,9 @@ describe('any proof', () => {
         const trie = trieOf(keys)
         const proof = proofOf(trie, key)
         const others = keys.filter((other) => other !== key)
-        expect(hex(rootIncluding(bytes(key), VALUE, proof))).toBe(rootOf([...others, key]))
+        expect(hex(rootIncluding(bytes(key), anyValue, proof))).toBe(rootOf([...others, key]))
         expect(hex(rootExcluding(bytes(key), proof))).toBe(rootOf(others))
-        expect(verifyInclusion(trie.root, bytes(key), VALUE, proof)).toBe(keys.includes(key))
+        expect(verifyInclusion(trie.root, bytes(key), anyValue, proof)).toBe(keys.includes(key))
         expect(verifyExclusion(trie.root, bytes(key), proof)).toBe(!keys.includes(key))
       }),
       { numRuns: 200 },
@@ -52,8 +53,8 @@ describe('any proof', () => {
     const trie = trieOf(crowdedKeys)
     const [key = '', other = ''] = crowdedKeys
     const proof = trie.prove(bytes(key))
-    expect(verifyInclusion(new Uint8Array(32), bytes(key), VALUE, proof)).toBe(false)
-    expect(verifyInclusion(trie.root, bytes(other), VALUE, proof)).toBe(false)
+    expect(verifyInclusion(new Uint8Array(32), bytes(key), anyValue, proof)).toBe(false)
+    expect(verifyInclusion(trie.root, bytes(other), anyValue, proof)).toBe(false)
     expect(verifyInclusion(trie.root, bytes(key), bytes('beef'), proof)).toBe(false)
     expect(verifyExclusion(trie.root, bytes(key), proof)).toBe(false)
   })
@@ -77,7 +78,7 @@ describe('any proof', () => {
             return
           }
           const verified = keys.includes(key)
-            ? verifyInclusion(trie.root, bytes(key), VALUE, proof)
+            ? verifyInclusion(trie.root, bytes(key), anyValue, proof)
             : verifyExclusion(trie.root, bytes(key), proof)
           expect(verified).toBe(false)
         },
@@ -177,9 +178,9 @@ describe('verification refuses a proof', () => {
     ['with a short root in a fork', fork({ root: new Uint8Array(31) })],
   ] satisfies [string, Proof][])('%s', (_, proof) => {
     const malformed = expect.objectContaining({ code: 'TRIE_PROOF_MALFORMED' })
-    expect(() => rootIncluding(bytes(key), VALUE, proof)).toThrow(malformed)
+    expect(() => rootIncluding(bytes(key), anyValue, proof)).toThrow(malformed)
     expect(() => rootExcluding(bytes(key), proof)).toThrow(malformed)
-    expect(verifyInclusion(root, bytes(key), VALUE, proof)).toBe(false)
+    expect(verifyInclusion(root, bytes(key), anyValue, proof)).toBe(false)
     expect(verifyExclusion(root, bytes(key), proof)).toBe(false)
   })
 

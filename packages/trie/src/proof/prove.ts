@@ -1,6 +1,6 @@
 import type { NodeHasher } from '../node/hasher.js'
 import { type Branch, countChildren, firstChild, type Leaf, type Node } from '../node/node.js'
-import { divergence, extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
+import { divergence, extendPath, nibbleAt, pathLength } from '../path.js'
 import type { LoadNode } from '../update/edit.js'
 import type { ForkStep, LeafStep, ProofStep } from './proof.js'
 
@@ -13,7 +13,7 @@ export interface Walk {
 /** The leaf of a path; undefined if the map has no such key. */
 export function findLeaf(root: number, path: Uint8Array, load: LoadNode): Leaf | undefined {
   for (const { node, end } of descend(root, path, load)) {
-    if (node.kind === 'leaf' && end === PATH_LENGTH) return node
+    if (node.kind === 'leaf' && end === pathLength) return node
   }
   return undefined
 }
@@ -23,7 +23,7 @@ export function walk(root: number, path: Uint8Array, load: LoadNode, hasher: Nod
   const steps: ProofStep[] = []
   for (const { node, depth, end } of descend(root, path, load)) {
     if (node.kind === 'leaf') {
-      if (end === PATH_LENGTH) return { steps, leaf: node }
+      if (end === pathLength) return { steps, leaf: node }
       steps.push(leafStep(node, end - depth))
     } else if (end < node.fork) {
       steps.push(forkStep(node, end, end - depth, hasher))

@@ -1,10 +1,10 @@
 import { concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256 } from '#hash'
 import { isTrieError, proofMalformed } from '../errors.js'
-import { allocate, HASH_LENGTH } from '../hash/memory.js'
+import { allocate, hashLength } from '../hash/memory.js'
 import { createNodeHasher } from '../node/hasher.js'
-import { RADIX } from '../node/node.js'
-import { divergence, extendPath, nibbleAt, PATH_LENGTH } from '../path.js'
+import { radix } from '../node/node.js'
+import { divergence, extendPath, nibbleAt, pathLength } from '../path.js'
 import type { ForkStep, LeafStep, Proof, ProofStep } from './proof.js'
 
 /**
@@ -78,7 +78,7 @@ const hasher = createNodeHasher()
 
 function foldProof(path: Uint8Array, valueHash: Uint8Array | undefined, proof: Proof): Uint8Array {
   const steps = placeSteps(path, proof)
-  const hash = allocate(HASH_LENGTH)
+  const hash = allocate(hashLength)
   const last = steps.at(-1)
   if (valueHash !== undefined) {
     hasher.leaf(hash, path, last === undefined ? 0 : last.fork + 1, valueHash)
@@ -103,7 +103,7 @@ function placeSteps(path: Uint8Array, proof: Proof): PlacedStep[] {
   return proof.map((step) => {
     const { skip } = step
     const fork = depth + skip
-    if (!Number.isInteger(skip) || skip < 0 || fork >= PATH_LENGTH)
+    if (!Number.isInteger(skip) || skip < 0 || fork >= pathLength)
       throw proofMalformed('a skip exceeds the path')
     const placed = { step, depth, fork }
     checkStep(placed, path)
@@ -118,20 +118,20 @@ function placeSteps(path: Uint8Array, proof: Proof): PlacedStep[] {
  */
 function checkStep({ step, fork }: PlacedStep, path: Uint8Array): void {
   if (step.type === 'branch') {
-    if (step.neighbors.length !== LEVELS * HASH_LENGTH)
+    if (step.neighbors.length !== levelCount * hashLength)
       throw proofMalformed('a branch does not have four neighbors')
   } else if (step.type === 'leaf') {
     const { key, value } = step.neighbor
-    if (key.length !== HASH_LENGTH || value.length !== HASH_LENGTH)
+    if (key.length !== hashLength || value.length !== hashLength)
       throw proofMalformed('a leaf does not have two hashes')
     if (divergence(path, key, 0) !== fork) throw proofMalformed('a leaf is not beside the path')
   } else {
     const { nibble, prefix, root } = step.neighbor
-    const isNibble = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < RADIX
-    if (root.length !== HASH_LENGTH) throw proofMalformed('the root of a fork does not have 32 bytes')
+    const isNibble = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < radix
+    if (root.length !== hashLength) throw proofMalformed('the root of a fork does not have 32 bytes')
     if (![nibble, ...prefix].every(isNibble)) throw proofMalformed('a nibble is not from 0 to 15')
     if (nibble === nibbleAt(path, fork)) throw proofMalformed('a fork is not beside the path')
-    if (fork + 1 + prefix.length >= PATH_LENGTH) throw proofMalformed('a prefix exceeds the path')
+    if (fork + 1 + prefix.length >= pathLength) throw proofMalformed('a prefix exceeds the path')
   }
 }
 
@@ -153,13 +153,13 @@ function hashNeighbor(
 }
 
 /** Levels of the Merkle tree over the sixteen children of a branch. */
-const LEVELS = 4
+const levelCount = 4
 
 function merkleRootAbove(child: Uint8Array, nibble: number, neighbors: Uint8Array): Uint8Array {
   let hash = child
-  for (let level = 0; level < LEVELS; level += 1) {
-    const start = (LEVELS - 1 - level) * HASH_LENGTH
-    const sibling = neighbors.subarray(start, start + HASH_LENGTH)
+  for (let level = 0; level < levelCount; level += 1) {
+    const start = (levelCount - 1 - level) * hashLength
+    const sibling = neighbors.subarray(start, start + hashLength)
     const isRight = ((nibble >> level) & 1) === 1
     hash = blake2b256(isRight ? concatBytes(sibling, hash) : concatBytes(hash, sibling))
   }
@@ -174,8 +174,8 @@ function merkleRootOfTwo(
   fork: number,
 ): Uint8Array {
   const neighbor = step.type === 'leaf' ? nibbleAt(step.neighbor.key, fork) : step.neighbor.nibble
-  const hashes = allocate(RADIX * HASH_LENGTH)
-  const slot = (index: number): Uint8Array => hashes.subarray(index * HASH_LENGTH, (index + 1) * HASH_LENGTH)
+  const hashes = allocate(radix * hashLength)
+  const slot = (index: number): Uint8Array => hashes.subarray(index * hashLength, (index + 1) * hashLength)
   slot(nibble).set(child)
   hashNeighbor(slot(neighbor), step, path, fork, fork + 1)
   return hasher.merkleRoot(hashes, (1 << nibble) | (1 << neighbor))

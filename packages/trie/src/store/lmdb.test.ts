@@ -46,7 +46,7 @@ test('reads the bytes of one node and no others', async () => {
     id = write(Uint8Array.of(1, 2, 3))
     return { root: new Uint8Array(32), node: id, size: 1 }
   })
-  // lmdb shares one larger buffer among reads; it overrides `length`, which newer engines ignore, not `byteLength`.
+  // lmdb shares one larger buffer among reads. It overrides `length`, which newer engines ignore.
   expect(store.read(id).byteLength).toBe(3)
   expect([...store.read(id)]).toStrictEqual([1, 2, 3])
 })

@@ -21,12 +21,12 @@ export interface LmdbStoreOptions {
  * The number of forgotten versions whose nodes are freed together. With more of them, more of the nodes are
  * on the same page, and fewer pages are written; until then they take space.
  */
-const FREED_TOGETHER = 64
+const freedTogether = 64
 
 /** The version of the layout of rows and nodes. */
-const FORMAT = 1
+const formatVersion = 1
 
-const GENESIS: StoredVersion = { sequence: 0, root: emptyRoot(), node: 0, size: 0, firstNode: 1, nextNode: 1 }
+const genesis: StoredVersion = { sequence: 0, root: emptyRoot(), node: 0, size: 0, firstNode: 1, nextNode: 1 }
 
 /**
  * Opens a store that keeps a trie in an LMDB folder. Each update is one transaction, on disk when the call
@@ -55,18 +55,18 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
 
   let revision = 0
   let versions: readonly StoredVersion[] = []
-  let head = GENESIS
+  let head = genesis
   /** Nodes that are being freed, and the versions that superseded them. */
   let freeing: { readonly nodes: ObsoleteIds; readonly sequences: readonly number[] } | undefined
 
   function load(): void {
     const format = meta.get('format')
     if (format === undefined) {
-      meta.putSync('format', FORMAT)
+      meta.putSync('format', formatVersion)
       meta.putSync('revision', 0)
-      putVersion(GENESIS)
-    } else if (format !== FORMAT) {
-      throw storeCorrupt(`its format is ${format}, not ${FORMAT}`)
+      putVersion(genesis)
+    } else if (format !== formatVersion) {
+      throw storeCorrupt(`its format is ${format}, not ${formatVersion}`)
     }
     revision = meta.get('revision') ?? 0
     adopt(Array.from(rows.getRange(), ({ key, value }) => decodeVersion(key, value)))
@@ -83,7 +83,7 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
   function transact(change: (revision: number) => readonly StoredVersion[]): void {
     const next = revision + 1
     const kept = root.transactionSync(() => {
-      // The newest version and the next free id in memory are right only if nobody else has written.
+      // The newest version and the next free id in memory are right only if no other process has written.
       if (meta.get('revision') !== revision) {
         throw new TrieError('TRIE_STORE_CONFLICT', 'Another writer has changed the trie since it was opened')
       }
@@ -129,8 +129,8 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
    */
   function startFreeing(): typeof freeing {
     const oldest = versions[0]?.sequence ?? 0
-    const due = [...obsolete.getRange({ end: oldest + 1, limit: FREED_TOGETHER })]
-    if (due.length < FREED_TOGETHER) return undefined
+    const due = [...obsolete.getRange({ end: oldest + 1, limit: freedTogether })]
+    if (due.length < freedTogether) return undefined
     return {
       nodes: obsoleteIds(due.map(({ value }) => Buffer.from(value))),
       sequences: due.map(({ key }) => key),

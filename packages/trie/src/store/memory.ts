@@ -16,7 +16,7 @@ interface KeptVersion {
   superseded: Float64Array
 }
 
-const NONE = new Float64Array()
+const noIds = new Float64Array()
 
 /**
  * Creates a store that keeps a trie in memory. Nodes are packed into a few large buffers, without an object
@@ -29,7 +29,7 @@ export function createMemoryStore(): MemoryStore {
   let slab = createSlab()
   let sequence = 0
   let head: Version = { sequence, root: emptyRoot(), node: 0, size: 0 }
-  let kept: KeptVersion[] = [{ version: head, created: NONE, superseded: NONE }]
+  let kept: KeptVersion[] = [{ version: head, created: noIds, superseded: noIds }]
 
   function free(ids: Iterable<number>): void {
     for (const id of ids) slab.remove(id)
@@ -41,8 +41,8 @@ export function createMemoryStore(): MemoryStore {
       const oldest = kept[0]
       if (oldest === undefined) return
       free(oldest.superseded)
-      oldest.superseded = NONE
-      oldest.created = NONE
+      oldest.superseded = noIds
+      oldest.created = noIds
     }
   }
 
@@ -91,7 +91,7 @@ export function createMemoryStore(): MemoryStore {
       slab = replacement
       sequence += 1
       head = { ...outcome, sequence }
-      kept = [{ version: head, created: NONE, superseded: NONE }]
+      kept = [{ version: head, created: noIds, superseded: noIds }]
     },
 
     undo(sequence) {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createSlab } from './slab.js'
 
-const MEGABYTE = 2 ** 20
+const megabyte = 2 ** 20
 
 test('keeps every byte string until it is removed', () => {
   const anyStep = fc.oneof(
@@ -34,7 +34,7 @@ test('keeps every byte string until it is removed', () => {
 test('keeps more than a chunk of byte strings', () => {
   const slab = createSlab()
   const ids = Array.from({ length: 5000 }, (_, i) => slab.add(Buffer.alloc(674, i)))
-  expect(slab.capacity).toBe(4 * MEGABYTE)
+  expect(slab.capacity).toBe(4 * megabyte)
   for (const [i, id] of ids.entries()) expect(Buffer.alloc(674, i).equals(slab.get(id))).toBe(true)
 })
 
@@ -44,7 +44,7 @@ test('reuses freed space', () => {
     const ids = Array.from({ length: 1000 }, (_, i) => slab.add(Buffer.alloc(i % 674)))
     for (const id of ids) slab.remove(id)
   }
-  expect(slab.capacity).toBe(MEGABYTE)
+  expect(slab.capacity).toBe(megabyte)
 })
 
 test('refuses an id that it never returned', () => {

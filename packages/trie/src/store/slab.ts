@@ -12,10 +12,10 @@ export interface Slab {
   readonly capacity: number
 }
 
-const UNIT = 4
-const CHUNK_UNITS = 2 ** 18
+const unitLength = 4
+const chunkUnits = 2 ** 18
 /** Each byte string is preceded by its length. */
-const HEADER = 2
+const headerLength = 2
 
 /**
  * An id is an offset, counted in units of four bytes. Chunks of a megabyte are filled from the start; freed
@@ -28,22 +28,22 @@ export function createSlab(): Slab {
   let next = 1
 
   function chunkOf(id: number): Uint8Array {
-    const chunk = chunks[Math.floor(id / CHUNK_UNITS)]
+    const chunk = chunks[Math.floor(id / chunkUnits)]
     if (chunk === undefined) throw new RangeError(`The slab has nothing at ${id}`)
     return chunk
   }
 
   function unitsFor(length: number): number {
-    return Math.ceil((HEADER + length) / UNIT)
+    return Math.ceil((headerLength + length) / unitLength)
   }
 
   function take(units: number): number {
     const reused = vacant.get(units)?.pop()
     if (reused !== undefined) return reused
-    if ((next % CHUNK_UNITS) + units > CHUNK_UNITS) next = Math.ceil(next / CHUNK_UNITS) * CHUNK_UNITS
+    if ((next % chunkUnits) + units > chunkUnits) next = Math.ceil(next / chunkUnits) * chunkUnits
     const id = next
     next += units
-    if (Math.floor(id / CHUNK_UNITS) === chunks.length) chunks.push(new Uint8Array(CHUNK_UNITS * UNIT))
+    if (Math.floor(id / chunkUnits) === chunks.length) chunks.push(new Uint8Array(chunkUnits * unitLength))
     return id
   }
 
@@ -51,27 +51,27 @@ export function createSlab(): Slab {
     add(bytes) {
       const id = take(unitsFor(bytes.length))
       const chunk = chunkOf(id)
-      const offset = (id % CHUNK_UNITS) * UNIT
+      const offset = (id % chunkUnits) * unitLength
       writeUint16(chunk, offset, bytes.length)
-      chunk.set(bytes, offset + HEADER)
+      chunk.set(bytes, offset + headerLength)
       return id
     },
 
     get(id) {
       const chunk = chunkOf(id)
-      const offset = (id % CHUNK_UNITS) * UNIT
-      return chunk.subarray(offset + HEADER, offset + HEADER + readUint16(chunk, offset))
+      const offset = (id % chunkUnits) * unitLength
+      return chunk.subarray(offset + headerLength, offset + headerLength + readUint16(chunk, offset))
     },
 
     remove(id) {
-      const units = unitsFor(readUint16(chunkOf(id), (id % CHUNK_UNITS) * UNIT))
+      const units = unitsFor(readUint16(chunkOf(id), (id % chunkUnits) * unitLength))
       const places = vacant.get(units)
       if (places === undefined) vacant.set(units, [id])
       else places.push(id)
     },
 
     get capacity() {
-      return chunks.length * CHUNK_UNITS * UNIT
+      return chunks.length * chunkUnits * unitLength
     },
   }
 }

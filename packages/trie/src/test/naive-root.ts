@@ -12,11 +12,11 @@ export function naiveRoot(entries: Entries): string {
   return hashOf(Array.from(entries, ([key, value]) => ({ path: hash(key), value: hash(value) })))
 }
 
-const NULL = '00'.repeat(32)
+const nullHashHex = '00'.repeat(32)
 
 function hashOf(entries: { path: string; value: string }[]): string {
   const [first, ...others] = entries
-  if (first === undefined) return NULL
+  if (first === undefined) return nullHashHex
   if (others.length === 0) {
     const { path, value } = first
     return hash(path.length % 2 === 0 ? `ff${path}${value}` : `000${path[0]}${path.slice(1)}${value}`)

@@ -1,10 +1,10 @@
 import { blake2b256AnyInto, hashMemory } from '#hash'
 import { TrieError } from '../errors.js'
-import { allocate, HASH_LENGTH, readUint16 } from '../hash/memory.js'
+import { allocate, hashLength, readUint16 } from '../hash/memory.js'
 import { hashBranch, hashLeaf, leafInput } from '../node/hasher.js'
-import { CHILDREN_LENGTH } from '../node/merkle.js'
+import { childrenLength } from '../node/merkle.js'
 import { createBranch, type Node, setChild } from '../node/node.js'
-import { nibbleAt, PATH_LENGTH } from '../path.js'
+import { nibbleAt, pathLength } from '../path.js'
 import type { WriteNode } from '../store/store.js'
 import type { NodeSealer } from './seal.js'
 import { sortedIndexes } from './sort.js'
@@ -26,7 +26,7 @@ export interface TrieBuilder {
   build(write: WriteNode): Node | undefined
 }
 
-const RECORD_LENGTH = 2 * HASH_LENGTH
+const recordLength = 2 * hashLength
 
 /** The paths and the hashes of the values of entries, one after another. */
 interface Records {
@@ -51,23 +51,23 @@ interface Records {
 }
 
 /** Keys and values up to this length are hashed in the memory for hashing. */
-const SCRATCH_LENGTH = 1024
-const scratch = hashMemory.reserve(SCRATCH_LENGTH)
-const digest = hashMemory.reserve(HASH_LENGTH)
-const digestBytes = hashMemory.bytes.subarray(digest, digest + HASH_LENGTH)
+const scratchLength = 1024
+const scratch = hashMemory.reserve(scratchLength)
+const digest = hashMemory.reserve(hashLength)
+const digestBytes = hashMemory.bytes.subarray(digest, digest + hashLength)
 
 function createRecords(): Records {
-  let records = new Uint8Array(1024 * RECORD_LENGTH)
+  let records = new Uint8Array(1024 * recordLength)
   let size = 0
 
   const half = (entry: number, which: 0 | 1): Uint8Array => {
-    const start = entry * RECORD_LENGTH + which * HASH_LENGTH
-    return records.subarray(start, start + HASH_LENGTH)
+    const start = entry * recordLength + which * hashLength
+    return records.subarray(start, start + hashLength)
   }
 
   function putHash(start: number, input: Uint8Array): void {
-    if (input.length > SCRATCH_LENGTH) {
-      blake2b256AnyInto(records.subarray(start, start + HASH_LENGTH), input)
+    if (input.length > scratchLength) {
+      blake2b256AnyInto(records.subarray(start, start + hashLength), input)
       return
     }
     hashMemory.bytes.set(input, scratch)
@@ -81,7 +81,7 @@ function createRecords(): Records {
     },
 
     add([key, value, path]) {
-      const start = size * RECORD_LENGTH
+      const start = size * recordLength
       if (start === records.length) {
         const grown = new Uint8Array(records.length * 2)
         grown.set(records)
@@ -89,7 +89,7 @@ function createRecords(): Records {
       }
       if (path === undefined) putHash(start, key)
       else records.set(path, start)
-      putHash(start + HASH_LENGTH, value)
+      putHash(start + hashLength, value)
       size += 1
     },
 
@@ -97,16 +97,16 @@ function createRecords(): Records {
 
     putLeaf(entry) {
       const { bytes } = hashMemory
-      const start = entry * RECORD_LENGTH
-      for (let i = 0; i < RECORD_LENGTH; i += 1) bytes[leafInput + i] = records[start + i] as number
+      const start = entry * recordLength
+      for (let i = 0; i < recordLength; i += 1) bytes[leafInput + i] = records[start + i] as number
     },
 
-    nibble: (entry, index) => nibbleAt(records, entry * RECORD_LENGTH * 2 + index),
+    nibble: (entry, index) => nibbleAt(records, entry * recordLength * 2 + index),
 
     fork(first, last, depth) {
-      const [a, b] = [first * RECORD_LENGTH, last * RECORD_LENGTH]
+      const [a, b] = [first * recordLength, last * recordLength]
       // What is before `depth` is equal.
-      for (let i = depth >> 1; i < HASH_LENGTH; i += 1) {
+      for (let i = depth >> 1; i < hashLength; i += 1) {
         const difference = (records[a + i] as number) ^ (records[b + i] as number)
         if (difference !== 0) return 2 * i + (difference < 0x10 ? 1 : 0)
       }
@@ -116,10 +116,10 @@ function createRecords(): Records {
     sorted() {
       return sortedIndexes(
         size,
-        (entry) => readUint16(records, entry * RECORD_LENGTH),
+        (entry) => readUint16(records, entry * recordLength),
         (first, second) => {
-          const [a, b] = [first * RECORD_LENGTH, second * RECORD_LENGTH]
-          for (let i = 0; i < HASH_LENGTH; i += 1) {
+          const [a, b] = [first * recordLength, second * recordLength]
+          for (let i = 0; i < hashLength; i += 1) {
             const difference = (records[a + i] as number) - (records[b + i] as number)
             if (difference !== 0) return difference
           }
@@ -129,7 +129,7 @@ function createRecords(): Records {
     },
 
     hashBranch(output, entry, depth, fork, hashes, mask) {
-      hashBranch(output, records, entry * RECORD_LENGTH * 2 + depth, fork - depth, hashes, mask)
+      hashBranch(output, records, entry * recordLength * 2 + depth, fork - depth, hashes, mask)
     },
   }
 }
@@ -187,7 +187,7 @@ export interface RootBuilder {
 }
 
 /** Where the hashes of the children of branches are while they are computed: a place for each height. */
-const heights = hashMemory.reserve(PATH_LENGTH * CHILDREN_LENGTH)
+const heights = hashMemory.reserve(pathLength * childrenLength)
 
 export function createRootBuilder(): RootBuilder {
   const { bytes } = hashMemory
@@ -217,13 +217,13 @@ export function createRootBuilder(): RootBuilder {
       return
     }
     const fork = records.fork(first, order[end - 1] as number, depth)
-    const children = heights + height * CHILDREN_LENGTH
-    bytes.fill(0, children, children + CHILDREN_LENGTH)
+    const children = heights + height * childrenLength
+    bytes.fill(0, children, children + childrenLength)
     let mask = 0
     for (let start = from; start < end; ) {
       const to = endOfChild(order, start, end, fork)
       const nibble = records.nibble(order[start] as number, fork)
-      hash(children + nibble * HASH_LENGTH, order, start, to, fork + 1, height + 1)
+      hash(children + nibble * hashLength, order, start, to, fork + 1, height + 1)
       mask |= 1 << nibble
       start = to
     }
@@ -236,7 +236,7 @@ export function createRootBuilder(): RootBuilder {
     async root(pause) {
       const order = records.sorted()
       const end = order.length
-      const root = allocate(HASH_LENGTH)
+      const root = allocate(hashLength)
       if (end === 0) return root
       if (end === 1) {
         hash(digest, order, 0, 1, 0, 0)
@@ -246,14 +246,14 @@ export function createRootBuilder(): RootBuilder {
       const first = order[0] as number
       const fork = records.fork(first, order[end - 1] as number, 0)
       // Others may use the memory for hashing during a pause.
-      const hashes = new Uint8Array(CHILDREN_LENGTH)
+      const hashes = new Uint8Array(childrenLength)
       let mask = 0
       for (let start = 0; start < end; ) {
         await pause?.()
         const to = endOfChild(order, start, end, fork)
         const nibble = records.nibble(order[start] as number, fork)
         hash(digest, order, start, to, fork + 1, 1)
-        hashes.set(digestBytes, nibble * HASH_LENGTH)
+        hashes.set(digestBytes, nibble * hashLength)
         mask |= 1 << nibble
         start = to
       }

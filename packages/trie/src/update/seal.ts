@@ -1,7 +1,7 @@
-import { HASH_LENGTH } from '../hash/memory.js'
+import { hashLength } from '../hash/memory.js'
 import { createNodeEncoder } from '../node/codec.js'
 import type { NodeHasher } from '../node/hasher.js'
-import { type Branch, type Node, RADIX } from '../node/node.js'
+import { type Branch, type Node, radix } from '../node/node.js'
 import type { WriteNode } from '../store/store.js'
 
 /** Hashes and writes nodes, each after its descendants. */
@@ -33,10 +33,10 @@ export function createNodeSealer(hasher: NodeHasher): NodeSealer {
   }
 
   function sealChildren(branch: Branch, write: WriteNode): void {
-    for (let nibble = 0; nibble < RADIX; nibble += 1) {
+    for (let nibble = 0; nibble < radix; nibble += 1) {
       const child = branch.changed[nibble]
       if (child === undefined) continue
-      branch.ids[nibble] = seal(child, branch.fork + 1, branch.hashes, write, nibble * HASH_LENGTH)
+      branch.ids[nibble] = seal(child, branch.fork + 1, branch.hashes, write, nibble * hashLength)
       branch.changed[nibble] = undefined
     }
   }

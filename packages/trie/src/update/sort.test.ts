@@ -13,7 +13,7 @@ const many = fc
     }),
   )
 
-test('sorts by the prefix, then as it is told to, and leaves what is equal in its order', () => {
+test('sorts by the prefix, then by the comparison, and keeps equal entries in order', () => {
   const property = fc.property(fc.oneof(few, many), (items) => {
     const numbers = items.map((_, index) => index)
     const expected = numbers.toSorted((a, b) => items[a]![0] - items[b]![0] || items[a]![1] - items[b]![1])

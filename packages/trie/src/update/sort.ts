@@ -1,11 +1,11 @@
-/** Up to so many, a run is sorted by insertion. */
-const SHORT = 16
-/** From so many on, buckets pay. */
-const MANY = 4096
+/** The longest run that is sorted by insertion. */
+const shortLength = 16
+/** The fewest entries for which buckets are faster. */
+const manyEntries = 4096
 
 /**
- * The numbers from 0 to `size - 1`, sorted by what they stand for: first by a number of 16 bits, then as
- * `compare` says; those that are equal stay in order. Paths are hashes, so that the first nearly sorts them.
+ * The numbers from 0 to `size - 1`, sorted by the entries that they number: first by a prefix of 16 bits, then
+ * by `compare`; equal entries stay in order. Paths are hashes, so the prefix nearly sorts them.
  */
 export function sortedIndexes(
   size: number,
@@ -13,7 +13,7 @@ export function sortedIndexes(
   compare: (a: number, b: number) => number,
 ): Uint32Array {
   const sorted = new Uint32Array(size)
-  if (size < MANY) {
+  if (size < manyEntries) {
     for (let index = 0; index < size; index += 1) sorted[index] = index
     return sorted.sort((a, b) => prefixOf(a) - prefixOf(b) || compare(a, b))
   }
@@ -33,7 +33,7 @@ export function sortedIndexes(
   }
   for (let bucket = 0, start = 0; start < size; bucket += 1) {
     const end = ends[bucket] as number
-    if (end - start > SHORT) sorted.subarray(start, end).sort(compare)
+    if (end - start > shortLength) sorted.subarray(start, end).sort(compare)
     else sortShort(sorted, start, end, compare)
     start = end
   }
