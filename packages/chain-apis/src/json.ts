@@ -4,8 +4,8 @@ export class JsonBytes {
 }
 
 /**
- * Encodes JSON with bigints as numbers of any size, as Kupo and Ogmios write quantities; `JSON.stringify` rejects
- * bigints. Members that are `undefined` are omitted.
+ * Encodes JSON with bigints as numbers of any size, as Kupo and Ogmios write quantities; `JSON.stringify`
+ * rejects bigints. Members that are `undefined` are omitted.
  */
 export function encodeJson(value: unknown): string {
   return encodeJsonParts(value).join('')

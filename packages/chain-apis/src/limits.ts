@@ -1,6 +1,4 @@
-/**
- * The most bytes of an Ogmios request and of an evaluation: above any transaction with the outputs that it needs.
- */
+/** The most bytes of an Ogmios request and of an evaluation: a transaction with the outputs that it needs. */
 export const maxRequestLength = 256 * 1024
 
 /** The most levels of arrays and objects in an Ogmios request. Answers repeat its `id`. */

@@ -29,8 +29,8 @@ export function metadataJson(
 }
 
 /**
- * Converts a metadatum to JSON, at most 16 times as long as the CBOR. Bytes become `0x` and their hex. Keys of
- * maps become text; a key that is a list or a map becomes `0x` and the hex of its CBOR.
+ * Converts a metadatum to JSON, at most 16 times as long as the CBOR. Bytes become `0x` and their hex. Keys
+ * of maps become text; a key that is a list or a map becomes `0x` and the hex of its CBOR.
  *
  * @param cbor a valid metadatum, as decoded by the ledger
  */

@@ -31,7 +31,8 @@ export async function kupoApi(
       .code(404)
       .send(
         hint(
-          'Endpoint not found. Make sure to double-check the documentation at: https://cardanosolutions.github.io/kupo!',
+          'Endpoint not found. Make sure to double-check the documentation at: ' +
+            'https://cardanosolutions.github.io/kupo!',
         ),
       ),
   )

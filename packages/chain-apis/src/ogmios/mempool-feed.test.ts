@@ -79,7 +79,7 @@ it('reads at most once per 250 ms and loses no change', async () => {
   monitor.close()
 })
 
-it('reads again after nobody listened', async () => {
+it('reads again when the first listener returns', async () => {
   const { chain, accept } = growingChain()
   const feed = createMempoolFeed(chain)
   feed.subscribe(() => {})()

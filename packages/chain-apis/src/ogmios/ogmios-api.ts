@@ -178,7 +178,7 @@ function parse(message: string): RpcRequest | RpcError {
 }
 
 /**
- * Sends a message in one or more fragments. Resolves when the client's connection has taken it, so that a client that
+ * Sends a message in one or more fragments. Resolves when the connection has taken it, so that a client that
  * does not read gets no further responses.
  */
 async function send(socket: WebSocket, ...fragments: readonly (string | Buffer)[]): Promise<void> {

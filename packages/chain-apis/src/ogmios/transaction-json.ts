@@ -3,7 +3,6 @@ import type { Transaction } from '@ratatosk/ledger'
 import { metadataLabels } from '../metadata.js'
 import { addressText } from '../view/address-text.js'
 import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, scriptJson } from './output-json.js'
-import { intervalJson } from './submit-failure.js'
 
 export function transactionJson(transaction: Transaction) {
   const { body, witnesses, auxiliaryData, isValid } = transaction
@@ -61,6 +60,14 @@ export function transactionJson(transaction: Transaction) {
       })),
     ),
     cbor: toHex(transaction.bytes),
+  }
+}
+
+export function intervalJson({ body }: Transaction) {
+  const { invalidBefore, invalidHereafter } = body.validityInterval
+  return {
+    ...(invalidBefore !== undefined && { invalidBefore }),
+    ...(invalidHereafter !== undefined && { invalidAfter: invalidHereafter }),
   }
 }
 

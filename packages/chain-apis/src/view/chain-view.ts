@@ -115,7 +115,7 @@ export interface ListPart {
   readonly order?: 'oldest-first' | 'newest-first'
 }
 
-/** What became of an asset. */
+/** The supply of an asset, and the transactions that minted it. */
 export interface MintedAsset {
   /** How much is left: 0 once burnt. */
   readonly quantity: bigint
@@ -134,7 +134,7 @@ export interface AddressTransaction {
 }
 
 /**
- * What became of a submitted transaction. A rejection is a result, not an error.
+ * The outcome of a submission. A rejection is a result, not an error.
  *
  * - `accepted`: the transaction is in the mempool.
  * - `malformed`: the bytes do not decode as a Conway transaction; `message` says where decoding stopped.
