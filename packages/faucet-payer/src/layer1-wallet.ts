@@ -100,6 +100,6 @@ export function createLayer1FaucetWallet({ layer1, keys }: Layer1FaucetWalletOpt
  */
 function failureOf(error: unknown): Exclude<Sending['kind'], 'settled' | 'accepted'> {
   if (!isLayer1Error(error)) return 'unknown'
-  if (error.kind === 'rejected') return 'rejected'
+  if (error.code === 'LAYER1_REJECTED') return 'rejected'
   return error.mayHaveEffect ? 'unknown' : 'unsent'
 }

@@ -1,4 +1,4 @@
-export { type FailureKind, failureCause, isLayer1Error, Layer1Error, type Layer1ErrorCode } from './errors.js'
+export { failureCause, isLayer1Error, Layer1Error, type Layer1ErrorCode } from './errors.js'
 export {
   type BlockfrostOptions,
   createBlockfrostLayer1,

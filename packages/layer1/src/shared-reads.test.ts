@@ -77,10 +77,10 @@ describe('shared reads', () => {
 
   it('shares a failure for a second', async () => {
     const layer1 = provider()
-    layer1.tip.mockRejectedValueOnce(new Layer1Error('unreachable', 'away'))
+    layer1.tip.mockRejectedValueOnce(new Layer1Error('LAYER1_UNREACHABLE', 'away'))
     const reads = shareReads(layer1)
-    await expect(reads.tip()).rejects.toMatchObject({ kind: 'unreachable' })
-    await expect(reads.tip()).rejects.toMatchObject({ kind: 'unreachable' })
+    await expect(reads.tip()).rejects.toMatchObject({ code: 'LAYER1_UNREACHABLE' })
+    await expect(reads.tip()).rejects.toMatchObject({ code: 'LAYER1_UNREACHABLE' })
     expect(layer1.tip).toHaveBeenCalledTimes(1)
     await vi.advanceTimersByTimeAsync(1001)
     expect(await reads.tip()).toEqual(tip)

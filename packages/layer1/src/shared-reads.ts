@@ -20,8 +20,8 @@ export interface SharedReadsOptions {
 }
 
 /** Milliseconds for which a failure is shared, so that a failing provider is not asked by every client. */
-const FAILURE_FOR_MS = 1000
-const MAX_ANSWERS = 100
+const failureForMs = 1000
+const maxAnswers = 100
 
 /**
  * Shares the answers of layer-1 reads among all callers, so that clients cannot spend the provider's quota:
@@ -37,7 +37,7 @@ export function shareReads(
   layer1: Layer1Reads,
   { freshForMs = 3000, callsPerSecond = 2 }: SharedReadsOptions = {},
 ): SharedReads {
-  const answers = new LRUCache<string, Promise<unknown>>({ max: MAX_ANSWERS, perf: Date })
+  const answers = new LRUCache<string, Promise<unknown>>({ max: maxAnswers, perf: Date })
   const throttle = pThrottle({ limit: callsPerSecond, interval: 1000, strict: true })
   const call = throttle((read: () => Promise<unknown>) => read())
 
@@ -51,7 +51,7 @@ export function shareReads(
       }
       asked.then(
         () => keepFor(freshForMs),
-        () => keepFor(FAILURE_FOR_MS),
+        () => keepFor(failureForMs),
       )
       answer = asked
     }

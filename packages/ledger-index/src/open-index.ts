@@ -15,7 +15,7 @@ import {
 import type { IndexOptions, LedgerIndex } from './types.js'
 
 /** The longest pause after failures, in milliseconds. */
-const longestPause = 10_000
+const maxPauseMs = 10_000
 /** Drops per step. */
 const dropsPerStep = 1_000
 
@@ -160,7 +160,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
           },
           async (error: unknown) => {
             onError(error)
-            pause = Math.min(2 * pause, longestPause)
+            pause = Math.min(2 * pause, maxPauseMs)
             if (isDivergence(error)) await empty().catch(onError)
           },
         )

@@ -6,9 +6,9 @@ export { transactionOfSubmission } from './submissions/submission-id.js'
 export {
   createSubmissionQueue,
   type QueuedSubmission,
-  SUBMISSIONS,
   type SubmissionQueue,
   type SubmissionQueueOptions,
+  submissionQueueName,
 } from './submissions/submission-queue.js'
 export {
   createSubmissionWorker,

@@ -1,4 +1,4 @@
-import { isLayer1Error } from '@ratatosk/layer1'
+import { failureCause, isLayer1Error } from '@ratatosk/layer1'
 import type { OperationResult, RefusalCode } from '@ratatosk/ports'
 import { isProtocolError } from '@ratatosk/protocol'
 import { isStoreError } from '@ratatosk/store'
@@ -49,7 +49,7 @@ export const foreignQueue = (finding: string): SequencerError =>
 export function resultOf(error: unknown): OperationResult | undefined {
   const refused = refusalOf(error)
   if (refused !== undefined) return { kind: 'refused', code: refused.code, message: refused.message }
-  if (isLayer1Error(error)) return { kind: 'layer1-failed', cause: error.kind, code: error.code }
+  if (isLayer1Error(error)) return { kind: 'layer1-failed', cause: failureCause(error), code: error.code }
   // The wallet applies the network's rules before it sends: layer 1 changed while the transaction was built.
   if (isWalletError(error) && error.code === 'WALLET_TRANSACTION_REFUSED')
     return { kind: 'layer1-failed', cause: 'rejected', code: 'LAYER1_REJECTED' }

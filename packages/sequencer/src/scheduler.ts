@@ -200,7 +200,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     if (message !== reported) {
       if (refusal !== undefined) log.warn({ code: refusal.code }, refusal.message)
       else if (isLayer1Error(error))
-        log.warn({ cause: error.kind, reason: error.reason }, `Layer 1 failed: ${message}`)
+        log.warn({ code: error.code, reason: error.reason }, `Layer 1 failed: ${message}`)
       else if (isStoreError(error) && error.retryable)
         log.warn({ code: error.code }, `The store failed: ${message}`)
       else log.error({ err: error }, 'The sequencer failed unexpectedly; it retries')

@@ -78,7 +78,7 @@ export class SharedDevnet {
       if (url !== undefined) return this.#remoteAt(url)
       if (this.#abort.signal.aborted || performance.now() > deadline) {
         throw new Layer1Error(
-          'unreachable',
+          'LAYER1_UNREACHABLE',
           'No process hosts the devnet. Start one with NODE_ROLE "all" or "sequencer" on this database.',
         )
       }

@@ -4,7 +4,7 @@ import { parseJson } from './json.js'
 import { endedBy, isTimeout, type Limits, retrying } from './retry.js'
 
 /** Maximum size of a provider's answer, in bytes. */
-const MAX_ANSWER = 32 * 1024 * 1024
+const maxAnswerBytes = 32 * 1024 * 1024
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
@@ -95,19 +95,19 @@ function failureOf(response: Response, provider: string): Layer1Error | undefine
   if (status === 429 || status === 402 || status === 418) {
     const retryAfterMs = retryAfter(response.headers.get('retry-after'))
     return new Layer1Error(
-      'rate limited',
+      'LAYER1_RATE_LIMITED',
       `${provider} limits the request rate`,
       retryAfterMs === undefined ? {} : { retryAfterMs },
     )
   }
-  if (status === 401) return new Layer1Error('unauthorized', `${provider} rejects the credential`)
+  if (status === 401) return new Layer1Error('LAYER1_UNAUTHORIZED', `${provider} rejects the credential`)
   if (status >= 500 || status === 425 || status === 408) {
-    return new Layer1Error('provider error', `${provider} answered ${status}`, {
+    return new Layer1Error('LAYER1_PROVIDER_ERROR', `${provider} answered ${status}`, {
       mayHaveEffect: status >= 500,
     })
   }
   if (status >= 300 && status < 400) {
-    return new Layer1Error('invalid answer', `${provider} redirects, which is not followed`)
+    return new Layer1Error('LAYER1_INVALID_ANSWER', `${provider} redirects, which is not followed`)
   }
   return undefined
 }
@@ -124,7 +124,7 @@ async function readBody(response: Response, provider: string): Promise<unknown> 
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > MAX_ANSWER) throw invalid(provider, 'it is too large')
+    if (size > maxAnswerBytes) throw invalid(provider, 'it is too large')
     chunks.push(chunk)
   }
   const text = Buffer.concat(chunks).toString('utf8')
@@ -139,7 +139,7 @@ async function readBody(response: Response, provider: string): Promise<unknown> 
 
 function invalid(provider: string, reason: string): Layer1Error {
   const message = `${provider} gave an invalid answer: ${reason}`
-  return new Layer1Error('invalid answer', message, { mayHaveEffect: true })
+  return new Layer1Error('LAYER1_INVALID_ANSWER', message, { mayHaveEffect: true })
 }
 
 /** Classifies a transport error; only the system's error code is passed on. */
@@ -154,13 +154,13 @@ function transportFailure(error: unknown, provider: string, signal: AbortSignal)
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return timedOut(provider)
   const noConnection = code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'UND_ERR_CONNECT_TIMEOUT'
   const detail = code === undefined ? '' : ` (${code})`
-  return new Layer1Error('unreachable', `${provider} cannot be reached${detail}`, {
+  return new Layer1Error('LAYER1_UNREACHABLE', `${provider} cannot be reached${detail}`, {
     mayHaveEffect: !noConnection,
   })
 }
 
 function timedOut(provider: string): Layer1Error {
-  return new Layer1Error('timeout', `${provider} did not answer in time`, { mayHaveEffect: true })
+  return new Layer1Error('LAYER1_TIMEOUT', `${provider} did not answer in time`, { mayHaveEffect: true })
 }
 
 function systemCode(error: unknown): string | undefined {

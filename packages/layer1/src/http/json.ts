@@ -26,7 +26,7 @@ export function reading<T>(provider: string, what: string, read: () => T): T {
     return read()
   } catch (error) {
     if (error instanceof Error && error.name === 'Layer1Error') throw error
-    throw new Layer1Error('invalid answer', `${provider} gave an invalid answer: ${what}`)
+    throw new Layer1Error('LAYER1_INVALID_ANSWER', `${provider} gave an invalid answer: ${what}`)
   }
 }
 

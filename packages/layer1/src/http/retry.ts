@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type FailureKind, isLayer1Error, Layer1Error } from '../errors.js'
+import { isLayer1Error, Layer1Error, type Layer1ErrorCode } from '../errors.js'
 import type { Layer1Limits } from '../types.js'
 
 export type Limits = Required<Omit<Layer1Limits, 'pollMs'>>
 
-/** The transient kinds of failure. */
-const passing: ReadonlySet<FailureKind> = new Set([
-  'timeout',
-  'rate limited',
-  'unreachable',
-  'provider error',
-  'invalid answer',
+/** Codes of transient failures. */
+const passing: ReadonlySet<Layer1ErrorCode> = new Set([
+  'LAYER1_TIMEOUT',
+  'LAYER1_RATE_LIMITED',
+  'LAYER1_UNREACHABLE',
+  'LAYER1_PROVIDER_ERROR',
+  'LAYER1_INVALID_ANSWER',
 ])
 
 export function isPassing(error: unknown): error is Layer1Error {
-  return isLayer1Error(error) && passing.has(error.kind)
+  return isLayer1Error(error) && passing.has(error.code)
 }
 
 /** Applies the defaults and validates the limits. */
@@ -76,7 +76,7 @@ export async function backOff(
 /** What a call rejects with after its signal aborted: the caller's reason, or `timeout`. */
 export function endedBy(signal: AbortSignal, provider: string): unknown {
   const reason: unknown = signal.reason
-  return isTimeout(reason) ? new Layer1Error('timeout', `${provider} did not answer in time`) : reason
+  return isTimeout(reason) ? new Layer1Error('LAYER1_TIMEOUT', `${provider} did not answer in time`) : reason
 }
 
 export function isTimeout(error: unknown): boolean {

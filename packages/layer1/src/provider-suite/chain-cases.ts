@@ -3,7 +3,7 @@ import { slotToTime } from '@ratatosk/ledger'
 import { failsWith } from './expect.js'
 import type { SuiteCase, WithHarness } from './harness.js'
 
-const UNKNOWN = '00'.repeat(32)
+const unknownId = '00'.repeat(32)
 
 /** Tip, time, parameters, unspent outputs. */
 export function chainCases(withHarness: WithHarness): readonly SuiteCase[] {
@@ -47,15 +47,15 @@ export function chainCases(withHarness: WithHarness): readonly SuiteCase[] {
       assert.deepEqual(await layer1.utxosByUnit('ab'.repeat(28)), [])
     }),
     scene('reports a transaction that was never submitted as unknown', async ({ layer1 }) => {
-      assert.deepEqual(await layer1.status(UNKNOWN), { kind: 'unknown' })
-      await failsWith('timeout', layer1.await(UNKNOWN, { timeoutMs: 50 }))
+      assert.deepEqual(await layer1.status(unknownId), { kind: 'unknown' })
+      await failsWith('LAYER1_TIMEOUT', layer1.await(unknownId, { timeoutMs: 50 }))
     }),
     scene('ends a call when its signal aborts', async ({ layer1, keys }) => {
       const reason = new Error('enough')
       const aborted = AbortSignal.abort(reason)
       await assert.rejects(layer1.utxosAt(keys.addressText, { signal: aborted }), reason)
       const controller = new AbortController()
-      const waiting = layer1.await(UNKNOWN, { signal: controller.signal })
+      const waiting = layer1.await(unknownId, { signal: controller.signal })
       controller.abort(reason)
       await assert.rejects(waiting, reason)
     }),

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { toHex } from '@ratatosk/cbor'
 import { outputReferenceKey, type TransactionOutput, type Utxo } from '@ratatosk/ledger'
-import { type FailureKind, isLayer1Error, type Layer1Error } from '../errors.js'
+import { isLayer1Error, type Layer1Error, type Layer1ErrorCode } from '../errors.js'
 
-/** Asserts that a call rejects with a kind of failure, and returns the error. */
-export async function failsWith(kind: FailureKind, work: Promise<unknown>): Promise<Layer1Error> {
+/** Asserts that a call rejects with a code, and returns the error. */
+export async function failsWith(code: Layer1ErrorCode, work: Promise<unknown>): Promise<Layer1Error> {
   const error: unknown = await work.then(
-    () => assert.fail(`succeeded instead of failing with "${kind}"`),
+    () => assert.fail(`succeeded instead of failing with "${code}"`),
     (reason: unknown) => reason,
   )
   if (!isLayer1Error(error)) throw error
-  assert.equal(error.kind, kind)
+  assert.equal(error.code, code)
   assert.doesNotMatch(JSON.stringify([error.message, error.reason]), /:\/\/|127\.0\.0\.1|localhost/)
   return error
 }

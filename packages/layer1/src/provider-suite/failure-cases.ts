@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { decodeBech32Address, encodeBech32Address } from '@ratatosk/ledger'
-import type { FailureKind } from '../errors.js'
+import type { Layer1ErrorCode } from '../errors.js'
 import type { Layer1 } from '../types.js'
 import { failsWith } from './expect.js'
 import type { ProviderHarness, SuiteCase, SuiteFault, SuiteOperation, WithHarness } from './harness.js'
 import { included, walletOf } from './transaction-cases.js'
 
-/** The kind of error that a caller gets for each fault. */
-const kinds: readonly (readonly [SuiteFault, FailureKind])[] = [
-  ['time-out', 'timeout'],
-  ['refusal', 'unreachable'],
-  ['rate-limit', 'rate limited'],
-  ['failure', 'provider error'],
-  ['garbage', 'invalid answer'],
+/** The code of the error for each fault. */
+const codes: readonly (readonly [SuiteFault, Layer1ErrorCode])[] = [
+  ['time-out', 'LAYER1_TIMEOUT'],
+  ['refusal', 'LAYER1_UNREACHABLE'],
+  ['rate-limit', 'LAYER1_RATE_LIMITED'],
+  ['failure', 'LAYER1_PROVIDER_ERROR'],
+  ['garbage', 'LAYER1_INVALID_ANSWER'],
 ]
 
 /** Failures, and the errors that report them. */
@@ -47,28 +47,31 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
         Buffer.from(stolen.transaction.witnesses.keyWitnesses[0]?.signature ?? []),
       )
       broken[signature] = (broken[signature] ?? 0) ^ 1
-      const error = await failsWith('rejected', layer1.submit(broken))
+      const error = await failsWith('LAYER1_REJECTED', layer1.submit(broken))
       assert.ok(error.reason)
       assert.equal(error.mayHaveEffect, false)
-      const late = await failsWith('rejected', layer1.submit(second.bytes))
+      const late = await failsWith('LAYER1_REJECTED', layer1.submit(second.bytes))
       assert.ok(late.reason)
-      const malformed = await failsWith('rejected', layer1.submit(Uint8Array.of(0x80)))
+      const malformed = await failsWith('LAYER1_REJECTED', layer1.submit(Uint8Array.of(0x80)))
       assert.ok(malformed.reason)
-      await failsWith('rejected', layer1.evaluate(Uint8Array.of(0x80)))
+      await failsWith('LAYER1_REJECTED', layer1.evaluate(Uint8Array.of(0x80)))
     }),
     scene('refuses an address of another network', async ({ layer1, keys }) => {
       const { bytes } = decodeBech32Address(keys.addressText)
       const foreign = Uint8Array.from(bytes)
       foreign[0] = (foreign[0] ?? 0) ^ 1
       const address = { ...keys.address, bytes: foreign, networkId: 1 - layer1.networkId }
-      await failsWith('wrong network', layer1.utxosAt(encodeBech32Address(address)))
+      await failsWith('LAYER1_WRONG_NETWORK', layer1.utxosAt(encodeBech32Address(address)))
     }),
     scene('reports that the block of a transaction was rolled back', async (harness) => {
       const { layer1, emptyKeys, rollBack } = harness
       const wallet = walletOf(harness)
       const outputs = [{ address: emptyKeys.addressText, lovelace: 2_000_000n }]
       const built = await included(harness, wallet, { outputs })
-      const deeper = failsWith('rolled back', layer1.await(built.id, { confirmations: 1, timeoutMs: 10_000 }))
+      const deeper = failsWith(
+        'LAYER1_ROLLED_BACK',
+        layer1.await(built.id, { confirmations: 1, timeoutMs: 10_000 }),
+      )
       // The wait has to see the transaction in its block first.
       for (let polls = 0; polls < 5; polls++) await layer1.status(built.id)
       await new Promise((resolve) => setTimeout(resolve, 300))
@@ -79,10 +82,10 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
       await harness.produceBlock()
       await layer1.await(built.id)
     }),
-    ...kinds.map(([fault, kind]) =>
+    ...codes.map(([fault, code]) =>
       faultScene(
         fault,
-        `retries a read after a ${fault}, and reports "${kind}" if it lasts`,
+        `retries a read after a ${fault}, and reports "${code}" if it lasts`,
         async (harness) => {
           const { layer1, inject, clearFaults } = harness
           await layer1.tip()
@@ -90,16 +93,16 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
             inject(fault, operation, 1)
             await read(layer1)
             inject(fault, operation, Number.POSITIVE_INFINITY)
-            await failsWith(kind, read(layer1))
+            await failsWith(code, read(layer1))
             clearFaults()
           }
         },
       ),
     ),
-    ...kinds.map(([fault, kind]) =>
+    ...codes.map(([fault, code]) =>
       faultScene(
         fault,
-        `retries a submission after a ${fault}, and reports "${kind}" if it lasts`,
+        `retries a submission after a ${fault}, and reports "${code}" if it lasts`,
         async (harness) => {
           const { layer1, emptyKeys, inject, clearFaults, produceBlock } = harness
           const wallet = walletOf(harness)
@@ -108,7 +111,7 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
           const first = await wallet.send({ outputs })
           inject(fault, 'submit', Number.POSITIVE_INFINITY)
           const second = await wallet.build({ outputs })
-          await failsWith(kind, wallet.submit(second))
+          await failsWith(code, wallet.submit(second))
           clearFaults()
           assert.ok(wallet.inFlight().includes(second.id), 'its inputs stay reserved')
           assert.equal(await wallet.submit(second), second.id)
@@ -128,7 +131,7 @@ export function failureCases(withHarness: WithHarness): readonly SuiteCase[] {
       const answer = await wallet.submit(built).catch((error: unknown) => error)
       // Either the transaction is found in the mempool, or the error says that it may be there.
       if (answer !== built.id) {
-        assert.equal((await failsWith('unreachable', Promise.reject(answer))).mayHaveEffect, true)
+        assert.equal((await failsWith('LAYER1_UNREACHABLE', Promise.reject(answer))).mayHaveEffect, true)
       }
       assert.ok(wallet.inFlight().includes(built.id), 'its inputs stay reserved')
       await produceBlock()

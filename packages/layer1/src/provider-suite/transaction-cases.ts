@@ -42,7 +42,7 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
         blockHash: tip.hash,
         confirmations: 0,
       })
-      await failsWith('timeout', layer1.await(built.id, { confirmations: 2, timeoutMs: 300 }))
+      await failsWith('LAYER1_TIMEOUT', layer1.await(built.id, { confirmations: 2, timeoutMs: 300 }))
       await produceBlock()
       await produceBlock()
       const { confirmations, blockHash } = await layer1.await(built.id, { confirmations: 2 })
@@ -197,7 +197,7 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
       // A provider without a mempool view cannot know that the transaction is pending, but reports that it
       // may be.
       if (again !== built.id) {
-        assert.equal((await failsWith('rejected', Promise.reject(again))).mayHaveEffect, true)
+        assert.equal((await failsWith('LAYER1_REJECTED', Promise.reject(again))).mayHaveEffect, true)
       }
       await produceBlock()
       await layer1.await(built.id)

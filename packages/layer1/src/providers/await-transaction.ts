@@ -34,7 +34,7 @@ export async function awaitTransaction(
         missed = 0
       } else if (seen && ++missed > 1) {
         // Twice, because one server behind a provider may lag by a block.
-        throw new Layer1Error('rolled back', 'The block of the transaction is no longer on the chain')
+        throw new Layer1Error('LAYER1_ROLLED_BACK', 'The block of the transaction is no longer on the chain')
       }
     } catch (error) {
       if (signal.aborted) throw ended(signal, provider, failure)
@@ -51,6 +51,6 @@ export async function awaitTransaction(
 
 function ended(signal: AbortSignal, provider: string, failure: Layer1Error | undefined): unknown {
   if (!isTimeout(signal.reason)) return signal.reason
-  const last = failure === undefined ? '' : `; the last poll failed: ${failure.kind}`
-  return new Layer1Error('timeout', `${provider} did not confirm the transaction in time${last}`)
+  const last = failure === undefined ? '' : `; the last poll failed: ${failure.code}`
+  return new Layer1Error('LAYER1_TIMEOUT', `${provider} did not confirm the transaction in time${last}`)
 }

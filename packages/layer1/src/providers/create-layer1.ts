@@ -8,7 +8,7 @@ import { awaitTransaction } from './await-transaction.js'
 import type { Provider } from './provider.js'
 import { submitTransaction } from './submit-transaction.js'
 
-const DEFAULT_AWAIT_TIMEOUT_MS = 180_000
+const defaultAwaitTimeoutMs = 180_000
 
 /**
  * Turns a provider into a {@link Layer1}: bounds the time of each call, checks the network once before
@@ -78,7 +78,7 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
     },
     async await(transactionId, options = {}) {
       assertTransactionId(transactionId)
-      const { confirmations = 0, timeoutMs = DEFAULT_AWAIT_TIMEOUT_MS, signal: given } = options
+      const { confirmations = 0, timeoutMs = defaultAwaitTimeoutMs, signal: given } = options
       given?.throwIfAborted()
       const watched = {
         provider: name,
@@ -98,7 +98,7 @@ function assertAddress(text: string, networkId: number): void {
     if (!isDecodeError(error)) throw error
     throw new TypeError('not a bech32 address')
   }
-  throw new Layer1Error('wrong network', 'The address belongs to another network')
+  throw new Layer1Error('LAYER1_WRONG_NETWORK', 'The address belongs to another network')
 }
 
 function assertTransactionId(text: string): void {

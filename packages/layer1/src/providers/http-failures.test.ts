@@ -6,7 +6,7 @@ import type { Layer1, Layer1Limits } from '../types.js'
 import { createBlockfrostLayer1 } from './blockfrost/create-blockfrost-layer1.js'
 import { createKupmiosLayer1 } from './kupmios/create-kupmios-layer1.js'
 
-const SECRET = 'preprodSecretProjectId'
+const secret = 'preprodSecretProjectId'
 const servers: LocalServer[] = []
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())))
 
@@ -17,18 +17,18 @@ async function started(...args: Parameters<typeof serve>): Promise<LocalServer> 
 }
 
 const blockfrost = (url: string, given: Layer1Limits = limits) =>
-  createBlockfrostLayer1({ ...given, url: `${url}/api/v0`, projectId: SECRET, networkMagic: 1 })
+  createBlockfrostLayer1({ ...given, url: `${url}/api/v0`, projectId: secret, networkMagic: 1 })
 const kupmios = (url: string, given: Layer1Limits = limits) =>
-  createKupmiosLayer1({ ...given, kupoUrl: url, ogmiosUrl: url, networkMagic: 1, headers: { key: SECRET } })
+  createKupmiosLayer1({ ...given, kupoUrl: url, ogmiosUrl: url, networkMagic: 1, headers: { key: secret } })
 
 async function failureOf(work: Promise<unknown>): Promise<Layer1Error> {
   const error: unknown = await work.catch((reason: unknown) => reason)
   if (!isLayer1Error(error)) throw error
   const told = `${error.stack?.split('\n')[0]} ${JSON.stringify(error)} ${error.reason}`
   expect(told).not.toMatch(/127\.0\.0\.1|:\/\//)
-  expect(told).not.toContain(SECRET)
+  expect(told).not.toContain(secret)
   expect(error.cause).toBeUndefined()
-  expect(failureCause(error)).toBe(error.kind)
+  expect(`LAYER1_${failureCause(error).toUpperCase().replace(' ', '_')}`).toBe(error.code)
   return error
 }
 
@@ -38,8 +38,8 @@ describe.each([
 ])('%s', (_, open: (url: string, given?: Layer1Limits) => Layer1) => {
   it('times out if no answer comes', async () => {
     const server = await started(() => {})
-    const { kind } = await failureOf(open(server.url, shortLimits).tip())
-    expect(kind).toBe('timeout')
+    const { code } = await failureOf(open(server.url, shortLimits).tip())
+    expect(code).toBe('LAYER1_TIMEOUT')
     expect(server.requests.length).toBeGreaterThan(1)
   })
 
@@ -48,14 +48,17 @@ describe.each([
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
       response.write('{')
     })
-    expect((await failureOf(open(server.url, shortLimits).tip())).kind).toBe('timeout')
+    expect((await failureOf(open(server.url, shortLimits).tip())).code).toBe('LAYER1_TIMEOUT')
   })
 
   it('retries a rate-limited request at the time that Retry-After gives', async () => {
     const server = await started((_request, response) =>
       response.writeHead(429, { 'retry-after': '0' }).end(),
     )
-    expect(await failureOf(open(server.url).tip())).toMatchObject({ kind: 'rate limited', retryAfterMs: 0 })
+    expect(await failureOf(open(server.url).tip())).toMatchObject({
+      code: 'LAYER1_RATE_LIMITED',
+      retryAfterMs: 0,
+    })
     expect(server.requests.length).toBeGreaterThanOrEqual(limits.attempts)
   })
 
@@ -63,14 +66,14 @@ describe.each([
     const server = await started((_request, response) =>
       response.writeHead(429, { 'retry-after': '3600' }).end(),
     )
-    const { kind, retryAfterMs } = await failureOf(open(server.url).parameters())
-    expect([kind, retryAfterMs]).toEqual(['rate limited', 3_600_000])
+    const { code, retryAfterMs } = await failureOf(open(server.url).parameters())
+    expect([code, retryAfterMs]).toEqual(['LAYER1_RATE_LIMITED', 3_600_000])
     expect(server.requests).toHaveLength(1)
   })
 
   it('reports an error of the server', async () => {
     const server = await started((_request, response) => response.writeHead(503).end('down'))
-    expect((await failureOf(open(server.url).tip())).kind).toBe('provider error')
+    expect((await failureOf(open(server.url).tip())).code).toBe('LAYER1_PROVIDER_ERROR')
   })
 
   it.each([
@@ -79,19 +82,19 @@ describe.each([
     ['empty', ''],
   ])('reports an answer that is %s', async (_name, body) => {
     const server = await started((_request, response) => response.writeHead(200).end(body))
-    const { kind } = await failureOf(open(server.url).tip())
-    expect(['invalid answer', 'provider error']).toContain(kind)
+    const { code } = await failureOf(open(server.url).tip())
+    expect(['LAYER1_INVALID_ANSWER', 'LAYER1_PROVIDER_ERROR']).toContain(code)
   })
 
   it('reports a server that does not listen', async () => {
     const server = await serve(() => {})
     await server.close()
-    expect((await failureOf(open(server.url).tip())).kind).toBe('unreachable')
+    expect((await failureOf(open(server.url).tip())).code).toBe('LAYER1_UNREACHABLE')
   })
 
   it('reports a connection that breaks', async () => {
     const server = await started((request) => request.socket.destroy())
-    expect((await failureOf(open(server.url).tip())).kind).toBe('unreachable')
+    expect((await failureOf(open(server.url).tip())).code).toBe('LAYER1_UNREACHABLE')
   })
 
   it('does not follow redirects, which could send the credential elsewhere', async () => {
@@ -99,13 +102,13 @@ describe.each([
     const server = await started((_request, response) =>
       response.writeHead(307, { location: `${elsewhere.url}/api/v0/genesis` }).end(),
     )
-    expect((await failureOf(open(server.url).tip())).kind).toBe('invalid answer')
+    expect((await failureOf(open(server.url).tip())).code).toBe('LAYER1_INVALID_ANSWER')
     expect(elsewhere.requests).toEqual([])
   })
 
   it('reports a refused credential without a retry', async () => {
     const server = await started((_request, response) => response.writeHead(401).end('{}'))
-    expect((await failureOf(open(server.url).parameters())).kind).toBe('unauthorized')
+    expect((await failureOf(open(server.url).parameters())).code).toBe('LAYER1_UNAUTHORIZED')
     expect(server.requests).toHaveLength(1)
   })
 
@@ -116,18 +119,18 @@ describe.each([
       response.end(JSON.stringify(request.method === 'GET' ? magic : { jsonrpc: '2.0', result: magic }))
     })
     const layer1 = open(server.url)
-    expect((await failureOf(layer1.utxosAt(keys.addressText))).kind).toBe('wrong network')
+    expect((await failureOf(layer1.utxosAt(keys.addressText))).code).toBe('LAYER1_WRONG_NETWORK')
     expect(server.requests).toHaveLength(1)
-    expect((await failureOf(layer1.tip())).kind).toBe('wrong network')
+    expect((await failureOf(layer1.tip())).code).toBe('LAYER1_WRONG_NETWORK')
   })
 
   it.each([
     ['no URL', 'blockfrost'],
     ['another protocol', 'ftp://example.org'],
-    ['a password', `https://user:${SECRET}@example.org`],
+    ['a password', `https://user:${secret}@example.org`],
   ])('refuses a URL with %s without quoting it', (_name, url) => {
     expect(() => open(url)).toThrow(TypeError)
-    expect(() => open(url)).not.toThrow(new RegExp(`${SECRET}|example`))
+    expect(() => open(url)).not.toThrow(new RegExp(`${secret}|example`))
   })
 
   it.each([{ attempts: 0 }, { requestTimeoutMs: -1 }, { callTimeoutMs: 1.5 }])(
@@ -144,19 +147,19 @@ describe.each([
 
 describe('Blockfrost only', () => {
   it.each([
-    [402, 'rate limited'],
-    [418, 'rate limited'],
-    [425, 'provider error'],
-    [403, 'unauthorized'],
-  ])('reports status %i as "%s"', async (status, kind) => {
+    [402, 'LAYER1_RATE_LIMITED'],
+    [418, 'LAYER1_RATE_LIMITED'],
+    [425, 'LAYER1_PROVIDER_ERROR'],
+    [403, 'LAYER1_UNAUTHORIZED'],
+  ])('reports status %i as "%s"', async (status, code) => {
     const server = await started((_request, response) => response.writeHead(status).end('{"message":"no"}'))
-    expect((await failureOf(blockfrost(server.url).tip())).kind).toBe(kind)
+    expect((await failureOf(blockfrost(server.url).tip())).code).toBe(code)
   })
 
   it('reports a project id of another network', async () => {
     const body = JSON.stringify({ status_code: 403, error: 'Forbidden', message: 'Network token mismatch.' })
     const server = await started((_request, response) => response.writeHead(403).end(body))
-    expect((await failureOf(blockfrost(server.url).tip())).kind).toBe('wrong network')
+    expect((await failureOf(blockfrost(server.url).tip())).code).toBe('LAYER1_WRONG_NETWORK')
   })
 
   const utxo = (index: number) => ({
@@ -196,7 +199,7 @@ describe('Blockfrost only', () => {
     const utxos = await blockfrost(server.url).utxosAt(keys.addressText)
     expect(utxos.map(({ reference }) => reference.index)).toEqual(Array.from({ length: 203 }, (_, i) => i))
     expect(utxos[0]!.output.value.lovelace).toBe(45_000_000_000_000_000n)
-    expect(server.requests.every(({ headers }) => headers.project_id === SECRET)).toBe(true)
+    expect(server.requests.every(({ headers }) => headers.project_id === secret)).toBe(true)
   })
 
   it('reads a list again if a block changes it between two pages', async () => {
@@ -209,7 +212,7 @@ describe('Blockfrost only', () => {
 
   it('reports a list that changes faster than it can be read', async () => {
     const server = await servePages(1, Number.POSITIVE_INFINITY)
-    const { kind } = await failureOf(blockfrost(server.url).utxosAt(keys.addressText))
-    expect(kind).toBe('invalid answer')
+    const { code } = await failureOf(blockfrost(server.url).utxosAt(keys.addressText))
+    expect(code).toBe('LAYER1_INVALID_ANSWER')
   })
 })

@@ -5,7 +5,7 @@ import { arrayOf, countOf, isObject, textOf } from '../http/json.js'
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** Longer than any Byron address; decoding base58 takes quadratic time. */
-const MAX_BASE58 = 1024
+const maxBase58 = 1024
 
 /**
  * The bytes of an address as providers write it: bech32, or base58 for Byron addresses.
@@ -14,7 +14,7 @@ const MAX_BASE58 = 1024
  */
 export function addressBytes(text: string): Uint8Array {
   if (/^addr/.test(text)) return decodeBech32Address(text).bytes
-  if (text.length > MAX_BASE58) throw new RangeError('no address')
+  if (text.length > maxBase58) throw new RangeError('no address')
   let value = 0n
   for (const character of text) {
     const digit = alphabet.indexOf(character)
@@ -72,10 +72,10 @@ export function nativeScriptBytes(json: unknown): Uint8Array {
   return writer.toBytes()
 }
 
-const MAX_NATIVE_DEPTH = 100
+const maxNativeDepth = 100
 
 function writeNativeScript(writer: CborWriter, json: unknown, depth: number): void {
-  if (!isObject(json) || depth > MAX_NATIVE_DEPTH) throw new TypeError('no native script')
+  if (!isObject(json) || depth > maxNativeDepth) throw new TypeError('no native script')
   switch (json.type) {
     case 'sig':
       writer

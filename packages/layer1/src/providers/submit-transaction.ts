@@ -25,12 +25,16 @@ export async function submitTransaction(
     try {
       const answered = await provider.send(cbor, signal)
       if (answered.toLowerCase() === id) return id
-      throw new Layer1Error('invalid answer', `${provider.name} answered with another transaction id`, {
-        mayHaveEffect: true,
-      })
+      throw new Layer1Error(
+        'LAYER1_INVALID_ANSWER',
+        `${provider.name} answered with another transaction id`,
+        {
+          mayHaveEffect: true,
+        },
+      )
     } catch (error) {
       if (!isLayer1Error(error)) throw error
-      if (error.kind === 'rejected') {
+      if (error.code === 'LAYER1_REJECTED') {
         if (await isKnown(provider, id, signal)) return id
         throw lost ?? doubtful(error)
       }
@@ -51,9 +55,9 @@ const inputsGone = /BadInputsUTxO|unknownOutputReferences|unknown UTxO reference
  * Inputs may be unknown because this transaction already waits in a mempool that the provider does not show.
  */
 function doubtful(error: Layer1Error): Layer1Error {
-  const { kind, message, reason } = error
+  const { code, message, reason } = error
   if (reason === undefined || !inputsGone.test(reason)) return error
-  return new Layer1Error(kind, message, { reason, mayHaveEffect: true })
+  return new Layer1Error(code, message, { reason, mayHaveEffect: true })
 }
 
 /** Whether the provider knows the transaction, in its mempool or in a block. */
@@ -72,12 +76,12 @@ function readTransaction(cbor: Uint8Array): Transaction {
     return decodeTransaction(cbor)
   } catch (error) {
     if (!isDecodeError(error)) throw error
-    throw new Layer1Error('rejected', 'The bytes are not a transaction', { reason: error.message })
+    throw new Layer1Error('LAYER1_REJECTED', 'The bytes are not a transaction', { reason: error.message })
   }
 }
 
 function assertNetwork({ body }: Transaction, networkId: number): void {
   const foreign = body.outputs.some(({ address }) => address.networkId !== networkId)
   if (!foreign && (body.networkId ?? networkId) === networkId) return
-  throw new Layer1Error('wrong network', 'The transaction belongs to another network; it was not sent')
+  throw new Layer1Error('LAYER1_WRONG_NETWORK', 'The transaction belongs to another network; it was not sent')
 }

@@ -65,7 +65,9 @@ describe('a wallet', () => {
     const broken = Uint8Array.from(second.bytes)
     const signature = second.transaction.witnesses.keyWitnesses[0]!.signature
     broken[Buffer.from(broken).indexOf(signature)]! ^= 1
-    await expect(wallet.submit({ id: second.id, bytes: broken })).rejects.toMatchObject({ kind: 'rejected' })
+    await expect(wallet.submit({ id: second.id, bytes: broken })).rejects.toMatchObject({
+      code: 'LAYER1_REJECTED',
+    })
     expect(wallet.inFlight()).toEqual([])
     expect((await wallet.send(pay(2900))).spent).toHaveLength(3)
   })

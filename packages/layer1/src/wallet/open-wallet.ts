@@ -88,8 +88,8 @@ export interface Wallet {
   inFlight(): readonly string[]
 }
 
-const DEFAULT_LIFETIME_MS = 1_800_000
-const DEFAULT_WITHHOLD_MS = 120_000
+const defaultLifetimeMs = 1_800_000
+const defaultWithholdMs = 120_000
 
 /**
  * Opens a wallet.
@@ -102,7 +102,7 @@ const DEFAULT_WITHHOLD_MS = 120_000
  */
 export function openWallet(options: WalletOptions): Wallet {
   const { layer1, keys, evaluator } = options
-  const { lifetimeMs = DEFAULT_LIFETIME_MS, withholdMs = DEFAULT_WITHHOLD_MS } = options
+  const { lifetimeMs = defaultLifetimeMs, withholdMs = defaultWithholdMs } = options
   if (keys.address.networkId !== layer1.networkId) {
     throw new TypeError(`The keys' address belongs to another network than ${layer1.name}`)
   }
@@ -160,7 +160,8 @@ export function openWallet(options: WalletOptions): Wallet {
     try {
       return await layer1.submit(bytes, call)
     } catch (error) {
-      const final = isLayer1Error(error) && (error.kind === 'rejected' || error.kind === 'wrong network')
+      const final =
+        isLayer1Error(error) && (error.code === 'LAYER1_REJECTED' || error.code === 'LAYER1_WRONG_NETWORK')
       if (final && !error.mayHaveEffect) pool.release(id)
       throw error
     }

@@ -14,7 +14,7 @@ export interface PostgresConnectOptions {
 }
 
 /** Bytes; PostgreSQL accepts less than 8,000. */
-const longestNotification = 7999
+const maxNotificationBytes = 7999
 
 /** One pool, shared by every BullMQ object. */
 export async function connectPostgres(options: PostgresConnectOptions): Promise<Connector> {
@@ -55,7 +55,7 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
       await pool.query('SELECT 1')
     },
     async publish(channel, message) {
-      if (Buffer.byteLength(message) > longestNotification) return
+      if (Buffer.byteLength(message) > maxNotificationBytes) return
       await pool.query('SELECT pg_notify($1, $2)', [channelName(schema, channel), message])
     },
     subscribe: (channel, hear) => listener.subscribe(channelName(schema, channel), hear),

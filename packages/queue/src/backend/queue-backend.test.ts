@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createSubmissionQueue, type QueueBackend, queuedCbor, SUBMISSIONS } from '../index.js'
+import { createSubmissionQueue, type QueueBackend, queuedCbor, submissionQueueName } from '../index.js'
 import { openers, waiting } from '../test/backends.js'
 
 /** Resolves with the data of the first `count` jobs that a worker receives. */
@@ -140,7 +140,7 @@ describe.each(Object.entries(openers))('a queue on %s', (_kind, open) => {
       retryAfterMs: 1000,
     })
     expect(await waiting(submissions)).toHaveLength(3)
-    backend.worker(SUBMISSIONS, async () => undefined)
+    backend.worker(submissionQueueName, async () => undefined)
     await expect
       .poll(() => submissions.add(randomBytes(10)).catch(() => undefined), { timeout: 5_000, interval: 100 })
       .toBeDefined()

@@ -14,7 +14,7 @@ import {
   createSubmissionWorker,
   openQueueBackend,
   type QueueBackend,
-  SUBMISSIONS,
+  submissionQueueName,
 } from '../index.js'
 import { reachable } from '../test/backends.js'
 import { durabilityWarnings } from './redis.js'
@@ -120,7 +120,7 @@ test('a worker resumes when Redis is back', async (context) => {
 for (const [how, takeAway] of outages) {
   test(`closing takes no longer than its time limit when Redis ${how}`, async (context) => {
     const { proxy, backend } = await behindProxy(context)
-    backend.worker(SUBMISSIONS, async () => undefined)
+    backend.worker(submissionQueueName, async () => undefined)
     createSubmissionQueue(backend)
     await takeAway(proxy)
     const started = performance.now()

@@ -12,7 +12,7 @@ const lookingShare = 5
 /** Names that are asked for at a time. */
 const namesAtATime = 500
 /** The most submissions of one transaction that are looked at. */
-const mostFound = 16
+const maxFound = 16
 
 /**
  * The name of a job: the beginnings of its transactions, in order. Jobs are found by it without an index,
@@ -69,7 +69,7 @@ export class SubmissionFinder {
           ids.push(joinSubmissionId(`${jobId}.${index.toString(36)}`, transaction))
         }
       }
-      if (ids.length >= mostFound) break
+      if (ids.length >= maxFound) break
     }
     return ids
   }

@@ -7,7 +7,7 @@ import { encodeTransaction, jobOfSubmission, type QueueSize, sizeOfJob } from '.
 import { WaitingLimit } from './waiting-limit.js'
 
 /** Name of the queue between `POST /submit` and validation. */
-export const SUBMISSIONS = 'submissions'
+export const submissionQueueName = 'submissions'
 
 /** A submission that the queue has: before its first delivery, or between that and its verdict. */
 export interface QueuedSubmission {
@@ -102,8 +102,10 @@ export function createSubmissionQueue(
     transactions: limitOf('maxWaiting', options.maxWaiting),
     bytes: limitOf('maxWaitingBytes', options.maxWaitingBytes),
   }
-  const jobs = backend.queue<QueuedTransactions>(SUBMISSIONS, { streams: { events: { maxLen: 1000 } } })
-  const finder = submissionFinder(jobs.getBackend(), SUBMISSIONS)
+  const jobs = backend.queue<QueuedTransactions>(submissionQueueName, {
+    streams: { events: { maxLen: 1000 } },
+  })
+  const finder = submissionFinder(jobs.getBackend(), submissionQueueName)
   const insert = inserter(backend, jobs)
   const isLimited = Object.values(limits).some(Number.isFinite)
   const limit = isLimited ? new WaitingLimit(limits, () => countWaiting(jobs)) : undefined

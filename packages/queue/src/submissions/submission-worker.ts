@@ -2,7 +2,7 @@ import type { QueueBackend } from '../types.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { jobOfOne, type QueuedTransaction, type QueuedTransactions, queuedCbor } from './job.js'
 import { Slots } from './slots.js'
-import { jobSizes, SUBMISSIONS } from './submission-queue.js'
+import { jobSizes, submissionQueueName } from './submission-queue.js'
 
 /** One delivery of a queued transaction. */
 export interface Delivery {
@@ -66,7 +66,7 @@ const heldCapacity = 2048
 const wakeDelayMs = 20
 
 /** The most jobs taken from the queue before the first of them is started. */
-const mostJobsTaken = 16
+const maxJobsTaken = 16
 
 /** A number that both SQL and Lua can represent and that no transaction reaches. */
 const unlimited = 2 ** 31 - 1
@@ -104,7 +104,7 @@ export function createSubmissionWorker(
   let activeJobs = 0
   let waking: NodeJS.Timeout | undefined
   const worker = backend.worker<QueuedTransactions>(
-    SUBMISSIONS,
+    submissionQueueName,
     async (job) => {
       const { data, timestamp } = job
       // What is done need not stay in memory until the last transaction is.
@@ -231,7 +231,7 @@ export function createSubmissionWorker(
 
   /** Others may be waiting for what this worker could not begin at once. */
   function jobsFor(transactions: number): number {
-    return Math.min(mostJobsTaken, Math.ceil(transactions / jobSize.transactions))
+    return Math.min(maxJobsTaken, Math.ceil(transactions / jobSize.transactions))
   }
 
   /**

@@ -72,7 +72,7 @@ export async function reconcile(context: SequencerContext): Promise<QueueView> {
     keepPending(context, local, alive)
     return { tip, root, local, tail: found.tail, pending: alive }
   }
-  throw new Layer1Error('invalid answer', 'Layer 1 shows another state at each read')
+  throw new Layer1Error('LAYER1_INVALID_ANSWER', 'Layer 1 shows another state at each read')
 }
 
 async function readLocalBlocks({

@@ -1,5 +1,5 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { isLayer1Error } from '@ratatosk/layer1'
+import { failureCause, isLayer1Error } from '@ratatosk/layer1'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import type { RootElement } from '@ratatosk/protocol'
 import type { BuiltTransaction } from '@ratatosk/transaction'
@@ -25,8 +25,8 @@ export async function sendBuilt(
   } catch (error) {
     if (!isLayer1Error(error)) throw error
     log.warn(
-      { cause: error.kind, reason: error.reason },
-      `A ${kind} transaction was not sent: ${error.kind}; it is sent again`,
+      { code: error.code, reason: error.reason },
+      `A ${kind} transaction was not sent: ${failureCause(error)}; it is sent again`,
     )
     return false
   }
@@ -110,7 +110,7 @@ async function sendIfDue(
   try {
     await operator.submit(pending, { signal })
   } catch (error) {
-    if (!isLayer1Error(error) || error.kind !== 'rejected') throw error
+    if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
     if ((await layer1.status(pending.id, { signal })).kind === 'unknown') {
       // It may be in a mempool that the provider does not show: do not repeat this at each reconciliation.
       if (error.mayHaveEffect) cache.sent(pending.id, slot)

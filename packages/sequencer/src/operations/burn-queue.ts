@@ -169,7 +169,7 @@ async function readDust({ layer1, contracts, signal, log }: SequencerContext): P
     return dustOf(contracts, await layer1.utxosAt(contracts.scripts.queue.addressText, { signal }))
   } catch (error) {
     if (!isLayer1Error(error)) throw error
-    log.warn({ cause: error.kind }, 'The dust at the state queue cannot be read and stays there')
+    log.warn({ code: error.code }, 'The dust at the state queue cannot be read and stays there')
     return []
   }
 }

@@ -108,7 +108,7 @@ export async function pruneStale(context: SequencerContext): Promise<readonly st
     pruned.push(...gone)
     futile = gone.length > 0 ? 0 : futile + 1
   }
-  throw new Layer1Error('invalid answer', 'Layer 1 shows blocks that it says are spent')
+  throw new Layer1Error('LAYER1_INVALID_ANSWER', 'Layer 1 shows blocks that it says are spent')
 }
 
 /** @returns none if somebody else has spent one of them */

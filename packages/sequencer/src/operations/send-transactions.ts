@@ -91,17 +91,21 @@ async function confirm(
     if (state !== 'waiting') wallet.release(built.id)
     if (state === 'done') return undefined
     if (state === 'expired')
-      throw new Layer1Error('timeout', 'Layer 1 did not include the transaction in time')
+      throw new Layer1Error('LAYER1_TIMEOUT', 'Layer 1 did not include the transaction in time')
     await context.pause(options.pollMs)
   }
 }
 
+const finalCodes: ReadonlySet<string> = new Set([
+  'LAYER1_REJECTED',
+  'LAYER1_WRONG_NETWORK',
+  'LAYER1_UNAUTHORIZED',
+])
+
 /** A failure that leaves the transaction's outcome open does not end the wait. */
 function keepWaiting(error: unknown): 'waiting' {
   if (!isLayer1Error(error)) throw error
-  const { kind, mayHaveEffect } = error
-  const isFinal = kind === 'rejected' || kind === 'wrong network' || kind === 'unauthorized'
-  if (isFinal && !mayHaveEffect) throw error
+  if (finalCodes.has(error.code) && !error.mayHaveEffect) throw error
   return 'waiting'
 }
 

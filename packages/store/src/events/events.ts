@@ -16,7 +16,7 @@ import type { EventFilter, EventLog, EventPage, EventRange, LedgerEvent } from '
 import { StoreError } from '../errors.js'
 import { blockEvents, mempoolTransactions, rejections } from '../schema/tables.js'
 
-const largestPage = 1_000
+const maxPage = 1_000
 
 const head = statement(
   { accepted: int8, rejected: int8, block: int8 },
@@ -136,11 +136,8 @@ export function openEvents(database: Database): EventLog {
 
     async read(range) {
       const { filter, limit } = range
-      if (!Number.isInteger(limit) || limit < 1 || limit > largestPage) {
-        throw new StoreError(
-          'STORE_INVALID_ARGUMENT',
-          `A page must have 1 to ${largestPage} events of each kind`,
-        )
+      if (!Number.isInteger(limit) || limit < 1 || limit > maxPage) {
+        throw new StoreError('STORE_INVALID_ARGUMENT', `A page must have 1 to ${maxPage} events of each kind`)
       }
       const { kind, values } = chosen(filter)
       const wants = (type: LedgerEvent['type']) => filter.types === undefined || filter.types.includes(type)

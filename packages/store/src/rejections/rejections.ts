@@ -18,7 +18,7 @@ import { addWithinLimit } from './add-within-limit.js'
 import { pruneRejections } from './prune-rejections.js'
 import type { Rejection, RejectionSummary, Rejections } from './types.js'
 
-const largestPage = 1000
+const maxPage = 1000
 
 const { cbor, reasonBytes: _, ...columns } = getTableColumns(table)
 const summaryRow = { ...columns, hasCbor: bool }
@@ -82,8 +82,8 @@ export function openRejections(database: Database, maxBytes?: number): Rejection
       database.transaction((transaction) => addWithinLimit(transaction, rejections, maxBytes)),
 
     async list({ limit = 100, before } = {}) {
-      if (!Number.isInteger(limit) || limit < 1 || limit > largestPage) {
-        throw new StoreError('STORE_INVALID_ARGUMENT', `A page must have 1 to ${largestPage} rejections`)
+      if (!Number.isInteger(limit) || limit < 1 || limit > maxPage) {
+        throw new StoreError('STORE_INVALID_ARGUMENT', `A page must have 1 to ${maxPage} rejections`)
       }
       const rows =
         before === undefined

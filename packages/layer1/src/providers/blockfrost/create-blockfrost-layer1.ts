@@ -26,7 +26,7 @@ import { createBriefMemo, createMemo } from '../memo.js'
 import type { Provider } from '../provider.js'
 import { cleanReason } from '../reason.js'
 import { readEvaluation } from './evaluation.js'
-import { createLists, WIDTH } from './lists.js'
+import { createLists, maxConcurrent } from './lists.js'
 import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
 import { createPolicyOutputs } from './policy-outputs.js'
 
@@ -39,9 +39,9 @@ export interface BlockfrostOptions extends Layer1Limits {
   readonly networkMagic: number
 }
 
-const NAME = 'blockfrost'
-const MAINNET_MAGIC = 764824073
-const PARAMETERS_FOR_MS = 60_000
+const providerName = 'blockfrost'
+const mainnetMagic = 764824073
+const parametersForMs = 60_000
 
 /**
  * Layer 1 over the HTTP API of Blockfrost or a compatible server.
@@ -63,7 +63,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     limits,
     ...(projectId !== '' && { headers: { project_id: projectId } }),
   })
-  const rememberParameters = createBriefMemo<ProtocolParameters>(PARAMETERS_FOR_MS)
+  const rememberParameters = createBriefMemo<ProtocolParameters>(parametersForMs)
 
   /** The body, or undefined when Blockfrost answers 404. */
   async function find(path: string, signal: AbortSignal): Promise<unknown> {
@@ -75,7 +75,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
   async function get(path: string, signal: AbortSignal): Promise<unknown> {
     const body = await find(path, signal)
     if (body === undefined)
-      throw new Layer1Error('invalid answer', 'Blockfrost answered 404 for a resource that must exist')
+      throw new Layer1Error('LAYER1_INVALID_ANSWER', 'Blockfrost answered 404 for a resource that must exist')
     return body
   }
 
@@ -83,10 +83,11 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     if (answer.status < 300) return answer.body
     const words = wordsOf(answer)
     if (/network token mismatch|invalid address for this network/i.test(words)) {
-      throw new Layer1Error('wrong network', 'Blockfrost serves another network')
+      throw new Layer1Error('LAYER1_WRONG_NETWORK', 'Blockfrost serves another network')
     }
-    if (answer.status === 403) throw new Layer1Error('unauthorized', 'Blockfrost rejects the project id')
-    throw new Layer1Error('provider error', `Blockfrost answered ${answer.status}`)
+    if (answer.status === 403)
+      throw new Layer1Error('LAYER1_UNAUTHORIZED', 'Blockfrost rejects the project id')
+    throw new Layer1Error('LAYER1_PROVIDER_ERROR', `Blockfrost answered ${answer.status}`)
   }
 
   const tipHash = async (signal: AbortSignal) => (await tip(signal)).hash
@@ -142,12 +143,12 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
   }
 
   const provider: Provider = {
-    name: NAME,
-    networkId: networkMagic === MAINNET_MAGIC ? 1 : 0,
+    name: providerName,
+    networkId: networkMagic === mainnetMagic ? 1 : 0,
     pollMs,
     utxosAt: (address, signal) => utxosUnder(`/addresses/${address}/utxos`, signal),
     async utxosByUnit(unit, signal) {
-      const found = await pLimit(WIDTH).map(await holders(unit, signal), (address) =>
+      const found = await pLimit(maxConcurrent).map(await holders(unit, signal), (address) =>
         utxosUnder(`/addresses/${address}/utxos/${unit}`, signal),
       )
       return found.flat()
@@ -156,7 +157,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     async utxosByReferences(references, signal) {
       const wanted = new Set(references.map(outputReferenceKey))
       const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
-      const found = await pLimit(WIDTH).map(transactions, (id) => unspentOutputs(id, signal))
+      const found = await pLimit(maxConcurrent).map(transactions, (id) => unspentOutputs(id, signal))
       return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
     },
     parameters: (signal) =>
@@ -180,7 +181,10 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
       const genesis = await get('/genesis', signal)
       const magic = reading('Blockfrost', 'genesis', () => countOf(objectOf(genesis).network_magic))
       if (magic === networkMagic) return
-      throw new Layer1Error('wrong network', `Blockfrost serves network ${magic} instead of ${networkMagic}`)
+      throw new Layer1Error(
+        'LAYER1_WRONG_NETWORK',
+        `Blockfrost serves network ${magic} instead of ${networkMagic}`,
+      )
     },
     async send(cbor, signal) {
       const answer = await http.once(
@@ -189,7 +193,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
       )
       if (answer.status === 400) {
         const reason = cleanReason(wordsOf(answer), [projectId])
-        throw new Layer1Error('rejected', 'The network rejects the transaction', { reason })
+        throw new Layer1Error('LAYER1_REJECTED', 'The network rejects the transaction', { reason })
       }
       const body = expected(answer)
       return reading('Blockfrost', 'a transaction id', () => hexOf(body, 32))
@@ -218,7 +222,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
       const answer = await http.read(request, signal)
       if (answer.status === 400) {
         const reason = cleanReason(wordsOf(answer), [projectId])
-        throw new Layer1Error('rejected', 'The transaction cannot be evaluated', { reason })
+        throw new Layer1Error('LAYER1_REJECTED', 'The transaction cannot be evaluated', { reason })
       }
       return readEvaluation(expected(answer))
     },
@@ -231,7 +235,7 @@ async function readUtxos(
   scripts: ScriptByHash,
   signal: AbortSignal,
 ): Promise<Utxo[]> {
-  return pLimit(WIDTH).map(items, (item) => readUtxo(item, scripts, signal))
+  return pLimit(maxConcurrent).map(items, (item) => readUtxo(item, scripts, signal))
 }
 
 function wordsOf({ body }: HttpAnswer): string {

@@ -10,7 +10,7 @@ export function readEvaluation(body: unknown): readonly EvaluatedRedeemer[] {
   const { EvaluationResult: units, EvaluationFailure: failure } = result
   if (!isObject(units)) {
     const reason = cleanReason(JSON.stringify(failure ?? result))
-    throw new Layer1Error('rejected', 'The transaction cannot be evaluated', { reason })
+    throw new Layer1Error('LAYER1_REJECTED', 'The transaction cannot be evaluated', { reason })
   }
   return reading('Blockfrost', 'an evaluation', () =>
     Object.entries(units).map(([pointer, used]) => {

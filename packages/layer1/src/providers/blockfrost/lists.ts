@@ -2,11 +2,11 @@ import { Layer1Error } from '../../errors.js'
 import { arrayOf, reading } from '../../http/json.js'
 
 /** Items of a full page, the most that Blockfrost sends. */
-export const PAGE = 100
+export const pageSize = 100
 /** Concurrent requests. */
-export const WIDTH = 5
+export const maxConcurrent = 5
 /** Attempts at reading something with several requests and no block in between. */
-const MAX_READS = 4
+const maxReads = 4
 
 export interface ListOptions {
   /** Oldest first (`asc`, default) or newest first. */
@@ -53,14 +53,14 @@ export function createLists(
   tipHash: (signal: AbortSignal) => Promise<string>,
 ): Lists {
   async function page(path: string, number: number, order: string, signal: AbortSignal) {
-    const body = await find(`${path}?count=${PAGE}&page=${number}&order=${order}`, signal)
+    const body = await find(`${path}?count=${pageSize}&page=${number}&order=${order}`, signal)
     return body === undefined ? [] : reading('Blockfrost', 'a page', () => arrayOf(body))
   }
 
   async function* batches(
     path: string,
     signal: AbortSignal,
-    { order = 'asc', maxPages = Number.POSITIVE_INFINITY, width = WIDTH }: ListOptions = {},
+    { order = 'asc', maxPages = Number.POSITIVE_INFINITY, width = maxConcurrent }: ListOptions = {},
   ): AsyncGenerator<readonly unknown[]> {
     for (let first = 1, size = 1; first <= maxPages; first += size, size = width) {
       const numbers = Array.from(
@@ -69,7 +69,7 @@ export function createLists(
       )
       const pages = await Promise.all(numbers.map((number) => page(path, number, order, signal)))
       yield pages.flat()
-      if (pages.some(({ length }) => length < PAGE)) return
+      if (pages.some(({ length }) => length < pageSize)) return
     }
   }
 
@@ -79,14 +79,14 @@ export function createLists(
     { newest, isAtOnce }: OneBlockOptions<T> = {},
   ): Promise<T> {
     let before = newest ?? (await tipHash(signal))
-    for (let reads = 0; reads < MAX_READS; reads++) {
+    for (let reads = 0; reads < maxReads; reads++) {
       const result = await read(before)
       if (isAtOnce?.(result)) return result
       const after = await tipHash(signal)
       if (after === before) return result
       before = after
     }
-    throw new Layer1Error('invalid answer', 'A block changed the list each time it was read')
+    throw new Layer1Error('LAYER1_INVALID_ANSWER', 'A block changed the list each time it was read')
   }
 
   return {
@@ -94,7 +94,7 @@ export function createLists(
     asOfOneBlock,
     async whole(path, signal) {
       const first = await page(path, 1, 'asc', signal)
-      if (first.length < PAGE) return first
+      if (first.length < pageSize) return first
       return asOfOneBlock(signal, async () => {
         const items: unknown[] = []
         for await (const found of batches(path, signal)) items.push(...found)

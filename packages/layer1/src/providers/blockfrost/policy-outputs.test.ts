@@ -4,11 +4,11 @@ import { createLists } from './lists.js'
 import { readUtxo } from './outputs.js'
 import { createPolicyOutputs } from './policy-outputs.js'
 
-const POLICY = 'ab'.repeat(28)
-const ROOT = POLICY
+const policyId = 'ab'.repeat(28)
+const rootUnit = policyId
 const { signal } = new AbortController()
 
-const block = (number: number) => POLICY + (number + 1).toString(16).padStart(8, '0')
+const block = (number: number) => policyId + (number + 1).toString(16).padStart(8, '0')
 
 /** Blockfrost's view of one address, of which each test states the assets and outputs. */
 function openServer() {
@@ -22,7 +22,7 @@ function openServer() {
 
   const listOf = (path: string): readonly unknown[] => {
     const [, kind, name, , unit] = path.split('/')
-    if (path === `/assets/policy/${POLICY}`) {
+    if (path === `/assets/policy/${policyId}`) {
       const left = new Set(outputs)
       return minted.map((asset) => ({ asset, quantity: left.has(asset) ? '1' : '0' }))
     }
@@ -83,9 +83,9 @@ function openServer() {
     },
     async read() {
       requests = 0
-      const utxos = await read(POLICY, signal)
+      const utxos = await read(policyId, signal)
       const units = utxos.flatMap(({ output }) =>
-        [...(output.value.assets.get(POLICY)?.keys() ?? [])].map((name) => POLICY + name),
+        [...(output.value.assets.get(policyId)?.keys() ?? [])].map((name) => policyId + name),
       )
       return { units: units.sort(), requests }
     },
@@ -101,10 +101,10 @@ describe('outputs by policy at Blockfrost', () => {
     const counts: number[] = []
     for (const others of [1_000, 100_000]) {
       const server = openServer()
-      server.minted.push(ROOT, block(1), block(2))
-      server.put([...dust(others), ROOT, block(1), block(2)])
+      server.minted.push(rootUnit, block(1), block(2))
+      server.put([...dust(others), rootUnit, block(1), block(2)])
       const { units, requests } = await server.read()
-      expect(units).toEqual([ROOT, block(1), block(2)])
+      expect(units).toEqual([rootUnit, block(1), block(2)])
       counts.push(requests)
     }
     expect(counts[0]).toBe(counts[1])
@@ -113,8 +113,8 @@ describe('outputs by policy at Blockfrost', () => {
 
   it('reads many assets by pages, not one by one', async () => {
     const server = openServer()
-    server.minted.push(ROOT, ...range(0, 2000))
-    server.put([ROOT, ...range(0, 1000), ...dust(5000), ...range(1000, 2000)])
+    server.minted.push(rootUnit, ...range(0, 2000))
+    server.put([rootUnit, ...range(0, 1000), ...dust(5000), ...range(1000, 2000)])
     const { units, requests } = await server.read()
     expect(units).toHaveLength(2001)
     expect(requests).toBeLessThan(110)
@@ -122,65 +122,65 @@ describe('outputs by policy at Blockfrost', () => {
 
   it('reads neither the whole list of burned assets nor anything twice at the same tip', async () => {
     const server = openServer()
-    server.minted.push(ROOT, ...range(0, 50_000))
-    server.put([ROOT, ...range(49_990, 50_000)])
+    server.minted.push(rootUnit, ...range(0, 50_000))
+    server.put([rootUnit, ...range(49_990, 50_000)])
     const first = await server.read()
-    expect(first.units).toEqual([ROOT, ...range(49_990, 50_000)])
+    expect(first.units).toEqual([rootUnit, ...range(49_990, 50_000)])
     expect(first.requests).toBeLessThanOrEqual(20)
     expect(await server.read()).toEqual({ units: first.units, requests: 1 })
 
     server.minted.push(block(50_000))
-    server.put([ROOT, ...range(49_995, 50_001)])
-    expect(await server.read()).toEqual({ units: [ROOT, ...range(49_995, 50_001)], requests: 4 })
+    server.put([rootUnit, ...range(49_995, 50_001)])
+    expect(await server.read()).toEqual({ units: [rootUnit, ...range(49_995, 50_001)], requests: 4 })
   })
 
   it('finds the root again when it is burned and minted again', async () => {
     const server = openServer()
-    server.minted.push(ROOT, ...range(0, 5000))
-    server.put([ROOT, ...range(4990, 5000)])
+    server.minted.push(rootUnit, ...range(0, 5000))
+    server.put([rootUnit, ...range(4990, 5000)])
     await server.read()
     server.put([])
     expect((await server.read()).units).toEqual([])
-    server.put([ROOT])
-    expect((await server.read()).units).toEqual([ROOT])
+    server.put([rootUnit])
+    expect((await server.read()).units).toEqual([rootUnit])
   })
 
   it('finds an asset that it knows behind any number of burned ones', async () => {
     const server = openServer()
-    server.minted.push(ROOT, ...range(0, 300))
-    server.put([ROOT, block(200)])
+    server.minted.push(rootUnit, ...range(0, 300))
+    server.put([rootUnit, block(200)])
     await server.read()
     server.minted.push(...range(300, 4000))
-    server.put([ROOT, block(200)])
-    expect((await server.read()).units).toEqual([ROOT, block(200)])
+    server.put([rootUnit, block(200)])
+    expect((await server.read()).units).toEqual([rootUnit, block(200)])
   })
 
   it('reads again if a block comes in between', async () => {
     const server = openServer()
-    server.minted.push(ROOT, block(1))
-    server.put([ROOT, ...dust(150), block(1)])
+    server.minted.push(rootUnit, block(1))
+    server.put([rootUnit, ...dust(150), block(1)])
     let blocks = 0
     server.onRequest((path) => {
       if (!path.startsWith('/addresses/') || blocks++ > 0) return
       server.minted.push(block(2))
-      server.put([ROOT, ...dust(150), block(1), block(2)])
+      server.put([rootUnit, ...dust(150), block(1), block(2)])
     })
-    expect((await server.read()).units).toEqual([ROOT, block(1), block(2)])
+    expect((await server.read()).units).toEqual([rootUnit, block(1), block(2)])
   })
 
   it('needs no pause between blocks if one page holds all outputs', async () => {
     const server = openServer()
-    server.minted.push(ROOT)
-    server.put([ROOT, ...dust(90)])
-    server.onRequest(() => server.put([ROOT, ...dust(90)]))
-    expect((await server.read()).units).toEqual([ROOT])
+    server.minted.push(rootUnit)
+    server.put([rootUnit, ...dust(90)])
+    server.onRequest(() => server.put([rootUnit, ...dust(90)]))
+    expect((await server.read()).units).toEqual([rootUnit])
   })
 
   it('gives up if a block comes in between each time', async () => {
     const server = openServer()
-    server.minted.push(ROOT)
-    server.put([...dust(100), ROOT])
-    server.onRequest(() => server.put([...dust(100), ROOT]))
-    await expect(server.read()).rejects.toMatchObject({ kind: 'invalid answer' })
+    server.minted.push(rootUnit)
+    server.put([...dust(100), rootUnit])
+    server.onRequest(() => server.put([...dust(100), rootUnit]))
+    await expect(server.read()).rejects.toMatchObject({ code: 'LAYER1_INVALID_ANSWER' })
   })
 })

@@ -2,15 +2,15 @@ import type { Utxo } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { arrayOf, countOf, hexOf, integerOf, objectOf, reading, textOf } from '../../http/json.js'
-import { type Lists, PAGE, WIDTH } from './lists.js'
+import { type Lists, maxConcurrent, pageSize } from './lists.js'
 
 /** At the first read of a policy, assets older than so many burned ones in a row count as burned. */
-const BURNED_AT_FIRST = 1000
+const burnedAtFirst = 1000
 /** The same at later reads, which also look for every asset that was unspent at the last one. */
-const BURNED_LATER = 50
-const MAX_POLICIES = 20
+const burnedLater = 50
+const maxPolicies = 20
 /** Requests that find the outputs of one asset: its holders, and the outputs of each. */
-const REQUESTS_PER_ASSET = 2
+const requestsPerAsset = 2
 
 export interface PolicyOutputsOptions {
   readonly lists: Lists
@@ -54,7 +54,7 @@ export function createPolicyOutputs({
   outputsOf,
   readUtxos,
 }: PolicyOutputsOptions): (policy: string, signal: AbortSignal) => Promise<readonly Utxo[]> {
-  const lastReads = new LRUCache<string, LastRead>({ max: MAX_POLICIES })
+  const lastReads = new LRUCache<string, LastRead>({ max: maxPolicies })
 
   /** What is left of each asset, newest first. */
   async function unspentAssets(
@@ -76,12 +76,12 @@ export function createPolicyOutputs({
     const oldest: unknown[] = []
     for await (const items of batches(path, signal, { order: 'desc', width: 1 })) {
       take(items)
-      if (items.length < PAGE) break
+      if (items.length < pageSize) break
       if (oldest.length === 0) {
         for await (const page of batches(path, signal, { maxPages: 1 })) oldest.push(...page)
         for (const [unit] of assetsOf(oldest)) unseen.delete(unit)
       }
-      if (unseen.size === 0 && burnedInARow >= (known ? BURNED_LATER : BURNED_AT_FIRST)) break
+      if (unseen.size === 0 && burnedInARow >= (known ? burnedLater : burnedAtFirst)) break
     }
     take(oldest)
     return unspent
@@ -112,16 +112,16 @@ export function createPolicyOutputs({
     let ended = newest === undefined
     const holder = newest && (last?.holder ?? (await holders(newest, signal))[0])
     if (holder !== undefined) {
-      const maxPages = REQUESTS_PER_ASSET * units.size
+      const maxPages = requestsPerAsset * units.size
       for await (const items of batches(`/addresses/${holder}/utxos`, signal, { maxPages })) {
         take(items)
         pages++
-        ended = items.length < PAGE
+        ended = items.length < pageSize
         if (missing.size === 0) break
       }
     }
     const atOnce = missing.size === 0 && pages <= 1 && ended
-    await pLimit(WIDTH).map([...missing.keys()], async (unit) => {
+    await pLimit(maxConcurrent).map([...missing.keys()], async (unit) => {
       for (const other of await holders(unit, signal)) take(await outputsOf(unit, other, signal))
     })
     const utxos = await readUtxos([...found.values()], signal)

@@ -31,7 +31,9 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
     else if (fault.kind !== 'lost-answer') throw await failureOf(fault, limits.requestTimeoutMs, signal)
     const result = await run()
     if (fault.kind === 'delay') return result
-    throw new Layer1Error('unreachable', 'The devnet broke the connection off', { mayHaveEffect: true })
+    throw new Layer1Error('LAYER1_UNREACHABLE', 'The devnet broke the connection off', {
+      mayHaveEffect: true,
+    })
   }
 
   const read = <T>(operation: DevnetOperation, signal: AbortSignal, run: () => T | Promise<T>): Promise<T> =>
@@ -72,7 +74,7 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
           submission.kind === 'malformed'
             ? submission.message
             : submission.failures.map(({ predicate, message }) => `${predicate}: ${message}`).join('; ')
-        throw new Layer1Error('rejected', 'The network rejects the transaction', {
+        throw new Layer1Error('LAYER1_REJECTED', 'The network rejects the transaction', {
           reason: cleanReason(reason),
         })
       }),
@@ -90,7 +92,7 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
 
 async function evaluate(devnet: DevnetPort, cbor: Uint8Array): Promise<readonly EvaluatedRedeemer[]> {
   const refused = (reason: string): Layer1Error =>
-    new Layer1Error('rejected', 'The transaction cannot be evaluated', { reason: cleanReason(reason) })
+    new Layer1Error('LAYER1_REJECTED', 'The transaction cannot be evaluated', { reason: cleanReason(reason) })
   const evaluation = await devnet.evaluate(cbor)
   if (evaluation.kind === 'malformed') throw refused(evaluation.message)
   if (evaluation.kind !== 'evaluated')
@@ -114,16 +116,16 @@ async function failureOf(fault: DevnetFault, timeoutMs: number, signal: AbortSig
       await pause(timeoutMs, undefined, { signal })
       return timedOut()
     case 'rate-limit':
-      return new Layer1Error('rate limited', 'The devnet refuses more requests for now')
+      return new Layer1Error('LAYER1_RATE_LIMITED', 'The devnet refuses more requests for now')
     case 'failure':
-      return new Layer1Error('provider error', 'The devnet failed')
+      return new Layer1Error('LAYER1_PROVIDER_ERROR', 'The devnet failed')
     case 'garbage':
-      return new Layer1Error('invalid answer', 'The devnet gave an answer that makes no sense')
+      return new Layer1Error('LAYER1_INVALID_ANSWER', 'The devnet gave an answer that makes no sense')
     default:
-      return new Layer1Error('unreachable', 'The devnet cannot be reached')
+      return new Layer1Error('LAYER1_UNREACHABLE', 'The devnet cannot be reached')
   }
 }
 
 function timedOut(): Layer1Error {
-  return new Layer1Error('timeout', 'The devnet did not answer in time', { mayHaveEffect: true })
+  return new Layer1Error('LAYER1_TIMEOUT', 'The devnet did not answer in time', { mayHaveEffect: true })
 }

@@ -23,12 +23,12 @@ export interface KupmiosOptions extends Layer1Limits {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const MAINNET_MAGIC = 764824073
+const mainnetMagic = 764824073
 /** Concurrent requests. */
-const WIDTH = 5
-const PARAMETERS_FOR_MS = 60_000
+const maxConcurrent = 5
+const parametersForMs = 60_000
 /** Maximum number of remembered block heights. */
-const HEIGHTS = 1000
+const maxHeights = 1000
 
 /**
  * Layer 1 over your own node: outputs from Kupo, everything else from Ogmios. Kupo must index the addresses
@@ -51,9 +51,9 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
   const limits = readLimits(options)
   const kupo = createKupo(createHttpClient({ provider: 'Kupo', url: kupoUrl, headers, limits }))
   const ogmios = createOgmios(createHttpClient({ provider: 'Ogmios', url: ogmiosUrl, headers, limits }))
-  const rememberParameters = createBriefMemo<ProtocolParameters>(PARAMETERS_FOR_MS)
+  const rememberParameters = createBriefMemo<ProtocolParameters>(parametersForMs)
   /** By block hash, an upper bound of the block's height. */
-  const heights = new LRUCache<string, number>({ max: HEIGHTS })
+  const heights = new LRUCache<string, number>({ max: maxHeights })
 
   function heightOf(blockHash: string, tipHeight: number): number {
     const known = heights.get(blockHash)
@@ -64,7 +64,7 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
 
   const provider: Provider = {
     name: 'kupmios',
-    networkId: networkMagic === MAINNET_MAGIC ? 1 : 0,
+    networkId: networkMagic === mainnetMagic ? 1 : 0,
     pollMs,
     utxosAt: (address, signal) => kupo.unspent(address, signal),
     async utxosByUnit(unit, signal) {
@@ -77,7 +77,7 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
     async utxosByReferences(references, signal) {
       const wanted = new Set(references.map(outputReferenceKey))
       const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
-      const found = await pLimit(WIDTH).map(transactions, (id) => kupo.unspent(`*@${id}`, signal))
+      const found = await pLimit(maxConcurrent).map(transactions, (id) => kupo.unspent(`*@${id}`, signal))
       return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
     },
     parameters: (signal) => rememberParameters(() => ogmios.parameters(signal)),
@@ -86,7 +86,10 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
     async checkNetwork(signal) {
       const magic = await ogmios.networkMagic(signal)
       if (magic === networkMagic) return
-      throw new Layer1Error('wrong network', `Ogmios serves network ${magic} instead of ${networkMagic}`)
+      throw new Layer1Error(
+        'LAYER1_WRONG_NETWORK',
+        `Ogmios serves network ${magic} instead of ${networkMagic}`,
+      )
     },
     send: (cbor, signal) => ogmios.submit(cbor, signal),
     async status(transactionId, signal) {

@@ -18,10 +18,10 @@ import {
 import { createMemo } from '../memo.js'
 import { addressBytes, scriptOf, valueOfUnits } from '../output-content.js'
 
-const NAME = 'Kupo'
+const providerName = 'Kupo'
 /** Concurrent requests. */
-const WIDTH = 5
-const NO_BYTES = new Uint8Array()
+const maxConcurrent = 5
+const noBytes = new Uint8Array()
 
 const languages: Readonly<Record<string, Script['language']>> = {
   native: 'native',
@@ -48,13 +48,13 @@ export function createKupo(http: HttpClient): Kupo {
   async function get(path: string, signal: AbortSignal): Promise<unknown> {
     const { status, body } = await http.read({ method: 'GET', path }, signal)
     if (status < 300) return body
-    throw new Layer1Error('provider error', `${NAME} answered ${status}`)
+    throw new Layer1Error('LAYER1_PROVIDER_ERROR', `${providerName} answered ${status}`)
   }
 
   async function script(hash: string, signal: AbortSignal): Promise<ScriptContent> {
     return rememberScript(hash, async () => {
       const body = await get(`/scripts/${hash}`, signal)
-      return reading(NAME, 'a script', () => {
+      return reading(providerName, 'a script', () => {
         const { language: name, script: bytes } = objectOf(body)
         const language = languages[textOf(name)]
         if (language === undefined) throw new TypeError('a script of unknown language')
@@ -66,15 +66,17 @@ export function createKupo(http: HttpClient): Kupo {
   async function datum(hash: string, signal: AbortSignal): Promise<Uint8Array> {
     return rememberDatum(hash, async () => {
       const body = await get(`/datums/${hash}`, signal)
-      return reading(NAME, 'a datum', () => fromHex(textOf(objectOf(body).datum)))
+      return reading(providerName, 'a datum', () => fromHex(textOf(objectOf(body).datum)))
     })
   }
 
   async function readMatch(match: unknown, signal: AbortSignal): Promise<Utxo> {
-    const { scriptHash, datumHash, inline } = reading(NAME, 'a match', () => hashesOf(objectOf(match)))
+    const { scriptHash, datumHash, inline } = reading(providerName, 'a match', () =>
+      hashesOf(objectOf(match)),
+    )
     const referenceScript = scriptHash === undefined ? undefined : await script(scriptHash, signal)
-    const data = datumHash !== undefined && inline ? await datum(datumHash, signal) : NO_BYTES
-    return reading(NAME, 'a match', () => {
+    const data = datumHash !== undefined && inline ? await datum(datumHash, signal) : noBytes
+    return reading(providerName, 'a match', () => {
       const json = objectOf(match)
       const output = toOutput({
         address: addressBytes(textOf(json.address)),
@@ -89,18 +91,18 @@ export function createKupo(http: HttpClient): Kupo {
 
   async function matches(path: string, signal: AbortSignal): Promise<readonly unknown[]> {
     const body = await get(path, signal)
-    return reading(NAME, 'matches', () => arrayOf(body))
+    return reading(providerName, 'matches', () => arrayOf(body))
   }
 
   return {
     async unspent(pattern, signal) {
       const found = await matches(`/matches/${pattern}?unspent`, signal)
-      return pLimit(WIDTH).map(found, (match) => readMatch(match, signal))
+      return pLimit(maxConcurrent).map(found, (match) => readMatch(match, signal))
     },
     async blockOf(transactionId, signal) {
       const [match] = await matches(`/matches/*@${transactionId}`, signal)
       if (match === undefined) return undefined
-      return reading(NAME, 'a match', () => {
+      return reading(providerName, 'a match', () => {
         const { slot_no: slot, header_hash: hash } = objectOf(objectOf(match).created_at)
         return { slot: integerOf(slot), hash: hexOf(hash, 32) }
       })

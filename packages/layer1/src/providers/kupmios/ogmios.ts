@@ -17,7 +17,7 @@ import type { EvaluatedRedeemer, Tip } from '../../types.js'
 import { purposeOf } from '../purposes.js'
 import { cleanReason } from '../reason.js'
 
-const NAME = 'Ogmios'
+const providerName = 'Ogmios'
 
 /** Ogmios 6 by JSON-RPC over HTTP: the node's own state. */
 export interface Ogmios {
@@ -33,20 +33,23 @@ export function createOgmios(http: HttpClient): Ogmios {
   async function query(method: string, signal: AbortSignal, params: JsonObject = {}): Promise<unknown> {
     const answer = read(await http.read(request(method, params), signal))
     if ('result' in answer) return answer.result
-    throw new Layer1Error('provider error', `${NAME} answered error ${answer.code} to ${method}`)
+    throw new Layer1Error(
+      'LAYER1_PROVIDER_ERROR',
+      `${providerName} answered error ${answer.code} to ${method}`,
+    )
   }
 
   return {
     async parameters(signal) {
       const result = await query('queryLedgerState/protocolParameters', signal)
-      return reading(NAME, 'protocol parameters', () => parseProtocolParameters(result))
+      return reading(providerName, 'protocol parameters', () => parseProtocolParameters(result))
     },
     async tip(signal) {
       const [height, tip] = await Promise.all([
         query('queryNetwork/blockHeight', signal),
         query('queryLedgerState/tip', signal),
       ])
-      return reading(NAME, 'the tip', () => {
+      return reading(providerName, 'the tip', () => {
         // Before the first block the tip is genesis, which has neither slot nor hash.
         if (tip === 'origin') return { slot: 0n, hash: '00'.repeat(32), height: 0 }
         const { slot, id } = objectOf(tip)
@@ -62,7 +65,7 @@ export function createOgmios(http: HttpClient): Ogmios {
         query('queryNetwork/startTime', signal),
         query('queryLedgerState/eraSummaries', signal),
       ])
-      return reading(NAME, 'eras', () => {
+      return reading(providerName, 'eras', () => {
         const { start, parameters } = objectOf(arrayOf(eras).at(-1))
         const { time, slot } = objectOf(start)
         const zero = Date.parse(textOf(startTime))
@@ -77,25 +80,31 @@ export function createOgmios(http: HttpClient): Ogmios {
     },
     async networkMagic(signal) {
       const genesis = await query('queryNetwork/genesisConfiguration', signal, { era: 'shelley' })
-      return reading(NAME, 'genesis', () => countOf(objectOf(genesis).networkMagic))
+      return reading(providerName, 'genesis', () => countOf(objectOf(genesis).networkMagic))
     },
     async submit(cbor, signal) {
       const answer = read(await http.once(request('submitTransaction', transactionParams(cbor)), signal))
       if ('result' in answer) {
-        return reading(NAME, 'a transaction id', () =>
+        return reading(providerName, 'a transaction id', () =>
           hexOf(objectOf(objectOf(answer.result).transaction).id, 32),
         )
       }
       if (isRefusal(answer.code)) throw rejected('The network rejects the transaction', answer)
-      throw new Layer1Error('provider error', `${NAME} answered error ${answer.code} to a transaction`)
+      throw new Layer1Error(
+        'LAYER1_PROVIDER_ERROR',
+        `${providerName} answered error ${answer.code} to a transaction`,
+      )
     },
     async evaluate(cbor, signal) {
       const answer = read(await http.read(request('evaluateTransaction', transactionParams(cbor)), signal))
       if ('code' in answer) {
         if (isRefusal(answer.code)) throw rejected('The transaction cannot be evaluated', answer)
-        throw new Layer1Error('provider error', `${NAME} answered error ${answer.code} to an evaluation`)
+        throw new Layer1Error(
+          'LAYER1_PROVIDER_ERROR',
+          `${providerName} answered error ${answer.code} to an evaluation`,
+        )
       }
-      return reading(NAME, 'an evaluation', () =>
+      return reading(providerName, 'an evaluation', () =>
         arrayOf(answer.result).map((entry) => {
           const { validator, budget } = objectOf(entry)
           const { purpose, index } = objectOf(validator)
@@ -120,9 +129,9 @@ interface RpcFailure {
 
 /** A JSON-RPC answer; Ogmios gives errors an HTTP status too. */
 function read({ status, body }: HttpAnswer): { readonly result: unknown } | RpcFailure {
-  if (!isObject(body)) throw new Layer1Error('provider error', `${NAME} answered ${status}`)
+  if (!isObject(body)) throw new Layer1Error('LAYER1_PROVIDER_ERROR', `${providerName} answered ${status}`)
   if ('result' in body) return { result: body.result }
-  return reading(NAME, 'a JSON-RPC answer', () => {
+  return reading(providerName, 'a JSON-RPC answer', () => {
     const { code, message, data } = objectOf(body.error)
     return { code: countOf(code), message: textOf(message), data }
   })
@@ -135,7 +144,7 @@ function isRefusal(code: number): boolean {
 
 function rejected(message: string, { code, message: words, data }: RpcFailure): Layer1Error {
   const details = data === undefined ? '' : ` ${JSON.stringify(data)}`
-  return new Layer1Error('rejected', message, { reason: cleanReason(`${code}: ${words}${details}`) })
+  return new Layer1Error('LAYER1_REJECTED', message, { reason: cleanReason(`${code}: ${words}${details}`) })
 }
 
 function transactionParams(cbor: Uint8Array): JsonObject {
