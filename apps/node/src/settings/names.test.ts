@@ -44,7 +44,6 @@ test.each([
   [{ LAYER2_APIS: 'false' }, { SERVE_LAYER2_APIS: false }, 'SERVE_LAYER2_APIS'],
   [{ PROOFS: 'false' }, { SERVE_PROOFS: false }, 'SERVE_PROOFS'],
   [{ TX_STATUS: 'false' }, { SERVE_TX_STATUS: false }, 'SERVE_TX_STATUS'],
-  [{ FAUCET_COOLDOWN_SECONDS: '90' }, { FAUCET_COOLDOWN_MS: 90_000 }, 'FAUCET_COOLDOWN_MS to 90000'],
 ])('reads %o, and warns that the next version ignores the name', (environment, settings, current) => {
   const warnings: string[] = []
   expect(readSettings(environment, (message) => warnings.push(message))).toMatchObject(settings)
@@ -58,7 +57,4 @@ test('refuses an old name beside the new one, and an invalid value of either', (
     'DOCS and SERVE_DOCS are both set: DOCS is the old name. Set only SERVE_DOCS.',
   ])
   expect(problemsOf({ EVENTS: 'no' })).toEqual(['SERVE_EVENTS is "no": it must be true or false.'])
-  expect(problemsOf({ FAUCET_COOLDOWN_SECONDS: '1.5' })).toEqual([
-    'FAUCET_COOLDOWN_MS is "1.5": it must be a whole number from 0 to 31536000000.',
-  ])
 })

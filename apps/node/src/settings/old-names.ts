@@ -1,18 +1,11 @@
-/** The new name of a setting, and the factor by which its values grew. */
-interface Renamed {
-  readonly name: string
-  readonly factor?: number
-}
-
-/** Names of settings in version 0.1. This version still reads them; the next one will not. */
-const renamed: Readonly<Record<string, Renamed>> = {
-  DOCS: { name: 'SERVE_DOCS' },
-  EVALUATE: { name: 'SERVE_EVALUATE' },
-  EVENTS: { name: 'SERVE_EVENTS' },
-  FAUCET_COOLDOWN_SECONDS: { name: 'FAUCET_COOLDOWN_MS', factor: 1000 },
-  LAYER2_APIS: { name: 'SERVE_LAYER2_APIS' },
-  PROOFS: { name: 'SERVE_PROOFS' },
-  TX_STATUS: { name: 'SERVE_TX_STATUS' },
+/** The names of settings in version 0.1, with their new names. This version still reads them; the next one will not. */
+const renamed: Readonly<Record<string, string>> = {
+  DOCS: 'SERVE_DOCS',
+  EVALUATE: 'SERVE_EVALUATE',
+  EVENTS: 'SERVE_EVENTS',
+  LAYER2_APIS: 'SERVE_LAYER2_APIS',
+  PROOFS: 'SERVE_PROOFS',
+  TX_STATUS: 'SERVE_TX_STATUS',
 }
 
 /** An environment without old names, and what to tell the operator. */
@@ -27,16 +20,15 @@ export function withCurrentNames(given: Readonly<Record<string, string | undefin
   const environment = { ...given }
   const problems: string[] = []
   const warnings: string[] = []
-  for (const [old, { name, factor }] of Object.entries(renamed)) {
+  for (const [old, name] of Object.entries(renamed)) {
     const value = given[old]
     if (value === undefined || value === '') continue
     if (given[name]) {
       problems.push(`${old} and ${name} are both set: ${old} is the old name. Set only ${name}.`)
       continue
     }
-    environment[name] = factor !== undefined && /^\d+$/.test(value) ? String(factor * Number(value)) : value
-    const change = factor === undefined ? '' : ` to ${environment[name]}`
-    warnings.push(`${old} is an old name that the next version ignores: set ${name}${change} instead.`)
+    environment[name] = value
+    warnings.push(`${old} is an old name that the next version ignores: set ${name} instead.`)
   }
   return { environment, problems, warnings }
 }

@@ -218,11 +218,11 @@ export const faucetSettings = {
     maximum: maxLovelace,
     description: 'Lovelace per claim',
   }),
-  FAUCET_COOLDOWN_MS: wholeNumber({
-    default: 86_400_000,
+  FAUCET_COOLDOWN_SECONDS: wholeNumber({
+    default: 86_400,
     minimum: 0,
-    maximum: yearMs,
-    description: 'Minimum time between two claims of one address, in milliseconds',
+    maximum: 31_536_000,
+    description: 'Minimum time between two claims of one address, in seconds',
   }),
   FAUCET_DAILY_IP_LIMIT: wholeNumber({
     default: 5,

@@ -29,7 +29,7 @@ export function openFaucet(node: Node): FaucetPayer {
     claims: store.faucetClaims,
     wallet,
     amount: BigInt(settings.FAUCET_AMOUNT),
-    cooldownMs: settings.FAUCET_COOLDOWN_MS,
+    cooldownMs: settings.FAUCET_COOLDOWN_SECONDS * 1000,
     dailyIpLimit: settings.FAUCET_DAILY_IP_LIMIT,
     minBalance: BigInt(settings.FAUCET_MIN_BALANCE),
     log,
