@@ -16,7 +16,7 @@ import { submit } from '@ratatosk/submit'
 import Fastify from 'fastify'
 import pg from 'pg'
 import { byteString, transactionShaped } from './lib/bodies.mjs'
-import { median, percentile } from './lib/figures.mjs'
+import { median, percentile, processorMicros } from './lib/figures.mjs'
 
 const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 const redisUrl = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
@@ -40,8 +40,7 @@ async function serve(name) {
   await server.register(submit, { queue })
   await server.register(events, { log: store.events, network: 'testnet', maxClients: 10_000 })
   process.on('message', (what) => {
-    const { user, system } = process.cpuUsage()
-    if (what === 'processor') return process.send(user + system)
+    if (what === 'processor') return process.send(processorMicros())
     globalThis.gc()
     globalThis.gc()
     const { rss, heapUsed, external } = process.memoryUsage()

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTrie } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
-import { round } from './lib/figures.mjs'
+import { processorMicros, round } from './lib/figures.mjs'
 import { numbered } from './lib/numbered.mjs'
 
 const keys = Number(process.env.BENCH_KEYS ?? 1_000_000)
@@ -30,8 +30,7 @@ const written = () => Number(/^write_bytes: (\d+)/m.exec(readFileSync('/proc/sel
 function measure(sums, work) {
   const [cpu, wrote, started] = [process.cpuUsage(), written(), performance.now()]
   work()
-  const { user, system } = process.cpuUsage(cpu)
-  sums.cpu += user + system
+  sums.cpu += processorMicros(cpu)
   sums.written += written() - wrote
   sums.longest = Math.max(sums.longest, performance.now() - started)
 }

@@ -7,14 +7,13 @@
 //        connection to the database sees them.
 import { randomBytes } from 'node:crypto'
 import { loadavg } from 'node:os'
-import { cpuUsage } from 'node:process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openIndex } from '@ratatosk/ledger-index'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
 import { createValidationWorker } from '@ratatosk/workers'
 import { ledgerEntries } from './lib/entries.mjs'
-import { median, percentile, round } from './lib/figures.mjs'
+import { median, percentile, processorMicros, round } from './lib/figures.mjs'
 import { parameters } from './lib/parameters.mjs'
 import { databaseUrl, redisUrl, removeTraces, withDatabase } from './lib/services.mjs'
 import { makeTransfers } from './lib/transfers.mjs'
@@ -86,15 +85,15 @@ const backlog = (indexed) =>
       const end = Math.min(start + 1000, count)
       await Promise.all(transactions.slice(start, end).map((cbor) => submissions.add(cbor)))
     }
-    const before = cpuUsage()
+    const before = process.cpuUsage()
     const started = performance.now()
     await accepted(await validate(), count)
     const last = performance.now()
-    const { user, system } = cpuUsage(before)
+    const processor = processorMicros(before) / 1000
     await index?.caughtUp()
     return {
       perSecond: (count * 1000) / (last - started),
-      processor: (user + system) / 1000 / (last - started),
+      processor: processor / (last - started),
       behindMs: performance.now() - last,
     }
   })

@@ -2,12 +2,11 @@
 // one validation worker, until the last of them is in the ledger. Beside it libsodium's bare verification of
 // the same signatures, in the same run.
 import { randomBytes } from 'node:crypto'
-import { cpuUsage } from 'node:process'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
 import { createValidationWorker } from '@ratatosk/workers'
 import { ledgerEntries } from './lib/entries.mjs'
-import { median, round } from './lib/figures.mjs'
+import { median, processorMicros, round } from './lib/figures.mjs'
 import { parameters } from './lib/parameters.mjs'
 import { record } from './lib/record.mjs'
 import { databaseUrl, redisUrl, removeTraces } from './lib/services.mjs'
@@ -29,7 +28,7 @@ async function oneRound(schema) {
     for (let start = 0; start < count; start += 1000) {
       await Promise.all(transactions.slice(start, start + 1000).map((cbor) => submissions.add(cbor)))
     }
-    const before = cpuUsage()
+    const before = process.cpuUsage()
     const started = process.hrtime.bigint()
     const worker = createValidationWorker({
       queue,
@@ -44,9 +43,9 @@ async function oneRound(schema) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     const seconds = Number(process.hrtime.bigint() - started) / 1e9
-    const { user, system } = cpuUsage(before)
+    const cpu = processorMicros(before) / 1e6
     await worker.close()
-    return { perSecond: count / seconds, cpu: (user + system) / 1e6 / seconds }
+    return { perSecond: count / seconds, cpu: cpu / seconds }
   } finally {
     await queue.close()
     await store.close()

@@ -16,4 +16,10 @@ export async function millisecondsOf(work) {
   return Number(process.hrtime.bigint() - started) / 1e6
 }
 
+/** Microseconds of processor time of this process, since `process.cpuUsage()` gave `before`. */
+export function processorMicros(before) {
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
 export const round = (value) => Math.round(value).toLocaleString('en')

@@ -1,8 +1,17 @@
-// Payments among many addresses that leave a ledger as large as it is: by turns of one output to two, and of
-// two to one, all picked at random. What is validated elsewhere is not measured with them: amounts and
-// signatures mean nothing.
+// Payments among many addresses that keep the size of a ledger: alternately from one output to two and from
+// two to one, picked at random. Amounts and signatures are invalid; benchmarks that validate use others.
 import { randomBytes } from 'node:crypto'
-import { array, blake2b, bytes, map, output, set, uint } from './transfers.mjs'
+import {
+  addressOf,
+  blake2b,
+  encodeInput,
+  encodeList,
+  encodeSet,
+  encodeUint,
+  outputOf,
+  signDraft,
+} from '@ratatosk/fixtures'
+import { genesisOutput } from './transfers.mjs'
 
 const addresses = 100_000
 const lovelace = 5_000_000n
@@ -20,9 +29,8 @@ function randomNumbers(seed) {
 /** @param {number} size unspent outputs at the start */
 export function createPayments(size) {
   const random = randomNumbers(7)
-  const addressOf = (i) =>
-    Buffer.concat([Buffer.from([0x60]), blake2b(28, Buffer.from(`address ${i % addresses}`))])
-  const publicKey = randomBytes(32)
+  const owner = (i) => ({ address: addressOf(blake2b(28, Buffer.from(`address ${i % addresses}`))) })
+  const signer = { publicKey: randomBytes(32), sign: () => randomBytes(64) }
   const sources = Array.from({ length: size }, (_, i) => ({
     id: blake2b(32, Buffer.from(`payment ${i}`)),
     index: 0,
@@ -41,27 +49,20 @@ export function createPayments(size) {
   function pay() {
     const [inputs, outputs] = made++ % 2 === 0 ? [1, 2] : [2, 1]
     const spent = Array.from({ length: inputs }, pick)
-    const body = map(
-      [uint(0), set(...spent.map(({ id, index }) => array(bytes(id), uint(index))))],
-      [
-        uint(1),
-        array(...Array.from({ length: outputs }, () => output(addressOf(random(addresses)), lovelace))),
-      ],
-      [uint(2), uint(fee)],
-    )
-    const id = blake2b(32, body)
+    const paid = Array.from({ length: outputs }, () => outputOf(owner(random(addresses)), lovelace))
+    const body = new Map([
+      [0, encodeSet(spent.map(({ id, index }) => encodeInput(id, index)))],
+      [1, encodeList(paid)],
+      [2, encodeUint(fee)],
+    ])
+    const { id, cbor } = signDraft({ body, witnesses: new Map(), signers: [signer], isValid: true })
     for (let index = 0; index < outputs; index++) unspent.push({ id, index })
-    const witnesses = map([uint(0), set(array(bytes(publicKey), bytes(randomBytes(64))))])
-    return array(body, witnesses, Buffer.from([0xf5]), Buffer.from([0xf6]))
+    return Buffer.from(cbor)
   }
 
   return {
     /** In the shape of the node's GENESIS_FILE. */
-    genesis: () =>
-      sources.map(({ id, index }, i) => ({
-        outref: `${id.toString('hex')}#${index}`,
-        output: output(addressOf(i), lovelace).toString('hex'),
-      })),
+    genesis: () => sources.map(({ id, index }, i) => genesisOutput(id, outputOf(owner(i), lovelace), index)),
     next: (count) => Array.from({ length: count }, pay),
   }
 }

@@ -14,6 +14,7 @@ import { openStore } from '@ratatosk/store'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { defer } from './clean-up.mjs'
 import { acceptedTransaction, ledgerEntries } from './entries.mjs'
+import { processorMicros } from './figures.mjs'
 import { databaseUrl, removeTraces } from './services.mjs'
 
 const [administratorKeys, operatorKeys] = [0, 1].map((account) =>
@@ -135,7 +136,7 @@ export async function openRollup(name, genesis) {
             if (name === 'roots-applied') marks.hashed = now
             if (name !== 'block-built') return
             const { begun, read, hashed, signed, prepared, freed } = marks
-            const { user, system } = process.cpuUsage(marks.cpu)
+            const cpu = processorMicros(marks.cpu) / 1000
             Object.assign(marks, { prepared: 0, freed: 0 })
             onBlock({
               begun,
@@ -144,7 +145,7 @@ export async function openRollup(name, genesis) {
               signed: signed - hashed,
               stored: now - signed,
               total: now - begun,
-              cpu: (user + system) / 1000,
+              cpu,
               prepared,
               freed,
             })

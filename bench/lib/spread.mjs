@@ -1,7 +1,18 @@
-// Signed 1-in/2-out transfers between many addresses. Each spends another output of a large ledger, in no
-// order.
+// Signed transfers with one input and two outputs between many addresses. Each spends another output of a
+// large ledger, in no order.
 import { createHash } from 'node:crypto'
-import { array, blake2b, bytes, makeKey, map, output, set, uint } from './transfers.mjs'
+import { toHex } from '@ratatosk/cbor'
+import {
+  blake2b,
+  encodeInput,
+  encodeList,
+  encodeSet,
+  encodeUint,
+  keyOf,
+  outputOf,
+  signDraft,
+} from '@ratatosk/fixtures'
+import { genesisOutput, signatureOf } from './transfers.mjs'
 
 const lovelaceEach = 10_000_000n
 const fee = 200_000n
@@ -17,7 +28,7 @@ const sourceInSql = (n) => `sha256(convert_to('bench ' || ${n}, 'UTF8'))`
  * @param {number} options.addresses that they belong to, in turn
  */
 export function makeSpread({ count, outputs, addresses }) {
-  const keys = Array.from({ length: addresses }, (_, n) => makeKey(blake2b(32, Buffer.from(`address ${n}`))))
+  const keys = Array.from({ length: addresses }, (_, n) => keyOf(blake2b(32, Buffer.from(`address ${n}`))))
   const step = stepThrough(outputs)
   const ids = []
   const signatures = []
@@ -25,22 +36,21 @@ export function makeSpread({ count, outputs, addresses }) {
   let size
   for (let n = 0; n < count; n++) {
     const place = (n * step) % outputs
-    const { address, publicKey, sign } = keys[place % addresses]
-    const payee = keys[(n * 7919 + 1) % addresses].address
-    const body = map(
-      [uint(0), set(array(bytes(sourceOf(place)), uint(0)))],
-      [uint(1), array(output(payee, 4_000_000n), output(address, lovelaceEach - 4_000_000n - fee))],
-      [uint(2), uint(fee)],
-    )
-    const message = blake2b(32, body)
-    const signature = sign(message)
-    const witnesses = map([uint(0), set(array(bytes(publicKey), bytes(signature)))])
-    const transaction = array(body, witnesses, Buffer.from([0xf5]), Buffer.from([0xf6]))
+    const key = keys[place % addresses]
+    const payee = keys[(n * 7919 + 1) % addresses]
+    const change = lovelaceEach - 4_000_000n - fee
+    const body = new Map([
+      [0, encodeSet([encodeInput(sourceOf(place), 0)])],
+      [1, encodeList([outputOf(payee, 4_000_000n), outputOf(key, change)])],
+      [2, encodeUint(fee)],
+    ])
+    const signed = signDraft({ body, witnesses: new Map(), signers: [key], isValid: true })
+    const transaction = Buffer.from(signed.cbor)
     size ??= transaction.length
     all ??= Buffer.allocUnsafe(size * count)
     if (transaction.copy(all, n * size) !== size) throw new Error('transfers differ in size')
-    ids.push(message.toString('hex', 0, 8))
-    if (signatures.length < 20_000) signatures.push({ signature, message, publicKey })
+    ids.push(toHex(signed.id.subarray(0, 8)))
+    if (signatures.length < 20_000) signatures.push(signatureOf(signed, key))
   }
   return {
     count,
@@ -57,35 +67,37 @@ export function makeSpread({ count, outputs, addresses }) {
     genesis: (transfers) =>
       Array.from({ length: Math.min(transfers, count) }, (_, n) => {
         const place = (n * step) % outputs
-        return {
-          outref: `${sourceOf(place).toString('hex')}#0`,
-          output: output(keys[place % addresses].address, lovelaceEach).toString('hex'),
-        }
+        return genesisOutput(sourceOf(place), outputOf(keys[place % addresses], lovelaceEach))
       }),
     /** All outputs of the ledger; each is the first of its transaction. */
     *ledger() {
-      const owned = keys.map(({ address }) => output(address, lovelaceEach))
+      const owned = keys.map((key) => outputOf(key, lovelaceEach))
       for (let n = 0; n < outputs; n++) yield { transactionId: sourceOf(n), output: owned[n % addresses] }
     },
     /** Writes all outputs into a schema whose ledger has its genesis and nothing else. */
     async fill(client, schema) {
-      const owned = output(keys[0].address, lovelaceEach)
-        .toString('hex')
-        .split(keys[0].address.toString('hex'))
+      const owned = toHex(outputOf(keys[0], lovelaceEach)).split(toHex(keys[0].address))
       // Older checkouts have it.
       const { rowCount } = await client.query(
-        `SELECT FROM pg_attribute WHERE attrelid = '"${schema}".mempool_ledger'::regclass AND attname = 'payment_credential'`,
+        `SELECT FROM pg_attribute
+        WHERE attrelid = '"${schema}".mempool_ledger'::regclass AND attname = 'payment_credential'`,
       )
       const credential =
         rowCount === 0
           ? { name: '', value: '' }
           : { name: 'payment_credential, ', value: 'substr(a.address, 2), ' }
       await client.query(
-        `INSERT INTO "${schema}".mempool_ledger (transaction_id, output_index, output, address, ${credential.name}sequence)
-        SELECT ${sourceInSql('n')}, 0, $3::bytea || a.address || $4::bytea, a.address, ${credential.value}nextval('"${schema}".accept_sequence')
+        `INSERT INTO "${schema}".mempool_ledger
+          (transaction_id, output_index, output, address, ${credential.name}sequence)
+        SELECT ${sourceInSql('n')}, 0, $3::bytea || a.address || $4::bytea, a.address,
+          ${credential.value}nextval('"${schema}".accept_sequence')
         FROM generate_series(0, $2::integer - 1) AS n
         JOIN unnest($1::bytea[]) WITH ORDINALITY AS a (address, place) ON a.place = n % ${addresses} + 1`,
-        [keys.map(({ address }) => address), outputs, ...owned.map((part) => Buffer.from(part, 'hex'))],
+        [
+          keys.map(({ address }) => Buffer.from(address)),
+          outputs,
+          ...owned.map((part) => Buffer.from(part, 'hex')),
+        ],
       )
       await client.query(`VACUUM ANALYZE "${schema}".mempool_ledger`)
     },

@@ -1,12 +1,25 @@
 // Payments beside thousands of transactions whose script uses its whole budget, about a second of a thread,
 // and then fails.
-import { fromHex } from '@ratatosk/cbor'
+import { CborWriter, fromHex } from '@ratatosk/cbor'
+import {
+  addressOf,
+  blake2b,
+  encodeBytes,
+  encodeInput,
+  encodeList,
+  encodeOutput,
+  encodeSet,
+  encodeUint,
+  keyOf,
+  outputOf,
+  signDraft,
+} from '@ratatosk/fixtures'
 import { decodeTransaction, scriptHash, scriptIntegrityHash } from '@ratatosk/ledger'
 import { percentile, round } from '../figures.mjs'
 import { openConnection } from '../load.mjs'
 import { parameters } from '../parameters.mjs'
 import { withDatabase } from '../services.mjs'
-import { array, blake2b, bytes, makeKey, makeTransfers, map, output, set, uint } from '../transfers.mjs'
+import { genesisOutput, makeTransfers } from '../transfers.mjs'
 import { load, onConnections, pause, startNode, submit, timePayment } from './node.mjs'
 
 const count = Number(process.env.BENCH_BOMBS ?? 2000)
@@ -15,7 +28,8 @@ const betweenMs = 250
 
 /** `bls12_381_G2_scalarMul` for ever: of all built-in functions the slowest for its price. */
 const endless = fromHex(
-  '58520101002323232300100123230020023377e906d7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff8780119bc3489016100488101620033778911016100488101620001',
+  '58520101002323232300100123230020023377e906d7ffffffffffffffffffffffffffffffffffffffffffffffffff' +
+    'fffffffffffffffffff8780119bc3489016100488101620033778911016100488101620001',
 )
 const most = { memory: 14_000_000, steps: 10_000_000_000 }
 const lovelaceEach = 10_000_000n
@@ -94,42 +108,34 @@ async function failedScripts(name) {
 }
 
 function makeBombs() {
-  const { publicKey, address, sign } = makeKey()
-  const scriptAddress = Buffer.concat([Buffer.from([0x70]), scriptHash('PlutusV3', endless)])
+  const key = keyOf(7)
+  const address = addressOf(scriptHash('PlutusV3', endless), 'script')
   const places = Array.from({ length: outputs + 1 }, (_, n) => blake2b(32, Buffer.from(`bench bomb ${n}`)))
   const collateral = blake2b(32, Buffer.from('bench collateral'))
-  const genesis = places.map((source) => ({
-    outref: `${source.toString('hex')}#0`,
-    output: output(scriptAddress, lovelaceEach).toString('hex'),
-  }))
-  genesis.push({
-    outref: `${collateral.toString('hex')}#0`,
-    output: output(address, lovelaceEach).toString('hex'),
-  })
+  const locked = encodeOutput({ address, lovelace: lovelaceEach })
+  const genesis = places.map((source) => genesisOutput(source, locked))
+  genesis.push(genesisOutput(collateral, outputOf(key, lovelaceEach)))
 
   function bomb(n) {
     const source = n % 2 === 0 ? places[0] : places[1 + (n % outputs)]
-    const redeemers = map([
-      array(uint(0), uint(0)),
-      array(uint(n), array(uint(most.memory), uint(most.steps))),
-    ])
+    const redeemers = new CborWriter().map(1).array(2).uint(0).uint(0).array(2).uint(n)
+    redeemers.array(2).uint(most.memory).uint(most.steps)
     const assemble = (integrity) => {
-      const body = map(
-        [uint(0), set(array(bytes(source), uint(0)))],
-        [uint(1), array(output(address, lovelaceEach - fee))],
-        [uint(2), uint(fee)],
-        [uint(11), bytes(integrity)],
-        [uint(13), set(array(bytes(collateral), uint(0)))],
-      )
-      const witnesses = map(
-        [uint(0), set(array(bytes(publicKey), bytes(sign(blake2b(32, body)))))],
-        [uint(5), redeemers],
-        [uint(7), set(bytes(endless))],
-      )
-      return array(body, witnesses, Buffer.from([0xf5]), Buffer.from([0xf6]))
+      const body = new Map([
+        [0, encodeSet([encodeInput(source, 0)])],
+        [1, encodeList([outputOf(key, lovelaceEach - fee)])],
+        [2, encodeUint(fee)],
+        [11, encodeBytes(integrity)],
+        [13, encodeSet([encodeInput(collateral, 0)])],
+      ])
+      const witnesses = new Map([
+        [5, redeemers.toBytes()],
+        [7, encodeSet([encodeBytes(endless)])],
+      ])
+      return signDraft({ body, witnesses, signers: [key], isValid: true }).cbor
     }
-    const draft = decodeTransaction(assemble(Buffer.alloc(32)))
-    return assemble(Buffer.from(scriptIntegrityHash(draft, new Set(['PlutusV3']), parameters)))
+    const draft = decodeTransaction(assemble(new Uint8Array(32)))
+    return Buffer.from(assemble(scriptIntegrityHash(draft, new Set(['PlutusV3']), parameters)))
   }
 
   return { genesis, transactions: Array.from({ length: count }, (_, n) => bomb(n)) }

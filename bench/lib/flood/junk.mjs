@@ -1,12 +1,21 @@
 // A flood of submissions that can never be accepted, and payments meanwhile: what the store and Redis grow
 // to, and whether every payment arrives.
 import { randomFillSync } from 'node:crypto'
+import {
+  encodeInput,
+  encodeList,
+  encodeSet,
+  encodeUint,
+  keyOf,
+  outputOf,
+  signDraft,
+} from '@ratatosk/fixtures'
 import { Redis } from 'ioredis'
 import { defer } from '../clean-up.mjs'
 import { percentile, round } from '../figures.mjs'
 import { openConnection } from '../load.mjs'
 import { redisUrl, withDatabase } from '../services.mjs'
-import { array, bytes, makeKey, makeTransfers, map, output, set, uint } from '../transfers.mjs'
+import { makeTransfers } from '../transfers.mjs'
 import { isAccepted, load, onConnections, pause, startNode, submit, until } from './node.mjs'
 
 const count = Number(process.env.BENCH_JUNK ?? 100_000)
@@ -119,18 +128,17 @@ function badSignature(transaction) {
   return cbor
 }
 
-const { address } = makeKey()
+const key = keyOf(7)
+const random = (length) => randomFillSync(Buffer.alloc(length))
 
 function unknownInput() {
-  const witnesses = Array.from({ length: 155 }, () =>
-    array(bytes(randomFillSync(Buffer.alloc(32))), bytes(randomFillSync(Buffer.alloc(64)))),
-  )
-  const body = map(
-    [uint(0), set(array(bytes(randomFillSync(Buffer.alloc(32))), uint(0)))],
-    [uint(1), array(output(address, 10_000_000n))],
-    [uint(2), uint(2_000_000n)],
-  )
-  return array(body, map([uint(0), set(...witnesses)]), Buffer.from([0xf5]), Buffer.from([0xf6]))
+  const signers = Array.from({ length: 155 }, () => ({ publicKey: random(32), sign: () => random(64) }))
+  const body = new Map([
+    [0, encodeSet([encodeInput(random(32), 0)])],
+    [1, encodeList([outputOf(key, 10_000_000n)])],
+    [2, encodeUint(2_000_000n)],
+  ])
+  return Buffer.from(signDraft({ body, witnesses: new Map(), signers, isValid: true }).cbor)
 }
 
 /** Bytes, and transactions that wait for validation. */
