@@ -1,5 +1,5 @@
 // Which files data passes through, by a trace of one run:
-//   node scripts/walk.mjs [<path of a built checkout>] [--files]
+//   node scripts/walk.mjs [<path of a built checkout>] [--files] [--only=<name of a walk>]
 //
 // A walk lists files in the order in which their functions are first entered. It goes on from the file that
 // was entered last; where another file calls the next one, the reader goes back to that file, which counts as
@@ -10,9 +10,10 @@ import { join, resolve } from 'node:path'
 import { flows } from './walk/flows.mjs'
 import { copyInstrumented } from './walk/instrument.mjs'
 
-const checkout = resolve(process.argv.slice(2).find((each) => !each.startsWith('--')) ?? '.')
+const [, , ...args] = process.argv
+const checkout = resolve(args.find((each) => !each.startsWith('--')) ?? '.')
 const folder = mkdtempSync(join(tmpdir(), 'ratatosk-walk-'))
-const wanted = process.argv.find((each) => each.startsWith('--only='))?.slice('--only='.length)
+const wanted = args.find((each) => each.startsWith('--only='))?.slice('--only='.length)
 try {
   copyInstrumented(checkout, folder)
   for (const [name, { run, counted, names = /./ }] of Object.entries(flows)) {
@@ -26,8 +27,6 @@ try {
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line))
-    if (process.env.WALK_KEEP)
-      writeFileSync(join(process.env.WALK_KEEP, `${name}.jsonl`), readFileSync(trace))
     const isCounted = (file) => counted(file) && names.test(readFileSync(join(checkout, file), 'utf8'))
     report(name, walkOf(entries.filter((entry) => entry.window === window && isCounted(entry.file))))
   }
@@ -50,8 +49,9 @@ function walkOf(entries) {
 
 function report(name, steps) {
   const returns = [...steps.values()].filter(Boolean).length
-  console.log(`${name}: ${steps.size} files, ${returns} returns`)
-  if (!process.argv.includes('--files')) return
+  const packages = new Set([...steps.keys()].map((file) => file.split('/')[1]))
+  console.log(`${name}: ${steps.size} files, ${returns} returns, in ${[...packages].join(', ')}`)
+  if (!args.includes('--files')) return
   for (const [file, back] of steps) {
     if (back) console.log(`  ↩ ${back.replace('/dist/', '/')}`)
     console.log(`  ${file.replace('/dist/', '/')}`)

@@ -42,8 +42,9 @@ function instrumented(text, file) {
   for (const [at, added] of insertions.sort(([a], [b]) => b - a)) {
     result = result.slice(0, at) + added + result.slice(at)
   }
-  // A compiled test of vitest runs without it.
+  // A compiled test runs without vitest, and imports scenes of other packages from their sources.
   result = result.replace(/ from 'vitest'/g, ` from '${import.meta.resolve('./run-test.mjs')}'`)
+  result = result.replace(/( from '\.\.\/[^']*)\/src\//g, '$1/dist/')
   const [, shebang = '', rest] = /^(#!.*\n)?([\s\S]*)$/.exec(result)
   return `${shebang}import { enter as $enter } from ${JSON.stringify(import.meta.resolve('./enter.mjs'))};${rest}`
 
