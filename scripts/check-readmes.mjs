@@ -16,7 +16,7 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
 try {
   for (const path of filesBelow(root, /\.md$/)) {
-    let before = ''
+    let before = { text: '', language: 'js' }
     for (const block of blocksOf(path)) before = check(path, block, before)
   }
   linkPackages()
@@ -25,7 +25,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 for (const fault of faults) console.error(fault)
-process.exit(faults.length > 0 && !process.argv.includes('--warn') ? 1 : 0)
+process.exit(faults.length > 0 ? 1 : 0)
 
 /** Checks a block, or writes it for the compiler. Returns the program that the next block may continue. */
 function check(path, { language, line, text }, before) {
@@ -41,13 +41,18 @@ function check(path, { language, line, text }, before) {
   } else if (language === 'js' || language === 'ts') {
     const imports = [...text.matchAll(/(?:from|import)\s*\(?'([^'.#]+)'/g)]
     for (const [, specifier] of imports) specifiers.add(specifier)
-    const file = `${name.replace(/[^a-zA-Z0-9]/g, '_')}_${line}.m${language}`
     // A scope of its own lets a block declare a name again.
     const continues = imports.length === 0
-    const program = continues ? `${before}\n{\n${text}\n}` : text
-    const first = line - (continues ? before.split('\n').length + 1 : 0)
-    programs.set(file, { name, first, line })
-    writeFileSync(join(folder, file), `${program}\nexport {}\n`)
+    const program = continues
+      ? {
+          text: `${before.text}\n{\n${text}\n}`,
+          language: before.language === 'ts' ? 'ts' : language,
+          first: line - before.text.split('\n').length - 1,
+        }
+      : { text, language, first: line }
+    const file = `${name.replace(/[^a-zA-Z0-9]/g, '_')}_${line}.m${program.language}`
+    programs.set(file, { name, first: program.first, line })
+    writeFileSync(join(folder, file), `${program.text}\nexport {}\n`)
     return program
   }
   return before
@@ -116,13 +121,15 @@ function compile() {
   )
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   const args = [tsc, '-p', '.', '--pretty', 'false']
-  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+  const before = faults.length
   for (const message of stdout.split('\n')) {
     const [, file, line, text] = message.match(/^([^(]+)\((\d+),\d+\): (.*)$/) ?? []
     const { name, first, line: opening } = programs.get(file) ?? {}
     // What a continued block repeats was reported there.
     if (name && first + Number(line) > opening) faults.push(`${name}:${first + Number(line)}: ${text}`)
   }
+  if (status !== 0 && faults.length === before) faults.push(stdout)
 }
 
 /** Fenced blocks, with the line of the opening fence. */

@@ -116,7 +116,7 @@ const checks = [
   ['words of documents and comments', 'scripts/check-words.mjs'],
   ['links of documents', 'scripts/check-links.mjs'],
   ['names in documents', 'scripts/check-names.mjs'],
-  ['code blocks of documents', 'scripts/check-readmes.mjs', '--warn'],
+  ['code blocks of documents', 'scripts/check-readmes.mjs'],
   ['lengths of files and lines', 'scripts/check-lengths.mjs'],
 ]
 const failedChecks = []
