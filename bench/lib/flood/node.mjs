@@ -8,7 +8,7 @@ import { openConnection } from '../load.mjs'
 import { startNodeProcess } from '../node-process.mjs'
 import { databaseUrl, redisUrl, removeTraces } from '../services.mjs'
 
-export const connections = 64
+const connections = 64
 const patienceMs = 600_000
 
 /** Starts a node with these genesis outputs; `cleanUp` ends it. */

@@ -2,7 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import { decimalParameter, hexParameter, InvalidParameterError, type Query } from '@ratatosk/http'
 
 /** Maximum number of blocks in a response of `/blocks`. */
-export const maxRange = 100
+const maxRange = 100
 
 /** No archive has a block above it: the maximum of PostgreSQL's `bigint`. */
 const maxHeight = 2n ** 63n - 1n

@@ -67,5 +67,3 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
  * ```
  */
 export const apis = fp(plugin, { name: '@ratatosk/chain-apis', fastify: '5.x' })
-
-export default apis

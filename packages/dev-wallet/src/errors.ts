@@ -1,5 +1,5 @@
 /** The codes of CIP-30, by the type of error. */
-export const codes = {
+const codes = {
   APIError: { InvalidRequest: -1, InternalError: -2, Refused: -3, AccountChange: -4 },
   DataSignError: { ProofGeneration: 1, AddressNotPK: 2, UserDeclined: 3 },
   TxSendError: { Refused: 1, Failure: 2 },

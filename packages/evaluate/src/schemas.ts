@@ -8,7 +8,7 @@ import {
 import { type Static, Type } from '@sinclair/typebox'
 
 /** A budget or cost of a script. */
-export const ExecutionUnits = Type.Object(
+const ExecutionUnits = Type.Object(
   {
     memory: Type.String({ pattern: '^[0-9]+$', description: 'Memory units, a decimal integer' }),
     steps: Type.String({ pattern: '^[0-9]+$', description: 'CPU steps, a decimal integer' }),
@@ -17,7 +17,7 @@ export const ExecutionUnits = Type.Object(
 )
 
 /** A rule that a transaction breaks. */
-export const FailedPredicate = Type.Object(
+const FailedPredicate = Type.Object(
   {
     predicate: Type.String({
       description: 'Predicate of the Haskell ledger, such as FeeTooSmallUTxO, or of the layer-2 profile',
@@ -32,7 +32,7 @@ export const FailedPredicate = Type.Object(
 )
 
 /** The script of one redeemer. */
-export const RedeemerReport = Type.Object(
+const RedeemerReport = Type.Object(
   {
     purpose: Type.String({ description: 'spend, mint, withdraw and so on' }),
     index: Type.Integer({ minimum: 0, description: "Position in the ledger's order of this purpose" }),

@@ -82,7 +82,7 @@ export const Reset = Type.Object(
 export type Reset = Static<typeof Reset>
 
 /** Query of `GET /remove`. It documents the route; `readRemoval` judges it. */
-export const RemoveQuery = Type.Object({
+const RemoveQuery = Type.Object({
   header_hash: Type.String({ description: 'Header hash of the block: 56 hex digits' }),
 })
 

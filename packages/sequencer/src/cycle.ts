@@ -12,7 +12,7 @@ import type { SequencerError } from './errors.js'
 import { loadSpending } from './spending.js'
 
 /** What a sequencer does. */
-export type Activity = Operation | 'reconcile'
+type Activity = Operation | 'reconcile'
 
 /**
  * The state that scheduled work and operations share under one lease. One of them runs at a time; operations

@@ -13,7 +13,7 @@ const warningShare = 0.8
 export const typicalBlockCost = 550_000n
 
 /** Lovelace that a block's element locks until the block is merged. */
-export const typicalBlockDeposit = 3_000_000n
+const typicalBlockDeposit = 3_000_000n
 
 /** The lovelace that commits and merges have cost in the last hour, against a budget. */
 export interface SpendingMeter {

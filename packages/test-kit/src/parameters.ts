@@ -1,7 +1,7 @@
 import type { ProtocolParameters, SlotConfig } from '@ratatosk/ledger'
 
 /** The protocol parameters of mainnet in the Conway era without cost models, with the given fees. */
-export function parametersWith(fees: { minFeeA: bigint; minFeeB: bigint }): ProtocolParameters {
+function parametersWith(fees: { minFeeA: bigint; minFeeB: bigint }): ProtocolParameters {
   return {
     ...fees,
     maxTransactionSize: 16_384,

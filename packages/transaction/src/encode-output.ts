@@ -22,7 +22,7 @@ export interface OutputContent {
 const languageTags = { native: 0, PlutusV1: 1, PlutusV2: 2, PlutusV3: 3 } as const
 
 /** Encodes an output in the map form of the Babbage era, fields in ascending order. */
-export function encodeOutput({ address, value, datum, referenceScript }: OutputContent): Uint8Array {
+function encodeOutput({ address, value, datum, referenceScript }: OutputContent): Uint8Array {
   const writer = new CborWriter().map(
     2 + Number(datum.kind !== 'none') + Number(referenceScript !== undefined),
   )
@@ -42,7 +42,7 @@ export function toOutput(content: OutputContent): TransactionOutput {
   return decodeTransactionOutput(encodeOutput(content))
 }
 
-export function writeValue(writer: CborWriter, { lovelace, assets }: Value): void {
+function writeValue(writer: CborWriter, { lovelace, assets }: Value): void {
   if (assets.size === 0) writer.uint(lovelace)
   else writeAssets(writer.array(2).uint(lovelace), assets)
 }

@@ -45,7 +45,7 @@ export function planTransaction(draft: TransactionDraft, parameters: ProtocolPar
 }
 
 /** The output with its lovelace; the default is the minimum that its size requires. */
-export function fillOutput(draft: DraftOutput, parameters: ProtocolParameters): TransactionOutput {
+function fillOutput(draft: DraftOutput, parameters: ProtocolParameters): TransactionOutput {
   const { assets = new Map(), datum = { kind: 'none' }, referenceScript } = draft
   const address = typeof draft.address === 'string' ? readAddress(draft.address) : draft.address
   const withLovelace = (lovelace: bigint): TransactionOutput => {

@@ -25,7 +25,7 @@ export interface AdministratorKeys {
 }
 
 /** What signs for the administrator. */
-export interface AdministratorSigning {
+interface AdministratorSigning {
   /** The wallet that pays for the administrator's transactions. */
   readonly wallet: WalletKeys
   /** If the administrator is a script: the script, and the keys that satisfy it together. */

@@ -1,7 +1,7 @@
 import { type ClientRequest, get } from 'node:http'
 
 /** An event of `/events`. */
-export interface ReadEvent {
+interface ReadEvent {
   readonly id: string
   readonly type: string
   // biome-ignore lint/suspicious/noExplicitAny: JSON that the test asserts

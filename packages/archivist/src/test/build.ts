@@ -4,7 +4,7 @@ import fastify from 'fastify'
 import type { Test } from 'tap'
 import archivist, { archiveOfBlocks } from '../index.js'
 
-export interface ErrorLine {
+interface ErrorLine {
   level: number
   msg: string
   reqId?: string

@@ -65,7 +65,7 @@ export function readPoint(point: unknown): 'origin' | Point {
   return { slot: BigInt(Number(point.slot)), hash: point.id }
 }
 
-export function utxoJson({ key, output }: ChainOutput) {
+function utxoJson({ key, output }: ChainOutput) {
   return { ...referenceJson(key), ...outputJson(output) }
 }
 

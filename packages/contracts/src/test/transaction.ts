@@ -113,7 +113,7 @@ function encodeWitnesses(transaction: TestTransaction, { keyWitnesses, units }: 
   return writer.uint(5).raw(encodeRedeemers(transaction, units)).toBytes()
 }
 
-export function encodeRedeemers(transaction: TestTransaction, units: Finish['units']): Uint8Array {
+function encodeRedeemers(transaction: TestTransaction, units: Finish['units']): Uint8Array {
   const redeemers: { tag: number; index: number; data: Uint8Array }[] = []
   sorted(transaction.inputs).forEach(({ redeemer }, index) => {
     if (redeemer) redeemers.push({ tag: spendTag, index, data: redeemer })
@@ -172,4 +172,4 @@ function writeAssets(writer: CborWriter, tokens: readonly Token[]): void {
   }
 }
 
-export const sorted = (inputs: readonly TestInput[]): TestInput[] => [...inputs].sort((a, b) => a.id - b.id)
+const sorted = (inputs: readonly TestInput[]): TestInput[] => [...inputs].sort((a, b) => a.id - b.id)

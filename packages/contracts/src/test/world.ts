@@ -14,13 +14,13 @@ export const operator = testKey('operator')
 export const otherOperator = testKey('other operator')
 export const stranger = testKey('stranger')
 
-export const maturityWindow = 30_000n
+const maturityWindow = 30_000n
 export const turnLength = 60_000n
 export const bond = 500_000_000n
-export const releaseDelay = 120_000n
+const releaseDelay = 120_000n
 export const maxOperators = 4n
 export const slashPenalty = 50_000_000n
-export const protocolVersion = 1n
+const protocolVersion = 1n
 
 export const rootName = rootTokenName('RATATOSK')
 export const registryName = registryTokenName('RATATOSK')
@@ -41,7 +41,7 @@ export interface World {
 }
 
 /** A program that replaces a published one. */
-export interface Variant {
+interface Variant {
   readonly program: Uint8Array
   /** Parameters that precede those of the published script. */
   readonly leading: readonly PlutusData[]

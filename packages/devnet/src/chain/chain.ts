@@ -122,7 +122,7 @@ export function createChain(genesis: Tip, keyDeposit: bigint): Chain {
 /**
  * Datums and scripts by hash. They stay when a block is undone, since a preimage stays valid for its hash.
  */
-export interface Preimages {
+interface Preimages {
   datum(hash: string): Uint8Array | undefined
   script(hash: string): Script | undefined
   addTransaction(transaction: Transaction): void

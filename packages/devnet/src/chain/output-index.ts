@@ -3,7 +3,7 @@ import { comparePlaces, paymentCredential, units } from '@ratatosk/chain-apis'
 import type { TransactionOutput } from '@ratatosk/ledger'
 import type { ChainOutput, UtxoQuery } from './types.js'
 
-export type Spending = NonNullable<ChainOutput['spent']>
+type Spending = NonNullable<ChainOutput['spent']>
 
 /**
  * All outputs created on the chain, with indexes of the unspent ones by address, credential, policy and

@@ -8,9 +8,9 @@ import { type Layer, type LayerOptions, layers } from './layers.js'
 import { openers, type Services } from './services.js'
 import { ada, bankKeys, claimant, faucetKeys } from './wallets.js'
 
-export const token = 'a token that only tests know'
+const token = 'a token that only tests know'
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly body: { readonly [field: string]: string }
 }

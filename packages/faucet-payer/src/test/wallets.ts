@@ -4,7 +4,7 @@ import { keysFromSigningKey, type WalletKeys } from '@ratatosk/transaction'
 export const ada = 1_000_000n
 
 /** Keys derived from a number, with a testnet address without a staking part. */
-export function keysOf(number: number): WalletKeys {
+function keysOf(number: number): WalletKeys {
   return keysFromSigningKey(number.toString(16).padStart(64, '0'), { networkId: 0 })
 }
 

@@ -25,7 +25,7 @@ export const funded: ClaimResult = {
   nextEligibleAt: new Date(Date.UTC(2026, 10, 22, 12)),
 }
 
-export interface LogLine {
+interface LogLine {
   level: number
   msg: string
   err?: { message: string; code?: string; stack: string }

@@ -7,7 +7,7 @@ import { createFollower, type Follower, type FollowerOptions } from '../index.js
 import { LogLines } from './log-lines.js'
 
 /** The rules of a source chain. */
-export const rules: BlockRules = { parameters: freeOfCharge, networkId: 0, slots }
+const rules: BlockRules = { parameters: freeOfCharge, networkId: 0, slots }
 
 export interface Following {
   readonly follower: Follower

@@ -6,7 +6,7 @@ import { endedBy, isTimeout, type Limits, retrying } from './retry.js'
 /** Maximum size of a provider's answer, in bytes. */
 const maxAnswerBytes = 32 * 1024 * 1024
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: 'GET' | 'POST'
   /** Relative to the base URL, with the query; segments are already encoded. */
   readonly path: string

@@ -16,7 +16,7 @@ export async function failsWith(code: Layer1ErrorCode, work: Promise<unknown>): 
 }
 
 /** The contents of an output, independent of its encoding. */
-export function contentsOf({ address, value, datum, referenceScript }: TransactionOutput) {
+function contentsOf({ address, value, datum, referenceScript }: TransactionOutput) {
   const assets = [...value.assets].flatMap(([policy, names]) =>
     Array.from(names, ([name, quantity]) => `${quantity} ${policy}.${name}`),
   )

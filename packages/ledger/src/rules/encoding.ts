@@ -5,7 +5,7 @@ import type { Findings } from './failures.js'
  * The most CBOR items in a body, and in a witness set, that layer 1 can walk in one transaction with room to
  * spare.
  */
-export const maxItems = 1000
+const maxItems = 1000
 
 /** The first bytes of definite arrays, and the first of those of each kind of item. */
 const head = { arrayOfTwo: 0x82, arrayOfFour: 0x84, strings: 0x40, arrays: 0x80, floats: 0xe0, stop: 0xff }

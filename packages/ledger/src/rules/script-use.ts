@@ -12,7 +12,7 @@ import type {
 import { type Resolution, scriptSources } from './resolution.js'
 
 /** A script that has to run, and the redeemer pointer that belongs to it. */
-export interface ScriptNeed {
+interface ScriptNeed {
   readonly purpose: RedeemerPurpose
   readonly index: number
   /** Hex. */

@@ -53,7 +53,7 @@ export const FEE = 400_000n
 export const ADA = 1_000_000n
 
 /** The program `(con unit ())`. These tests only decode it. */
-export const plutusBytes = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
+const plutusBytes = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
 export const plutusHash = (language: 1 | 2 | 3): Uint8Array =>
   blake2b224(Uint8Array.of(language, ...plutusBytes))
 export const nativeBytes = new CborWriter().array(2).uint(0).bytes(alice.hash).toBytes()

@@ -19,7 +19,7 @@ export interface Plan {
 
 export type AssetPlan = readonly [policy: Uint8Array, name: Uint8Array, quantity: bigint]
 
-export interface OutputPlan {
+interface OutputPlan {
   readonly address: Uint8Array
   readonly lovelace: bigint
   readonly assets: readonly AssetPlan[]

@@ -5,9 +5,9 @@ import fastify from 'fastify'
 import type { Test } from 'tap'
 import operator, { type BlockCount, type OperatorOperation, type OperatorOptions } from '../index.js'
 
-export const transactionId = '11'.repeat(32)
+const transactionId = '11'.repeat(32)
 export const headerHash = 'ab'.repeat(28)
-export const rootUnit = `${'cd'.repeat(28)}00`
+const rootUnit = `${'cd'.repeat(28)}00`
 
 /** A node with canned answers; records what it is asked. */
 export class Node {
@@ -55,7 +55,6 @@ export async function build(t: Test, options?: Partial<OperatorOptions>) {
   return { server, node, lines, log, ...(await listening(server)) }
 }
 
-export const operations = ['init', 'commit', 'merge', 'reset', 'remove'] as const
 /** A request for each operation. */
 export const requests = ['/init', '/commit', '/merge', '/reset', `/remove?header_hash=${headerHash}`] as const
 export const logs = ['/logBlocksTxsDB', '/logGlobals'] as const

@@ -17,7 +17,7 @@ import {
   type SubmissionQueue,
 } from '../index.js'
 
-export interface OpenedBackend {
+interface OpenedBackend {
   readonly backend: QueueBackend
   /** Opens a second backend on the same jobs, as another process would. */
   again(): Promise<QueueBackend>

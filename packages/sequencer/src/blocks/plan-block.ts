@@ -36,7 +36,7 @@ export async function planBlock(context: SequencerContext, view: QueueView): Pro
 }
 
 /** What a new block is appended to. */
-export interface Tail {
+interface Tail {
   readonly root: RootElement
   readonly block: BlockElement | undefined
   readonly hash: Uint8Array

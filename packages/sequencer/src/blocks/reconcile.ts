@@ -27,7 +27,7 @@ export interface QueueView {
 }
 
 /** The store's blocks at both ends of the queue, which may hold thousands. */
-export interface LocalBlocks {
+interface LocalBlocks {
   readonly newest: Block | undefined
   /** The newest merged block. */
   readonly confirmed: Block | undefined

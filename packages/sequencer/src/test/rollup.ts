@@ -28,7 +28,7 @@ export { accept } from './accept.js'
  */
 const idleRounds = 8
 
-export const limits = { requestTimeoutMs: 60, callTimeoutMs: 2000, attempts: 2, backoffMs: 1, pollMs: 5 }
+const limits = { requestTimeoutMs: 60, callTimeoutMs: 2000, attempts: 2, backoffMs: 1, pollMs: 5 }
 
 /** A layer 1 whose time passes a second a block, and which makes blocks when it is told to. */
 export interface TestChain {

@@ -1,7 +1,5 @@
-import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
-import { openStore, type Store } from '@ratatosk/store'
-import { type OpenedServices, serviceOpeners } from '@ratatosk/test-kit/vitest'
-
-export type Services = OpenedServices<Store, QueueBackend>
+import { openQueueBackend } from '@ratatosk/queue'
+import { openStore } from '@ratatosk/store'
+import { serviceOpeners } from '@ratatosk/test-kit/vitest'
 
 export const openers = serviceOpeners({ openStore, openQueueBackend })

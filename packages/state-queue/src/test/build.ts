@@ -1,5 +1,5 @@
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
-import type { Operation, OperationResult } from '@ratatosk/ports'
+import type { OperationResult } from '@ratatosk/ports'
 import { listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
@@ -57,5 +57,3 @@ export const reads = [
   '/stateQueue/root-unit-diagnostics',
   '/commitment-wallet/balance',
 ] as const
-
-export const operations: readonly Operation[] = ['init', 'commit', 'merge', 'reset', 'repair']

@@ -10,7 +10,7 @@ import type { Store } from '../store.js'
 export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 
 /** Runs any SQL and trusts its rows. */
-export interface RawDatabase {
+interface RawDatabase {
   query<Row>(text: string, parameters?: readonly Parameter[]): Promise<Row[]>
   transaction<T>(work: (transaction: Pick<RawDatabase, 'query'>) => Promise<T>): Promise<T>
 }

@@ -1,9 +1,6 @@
 /** Length in bytes of every hash, path and root. */
 export const hashLength = 32
 
-/** The hash of an absent child: 32 zero bytes. */
-export const nullHash: Uint8Array = new Uint8Array(hashLength)
-
 /** The root of the empty map: 32 zero bytes, a new array at each call. */
 export function emptyRoot(): Uint8Array {
   return new Uint8Array(hashLength)

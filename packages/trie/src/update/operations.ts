@@ -12,7 +12,7 @@ export type Operation = { key: Uint8Array } & KnownPath &
   ({ type: 'insert'; value: Uint8Array } | { type: 'insert'; valueHash: Uint8Array } | { type: 'delete' })
 
 /** A hash that the caller has already; it is not computed again, and not checked. */
-export interface KnownPath {
+interface KnownPath {
   /** Blake2b-256 of the key. */
   path?: Uint8Array
 }

@@ -153,8 +153,8 @@ const genesis = (index: number): OutputReference => ({ transactionId: new Uint8A
 /*
  * One block: three transactions over 40 outputs. The first makes what the others spend and read.
  */
-export const [coin0, coin1, coin2, coin3, coin4] = [0, 1, 2, 30, 31].map(genesis) as [
-  OutputReference,
+const coin3 = genesis(30)
+export const [coin0, coin1, coin2, coin4] = [0, 1, 2, 31].map(genesis) as [
   OutputReference,
   OutputReference,
   OutputReference,

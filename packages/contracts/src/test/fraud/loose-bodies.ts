@@ -64,7 +64,7 @@ const data = ({ uint, bytes, array, map, tag }: Encoder, draw: Draw, depth: numb
 }
 
 /** An output in the array form or the map form, with assets, datum hashes and inline datums. */
-export function looseOutput(encoder: Encoder, draw: Draw): Uint8Array {
+function looseOutput(encoder: Encoder, draw: Draw): Uint8Array {
   const { uint, bytes, array, map, tag } = encoder
   const address = bytes(Uint8Array.of(0x60, ...new Uint8Array(28).fill(draw(256))))
   const lovelace = BigInt(draw(2 ** 30)) * BigInt(1 + draw(2 ** 30))
@@ -90,7 +90,7 @@ export function looseOutput(encoder: Encoder, draw: Draw): Uint8Array {
 }
 
 /** A body that the decoder accepts. */
-export function looseBody(draw: Draw, looseHeads: boolean): Uint8Array {
+function looseBody(draw: Draw, looseHeads: boolean): Uint8Array {
   const encoder = looseEncoder(draw, looseHeads)
   const { uint, bytes, array, map, set } = encoder
   const indices = [0, 23, 24, 255, 256, 65_535]

@@ -41,8 +41,8 @@ function replaced(data: PlutusData, place: number, change: (part: PlutusData) =>
 }
 
 /** What a mutation does to a part: puts a part of another redeemer there, or changes it. */
-export const mutationKinds = ['foreign part', 'integer', 'cut', 'bit', 'items', 'constructor'] as const
-export type MutationKind = (typeof mutationKinds)[number]
+const mutationKinds = ['foreign part', 'integer', 'cut', 'bit', 'items', 'constructor'] as const
+type MutationKind = (typeof mutationKinds)[number]
 
 export interface Mutated {
   readonly redeemer: PlutusData

@@ -30,7 +30,7 @@ export const firstSlot = 1005n
 export const lastSlot = 1034n
 
 /** CBOR with the shortest heads. */
-export const head = (major: number, argument: number | bigint): Uint8Array => {
+const head = (major: number, argument: number | bigint): Uint8Array => {
   const value = BigInt(argument)
   const width = value < 24n ? 0 : value < 256n ? 1 : value < 65_536n ? 2 : value < 2n ** 32n ? 4 : 8
   return longHead(major, value, width)
@@ -56,7 +56,7 @@ export const openList = (...items: readonly Uint8Array[]): Uint8Array =>
   concatBytes(Uint8Array.of(0x9f), ...items, Uint8Array.of(0xff))
 export const openMap = (...entries: readonly (readonly [Uint8Array, Uint8Array])[]): Uint8Array =>
   concatBytes(Uint8Array.of(0xbf), ...entries.flat(), Uint8Array.of(0xff))
-export const encoded = (cbor: Uint8Array): Uint8Array => concatBytes(head(6, 24), string(cbor))
+const encoded = (cbor: Uint8Array): Uint8Array => concatBytes(head(6, 24), string(cbor))
 
 export const keyAddress = (key: number, header = 0x60): Uint8Array =>
   Uint8Array.of(header, ...new Uint8Array(28).fill(key))

@@ -47,7 +47,7 @@ export function translatePolicy(script: PlutusScript): (redeemer: PlutusData, na
 }
 
 /** How many redeemers were tried, and how many of them by the machine. */
-export interface Tally {
+interface Tally {
   tried: number
   byMachine: number
 }

@@ -16,7 +16,7 @@ import {
  * made.
  */
 
-export const [alice, bob, carol, dave, erin, frank, grace, heidi] = [
+export const [alice, bob, carol, dave, erin, frank, grace] = [
   'alice',
   'bob',
   'carol',
@@ -24,8 +24,8 @@ export const [alice, bob, carol, dave, erin, frank, grace, heidi] = [
   'erin',
   'frank',
   'grace',
-  'heidi',
-].map(testKey) as unknown as [Key, Key, Key, Key, Key, Key, Key, Key]
+].map(testKey) as unknown as [Key, Key, Key, Key, Key, Key, Key]
+const heidi = testKey('heidi')
 type Key = ReturnType<typeof testKey>
 
 const native = {
@@ -166,7 +166,9 @@ export function coinsBefore(): Entries {
 }
 
 /** The purposes of redeemers. */
-export const [spend, mint, reward] = [0, 1, 3] as const
+export const spend = 0
+const mint = 1
+const reward = 3
 
 const policies = [hashOf(minter), hashOf(referenced), hashOfNative(mintedByHeidi)]
 const placeOf = (policy: Uint8Array) =>
@@ -204,7 +206,7 @@ export const everything = {
   languages: ['PlutusV1', 'PlutusV2', 'PlutusV3'],
 } as const satisfies WitnessedDraft
 
-export const paymentOf = (made: WitnessedTransaction) =>
+const paymentOf = (made: WitnessedTransaction) =>
   ({
     inputs: [outputOf(made, 0)],
     outputs: [payment(1, 4_000_000n)],

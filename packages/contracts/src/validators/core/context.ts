@@ -127,8 +127,7 @@ export const spentAt = (inputs: List, credential: Data): List =>
   )(inputs)
 
 /** Whether an output holds a token of a policy. */
-export const holds = (output: Data, policy: Data): Bool =>
-  hasKey(tailList(unMapData(valueFieldOf(output))), policy)
+const holds = (output: Data, policy: Data): Bool => hasKey(tailList(unMapData(valueFieldOf(output))), policy)
 
 export const hasKey = defineOf<[PList<PPair<PData, PData>>, PData], PBool>(
   2,

@@ -71,7 +71,7 @@ export const argumentSize = (info: Int): Int =>
 type Skip = PLam<PInt, PLam<PInt, PInt>>
 
 /** Bytes → count → place: the place behind so many items. */
-export const skipIn = hoisted(
+const skipIn = hoisted(
   lambda<PByteString, Skip>((cbor) =>
     fixed<PInt, PLam<PInt, PInt>>((self, count) =>
       lambda((place) =>

@@ -87,7 +87,7 @@ export interface NotedOutputs {
 }
 
 /** The outputs before and after the block. */
-export interface UnspentOutputs {
+interface UnspentOutputs {
   /**
    * The hash of an output that is unspent before or after the block; empty if it is not.
    *
@@ -200,7 +200,7 @@ export function* notedOutputsOf(book: RuleBook, { has, lacks }: Transactions): O
 }
 
 /** Opens the outputs before and after the block. */
-export function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs> {
+function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs> {
   const fields = yield* bind(fieldsOf(header))
   const unspent = yield* bind(
     lambda<PInt, PLam<PByteString, PLam<PData, PByteString>>>((field) =>
@@ -258,7 +258,7 @@ export const createdOf = (output: Bytes): Int => number(output, outputRecord.cre
 export const spentOf = (output: Bytes): Int => number(output, outputRecord.spent)
 export const outputHashOf = (output: Bytes): Bytes => part(output, outputRecord.hash, hashBytes)
 
-export const isLength = (bytes: Bytes, length: number): Bool =>
+const isLength = (bytes: Bytes, length: number): Bool =>
   equalsInteger(lengthOfByteString(bytes), integer(length))
 
 /** Whether a value of the map has the length and kind of a transaction's record. */

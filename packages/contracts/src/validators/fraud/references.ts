@@ -60,7 +60,7 @@ export const BodyField = {
 } as const
 
 /** The length of the reference at a place: 36 to 38 bytes. Fails unless it has its shortest encoding. */
-export const referenceLength = defineOf<[PByteString, PInt], PInt>(2, (cbor, place) =>
+const referenceLength = defineOf<[PByteString, PInt], PInt>(2, (cbor, place) =>
   choose(
     equalsByteString(sliceByteString(place, integer(referenceStart.length), cbor), bytes(referenceStart)),
     scope(function* () {

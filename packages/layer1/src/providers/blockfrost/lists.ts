@@ -8,7 +8,7 @@ export const maxConcurrent = 5
 /** Attempts at reading something with several requests and no block in between. */
 const maxReads = 4
 
-export interface ListOptions {
+interface ListOptions {
   /** Oldest first (`asc`, default) or newest first. */
   readonly order?: 'asc' | 'desc'
   /** Pages to read at most; default all. */
@@ -17,7 +17,7 @@ export interface ListOptions {
   readonly width?: number
 }
 
-export interface OneBlockOptions<T> {
+interface OneBlockOptions<T> {
   /** The hash of the newest block, if the caller has just read it. */
   readonly newest?: string
   /** Whether a result comes from a single answer: blocks do not matter then. */

@@ -14,17 +14,17 @@ export type Term =
    */
   | readonly ['rest', Uint8Array]
 
-export type Constant =
+type Constant =
   | { readonly type: 'integer'; readonly value: bigint }
   | { readonly type: 'bytestring' | 'data'; readonly value: Uint8Array }
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'unit' }
   | { readonly type: 'bool'; readonly value: boolean }
 
-export type Builtin = keyof typeof builtins
+type Builtin = keyof typeof builtins
 
 /** The builtins that tests use, with their flat tags. */
-export const builtins = {
+const builtins = {
   addInteger: 0,
   multiplyInteger: 2,
   divideInteger: 3,

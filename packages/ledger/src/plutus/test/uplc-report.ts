@@ -4,7 +4,7 @@ import { scenarioParameters } from './parameters.js'
 import { type Cause, causes } from './uplc-deviations.js'
 import { createUplcRunner, readUplcCases, type UplcOutcome } from './uplc-suite.js'
 
-export interface Deviation {
+interface Deviation {
   readonly outcome: UplcOutcome
   /** Undefined if no known cause explains it. */
   readonly cause: Cause | undefined

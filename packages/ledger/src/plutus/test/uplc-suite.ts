@@ -22,7 +22,7 @@ export interface UplcCase {
 }
 
 /** What was compared: a script can compare constants, but not functions. */
-export type Compared = 'value' | 'success' | 'failure' | 'unreadable'
+type Compared = 'value' | 'success' | 'failure' | 'unreadable'
 
 export interface UplcOutcome {
   readonly name: string

@@ -68,7 +68,7 @@ export function validateOutputs(
  * The size of a value in the ledger's own encoding, which `maxValueSize` limits whatever the submitted
  * encoding.
  */
-export function valueSize({ lovelace, assets }: Value): number {
+function valueSize({ lovelace, assets }: Value): number {
   const coin = headSize(lovelace)
   if (assets.size === 0) return coin
   let size = 1 + coin + headSize(BigInt(assets.size))

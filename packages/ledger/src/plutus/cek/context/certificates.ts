@@ -12,7 +12,7 @@ function fieldsOf({ bytes }: Certificate): { readonly number: number; readonly f
 }
 
 /** `[0, key hash]` or `[1, script hash]`. */
-export function credential(item: Item | undefined): Data {
+function credential(item: Item | undefined): Data {
   const [kind, hash] = itemsIn(item)
   return constructorData(Number(integerOf(kind)), [bytesData(bytesOf(hash))])
 }

@@ -7,7 +7,7 @@ import { bytesData, constructorData, type Data, integerData, mapData } from '../
 
 /** The parts that the script contexts of all languages share (plutus-ledger-api V1). */
 
-export function just(data: Data): Data {
+function just(data: Data): Data {
   return constructorData(0, [data])
 }
 

@@ -10,9 +10,9 @@ import { exactCost, parameterCounts, quickCost, type Shape } from './shapes.js'
 /**
  * Charges a builtin call. Throws if an argument cannot be measured or the budget is exceeded.
  */
-export type Charge = (args: readonly Value[], meter: Meter) => void
+type Charge = (args: readonly Value[], meter: Meter) => void
 
-export interface StepCost {
+interface StepCost {
   readonly steps: number
   readonly memory: number
 }

@@ -32,8 +32,8 @@ function type(tag: number, first?: ConstantType, second?: ConstantType): Constan
 // Most comparisons involve these objects and succeed by identity.
 export const integerType = type(TypeTag.integer)
 export const byteStringType = type(TypeTag.byteString)
+const unitType = type(TypeTag.unit)
 export const stringType = type(TypeTag.string)
-export const unitType = type(TypeTag.unit)
 export const boolType = type(TypeTag.bool)
 export const dataType = type(TypeTag.data)
 export const g1Type = type(TypeTag.g1)

@@ -1,13 +1,6 @@
 import type { WeierstrassPoint } from '@noble/curves/abstract/weierstrass.js'
 import type { bls12_381 } from '@noble/curves/bls12-381.js'
-import {
-  boolType,
-  byteStringType,
-  type ConstantType,
-  dataType,
-  integerType,
-  unitType,
-} from './constant-type.js'
+import { boolType, byteStringType, type ConstantType, dataType, integerType } from './constant-type.js'
 import type { Data, Pair } from './data.js'
 import type { Cell } from './list.js'
 
@@ -53,9 +46,8 @@ export class Constant {
   ) {}
 }
 
-export const unit = new Constant(unitType, undefined)
-export const yes = new Constant(boolType, true)
-export const no = new Constant(boolType, false)
+const yes = new Constant(boolType, true)
+const no = new Constant(boolType, false)
 
 export function integerConstant(value: bigint): Constant {
   return new Constant(integerType, value)
