@@ -9,7 +9,7 @@ import {
   transfer,
 } from '@ratatosk/fixtures'
 import { blake2b256, encodeOutputReference, type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
-import { createMemoryStore, type Entry, emptyRoot } from '@ratatosk/trie'
+import { createMemoryStore, emptyRoot, type TrieEntry } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createDerivation, type Derivation, deriveBlock } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
@@ -20,7 +20,9 @@ const references = Array.from({ length: 4 }, (_, n) => ({
   transactionId: new Uint8Array(32).fill(n + 1),
   index: n,
 }))
-const genesis = references.map((reference): Entry => [encodeOutputReference(reference), outputOf(key, 5n)])
+const genesis = references.map(
+  (reference): TrieEntry => [encodeOutputReference(reference), outputOf(key, 5n)],
+)
 const first = transfer(key, [references[0]!], [2n, 3n])
 const second = transfer(key, [{ transactionId: first.id, index: 1 }], [3n])
 

@@ -2,10 +2,10 @@ import { equalBytes } from '@ratatosk/cbor'
 import { decodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import {
   createTrie,
-  type Draft,
-  type Entry,
   isTrieError,
-  type Operation,
+  type TrieDraft,
+  type TrieEntry,
+  type TrieOperation,
   type TrieStore,
   type TrieView,
 } from '@ratatosk/trie'
@@ -74,7 +74,7 @@ export interface OutputTrie {
    * @returns the new root
    * @throws {BlockError} `BLOCK_OUTPUT_EXISTS` when a reference occurs twice
    */
-  rebuild(outputs: Iterable<Entry> | AsyncIterable<Entry>): Promise<Uint8Array>
+  rebuild(outputs: Iterable<TrieEntry> | AsyncIterable<TrieEntry>): Promise<Uint8Array>
   /**
    * The newest kept state with this root, to prove what it holds; undefined when no such state is kept. Its
    * methods throw a TrieError `TRIE_ROOT_UNKNOWN` once it is no longer kept.
@@ -87,7 +87,7 @@ export interface OutputTrie {
 /** A derivation on its way into the trie. */
 interface Begun {
   readonly derivation: Derivation
-  readonly draft: Draft
+  readonly draft: TrieDraft
   /** Whether the transactions change nothing. */
   isEmpty: boolean
   /** Hashes of outputs before the block, by the arrays that the derivation gives, not by their content. */
@@ -120,7 +120,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
   /** The derivation that is prepared, or that is being applied. */
   let begun: Begun | undefined
 
-  function update(operations: readonly Operation[]): void {
+  function update(operations: readonly TrieOperation[]): void {
     // An update without operations would displace an earlier state from the history.
     if (operations.length === 0) return
     try {
@@ -222,7 +222,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
 }
 
 /** The trie operations of a block's diff. */
-export function* operationsOfDiff({ spent, produced }: BlockDiff): Generator<Operation, void> {
+export function* operationsOfDiff({ spent, produced }: BlockDiff): Generator<TrieOperation, void> {
   for (const outref of spent) yield { type: 'delete', key: outref }
   for (const { outref, output } of produced) yield { type: 'insert', key: outref, value: output }
 }

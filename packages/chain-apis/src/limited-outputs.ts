@@ -1,4 +1,4 @@
-import type { ChainOutput, ChainView, ListPart, OutputQuery } from './view/chain-view.js'
+import type { ChainOutput, ChainOutputQuery, ChainView, ListPart } from './view/chain-view.js'
 
 /** More outputs match than a response without pages may have. */
 export class TooManyOutputsError extends Error {
@@ -18,7 +18,7 @@ export class TooManyOutputsError extends Error {
  */
 export async function* limitedPages(
   chain: ChainView,
-  query: OutputQuery,
+  query: ChainOutputQuery,
   most: number,
 ): AsyncGenerator<readonly ChainOutput[], void> {
   let count = 0
@@ -37,7 +37,7 @@ export async function* limitedPages(
  */
 export async function allOutputs(
   chain: ChainView,
-  query: OutputQuery,
+  query: ChainOutputQuery,
   most: number,
 ): Promise<readonly ChainOutput[]> {
   const found: ChainOutput[] = []
@@ -54,7 +54,7 @@ export async function allOutputs(
  */
 export async function streamedPages(
   chain: ChainView,
-  query: OutputQuery,
+  query: ChainOutputQuery,
   most: number,
   order: NonNullable<ListPart['order']>,
 ): Promise<readonly ChainOutput[] | AsyncIterable<readonly ChainOutput[]>> {

@@ -47,4 +47,4 @@ export const referenceScriptTiers = { range: 25_600, multiplier: 1.2 } as const
 /** Largest total size of the reference scripts of a transaction in bytes, if the parameters do not set it. */
 export const defaultMaxReferenceScriptsSize = 204_800
 
-export type Fraction = readonly [number, number]
+export type Ratio = readonly [number, number]

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ProtocolParameters, Script, TransactionOutput } from '@ratatosk/ledger'
-import type { ChainOutput, DevnetEvaluation, SubmitResult, Tip, UtxoQuery } from './chain/types.js'
+import type { ChainOutput, ChainTip, DevnetEvaluation, SubmitResult, UtxoQuery } from './chain/types.js'
 import { DevnetError } from './errors.js'
 import type { Fault, FaultKind, FaultOperation } from './faults.js'
 import type { Devnet, TransactionStatus } from './types.js'
@@ -17,7 +17,7 @@ export interface RequestOptions {
  * target `client` apply. The methods return what the methods of the same name on `Devnet` return.
  */
 export interface DevnetClient {
-  tip(options?: RequestOptions): Promise<Tip>
+  tip(options?: RequestOptions): Promise<ChainTip>
   parameters(options?: RequestOptions): Promise<ProtocolParameters>
   utxos(query: UtxoQuery, options?: RequestOptions): Promise<ChainOutput[]>
   status(hash: string, options?: RequestOptions): Promise<TransactionStatus>

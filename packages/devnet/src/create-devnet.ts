@@ -14,7 +14,7 @@ import { blockHash, fillBlock, revalidateAll } from './chain/blocks.js'
 import { createChain } from './chain/chain.js'
 import { createMempool } from './chain/mempool.js'
 import { createRules, type LedgerView } from './chain/rules.js'
-import type { Block, ChainEvent, ChainTransaction, SubmitResult, Tip } from './chain/types.js'
+import type { Block, ChainEvent, ChainTip, ChainTransaction, SubmitResult } from './chain/types.js'
 import { DevnetError } from './errors.js'
 import { createFaults } from './faults.js'
 import { defaultParameters, genesisHash, genesisOutputs } from './genesis/genesis.js'
@@ -61,7 +61,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
   requireWholeNumber('securityParameter', securityParameter, 1)
 
   const slots: SlotConfig = { zeroTime: BigInt(genesis.startTime), zeroSlot: 0n, slotLength: slotLengthMs }
-  const origin: Tip = { height: 0, slot: 0n, hash: genesisHash(genesis, slotLengthMs) }
+  const origin: ChainTip = { height: 0, slot: 0n, hash: genesisHash(genesis, slotLengthMs) }
   const chain = createChain(origin, parameters.keyDeposit)
   for (const output of genesisOutputs(genesis)) {
     chain.outputs.add({ ...output, created: { block: origin, position: 0 }, collateralReturn: false })
@@ -158,7 +158,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     return block
   }
 
-  async function rollBack(count: number, resubmit: boolean): Promise<Tip> {
+  async function rollBack(count: number, resubmit: boolean): Promise<ChainTip> {
     const target = chain.tip.height - count
     if (count > securityParameter || target < 0 || chain.nearest(target).height !== target) {
       throw new DevnetError(

@@ -1,6 +1,6 @@
 import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import type { Block, ChainReads, Place, SubmitResult, Tip } from './chain/types.js'
+import type { Block, ChainReads, ChainTip, Place, SubmitResult } from './chain/types.js'
 import type { Faults } from './faults.js'
 import type { Genesis } from './genesis/genesis.js'
 import type { DevnetStore } from './store/types.js'
@@ -80,7 +80,7 @@ export interface Devnet extends ChainReads {
    * @throws {DevnetError} (rejects) `DEVNET_ROLLBACK_TOO_DEEP`, `DEVNET_CONFIGURATION` if `blocks` is not a
    *   whole number, `DEVNET_CLOSED`
    */
-  rollBack(blocks: number, options?: RollBackOptions): Promise<Tip>
+  rollBack(blocks: number, options?: RollBackOptions): Promise<ChainTip>
   /** Stops block production and waits for running changes. The store stays open; its owner closes it. */
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { archiveOfBlocks } from '@ratatosk/archivist'
 import { type Archive, partsOfBody } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 import { SourceChain } from '@ratatosk/test-kit'
-import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type TrieEntry } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
 import { rebuildUtxos } from './rebuild-utxos.js'
 import { follow } from './test/following.js'
@@ -16,7 +16,7 @@ const transactions = Number(process.env.ARCHIVIST_TEST_TRANSACTIONS ?? 20)
 async function rootsOf(archive: Archive, chain: SourceChain, height: number): Promise<Uint8Array[]> {
   const trie = createTrie({ store: createMemoryStore() })
   const utxos = await rebuildUtxos({ archive, genesis: chain.genesis, height: 0n })
-  await trie.rebuild([...utxos].map(([outref, output]): Entry => [Buffer.from(outref, 'hex'), output]))
+  await trie.rebuild([...utxos].map(([outref, output]): TrieEntry => [Buffer.from(outref, 'hex'), output]))
   const roots: Uint8Array[] = []
   for (let at = 1n; at <= BigInt(height); at++) {
     const block = await archive.byHeight(at)

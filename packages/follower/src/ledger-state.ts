@@ -20,7 +20,7 @@ import {
   type UtxoView,
 } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
-import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type TrieEntry } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import { FollowerError } from './errors.js'
 import { createMemoryOutputs, type OutputStore, openOutputStore } from './output-store.js'
@@ -171,7 +171,7 @@ export async function openLedgerState({
 async function rootOf(genesis: readonly GenesisOutput[]): Promise<Uint8Array> {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   await trie.rebuild(
-    genesis.map(({ reference, output }): Entry => [encodeOutputReference(reference), output]),
+    genesis.map(({ reference, output }): TrieEntry => [encodeOutputReference(reference), output]),
   )
   const root = Uint8Array.from(trie.root)
   await trie.close()

@@ -1,6 +1,6 @@
 import { deriveBlock, type Header } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { createMemoryStore, createTrie, type Entry, type TrieView } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { FraudError } from './errors.js'
 
 /**
@@ -16,7 +16,7 @@ export interface AccusedBlock {
   /** A value of that map; undefined if it lacks the key. */
   valueOf(key: Uint8Array): Uint8Array | undefined
   /** Every entry of that map. */
-  entriesOfMap(): Iterable<Entry>
+  entriesOfMap(): Iterable<TrieEntry>
   /** The unspent outputs of the header's `prevUtxosRoot`: output reference CBOR → output CBOR. */
   readonly before: TrieView
   /** Those of the header's `utxosRoot`. Without them, frauds in the outputs after the block are not found. */
@@ -38,7 +38,7 @@ export interface AccusedBlock {
 /** What {@link accuse} takes: a block without its transactions map. */
 export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entriesOfMap'> {
   /** Entries of the transactions map, if it is not the map that follows from the transactions. */
-  readonly entries?: Iterable<Entry>
+  readonly entries?: Iterable<TrieEntry>
 }
 
 /**
@@ -51,7 +51,7 @@ export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entr
 export async function accuse({ entries, ...block }: Accusation): Promise<AccusedBlock> {
   const { header, transactions, before, after } = block
   const values = new Map<string, Uint8Array>()
-  const all: Entry[] = []
+  const all: TrieEntry[] = []
   for (const entry of entries ?? deriveBlock(transactions, before.valueHash).entries()) {
     const [key, value] = entry
     values.set(toHex(key), value)

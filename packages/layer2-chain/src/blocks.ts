@@ -1,5 +1,5 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import type { ChainBlock, ChainTransaction, ChainView, ListPart, Place, Tip } from '@ratatosk/chain-apis'
+import type { ChainBlock, ChainTip, ChainTransaction, ChainView, ListPart, Place } from '@ratatosk/chain-apis'
 import { decodeTransaction, type SlotConfig, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import type { Block, OrderedTransaction, SequencePart, Store } from '@ratatosk/store'
 import { type Finality, genesisTip, type Head, openHash, readHead, tipOf } from './finality.js'
@@ -35,7 +35,7 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
   const head = () => readHead(blocks, finality, slots)
   const currentSlot = () => timeToSlot(slots, BigInt(Math.floor(now())))
 
-  function openTip({ tip }: Head): Tip {
+  function openTip({ tip }: Head): ChainTip {
     let slot = currentSlot()
     // The clock may be behind that of the sequencer.
     if (slot < tip.slot) slot = tip.slot

@@ -1,5 +1,5 @@
 import { fromHex } from '@ratatosk/cbor'
-import type { ChainChange, ChainView, Tip } from '@ratatosk/chain-apis'
+import type { ChainChange, ChainTip, ChainView } from '@ratatosk/chain-apis'
 import type { Store } from '@ratatosk/store'
 import { genesisTip, type Head } from './finality.js'
 
@@ -23,7 +23,7 @@ export function watchChanges({ head, blocks, chain }: Watched): ChainView['subsc
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> | undefined
   /** The newest blocks that listeners may know, oldest first. */
-  let seen: Tip[] = []
+  let seen: ChainTip[] = []
   let newestSequence: bigint | undefined
 
   function emit(change: ChainChange): void {
@@ -51,7 +51,7 @@ export function watchChanges({ head, blocks, chain }: Watched): ChainView['subsc
     }
   }
 
-  async function rollBack(tip: Tip): Promise<void> {
+  async function rollBack(tip: ChainTip): Promise<void> {
     while (seen.length > 0) {
       const candidate = seen.at(-1)
       if (candidate !== undefined && (await isOnChain(candidate, tip))) break
@@ -65,14 +65,14 @@ export function watchChanges({ head, blocks, chain }: Watched): ChainView['subsc
   }
 
   /** Whether a block is still on the chain that ends with `tip`. */
-  async function isOnChain({ height, hash }: Tip, tip: Tip): Promise<boolean> {
+  async function isOnChain({ height, hash }: ChainTip, tip: ChainTip): Promise<boolean> {
     if (height === 0) return true
     if (height > tip.height) return false
     const block = await blocks.byHash(fromHex(hash))
     return block !== undefined && block.state !== 'removed' && Number(block.height) === height
   }
 
-  function remember(tip: Tip): void {
+  function remember(tip: ChainTip): void {
     seen.push(tip)
     if (seen.length > maxSeen) seen.shift()
   }

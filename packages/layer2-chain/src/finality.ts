@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import type { Tip } from '@ratatosk/chain-apis'
+import type { ChainTip } from '@ratatosk/chain-apis'
 import { blake2b224, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
 import type { Block, BlockPosition, Store } from '@ratatosk/store'
 
@@ -24,7 +24,7 @@ const states = {
 /** The newest block of a finality. */
 export interface Head {
   /** Genesis if there is no block. */
-  readonly tip: Tip
+  readonly tip: ChainTip
   /** Accept sequence of its last transaction; 0 for genesis. */
   readonly lastSequence: bigint
   /** The block; undefined for genesis. */
@@ -33,7 +33,7 @@ export interface Head {
 
 /** Stands for the block before the first one, as in its header: 56 hex digits. */
 export const genesisHash = '00'.repeat(28)
-export const genesisTip: Tip = { height: 0, slot: 0n, hash: genesisHash }
+export const genesisTip: ChainTip = { height: 0, slot: 0n, hash: genesisHash }
 
 export async function readHead(
   blocks: Pick<Store['blocks'], 'newest'>,
@@ -46,7 +46,7 @@ export async function readHead(
 }
 
 /** The slot of a block is the slot in which it ends. */
-export function tipOf({ height, headerHash, endTime }: BlockPosition, slots: SlotConfig): Tip {
+export function tipOf({ height, headerHash, endTime }: BlockPosition, slots: SlotConfig): ChainTip {
   return { height: Number(height), slot: timeToSlot(slots, endTime), hash: toHex(headerHash) }
 }
 

@@ -1,10 +1,10 @@
 import { fromHex } from '@ratatosk/cbor'
-import type { OutputQuery } from '@ratatosk/chain-apis'
+import type { ChainOutputQuery } from '@ratatosk/chain-apis'
 import { type OutputReference, splitUnit } from '@ratatosk/ledger'
-import type { OutputQuery as IndexQuery } from '@ratatosk/ledger-index'
+import type { OutputQuery } from '@ratatosk/ledger-index'
 
 /** The query as the index takes it; undefined if no output can match. */
-export function indexQuery(query: OutputQuery): IndexQuery | undefined {
+export function indexQuery(query: ChainOutputQuery): OutputQuery | undefined {
   const { address, paymentCredential, stakeCredential, policy, unit, references, transaction, spent } = query
   const wanted = references?.flatMap((key) => readReference(key) ?? [])
   if (wanted?.length === 0) return undefined

@@ -8,13 +8,7 @@ import {
   type Place,
 } from '@ratatosk/chain-apis'
 import { decodeTransactionOutput } from '@ratatosk/ledger'
-import type {
-  At,
-  IndexedOutput,
-  OutputQuery as IndexQuery,
-  LedgerIndex,
-  OutputPart,
-} from '@ratatosk/ledger-index'
+import type { At, IndexedOutput, LedgerIndex, OutputPart, OutputQuery } from '@ratatosk/ledger-index'
 import type { ChainQueries } from '@ratatosk/store'
 import type { ViewBlocks } from './blocks.js'
 import { codeOf } from './error-code.js'
@@ -82,7 +76,7 @@ export function indexedReads(
     return { ...state, at: { sequence: pending ?? state.head.lastSequence } }
   }
 
-  async function readOutputs(query: IndexQuery, part: OutputPart, { head: newest, at }: State) {
+  async function readOutputs(query: OutputQuery, part: OutputPart, { head: newest, at }: State) {
     const found = await index.outputs(query, part, at)
     const placeOf = await placesOf(
       found.flatMap(({ sequence, spent }) => (spent === undefined ? [sequence] : [sequence, spent.sequence])),
@@ -92,7 +86,7 @@ export function indexedReads(
   }
 
   /** Pages of one state; other requests are served between two of them. */
-  async function* readPages(query: IndexQuery, order: NonNullable<ListPart['order']>) {
+  async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
     const state = await snapshot()
     let after: IndexedOutput | undefined
     for (;;) {

@@ -5,7 +5,7 @@ import { bytes, crowdedKeys, hex } from './test/keys.js'
 import { naiveRoot } from './test/naive-root.js'
 import { stores } from './test/stores.js'
 import { createTrie, rootOf } from './trie.js'
-import type { Operation } from './update/operations.js'
+import type { TrieOperation } from './update/operations.js'
 
 /** What a key has after a block: a value, or nothing. */
 type Block = ReadonlyMap<string, string | undefined>
@@ -21,9 +21,9 @@ const anyBlock = fc
   .map((changes): Block => new Map(changes))
 
 /** The operations that take `entries` to where the block wants them, which is done to `entries` at once. */
-function operationsOf(block: Block, entries: Map<string, string>): Operation[] {
+function operationsOf(block: Block, entries: Map<string, string>): TrieOperation[] {
   return [...block].flatMap(([key, value]) => {
-    const operations: Operation[] = []
+    const operations: TrieOperation[] = []
     if (entries.delete(key)) operations.push({ type: 'delete', key: bytes(key) })
     if (value !== undefined) {
       operations.push({ type: 'insert', key: bytes(key), value: bytes(value) })
@@ -124,9 +124,9 @@ test('gives the same root whatever the order of a batch', () => {
       trie.update(first.map((key) => ({ type: 'insert', key: bytes(key), value: bytes(key) })))
       const gone = second.filter((key) => first.includes(key))
       const come = second.filter((key) => !first.includes(key))
-      const operations: Operation[] = [
-        ...gone.map((key): Operation => ({ type: 'delete', key: bytes(key) })),
-        ...come.map((key): Operation => ({ type: 'insert', key: bytes(key), value: bytes(key) })),
+      const operations: TrieOperation[] = [
+        ...gone.map((key): TrieOperation => ({ type: 'delete', key: bytes(key) })),
+        ...come.map((key): TrieOperation => ({ type: 'insert', key: bytes(key), value: bytes(key) })),
       ]
       const forwards = hex(trie.update(operations))
       trie.undo()

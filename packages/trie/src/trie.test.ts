@@ -6,16 +6,16 @@ import { hex, utf8 } from './test/keys.js'
 import { naiveRoot } from './test/naive-root.js'
 import { stores } from './test/stores.js'
 import { createTrie, rootOf, type Trie } from './trie.js'
-import type { Operation } from './update/operations.js'
+import type { TrieOperation } from './update/operations.js'
 
 const emptyRootHex = '00'.repeat(32)
 
-const insert = (key: string, value = key): Operation => ({
+const insert = (key: string, value = key): TrieOperation => ({
   type: 'insert',
   key: utf8(key),
   value: utf8(value),
 })
-const remove = (key: string): Operation => ({ type: 'delete', key: utf8(key) })
+const remove = (key: string): TrieOperation => ({ type: 'delete', key: utf8(key) })
 
 describe.each(stores)('a trie in %s', (_, open) => {
   const createFilled = async (): Promise<Trie> => {
@@ -102,16 +102,19 @@ describe.each(stores)('a trie in %s', (_, open) => {
     ['a key is deleted twice', 'TRIE_KEY_MISSING', [remove('a'), remove('a')]],
     ['an existing key is inserted and deleted', 'TRIE_KEY_EXISTS', [insert('a'), remove('a')]],
     ['a missing key is deleted and inserted', 'TRIE_KEY_MISSING', [remove('e'), insert('e')]],
-  ] satisfies [string, string, Operation[]][])('refuses a whole batch when %s', async (_, code, batch) => {
-    const trie = await createFilled()
-    const before = trie.root
-    expect(() => trie.update(batch)).toThrow(expect.objectContaining({ code }))
-    expect(trie.root).toStrictEqual(before)
-    expect(trie.size).toBe(4)
-    expect(trie.roots).toHaveLength(2)
-    trie.update([insert('e')])
-    expect(trie.size).toBe(5)
-  })
+  ] satisfies [string, string, TrieOperation[]][])(
+    'refuses a whole batch when %s',
+    async (_, code, batch) => {
+      const trie = await createFilled()
+      const before = trie.root
+      expect(() => trie.update(batch)).toThrow(expect.objectContaining({ code }))
+      expect(trie.root).toStrictEqual(before)
+      expect(trie.size).toBe(4)
+      expect(trie.roots).toHaveLength(2)
+      trie.update([insert('e')])
+      expect(trie.size).toBe(5)
+    },
+  )
 
   test('names the key in errors', async () => {
     const trie = await createFilled()

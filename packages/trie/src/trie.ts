@@ -4,10 +4,10 @@ import { allocate, hashLength } from './hash/memory.js'
 import { decodeNode } from './node/codec.js'
 import { createNodeHasher } from './node/hasher.js'
 import type { Node } from './node/node.js'
-import type { Outcome, TrieStore, Version, WriteNode } from './store/store.js'
-import { createRootBuilder, createTrieBuilder, type Entry } from './update/build.js'
+import type { NewVersion, TrieStore, Version, WriteNode } from './store/store.js'
+import { createRootBuilder, createTrieBuilder, type TrieEntry } from './update/build.js'
 import { editTrie } from './update/edit.js'
-import { type Operation, reduceOperations } from './update/operations.js'
+import { reduceOperations, type TrieOperation } from './update/operations.js'
 import { createNodeSealer } from './update/seal.js'
 import { createView, type TrieView } from './view.js'
 
@@ -29,11 +29,11 @@ export interface Trie extends TrieView {
    *   not
    */
   update(
-    operations: Iterable<Operation>,
+    operations: Iterable<TrieOperation>,
     deleted?: (key: Uint8Array, valueHash: Uint8Array) => void,
   ): Uint8Array
   /** Begins an update whose operations come in several batches. */
-  draft(): Draft
+  draft(): TrieDraft
   /**
    * Reverts the last update.
    *
@@ -77,7 +77,7 @@ export interface Trie extends TrieView {
    * @returns the new root, 32 bytes
    * @throws TrieError (rejects) `TRIE_KEY_DUPLICATE`
    */
-  rebuild(entries: Iterable<Entry> | AsyncIterable<Entry>): Promise<Uint8Array>
+  rebuild(entries: Iterable<TrieEntry> | AsyncIterable<TrieEntry>): Promise<Uint8Array>
   /** Closes the store. The trie must not be used afterwards. */
   close(): Promise<void>
 }
@@ -86,13 +86,13 @@ export interface Trie extends TrieView {
  * An update that collects its operations, in memory only: the map is unchanged until it is committed. Most of
  * the work of a large update is done while its operations arrive.
  */
-export interface Draft {
+export interface TrieDraft {
   /**
    * Adds a batch; see {@link Trie.update}. After an error the draft is of no use.
    *
    * @throws TrieError `TRIE_KEY_EXISTS`, `TRIE_KEY_MISSING`
    */
-  add(operations: Iterable<Operation>, deleted?: (key: Uint8Array, valueHash: Uint8Array) => void): void
+  add(operations: Iterable<TrieOperation>, deleted?: (key: Uint8Array, valueHash: Uint8Array) => void): void
   /** Whether it can be committed: no batch has failed, and the map is the one that the draft was begun on. */
   readonly isCurrent: boolean
   /**
@@ -131,7 +131,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
   const load = (id: number, path: Uint8Array, depth: number): Node =>
     decodeNode(store.read(id), id, path, depth)
 
-  function sealRoot(node: Node | undefined, size: number, write: WriteNode): Outcome {
+  function sealRoot(node: Node | undefined, size: number, write: WriteNode): NewVersion {
     const root = allocate(hashLength)
     const id = node === undefined ? 0 : sealer.seal(node, 0, root, write)
     return { root, node: id, size }
@@ -143,7 +143,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     return version
   }
 
-  function draft(): Draft {
+  function draft(): TrieDraft {
     const { sequence, node, size: before } = store.head
     const edit = editTrie(node, load)
     let size = before
@@ -176,7 +176,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
   }
 
   function apply(
-    operations: Iterable<Operation>,
+    operations: Iterable<TrieOperation>,
     deleted?: (key: Uint8Array, valueHash: Uint8Array) => void,
   ): Uint8Array {
     const update = draft()
@@ -271,7 +271,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
  * @example
  * equalBytes(await rootOf([[key, value]]), trie.root) // true if the trie holds just that
  */
-export async function rootOf(entries: Iterable<Entry>, pause?: () => Promise<void>): Promise<Uint8Array> {
+export async function rootOf(entries: Iterable<TrieEntry>, pause?: () => Promise<void>): Promise<Uint8Array> {
   const builder = createRootBuilder()
   let added = 0
   for (const entry of entries) {

@@ -7,9 +7,9 @@ import { bytes, hex, utf8 } from './test/keys.js'
 import { stores } from './test/stores.js'
 import { publishedMaps, type ReferenceRun, referenceRuns, vectorsAreMissing } from './test/vectors.js'
 import { createTrie } from './trie.js'
-import type { Operation } from './update/operations.js'
+import type { TrieOperation } from './update/operations.js'
 
-const toOperation = (step: ReferenceRun['steps'][number]): Operation =>
+const toOperation = (step: ReferenceRun['steps'][number]): TrieOperation =>
   step.insert === undefined
     ? { type: 'delete', key: bytes(step.delete!) }
     : { type: 'insert', key: bytes(step.insert), value: bytes(step.value!) }

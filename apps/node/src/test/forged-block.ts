@@ -12,7 +12,7 @@ import {
   referenceScriptsOf,
 } from '@ratatosk/protocol'
 import { until } from '@ratatosk/test-kit/http'
-import { createMemoryStore, createTrie, type Entry } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type TrieEntry } from '@ratatosk/trie'
 import type { Test } from 'tap'
 import { loadContext } from '../context.js'
 import { readSettings } from '../index.js'
@@ -119,10 +119,10 @@ function change(outputs: Map<string, Uint8Array>, transactions: readonly Uint8Ar
   for (const { outref, output } of produced) outputs.set(toHex(outref), output)
 }
 
-const entriesOf = (outputs: ReadonlyMap<string, Uint8Array>): readonly Entry[] =>
+const entriesOf = (outputs: ReadonlyMap<string, Uint8Array>): readonly TrieEntry[] =>
   Array.from(outputs, ([key, output]) => [fromHex(key), output] as const)
 
-function trieOf(entries: Iterable<Entry>) {
+function trieOf(entries: Iterable<TrieEntry>) {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   trie.update(Array.from(entries, ([key, value]) => ({ type: 'insert', key, value })))
   return trie

@@ -6,7 +6,7 @@ import {
   outputReferenceKey,
   type Transaction,
 } from '@ratatosk/ledger'
-import type { Entry, Operation } from '@ratatosk/trie'
+import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff, ProducedOutput } from '../body.js'
 import { BlockError } from '../errors.js'
 import { partsOf } from './parts.js'
@@ -33,9 +33,9 @@ export interface DerivedBlock {
   /** What happened to the outputs that the block produces or spends; keys are `outputReferenceKey`s. */
   readonly outputs: ReadonlyMap<string, DerivedOutput>
   /** Key and value of every entry of the map: transactions, then outputs. */
-  entries(): Iterable<Entry>
+  entries(): Iterable<TrieEntry>
   /** The same entries, of which each is overwritten by the next, with the hashes of keys that are known. */
-  sharedEntries(): Iterable<Entry>
+  sharedEntries(): Iterable<TrieEntry>
 }
 
 /** An entry of the transactions map for an output. */
@@ -62,7 +62,7 @@ export interface Derivation {
    * What the transactions added since the last call do to the trie of unspent outputs, in no particular
    * order: after all of them, what the diff does.
    */
-  operations(): readonly Operation[]
+  operations(): readonly TrieOperation[]
   /** The outputs that the block only reads: CBOR of their references. */
   read(): Iterable<Uint8Array>
   /**
@@ -89,7 +89,7 @@ interface Output {
   /** Blake2b-256 of `outref`, once it is needed. */
   path: Uint8Array | undefined
   /** The operation that was last given for it. */
-  given: Operation['type'] | undefined
+  given: TrieOperation['type'] | undefined
   /** Whether a transaction has spent or produced it since operations were last given. */
   isNews: boolean
 }
@@ -226,7 +226,7 @@ export function createDerivation(): Derivation {
     },
 
     operations() {
-      const operations: Operation[] = []
+      const operations: TrieOperation[] = []
       for (const output of news) {
         const { outref: key, createdBy, spentBy, given } = output
         output.isNews = false
@@ -271,12 +271,12 @@ export function createDerivation(): Derivation {
       return {
         transactions,
         outputs,
-        *entries(): Generator<Entry, void> {
+        *entries(): Generator<TrieEntry, void> {
           for (const [position, record] of transactions.entries())
             yield [transactionKey(position), encodeTransactionRecord(record)]
           for (const output of outputs.values()) yield [output.outref, encodeOutputRecord(output)]
         },
-        *sharedEntries(): Generator<Entry, void> {
+        *sharedEntries(): Generator<TrieEntry, void> {
           const shared = sharedMemory()
           for (const [position, record] of transactions.entries())
             yield [

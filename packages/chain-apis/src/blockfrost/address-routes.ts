@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { limitedPages } from '../limited-outputs.js'
 import { readStakeCredential, stakeAddress } from '../stake-credential.js'
 import { addressText, readAddressText } from '../view/address-text.js'
-import type { ChainView, OutputQuery } from '../view/chain-view.js'
+import type { ChainOutputQuery, ChainView } from '../view/chain-view.js'
 import { assetJson, checkUnit } from './asset-json.js'
 import { seconds } from './chain-routes.js'
 import { BlockfrostError, invalidPath, notFound } from './errors.js'
@@ -55,7 +55,7 @@ export function addAddressRoutes(fastify: FastifyInstance, chain: ChainView, max
 /** An address, or the hash of a payment key or script in hex. */
 type Holder = Address | string
 
-function queryOf(holder: Holder): OutputQuery {
+function queryOf(holder: Holder): ChainOutputQuery {
   if (typeof holder === 'string') return { paymentCredential: holder, spent: false }
   return { address: toHex(holder.bytes), spent: false }
 }

@@ -2,7 +2,7 @@ import type { PlutusLanguage, ProtocolParameters, Rational } from '@ratatosk/led
 import {
   defaultMaxReferenceScriptsSize,
   epochOf,
-  type Fraction,
+  type Ratio,
   referenceScriptTiers,
   unusedParameters as unused,
 } from '../mainnet-values.js'
@@ -106,6 +106,6 @@ function decimal({ numerator, denominator }: Rational): number {
   return Number(numerator) / Number(denominator)
 }
 
-function number([numerator, denominator]: Fraction): number {
+function number([numerator, denominator]: Ratio): number {
   return numerator / denominator
 }

@@ -2,13 +2,13 @@ import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import { blake2b224, decodeAddress } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import { readAddressText } from '../view/address-text.js'
-import type { ChainOutput, OutputQuery } from '../view/chain-view.js'
+import type { ChainOutput, ChainOutputQuery } from '../view/chain-view.js'
 import { paymentCredential, stakeCredential, units } from '../view/outputs.js'
 
 /** The outputs that a request selects. */
 export interface Pattern {
   /** Narrows the search to what the chain has indexed. `matches` repeats its conditions. */
-  readonly query: OutputQuery
+  readonly query: ChainOutputQuery
   matches(output: ChainOutput): boolean
 }
 

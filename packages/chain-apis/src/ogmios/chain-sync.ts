@@ -1,5 +1,5 @@
 import { maxPoints } from '../limits.js'
-import type { ChainBlock, ChainChange, ChainView, Tip } from '../view/chain-view.js'
+import type { ChainBlock, ChainChange, ChainTip, ChainView } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'
 import { pointJson, readPoint, tipJson } from './queries.js'
 import { checkList, RpcError, type RpcRequest } from './rpc.js'
@@ -12,7 +12,7 @@ export interface ChainSync {
 }
 
 export function createChainSync(chain: ChainView, blocks: BlockReader): ChainSync {
-  const origin: Tip = { height: 0, slot: 0n, hash: chain.genesisHash }
+  const origin: ChainTip = { height: 0, slot: 0n, hash: chain.genesisHash }
   let cursor = origin
   // True at the start and after an intersection or roll-back: the next response says where the cursor is.
   let movedBack = true
@@ -32,7 +32,7 @@ export function createChainSync(chain: ChainView, blocks: BlockReader): ChainSyn
     if (event.type === 'roll-back' || event.type === 'block') wake?.()
   }
 
-  async function find(point: unknown): Promise<Tip | undefined> {
+  async function find(point: unknown): Promise<ChainTip | undefined> {
     const wanted = readPoint(point)
     if (wanted === 'origin') return origin
     const block = await chain.block(wanted.hash)
@@ -43,7 +43,7 @@ export function createChainSync(chain: ChainView, blocks: BlockReader): ChainSyn
   }
 
   /** Where synchronization continues from a point: the point itself, or the block before one that is open. */
-  async function closedAt(point: Tip): Promise<Tip> {
+  async function closedAt(point: ChainTip): Promise<ChainTip> {
     const block = await chain.block(point.hash)
     if (block?.open !== true) return point
     const previous = await chain.block(block.previous)
@@ -98,6 +98,6 @@ export function createChainSync(chain: ChainView, blocks: BlockReader): ChainSyn
   }
 }
 
-function tipOf({ height, slot, hash }: ChainBlock): Tip {
+function tipOf({ height, slot, hash }: ChainBlock): ChainTip {
   return { height, slot, hash }
 }

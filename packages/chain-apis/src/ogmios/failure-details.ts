@@ -12,7 +12,7 @@ import { assetsJson, lovelaceJson, purposes, referenceJson } from './output-json
 // What the details of a failed predicate say, in the JSON of Ogmios.
 
 /** A rejected transaction, with what it was validated against, and one failure of it. */
-export interface Rejection {
+export interface FailureContext {
   readonly transaction: Transaction
   readonly utxos: UtxoView
   readonly keyDeposit: bigint
@@ -21,14 +21,14 @@ export interface Rejection {
   readonly details: PredicateFailure['details']
 }
 
-export function integrity({ details }: Rejection): unknown {
+export function integrity({ details }: FailureContext): unknown {
   return {
     providedScriptIntegrity: details.supplied ?? null,
     computedScriptIntegrity: details.expected ?? null,
   }
 }
 
-export function nonAdaCollateral({ transaction, utxos }: Rejection): unknown {
+export function nonAdaCollateral({ transaction, utxos }: FailureContext): unknown {
   const outputs = transaction.body.collateralInputs.flatMap((reference) => {
     const output = utxos.get(outputReferenceKey(reference))
     return output === undefined ? [] : [output]
@@ -43,7 +43,7 @@ export function nonAdaCollateral({ transaction, utxos }: Rejection): unknown {
 }
 
 /** The failure of each redeemer. */
-export function mismatchReason({ description, failures }: Rejection['details']): string {
+export function mismatchReason({ description, failures }: FailureContext['details']): string {
   const reasons = entries(failures).map(({ purpose, index, message, logs }) => {
     const traces = Array.isArray(logs) && logs.length > 0 ? ` (traces: ${logs.join('; ')})` : ''
     return `${purpose}:${index} ${message}${traces}`
@@ -52,7 +52,7 @@ export function mismatchReason({ description, failures }: Rejection['details']):
 }
 
 /** The outputs that a failure names by index; the collateral return follows the other outputs. */
-export function failedOutputs({ transaction, details }: Rejection) {
+export function failedOutputs({ transaction, details }: FailureContext) {
   const { outputs, collateralReturn } = transaction.body
   const all = collateralReturn === undefined ? outputs : [...outputs, collateralReturn]
   return entries(details.outputs).flatMap(({ output }) => all[Number(output)] ?? [])
@@ -72,7 +72,7 @@ export function credentialJson(credential: Json | undefined) {
 }
 
 /** The purpose of a missing redeemer. The ledger numbers inputs by reference. */
-export function scriptPurpose({ transaction }: Rejection) {
+export function scriptPurpose({ transaction }: FailureContext) {
   const inputs = transaction.body.inputs.map(outputReferenceKey).sort(byReference)
   return ({ purpose, index, scriptHash }: { readonly [key: string]: Json }): unknown => {
     if (purpose === 'spend') return { purpose, outputReference: referenceJson(inputs[Number(index)] ?? '') }

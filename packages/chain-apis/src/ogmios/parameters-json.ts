@@ -1,7 +1,7 @@
 import type { Rational } from '@ratatosk/ledger'
 import {
   defaultMaxReferenceScriptsSize,
-  type Fraction,
+  type Ratio,
   referenceScriptTiers,
   unusedParameters as unused,
 } from '../mainnet-values.js'
@@ -88,6 +88,6 @@ function exact({ numerator, denominator }: Rational): string {
   return `${numerator}/${denominator}`
 }
 
-function ratio([numerator, denominator]: Fraction): string {
+function ratio([numerator, denominator]: Ratio): string {
   return `${numerator}/${denominator}`
 }

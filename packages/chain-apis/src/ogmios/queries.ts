@@ -6,7 +6,7 @@ import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { readStakeCredential } from '../stake-credential.js'
 import { readAddressText } from '../view/address-text.js'
-import type { ChainOutput, ChainView, Point, Tip } from '../view/chain-view.js'
+import type { ChainOutput, ChainTip, ChainView, Point } from '../view/chain-view.js'
 import { lovelaceJson, outputJson, referenceJson } from './output-json.js'
 import { parametersJson } from './parameters-json.js'
 import { checkList, invalidParams, RpcError, type RpcRequest } from './rpc.js'
@@ -44,7 +44,7 @@ export const queries: Readonly<Record<string, Query>> = {
 
 const eraStart = { time: { seconds: 0 }, slot: 0, epoch: 0 }
 
-export function pointJson({ height, slot, hash }: Tip): 'origin' | { slot: bigint; id: string } {
+export function pointJson({ height, slot, hash }: ChainTip): 'origin' | { slot: bigint; id: string } {
   return height === 0 ? 'origin' : { slot, id: hash }
 }
 
@@ -52,7 +52,7 @@ export function tipJson({
   height,
   slot,
   hash,
-}: Tip): 'origin' | { slot: bigint; id: string; height: number } {
+}: ChainTip): 'origin' | { slot: bigint; id: string; height: number } {
   return height === 0 ? 'origin' : { slot, id: hash, height }
 }
 

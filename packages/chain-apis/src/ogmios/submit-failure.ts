@@ -5,12 +5,12 @@ import {
   amount,
   credentialJson,
   entries,
+  type FailureContext,
   failedOutputs,
   integrity,
   mismatchReason,
   nonAdaCollateral,
   pointers,
-  type Rejection,
   references,
   scriptPurpose,
   units,
@@ -21,7 +21,7 @@ import { consumedValue, producedValue } from './transaction-balance.js'
 import { intervalJson } from './transaction-json.js'
 
 /** Builds the `data` of an error. */
-type Data = (rejection: Rejection) => unknown
+type Data = (rejection: FailureContext) => unknown
 
 /** Ogmios's error code and data for each ledger predicate; 3997 with the details for all others. */
 const known: Readonly<Record<string, readonly [code: number, data?: Data]>> = {
@@ -204,7 +204,7 @@ const consequences = ['FeeTooSmallUTxO', 'ValueNotConservedUTxO']
 /** The error for a rejected transaction. Ogmios reports one failure: the one that explains most. */
 export function submitFailure(
   failures: readonly PredicateFailure[],
-  context: Omit<Rejection, 'details'>,
+  context: Omit<FailureContext, 'details'>,
 ): RpcErrorObject {
   const failure =
     failures.find(({ predicate }) => predicate === 'BadInputsUTxO') ??

@@ -25,7 +25,7 @@ export interface Point {
 }
 
 /** The position of a block that also has a height. */
-export interface Tip extends Point {
+export interface ChainTip extends Point {
   /** Number of blocks up to this one: 1 for the first block, 0 for genesis. */
   readonly height: number
 }
@@ -46,7 +46,7 @@ export interface MempoolEntry {
 }
 
 /** A block without its transactions. */
-export interface ChainBlock extends Tip {
+export interface ChainBlock extends ChainTip {
   /** Hash of the previous block; for the first block, the genesis hash. */
   readonly previous: string
   /** Start of the block's slot, in POSIX milliseconds. */
@@ -66,7 +66,7 @@ export interface ChainBlock extends Tip {
 
 /** Where a transaction is on the chain. */
 export interface Place {
-  readonly block: Tip
+  readonly block: ChainTip
   /** Index of the transaction in the block. */
   readonly position: number
 }
@@ -86,7 +86,7 @@ export interface ChainOutput {
 }
 
 /** Selects outputs. An output must match every field given; an empty query matches all of them. */
-export interface OutputQuery {
+export interface ChainOutputQuery {
   /** Bytes of the address (CIP-19) in hex. */
   readonly address?: string
   /** Hash of the payment key or script, 56 hex digits. */
@@ -184,7 +184,7 @@ export interface ChainChange {
    * - `dropped`: transactions left the mempool, or an undone block, without entering another block.
    */
   readonly type: 'block' | 'roll-back' | 'transaction' | 'dropped'
-  readonly to?: Tip
+  readonly to?: ChainTip
 }
 
 /** What the Blockfrost, Kupo and Ogmios APIs need from a chain. */
@@ -204,7 +204,7 @@ export interface ChainView {
   /** The slot of the current time, at least the slot of the tip. */
   currentSlot(): bigint
   /** The newest block, or genesis. */
-  tip(): Awaitable<Tip>
+  tip(): Awaitable<ChainTip>
   /** The block at a height or with a hash; undefined for genesis, unknown blocks and pruned empty blocks. */
   block(at: number | string): Awaitable<ChainBlock | undefined>
   /** The lowest block above a height. */
@@ -218,12 +218,12 @@ export interface ChainView {
   /** Transactions that the ledger accepted and that are on no block of this chain, in order of acceptance. */
   mempool(part: ListPart): Awaitable<readonly MempoolEntry[]>
   /** Outputs of the confirmed chain. */
-  outputs(query: OutputQuery, part: ListPart): Awaitable<readonly ChainOutput[]>
+  outputs(query: ChainOutputQuery, part: ListPart): Awaitable<readonly ChainOutput[]>
   /**
    * All of these outputs as they are when the first page is read, in pages that are read one after the other.
    */
   outputPages(
-    query: OutputQuery,
+    query: ChainOutputQuery,
     order: NonNullable<ListPart['order']>,
   ): AsyncIterable<readonly ChainOutput[]>
   /** Transactions that pay to an address or spend from it. @param address its bytes in hex */

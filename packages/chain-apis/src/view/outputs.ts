@@ -1,6 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import type { TransactionOutput } from '@ratatosk/ledger'
-import type { ListPart, OutputQuery, Place } from './chain-view.js'
+import type { ChainOutputQuery, ListPart, Place } from './chain-view.js'
 
 /** Orders places from oldest to newest. */
 export function comparePlaces(a: Place, b: Place): number {
@@ -25,7 +25,7 @@ export function stakeCredential({ address }: TransactionOutput): string | undefi
 /**
  * True if an output has the address, credentials and assets of a query. The other fields are not looked at.
  */
-export function holdsFor(output: TransactionOutput, query: OutputQuery): boolean {
+export function holdsFor(output: TransactionOutput, query: ChainOutputQuery): boolean {
   const { address, paymentCredential: payment, stakeCredential: stake, policy, unit } = query
   if (address !== undefined && toHex(output.address.bytes) !== address) return false
   if (payment !== undefined && paymentCredential(output) !== payment) return false

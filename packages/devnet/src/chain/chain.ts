@@ -9,11 +9,11 @@ import {
 } from '@ratatosk/ledger'
 import { type AccountView, createAccounts } from './accounts.js'
 import { createOutputIndex, type OutputIndex } from './output-index.js'
-import type { Block, ChainTransaction, Place, Tip } from './types.js'
+import type { Block, ChainTip, ChainTransaction, Place } from './types.js'
 
 /** The confirmed chain and the state derived from it. Blocks are appended and undone at the tip only. */
 export interface Chain {
-  readonly tip: Tip
+  readonly tip: ChainTip
   readonly outputs: OutputIndex
   readonly accounts: AccountView
   readonly preimages: Preimages
@@ -26,10 +26,10 @@ export interface Chain {
   /** Prunes the block at a height if it is empty. */
   prune(height: number): void
   /** The newest block at or below a height that was not pruned, or genesis. */
-  nearest(height: number): Tip
+  nearest(height: number): ChainTip
 }
 
-export function createChain(genesis: Tip, keyDeposit: bigint): Chain {
+export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
   const outputs = createOutputIndex()
   const accounts = createAccounts(keyDeposit)
   const undoAccounts = new Map<string, () => void>()
@@ -110,7 +110,7 @@ export function createChain(genesis: Tip, keyDeposit: bigint): Chain {
     nearest,
   }
 
-  function nearest(height: number): Tip {
+  function nearest(height: number): ChainTip {
     for (let at = height; at > 0; at--) {
       const block = blocks.get(at)
       if (block !== undefined) return { height: block.height, slot: block.slot, hash: block.hash }

@@ -1,8 +1,8 @@
 import type {
   ChainOutput,
+  ChainTip,
   Place,
   ScriptEvaluation,
-  Tip,
   SubmitResult as ViewSubmitResult,
 } from '@ratatosk/chain-apis'
 import type {
@@ -15,7 +15,7 @@ import type {
   UtxoView,
 } from '@ratatosk/ledger'
 
-export type { ChainOutput, Place, Point, Tip } from '@ratatosk/chain-apis'
+export type { ChainOutput, ChainTip, Place, Point } from '@ratatosk/chain-apis'
 
 // What the chain is made of. Hashes are lower-case hex; output references are `<64 hex digits>#<index>`, as
 // `outputReferenceKey` of `@ratatosk/ledger` writes them.
@@ -30,7 +30,7 @@ export interface ChainTransaction {
 }
 
 /** A block with its transactions. */
-export interface Block extends Tip {
+export interface Block extends ChainTip {
   /** Hash of the previous block; for the first block, the genesis hash. */
   readonly previous: string
   /** Start of the block's slot, in POSIX milliseconds. */
@@ -86,7 +86,7 @@ export type DevnetEvaluation = Exclude<ScriptEvaluation, { kind: 'busy' }>
  */
 export type ChainEvent =
   | { readonly type: 'block'; readonly block: Block }
-  | { readonly type: 'roll-back'; readonly to: Tip; readonly blocks: readonly Block[] }
+  | { readonly type: 'roll-back'; readonly to: ChainTip; readonly blocks: readonly Block[] }
   | { readonly type: 'transaction'; readonly transaction: ChainTransaction }
   | { readonly type: 'dropped'; readonly transactions: readonly ChainTransaction[] }
 
@@ -107,7 +107,7 @@ export interface ChainReads {
   /** The slot of the current time, at least the slot of the tip. */
   currentSlot(): bigint
   /** The newest block, or genesis. */
-  tip(): Tip
+  tip(): ChainTip
   /** The block at a height or with a hash; undefined for genesis, unknown blocks and pruned empty blocks. */
   block(at: number | string): Block | undefined
   /** A transaction by id; `place` is absent while the transaction is in the mempool. */

@@ -2,11 +2,11 @@ import { fromHex } from '@ratatosk/cbor'
 import {
   addressText,
   type ChainBlock,
+  type ChainOutputQuery,
   type ChainView,
   comparePlaces,
   holdsFor,
   type MintedAsset,
-  type OutputQuery,
   type Place,
   partOf,
 } from '@ratatosk/chain-apis'
@@ -80,7 +80,7 @@ function sum(values: readonly bigint[]): bigint {
 }
 
 /** The matching outputs, oldest first. */
-function find(devnet: Devnet, query: OutputQuery): ChainOutput[] {
+function find(devnet: Devnet, query: ChainOutputQuery): ChainOutput[] {
   const { spent, address, stakeCredential, ...indexed } = query
   if (spent === false) {
     const found = devnet.utxos({ ...indexed, ...(address !== undefined && { address: textOf(address) }) })

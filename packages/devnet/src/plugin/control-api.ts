@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Tip } from '../chain/types.js'
+import type { ChainTip } from '../chain/types.js'
 import type { Fault } from '../faults.js'
 import type { Devnet } from '../types.js'
 import { guardControls } from './control-guards.js'
@@ -90,6 +90,6 @@ export async function controlApi(fastify: FastifyInstance, { devnet }: { devnet:
   })
 }
 
-function tipJson({ height, slot, hash }: Tip) {
+function tipJson({ height, slot, hash }: ChainTip) {
   return { height, slot: Number(slot), hash }
 }

@@ -10,7 +10,7 @@ import {
   transactionsRoot,
 } from '@ratatosk/block'
 import { encodeOutputReference, type ValidityInterval } from '@ratatosk/ledger'
-import { createMemoryStore, type Entry, proofToCbor } from '@ratatosk/trie'
+import { createMemoryStore, proofToCbor, type TrieEntry } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import type { BlockRoots, Misfits, OutputProof, RootsOptions, UnspentOutput } from '../types.js'
 import { type PackedBytes, type PackedOutputs, unpack, unpackOutputs } from './packing.js'
@@ -219,7 +219,7 @@ function beginRebuild(trie: OutputTrie): Rebuild {
   }
 }
 
-async function* entriesOf(pieces: AsyncIterable<readonly UnspentOutput[]>): AsyncGenerator<Entry, void> {
+async function* entriesOf(pieces: AsyncIterable<readonly UnspentOutput[]>): AsyncGenerator<TrieEntry, void> {
   for await (const piece of pieces) {
     for (const { transactionId, index, output } of piece)
       yield [encodeOutputReference({ transactionId, index }), output]

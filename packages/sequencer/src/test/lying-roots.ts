@@ -2,7 +2,7 @@ import { bodyOf, deriveBlock } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import type { Roots } from '@ratatosk/roots'
-import { createMemoryStore, createTrie, type Entry, proofToCbor, type Trie } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, proofToCbor, type Trie, type TrieEntry } from '@ratatosk/trie'
 
 /** The output that a liar claims: nobody paid it. CBOR of reference and output. */
 export const ghost = {
@@ -22,7 +22,7 @@ export interface LyingRoots extends Roots {
 
 type Outputs = ReadonlyMap<string, Uint8Array>
 
-function trieOf(outputs: Iterable<Entry>): Trie {
+function trieOf(outputs: Iterable<TrieEntry>): Trie {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   trie.update(Array.from(outputs, ([key, value]) => ({ type: 'insert', key, value })))
   return trie

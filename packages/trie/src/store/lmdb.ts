@@ -3,7 +3,7 @@ import { storeCorrupt, TrieError } from '../errors.js'
 import { emptyRoot } from '../hash/memory.js'
 import { decodeIds, decodeVersion, encodeIds, encodeVersion, type StoredVersion } from './lmdb-rows.js'
 import { type ObsoleteIds, obsoleteIds } from './obsolete-ids.js'
-import type { Outcome, TrieStore, WriteNode } from './store.js'
+import type { NewVersion, TrieStore, WriteNode } from './store.js'
 
 /** Options of {@link openLmdbStore}. */
 export interface LmdbStoreOptions {
@@ -98,7 +98,11 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
     rows.putSync(version.sequence, encodeVersion(version))
   }
 
-  function append(sequence: number, firstNode: number, write: (write: WriteNode) => Outcome): StoredVersion {
+  function append(
+    sequence: number,
+    firstNode: number,
+    write: (write: WriteNode) => NewVersion,
+  ): StoredVersion {
     let nextNode = firstNode
     const outcome = write((bytes) => {
       nodes.putSync(nextNode, asBuffer(bytes), { append: true })

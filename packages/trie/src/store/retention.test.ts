@@ -4,7 +4,7 @@ import { decodeNode } from '../node/codec.js'
 import { bytes, keysUnder } from '../test/keys.js'
 import { temporaryFolder } from '../test/stores.js'
 import { createTrie, type Trie } from '../trie.js'
-import type { Operation } from '../update/operations.js'
+import type { TrieOperation } from '../update/operations.js'
 import { openLmdbStore } from './lmdb.js'
 import { createMemoryStore } from './memory.js'
 import type { TrieStore } from './store.js'
@@ -18,7 +18,7 @@ const keys = keysUnder(['1', '2a', '2b', '3cc'], 400)
 function turnOver(trie: Trie, round: number): void {
   const window = Array.from({ length: 60 }, (_, i) => keys[(round * 37 + i) % keys.length]!)
   trie.update(
-    window.map((key): Operation => {
+    window.map((key): TrieOperation => {
       const present = trie.has(bytes(key))
       return present
         ? { type: 'delete', key: bytes(key) }

@@ -11,7 +11,7 @@ export interface Version {
 }
 
 /** The version that an update creates. */
-export type Outcome = Omit<Version, 'sequence'>
+export type NewVersion = Omit<Version, 'sequence'>
 
 /** Stores a copy of a node's bytes and returns its id, a positive integer below 2^48. */
 export type WriteNode = (bytes: Uint8Array) => number
@@ -34,9 +34,9 @@ export interface TrieStore {
    *
    * @param superseded nodes of the previous version that the new one does not use
    */
-  commit(superseded: readonly number[], keep: number, write: (write: WriteNode) => Outcome): void
+  commit(superseded: readonly number[], keep: number, write: (write: WriteNode) => NewVersion): void
   /** Adds a version and forgets every earlier version and node. */
-  replace(write: (write: WriteNode) => Outcome): void
+  replace(write: (write: WriteNode) => NewVersion): void
   /** Removes the newest versions until the kept one with this sequence number is `head`. */
   undo(sequence: number): void
   /** Forgets the oldest versions until at most `keep` (1 or more) remain. */

@@ -10,13 +10,13 @@ import type { NodeSealer } from './seal.js'
 import { sortedIndexes } from './sort.js'
 
 /** A key with its value and, if it is known, the Blake2b-256 of the key, which is not checked. */
-export type Entry = readonly [key: Uint8Array, value: Uint8Array, path?: Uint8Array | undefined]
+export type TrieEntry = readonly [key: Uint8Array, value: Uint8Array, path?: Uint8Array | undefined]
 
 /** Collects entries in any order, 64 bytes for each, and builds a trie, hashing each node once. */
 export interface TrieBuilder {
   /** The number of entries. */
   readonly size: number
-  add(entry: Entry): void
+  add(entry: TrieEntry): void
   /**
    * Writes all nodes except the root.
    *
@@ -31,7 +31,7 @@ const recordLength = 2 * hashLength
 /** The paths and the hashes of the values of entries, one after another. */
 interface Records {
   readonly size: number
-  add(entry: Entry): void
+  add(entry: TrieEntry): void
   /** The path (0) or the hash of the value (1) of an entry. */
   half(entry: number, which: 0 | 1): Uint8Array
   /** Puts path and hash of the value of an entry where leaves are hashed. */
@@ -176,7 +176,7 @@ export function createTrieBuilder(sealer: NodeSealer): TrieBuilder {
 
 /** Collects entries in any order and computes the root of their map, but none of its nodes. */
 export interface RootBuilder {
-  add(entry: Entry): void
+  add(entry: TrieEntry): void
   /**
    * The root, 32 bytes.
    *

@@ -8,7 +8,7 @@ import { sortedIndexes } from './sort.js'
  * One step of a batch. To change the value of a key, delete it and insert it again. Instead of a value, its
  * Blake2b-256 can be inserted.
  */
-export type Operation = { key: Uint8Array } & KnownPath &
+export type TrieOperation = { key: Uint8Array } & KnownPath &
   ({ type: 'insert'; value: Uint8Array } | { type: 'insert'; valueHash: Uint8Array } | { type: 'delete' })
 
 /** A hash that the caller has already; it is not computed again, and not checked. */
@@ -36,7 +36,7 @@ export interface KeyChange {
  *
  * @throws TrieError `TRIE_KEY_EXISTS` if a key is inserted twice, `TRIE_KEY_MISSING` if one is deleted twice
  */
-export function reduceOperations(operations: Iterable<Operation>): KeyChange[] {
+export function reduceOperations(operations: Iterable<TrieOperation>): KeyChange[] {
   const sorted = sortByPath(Array.from(operations, toChange))
   const changes: KeyChange[] = []
   let last: KeyChange | undefined
@@ -53,7 +53,7 @@ export function reduceOperations(operations: Iterable<Operation>): KeyChange[] {
   return changes
 }
 
-function toChange(operation: Operation): KeyChange {
+function toChange(operation: TrieOperation): KeyChange {
   const { key, path = blake2b256(key) } = operation
   if (operation.type === 'delete') return { path, key, present: true, valueHash: undefined }
   const valueHash = 'value' in operation ? blake2b256(operation.value) : operation.valueHash
