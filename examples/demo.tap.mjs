@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { embedded, temporaryDirectory } from '../apps/node/dist/test/backends.js'
+import { freePort } from '../apps/node/dist/test/free-port.js'
 import { spawnNode } from '../apps/node/dist/test/node-process.js'
 
 // A node of its own, a maturity window and a merge, four times, where many tests share the processor.
@@ -28,16 +28,6 @@ async function demo(environment) {
   }
   const [code] = await once(child, 'close')
   return { code, output }
-}
-
-/** A port on which nothing listens. */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return String(port)
 }
 
 t.test('follows a payment to the merge on a node that it starts', async (t) => {

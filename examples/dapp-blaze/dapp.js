@@ -1,4 +1,5 @@
-// Pays, mints, locks and unlocks. CARDANO_API says on which ledger; nothing else differs between layer 1 and layer 2.
+// Pays, mints, locks and unlocks. CARDANO_API says on which ledger; nothing else differs between layer 1 and
+// layer 2.
 import { Blaze, Blockfrost, Core, HotWallet, makeValue } from '@blaze-cardano/sdk'
 
 const { CARDANO_API: api, MNEMONIC: mnemonic } = process.env

@@ -1,5 +1,5 @@
-// What a dApp does, one line a step. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger; nothing else differs
-// between layer 1 and layer 2.
+// What a dApp does, one line a step. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger;
+// nothing else differs between layer 1 and layer 2.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unwrapped } from '@blaze-cardano/ogmios'
 import { Blaze, Blockfrost, Core, HotWallet, Kupmios, makeValue, TxBuilder } from '@blaze-cardano/sdk'
@@ -131,7 +131,8 @@ print(
   'unsupported: Blaze asks for an address only; of a credential it takes that on mainnet without stake',
 )
 
-// Ten transactions, each of which spends what the one before pays. All are signed before the first is submitted.
+// Ten transactions, each of which spends what the one before pays. All are signed before the first is
+// submitted.
 const source = (await wallet.getUnspentOutputs()).find((utxo) => {
   const amount = utxo.output().amount()
   return amount.coin() > 100_000_000n && !amount.multiasset()?.size

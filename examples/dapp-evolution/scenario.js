@@ -1,5 +1,5 @@
-// What dApps do, step by step; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger and by
-// which provider.
+// What dApps do, step by step; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say
+// on which ledger and by which provider.
 import {
   Address,
   Assets,
@@ -133,8 +133,8 @@ await send(
     .attachScript({ script: lock }),
 )
 
-// The same in Plutus V2, with the hash of the datum in the output. The builder leaves the datum out of the witnesses, so it is added to
-// what it evaluates and builds; the change pays for it.
+// The same in Plutus V2, with the hash of the datum in the output. The builder leaves the datum out of the
+// witnesses, so it is added to what it evaluates and builds; the change pays for it.
 const lockV2 = new PlutusV2.PlutusV2({ bytes: Bytes.fromHex('46010000222499') })
 const addressV2 = Address.Address.make({ networkId: 0, paymentCredential: ScriptHash.fromScript(lockV2) })
 const lockedHash = await send(

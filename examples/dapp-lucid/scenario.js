@@ -1,5 +1,5 @@
-// What dApps do, step by step; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger and by
-// which provider.
+// What dApps do, step by step; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say
+// on which ledger and by which provider.
 import {
   Blockfrost,
   credentialToAddress,
@@ -144,7 +144,8 @@ count('found-by-address', (await lucid.utxosAt(address)).filter(of(published)))
 count('found-by-unit', [await lucid.utxoByUnit(acorn)].filter(of(transferredAssets)))
 count('found-by-credential', (await lucid.utxosAt(friendKey)).filter(of(transferred, transferredAssets)))
 
-// Ten transactions, each of which has nothing to spend but the change of the one before. All are signed before the first is submitted.
+// Ten transactions, each of which has nothing to spend but the change of the one before. All are signed
+// before the first is submitted.
 const largest = (outputs) =>
   outputs.reduce((a, b) => (b.assets.lovelace > a.assets.lovelace ? b : a), outputs[0])
 lucid.overrideUTxOs([largest(await lucid.wallet().getUtxos())])

@@ -1,5 +1,5 @@
-// What a dApp does, one line a step. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger; nothing else differs
-// between layer 1 and layer 2.
+// What a dApp does, one line a step. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger;
+// nothing else differs between layer 1 and layer 2.
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   applyCborEncoding,
@@ -177,11 +177,13 @@ const credential = bech32.encode('addr_vkh', bech32.toWords(Buffer.from(pubKeyHa
 const ofFriend = await fetcher.fetchAddressUTxOs(blockfrost ? credential : `${pubKeyHash}/*`)
 print('found-by-credential', ofFriend.filter(({ input }) => input.txHash === shared).length)
 
-// Ten transactions, each of which spends what the one before pays. All are signed before the first is submitted.
+// Ten transactions, each of which spends what the one before pays. All are signed before the first is
+// submitted.
 const source = (await wallet.getUtxos()).find(
   (utxo) => isAda(utxo) && Number(utxo.output.amount[0].quantity) > 100_000_000,
 )
-// Without the size of its reference script, Mesh looks the output up. With an evaluator, it asks the ledger even without scripts.
+// Without the size of its reference script, Mesh looks the output up. With an evaluator, it asks the ledger
+// even without scripts.
 const spend = ({ input, output }) =>
   newBuilder({ fetcher }).txIn(input.txHash, input.outputIndex, output.amount, output.address, 0)
 const conflicting = await sign(spend(source).txOut(friend.baseAddressBech32, [lovelace(5_000_000)]))

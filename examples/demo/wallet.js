@@ -24,8 +24,8 @@ export function lovelaceIn(utxos) {
 }
 
 /**
- * A test wallet of the devnet with one of its outputs. Takes any wallet and any output, so that demos that run
- * side by side rarely choose the same one. Undefined if no wallet has an output left.
+ * A test wallet of the devnet with one of its outputs; undefined if no wallet has an output left. Takes any
+ * wallet and any output, so that demos that run side by side rarely choose the same one.
  */
 export async function findFunds(client) {
   for (const { account } of shuffled(testWallets.wallets)) {

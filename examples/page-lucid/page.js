@@ -1,4 +1,5 @@
-// Connects a wallet, and pays, locks and unlocks on layer 2. The dev wallet has test ada; any other wallet signs what layer 2 holds.
+// Connects a wallet, and pays, locks and unlocks on layer 2. The dev wallet has test ada; any other wallet
+// signs what layer 2 holds.
 import { Blockfrost, Data, Lucid, SLOT_CONFIG_NETWORK, validatorToAddress } from '@lucid-evolution/lucid'
 import { layer2 } from '@ratatosk/dev-wallet'
 

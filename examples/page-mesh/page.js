@@ -1,4 +1,5 @@
-// Connects a wallet, and pays, locks and unlocks on layer 2. The dev wallet has test ada; any other wallet signs what layer 2 holds.
+// Connects a wallet, and pays, locks and unlocks on layer 2. The dev wallet has test ada; any other wallet
+// signs what layer 2 holds.
 import {
   applyCborEncoding,
   BlockfrostProvider,

@@ -1,6 +1,6 @@
 const hex = (bytes) => Buffer.from(bytes).toString('hex')
 
-/** A `LedgerView` of `@ratatosk/tx-query` over maps, whose keys are ids, addresses and header hashes in hex. */
+/** `LedgerQueries` of `@ratatosk/tx-query` over maps. Keys are ids, addresses and header hashes in hex. */
 export class MemoryLedger {
   transactions = new Map()
   histories = new Map()

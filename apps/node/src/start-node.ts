@@ -109,7 +109,8 @@ async function applyGenesis(
     const file = genesis.file === undefined ? "the devnet's genesis" : `GENESIS_FILE "${genesis.file}"`
     throw new StartError(
       'NODE_GENESIS',
-      `The ledger did not start with the outputs of ${file}. Set GENESIS_FILE to the file that it started with, or use an empty DATA_DIR or DATABASE_SCHEMA.`,
+      `The ledger did not start with the outputs of ${file}. Set GENESIS_FILE to the file that it ` +
+        'started with, or use an empty DATA_DIR or DATABASE_SCHEMA.',
       { cause },
     )
   }

@@ -10,9 +10,6 @@ import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases are slow to begin where many tests share the processor.
-t.setTimeout(600_000)
-
 /** Puts a transaction with a wrong signature into the mempool. */
 async function acceptForged(store: Store, cborHex: string): Promise<void> {
   const cbor = fromHex(cborHex)
@@ -23,7 +20,8 @@ async function acceptForged(store: Store, cborHex: string): Promise<void> {
 }
 
 t.test(
-  'after init a node needs only the hash of the administrator, who comes back to remove a block, whose transactions are judged anew',
+  'after init a node needs only the hash of the administrator, who comes back to remove a block, ' +
+    'whose transactions are judged anew',
   async (t) => {
     const [embedded] = await bothBackends()
     const layer1 = await devnetServer(t)

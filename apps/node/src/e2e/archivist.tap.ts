@@ -12,9 +12,6 @@ import { keepAliveClient } from '../test/keep-alive-client.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { runNode } from '../test/node.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const transactions = 300
 const patient = { timeoutMs: 300_000 }
 const [embedded] = await bothBackends()

@@ -5,9 +5,6 @@ import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const json = ({ status, body }: Answer) => ({ status, body: JSON.parse(body) })
 
 /** Settings under which only the endpoints trigger operations. */

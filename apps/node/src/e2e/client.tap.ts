@@ -16,9 +16,6 @@ import { runNode } from '../test/node.js'
 import { builderConfig, devnetParameters, signedTransfer } from '../test/transfer.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const hasChromium = existsSync(executablePath) || process.env.RATATOSK_REQUIRE_SERVICES === '1'
 

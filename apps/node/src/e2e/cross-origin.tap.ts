@@ -7,9 +7,6 @@ import t, { type Test } from 'tap'
 import { embedded, temporaryDirectory } from '../test/backends.js'
 import { runNode } from '../test/node.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const wallet = 'https://wallet.example'
 const evil = 'https://evil.example'
 const hash = 'ab'.repeat(28)

@@ -1,38 +1,22 @@
-import { existsSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { PrivateKey, TransactionHash } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { toHex } from '@ratatosk/cbor'
-import { type Cip30Wallet, layer2 } from '@ratatosk/dev-wallet'
+import { layer2 } from '@ratatosk/dev-wallet'
 import { testWallets } from '@ratatosk/devnet'
 import { blake2b224, blake2b256, decodeBech32Address, decodeTransaction, keyAddress } from '@ratatosk/ledger'
 import { ask, until } from '@ratatosk/test-kit/http'
 import { signingKey } from '@ratatosk/transaction'
-import { build } from 'esbuild'
-import { chromium, type Page } from 'playwright-core'
-import t, { type Test } from 'tap'
-import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { bothBackends } from '../test/backends.js'
+import { noBrowser, openPages, type PageGlobals } from '../test/browser.js'
 import { devnetServer } from '../test/devnet-server.js'
+import { freePort } from '../test/free-port.js'
 import { runNode } from '../test/node.js'
-
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
 
 // Loaded as CommonJS: the ES modules of its libsodium lack a file.
 const { verifyData } = createRequire(import.meta.url)('@lucid-evolution/lucid')
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
-const noBrowser = !existsSync(executablePath) && process.env.RATATOSK_REQUIRE_SERVICES !== '1'
-
-/** What the page has in its global object. */
-interface PageGlobals {
-  readonly cardano: { readonly ratatosk: Cip30Wallet }
-  readonly page: typeof import('../test/page/payment.js')
-  /** Signs as account 5 does, outside the page. */
-  signAs5(tx: string): Promise<string>
-}
 declare const window: PageGlobals
 
 const wallet = (account: number) => {
@@ -40,24 +24,16 @@ const wallet = (account: number) => {
   return { ...found, hex: toHex(decodeBech32Address(found.address).bytes) }
 }
 
-const places = await ports()
+const devnetPort = await freePort()
 const [onEmbedded, onServices] = await bothBackends()
 const node = await runNode(t, {
   ...(await onEmbedded.place(t)),
   CORS_ORIGIN: '*',
-  DEVNET_PORT: String(places.devnet),
+  DEVNET_PORT: devnetPort,
   AUTO_COMMIT: 'false',
   AUTO_MERGE: 'false',
 })
-const layer1 = `http://127.0.0.1:${places.devnet}`
-
-async function ports(): Promise<{ devnet: number }> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return { devnet: port }
-}
+const layer1 = `http://127.0.0.1:${devnetPort}`
 
 t.test('the keys that the script offers belong to the addresses', async (t) => {
   for (const { address, signingKey: payment, stakeSigningKey: stake } of testWallets.wallets) {
@@ -114,7 +90,7 @@ t.test('a ledger that is asked too often is TxSendError 1', async (t) => {
 })
 
 t.test('in Chromium', { skip: noBrowser }, async (t) => {
-  const open = await pages(t)
+  const open = await openPages(t)
 
   for (const [layer, script, api] of [
     ['layer 1', `${layer1}/dev-wallet.js`, `${layer1}/blockfrost/api/v0`],
@@ -314,33 +290,3 @@ t.test('in Chromium', { skip: noBrowser }, async (t) => {
     t.same(missing, ['TxSignError', 1], 'signatures that are missing are noticed')
   })
 })
-
-/** Opens a page of another origin, with a script tag if a URL is given. */
-async function pages(t: Test): Promise<(script?: string) => Promise<Page>> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('../test/page/payment.js', import.meta.url))],
-    bundle: true,
-    write: false,
-    format: 'iife',
-    globalName: 'page',
-    platform: 'browser',
-  })
-  const host = createServer((_request, response) =>
-    response.setHeader('content-type', 'text/html').end('<html>'),
-  )
-  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => host.close())
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-    env: { ...process.env, HOME: await temporaryDirectory(t) } as Record<string, string>,
-  })
-  t.teardown(() => browser.close())
-  return async (script) => {
-    const page = await browser.newPage()
-    await page.goto(`http://127.0.0.1:${(host.address() as AddressInfo).port}/`)
-    await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
-    if (script !== undefined) await page.addScriptTag({ url: script })
-    return page
-  }
-}

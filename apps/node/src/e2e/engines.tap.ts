@@ -6,7 +6,7 @@ import { submit } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
+// Installs two versions of Node on first use, and starts a node three times with each.
 t.setTimeout(600_000)
 
 const installed = await engines()

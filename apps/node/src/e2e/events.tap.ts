@@ -12,9 +12,6 @@ import { runNode, submit } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 /** How many events are replayed. */
 const total = Number(process.env.RATATOSK_EVENTS ?? 4_000)
 const timeoutMs = 60_000 + total * 2

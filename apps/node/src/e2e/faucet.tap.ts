@@ -8,9 +8,6 @@ import { type DevnetServer, devnetServer } from '../test/devnet-server.js'
 import { askExact, runNode } from '../test/node.js'
 import { newWallet } from '../test/wallet.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const token = 'open sesame'
 
 interface ClaimBody {

@@ -4,9 +4,6 @@ import t from 'tap'
 import { backends, bothBackends, servicesMissing } from '../test/backends.js'
 import { askExact, runNode } from '../test/node.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 for (const backend of await backends()) {
   t.test(`/health/* on ${backend.name}`, { skip: backend.skip }, async (t) => {
     const { url } = await runNode(t, await backend.place(t))

@@ -4,9 +4,6 @@ import { bothBackends } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode } from '../test/node.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const reads = ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']
 const json = ({ status, body }: Answer) => ({ status, body: JSON.parse(body) })
 const [embedded, services] = await bothBackends()

@@ -8,9 +8,6 @@ import { devnetServer } from '../test/devnet-server.js'
 import { askExact, runNode } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 // Loaded as CommonJS: the ES modules of its libsodium lack a file.
 const {
   Blockfrost,

@@ -8,9 +8,6 @@ import { bothBackends } from '../test/backends.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { runNode } from '../test/node.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 /** Enough for several pages, the last of which is not full. */
 const held = 1_000
 /** One more than a response may have. */

@@ -10,9 +10,6 @@ import { manyTransfers } from '../test/many-transfers.js'
 import { runNode } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
 
-// Several processes on two cores are slow.
-t.setTimeout(600_000)
-
 /** How many valid and how many invalid transactions are submitted at once. */
 const crowd = Number(process.env.RATATOSK_LAYER2_CROWD ?? 100)
 const [, services] = await bothBackends()
@@ -152,7 +149,8 @@ t.test(
     await killed
     t.ok(
       overtaken.every((status) => status === 200 || status === 503),
-      `while it dies: ${overtaken.filter((status) => status === 200).length} accepted of ${half}, the others undecided`,
+      `while it dies: ${overtaken.filter((status) => status === 200).length} accepted of ${half}, ` +
+        'the others undecided',
     )
     const refused = await Promise.all(transfers.slice(half).map(({ cborHex }) => post(url, cborHex)))
     t.same([...new Set(refused.map(({ status }) => status))], [503], 'after it died')

@@ -5,9 +5,6 @@ import { bothBackends } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { runNode } from '../test/node.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const paths = ['/init', '/reset', '/stateQueue/repair-root-units', '/commit', '/merge']
 const rounds = Number(process.env.RATATOSK_LOCK_ROUNDS ?? 10)
 const byHand = { AUTO_INIT: 'false', AUTO_COMMIT: 'false', AUTO_MERGE: 'false', BLOCK_VALIDITY_MS: '10000' }

@@ -15,9 +15,6 @@ import {
 } from '../test/script-transactions.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const enough = { memory: 1_000_000n, steps: 1_000_000_000n }
 const most = { memory: 14_000_000n, steps: 10_000_000_000n }
 

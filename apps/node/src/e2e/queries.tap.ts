@@ -19,9 +19,6 @@ import {
 } from '../test/transfer.js'
 import { newWallet } from '../test/wallet.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const ada = 1_000_000n
 const hash = 'ab'.repeat(32)
 const mainnetAddress = 'addr1vx2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzers66hrl8'

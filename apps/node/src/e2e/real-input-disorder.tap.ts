@@ -15,6 +15,7 @@ import {
 } from '../test/midgard.js'
 import { runNode } from '../test/node.js'
 
+// Real transactions, one after the other, on an embedded database and on services.
 t.setTimeout(600_000)
 
 /** The same order in every run. */

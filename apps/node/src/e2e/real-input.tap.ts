@@ -12,6 +12,7 @@ import {
   skipMidgard,
 } from '../test/midgard.js'
 
+// Real transactions, one after the other, on an embedded database and on services.
 t.setTimeout(600_000)
 
 for (const backend of await bothBackends()) {

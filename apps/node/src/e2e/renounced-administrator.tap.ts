@@ -9,12 +9,9 @@ import { besideNode, withoutWitnesses } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor, and the operator waits for its first
-// turn.
-t.setTimeout(600_000)
-
 t.test(
-  'without an administrator the operator starts the rollup, a proof removes a forged block, and nobody resets, repairs or removes',
+  'without an administrator the operator starts the rollup, a proof removes a forged block, and ' +
+    'nobody resets, repairs or removes',
   async (t) => {
     const [embedded] = await bothBackends()
     const layer1 = await devnetServer(t)

@@ -5,9 +5,6 @@ import { backends } from '../test/backends.js'
 import { askExact, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const health = ['/health/live', '/health/ready']
 const forApi = [
   '/submit',

@@ -11,9 +11,6 @@ import { devnetServer, devnetWallets } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 t.test(
   'a queue that another process extended is repaired without a restart, and there is never a second root',
   async (t) => {

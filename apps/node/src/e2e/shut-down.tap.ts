@@ -7,6 +7,7 @@ import { missing, wholeHistory } from '../test/ledger-checks.js'
 import { midgardAddressHex, midgardChain, midgardFiles, skipMidgard } from '../test/midgard.js'
 import { spawnNode } from '../test/node-process.js'
 
+// Five times on three backends: hundreds of real transactions, a stop, a start and their history.
 t.setTimeout(600_000)
 
 const address = Address.from_hex(midgardAddressHex).to_bech32()

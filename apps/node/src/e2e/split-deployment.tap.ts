@@ -7,9 +7,6 @@ import { keepAliveClient } from '../test/keep-alive-client.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { type NodeProcess, spawnNode } from '../test/node-process.js'
 
-// Seven processes on two cores are slow.
-t.setTimeout(600_000)
-
 const leaseMs = 4000
 const patient = { timeoutMs: 300_000 }
 const afterwards = 100
@@ -17,7 +14,8 @@ const afterwards = 100
 const [, services] = await bothBackends()
 
 t.test(
-  'two api nodes, two tx-processors, two sequencers: all is committed, and the death of the active sequencer changes nothing',
+  'two api nodes, two tx-processors, two sequencers: all is committed, and the death of the active ' +
+    'sequencer changes nothing',
   { skip: services.skip },
   async (t) => {
     const placement = await services.place(t)

@@ -9,7 +9,7 @@ import { submit } from '../test/node.js'
 import { failedStart, spawnGroup, spawnNode } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
+// Thirty starts, several of them with an embedded database that is created anew.
 t.setTimeout(600_000)
 
 const directory = await temporaryDirectory(t)

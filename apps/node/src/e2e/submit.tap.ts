@@ -5,9 +5,6 @@ import { backends, bothBackends, servicesMissing } from '../test/backends.js'
 import { runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 const accepted = /^\{"message":"Successfully added the transaction to the queue","id":"[^"]+"\}$/
 const invalid = { status: 400, body: '{"error":"Invalid CBOR provided"}' }
 const tooLarge = { status: 413, body: '{"error":"Request body is too large"}' }

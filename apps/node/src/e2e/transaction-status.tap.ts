@@ -8,9 +8,6 @@ import { runNode, submit } from '../test/node.js'
 import { builderConfig, devnetParameters, signedTransfer } from '../test/transfer.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 async function send(url: string, cborHex: string): Promise<string> {
   return JSON.parse((await submit(url, cborHex)).body).id
 }

@@ -9,9 +9,6 @@ import { besideNode, withoutWitnesses } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Embedded databases start slowly if many tests share the processor.
-t.setTimeout(600_000)
-
 t.test('on the devnet anybody removes a block that takes an output without a signature', async (t) => {
   const [embedded] = await bothBackends()
   const layer1 = await devnetServer(t)

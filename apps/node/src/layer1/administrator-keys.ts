@@ -34,7 +34,8 @@ interface AdministratorSigning {
 }
 
 const howToSign =
-  'To run the operation, start the node with ADMIN_SEED_PHRASE_FILE, repeat the request, and start it without again'
+  'To run the operation, start the node with ADMIN_SEED_PHRASE_FILE, repeat the request, and start ' +
+  'it without again'
 
 /**
  * Nobody with ADMIN_RENOUNCED; otherwise the administrator of ADMIN_SCRIPT, ADMIN_KEY_HASH or
@@ -62,7 +63,8 @@ export function administratorKeys(
   if (hash === undefined) throw new TypeError('the rules of the settings ask for an administrator')
   if (first !== undefined && !equalBytes(first.payment.hash, hash)) {
     throw new SettingsError([
-      `ADMIN_KEY_HASH is ${toHex(hash)} but the key of ADMIN_SEED_PHRASE has the hash ${toHex(first.payment.hash)}: they must belong together.`,
+      `ADMIN_KEY_HASH is ${toHex(hash)} but the key of ADMIN_SEED_PHRASE has the hash ` +
+        `${toHex(first.payment.hash)}: they must belong together.`,
     ])
   }
   const wallet = first ?? (operator && equalBytes(operator.payment.hash, hash) ? operator : undefined)
@@ -80,7 +82,9 @@ function scriptAdministrator(
   operator: WalletKeys | undefined,
 ): AdministratorKeys {
   if (/^[0-9a-f]{56}$/i.test(text)) {
-    const absent = `this node knows only the hash of the script. To run the operation, start the node with the script itself in ADMIN_SCRIPT and with phrases of its keys in ADMIN_SEED_PHRASE_FILE`
+    const absent =
+      'this node knows only the hash of the script. To run the operation, start the node with the script ' +
+      'itself in ADMIN_SCRIPT and with phrases of its keys in ADMIN_SEED_PHRASE_FILE'
     return { credential: { kind: 'script', hash: fromHex(text) }, signing: { absent } }
   }
   const script = readScript(text)
@@ -93,7 +97,10 @@ function scriptAdministrator(
   if (wallet !== undefined && isSatisfiedBy(script.script, held))
     return { credential, signing: { wallet, script, keys } }
   const missing = named.filter((hash) => !held.has(hash)).join(', ')
-  const absent = `the keys at hand do not satisfy the script. To run the operation, start the node with phrases of enough of its other keys in ADMIN_SEED_PHRASE_FILE, separated by commas; not at hand: ${missing}`
+  const absent =
+    'the keys at hand do not satisfy the script. To run the operation, start the node with phrases of ' +
+    'enough of its other keys in ADMIN_SEED_PHRASE_FILE, separated by commas; not at hand: ' +
+    missing
   return { credential, signing: { absent } }
 }
 

@@ -49,11 +49,12 @@ test.each<[string, Record<string, string>, number, readonly string[]]>([
 test('refuses a policy by name that does not know the rules of layer 2', async () => {
   const context = await contextOf({ VERDICT_POLICIES: 'transaction' }, 11)
   expect(() => contractsOf(context)).toThrow(
-    'VERDICT_POLICIES names transaction, but layer 2 has protocol version 11, whose rules this policy does not know.',
+    'VERDICT_POLICIES names transaction, but layer 2 has protocol version 11, whose rules this ' +
+      'policy does not know.',
   )
 })
 
-test('without an administrator the registry is open, and the operator’s test wallet has the deployment output', async () => {
+test('without an administrator anyone may register, and the operator has the deployment output', async () => {
   const { parameters } = contractsOf(await contextOf({ ADMIN_RENOUNCED: 'true' }))
   expect(parameters).toMatchObject({ permissioned: false, administrator: { hash: new Uint8Array(28) } })
   expect(parameters.verdictPolicies).toHaveLength(all.length)

@@ -99,7 +99,8 @@ function verdictPoliciesOf({ settings, network, parameters }: NodeContext): read
     if (covers(rules)) return script(rules)
     const { major } = parameters.protocolVersion
     throw new SettingsError([
-      `VERDICT_POLICIES names ${name}, but layer 2 has protocol version ${major}, whose rules this policy does not know.`,
+      `VERDICT_POLICIES names ${name}, but layer 2 has protocol version ${major}, whose rules this ` +
+        'policy does not know.',
     ])
   })
 }

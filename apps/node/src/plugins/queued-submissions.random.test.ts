@@ -101,7 +101,8 @@ function sequence(store: Store, lease: Lease, random: (below: number) => number)
   }
 }
 
-it('a status never goes back, unless a block is removed or rolled back or a transaction dropped', async (context) => {
+const title = 'a status never goes back, unless a block is removed or rolled back or a transaction dropped'
+it(title, async (context) => {
   const missing = await whyMissing('PostgreSQL', 'Redis')
   if (missing !== undefined) context.skip(missing)
   for (let seed = from; seed < from + runs; seed++) await run(seed)

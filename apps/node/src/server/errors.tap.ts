@@ -5,9 +5,6 @@ import t from 'tap'
 import { embedded } from '../test/backends.js'
 import { askExact, runNode } from '../test/node.js'
 
-// Embedded databases are slow to begin where many tests share the processor.
-t.setTimeout(600_000)
-
 const { url } = await runNode(t, {
   ...(await embedded(t)),
   REQUEST_TIMEOUT_MS: '1000',
@@ -64,7 +61,8 @@ t.test('answers errors before routing as JSON', async (t) => {
     ],
     [
       'a body too large',
-      'POST /submit HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: 99999\r\n\r\n',
+      'POST /submit HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: ' +
+        'text/plain\r\ncontent-length: 99999\r\n\r\n',
       413,
       'Request body is too large',
     ],

@@ -30,7 +30,10 @@ function messageOf(cause: unknown, host: string, port: number): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   switch (code) {
     case 'EADDRINUSE':
-      return `PORT is ${port}: another process listens on this port. Stop it, or set another PORT; 0 takes a free port.`
+      return (
+        `PORT is ${port}: another process listens on this port. Stop it, or set another PORT; 0 takes ` +
+        'a free port.'
+      )
     case 'EACCES':
       return `PORT is ${port}: this user may not listen on this port. Use 1024 or higher.`
     case 'EADDRNOTAVAIL':

@@ -85,7 +85,7 @@ function rulesOfKeys(settings: Settings): string[] {
   const { NETWORK, NODE_ROLE } = settings
   if (networkOf(settings).layer1.isDevnet) return []
   const problems: string[] = []
-  const require = (...names: readonly (keyof Settings)[]) => {
+  const needs = (...names: readonly (keyof Settings)[]) => {
     if (names.some((name) => settings[name] !== undefined)) return
     const subject = names.length === 1 ? `${names[0]} is not set` : `neither ${names.join(' nor ')} is set`
     problems.push(
@@ -94,12 +94,12 @@ function rulesOfKeys(settings: Settings): string[] {
     )
   }
   if (duties[NODE_ROLE].sequences) {
-    require('OPERATOR_SEED_PHRASE')
+    needs('OPERATOR_SEED_PHRASE')
   }
-  if (hasFaucet(settings)) require('FAUCET_SEED_PHRASE')
-  if (NODE_ROLE === 'api') require('OPERATOR_ADDRESS', 'OPERATOR_SEED_PHRASE')
+  if (hasFaucet(settings)) needs('FAUCET_SEED_PHRASE')
+  if (NODE_ROLE === 'api') needs('OPERATOR_ADDRESS', 'OPERATOR_SEED_PHRASE')
   if (duties[NODE_ROLE].reachesLayer1 && !settings.ADMIN_RENOUNCED)
-    require('ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE')
+    needs('ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE')
   return problems
 }
 

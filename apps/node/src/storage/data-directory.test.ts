@@ -18,7 +18,9 @@ test('has one holder at a time, until it releases the directory', async () => {
   expect(first.path).toBe(path)
   await expect(takeDataDirectory(path, { waitMs: 0 })).rejects.toMatchObject({
     code: 'NODE_DATA_DIR',
-    message: `DATA_DIR is "${path}": the process ${process.pid} uses it. Stop that one, or choose another directory.`,
+    message:
+      `DATA_DIR is "${path}": the process ${process.pid} uses it. Stop that one, or choose another ` +
+      'directory.',
   })
   await first.release()
   const second = await takeDataDirectory(path)
@@ -82,7 +84,8 @@ test('makes the directory accessible to its owner only, at each start', async ()
  */
 const zombieParent = `
 const { spawn } = require('node:child_process')
-const shell = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'inherit', 'ignore'] })
+const stdio = ['ignore', 'inherit', 'ignore']
+const shell = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio })
 process.on('SIGTERM', () => { shell.kill('SIGKILL'); process.exit() })
 setInterval(() => undefined, 1000)
 `

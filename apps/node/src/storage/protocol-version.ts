@@ -20,13 +20,16 @@ export async function checkProtocolVersion({
   if (block !== protocolVersion)
     throw new StartError(
       'NODE_DATABASE',
-      `The database holds blocks of protocol version ${block}, and this node has version ${protocolVersion}: either ${anew}, or start the node that made them, empty the database with POST /reset, and update again.`,
+      `The database holds blocks of protocol version ${block}, and this node has version ` +
+        `${protocolVersion}: either ${anew}, or start the node that made them, empty the database with ` +
+        'POST /reset, and update again.',
     )
   const archived = versionOf((await archive.tip())?.header)
   if (archived !== protocolVersion)
     throw new StartError(
       'NODE_DATABASE',
-      `The archive holds blocks of protocol version ${archived}, and this node has version ${protocolVersion}: ${anew}.`,
+      `The archive holds blocks of protocol version ${archived}, and this node has version ` +
+        `${protocolVersion}: ${anew}.`,
     )
 }
 

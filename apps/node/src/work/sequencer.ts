@@ -49,7 +49,8 @@ export async function startSequencer(
   )
   if (administrator === undefined)
     log.warn(
-      'The administrator is renounced: nobody can reset or repair the state queue, and a block of another operator stops this node',
+      'The administrator is renounced: nobody can reset or repair the state queue, and a block of ' +
+        'another operator stops this node',
     )
   else if ('absent' in administrator)
     log.info(`Init, repair, reset and removals are refused here: ${administrator.absent}`)
