@@ -33,7 +33,7 @@ export const idioms = [
 ]
 
 /** Files whose text keeps to `idioms`. */
-export const rewritten = /^(?:scripts|docs|bench|examples)\/|^\w+\.md$/
+export const rewritten = /^(?:scripts|docs|bench|examples|apps|packages\/layer2-chain)\/|^\w+\.md$/
 
 /** The comments of a source file by line; undefined where a line is not a comment. */
 export function commentLines(text) {

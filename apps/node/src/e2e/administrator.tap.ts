@@ -21,7 +21,7 @@ async function acceptForged(store: Store, cborHex: string): Promise<void> {
 
 t.test(
   'after init a node needs only the hash of the administrator, who comes back to remove a block, ' +
-    'whose transactions are judged anew',
+    'whose transactions are validated again',
   async (t) => {
     const [embedded] = await bothBackends()
     const layer1 = await devnetServer(t)

@@ -85,7 +85,7 @@ t.test(
     const [moving, proxied, , calm] = readers
     await until(() => readers.every(({ events }) => events.length > 100), { timeoutMs })
     await doomed.stop('SIGKILL')
-    // Nobody has read everything yet, if there is much to read.
+    // With many events, no reader has all of them yet.
     await own?.restart()
     const isBack = () =>
       store.events.head().then(

@@ -83,7 +83,7 @@ for (const backend of [embedded, services]) {
       const wrong = await claim(node, request, 'Bearer open Sesame')
       t.match(wrong, { status: 401, body: '{"error":"Unauthorized"}' })
       t.match(wrong.headers['www-authenticate'], /^Bearer/)
-      t.match(await claim(node, '{', 'Bearer x'), { status: 401 }, 'the token is judged before the body')
+      t.match(await claim(node, '{', 'Bearer x'), { status: 401 }, 'the token is checked before the body')
     })
   }
 }

@@ -189,7 +189,7 @@ async function answersUniform404(t: Test, url: string): Promise<void> {
   for (const path of ['/network', '/l2', ...all]) t.same(await askExact(`${url}${path}`), unknown, path)
 }
 
-/** The scenario: nothing but the URL tells the ledgers apart. */
+/** The scenario. The ledgers differ only in their URL. */
 async function pay(url: string) {
   const lucid = await Lucid(new Blockfrost(url), 'Custom')
   lucid.selectWallet.fromSeed(testWallets.mnemonic, { accountIndex: 5 })

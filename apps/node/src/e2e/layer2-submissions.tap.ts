@@ -23,7 +23,7 @@ async function post(url: string, cborHex: string) {
   return { status, answer: JSON.parse(body), headers }
 }
 
-/** What a client does: repeats when it is told to, until there is a verdict. */
+/** What a client does: repeats after `Retry-After`, until there is a result. */
 async function verdict(url: string, cborHex: string) {
   for (;;) {
     const answer = await post(url, cborHex)
@@ -123,7 +123,7 @@ t.test(
 )
 
 t.test(
-  'the validating process is killed meanwhile: 503, and whoever repeats gets one effect',
+  'the validating process is killed meanwhile: 503, and a repeated submission has one effect',
   { skip: services.skip },
   async (t) => {
     const placement = await services.place(t)
@@ -168,10 +168,10 @@ t.test(
     const { transactions } = await store.chain.countAfter(0n, 10 * crowd)
     t.equal(transactions, crowd, 'each took effect once')
 
-    // Its predicate may yet hold, so it is judged several times, which takes longer than a submission waits.
+    // Its predicate may hold later, so it is validated several times, longer than a submission waits.
     const [wrong] = invalid(1)
     const { status, answer } = await verdict(url, wrong?.cborHex ?? '')
-    t.equal(status, 400, 'whoever repeats learns a late verdict')
+    t.equal(status, 400, 'a repeated submission gets a late result')
     t.match(answer.message, wrong?.predicate)
     const { id } = decodeTransaction(fromHex(wrong?.cborHex ?? ''))
     t.equal((await store.rejections.findTransaction(id))?.count, 1, 'of one submission')

@@ -11,7 +11,7 @@ import { transferFrom } from '../test/transfers.js'
 
 t.test(
   'without an administrator the operator starts the rollup, a proof removes a forged block, and ' +
-    'nobody resets, repairs or removes',
+    'reset, repair and removal are refused',
   async (t) => {
     const [embedded] = await bothBackends()
     const layer1 = await devnetServer(t)

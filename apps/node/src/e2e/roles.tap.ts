@@ -108,7 +108,7 @@ for (const backend of services) {
             return cbor !== undefined && Buffer.from(cbor).toString('hex') === transfer.cborHex
           }),
         )
-      t.same(await found(), [false, false, false, false], 'nobody validates yet')
+      t.same(await found(), [false, false, false, false], 'no process validates yet')
       await run(t, 'tx-processor')
       await run(t, 'tx-processor')
       await until(async () => (await found()).every(Boolean))

@@ -9,7 +9,7 @@ import { besideNode, withoutWitnesses } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
-t.test('on the devnet anybody removes a block that takes an output without a signature', async (t) => {
+t.test('on the devnet anyone removes a block that takes an output without a signature', async (t) => {
   const [embedded] = await bothBackends()
   const layer1 = await devnetServer(t)
   const environment = {

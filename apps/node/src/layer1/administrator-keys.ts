@@ -38,7 +38,7 @@ const howToSign =
   'it without again'
 
 /**
- * Nobody with ADMIN_RENOUNCED; otherwise the administrator of ADMIN_SCRIPT, ADMIN_KEY_HASH or
+ * None with ADMIN_RENOUNCED; otherwise the administrator of ADMIN_SCRIPT, ADMIN_KEY_HASH or
  * ADMIN_SEED_PHRASE, in this order.
  *
  * @param own the wallets of ADMIN_SEED_PHRASE

@@ -87,7 +87,7 @@ export function contractsOf(context: NodeContext): Contracts {
 
 /**
  * The policies that VERDICT_POLICIES names; by default none, and on a devnet all that know the rules of layer
- * 2. They judge by these rules, whose parameters are theirs.
+ * 2. These rules are a parameter of the policies.
  */
 function verdictPoliciesOf({ settings, network, parameters }: NodeContext): readonly PlutusScript[] {
   const rules = { parameters, networkId: network.id, slots: network.slots }

@@ -159,7 +159,7 @@ async function run(seed: number): Promise<void> {
   /** Odd while something goes back. */
   let backs = 0
   const wentBack: string[] = []
-  let looks = 0
+  let reads = 0
   let done = false
   const watching = (async () => {
     while (!done) {
@@ -168,10 +168,10 @@ async function run(seed: number): Promise<void> {
         const before = last.get(path)
         const start = backs
         const status = await statusOf(path)
-        looks++
+        reads++
         const undisturbed = before?.backs === start && start === backs && start % 2 === 0
         // Another submission may bring back what was rejected, removed or dropped, also if it was rejected
-        // between two looks.
+        // between two reads.
         const isBroughtBack =
           (['rejected', 'removed'].includes(before?.status ?? '') && !rejectedForGood(path, status)) ||
           (subjects.get(path) === 'invalid' && before?.submitted !== submitted.get(path))
@@ -225,7 +225,7 @@ async function run(seed: number): Promise<void> {
         status,
       )
     }
-    expect(looks).toBeGreaterThan(subjects.size)
+    expect(reads).toBeGreaterThan(subjects.size)
   } finally {
     done = true
     await watching

@@ -14,7 +14,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** Tells a browser that opens `/` what this is. API clients get the 404 of every unknown path. */
+/** Describes the node to a browser that opens `/`. API clients get the 404 of every unknown path. */
 export function landingPage(server: FastifyInstance): void {
   server.get('/', { exposeHeadRoute: false, config: sameOriginOnly }, (request, reply) => {
     if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) return reply.callNotFound()

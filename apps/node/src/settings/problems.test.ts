@@ -44,7 +44,7 @@ test.each<[Record<string, string>, string]>([
   ],
   [
     { ADMIN_KEY_HASH: '00'.repeat(28) },
-    'The hash of the administrator is zero, which is nobody: set ADMIN_RENOUNCED=true for a ' +
+    'The hash of the administrator is zero, which belongs to no key: set ADMIN_RENOUNCED=true for a ' +
       'deployment without an administrator.',
   ],
   [
@@ -53,7 +53,7 @@ test.each<[Record<string, string>, string]>([
   ],
   [
     { ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'none' },
-    'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid ' +
+    'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: no one could remove an invalid ' +
       'block. Set VERDICT_POLICIES=ledger,transaction,witness.',
   ],
   [

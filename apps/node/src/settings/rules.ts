@@ -111,7 +111,7 @@ function rulesOfAdministrator(settings: Settings): string[] {
     problems.push('ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.')
   if ([ADMIN_KEY_HASH, ADMIN_SCRIPT].some((hash) => hash !== undefined && /^0{56}$/.test(hash)))
     problems.push(
-      'The hash of the administrator is zero, which is nobody: set ADMIN_RENOUNCED=true for a ' +
+      'The hash of the administrator is zero, which belongs to no key: set ADMIN_RENOUNCED=true for a ' +
         'deployment without an administrator.',
     )
   if (!ADMIN_RENOUNCED) return problems
@@ -123,7 +123,7 @@ function rulesOfAdministrator(settings: Settings): string[] {
   }
   if (duties[NODE_ROLE].reachesLayer1 && policies.includes('none')) {
     problems.push(
-      'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: nobody could ever remove an invalid ' +
+      'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: no one could remove an invalid ' +
         `block. Set VERDICT_POLICIES=${Object.keys(verdictPolicies).join(',')}.`,
     )
   }

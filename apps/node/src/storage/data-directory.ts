@@ -82,7 +82,7 @@ async function isAlive(pid: number, start: string): Promise<boolean> {
   }
   const status = await statusOf(pid)
   if (status === undefined) return start === 'unknown'
-  // In a container every start has the same process id; only its start time tells two of them apart.
+  // In a container every start has the same process id; only its start time distinguishes two of them.
   return status.start === start && !status.ending
 }
 

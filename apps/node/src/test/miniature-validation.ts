@@ -27,7 +27,7 @@ export function transactionOf(number: number) {
 export const numberOf = (cbor: Uint8Array) => (cbor[4] ?? 0) * 256 + (cbor[5] ?? 0)
 
 /**
- * Validation in miniature: stores the verdict before the queue is told, and is interrupted at random in
+ * Validation in miniature: stores the result before it completes the job, and is interrupted at random in
  * between.
  */
 export function validate(

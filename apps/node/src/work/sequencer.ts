@@ -49,7 +49,7 @@ export async function startSequencer(
   )
   if (administrator === undefined)
     log.warn(
-      'The administrator is renounced: nobody can reset or repair the state queue, and a block of ' +
+      'The administrator is renounced: the state queue cannot be reset or repaired, and a block of ' +
         'another operator stops this node',
     )
   else if ('absent' in administrator)

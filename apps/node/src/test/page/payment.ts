@@ -14,7 +14,7 @@ export interface Draft {
   readonly tx: string
 }
 
-/** Drafts a payment with nothing but a CIP-30 wallet: its outputs pay, and the rest returns to it. */
+/** Drafts a payment with a CIP-30 wallet only: its outputs pay, and the rest returns to it. */
 export async function draftPayment(api: Cip30Api, to: string, lovelace: bigint): Promise<Draft> {
   const wanted = toHex(new CborWriter().uint(lovelace + fee + 2_000_000n).toBytes())
   const utxos = await api.getUtxos(wanted)
