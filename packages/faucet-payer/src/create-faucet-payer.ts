@@ -54,7 +54,7 @@ export interface FaucetPayer extends ClaimPayer {
 
 /** How long a claim waits for another process, or for funds, before it is answered. */
 const claimTimeoutMs = 20_000
-/** Time between two looks at a claim that another process holds. */
+/** Poll interval of a claim that another process holds. */
 const pollMs = 100
 /** Time between two sweeps while payments are unsettled. */
 const settleEveryMs = 30_000

@@ -38,7 +38,7 @@ export interface Layer2FaucetWalletOptions {
 
 /** Initial delay between two checks for the outcome; doubles each time. */
 const firstPollMs = 10
-const longestPollMs = 250
+const maxPollMs = 250
 
 /**
  * The faucet's funds on layer 2. A payment is submitted like any other transaction and is settled once it is
@@ -64,7 +64,7 @@ export function createLayer2FaucetWallet(options: Layer2FaucetWalletOptions): Fa
 
   async function verdict(payment: Payment, submissionId: string): Promise<Sending> {
     const deadline = performance.now() + verdictMs
-    for (let poll = firstPollMs; performance.now() < deadline; poll = Math.min(2 * poll, longestPollMs)) {
+    for (let poll = firstPollMs; performance.now() < deadline; poll = Math.min(2 * poll, maxPollMs)) {
       if (await isAccepted(payment)) return { kind: 'settled' }
       const rejection = await store.rejections.find(submissionId)
       if (rejection !== undefined) {

@@ -83,7 +83,7 @@ function byReference(utxos: readonly Utxo[]): Map<string, Utxo> {
 }
 
 function spend(outputs: Map<string, Utxo>, inputs: readonly string[], change: readonly Utxo[]): void {
-  // If one of the inputs is gone, the ledger already has this payment and knows what became of its change.
+  // If one of the inputs is gone, the ledger already has this payment and its change.
   const included = inputs.some((key) => !outputs.has(key))
   for (const key of inputs) outputs.delete(key)
   if (included) return

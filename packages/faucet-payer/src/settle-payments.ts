@@ -18,7 +18,7 @@ export interface SettleOptions {
 const maxClaims = 1000
 const concurrency = 8
 
-/** Looks up the unsettled payments that nobody holds, and sends those again that the network has lost. */
+/** Finds the unsettled payments that no process holds, and resends those that the network has lost. */
 export async function settlePayments(options: SettleOptions): Promise<void> {
   const { claims, leases, leaseMs, log } = options
   const taken = await claims.take(leaseMs, maxClaims)

@@ -47,7 +47,7 @@ export type Sending =
 export type PaymentStatus = 'settled' | 'accepted' | 'possible' | 'impossible'
 
 /**
- * The faucet's funds on one layer. A wallet is stateless: the caller tells it which payments are under way,
+ * The faucet's funds on one layer. A wallet is stateless: the caller passes the payments that are under way,
  * so processes that share a claim store may share the keys.
  */
 export interface FaucetWallet {

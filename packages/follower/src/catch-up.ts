@@ -42,7 +42,7 @@ export type CaughtUp =
 
 /**
  * A body that belongs to its header, as far as its sender answers for it. `error`: why the block cannot be
- * applied, whoever sends its body.
+ * applied, from any peer.
  */
 interface VerifiedBody {
   readonly body: BlockBody

@@ -41,7 +41,7 @@ export interface HeaderPaths {
 }
 
 /** Maximum number of headers that are requested concurrently by their presumed heights. */
-const mostGuesses = 32
+const maxGuesses = 32
 
 export function createHeaderPaths(archive: WritableArchive, peers: Peers): HeaderPaths {
   /** Headers by hash, so that a long path is not requested again while its bodies are downloaded. */
@@ -55,7 +55,7 @@ export function createHeaderPaths(archive: WritableArchive, peers: Peers): Heade
     const heights = Array.from({ length: Math.max(0, height - lowest) }, (_, n) => lowest + n)
     const headers = await Promise.all(heights.map((guess) => peer.headerByHeight(guess, signal)))
     for (const header of headers) if (header) found.set(toHex(header.headerHash), header.header)
-    guesses = Math.min(2 * guesses, mostGuesses)
+    guesses = Math.min(2 * guesses, maxGuesses)
   }
 
   async function header(hash: Uint8Array, signal: AbortSignal): Promise<Uint8Array | undefined> {

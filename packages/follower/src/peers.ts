@@ -7,7 +7,7 @@ import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
 import { askPeer } from './peer-request.js'
 
 /** Upper bound of the backoff. */
-const longestBackoffMs = 300_000
+const maxBackoffMs = 300_000
 
 /** The archivist API of another node. */
 export interface Peer {
@@ -67,7 +67,7 @@ export function createPeers(addresses: readonly string[], settings: PeerSettings
   function backOff(state: PeerState, error: unknown): void {
     // Its other requests fail for the same reason.
     if (isBackingOff(state)) return
-    const backoffMs = Math.min(settings.backoffMs * 2 ** state.failures, longestBackoffMs)
+    const backoffMs = Math.min(settings.backoffMs * 2 ** state.failures, maxBackoffMs)
     state.failures++
     state.backsOffUntil = performance.now() + backoffMs
     const reason = error instanceof Error ? error.message : String(error)

@@ -154,13 +154,14 @@ describe('a follower', () => {
   it('retries while layer 1 is unavailable or the state queue is broken', async () => {
     const chain = new SourceChain()
     await commit(chain, 2)
-    let shown: () => ReturnType<SourceChain['read']> = () => Promise.reject(new Error('layer 1 is away'))
+    let shown: () => ReturnType<SourceChain['read']> = () =>
+      Promise.reject(new Error('layer 1 is unavailable'))
     const { follower, archive, log } = await follow(chain, [await serve(archiveOfBlocks(chain))], {
       chain: { read: () => shown() },
       pollMs: 20,
     })
     const synced = follower.synced()
-    await log.line(({ message }) => message === 'layer 1 is away')
+    await log.line(({ message }) => message === 'layer 1 is unavailable')
     shown = async () => {
       const { confirmed, blocks } = await chain.read()
       return { confirmed, blocks: blocks.slice(1) }

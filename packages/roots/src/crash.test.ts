@@ -53,7 +53,7 @@ test(`a process killed ${rounds} times leaves the root before a block or after i
     // The block that was being applied was not recorded: back to the one before it.
     expect(await roots.revert(rootOf(stateAt(applied)))).toBe(true)
     expect(await roots.root()).toStrictEqual(rootOf(stateAt(applied)))
-    // One that is not kept: rebuilt, and the next round goes on from it.
+    // A state that is not kept is rebuilt, and the next round continues from it.
     height = applied - 1
     if (round % 2 === 0) {
       expect(await roots.rebuild(piecesOf(stateAt(height).values()))).toStrictEqual(rootOf(stateAt(height)))

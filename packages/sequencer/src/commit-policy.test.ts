@@ -64,7 +64,7 @@ function everySecond() {
 }
 
 describe('the commit policy', () => {
-  test('tells when a block is due by age, from the beginning of the last commit', () => {
+  test('returns when a block is due by age, from the beginning of the last commit', () => {
     const policy = everySecond()
     expect(policy.dueIn(5000)).toBe(0)
     policy.committed(5000, 5100, fee, false)

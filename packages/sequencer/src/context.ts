@@ -120,7 +120,7 @@ export function createContext({
 }
 
 /**
- * Whether the rollup has an administrator. Without one its queue never ends, and anybody may register as an
+ * Whether the rollup has an administrator. Without one its queue never ends, and every key may register as an
  * operator.
  */
 export const hasAdministrator = ({ contracts }: Pick<SequencerContext, 'contracts'>): boolean =>

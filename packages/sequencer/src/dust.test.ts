@@ -17,7 +17,7 @@ import { openers } from './test/services.js'
 const { addressText: address } = contracts.scripts.queue
 const atQueue = async (layer1: Layer1) => (await layer1.utxosAt(address)).length
 
-/** Leaves outputs at the queue's address, as anybody can. */
+/** Leaves outputs at the queue's address, as any wallet can. */
 async function leave({ layer1 }: TestChain, outputs: readonly DraftOutput[]): Promise<void> {
   const spared = await layer1.utxosByReferences([contracts.parameters.deploymentOutput])
   const { id } = await administrator(layer1).send({ outputs }, { spared })

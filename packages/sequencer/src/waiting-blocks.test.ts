@@ -11,7 +11,7 @@ function begin() {
   return { lines, waiting: createWaitingBlocks({ info, warn() {}, error() {} }) }
 }
 
-test('the log tells each reason once, after a minute', () => {
+test('each reason is logged once, after a minute', () => {
   const { lines, waiting } = begin()
   for (let now = 5000; now <= 64_000; now += 1000) waiting.waits(now, notInTurn)
   expect(lines).toEqual([])

@@ -53,7 +53,7 @@ test.concurrent('the operator initialises, registers, commits and merges', async
   await expectAgreement(store, chain.layer1, roots, sent, contracts)
 })
 
-test.concurrent('an init that ends before the registration goes on at the next start', async (context) => {
+test.concurrent('an init that ends before the registration continues at the next start', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())

@@ -10,7 +10,7 @@ export interface ReplayQueue {
 
 /**
  * Submits the bytes of a dead letter again and notes the new submission in it. The dead letter stays: if the
- * bytes are rejected again, it tells the newest reason.
+ * bytes are rejected again, it has the newest reason.
  *
  * @param submissionId the submission that became the dead letter
  * @returns the id of the new submission; `undefined` if there is no such dead letter, or if its CBOR is no

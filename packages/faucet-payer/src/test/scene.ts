@@ -24,7 +24,7 @@ export interface Scene {
   /** The log lines of the payer and the server. */
   readonly log: string[]
   claim(number: number, changes?: { readonly key?: string; readonly ip?: string }): Promise<Answer>
-  /** A second payer and server, which the store cannot tell from another process. */
+  /** A second payer and server, which the store sees as another process. */
   another(settings?: Partial<FaucetPayerOptions>): Promise<Scene>
   /** Lovelace of each payment to a claimant. */
   paidTo(number: number): Promise<bigint[]>

@@ -3,9 +3,9 @@ import { AddressError } from '../errors.js'
 import { decodeByronAddress } from './byron.js'
 import type { Address, Credential, StakePointer } from './types.js'
 
-const HASH_SIZE = 28
+const hashSize = 28
 /** The first byte of every Byron address: a CBOR array of two items. */
-const BYRON = 0x82
+const byronType = 0x82
 
 /**
  * Decodes the bytes of an address (CIP-19) of any kind, as the Conway ledger does: unused header bits must be
@@ -23,7 +23,7 @@ export function decodeAddress(bytes: Uint8Array): Address {
 export function readAddress(bytes: Uint8Array, base: number): Address {
   if (bytes.length === 0) throw new AddressError('ADDRESS_WRONG_LENGTH', base, 'an empty address')
   const header = bytes[0] as number
-  if (header === BYRON) return decodeByronAddress(bytes, base)
+  if (header === byronType) return decodeByronAddress(bytes, base)
   const type = header >> 4
   if (type > 7 && type < 14)
     throw new AddressError('ADDRESS_UNKNOWN_TYPE', base, `an address of type ${type}`)
@@ -31,7 +31,7 @@ export function readAddress(bytes: Uint8Array, base: number): Address {
   if (networkId > 1)
     throw new AddressError('ADDRESS_WRONG_NETWORK', base, `an address of network ${networkId}`)
 
-  const expected = type < 4 ? 1 + 2 * HASH_SIZE : 1 + HASH_SIZE
+  const expected = type < 4 ? 1 + 2 * hashSize : 1 + hashSize
   const isPointer = type === 4 || type === 5
   if (isPointer ? bytes.length <= expected : bytes.length !== expected) {
     throw new AddressError(
@@ -51,12 +51,12 @@ export function readAddress(bytes: Uint8Array, base: number): Address {
     bytes,
     networkId,
     payment: first,
-    stake: credential(header & 0x20, bytes, 1 + HASH_SIZE),
+    stake: credential(header & 0x20, bytes, 1 + hashSize),
   }
 }
 
 function credential(script: number, bytes: Uint8Array, start: number): Credential {
-  return { kind: script === 0 ? 'key' : 'script', hash: bytes.subarray(start, start + HASH_SIZE) }
+  return { kind: script === 0 ? 'key' : 'script', hash: bytes.subarray(start, start + hashSize) }
 }
 
 /**

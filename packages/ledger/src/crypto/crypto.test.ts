@@ -10,7 +10,7 @@ import * as web from './web.js'
 const L = 2n ** 252n + 27742317777372353535851937790883648493n
 
 /** All encodings of the points whose order divides 8, including those that are not canonical. */
-const SMALL_ORDER = [
+const smallOrder = [
   ['identity', '0100000000000000000000000000000000000000000000000000000000000000'],
   ['order 2', 'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f'],
   ['order 4', '0000000000000000000000000000000000000000000000000000000000000000'],
@@ -27,10 +27,10 @@ const SMALL_ORDER = [
   ['order 4, y is p, negative', 'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff'],
 ] as const
 
-const ORDER_8 = fromHex(SMALL_ORDER[4][1])
+const order8 = fromHex(smallOrder[4][1])
 
 /** Every encoding whose y is not reduced: p to 2^255 − 1, with either sign. Few of them are points. */
-const NOT_REDUCED = Array.from({ length: 19 }, (_, i) => 2n ** 255n - 19n + BigInt(i)).flatMap((y) => [
+const notReduced = Array.from({ length: 19 }, (_, i) => 2n ** 255n - 19n + BigInt(i)).flatMap((y) => [
   littleEndian(y),
   littleEndian(y + 2n ** 255n),
 ])
@@ -47,19 +47,19 @@ describe.each([
     expect(verifySignature(signature, message, key.publicKey)).toBe(true)
   })
 
-  it.each(SMALL_ORDER)('refuses a public key of small order: %s', (_, point) => {
+  it.each(smallOrder)('refuses a public key of small order: %s', (_, point) => {
     // With R = A = a point of small order and S = 0 the equation holds whenever h·A = −A, which some message
     // satisfies.
     const publicKey = fromHex(point)
     for (let i = 0; i < 32; i++) {
       const signed = new Uint8Array(32).fill(i)
       expect(verifySignature(concat(fromHex(point), scalar(0n)), signed, publicKey)).toBe(false)
-      expect(verifySignature(concat(fromHex(SMALL_ORDER[0][1]), scalar(0n)), signed, publicKey)).toBe(false)
+      expect(verifySignature(concat(fromHex(smallOrder[0][1]), scalar(0n)), signed, publicKey)).toBe(false)
     }
   })
 
   it('refuses R of small order, although the equation holds', () => {
-    const R = fromHex(SMALL_ORDER[0][1])
+    const R = fromHex(smallOrder[0][1])
     const odd = concat(R, scalar(key.secret * challenge(R, key.publicKey, message)))
     // OpenSSL checks only the equation, so this shows that it holds.
     expect(opensslVerifies(odd, message, key.publicKey)).toBe(true)
@@ -67,8 +67,8 @@ describe.each([
   })
 
   it.each([
-    ['y over p', SMALL_ORDER[8][1]],
-    ['negative zero', SMALL_ORDER[10][1]],
+    ['y over p', smallOrder[8][1]],
+    ['negative zero', smallOrder[10][1]],
   ])('refuses an encoding of R that is not canonical: %s', (_, point) => {
     const R = fromHex(point)
     const odd = concat(R, scalar(key.secret * challenge(R, key.publicKey, message)))
@@ -82,12 +82,12 @@ describe.each([
   })
 
   it('refuses S that is L itself, in place of zero', () => {
-    const R = fromHex(SMALL_ORDER[0][1])
+    const R = fromHex(smallOrder[0][1])
     expect(verifySignature(concat(R, littleEndian(L)), message, key.publicKey)).toBe(false)
   })
 
   it('uses the equation without the cofactor for a public key of mixed order', () => {
-    const mixed = add(key.publicKey, ORDER_8)
+    const mixed = add(key.publicKey, order8)
     const seen = { multiple: false, other: false }
     for (let nonce = 1; nonce <= 200 && !(seen.multiple && seen.other); nonce++) {
       const r = keyPair(1000 + nonce)
@@ -104,7 +104,7 @@ describe.each([
 
   it('uses the equation without the cofactor for R of mixed order', () => {
     const r = keyPair(77)
-    const R = add(r.publicKey, ORDER_8)
+    const R = add(r.publicKey, order8)
     const odd = concat(R, scalar(r.secret + challenge(R, key.publicKey, message) * key.secret))
     // Multiplied by the cofactor, the equation holds.
     expect(verifySignature(odd, message, key.publicKey)).toBe(false)
@@ -136,7 +136,7 @@ describe('noble agrees with libsodium', () => {
   }
 
   it('for every pair of small-order or unreduced encodings of the key and R', () => {
-    const encodings = [...SMALL_ORDER.map(([, point]) => fromHex(point)), ...NOT_REDUCED]
+    const encodings = [...smallOrder.map(([, point]) => fromHex(point)), ...notReduced]
     for (const publicKey of encodings) {
       for (const R of encodings) agree(concat(R, scalar(0n)), message, publicKey)
       const h = challenge(publicKey, publicKey, message)
@@ -149,7 +149,7 @@ describe('noble agrees with libsodium', () => {
   })
 
   it('for keys and R with every torsion component', () => {
-    const torsion = Array.from({ length: 8 }, (_, i) => multiple(ORDER_8, i))
+    const torsion = Array.from({ length: 8 }, (_, i) => multiple(order8, i))
     const decisions = { true: 0, false: 0 }
     for (const [i, a] of torsion.entries()) {
       for (const [j, b] of torsion.entries()) {
@@ -232,7 +232,7 @@ function add(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 function multiple(point: Uint8Array, times: number): Uint8Array {
-  const identity = fromHex(SMALL_ORDER[0][1])
+  const identity = fromHex(smallOrder[0][1])
   return Array.from({ length: times }).reduce<Uint8Array>((sum) => add(sum, point), identity)
 }
 

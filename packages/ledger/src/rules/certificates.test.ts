@@ -13,18 +13,18 @@ import { bootstrapRoot } from '../address/byron-attributes.js'
 import { crc32 } from '../address/crc32.js'
 import { decodeAddress } from '../address/decode.js'
 import {
-  ADA,
   alice,
   bob,
   context,
-  FEE,
   nativeBytes,
   nativeHash,
+  oneAda,
   parameters,
   pay,
   plutusHash,
+  sampleFee,
+  sampleId,
   spend,
-  TX,
   toBob,
   transfer,
   utxos,
@@ -56,32 +56,37 @@ const withdrawals = (
   for (const [header, hash, lovelace] of entries) writer.bytes(Uint8Array.of(header, ...hash)).uint(lovelace)
   return writer.toBytes()
 }
-const paying = (lovelace: bigint): { 1: Uint8Array } => ({ 1: pay(toBob(10n * ADA - FEE + lovelace)) })
+const paying = (lovelace: bigint): { 1: Uint8Array } => ({
+  1: pay(toBob(10n * oneAda - sampleFee + lovelace)),
+})
 
 describe('the balance of a transaction includes', () => {
   it.each<[string, Draft]>([
     [
       'a deposit',
       withFields(transfer, {
-        ...paying(-3n * ADA),
-        4: encodeSet([certificate(7, keyCredential(alice.hash), 3n * ADA)]),
+        ...paying(-3n * oneAda),
+        4: encodeSet([certificate(7, keyCredential(alice.hash), 3n * oneAda)]),
       }),
     ],
     [
       'a refund',
       withFields(transfer, {
-        ...paying(3n * ADA),
-        4: encodeSet([certificate(8, keyCredential(alice.hash), 3n * ADA)]),
+        ...paying(3n * oneAda),
+        4: encodeSet([certificate(8, keyCredential(alice.hash), 3n * oneAda)]),
       }),
     ],
     [
       'the key deposit, if the certificate states none',
-      withFields(transfer, { ...paying(-2n * ADA), 4: encodeSet([certificate(0, keyCredential(bob.hash))]) }),
+      withFields(transfer, {
+        ...paying(-2n * oneAda),
+        4: encodeSet([certificate(0, keyCredential(bob.hash))]),
+      }),
     ],
     [
       'the refund of the key deposit',
       withFields(transfer, {
-        ...paying(2n * ADA),
+        ...paying(2n * oneAda),
         4: encodeSet([certificate(1, keyCredential(alice.hash))]),
       }),
     ],
@@ -89,7 +94,9 @@ describe('the balance of a transaction includes', () => {
     ['a donation', withFields(transfer, { ...paying(-5n), 22: encodeUint(5) })],
   ])('%s', (_, draft) => {
     expect(names(draft)).toEqual([])
-    expect(names(withFields(draft, { 1: pay(toBob(10n * ADA - FEE)) }))).toEqual(['ValueNotConservedUTxO'])
+    expect(names(withFields(draft, { 1: pay(toBob(10n * oneAda - sampleFee)) }))).toEqual([
+      'ValueNotConservedUTxO',
+    ])
   })
 })
 
@@ -107,14 +114,17 @@ describe('a witness is required', () => {
     ],
     [
       'for the deregistration of a key',
-      withFields(transfer, { ...paying(2n * ADA), 4: encodeSet([certificate(1, keyCredential(bob.hash))]) }),
+      withFields(transfer, {
+        ...paying(2n * oneAda),
+        4: encodeSet([certificate(1, keyCredential(bob.hash))]),
+      }),
       'MissingVKeyWitnessesUTXOW',
     ],
     [
       'for the registration of a script with a deposit',
       withFields(transfer, {
-        ...paying(-3n * ADA),
-        4: encodeSet([certificate(7, scriptCredential(nativeHash), 3n * ADA)]),
+        ...paying(-3n * oneAda),
+        4: encodeSet([certificate(7, scriptCredential(nativeHash), 3n * oneAda)]),
       }),
       'MissingScriptWitnessesUTXOW',
     ],
@@ -138,12 +148,15 @@ describe('an output at a Byron address', () => {
   const root = bootstrapRoot({ publicKey: bob.publicKey, chainCode, attributes })
   const payload = new CborWriter().array(3).bytes(root).raw(attributes).uint(0).toBytes()
   const address = new CborWriter().array(2).tag(24).bytes(payload).uint(crc32(payload)).toBytes()
-  const reference = { transactionId: TX, index: 50 }
+  const reference = { transactionId: sampleId, index: 50 }
   const outputs = new Map([
     ...utxos,
-    [outputReferenceKey(reference), decodeTransactionOutput(encodeOutput({ address, lovelace: 10n * ADA }))],
+    [
+      outputReferenceKey(reference),
+      decodeTransactionOutput(encodeOutput({ address, lovelace: 10n * oneAda })),
+    ],
   ])
-  const draft: Draft = { ...withFields(transfer, { 0: encodeSet([encodeInput(TX, 50)]) }), signers: [] }
+  const draft: Draft = { ...withFields(transfer, { 0: encodeSet([encodeInput(sampleId, 50)]) }), signers: [] }
   const witness = (code = chainCode, sign = bob.sign): Draft => {
     const { id } = decodeTransaction(encodeDraft(draft))
     const bytes = new CborWriter().array(4).bytes(bob.publicKey).bytes(sign(id)).bytes(code).bytes(attributes)
@@ -218,7 +231,7 @@ describe('redeemer pointers follow the order of the ledger', () => {
 
   it('sorts voters by role, then scripts before keys', () => {
     const votes = new CborWriter().map(3)
-    const action = encodeInput(TX, 0)
+    const action = encodeInput(sampleId, 0)
     for (const [role, voter] of [
       [4, alice.hash],
       [3, plutusHash(3)],
@@ -257,8 +270,8 @@ describe('the deposit of a pool', () => {
     const rich = new Map([
       ...utxos,
       [
-        outputReferenceKey({ transactionId: TX, index: 0 }),
-        decodeTransactionOutput(encodeOutput(toBob(10n * ADA + parameters.poolDeposit))),
+        outputReferenceKey({ transactionId: sampleId, index: 0 }),
+        decodeTransactionOutput(encodeOutput(toBob(10n * oneAda + parameters.poolDeposit))),
       ],
     ])
     expect(names(draft, rich)).toEqual([])

@@ -169,7 +169,7 @@ describe(`other libraries agree on ${runs} mutants`, { timeout: 600_000 }, () =>
 })
 
 /** The initial byte of a tag whose number follows in two bytes, as 258 does. */
-const TAG = 0xd9
+const auxiliaryTag = 0xd9
 
 /**
  * CSL's hash of the same redeemers and datums; undefined if CSL would encode them, or their absence,
@@ -184,7 +184,10 @@ function cslScriptDataHash(
   const datums = datumsBytes && csl.PlutusList.from_bytes(datumsBytes)
   if (!same(redeemers.to_bytes(), redeemersBytes)) return undefined
   // It always hashes datums as a tagged set, whatever their submitted encoding.
-  if (datumsBytes && (datumsBytes[0] !== TAG || !same(datums?.to_bytes() ?? datumsBytes, datumsBytes)))
+  if (
+    datumsBytes &&
+    (datumsBytes[0] !== auxiliaryTag || !same(datums?.to_bytes() ?? datumsBytes, datumsBytes))
+  )
     return undefined
   return csl.hash_script_data(redeemers, cslCostModels(languages), datums).to_hex()
 }

@@ -3,17 +3,17 @@ import { type Draft, encodeBytes, encodeDraft, encodeSet, encodeUint, withFields
 import { describe, expect, it } from 'vitest'
 import type { ProtocolParameters } from '../parameters/types.js'
 import {
-  ADA,
   alice,
   bob,
   context,
   datum,
   nativeBytes,
+  oneAda,
   parameters,
   pay,
   plutusSpend,
+  sampleId,
   spend,
-  TX,
   toBob,
   transfer,
   utxos,
@@ -59,7 +59,7 @@ describe('the failures of a transaction', () => {
   })
 
   it('states the declared and the required fee', () => {
-    const draft = withFields(transfer, { 1: pay(toBob(10n * ADA - 1n)), 2: encodeUint(1) })
+    const draft = withFields(transfer, { 1: pay(toBob(10n * oneAda - 1n)), 2: encodeUint(1) })
     const size = encodeDraft(draft).length - 1
     expect(validateDraft(draft)[0]?.details).toEqual({
       requiredFee: String(44 * size + 155_381),
@@ -70,7 +70,7 @@ describe('the failures of a transaction', () => {
   })
 
   it('charges reference scripts of spent and referenced outputs once each', () => {
-    for (const fields of [{ 18: spend(8) }, { 0: spend(0, 8), 1: pay(toBob(20n * ADA - 1n)) }]) {
+    for (const fields of [{ 18: spend(8) }, { 0: spend(0, 8), 1: pay(toBob(20n * oneAda - 1n)) }]) {
       const draft = { ...withFields(transfer, { 2: encodeUint(1), ...fields }), signers: [alice, bob] }
       const fee = validateDraft(draft).find(({ predicate }) => predicate === 'FeeTooSmallUTxO')
       const size = encodeDraft(draft).length - 1
@@ -89,7 +89,7 @@ describe('the failures of a transaction', () => {
   it('lists missing keys and unknown inputs', () => {
     const failures = validateDraft({ ...withFields(transfer, { 0: spend(0, 1, 99) }), signers: [bob] })
     expect(failures.map(({ predicate, details }) => ({ predicate, ...details }))).toEqual([
-      { predicate: 'BadInputsUTxO', inputs: [`${toHex(TX)}#99`] },
+      { predicate: 'BadInputsUTxO', inputs: [`${toHex(sampleId)}#99`] },
       { predicate: 'MissingVKeyWitnessesUTXOW', keyHashes: [toHex(alice.hash)] },
     ])
   })

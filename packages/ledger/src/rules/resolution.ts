@@ -44,7 +44,7 @@ export function* scriptSources(resolution: Resolution): Generator<TransactionOut
 }
 
 function resolveSet(references: readonly OutputReference[], utxos: UtxoView): readonly ResolvedInput[] {
-  if (references.length === 0) return NOTHING
+  if (references.length === 0) return nothing
   const resolved: ResolvedInput[] = []
   const sorted = references.length === 1 ? references : [...references].sort(byReference)
   for (const reference of sorted) {
@@ -54,7 +54,7 @@ function resolveSet(references: readonly OutputReference[], utxos: UtxoView): re
   return resolved
 }
 
-const NOTHING: readonly ResolvedInput[] = []
+const nothing: readonly ResolvedInput[] = []
 
 function byReference(a: OutputReference, b: OutputReference): number {
   return compareBytes(a.transactionId, b.transactionId) || a.index - b.index

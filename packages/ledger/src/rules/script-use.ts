@@ -126,8 +126,8 @@ function byAccount({ account: a }: Withdrawal, { account: b }: Withdrawal): numb
   return a.kind === 'reward' && b.kind === 'reward' ? byCredential(a.stake, b.stake) : 0
 }
 
-const ROLES: readonly VotingProcedure['voter']['role'][] = ['committee', 'drep', 'pool']
+const roles: readonly VotingProcedure['voter']['role'][] = ['committee', 'drep', 'pool']
 
 function byVoter({ voter: a }: VotingProcedure, { voter: b }: VotingProcedure): number {
-  return ROLES.indexOf(a.role) - ROLES.indexOf(b.role) || byCredential(a.credential, b.credential)
+  return roles.indexOf(a.role) - roles.indexOf(b.role) || byCredential(a.credential, b.credential)
 }

@@ -14,7 +14,6 @@ import { describe, expect, it } from 'vitest'
 import { blake2b256 } from '#crypto'
 import type { ProtocolParameters } from '../parameters/types.js'
 import {
-  ADA,
   alice,
   bob,
   byron,
@@ -22,13 +21,14 @@ import {
   context,
   datum,
   datumHash,
-  FEE,
   nativeBytes,
   nativeHash,
+  oneAda,
   parameters,
   pay,
   plutusSpend,
   redeemers,
+  sampleFee,
   scriptReference,
   spend,
   toBob,
@@ -58,7 +58,7 @@ describe('accepts a transaction', () => {
       'when it transfers assets',
       withFields(transfer, {
         0: spend(2),
-        1: pay(toBob(10n * ADA - FEE, { assets: [[nativeHash, 'c0ffee', 7n]] })),
+        1: pay(toBob(10n * oneAda - sampleFee, { assets: [[nativeHash, 'c0ffee', 7n]] })),
       }),
     ],
     [
@@ -66,7 +66,7 @@ describe('accepts a transaction', () => {
       withFields(
         transfer,
         {
-          1: pay(toBob(10n * ADA - FEE, { assets: [[nativeHash, '', 5n]] })),
+          1: pay(toBob(10n * oneAda - sampleFee, { assets: [[nativeHash, '', 5n]] })),
           9: encodeAssets([[nativeHash, '', 5n]]),
         },
         { 1: encodeSet([nativeBytes]) },
@@ -91,11 +91,15 @@ describe('accepts a transaction', () => {
     ['when it spends from Plutus V1 with a datum', plutusSpend(4, 1, { 4: encodeSet([datum]) })],
     ['when it spends from Plutus V2 with an inline datum', plutusSpend(5, 2)],
     ['when it spends from Plutus V3 without a datum', plutusSpend(6, 3)],
-    ['when it states its total collateral', withFields(plutusSpend(6, 3), { 17: encodeUint(ADA) })],
+    ['when it states its total collateral', withFields(plutusSpend(6, 3), { 17: encodeUint(oneAda) })],
     [
       'when a datum belongs to an output',
       committed(
-        withFields(transfer, { 1: pay(toBob(10n * ADA - FEE, { datumHash })) }, { 4: encodeSet([datum]) }),
+        withFields(
+          transfer,
+          { 1: pay(toBob(10n * oneAda - sampleFee, { datumHash })) },
+          { 4: encodeSet([datum]) },
+        ),
       ),
     ],
     [
@@ -124,19 +128,21 @@ describe('reports the predicates that a transaction breaks', () => {
     .toBytes()
 
   it.each<[string, Draft, Partial<RuleContext>?]>([
-    ['FeeTooSmallUTxO', withFields(transfer, { 1: pay(toBob(10n * ADA - 1n)), 2: encodeUint(1) })],
+    ['FeeTooSmallUTxO', withFields(transfer, { 1: pay(toBob(10n * oneAda - 1n)), 2: encodeUint(1) })],
     ['MaxTxSizeUTxO', transfer, withParameters({ maxTransactionSize: 100 })],
     ['BadInputsUTxO', withFields(transfer, { 0: spend(0, 99) })],
     ['BadInputsUTxO', withFields(transfer, { 13: spend(99) })],
     ['BadInputsUTxO', withFields(transfer, { 18: spend(99) })],
-    ['ValueNotConservedUTxO', withFields(transfer, { 1: pay(toBob(10n * ADA)) })],
+    ['ValueNotConservedUTxO', withFields(transfer, { 1: pay(toBob(10n * oneAda)) })],
     ['ValueNotConservedUTxO', withFields(transfer, { 22: encodeUint(1) })],
     ['OutsideValidityIntervalUTxO', withFields(transfer, { 8: encodeUint(1_001) })],
     ['OutsideValidityIntervalUTxO', withFields(transfer, { 3: encodeUint(1_000) })],
     ['WrongNetworkInTxBody', withFields(transfer, { 15: encodeUint(1) })],
     [
       'WrongNetwork',
-      withFields(transfer, { 1: pay({ address: addressOf(bob.hash, 'key', 1), lovelace: 10n * ADA - FEE }) }),
+      withFields(transfer, {
+        1: pay({ address: addressOf(bob.hash, 'key', 1), lovelace: 10n * oneAda - sampleFee }),
+      }),
     ],
     [
       'WrongNetworkWithdrawal',
@@ -150,7 +156,9 @@ describe('reports the predicates that a transaction breaks', () => {
     ],
     [
       'BabbageOutputTooSmallUTxO',
-      withFields(transfer, { 1: pay(toBob(9n * ADA - FEE), toBob(ADA - 200_000n), toBob(200_000n)) }),
+      withFields(transfer, {
+        1: pay(toBob(9n * oneAda - sampleFee), toBob(oneAda - 200_000n), toBob(200_000n)),
+      }),
     ],
     ['OutputTooBigUTxO', transfer, withParameters({ maxValueSize: 4 })],
     [
@@ -186,7 +194,11 @@ describe('reports the predicates that a transaction breaks', () => {
     [
       'MalformedReferenceScripts',
       withFields(transfer, {
-        1: pay(toBob(10n * ADA - FEE, { script: scriptReference(3, encodeBytes(Uint8Array.of(0x41, 1))) })),
+        1: pay(
+          toBob(10n * oneAda - sampleFee, {
+            script: scriptReference(3, encodeBytes(Uint8Array.of(0x41, 1))),
+          }),
+        ),
       }),
     ],
     ['PPViewHashesDontMatch', withFields(plutusSpend(6, 3), { 11: encodeBytes(new Uint8Array(32)) })],
@@ -212,9 +224,9 @@ describe('reports the predicates that a transaction breaks', () => {
     ],
     [
       'InsufficientCollateral',
-      withFields(plutusSpend(6, 3), { 16: encodeOutput(toBob(9n * ADA + 500_000n)) }),
+      withFields(plutusSpend(6, 3), { 16: encodeOutput(toBob(9n * oneAda + 500_000n)) }),
     ],
-    ['IncorrectTotalCollateralField', withFields(plutusSpend(6, 3), { 17: encodeUint(ADA + 1n) })],
+    ['IncorrectTotalCollateralField', withFields(plutusSpend(6, 3), { 17: encodeUint(oneAda + 1n) })],
     ['CollateralContainsNonADA', withFields(plutusSpend(6, 3), { 13: spend(2) })],
     ['ScriptsNotPaidUTxO', withFields(plutusSpend(6, 3), { 13: spend(5) })],
     [
@@ -231,7 +243,7 @@ describe('reports the predicates that a transaction breaks', () => {
     ['ConwayTreasuryValueMismatch', withFields(transfer, { 21: encodeUint(5) }), { treasury: 6n }],
     [
       'OutputBootAddrAttrsTooBig',
-      withFields(transfer, { 1: pay({ address: byron(attributes), lovelace: 10n * ADA - FEE }) }),
+      withFields(transfer, { 1: pay({ address: byron(attributes), lovelace: 10n * oneAda - sampleFee }) }),
       { networkId: 1 },
     ],
   ])('%s', (predicates, draft, changes) => {

@@ -30,6 +30,8 @@ const settings = (share: number) => ({ numRuns: Math.ceil(inputs * share), seed 
 const timeout = 60_000 + inputs
 
 /** A transaction with something in almost every field. */
+const redeemersAndDatums = '0481d8799f0102ff05a18200008200820102'
+
 const everything = transaction({
   body: body({
     3: '1a00ffffff',
@@ -46,8 +48,7 @@ const everything = transaction({
     20: `818405${account(1)}8400f6a200050a${half}f6${anchor}`,
     22: '01',
   }),
-  witnesses:
-    `a4008182${hash32(1)}5840${'05'.repeat(64)}` + '018183030181820418640481d8799f0102ff05a18200008200820102',
+  witnesses: `a4008182${hash32(1)}5840${'05'.repeat(64)}01818303018182041864${redeemersAndDatums}`,
   auxiliaryData: 'd90103a200a1015f41614162ff018182041864',
 })
 

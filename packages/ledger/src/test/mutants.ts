@@ -75,7 +75,7 @@ const redeemer = fc.record({
 type Redeemer = typeof redeemer extends fc.Arbitrary<infer T> ? T : never
 
 /** `(con unit ())` in Plutus Core 1.0.0, which every language can decode. */
-const PROGRAM = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
+const program = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
 
 /** How the signatures are changed. */
 const signing = fc.record({
@@ -164,7 +164,7 @@ function witnessFields(
     })
     fields.push([0, encodeItems(witnesses, how, true)])
   }
-  for (const key of [...languages].sort()) fields.push([key, encodeItems([encodeBytes(PROGRAM)], how, true)])
+  for (const key of [...languages].sort()) fields.push([key, encodeItems([encodeBytes(program)], how, true)])
   if (datums.length > 0) fields.push([4, encodeItems(datums, how, true)])
   if (redeemers.length > 0) fields.push([5, encodeRedeemers(redeemers, how)])
   return fields

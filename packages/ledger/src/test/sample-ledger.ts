@@ -48,9 +48,9 @@ export const context: RuleContext = { parameters, networkId: 0, slot: 1_000n }
 
 export const alice = keyOf('alice')
 export const bob = keyOf('bob')
-export const TX = new Uint8Array(32).fill(0xaa)
-export const FEE = 400_000n
-export const ADA = 1_000_000n
+export const sampleId = new Uint8Array(32).fill(0xaa)
+export const sampleFee = 400_000n
+export const oneAda = 1_000_000n
 
 /** The program `(con unit ())`. These tests only decode it. */
 const plutusBytes = Uint8Array.of(0x46, 1, 0, 0, 0b01001001, 0b10000000, 0b00000001)
@@ -69,30 +69,30 @@ export function byron(attributes: Uint8Array): Uint8Array {
 
 /** The unspent outputs, by their index; all have the same transaction id. */
 const outputs: readonly OutputDraft[] = [
-  /* 0 */ { address: addressOf(alice.hash), lovelace: 10n * ADA },
-  /* 1 */ { address: addressOf(bob.hash), lovelace: 10n * ADA },
+  /* 0 */ { address: addressOf(alice.hash), lovelace: 10n * oneAda },
+  /* 1 */ { address: addressOf(bob.hash), lovelace: 10n * oneAda },
   /* 2 */ {
     address: addressOf(alice.hash),
-    lovelace: 10n * ADA,
+    lovelace: 10n * oneAda,
     assets: [[nativeHash, 'c0ffee', 7n]],
   },
-  /* 3 */ { address: addressOf(nativeHash, 'script'), lovelace: 10n * ADA },
-  /* 4 */ { address: addressOf(plutusHash(1), 'script'), lovelace: 10n * ADA, datumHash },
-  /* 5 */ { address: addressOf(plutusHash(2), 'script'), lovelace: 10n * ADA, inlineDatum: datum },
-  /* 6 */ { address: addressOf(plutusHash(3), 'script'), lovelace: 10n * ADA },
-  /* 7 */ { address: addressOf(plutusHash(2), 'script'), lovelace: 10n * ADA },
-  /* 8 */ { address: addressOf(bob.hash), lovelace: 10n * ADA, script: scriptReference(0, nativeBytes) },
+  /* 3 */ { address: addressOf(nativeHash, 'script'), lovelace: 10n * oneAda },
+  /* 4 */ { address: addressOf(plutusHash(1), 'script'), lovelace: 10n * oneAda, datumHash },
+  /* 5 */ { address: addressOf(plutusHash(2), 'script'), lovelace: 10n * oneAda, inlineDatum: datum },
+  /* 6 */ { address: addressOf(plutusHash(3), 'script'), lovelace: 10n * oneAda },
+  /* 7 */ { address: addressOf(plutusHash(2), 'script'), lovelace: 10n * oneAda },
+  /* 8 */ { address: addressOf(bob.hash), lovelace: 10n * oneAda, script: scriptReference(0, nativeBytes) },
   /* 9 */ {
     address: addressOf(bob.hash),
-    lovelace: 10n * ADA,
+    lovelace: 10n * oneAda,
     script: scriptReference(3, encodeBytes(plutusBytes)),
   },
-  /* 10 */ { address: addressOf(bob.hash), lovelace: 10n * ADA, datumHash },
-  /* 11 */ { address: addressOf(plutusHash(3), 'script'), lovelace: 10n * ADA, datumHash },
+  /* 10 */ { address: addressOf(bob.hash), lovelace: 10n * oneAda, datumHash },
+  /* 11 */ { address: addressOf(plutusHash(3), 'script'), lovelace: 10n * oneAda, datumHash },
 ]
 export const utxos = new Map<string, TransactionOutput>(
   outputs.map((output, index) => [
-    outputReferenceKey({ transactionId: TX, index }),
+    outputReferenceKey({ transactionId: sampleId, index }),
     decodeTransactionOutput(encodeOutput(output)),
   ]),
 )
@@ -102,7 +102,7 @@ export function scriptReference(language: number, bytes: Uint8Array): Uint8Array
 }
 
 export const spend = (...indexes: number[]): Uint8Array =>
-  encodeSet(indexes.map((index) => encodeInput(TX, index)))
+  encodeSet(indexes.map((index) => encodeInput(sampleId, index)))
 export const pay = (...drafts: OutputDraft[]): Uint8Array => encodeList(drafts.map(encodeOutput))
 export const toBob = (lovelace: bigint, more: Partial<OutputDraft> = {}): OutputDraft => ({
   address: addressOf(bob.hash),
@@ -124,8 +124,8 @@ export const redeemers = (...pointers: (readonly [tag: number, index: number])[]
 export const transfer: Draft = {
   body: new Map([
     [0, spend(0)],
-    [1, pay(toBob(10n * ADA - FEE))],
-    [2, encodeUint(FEE)],
+    [1, pay(toBob(10n * oneAda - sampleFee))],
+    [2, encodeUint(sampleFee)],
   ]),
   witnesses: new Map(),
   signers: [alice],
@@ -143,7 +143,7 @@ export function plutusSpend(
     {
       0: spend(index),
       13: spend(0),
-      16: encodeOutput({ address: addressOf(alice.hash), lovelace: 9n * ADA }),
+      16: encodeOutput({ address: addressOf(alice.hash), lovelace: 9n * oneAda }),
     },
     {
       [language === 1 ? 3 : language === 2 ? 6 : 7]: encodeSet([encodeBytes(plutusBytes)]),

@@ -2,9 +2,9 @@ import { type CborReader, expectTag, located, Major, readList, readMapOf, readRe
 import { readNative, readPlutus } from './script/script.js'
 import type { AuxiliaryData, Script } from './types.js'
 
-const AUXILIARY_DATA_TAG = 259
+const auxiliaryDataTag = 259
 /** Maximum size of a byte string or text in metadata, in bytes. */
-const MAX_STRING_SIZE = 64
+const maxStringSize = 64
 
 /**
  * Decodes auxiliary data in any of its three forms: Shelley's map, Allegra's array, the tagged map since
@@ -22,7 +22,7 @@ export function readAuxiliaryData(reader: CborReader): AuxiliaryData {
       scripts.push(...readList(inner, readNative))
     })
   } else {
-    expectTag(reader, AUXILIARY_DATA_TAG)
+    expectTag(reader, auxiliaryDataTag)
     readFields(reader, scripts)
   }
   return { bytes: reader.since(start), scripts }
@@ -111,7 +111,7 @@ function checkString(reader: CborReader, major: typeof Major.bytes | typeof Majo
   } else {
     length = readLength()
   }
-  if (length > MAX_STRING_SIZE) {
+  if (length > maxStringSize) {
     throw reader.error('CBOR_OUT_OF_RANGE', `${length} bytes of metadata in one string, more than 64`, start)
   }
 }

@@ -47,7 +47,7 @@ const fieldNames = new Map([
 const noItems: readonly never[] = []
 const noInterval: ValidityInterval = {}
 /** The required fields: inputs, outputs and fee. */
-const REQUIRED = 0b111
+const requiredFields = 0b111
 
 /** Decodes a transaction body of the Conway era: a map of known field numbers, each at most once. */
 export function readBody(reader: CborReader): TransactionBody {
@@ -83,7 +83,7 @@ export function readBody(reader: CborReader): TransactionBody {
       throw located(error, name)
     }
   }
-  if ((seen & REQUIRED) !== REQUIRED) {
+  if ((seen & requiredFields) !== requiredFields) {
     const missing = [0, 1, 2].filter((key) => (seen & (1 << key)) === 0).map((key) => fieldNames.get(key))
     throw reader.error('CBOR_MISSING_FIELD', `a body without ${missing.join(' and ')}`, start)
   }

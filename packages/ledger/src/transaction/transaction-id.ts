@@ -12,7 +12,7 @@ import { blake2b256 } from '#crypto'
  */
 export function transactionIdOf(bytes: Uint8Array): Uint8Array | undefined {
   const reader = new CborReader(bytes)
-  // What is no array is told without an error, whose stack trace costs more than all else here.
+  // Bytes that are no array are found without an error, whose stack trace costs more than everything else.
   if (bytes.length === 0 || reader.peekMajor() !== Major.array) return undefined
   try {
     const items = reader.readArray()

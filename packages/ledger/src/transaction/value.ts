@@ -1,10 +1,10 @@
 import { type CborReader, Major, readMapOf, readRecord, toHex } from '@ratatosk/cbor'
 import type { Assets, Value } from './types.js'
 
-const POLICY_SIZE = 28
-const MAX_NAME_SIZE = 32
+const policySize = 28
+const maxNameSize = 32
 /** The largest size of a value in the ledger's compact representation, in bytes. */
-const MAX_COMPACT_SIZE = 65_535
+const maxCompactSize = 65_535
 
 const noAssets: Assets = new Map()
 
@@ -42,20 +42,20 @@ function readAssets(reader: CborReader, readQuantity: (reader: CborReader) => bi
     return quantities
   })
   // Each asset takes 12 bytes of numbers and at most 32 of name, each policy 28.
-  if (44 * names + 28 * assets.size > MAX_COMPACT_SIZE) {
+  if (44 * names + 28 * assets.size > maxCompactSize) {
     throw reader.error('CBOR_OUT_OF_RANGE', `${names} assets under ${assets.size} policies`, start)
   }
   return assets
 }
 
 function readPolicy(reader: CborReader): string {
-  return toHex(reader.readBytesOf(POLICY_SIZE))
+  return toHex(reader.readBytesOf(policySize))
 }
 
 function readAssetName(reader: CborReader): string {
   const start = reader.position
   const name = reader.readBytes()
-  if (name.length > MAX_NAME_SIZE) {
+  if (name.length > maxNameSize) {
     throw reader.error('CBOR_OUT_OF_RANGE', `an asset name of ${name.length} bytes`, start)
   }
   return toHex(name)

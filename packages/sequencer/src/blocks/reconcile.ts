@@ -138,7 +138,7 @@ async function compareEnds(
   const arrived = await countArrived(context, unconfirmed)
   const last = unconfirmed[arrived - 1] ?? newestCommitted
   const tail = last && (await readElement(context, last))
-  // Either our block is not in the queue, or the queue goes on where ours ends.
+  // Either our block is not in the queue, or the queue continues where ours ends.
   if (last && tail === undefined) return 'differs'
   if ((tail ?? root).datum.link !== undefined) return 'differs'
   if (arrived === 0) return { tail }

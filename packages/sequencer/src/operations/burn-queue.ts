@@ -34,8 +34,8 @@ export async function reset(context: SequencerContext): Promise<OperationResult>
 }
 
 /**
- * Burns a queue with which the sequencer cannot go on: it has several root units, it is broken, or somebody
- * else has extended it. Nothing that was accepted is lost: unmerged blocks return to the mempool, and init
+ * Burns a queue with which the sequencer cannot continue: it has several root units, it is broken, or another
+ * operator has extended it. Nothing that was accepted is lost: unmerged blocks return to the mempool, and init
  * begins a queue with the newest merged block of this store. An interrupted repair continues when it is
  * requested again, or with init.
  */
@@ -59,7 +59,7 @@ async function faultOf(context: SequencerContext): Promise<string | undefined> {
     return undefined
   } catch (error) {
     const refusal = refusalOf(error)
-    if (refusal?.code === 'SEQUENCER_FOREIGN_QUEUE') return 'somebody else has extended the state queue'
+    if (refusal?.code === 'SEQUENCER_FOREIGN_QUEUE') return 'another operator has extended the state queue'
     if (refusal?.code === 'SEQUENCER_BROKEN_QUEUE') return 'the state queue is broken'
     throw error
   }
@@ -73,7 +73,7 @@ async function recordMerges(context: SequencerContext): Promise<void> {
   if (root === undefined || second !== undefined) return
   const { headerHash, prevHeaderHash } = root.datum.state
   const confirmed = (await store.blocks.confirmed())?.height ?? 0n
-  // If the confirmed state is somebody else's block, the block before it may be ours.
+  // If the confirmed state is another operator's block, the block before it may be ours.
   for (const hash of [headerHash, prevHeaderHash]) {
     const block = await store.blocks.byHash(hash)
     if (block === undefined || block.state === 'removed') continue
@@ -149,7 +149,7 @@ async function burn(
     const { elements, dust } = batch
     const draftWith = (swept: readonly Utxo[]) =>
       burnElements(contracts, elements, registry, referenceScripts, swept)
-    // Outputs that somebody left there must not keep the queue from being burned.
+    // Outputs that others left there must not keep the queue from being burned.
     return { spends: elements, draft: draftWith(dust), ...(dust.length > 0 && { otherwise: draftWith([]) }) }
   })
   return included.reduce((sum, _transaction, place) => sum + (batches[place]?.elements.length ?? 0), 0)
@@ -161,7 +161,7 @@ async function readElements({ layer1, contracts, signal }: SequencerContext): Pr
 }
 
 /**
- * The dust at the queue's address; none if it cannot be read, because anybody can leave more there than a
+ * The dust at the queue's address; none if it cannot be read, because others can leave more there than a
  * provider lists.
  */
 async function readDust({ layer1, contracts, signal, log }: SequencerContext): Promise<readonly Utxo[]> {

@@ -26,7 +26,7 @@ import { submitAndConfirm } from './send-transactions.js'
 
 /**
  * The result of init when layer 1 has a root unit already; undefined when init has something to do: there is
- * no root, or nobody but the operator decides that it registers, and it is not registered.
+ * no root, or the operator still has to register and needs no administrator for that.
  */
 export async function findInitialised(context: SequencerContext): Promise<OperationResult | undefined> {
   const { layer1, contracts, signal } = context
@@ -130,7 +130,7 @@ async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise
 }
 
 /**
- * @returns the id of the transaction that minted the root: this one, or somebody else's of the same purpose
+ * @returns the id of the transaction that minted the root: this one, or another of the same purpose
  */
 async function mintRoot(context: SequencerContext, wallet: Wallet, draft: TransactionDraft): Promise<string> {
   const { layer1, contracts, signal, log } = context

@@ -20,7 +20,7 @@ import { sendChain } from './send-transactions.js'
 
 /**
  * Removes an unmerged block from the state queue, and those behind it, which can no longer be merged. The
- * block comes first, so that whoever extends the queue meanwhile cannot keep it there. Blocks of this store
+ * block comes first, so that an extension of the queue meanwhile cannot keep it there. Blocks of this store
  * are undone; blocks of others are just removed. What an interrupted removal leaves behind is pruned before
  * the next block is built.
  *
@@ -66,7 +66,7 @@ async function removeOne(context: SequencerContext, headerHash: string): Promise
 
 /**
  * Whether a block was in the state queue and was removed from it, as opposed to lost in a roll-back, or not
- * there yet. The element before it tells: the block's commit replaced that element, and if another
+ * there yet. The element before it shows which: the block's commit replaced that element, and if another
  * transaction has replaced it since, that one took the block away.
  *
  * @param block the oldest block of this store that is not in the queue
@@ -92,8 +92,8 @@ export async function isRemoved(
 const maxFutile = 8
 
 /**
- * Prunes until no block of the queue is stale. Anybody may: if somebody else is quicker, nothing is lost. An
- * interrupted pruning goes on at the next call.
+ * Prunes until no block of the queue is stale. Others may prune as well: nothing is lost then. An interrupted
+ * pruning continues at the next call.
  *
  * @returns header hashes of the pruned blocks, in the order of the list
  * @throws {Layer1Error} as `submitAndConfirm`
@@ -111,7 +111,7 @@ export async function pruneStale(context: SequencerContext): Promise<readonly st
   throw new Layer1Error('LAYER1_INVALID_ANSWER', 'Layer 1 shows blocks that it says are spent')
 }
 
-/** @returns none if somebody else has spent one of them */
+/** @returns none if another transaction has spent one of them */
 async function prune(
   context: SequencerContext,
   queue: StateQueue,

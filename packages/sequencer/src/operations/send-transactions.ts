@@ -112,8 +112,7 @@ function keepWaiting(error: unknown): 'waiting' {
 /** A transaction of a chain. */
 export interface ChainLink {
   /**
-   * What it spends and nobody else should: once one of these is spent, its purpose is fulfilled or has
-   * failed.
+   * What only it should spend: once one of these is spent, its purpose is fulfilled or has failed.
    */
   readonly spends: readonly Utxo[]
   readonly draft: TransactionDraft
@@ -129,7 +128,7 @@ export interface ChainLink {
  *
  * @param next the next transaction after those that are built; undefined at the end
  * @returns the transactions that were included, in order: all, or those before the first whose inputs
- *   somebody else has spent
+ *   others have spent
  * @throws {Layer1Error} as `submitAndConfirm`
  */
 export async function sendChain(

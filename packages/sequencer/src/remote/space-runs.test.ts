@@ -7,7 +7,7 @@ import { openers } from '../test/services.js'
 import { createOperations } from './create-operations.js'
 import { spaceRuns } from './space-runs.js'
 
-/** A run that ends when it is told to. */
+/** A run that ends on request. */
 function heldRun() {
   const begun: ((result: OperationResult) => void)[] = []
   const run = (): Promise<OperationResult> => new Promise((resolve) => begun.push(resolve))
@@ -95,7 +95,7 @@ test('1,000 calls of an operation in a second cost layer 1 what a few do', async
   for (const operation of asked) {
     const once = await counted(async () => {
       await operations.run(operation)
-      // Scheduled work looks at layer 1 after an operation.
+      // Scheduled work reads layer 1 after an operation.
       await sleep(200)
     })
     const startedAt = performance.now()

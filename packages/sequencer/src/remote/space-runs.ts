@@ -22,7 +22,7 @@ interface Runs {
 /**
  * Bounds what callers can make an operation cost: two runs of the same operation begin at least `intervalMs`
  * apart, however many ask. A call that comes earlier waits for the next run, and all that wait share its
- * result, so nobody gets an answer that is older than the question. A call during a run is answered `busy`.
+ * result, so no answer is older than its request. A call during a run is answered `busy`.
  */
 export function spaceRuns(run: RunOperation, intervalMs: number): SpacedRuns {
   const closing = new AbortController()

@@ -4,14 +4,14 @@ import { encodeOutputReference } from '@ratatosk/ledger'
 import type { Roots } from '@ratatosk/roots'
 import { createMemoryStore, createTrie, proofToCbor, type Trie, type TrieEntry } from '@ratatosk/trie'
 
-/** The output that a liar claims: nobody paid it. CBOR of reference and output. */
+/** The output that a liar claims without a payment. CBOR of reference and output. */
 export const ghost = {
   key: encodeOutputReference({ transactionId: new Uint8Array(32).fill(0xee), index: 0 }),
   output: fromHex(`a20058${'1d'}60${'ab'.repeat(28)}011a3b9aca00`),
 }
 
 /**
- * Roots of an operator who adds an output from nowhere to the next block when told to, and builds on that.
+ * Roots of an operator who adds an output from nowhere to the next block on request, and builds on that.
  */
 export interface LyingRoots extends Roots {
   /** Lies in the next block. */

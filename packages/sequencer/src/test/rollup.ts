@@ -14,7 +14,7 @@ import type { Sequencer, SequencerOptions } from '../types.js'
 import { acceptingAll } from './accept.js'
 import { administratorKeys, contractsOf, operatorKeys } from './rollup-contracts.js'
 
-const START = 1_700_000_040_000
+const startTime = 1_700_000_040_000
 /** One for all tests of a vitest worker, with which it ends: its threads are slow to start. */
 export const evaluator = createEvaluator({ threads: 1 })
 
@@ -30,7 +30,7 @@ const idleRounds = 8
 
 const limits = { requestTimeoutMs: 60, callTimeoutMs: 2000, attempts: 2, backoffMs: 1, pollMs: 5 }
 
-/** A layer 1 whose time passes a second a block, and which makes blocks when it is told to. */
+/** A layer 1 whose time passes a second a block, and which makes blocks on request. */
 export interface TestChain {
   /** POSIX milliseconds; layer 1 never goes back behind its tip. */
   readonly clock: { time: number }
@@ -47,7 +47,7 @@ export interface TestChain {
 }
 
 export async function openChain(context: TestContext): Promise<TestChain> {
-  const clock = { time: START, now: () => clock.time }
+  const clock = { time: startTime, now: () => clock.time }
   const utxos = [administratorKeys, operatorKeys].flatMap(({ address }, wallet) =>
     Array.from({ length: 5 }, (_, index) => ({
       outref: `${'11'.repeat(32)}#${wallet * 5 + index}`,
@@ -56,7 +56,7 @@ export async function openChain(context: TestContext): Promise<TestChain> {
       ),
     })),
   )
-  const genesis = { startTime: START - 1_000_000, networkMagic: 42, utxos }
+  const genesis = { startTime: startTime - 1_000_000, networkMagic: 42, utxos }
   const devnet = await createDevnet({ blockEveryMs: 0, clock, evaluator, genesis })
   context.onTestFinished(() => devnet.close())
   async function mine(blocks = 1): Promise<void> {
@@ -125,7 +125,7 @@ export interface Rollup {
   readonly roots: Roots
 }
 
-/** A sequencer that acts only when told to. */
+/** A sequencer that acts only on request. */
 export async function openRollup(
   context: TestContext,
   store: Store,

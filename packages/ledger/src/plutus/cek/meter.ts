@@ -2,11 +2,11 @@ import type { ExecutionUnits } from '../types.js'
 import { BudgetSpent } from './failures.js'
 
 /** Counters are saturating signed 64-bit integers. */
-const mostUnits = 2n ** 63n - 1n
+const maxUnits = 2n ** 63n - 1n
 /** The amount that is taken from the reserve at once. Its sum with any exact cost is exact. */
 const portion = 2n ** 51n
 /** Costs up to this are exact in floating point. */
-export const mostExact = 2 ** 52
+export const maxExact = 2 ** 52
 
 /** Counts the units that a script uses, and stops it when it exceeds its budget. */
 export class Meter {
@@ -20,15 +20,15 @@ export class Meter {
   constructor(limit: ExecutionUnits) {
     // A budget of the maximum of a counter is unlimited.
     this.#limit = {
-      steps: limit.steps >= mostUnits ? mostUnits * mostUnits : limit.steps,
-      memory: limit.memory >= mostUnits ? mostUnits * mostUnits : limit.memory,
+      steps: limit.steps >= maxUnits ? maxUnits * maxUnits : limit.steps,
+      memory: limit.memory >= maxUnits ? maxUnits * maxUnits : limit.memory,
     }
     this.#stepsReserve = this.#limit.steps
     this.#memoryReserve = this.#limit.memory
     this.refill()
   }
 
-  /** Charges a builtin. Neither cost may exceed `mostExact`. */
+  /** Charges a builtin. Neither cost may exceed `maxExact`. */
   spend(steps: number, memory: number): void {
     this.steps -= steps
     this.memory -= memory
@@ -36,8 +36,8 @@ export class Meter {
   }
 
   spendLarge(steps: bigint, memory: bigint): void {
-    this.#stepsReserve -= steps > mostUnits ? mostUnits : steps
-    this.#memoryReserve -= memory > mostUnits ? mostUnits : memory
+    this.#stepsReserve -= steps > maxUnits ? maxUnits : steps
+    this.#memoryReserve -= memory > maxUnits ? maxUnits : memory
     this.refill()
   }
 
@@ -62,7 +62,7 @@ export class Meter {
   used(): ExecutionUnits {
     const steps = this.#limit.steps - this.#stepsReserve - BigInt(this.steps)
     const memory = this.#limit.memory - this.#memoryReserve - BigInt(this.memory)
-    return { memory: memory > mostUnits ? mostUnits : memory, steps: steps > mostUnits ? mostUnits : steps }
+    return { memory: memory > maxUnits ? maxUnits : memory, steps: steps > maxUnits ? maxUnits : steps }
   }
 
   /** The remaining steps, rounded to floating point. */

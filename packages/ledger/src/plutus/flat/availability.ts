@@ -6,7 +6,7 @@ import type { PlutusLanguage } from '../../transaction/types.js'
  */
 type Introduced = { readonly [language in PlutusLanguage]: number }
 
-const BATCHES: readonly { readonly last: number; readonly since: Introduced }[] = [
+const batches: readonly { readonly last: number; readonly since: Introduced }[] = [
   // Alonzo: integers, byte strings, Blake2b-256, SHA, Ed25519, strings, lists, pairs, data
   { last: 50, since: { PlutusV1: 5, PlutusV2: 7, PlutusV3: 9 } },
   // serialiseData
@@ -28,7 +28,7 @@ export function builtinIsAvailable(
   language: PlutusLanguage,
   protocolMajor: number,
 ): boolean {
-  const batch = BATCHES.find(({ last }) => builtin <= last)
+  const batch = batches.find(({ last }) => builtin <= last)
   return batch !== undefined && protocolMajor >= batch.since[language]
 }
 

@@ -11,9 +11,9 @@ function script(bits: string): Uint8Array {
   return Uint8Array.of(0x58, bytes.length, ...bytes)
 }
 
-const V100 = '00000001 00000000 00000000'
-const V110 = '00000001 00000001 00000000'
-const UNIT = '0100 1 0011 0'
+const v100 = '00000001 00000000 00000000'
+const v110 = '00000001 00000001 00000000'
+const unitTerm = '0100 1 0011 0'
 const builtin = (number: number): string => `0111 ${number.toString(2).padStart(7, '0')}`
 /** A constant of a type given by its tags; the value's bits follow. */
 const constant = (tags: readonly number[], value: string): string =>
@@ -26,50 +26,50 @@ describe('isPlutusScript', () => {
   })
 
   it.each([
-    ['a constant', `${V100} ${UNIT}`],
-    ['a lambda and its variable', `${V100} 0010 0000 00000001`],
-    ['delay, force, application, error', `${V100} 0011 0101 0001 0110 ${UNIT}`],
-    ['a negative integer of many bytes', `${V100} ${constant([0], '10000001 11111111 00000001')}`],
-    ['a list of integers', `${V100} ${constant([7, 5, 0], '1 00000010 1 00000100 0')}`],
-    ['an empty list of BLS12-381 elements', `${V100} ${constant([7, 5, 9], '0')}`],
-    ['a pair of units', `${V100} ${constant([7, 7, 6, 3, 3], '')}`],
+    ['a constant', `${v100} ${unitTerm}`],
+    ['a lambda and its variable', `${v100} 0010 0000 00000001`],
+    ['delay, force, application, error', `${v100} 0011 0101 0001 0110 ${unitTerm}`],
+    ['a negative integer of many bytes', `${v100} ${constant([0], '10000001 11111111 00000001')}`],
+    ['a list of integers', `${v100} ${constant([7, 5, 0], '1 00000010 1 00000100 0')}`],
+    ['an empty list of BLS12-381 elements', `${v100} ${constant([7, 5, 9], '0')}`],
+    ['a pair of units', `${v100} ${constant([7, 7, 6, 3, 3], '')}`],
   ])('accepts %s', (_, bits) => {
     expect(isPlutusScript(script(bits), 'PlutusV1', 10)).toBe(true)
   })
 
   it.each([
-    ['an unknown term', `${V100} 1111`],
-    ['a type that is not applied', `${V100} ${constant([5], '0')}`],
-    ['a type applied to too much', `${V100} ${constant([7, 0, 0], '00000000')}`],
-    ['a BLS12-381 element', `${V100} ${constant([9], '')}`],
-    ['a type tag that means nothing', `${V100} ${constant([15], '')}`],
-    ['an end in the middle', `${V100} 0011 ${UNIT}`],
-    ['another version', `00000010 00000000 00000000 ${UNIT}`],
+    ['an unknown term', `${v100} 1111`],
+    ['a type that is not applied', `${v100} ${constant([5], '0')}`],
+    ['a type applied to too much', `${v100} ${constant([7, 0, 0], '00000000')}`],
+    ['a BLS12-381 element', `${v100} ${constant([9], '')}`],
+    ['a type tag that means nothing', `${v100} ${constant([15], '')}`],
+    ['an end in the middle', `${v100} 0011 ${unitTerm}`],
+    ['another version', `00000010 00000000 00000000 ${unitTerm}`],
   ])('refuses %s', (_, bits) => {
     expect(isPlutusScript(script(bits), 'PlutusV3', 11)).toBe(false)
   })
 
   it.each<[string, PlutusLanguage, number, string, boolean?]>([
-    ['the language', 'PlutusV3', 8, `${V100} ${UNIT}`],
-    ['constr, for V3', 'PlutusV3', 9, `${V110} 1000 00000000 0`, true],
-    ['constr, for V2', 'PlutusV2', 11, `${V110} 1000 00000000 0`, true],
-    ['constr, for V2, before protocol version 11', 'PlutusV2', 10, `${V110} 1000 00000000 0`],
-    ['constr, before Plutus Core 1.1.0', 'PlutusV3', 11, `${V100} 1000 00000000 0`],
-    ['case with a branch', 'PlutusV3', 9, `${V110} 1001 ${UNIT} 1 ${UNIT} 0`, true],
-    ['serialiseData, for V1', 'PlutusV1', 10, `${V100} ${builtin(51)}`],
-    ['serialiseData, for V2', 'PlutusV2', 7, `${V100} ${builtin(51)}`, true],
-    ['BLS12-381, for V2', 'PlutusV2', 10, `${V100} ${builtin(54)}`],
-    ['integerToByteString, for V2', 'PlutusV2', 10, `${V100} ${builtin(73)}`, true],
-    ['bitwise operations, for V3', 'PlutusV3', 9, `${V100} ${builtin(75)}`],
-    ['bitwise operations, for V3, from 10 on', 'PlutusV3', 10, `${V100} ${builtin(75)}`, true],
-    ['expModInteger, for V1, from 11 on', 'PlutusV1', 11, `${V100} ${builtin(87)}`, true],
-    ['a builtin that is not assigned', 'PlutusV3', 11, `${V100} ${builtin(101)}`],
+    ['the language', 'PlutusV3', 8, `${v100} ${unitTerm}`],
+    ['constr, for V3', 'PlutusV3', 9, `${v110} 1000 00000000 0`, true],
+    ['constr, for V2', 'PlutusV2', 11, `${v110} 1000 00000000 0`, true],
+    ['constr, for V2, before protocol version 11', 'PlutusV2', 10, `${v110} 1000 00000000 0`],
+    ['constr, before Plutus Core 1.1.0', 'PlutusV3', 11, `${v100} 1000 00000000 0`],
+    ['case with a branch', 'PlutusV3', 9, `${v110} 1001 ${unitTerm} 1 ${unitTerm} 0`, true],
+    ['serialiseData, for V1', 'PlutusV1', 10, `${v100} ${builtin(51)}`],
+    ['serialiseData, for V2', 'PlutusV2', 7, `${v100} ${builtin(51)}`, true],
+    ['BLS12-381, for V2', 'PlutusV2', 10, `${v100} ${builtin(54)}`],
+    ['integerToByteString, for V2', 'PlutusV2', 10, `${v100} ${builtin(73)}`, true],
+    ['bitwise operations, for V3', 'PlutusV3', 9, `${v100} ${builtin(75)}`],
+    ['bitwise operations, for V3, from 10 on', 'PlutusV3', 10, `${v100} ${builtin(75)}`, true],
+    ['expModInteger, for V1, from 11 on', 'PlutusV1', 11, `${v100} ${builtin(87)}`, true],
+    ['a builtin that is not assigned', 'PlutusV3', 11, `${v100} ${builtin(101)}`],
   ])('checks that the protocol version has %s', (_, language, major, bits, expected) => {
     expect(isPlutusScript(script(bits), language, major)).toBe(expected ?? false)
   })
 
   it('refuses bytes after the program, and with Plutus V3 also after the byte string', () => {
-    const bytes = script(`${V100} ${UNIT}`)
+    const bytes = script(`${v100} ${unitTerm}`)
     const after = Uint8Array.of(...bytes, 0)
     expect(isPlutusScript(after, 'PlutusV2', 10)).toBe(true)
     expect(isPlutusScript(after, 'PlutusV3', 10)).toBe(false)

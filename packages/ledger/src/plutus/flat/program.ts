@@ -30,7 +30,7 @@ interface Target {
 }
 
 /** The protocol version that introduced each language. */
-const INTRODUCED: { readonly [language in PlutusLanguage]: number } = {
+const introducedIn: { readonly [language in PlutusLanguage]: number } = {
   PlutusV1: 5,
   PlutusV2: 7,
   PlutusV3: 9,
@@ -42,7 +42,7 @@ const INTRODUCED: { readonly [language in PlutusLanguage]: number } = {
  * the string.
  */
 export function isPlutusScript(bytes: Uint8Array, language: PlutusLanguage, protocolMajor: number): boolean {
-  if (protocolMajor < INTRODUCED[language]) return false
+  if (protocolMajor < introducedIn[language]) return false
   try {
     const wrapper = new CborReader(bytes)
     const flat = wrapper.readBytes()

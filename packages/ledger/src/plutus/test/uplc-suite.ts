@@ -11,7 +11,7 @@ import { asScript, succeed, succeedIfEqual } from './wrap.js'
 export interface UplcCase {
   /** Folder of the case, relative to the suite. */
   readonly name: string
-  /** The text of the program, to look for names in it; it is never parsed. */
+  /** The text of the program, searched for names; it is never parsed. */
   readonly source: string
   /** Absent if the case is only about the textual parser. */
   readonly flat?: Uint8Array
@@ -77,8 +77,8 @@ function expectation(text: string, budgetText: string | undefined): UplcCase['ex
 }
 
 /** Counters are saturating 64-bit integers. */
-const mostUnits = 2n ** 63n - 1n
-const declared: ExecutionUnits = { memory: mostUnits, steps: mostUnits }
+const maxUnits = 2n ** 63n - 1n
+const declared: ExecutionUnits = { memory: maxUnits, steps: maxUnits }
 
 /** The cost of `(con unit ())`: the start and one step of the machine. */
 const unitCost: ExecutionUnits = { memory: 200n, steps: 16_100n }
@@ -136,7 +136,7 @@ function used({ redeemers: [redeemer] }: EvaluationResult): ExecutionUnits | und
 }
 
 function withoutOwn(units: bigint, own: bigint): bigint {
-  return units === mostUnits ? mostUnits : units - own
+  return units === maxUnits ? maxUnits : units - own
 }
 
 function describe({ memory, steps }: ExecutionUnits): string {

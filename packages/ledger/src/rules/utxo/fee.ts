@@ -4,11 +4,11 @@ import type { RuleContext } from '../context.js'
 import type { Findings } from '../failures.js'
 
 /** Size of a price tier of reference scripts in bytes, fixed by the Conway ledger. */
-const TIER_SIZE = 25_600
+const tierSize = 25_600
 /** The factor from the price of a tier to that of the next, fixed by the Conway ledger. */
-const TIER_FACTOR: Rational = { numerator: 6n, denominator: 5n }
+const tierFactor: Rational = { numerator: 6n, denominator: 5n }
 /** Conway's limit on the total size of the reference scripts that a transaction uses, in bytes. */
-export const DEFAULT_MAX_REFERENCE_SCRIPTS_SIZE = 204_800
+export const defaultMaxReferenceScriptsSize = 204_800
 
 /**
  * Returns the size that determines the fee and is subject to the size limit, in bytes: the size of the
@@ -52,11 +52,11 @@ export function referenceScriptsFee(size: number, costPerByte: Rational): bigint
   let sum = 0n
   let left = size
   // All terms share one denominator, so that only the result is rounded.
-  while (left >= TIER_SIZE) {
-    sum = (sum + BigInt(TIER_SIZE) * price) * TIER_FACTOR.denominator
-    price *= TIER_FACTOR.numerator
-    denominator *= TIER_FACTOR.denominator
-    left -= TIER_SIZE
+  while (left >= tierSize) {
+    sum = (sum + BigInt(tierSize) * price) * tierFactor.denominator
+    price *= tierFactor.numerator
+    denominator *= tierFactor.denominator
+    left -= tierSize
   }
   return (sum + BigInt(left) * price) / denominator
 }

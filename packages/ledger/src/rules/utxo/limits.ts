@@ -1,7 +1,7 @@
 import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../failures.js'
-import { DEFAULT_MAX_REFERENCE_SCRIPTS_SIZE, totalExecutionUnits, transactionSize } from './fee.js'
+import { defaultMaxReferenceScriptsSize, totalExecutionUnits, transactionSize } from './fee.js'
 
 /** UTXO: MaxTxSizeUTxO. */
 export function validateSize(
@@ -65,7 +65,7 @@ export function validateReferenceScriptsSize(
   referenceScriptsSize: number,
   findings: Findings,
 ): void {
-  const maximum = parameters.maxReferenceScriptsSize ?? DEFAULT_MAX_REFERENCE_SCRIPTS_SIZE
+  const maximum = parameters.maxReferenceScriptsSize ?? defaultMaxReferenceScriptsSize
   if (!transaction.isValid || referenceScriptsSize <= maximum) return
   findings.add(
     'ConwayTxRefScriptsSizeTooBig',

@@ -5,16 +5,16 @@ import type { RuleContext } from '../context.js'
 import type { Findings } from '../failures.js'
 
 /** Overhead of an entry in the UTxO set, in bytes, added to the size of the output. */
-const ENTRY_OVERHEAD = 160
+const entryOverhead = 160
 /** Maximum size of the attributes of a Byron address in an output, in bytes. */
-const MAX_BOOTSTRAP_ATTRIBUTES = 64
+const maxBootstrapAttributes = 64
 
 /**
  * Returns the minimum lovelace that an output must hold: the size of `output.bytes` plus 160 bytes, times
  * `coinsPerUtxoByte`. Changing the lovelace can change the size, so a builder must repeat the calculation.
  */
 export function minimumLovelace(output: TransactionOutput, parameters: ProtocolParameters): bigint {
-  return BigInt(ENTRY_OVERHEAD + output.bytes.length) * parameters.coinsPerUtxoByte
+  return BigInt(entryOverhead + output.bytes.length) * parameters.coinsPerUtxoByte
 }
 
 /** The outputs of the body and the collateral return. */
@@ -45,7 +45,7 @@ export function validateOutputs(
     }
     if (output.address.kind === 'byron') {
       const size = bootstrapAttributesSize(output.address)
-      if (size > MAX_BOOTSTRAP_ATTRIBUTES) bloated.push({ output: position, size })
+      if (size > maxBootstrapAttributes) bloated.push({ output: position, size })
     }
   })
   if (small.length > 0) {
@@ -59,7 +59,7 @@ export function validateOutputs(
   if (bloated.length > 0) {
     findings.add('OutputBootAddrAttrsTooBig', 'The attributes of a Byron address are too large', {
       outputs: bloated,
-      maximum: MAX_BOOTSTRAP_ATTRIBUTES,
+      maximum: maxBootstrapAttributes,
     })
   }
 }

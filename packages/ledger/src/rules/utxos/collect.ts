@@ -5,7 +5,7 @@ import type { Resolution, ResolvedInput } from '../resolution.js'
 import { languagesUsed, type ScriptUse } from '../script-use.js'
 
 /** The certificates that Plutus V1 and V2 can represent; Conway introduced the others. */
-const CERTIFICATES_OF_V1 = new Set([
+const certificatesOfV1 = new Set([
   'stake_registration',
   'stake_deregistration',
   'stake_delegation',
@@ -91,7 +91,7 @@ function validateConwayFeatures(
   if (body.proposalProcedures.length > 0) translate('ProposalProceduresFieldNotSupported')
   if (body.treasuryDonation > 0n) translate('TreasuryDonationFieldNotSupported')
   if (body.currentTreasury !== undefined) translate('CurrentTreasuryFieldNotSupported')
-  const certificates = body.certificates.filter(({ kind }) => !CERTIFICATES_OF_V1.has(kind))
+  const certificates = body.certificates.filter(({ kind }) => !certificatesOfV1.has(kind))
   if (certificates.length > 0)
     translate(
       'CertificateNotSupported',

@@ -9,7 +9,7 @@ import { languagesUsed, type ScriptUse } from '../script-use.js'
 type CostModels = Pick<ProtocolParameters, 'costModels'>
 
 /** Conway's empty map, hashed in place of absent redeemers. */
-const NO_REDEEMERS = Uint8Array.of(0xa0)
+const noRedeemers = Uint8Array.of(0xa0)
 
 /**
  * Returns the script data hash (Blake2b-256, 32 bytes), which commits a transaction to its redeemers and
@@ -26,7 +26,7 @@ export function scriptIntegrityHash(
 ): Uint8Array | undefined {
   if (witnesses.redeemers.length === 0 && witnesses.datums.size === 0 && languages.size === 0)
     return undefined
-  const preimage = new CborWriter(4096).raw(witnesses.redeemersBytes ?? NO_REDEEMERS)
+  const preimage = new CborWriter(4096).raw(witnesses.redeemersBytes ?? noRedeemers)
   if (witnesses.datums.size > 0 && witnesses.datumsBytes) preimage.raw(witnesses.datumsBytes)
   return blake2b256(preimage.raw(languageViews(languages, parameters)).toBytes())
 }

@@ -129,13 +129,13 @@ function horizonOf({ stabilityWindow, eras }: EraHistory, tip: number): bigint {
 }
 
 /** Preprod's system start, where era histories begin. */
-const SYSTEM_START = 1_654_041_600_000
+const systemStart = 1_654_041_600_000
 
 function slotsOf({ eras }: EraHistory): SlotConfig {
   const era = eras.at(-1)
   if (!era) throw new Error('an era history without eras')
   return {
-    zeroTime: BigInt(SYSTEM_START + era.start.time * 1000),
+    zeroTime: BigInt(systemStart + era.start.time * 1000),
     zeroSlot: BigInt(era.start.slot),
     slotLength: era.params.slotLengthMs,
   }

@@ -1,7 +1,7 @@
 import { type CborReader, located, readList, readMapOf, readRecord } from '@ratatosk/cbor'
 import { readNonNegativeInterval, readUnitInterval } from './primitives.js'
 
-const MAX_INT64 = 2n ** 63n - 1n
+const maxInt64 = 2n ** 63n - 1n
 
 /** The fields of a parameter update (CDDL `protocol_param_update`), by number. */
 const fields = new Map<number, (reader: CborReader) => unknown>([
@@ -64,7 +64,7 @@ export function readExecutionUnits(reader: CborReader): { readonly memory: bigin
 function readUnits(reader: CborReader): bigint {
   const start = reader.position
   const units = reader.readUint64()
-  if (units > MAX_INT64) throw reader.error('CBOR_OUT_OF_RANGE', 'execution units over 63 bits', start)
+  if (units > maxInt64) throw reader.error('CBOR_OUT_OF_RANGE', 'execution units over 63 bits', start)
   return units
 }
 

@@ -3,11 +3,11 @@ import { readAddress } from '../../address/decode.js'
 import type { Credential, RewardAddress } from '../../address/types.js'
 import { AddressError } from '../../errors.js'
 
-const MAX_UINT64 = 2n ** 64n - 1n
+const maxUint64 = 2n ** 64n - 1n
 /** Fractions with larger parts are refused before they are reduced. */
-const MAX_FRACTION_BITS = 2n ** 512n
+const maxFractionBits = 2n ** 512n
 /** Maximum size of a URL or DNS name, in bytes. */
-const MAX_TEXT_SIZE = 128
+const maxTextSize = 128
 
 export function readHash28(reader: CborReader): Uint8Array {
   return reader.readBytesOf(28)
@@ -51,8 +51,8 @@ export function readRewardAddress(reader: CborReader): RewardAddress {
 /** A text of at most 128 bytes: a URL or a DNS name. */
 export function readShortText(reader: CborReader): void {
   const start = reader.position
-  if (reader.readUtf8().length > MAX_TEXT_SIZE) {
-    throw reader.error('CBOR_OUT_OF_RANGE', `a text of more than ${MAX_TEXT_SIZE} bytes`, start)
+  if (reader.readUtf8().length > maxTextSize) {
+    throw reader.error('CBOR_OUT_OF_RANGE', `a text of more than ${maxTextSize} bytes`, start)
   }
 }
 
@@ -76,7 +76,7 @@ export function readUnitInterval(reader: CborReader): void {
 
 /** A non-negative fraction (tag 30). */
 export function readNonNegativeInterval(reader: CborReader): void {
-  readFraction(reader, MAX_UINT64)
+  readFraction(reader, maxUint64)
 }
 
 /** A fraction with tag 30 of at most `maximum`. Its parts must fit 64 bits in lowest terms. */
@@ -94,10 +94,10 @@ function readFraction(reader: CborReader, maximum: bigint): void {
       denominator !== 0n &&
       numerator >= 0n &&
       numerator <= maximum * denominator &&
-      numerator < MAX_FRACTION_BITS &&
-      denominator < MAX_FRACTION_BITS
+      numerator < maxFractionBits &&
+      denominator < maxFractionBits
     const divisor = inRange ? greatestCommonDivisor(numerator, denominator) : 1n
-    if (!inRange || numerator / divisor > MAX_UINT64 || denominator / divisor > MAX_UINT64) {
+    if (!inRange || numerator / divisor > maxUint64 || denominator / divisor > maxUint64) {
       throw inner.error('CBOR_OUT_OF_RANGE', 'a fraction outside its interval', start)
     }
   })

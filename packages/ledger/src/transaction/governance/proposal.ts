@@ -21,7 +21,7 @@ import {
 } from './primitives.js'
 
 /** The highest major protocol version that this decoder accepts in a hard fork proposal. */
-const MAX_MAJOR_VERSION = 12
+const maxMajorVersion = 12
 
 /** Decodes `[deposit, return account, action, anchor]`. The kind is the name of the action in the CDDL. */
 export function readProposalProcedure(reader: CborReader): ProposalProcedure {
@@ -91,7 +91,7 @@ const actionVariants: Variants<Action> = [
 ]
 
 function readProtocolVersion(reader: CborReader): void {
-  reader.readUint(MAX_MAJOR_VERSION)
+  reader.readUint(maxMajorVersion)
   reader.readUint(0xffff_ffff)
 }
 

@@ -1,7 +1,7 @@
 import { type CborReader, Major } from '@ratatosk/cbor'
 
 /** Maximum size of a byte string, or of a chunk of one, in Plutus data. */
-const MAX_CHUNK = 64
+const maxChunk = 64
 
 /**
  * Validates and skips one item of Plutus data, by the rules of plutus-core's decoder: integers (also bignums
@@ -82,6 +82,6 @@ function checkBytes(reader: CborReader): void {
 function checkChunk(reader: CborReader): void {
   const start = reader.position
   const length = reader.readBytes().length
-  if (length > MAX_CHUNK)
+  if (length > maxChunk)
     throw reader.error('CBOR_OUT_OF_RANGE', `${length} bytes in one chunk, more than 64`, start)
 }

@@ -1,6 +1,6 @@
 import type { PlutusLanguage } from '../../../transaction/types.js'
 import { builtinNames } from '../builtins/names.js'
-import { type Meter, mostExact } from '../meter.js'
+import { type Meter, maxExact } from '../meter.js'
 import type { Value } from '../values/value.js'
 import { type Charging, chargings } from './chargings.js'
 import { measuring, reach } from './measures.js'
@@ -92,8 +92,7 @@ function chargeOf(
     const u = fourth === undefined ? 0 : fourth(args, 3, limit)
     const stepCost = steps(x, y, z, u)
     const memoryCost = memory(x, y, z, u)
-    if (Math.abs(stepCost) <= mostExact && Math.abs(memoryCost) <= mostExact)
-      meter.spend(stepCost, memoryCost)
+    if (Math.abs(stepCost) <= maxExact && Math.abs(memoryCost) <= maxExact) meter.spend(stepCost, memoryCost)
     else {
       const [a, b, c, d] = [BigInt(x), BigInt(y), BigInt(z), BigInt(u)]
       meter.spendLarge(exactSteps(a, b, c, d), exactMemory(a, b, c, d))

@@ -88,11 +88,11 @@ export function measuring(measure: Measure, protocolMajor: number): Measuring {
 
 /** The limit for traversing data: where its cost exceeds the remaining budget. */
 export function reach(meter: Meter, slope: number): number {
-  return slope > 0 ? Math.ceil(meter.stepsLeft() / slope) : mostNodes
+  return slope > 0 ? Math.ceil(meter.stepsLeft() / slope) : maxNodes
 }
 
 /** The limit if traversing data is free: more nodes than any script needs. */
-const mostNodes = 10_000_000
+const maxNodes = 10_000_000
 
 function content(args: readonly Value[], at: number, tag: number): Content {
   const value = args[at]
