@@ -14,7 +14,7 @@ export const wrong = [
   [/\btak(?:es?|en|ing) back\b/i, '"restored" or "reverted"'],
 ]
 
-/** Turns of phrase for which the field has a plain word, in the files that `rewritten` matches. */
+/** Turns of phrase for which the field has a plain word; in all files but those of `exempt`. */
 export const idioms = [
   [/\bwhoever\b/i, 'the subject first: "a client that", "the caller"'],
   [/\b(?:no|any|every|some)body\b/i, '"no one", "anyone", "only", or the subject'],
@@ -32,8 +32,8 @@ export const idioms = [
   [/\b(?:is|are|was|were) away\b/i, '"is unavailable"'],
 ]
 
-/** Files whose text keeps to `idioms`. */
-export const rewritten = /^(?:scripts|docs|bench|examples|apps|packages\/layer2-chain)\/|^\w+\.md$/
+/** Folders in which comments and documents still have idioms. */
+export const exempt = /^$/
 
 /** The comments of a source file by line; undefined where a line is not a comment. */
 export function commentLines(text) {

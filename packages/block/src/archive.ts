@@ -32,7 +32,7 @@ export interface InvalidBlockReport extends ArchivedBlock {
   readonly foundAt: Date
 }
 
-/** Invalid blocks and their bodies, with which anybody can prove the fraud. */
+/** Invalid blocks and their bodies, with which anyone can prove the fraud. */
 export interface Evidence {
   /** The newest first, at most `limit`. */
   list(limit: number): Promise<readonly InvalidBlockReport[]>

@@ -83,7 +83,7 @@ export function createLayer2FaucetWallet(options: Layer2FaucetWalletOptions): Fa
   }
 
   return {
-    // Anybody can send any number of outputs to the address, so no more of them are read than a payment
+    // Anyone can send any number of outputs to the address, so no more of them are read than a payment
     // takes. Of an output that was not read, or was made by a payment whose inputs were not, it is only
     // unknown that it could be spent.
     async prepare(draft) {

@@ -18,7 +18,7 @@ import { type FoundFraud, smallestOf } from './smallest-proof.js'
  * if there is none.
  *
  * Not found are a wrong hash of what inputs stand for (`wrongResolved`), because its proof needs hashes that
- * nobody but the operator may know, and what only positions over 2^53 − 2 show; without `after`, nothing is
+ * only the operator may know, and what only positions over 2^53 − 2 show; without `after`, nothing is
  * found in the outputs after the block. The proof is not evaluated: do that before it is sent.
  */
 export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProof> | undefined =>

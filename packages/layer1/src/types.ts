@@ -67,7 +67,7 @@ export interface Layer1 {
   utxosByUnit(unit: string, options?: CallOptions): Promise<readonly Utxo[]>
   /**
    * Unspent outputs that hold an asset of a policy, in no particular order. Outputs without such an asset
-   * cost nothing, however many anybody pays to the same address: a protocol that keeps its state in tokens
+   * cost nothing, however many are paid to the same address: a protocol that keeps its state in tokens
    * reads it this way.
    *
    * @param policyId 56 hex digits

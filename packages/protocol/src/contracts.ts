@@ -135,7 +135,7 @@ export function openContracts(parameters: ContractParameters, networkId: 0 | 1):
 
 /**
  * Bech32 address of the administrator's credential without a stake part. It follows from the parameters, so
- * whoever knows these finds the reference scripts there.
+ * the reference scripts are found there from these alone.
  */
 export function administratorAddress({ parameters: { administrator }, networkId }: Contracts): string {
   const addressOf = administrator.kind === 'key' ? keyAddress : scriptAddress
@@ -144,7 +144,7 @@ export function administratorAddress({ parameters: { administrator }, networkId 
 
 /**
  * Pays scripts to the administrator, one output each, so that transactions can refer to them as reference
- * scripts. Anybody may pay for it; only the administrator can spend the outputs.
+ * scripts. Anyone may pay for it; only the administrator can spend the outputs.
  *
  * @param scripts no more than fit into a transaction: one group of {@link scriptsToPublish}; by default the
  *   registry and the queue

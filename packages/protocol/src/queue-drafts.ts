@@ -31,7 +31,7 @@ import { continueElement, type StateQueue, soundRoot, spendElement } from './sta
 export const maxBurnedElements = 100
 
 /**
- * The outputs at the queue's address that hold nothing but ada, which anybody can leave there. The script
+ * The outputs at the queue's address that hold only ada, which anyone can leave there. The script
  * releases them only to {@link burnElements}. Leaves out those that would make a transaction costly: with
  * other tokens, a script or the hash of a datum.
  *
@@ -77,7 +77,7 @@ export function initQueue(
 }
 
 /**
- * Starts registry and queue in one transaction, where the administrator is renounced: whoever owns the
+ * Starts registry and queue in one transaction, where the administrator is renounced: the owner of the
  * deployment output chooses the state that the queue starts with. It happens once.
  *
  * @param deploymentOutput the unspent output that `contracts.parameters.deploymentOutput` names
@@ -192,7 +192,7 @@ export interface Merge {
 }
 
 /**
- * Merges the oldest block into the confirmed state. Anybody may do so from the first slot in which it is
+ * Merges the oldest block into the confirmed state. Anyone may do so from the first slot in which it is
  * mature: `firstSlotFrom(slots, header.endTime + maturityWindow)`.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_MATURE` before that slot

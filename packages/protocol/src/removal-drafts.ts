@@ -50,7 +50,7 @@ export interface RemovalByVerdict {
 }
 
 /**
- * Removes a block, wherever it is in the list, without a verdict and without slashing anybody: its
+ * Removes a block, wherever it is in the list, without a verdict and without slashing: its
  * predecessor links to the block behind it. That block and those behind it can no longer be merged; prune
  * them. The block's ada goes to the wallet. The administrator signs.
  *
@@ -76,8 +76,8 @@ export function removeBlock(
 
 /**
  * Removes an invalid block by a verdict and slashes its operator, in one transaction: the block's ada and the
- * operator's bond, but for the penalty, go to the wallet. Nobody has to sign. If the operator is no longer in
- * the registry, only the ada of the block is left.
+ * operator's bond, but for the penalty, go to the wallet. No signature is needed. If the operator is no longer
+ * in the registry, only the ada of the block is left.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
  * @throws {WalletError} `WALLET_INVALID_DRAFT` if the block is not in the list, or the verdict's policy is
@@ -158,7 +158,7 @@ export function soundBlocks(queue: StateQueue): readonly BlockElement[] {
 
 /**
  * Prunes the blocks that {@link staleBlocks} finds, at most {@link maxPrunedBlocks} of them. Their ada goes
- * to the wallet. Nobody has to sign.
+ * to the wallet. No signature is needed.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
  * @throws {WalletError} `WALLET_INVALID_DRAFT` if no block is stale

@@ -48,8 +48,8 @@ export interface BlockDatum {
 export type SlashingApproach = 'active' | 'retired'
 
 /**
- * What becomes of the operator of a removed block. With a verdict: slashed, or no longer in the registry.
- * `by-administrator` needs no verdict and slashes nobody.
+ * The consequence for the operator of a removed block. With a verdict: slashed, or no longer in the registry.
+ * `by-administrator` needs no verdict and does not slash.
  */
 export type RemovalApproach = SlashingApproach | 'already-slashed' | 'by-administrator'
 

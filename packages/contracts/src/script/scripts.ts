@@ -53,7 +53,7 @@ export interface RegistryParameters {
   readonly deploymentOutput: OutputReference
   /**
    * Whether operators register only with the administrator, who may also retire them. `false` opens the
-   * registry to anybody.
+   * registry to anyone.
    */
   readonly permissioned: boolean
   /** Lovelace that an operator deposits. */
@@ -74,10 +74,10 @@ export interface RegistryParameters {
   readonly slashPenalty: bigint
 }
 
-/** Nobody: 28 zero bytes in place of a hash. Then there is no administrator, and nothing needs one. */
+/** 28 zero bytes in place of a hash: there is no administrator, and nothing needs one. */
 export const renouncedAdministrator: Credential = { kind: 'key', hash: new Uint8Array(hashLength) }
 
-/** Whether a credential is nobody's: its hash is 28 zero bytes. */
+/** Whether a credential is renounced: its hash is 28 zero bytes. */
 export const isRenounced = ({ hash }: Credential): boolean => hash.every((byte) => byte === 0)
 
 /**

@@ -16,7 +16,7 @@ export interface BrowserKey {
 }
 
 /**
- * A key that anybody knows: the arithmetic is not in constant time.
+ * A key that is public: the arithmetic is not in constant time.
  *
  * @param text bech32 `ed25519e_sk` (CIP-5): the scalar and the nonce key of BIP32-Ed25519, 32 bytes each
  */

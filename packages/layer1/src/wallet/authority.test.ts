@@ -42,7 +42,7 @@ it('shows the authority of a script by an output that each transaction hands to 
       outputReferenceKey(named!.reference),
     )
 
-    // Somebody leaves an output there with a datum: it is not used.
+    // A stranger leaves an output there with a datum: it is not used.
     await payer.send({
       outputs: [{ address, lovelace: 3_000_000n, datum: { kind: 'inline', data: Uint8Array.of(0x40) } }],
     })

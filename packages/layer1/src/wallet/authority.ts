@@ -9,7 +9,7 @@ import type {
 import type { CallOptions, Layer1 } from '../types.js'
 import type { BuildOptions, Wallet } from './open-wallet.js'
 
-/** Gives transactions the authority of a credential, whoever pays for them. */
+/** Gives transactions the authority of a credential, from any payer. */
 export interface Authority {
   /** The same wallet; each transaction that it builds also has the authority. */
   over(wallet: Wallet): Wallet
@@ -77,7 +77,7 @@ export function scriptAuthority({ layer1, script, keys }: ScriptAuthorityOptions
   return { over: (wallet) => withBuild(wallet, (draft, options) => build(wallet, draft, options)) }
 }
 
-/** Without anything that somebody else added to make it costly, and without a published script. */
+/** Without additions of strangers that make it costly, and without a published script. */
 const isPlain = ({ output: { value, datum, referenceScript } }: Utxo): boolean =>
   value.assets.size === 0 && datum.kind === 'none' && referenceScript === undefined
 

@@ -56,7 +56,7 @@ export function honestBlockOf(draw: Draw): TestBlock {
 }
 
 /**
- * Every proof that somebody could make of a block from what it really commits to: of each fraud, at each
+ * Every proof that can be made of a block from what it really commits to: of each fraud, at each
  * transaction, input, output and key, and beyond the last.
  */
 export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {

@@ -45,7 +45,7 @@ interface Held {
 const forms = ['map', 'array', 'indefinite map', 'indefinite array'] as const
 const names = ['', 'gold', 'a name of silver that is longer!'].map(text)
 
-/** Not among the outputs that are drawn: nobody knows what it holds. */
+/** Not among the outputs that are drawn: its contents are unknown. */
 const collateral: OutputReference = { transactionId: new Uint8Array(32).fill(0xee), index: 9 }
 
 const drawTokens = (draw: Draw): Tokens =>
@@ -192,7 +192,7 @@ function outputsOf(block: TestBlock): (key: Uint8Array) => Uint8Array | undefine
 }
 
 /**
- * Every proof that somebody could make of the transactions of a block from what is really in it: of each
+ * Every proof that can be made of the transactions of a block from what is really in it: of each
  * fraud, at each output, input, field and asset, and beyond the last.
  */
 export function* transactionProofsOf(block: TestBlock): Generator<TransactionFraudProof, void> {

@@ -14,7 +14,7 @@ export interface InventedState {
   readonly slot: bigint
 }
 
-/** Signs what nobody has signed. */
+/** Signs transactions that have no signature yet. */
 const signer = testKey('samples')
 
 /** What an output holds unless the sums need more, and what collateral does. */

@@ -161,7 +161,7 @@ function apply(transaction: Transaction, unspent: Entries): void {
 }
 
 /**
- * The rules that nodes judge by and no policy proves: nobody loses by them. A header does not commit to the
+ * The rules that nodes apply and no policy proves: no bond is lost by them. A header does not commit to the
  * flag that scripts fail.
  */
 const unproven = new Set([
@@ -191,8 +191,7 @@ const unproven = new Set([
 
 /**
  * What policies have to say of a block: nothing of an honest one, nor of one whose transactions break only
- * rules that no policy proves; of another, that it is a fraud. Of scripts, whoever recorded the vector has
- * told what they answer.
+ * rules that no policy proves; of another, that it is a fraud. The vector records the results of scripts.
  */
 export type Judgement =
   | { readonly kind: 'honest' }

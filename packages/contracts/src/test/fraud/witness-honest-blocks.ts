@@ -190,7 +190,7 @@ export interface StatedFraud {
 }
 
 /**
- * Every proof that somebody could make of the witnesses of a block from what it really commits to: of each
+ * Every proof that can be made of the witnesses of a block from what it really commits to: of each
  * fraud, at each signature, key, script and datum, and beyond the last.
  */
 export function* witnessProofsOf(

@@ -28,7 +28,7 @@ import {
 } from './scenarios.js'
 
 /*
- * Removals by a verdict, and prunings. Nobody signs: whoever proves takes what there is to take.
+ * Removals by a verdict, and prunings. No one signs: the prover receives all ada.
  */
 
 export const removal = (

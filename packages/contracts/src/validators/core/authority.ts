@@ -5,7 +5,7 @@ import { inputsOf, paymentCredentialOf, resolvedOf, signatoriesOf } from './cont
 import { any, both, constructorOf, fieldsOf, includes, not } from './data.js'
 import { type Bool, call, choose, type Data, define, hoisted, type List, lambda } from './term.js'
 
-/** Whether a credential is nobody's: its hash is 28 zero bytes. */
+/** Whether a credential is renounced: its hash is 28 zero bytes. */
 export const isRenounced = define(
   (credential: Data): Bool =>
     equalsByteString(unBData(headList(fieldsOf(credential))), bytes(new Uint8Array(hashLength))),

@@ -72,7 +72,7 @@ const countingAt = (start: Int, operators: List): List =>
 /**
  * When a change of the operators takes effect. While the queue runs: at the start of the turn after next,
  * counted from the last turn that the transaction can be included in, so that the turn in progress and the
- * next keep their operators. While it does not, nobody has a turn to lose: at the start of the turn of the
+ * next keep their operators. While it does not, there is no turn to lose: at the start of the turn of the
  * lower validity bound.
  */
 export const effectiveTime = (running: Data, transaction: List, turnLength: Int): Int =>

@@ -31,7 +31,7 @@ import {
  * the parts of a constructor as data still to be unwrapped, which they are not. Here a value is evaluated
  * where `bind` is written and nowhere else.
  *
- * TypeScript checks the types of terms. plu-ts is told `data` for every term: it needs types for its dot
+ * TypeScript checks the types of terms. plu-ts receives `data` for every term: it needs types for its dot
  * notation only.
  */
 

@@ -22,11 +22,11 @@ import type { QueueContext } from './context.js'
 import { blockName, contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
 
 /**
- * Prunes stale blocks, which anybody may do: spends an element and blocks that stand behind it in the list
+ * Prunes stale blocks, which anyone may do: spends an element and blocks that stand behind it in the list
  * and do not follow it, burns the blocks' tokens, and pays the element back as output 0 with the last block's
  * link. The blocks' ada goes to the transaction.
  *
- * The redeemer tells the places of the element and the blocks among the outputs spent from the queue, in the
+ * The redeemer states the places of the element and the blocks among the outputs spent from the queue, in the
  * order of the list. The links are walked in that order. They lead forward in time, so no element is met
  * twice; and as many are met as are spent.
  */

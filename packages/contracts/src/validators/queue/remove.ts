@@ -42,7 +42,7 @@ import { showsVerdict } from './verdict.js'
  * cannot be merged, because none of them follows the block before it.
  *
  * A verdict shows that the block is invalid, and its operator is slashed: the registry is spent for that, or
- * shows that the operator is no longer in it. Or the administrator decides, and nobody is slashed.
+ * shows that the operator is no longer in it. Or the administrator decides, without a slash.
  */
 export const remove = (
   book: RuleBook,

@@ -24,8 +24,8 @@ import { type MintContext, registryDatum } from './context.js'
  * deployment output, so it happens once: under one policy there is never more than one token. It names the
  * queue for ever.
  *
- * If the administrator is renounced, whoever owns the deployment output starts the queue in the same
- * transaction, because nobody could later.
+ * If the administrator is renounced, the owner of the deployment output starts the queue in the same
+ * transaction, because it cannot be started later.
  */
 export const init = (book: RuleBook, { transaction, policy, minted, parameters }: MintContext): Unit =>
   scope(function* () {
