@@ -1,12 +1,12 @@
 import type { Executor } from './connection.js'
 
-/** Milliseconds between two looks at the tables. */
+/** Poll interval in milliseconds. */
 const everyMs = 5_000
 
-/** Rows changed between two looks, up to which nobody writes much and a vacuum is in nobody's way. */
+/** Rows changed between two polls, up to which the load is low and a vacuum delays no writer. */
 const fewChanges = 500
 
-/** Dead rows for which a table is vacuumed while nobody writes much. */
+/** Dead rows for which a table is vacuumed at low load. */
 const deadWhileQuiet = 1_000
 
 /** Dead rows for which a table is vacuumed in any case: so many, and a fifth of its live rows. */

@@ -43,7 +43,7 @@ describe('removeFraudulentBlock, by the witness policy', () => {
 
   it.each([
     ['a signature is forged', 'invalidSignature', forged],
-    ['nobody has signed for what the block makes', 'missingSignature', unsigned],
+    ['no one has signed for what the block makes', 'missingSignature', unsigned],
   ] as const)('takes the bond where %s, in one transaction', async (_what, fraud, change) => {
     const policies = [ledgerFraudScript(), witnessFraudScript(parameters)]
     const own = openContracts({ ...contracts.parameters, verdictPolicies: policies }, 0)

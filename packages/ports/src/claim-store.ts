@@ -64,7 +64,7 @@ export interface FundedClaim {
 
 /**
  * The outcome of reserving a claim. `overdue`: one of the claims that counted has an expired payment whose
- * outcome nobody has looked up yet, so the refusal may not hold after a look.
+ * result is unknown, so the refusal may not hold once it is looked up.
  */
 export type Reservation =
   | { readonly kind: 'held'; readonly claim: HeldClaim }
@@ -119,7 +119,7 @@ export interface ClaimStore {
   /** The payments that are neither settled nor failed, in the order in which they were recorded. */
   underWay(): Promise<readonly UnsettledPayment[]>
   /**
-   * Takes at most `limit` claims with unsettled payments that nobody holds, in the order in which the
+   * Takes at most `limit` claims with unsettled payments that no process holds, in the order in which the
    * payments were recorded.
    */
   take(leaseMs: number, limit: number): Promise<readonly HeldClaim[]>

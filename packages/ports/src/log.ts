@@ -10,6 +10,6 @@ export interface Log {
   info(fields: object, message: string): void
   /** Logs a problem that the process handles. */
   warn(fields: object, message: string): void
-  /** Logs a failure that an operator must look at. */
+  /** Logs a failure that needs an operator. */
   error(fields: object, message: string): void
 }

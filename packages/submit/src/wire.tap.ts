@@ -9,7 +9,7 @@ const invalid = '{"error":"Invalid CBOR provided"}'
 const tooLarge = '{"error":"Request body is too large"}'
 const accepted = '{"message":"Successfully added the transaction to the queue","id":"1"}'
 
-/** A listening server with nothing but the plugin. */
+/** A listening server with the plugin only. */
 async function listen(t: Test) {
   const server = fastify()
   t.teardown(() => server.close())

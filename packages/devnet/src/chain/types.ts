@@ -57,7 +57,7 @@ export interface UtxoQuery {
 }
 
 /**
- * What became of a submitted transaction. A rejection is a result, not an error.
+ * The result of a submitted transaction. A rejection is a result, not an error.
  *
  * - `accepted`: the transaction is in the mempool.
  * - `malformed`: the bytes do not decode as a Conway transaction; `message` says where decoding stopped.

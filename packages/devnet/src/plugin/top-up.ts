@@ -102,7 +102,7 @@ function paymentAddress(text: string): Uint8Array | undefined {
   }
 }
 
-/** What the test wallets can spend now: outputs with nothing but ada, those of the mempool included. */
+/** What the test wallets can spend now: outputs of ada only, those of the mempool included. */
 function sourcesOf(devnet: Devnet): Source[] {
   const pending = devnet.mempool()
   const spent = new Set(pending.flatMap(({ transaction }) => transaction.body.inputs.map(outputReferenceKey)))
@@ -138,7 +138,7 @@ function sourcesOf(devnet: Devnet): Source[] {
 }
 
 /**
- * Outputs that hold an amount, from the accounts that nobody else uses first; none if all together hold less.
+ * Outputs that hold an amount, from otherwise unused accounts first; none if all together hold less.
  */
 function choose(sources: readonly Source[], lovelace: bigint): Source[] {
   const rank = ({ wallet }: Source): number => (wallet.account < firstFreeAccount ? 1 : 0)

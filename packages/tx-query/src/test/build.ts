@@ -5,7 +5,7 @@ import txQuery, { type TxQueryOptions } from '../index.js'
 import { MemoryLedger } from './memory-ledger.js'
 
 /**
- * A server with nothing but the plugin, over an in-memory ledger unless the options name another; `prepare`
+ * A server with the plugin only, over an in-memory ledger unless the options name another; `prepare`
  * adds hooks first.
  */
 export async function build(

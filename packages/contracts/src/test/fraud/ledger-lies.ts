@@ -254,12 +254,12 @@ export const ledgerLies: readonly LedgerLie[] = [
   ),
   lie('an output is spent before it is made', reordered, spentBeforeMade(made)),
   lie(
-    'an output that nobody spent is missing after the block',
+    'an unspent output is missing after the block',
     blockOf(story, outputsBefore(), { after: (outputs) => outputs.delete(hexOf(coin2)) }),
     wrongOutputsAfter(coin2),
   ),
   lie(
-    'an output that nobody touched is another after the block',
+    'an untouched output is another after the block',
     blockOf(story, outputsBefore(), { after: (outputs) => outputs.set(hexOf(coin2), payment(9, 9n)) }),
     wrongOutputsAfter(coin2),
   ),

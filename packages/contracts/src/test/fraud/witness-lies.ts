@@ -204,7 +204,7 @@ export const witnessLies: readonly WitnessLie[] = [
     { payment: { signers: [alice] } },
     missingSignature(1, spent(0)),
   ),
-  lie('nobody has signed', { last: { signers: [] } }, missingSignature(2, spent(0))),
+  lie('no one has signed', { last: { signers: [] } }, missingSignature(2, spent(0))),
   first('a native script lacks a signature of all', { signers: without(signers, alice) }, vaultFails),
   first('a native script lacks one of a number', { signers: without(signers, bob) }, vaultFails),
   first('a native script is used too early', { validFrom: 99 }, vaultFails),

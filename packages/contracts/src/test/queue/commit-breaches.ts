@@ -175,7 +175,7 @@ export const commitBreaches: readonly Breach[] = [
   breach('commit-signed-by-operator', 'another operator signs', (world) =>
     signedBy(commitSecond(world), otherOperator.hash),
   ),
-  breach('commit-signed-by-operator', 'nobody signs', (world) => ({
+  breach('commit-signed-by-operator', 'no one signs', (world) => ({
     ...commitSecond(world),
     signatories: [],
   })),

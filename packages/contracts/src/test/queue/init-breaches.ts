@@ -119,7 +119,7 @@ export const deinitBreaches: readonly Breach[] = [
   breach('deinit-by-administrator', 'an operator signs instead of the administrator', (world) =>
     signedBy(deinitBlocks(world, firstHeader), operator.hash),
   ),
-  breach('deinit-by-administrator', 'nobody signs', (world) => ({
+  breach('deinit-by-administrator', 'no one signs', (world) => ({
     ...deinitBlocks(world, firstHeader),
     signatories: [],
   })),

@@ -40,7 +40,7 @@ const administratorBreaches: readonly Breach[] = [
   breach('remove-by-administrator', "the block's operator signs instead of the administrator", (world) =>
     signedBy(remove(world), operator.hash),
   ),
-  breach('remove-by-administrator', 'nobody signs', (world) => ({ ...remove(world), signatories: [] })),
+  breach('remove-by-administrator', 'no one signs', (world) => ({ ...remove(world), signatories: [] })),
   breach('remove-by-administrator', 'a verdict spares the operator', (world) => ({
     ...removeAlreadySlashed(world),
     mintRedeemers: [...minting(world, removal('by-administrator')).mintRedeemers, convicting(firstHeader)],
