@@ -42,7 +42,7 @@ t.test('invalid blocks are listed with what is wrong with them', async (t) => {
         height: 2,
         reason: 'Transaction 0 spends an output that does not exist',
         position: 0,
-        found_at: '2026-11-22T06:00:00.000Z',
+        foundAt: '2026-11-22T06:00:00.000Z',
       },
     ],
   })

@@ -128,21 +128,25 @@ function oneBlock(
 }
 
 /** Route schema of `GET /block/{id}`. */
-export const archivedBlockSchema = oneBlock('archivedBlock', 'Block by height or hash', ArchivedBlockAnswer)
+export const archivedBlockSchema = oneBlock(
+  'getArchivedBlock',
+  'Block by height or hash',
+  ArchivedBlockAnswer,
+)
 
 /** Route schema of `GET /block/{id}/header`. */
 export const archivedHeaderSchema = oneBlock(
-  'archivedHeader',
+  'getArchivedHeader',
   'Header by height or hash',
   ArchivedHeaderAnswer,
 )
 
 /** Route schema of `GET /block/{id}/body`. */
-export const archivedBodySchema = oneBlock('archivedBody', 'Body by height or hash', ArchivedBodyAnswer)
+export const archivedBodySchema = oneBlock('getArchivedBody', 'Body by height or hash', ArchivedBodyAnswer)
 
 /** Route schema of `GET /blocks`. */
 export const archivedBlocksSchema = {
-  operationId: 'archivedBlocks',
+  operationId: 'listArchivedBlocks',
   summary: 'Blocks of a range of heights',
   description: 'At most 100 blocks. JSON, or CBOR if `Accept` prefers `application/cbor`.',
   tags: ['archivist'],
@@ -177,7 +181,7 @@ export const InvalidBlocksAnswer = Type.Object(
             description: 'Position of the transaction that breaks it; absent when the block as a whole does',
           }),
         ),
-        found_at: Type.String({ format: 'date-time', description: 'When this node found it, ISO 8601' }),
+        foundAt: Type.String({ format: 'date-time', description: 'When this node found it, ISO 8601' }),
       }),
       { description: 'The newest first' },
     ),
@@ -193,13 +197,13 @@ export function reportFields(report: InvalidBlockReport): InvalidBlocksAnswer['b
     height: Number(height),
     reason,
     ...(position !== undefined && { position }),
-    found_at: foundAt.toISOString(),
+    foundAt: foundAt.toISOString(),
   }
 }
 
 /** Route schema of `GET /invalid-blocks`. */
 export const invalidBlocksSchema = {
-  operationId: 'invalidBlocks',
+  operationId: 'listInvalidBlocks',
   summary: 'Invalid blocks that are kept as evidence, newest first, at most 100',
   tags: ['archivist'],
   response: { 200: InvalidBlocksAnswer, ...limitResponses(), 500: internalErrorBody() },
@@ -207,7 +211,7 @@ export const invalidBlocksSchema = {
 
 /** Route schema of `GET /invalid-blocks/{hash}`. */
 export const invalidBlockSchema = oneBlock(
-  'invalidBlock',
+  'getInvalidBlock',
   'An invalid block that is kept as evidence',
   ArchivedBlockAnswer,
   'A header hash in 56 hex digits',

@@ -169,12 +169,12 @@ export interface Evaluation {
   /** What submission would do now: accept it; acknowledge it again; try again until its inputs are known or its interval begins; reject it */
   readonly verdict: 'valid' | 'known' | 'retriable' | 'invalid'
   /** Transaction hash; absent if the bytes are not a transaction */
-  readonly tx_hash?: string
-  /** Every predicate that is found to fail. Scripts, and more than three signatures, are judged only if nothing else fails */
+  readonly txHash?: string
+  /** Every predicate that is found to fail. Scripts, and more than three signatures, are validated only if nothing else fails */
   readonly failures: readonly FailedPredicate[]
   /** In the order of the transaction */
   readonly redeemers: readonly RedeemerReport[]
-  /** Slot at which it was judged */
+  /** Slot at which it was validated */
   readonly slot: number
 }
 
@@ -418,7 +418,7 @@ export interface ProofOfAbsence {
   /** What went wrong, for people */
   readonly error: string
   /** Hash of the block; zeros for the state before the first block */
-  readonly header_hash?: string
+  readonly headerHash?: string
   /** Plutus data of the ten header fields; absent before the first block */
   readonly header?: string
   readonly height?: number
@@ -608,7 +608,7 @@ export interface StatusRemoval {
   readonly resubmittedAs?: string
 }
 
-/** What became of a submission */
+/** The status of a submission */
 export interface SubmissionStatus {
   /** The submission id */
   readonly id: string
@@ -642,7 +642,7 @@ export interface Transaction {
 /** A proof that a block applied a transaction. Key: position; value: the record with its hash; root: transactions_root */
 export interface TransactionProof {
   /** Hash of the block; zeros for the state before the first block */
-  readonly header_hash: string
+  readonly headerHash: string
   /** Plutus data of the ten header fields; absent before the first block */
   readonly header?: string
   readonly height?: number
@@ -657,7 +657,7 @@ export interface TransactionProof {
   readonly position: number
 }
 
-/** What became of a transaction */
+/** The status of a transaction */
 export interface TransactionStatus {
   /** Transaction hash */
   readonly txHash: string
@@ -684,7 +684,7 @@ export interface Utxo {
 /** A proof that an output is unspent. Key: output reference; value: output; root: utxos_root */
 export interface UtxoProof {
   /** Hash of the block; zeros for the state before the first block */
-  readonly header_hash: string
+  readonly headerHash: string
   /** Plutus data of the ten header fields; absent before the first block */
   readonly header?: string
   readonly height?: number
@@ -708,20 +708,20 @@ export interface WalletBalance {
   readonly lovelaceBalance: string
 }
 
-/** What `transactionStatus` asks for. */
-export interface TransactionStatusParameters {
+/** What `getTransactionStatus` asks for. */
+export interface GetTransactionStatusParameters {
   /** 64 hex digits */
   readonly tx_hash: string
 }
 
-/** What `submissionStatus` asks for. */
-export interface SubmissionStatusParameters {
+/** What `getSubmissionStatus` asks for. */
+export interface GetSubmissionStatusParameters {
   /** Id that `POST /submit` answered */
   readonly id: string
 }
 
-/** What `events` asks for. */
-export interface EventsParameters {
+/** What `streamEvents` asks for. */
+export interface StreamEventsParameters {
   /** Types of events, separated by commas; default all */
   readonly type?: string
   /** Up to 50 transaction hashes, separated by commas: their events and those of their blocks */
@@ -734,14 +734,14 @@ export interface EventsParameters {
   readonly after?: string
 }
 
-/** What `transaction` asks for. */
-export interface TransactionParameters {
+/** What `getTransaction` asks for. */
+export interface GetTransactionParameters {
   /** 64 hex digits */
   readonly tx_hash: string
 }
 
-/** What `history` asks for. */
-export interface HistoryParameters {
+/** What `listTransactions` asks for. */
+export interface ListTransactionsParameters {
   /** Bech32 address of this network with a payment key credential */
   readonly address: string
   /** Values above 500 are clamped to 500 */
@@ -749,20 +749,20 @@ export interface HistoryParameters {
   readonly offset?: number
 }
 
-/** What `utxos` asks for. */
-export interface UtxosParameters {
+/** What `listUtxos` asks for. */
+export interface ListUtxosParameters {
   /** Bech32 address of this network with a payment key credential */
   readonly address: string
 }
 
-/** What `block` asks for. */
-export interface BlockParameters {
+/** What `listBlockTransactions` asks for. */
+export interface ListBlockTransactionsParameters {
   /** 56 hex digits */
   readonly header_hash: string
 }
 
-/** What `utxoProof` asks for. */
-export interface UtxoProofParameters {
+/** What `proveUtxo` asks for. */
+export interface ProveUtxoParameters {
   /** `<tx_hash>#<index>`, with `#` as `%23` in a URL, or the CBOR of the output reference in hex */
   readonly outref: string
   /** Which state */
@@ -771,8 +771,8 @@ export interface UtxoProofParameters {
   readonly header_hash?: string
 }
 
-/** What `transactionProof` asks for. */
-export interface TransactionProofParameters {
+/** What `proveTransaction` asks for. */
+export interface ProveTransactionParameters {
   /** 64 hex digits */
   readonly tx_hash: string
   /** Header hash of a committed block: 56 hex digits */
@@ -820,26 +820,26 @@ export interface ClaimParameters {
   readonly ipHash: string
 }
 
-/** What `archivedBlock` asks for. */
-export interface ArchivedBlockParameters {
+/** What `getArchivedBlock` asks for. */
+export interface GetArchivedBlockParameters {
   /** A height in decimal digits, or a header hash in 56 hex digits */
   readonly id: string
 }
 
-/** What `archivedHeader` asks for. */
-export interface ArchivedHeaderParameters {
+/** What `getArchivedHeader` asks for. */
+export interface GetArchivedHeaderParameters {
   /** A height in decimal digits, or a header hash in 56 hex digits */
   readonly id: string
 }
 
-/** What `archivedBody` asks for. */
-export interface ArchivedBodyParameters {
+/** What `getArchivedBody` asks for. */
+export interface GetArchivedBodyParameters {
   /** A height in decimal digits, or a header hash in 56 hex digits */
   readonly id: string
 }
 
-/** What `archivedBlocks` asks for. */
-export interface ArchivedBlocksParameters {
+/** What `listArchivedBlocks` asks for. */
+export interface ListArchivedBlocksParameters {
   /** The first height */
   readonly from: string
   /** The last height, at most 99 above the first */
@@ -849,50 +849,53 @@ export interface ArchivedBlocksParameters {
 /** The operations that answer with JSON. */
 export interface Endpoints {
   /** `GET /health/live`: Liveness. Always 200 while the process is up. */
-  live(options?: NodeRequestOptions): Promise<Liveness>
+  getLiveness(options?: NodeRequestOptions): Promise<Liveness>
 
   /** `GET /health/ready`: Readiness of the subsystems that the server depends on. Asks the database, the queue and the layer-1 provider side by side; each has a time limit. */
-  ready(options?: NodeRequestOptions): Promise<Ready>
+  getReadiness(options?: NodeRequestOptions): Promise<Ready>
 
-  /** `POST /submit`: Enqueue a signed transaction. A 200 means that the transaction is in the queue. Validation follows: `GET /submission` with the `id` tells what became of it, and so does `GET /tx/status` with its hash, which is that of its body. Submitting the same transaction twice is safe. */
+  /** `POST /submit`: Enqueue a signed transaction. A 200 means that the transaction is in the queue. Validation follows: `GET /submission` returns the status by the `id`, `GET /tx/status` by the hash of the transaction body. Submitting the same transaction twice is safe. */
   submit(body: string, options?: NodeRequestOptions): Promise<SubmitAnswer>
 
-  /** `GET /tx/status`: What became of a transaction. Of a transaction that was submitted more than once, the submission that is furthest counts. The status only moves on, except that a removal or a roll-back of layer 1 takes it back, and that a rejected transaction is submitted again. */
-  transactionStatus(
-    parameters: TransactionStatusParameters,
+  /** `GET /tx/status`: Status of a transaction. For a transaction that was submitted more than once, the most advanced submission counts. The status only moves on, except after a removal, a roll-back of layer 1, or a new submission of a rejected transaction. */
+  getTransactionStatus(
+    parameters: GetTransactionStatusParameters,
     options?: NodeRequestOptions,
   ): Promise<TransactionStatus>
 
-  /** `GET /submission`: What became of a submission. A submission is rejected once for all; an accepted one has the status of its transaction from then on. */
-  submissionStatus(
-    parameters: SubmissionStatusParameters,
+  /** `GET /submission`: Status of a submission. A rejected submission stays rejected. An accepted one has the status of its transaction from then on. */
+  getSubmissionStatus(
+    parameters: GetSubmissionStatusParameters,
     options?: NodeRequestOptions,
   ): Promise<SubmissionStatus>
 
-  /** `GET /tx`: Transaction by hash. Looks in the mempool first, then in blocks. */
-  transaction(parameters: TransactionParameters, options?: NodeRequestOptions): Promise<Transaction>
+  /** `GET /tx`: Transaction by hash. Searches the mempool first, then blocks. */
+  getTransaction(parameters: GetTransactionParameters, options?: NodeRequestOptions): Promise<Transaction>
 
   /** `GET /txs`: Transactions of an address. Every transaction that spends from or pays to the address, once, the oldest first. Pages do not shift while new transactions arrive. */
-  history(parameters: HistoryParameters, options?: NodeRequestOptions): Promise<History>
+  listTransactions(parameters: ListTransactionsParameters, options?: NodeRequestOptions): Promise<History>
 
   /** `GET /utxos`: Unspent outputs of an address. As the mempool ledger has them: confirmed outputs, without those that pending transactions spend, with those that they produce. */
-  utxos(parameters: UtxosParameters, options?: NodeRequestOptions): Promise<Utxos>
+  listUtxos(parameters: ListUtxosParameters, options?: NodeRequestOptions): Promise<Utxos>
 
   /** `GET /block`: Transaction hashes of a block. Of a block in the state queue or the confirmed state. An unknown header hash, and that of a removed block, has no transactions. */
-  block(parameters: BlockParameters, options?: NodeRequestOptions): Promise<Block>
+  listBlockTransactions(
+    parameters: ListBlockTransactionsParameters,
+    options?: NodeRequestOptions,
+  ): Promise<Block>
 
-  /** `POST /evaluate`: Judge a transaction without submitting it. Applies the rules that validation applies, to the mempool ledger as it is now, and changes nothing. A later submission can end otherwise, because the ledger changes. */
+  /** `POST /evaluate`: Validate a transaction without submitting it. Applies the rules that validation applies, to the mempool ledger as it is now, and changes nothing. A later submission can end otherwise, because the ledger changes. */
   evaluate(body: string, options?: NodeRequestOptions): Promise<Evaluation>
 
   /** `GET /network`: What a client must know to build transactions for layer 2. Network id, slot clock, protocol parameters of layer 2, and where the other APIs are. */
-  network(options?: NodeRequestOptions): Promise<NetworkInfo>
+  getNetwork(options?: NodeRequestOptions): Promise<NetworkInfo>
 
   /** `GET /proofs/utxo`: Prove that an output is unspent after a block, or that it is not. With `at`, after the newest block that is merged (`confirmed`, the default) or in the state queue (`committed`); with `header_hash`, after that block. Verify the proof with the header, and the header by its hash on layer 1: the node need not be trusted. */
-  utxoProof(parameters: UtxoProofParameters, options?: NodeRequestOptions): Promise<UtxoProof>
+  proveUtxo(parameters: ProveUtxoParameters, options?: NodeRequestOptions): Promise<UtxoProof>
 
   /** `GET /proofs/transaction`: Prove that a block applied a transaction, or that it did not. Of the block that holds the transaction; with `header_hash`, of that block. Absence is shown for the first output of the transaction, which its block would have recorded. */
-  transactionProof(
-    parameters: TransactionProofParameters,
+  proveTransaction(
+    parameters: ProveTransactionParameters,
     options?: NodeRequestOptions,
   ): Promise<TransactionProof>
 
@@ -912,16 +915,16 @@ export interface Endpoints {
   replayDeadLetter(parameters: ReplayDeadLetterParameters, options?: NodeRequestOptions): Promise<Replayed>
 
   /** `GET /stateQueue`: Committed block headers on layer 1. Also draws the state queue in the log of the server: at debug, and at info when it has changed. */
-  stateQueue(options?: NodeRequestOptions): Promise<StateQueue>
+  getStateQueue(options?: NodeRequestOptions): Promise<StateQueue>
 
   /** `GET /stateQueue/root-unit-diagnostics`: Health of the root unit. A healthy state queue has exactly one root unit. */
-  rootUnitDiagnostics(options?: NodeRequestOptions): Promise<RootUnitDiagnostics>
+  getRootUnitDiagnostics(options?: NodeRequestOptions): Promise<RootUnitDiagnostics>
 
   /** `GET /stateQueue/repair-root-units`: Burn duplicate root units. Changes state although it is a GET. Run /init once afterwards. HEAD is not served. */
   repairRootUnits(options?: NodeRequestOptions): Promise<Repaired>
 
   /** `GET /commitment-wallet/balance`: Balance of the commitment wallet. The wallet pays the layer-1 transactions that commit and merge blocks. */
-  commitmentWalletBalance(options?: NodeRequestOptions): Promise<WalletBalance>
+  getCommitmentWalletBalance(options?: NodeRequestOptions): Promise<WalletBalance>
 
   /** `GET /init`: Mint the root unit and run the genesis programs. Changes state although it is a GET. HEAD is not served. */
   init(options?: NodeRequestOptions): Promise<Initiated>
@@ -948,16 +951,25 @@ export interface Endpoints {
   claim(parameters: ClaimParameters, options?: NodeRequestOptions): Promise<FaucetClaim>
 
   /** `GET /archivist/block/{id}`: Block by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
-  archivedBlock(parameters: ArchivedBlockParameters, options?: NodeRequestOptions): Promise<ArchivedBlock>
+  getArchivedBlock(
+    parameters: GetArchivedBlockParameters,
+    options?: NodeRequestOptions,
+  ): Promise<ArchivedBlock>
 
   /** `GET /archivist/block/{id}/header`: Header by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
-  archivedHeader(parameters: ArchivedHeaderParameters, options?: NodeRequestOptions): Promise<ArchivedHeader>
+  getArchivedHeader(
+    parameters: GetArchivedHeaderParameters,
+    options?: NodeRequestOptions,
+  ): Promise<ArchivedHeader>
 
   /** `GET /archivist/block/{id}/body`: Body by height or hash. JSON, or CBOR if `Accept` prefers `application/cbor`. */
-  archivedBody(parameters: ArchivedBodyParameters, options?: NodeRequestOptions): Promise<ArchivedBody>
+  getArchivedBody(parameters: GetArchivedBodyParameters, options?: NodeRequestOptions): Promise<ArchivedBody>
 
   /** `GET /archivist/blocks`: Blocks of a range of heights. At most 100 blocks. JSON, or CBOR if `Accept` prefers `application/cbor`. */
-  archivedBlocks(parameters: ArchivedBlocksParameters, options?: NodeRequestOptions): Promise<ArchivedBlocks>
+  listArchivedBlocks(
+    parameters: ListArchivedBlocksParameters,
+    options?: NodeRequestOptions,
+  ): Promise<ArchivedBlocks>
 }
 
 /** An operation of the document. */
@@ -976,20 +988,20 @@ export interface Operation {
 
 /** Every operation, by its id. */
 export const operations = {
-  live: { method: 'GET', path: '/health/live', isRead: true },
-  ready: { method: 'GET', path: '/health/ready', isRead: true },
+  getLiveness: { method: 'GET', path: '/health/live', isRead: true },
+  getReadiness: { method: 'GET', path: '/health/ready', isRead: true },
   submit: { method: 'POST', path: '/submit', takesInput: true, body: 'text/plain' },
-  transactionStatus: { method: 'GET', path: '/tx/status', isRead: true, takesInput: true },
-  submissionStatus: { method: 'GET', path: '/submission', isRead: true, takesInput: true },
-  events: { method: 'GET', path: '/events', isRead: true, takesInput: true },
-  transaction: { method: 'GET', path: '/tx', isRead: true, takesInput: true },
-  history: { method: 'GET', path: '/txs', isRead: true, takesInput: true },
-  utxos: { method: 'GET', path: '/utxos', isRead: true, takesInput: true },
-  block: { method: 'GET', path: '/block', isRead: true, takesInput: true },
+  getTransactionStatus: { method: 'GET', path: '/tx/status', isRead: true, takesInput: true },
+  getSubmissionStatus: { method: 'GET', path: '/submission', isRead: true, takesInput: true },
+  streamEvents: { method: 'GET', path: '/events', isRead: true, takesInput: true },
+  getTransaction: { method: 'GET', path: '/tx', isRead: true, takesInput: true },
+  listTransactions: { method: 'GET', path: '/txs', isRead: true, takesInput: true },
+  listUtxos: { method: 'GET', path: '/utxos', isRead: true, takesInput: true },
+  listBlockTransactions: { method: 'GET', path: '/block', isRead: true, takesInput: true },
   evaluate: { method: 'POST', path: '/evaluate', takesInput: true, body: 'text/plain' },
-  network: { method: 'GET', path: '/network', isRead: true },
-  utxoProof: { method: 'GET', path: '/proofs/utxo', isRead: true, takesInput: true },
-  transactionProof: { method: 'GET', path: '/proofs/transaction', isRead: true, takesInput: true },
+  getNetwork: { method: 'GET', path: '/network', isRead: true },
+  proveUtxo: { method: 'GET', path: '/proofs/utxo', isRead: true, takesInput: true },
+  proveTransaction: { method: 'GET', path: '/proofs/transaction', isRead: true, takesInput: true },
   listDeadLetters: {
     method: 'GET',
     path: '/deadLetters',
@@ -1011,10 +1023,10 @@ export const operations = {
     takesInput: true,
     token: 'operatorToken',
   },
-  stateQueue: { method: 'GET', path: '/stateQueue', isRead: true },
-  rootUnitDiagnostics: { method: 'GET', path: '/stateQueue/root-unit-diagnostics', isRead: true },
+  getStateQueue: { method: 'GET', path: '/stateQueue', isRead: true },
+  getRootUnitDiagnostics: { method: 'GET', path: '/stateQueue/root-unit-diagnostics', isRead: true },
   repairRootUnits: { method: 'GET', path: '/stateQueue/repair-root-units', token: 'operatorToken' },
-  commitmentWalletBalance: { method: 'GET', path: '/commitment-wallet/balance', isRead: true },
+  getCommitmentWalletBalance: { method: 'GET', path: '/commitment-wallet/balance', isRead: true },
   init: { method: 'GET', path: '/init', token: 'operatorToken' },
   commit: { method: 'GET', path: '/commit', token: 'operatorToken' },
   merge: { method: 'GET', path: '/merge', token: 'operatorToken' },
@@ -1029,8 +1041,8 @@ export const operations = {
     body: 'application/json',
     token: 'faucetToken',
   },
-  archivedBlock: { method: 'GET', path: '/archivist/block/{id}', isRead: true, takesInput: true },
-  archivedHeader: { method: 'GET', path: '/archivist/block/{id}/header', isRead: true, takesInput: true },
-  archivedBody: { method: 'GET', path: '/archivist/block/{id}/body', isRead: true, takesInput: true },
-  archivedBlocks: { method: 'GET', path: '/archivist/blocks', isRead: true, takesInput: true },
+  getArchivedBlock: { method: 'GET', path: '/archivist/block/{id}', isRead: true, takesInput: true },
+  getArchivedHeader: { method: 'GET', path: '/archivist/block/{id}/header', isRead: true, takesInput: true },
+  getArchivedBody: { method: 'GET', path: '/archivist/block/{id}/body', isRead: true, takesInput: true },
+  listArchivedBlocks: { method: 'GET', path: '/archivist/blocks', isRead: true, takesInput: true },
 } as const satisfies Readonly<Record<string, Operation>>

@@ -5,10 +5,13 @@ import { follow } from './events.js'
 import type { AwaitedFinality, AwaitTxOptions, NodeRequestOptions } from './options.js'
 import { isTransient, type Transport } from './transport.js'
 
-/** What a node tells of a transaction. */
+/** The statuses that a node reports. */
 export interface StatusReader {
-  transactionStatus(parameters: { tx_hash: string }, options?: NodeRequestOptions): Promise<TransactionStatus>
-  submissionStatus(parameters: { id: string }, options?: NodeRequestOptions): Promise<SubmissionStatus>
+  getTransactionStatus(
+    parameters: { tx_hash: string },
+    options?: NodeRequestOptions,
+  ): Promise<TransactionStatus>
+  getSubmissionStatus(parameters: { id: string }, options?: NodeRequestOptions): Promise<SubmissionStatus>
 }
 
 const levels: readonly AwaitedFinality[] = ['accepted', 'committed', 'mature', 'merged']
@@ -21,7 +24,7 @@ const levelOf: Partial<Record<Status, AwaitedFinality>> = {
   merged: 'merged',
 }
 
-/** Waits until a transaction has reached a finality. Events say when to look; the status decides. */
+/** Waits until a transaction has reached a finality. Events trigger a poll of the status, which decides. */
 export async function awaitTransaction(
   transport: Transport,
   reader: StatusReader,
@@ -61,11 +64,11 @@ async function read(
   options: NodeRequestOptions,
 ): Promise<TransactionStatus> {
   if (submissionId !== undefined) {
-    const submission = await reader.submissionStatus({ id: submissionId }, options)
+    const submission = await reader.getSubmissionStatus({ id: submissionId }, options)
     // The node forgets submissions; it does not forget what it accepted.
     if (submission.status !== 'unknown') return { ...submission, txHash }
   }
-  return reader.transactionStatus({ tx_hash: txHash }, options)
+  return reader.getTransactionStatus({ tx_hash: txHash }, options)
 }
 
 /** @throws {RejectedError} @throws {RemovedError} */

@@ -81,10 +81,10 @@ describe('requests', () => {
     const { asked, client } = await served((_, response) => json(response, 200, {}), {
       operatorToken: 'secret',
     })
-    await client.history({ address: 'addr a&b', limit: 3 })
+    await client.listTransactions({ address: 'addr a&b', limit: 3 })
     await client.showDeadLetter({ id: 'a/b?c' })
     await client.submit('84a0')
-    await client.network()
+    await client.getNetwork()
     expect(asked.map(({ method, url, text, headers }) => [method, url, text, headers.authorization])).toEqual(
       [
         ['GET', '/behind/proxy/txs?address=addr+a%26b&limit=3', '', undefined],
@@ -104,9 +104,9 @@ describe('requests', () => {
   test('end with the reason of an aborted signal, before and during', async () => {
     const { asked, client } = await served(() => undefined)
     const reason = new Error('left')
-    expect(await refused(client.network({ signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(await refused(client.getNetwork({ signal: AbortSignal.abort(reason) }))).toBe(reason)
     const controller = new AbortController()
-    const pending = refused(client.network({ signal: controller.signal }))
+    const pending = refused(client.getNetwork({ signal: controller.signal }))
     controller.abort(reason)
     expect(await pending).toBe(reason)
     expect(asked.length).toBeLessThanOrEqual(1)
@@ -124,7 +124,7 @@ describe('errors', () => {
     [503, { status: 'not_ready', failing: ['queue'] }, UnavailableError, 'HTTP_503'],
   ])('%i: class by status, code by body', async (status, body, ErrorClass, code) => {
     const { asked, client } = await served((_, response) => json(response, status, body))
-    const error = await refused(client.network())
+    const error = await refused(client.getNetwork())
     expect(error.constructor).toBe(ErrorClass)
     expect(error).toMatchObject({ status, body, code, name: ErrorClass.name })
     expect(error.message).toContain('GET /network')
@@ -133,8 +133,8 @@ describe('errors', () => {
 
   test('tell what is not a node', async () => {
     const { client } = await served((_, response) => response.end('<html>'))
-    expect(await refused(client.network())).toBeInstanceOf(InvalidAnswerError)
-    expect(await refused(client.events().next())).toBeInstanceOf(InvalidAnswerError)
+    expect(await refused(client.getNetwork())).toBeInstanceOf(InvalidAnswerError)
+    expect(await refused(client.streamEvents().next())).toBeInstanceOf(InvalidAnswerError)
     expect(() => createClient('nowhere')).toThrow(TypeError)
   })
 
@@ -143,8 +143,8 @@ describe('errors', () => {
     const { client } = await served((_, response, attempt) =>
       json(response, 404, attempt === 1 ? absence : { error: 'no block' }),
     )
-    expect(await client.utxoProof({ outref: `${hash}#0` })).toEqual(absence)
-    expect(await refused(client.utxoProof({ outref: `${hash}#0` }))).toMatchObject({ status: 404 })
+    expect(await client.proveUtxo({ outref: `${hash}#0` })).toEqual(absence)
+    expect(await refused(client.proveUtxo({ outref: `${hash}#0` }))).toMatchObject({ status: 404 })
   })
 })
 
@@ -164,7 +164,7 @@ describe('retries', () => {
   ])('reads, submissions and claims are repeated after %s', async (_, handler) => {
     for (const call of ['network', 'submit', 'evaluate', 'claim'] as const) {
       const { asked, client } = await served(handler)
-      if (call === 'network') await client.network()
+      if (call === 'network') await client.getNetwork()
       else if (call === 'claim') await client.claim({ address: 'a', ipHash: 'i' })
       else await client[call]('84a0')
       expect(asked).toHaveLength(2)
@@ -185,22 +185,22 @@ describe('retries', () => {
 
   test('end after `retries`, and at once for a long Retry-After', async () => {
     const always = await served((_, response) => response.destroy(), { retries: 1 })
-    expect(await refused(always.client.network())).toBeInstanceOf(NetworkError)
+    expect(await refused(always.client.getNetwork())).toBeInstanceOf(NetworkError)
     expect(always.asked).toHaveLength(2)
     const later = await served((_, response) =>
       json(response, 503, { error: 'later' }, { 'retry-after': '3600' }),
     )
-    expect(await refused(later.client.network())).toMatchObject({ status: 503, retryAfter: 3600 })
+    expect(await refused(later.client.getNetwork())).toMatchObject({ status: 503, retryAfter: 3600 })
     expect(later.asked).toHaveLength(1)
   })
 
   test('follow a time-out', async () => {
     const { asked, client } = await served(() => undefined, { timeoutMs: 50, retries: 1 })
-    expect(await refused(client.network())).toBeInstanceOf(TimeoutError)
+    expect(await refused(client.getNetwork())).toBeInstanceOf(TimeoutError)
     expect(asked).toHaveLength(2)
   })
 
-  test('a claim has a key of its own, which a failed one tells', async () => {
+  test('a claim has its own key, which the error of a failed claim holds', async () => {
     const { asked, client } = await served((_, response) =>
       json(response, 500, { error: 'unknown', code: 'INTERNAL' }),
     )
@@ -243,7 +243,7 @@ describe('events', () => {
       }
     })
     const seen: string[] = []
-    for await (const { id } of client.events({ type: 'accepted', after: '0.0.0' })) {
+    for await (const { id } of client.streamEvents({ type: 'accepted', after: '0.0.0' })) {
       seen.push(id)
       if (seen.length === 3) break
     }
@@ -260,7 +260,8 @@ describe('events', () => {
 
   test('are read whatever the line breaks and wherever the stream is cut', async () => {
     const text =
-      ': comment\r\nretry: 5\rid: 7.0.0\r\nevent: block\r\ndata: {"a":\r\ndata: "é"}\r\n\r\nid: 8.0.0\revent:block\rdata:1\r\rid\n\n'
+      ': comment\r\nretry: 5\rid: 7.0.0\r\nevent: block\r\ndata: {"a":\r\ndata: "é"}\r\n\r\n' +
+      'id: 8.0.0\revent:block\rdata:1\r\rid\n\n'
     const bytes = Buffer.from(text)
     for (let cut = 1; cut < bytes.length; cut += 3) {
       const body = new ReadableStream<Uint8Array>({
@@ -273,7 +274,7 @@ describe('events', () => {
         fetch: async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
       })
       const seen: NodeEvent[] = []
-      for await (const event of client.events()) if (seen.push(event) === 2) break
+      for await (const event of client.streamEvents()) if (seen.push(event) === 2) break
       expect(seen).toEqual([
         { type: 'block', id: '7.0.0', data: { a: 'é' } },
         { type: 'block', id: '8.0.0', data: 1 },
@@ -286,12 +287,12 @@ describe('events', () => {
       start(response, '0.0.0')
       response.write(`data: ${'x'.repeat(1_100_000)}`)
     })
-    expect(await refused(client.events().next())).toBeInstanceOf(InvalidAnswerError)
+    expect(await refused(client.streamEvents().next())).toBeInstanceOf(InvalidAnswerError)
   })
 
   test('are not retried if the node refuses them', async () => {
     const { asked, client } = await served((_, response) => json(response, 400, { error: 'type' }))
-    expect(await refused(client.events({ type: 'x' }).next())).toBeInstanceOf(BadRequestError)
+    expect(await refused(client.streamEvents({ type: 'x' }).next())).toBeInstanceOf(BadRequestError)
     expect(asked).toHaveLength(1)
   })
 })
@@ -305,7 +306,7 @@ describe('awaitTx', () => {
     ...times,
   }
 
-  /** Answers one status after the other; without events unless told otherwise. */
+  /** Answers one status after the other; without events by default. */
   const node = (statuses: readonly object[], events?: (response: ServerResponse) => void): Handler => {
     let next = 0
     return ({ url = '' }, response) => {
@@ -324,7 +325,7 @@ describe('awaitTx', () => {
     })
   })
 
-  test('looks at each event, and closes the stream', async () => {
+  test('polls at each event, and closes the stream', async () => {
     let closed = false
     const events = (response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('id: 0.0.0\n\n')

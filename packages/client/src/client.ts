@@ -1,16 +1,16 @@
 import {
   type ClaimParameters,
   type Endpoints,
-  type EventsParameters,
   type FaucetClaim,
   type Operation,
   operations,
   type ProofOfAbsence,
+  type ProveTransactionParameters,
+  type ProveUtxoParameters,
+  type StreamEventsParameters,
   type TransactionProof,
-  type TransactionProofParameters,
   type TransactionStatus,
   type UtxoProof,
-  type UtxoProofParameters,
 } from './api.js'
 import { awaitTransaction } from './await-tx.js'
 import { ClientError, NotFoundError } from './errors.js'
@@ -20,18 +20,21 @@ import { type Parameters, Transport } from './transport.js'
 
 /** A proof that the key is absent. It has no `value`. */
 export type AbsenceProof = ProofOfAbsence &
-  Required<Pick<ProofOfAbsence, 'header_hash' | 'root' | 'key' | 'proof'>>
+  Required<Pick<ProofOfAbsence, 'headerHash' | 'root' | 'key' | 'proof'>>
 
 /** A claim; without a key, the client makes one. */
 export type Claim = Omit<ClaimParameters, 'idempotencyKey'> & Partial<Pick<ClaimParameters, 'idempotencyKey'>>
 
 /** A node, as its OpenAPI document describes it, and what takes more than one request. */
-export interface Client extends Omit<Endpoints, 'claim' | 'utxoProof' | 'transactionProof'> {
+export interface Client extends Omit<Endpoints, 'claim' | 'proveUtxo' | 'proveTransaction'> {
   /**
    * `GET /events`: events of transactions and blocks, without end. Reconnects and resumes on its own. Leave
    * the loop, or abort the signal, to close it.
    */
-  events(parameters?: EventsParameters, options?: NodeRequestOptions): AsyncGenerator<NodeEvent, void>
+  streamEvents(
+    parameters?: StreamEventsParameters,
+    options?: NodeRequestOptions,
+  ): AsyncGenerator<NodeEvent, void>
   /**
    * `POST /faucet/claims`: claims testnet ada. Every attempt has the same idempotency key, so that the node
    * pays once; if it fails for good, the error has the key in `idempotencyKey`.
@@ -41,13 +44,13 @@ export interface Client extends Omit<Endpoints, 'claim' | 'utxoProof' | 'transac
    * `GET /proofs/utxo`: proves that an output is unspent, or that it is not. Verify it with
    * `verifyUtxoProof`.
    */
-  utxoProof(parameters: UtxoProofParameters, options?: NodeRequestOptions): Promise<UtxoProof | AbsenceProof>
+  proveUtxo(parameters: ProveUtxoParameters, options?: NodeRequestOptions): Promise<UtxoProof | AbsenceProof>
   /**
    * `GET /proofs/transaction`: proves that a block applied a transaction, or did not. Verify it with
    * `verifyTransactionProof`.
    */
-  transactionProof(
-    parameters: TransactionProofParameters,
+  proveTransaction(
+    parameters: ProveTransactionParameters,
     options?: NodeRequestOptions,
   ): Promise<TransactionProof | AbsenceProof>
   /**
@@ -78,7 +81,7 @@ const idempotent: readonly string[] = ['submit', 'evaluate', 'claim'] satisfies 
  * @example
  * ```ts
  * const client = createClient('http://localhost:3000')
- * const { utxos } = await client.utxos({ address })
+ * const { utxos } = await client.listUtxos({ address })
  * ```
  */
 export function createClient(url: string | URL, options: ClientOptions = {}): Client {
@@ -108,7 +111,7 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
   return {
     ...endpoints,
 
-    async *events(parameters = {}, requestOptions = {}) {
+    async *streamEvents(parameters = {}, requestOptions = {}) {
       for await (const event of follow(transport, parameters, requestOptions)) {
         if (event.type !== 'opened') yield event
       }
@@ -124,10 +127,10 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
       }
     },
 
-    utxoProof: (parameters, requestOptions) => orAbsence(endpoints.utxoProof(parameters, requestOptions)),
+    proveUtxo: (parameters, requestOptions) => orAbsence(endpoints.proveUtxo(parameters, requestOptions)),
 
-    transactionProof: (parameters, requestOptions) =>
-      orAbsence(endpoints.transactionProof(parameters, requestOptions)),
+    proveTransaction: (parameters, requestOptions) =>
+      orAbsence(endpoints.proveTransaction(parameters, requestOptions)),
 
     awaitTx: (txHash, awaitOptions = {}) => awaitTransaction(transport, endpoints, txHash, awaitOptions),
   }

@@ -1,9 +1,9 @@
 import {
   type AcceptedEvent,
   type BlockEvent,
-  type EventsParameters,
   operations,
   type RejectedEvent,
+  type StreamEventsParameters,
 } from './api.js'
 import { sleep } from './deadline.js'
 import { InvalidAnswerError } from './errors.js'
@@ -17,7 +17,7 @@ export type NodeEvent =
   | { readonly type: 'rejected'; readonly id: string; readonly data: RejectedEvent }
   | { readonly type: 'block'; readonly id: string; readonly data: BlockEvent }
 
-/** The connection is open: what happens from now on is told. */
+/** The connection is open: later events are received. */
 export interface Opened {
   readonly type: 'opened'
 }
@@ -32,7 +32,7 @@ const defaultRetryMs = 1000
  */
 export async function* follow(
   transport: Transport,
-  { after, ...filter }: EventsParameters,
+  { after, ...filter }: StreamEventsParameters,
   options: NodeRequestOptions,
 ): AsyncGenerator<NodeEvent | Opened, never> {
   let last = after
@@ -41,7 +41,7 @@ export async function* follow(
   let hasConnected = false
   for (;;) {
     const request: NodeRequest = {
-      operation: operations.events,
+      operation: operations.streamEvents,
       parameters: filter,
       isRepeatable: true,
       ...(last !== undefined && { headers: { 'last-event-id': last } }),

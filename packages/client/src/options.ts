@@ -38,6 +38,6 @@ export interface AwaitTxOptions {
   readonly signal?: AbortSignal | undefined
   /** Longest wait in milliseconds. Default: none. */
   readonly timeoutMs?: number
-  /** Time between two looks where the node serves no events, in milliseconds. Default: 2,000. */
+  /** Poll interval where the node serves no events, in milliseconds. Default: 2,000. */
   readonly pollMs?: number
 }

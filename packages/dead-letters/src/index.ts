@@ -87,7 +87,7 @@ const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, op
   })
 }
 
-/** Ids are never made with NUL, which PostgreSQL cannot look for. */
+/** Ids are never made with NUL, which PostgreSQL cannot store in a text. */
 function readId({ id }: { readonly id: string }): string {
   if (id.includes('\0')) throw new DeadLetterNotFoundError(id)
   return id

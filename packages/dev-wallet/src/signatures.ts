@@ -85,7 +85,8 @@ export function assertComplete(
     throw cip30Error(
       'TxSignError',
       'ProofGeneration',
-      `The ledger does not know input ${input}, so its owner is unknown. Submit the transaction that makes it first, or pass partialSign`,
+      `The ledger does not know input ${input}, so its owner is unknown. Submit the transaction ` +
+        'that makes it first, or pass partialSign',
     )
   }
   const signed = new CborWriter().array(4).raw(body.bytes).raw(witnessSet).boolean(true).null().toBytes()

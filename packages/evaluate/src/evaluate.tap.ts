@@ -37,7 +37,7 @@ t.test('passes the bytes on and answers with the verdict', async (t) => {
   t.equal(response.headers['cache-control'], 'no-store')
   t.same(response.json(), {
     verdict: 'valid',
-    tx_hash: 'ab'.repeat(32),
+    txHash: 'ab'.repeat(32),
     failures: [],
     redeemers: [],
     slot: 7,
@@ -89,8 +89,8 @@ t.test('answers with failures and with the units of scripts', async (t) => {
   })
 })
 
-t.test('refuses what /submit refuses, before anything is judged', async (t) => {
-  const { server, post } = await build(t, () => Promise.reject(new Error('judged')), {
+t.test('refuses what /submit refuses, before anything is validated', async (t) => {
+  const { server, post } = await build(t, () => Promise.reject(new Error('validated')), {
     maxTransactionSize: 4,
   })
   for (const body of ['', '8', 'xyz', '8080', '82', '1 8']) t.equal((await post(body)).statusCode, 400, body)

@@ -21,7 +21,7 @@ export { EvaluateAnswer, evaluateSchema } from './schemas.js'
 
 /** Options of {@link evaluate}. */
 export interface EvaluateOptions extends RegisterOptions {
-  /** Judges the transactions. */
+  /** Validates the transactions. */
   evaluations: Evaluations
   /** The largest accepted transaction, in bytes of CBOR. Default: 16,384. */
   maxTransactionSize?: number
@@ -53,7 +53,7 @@ const plugin: FastifyPluginAsyncTypebox<EvaluateOptions> = async (fastify, optio
 function answerOf({ verdict, transactionId, failures, redeemers, slot }: Evaluation): EvaluateAnswer {
   return {
     verdict,
-    ...(transactionId && { tx_hash: toHex(transactionId) }),
+    ...(transactionId && { txHash: toHex(transactionId) }),
     failures: failures.map(({ predicate, message, details }) => ({ predicate, message, details })),
     redeemers: redeemers.map(reportOf),
     slot: Number(slot),
@@ -83,15 +83,16 @@ function unitsOf({ memory, steps }: Units) {
 }
 
 /**
- * Fastify plugin: `POST /evaluate` tells what submission of a transaction would lead to: the verdict, every
- * failed predicate, and the budget and use of each script. Changes nothing.
+ * Fastify plugin: `POST /evaluate` validates a transaction without submitting it: the verdict, every failed
+ * predicate, and the budget and use of each script.
  *
  * Encapsulated: it sets a parser and an error handler in its own scope, and one server can hold several
  * instances, each under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
  *
  * @example
- * ```ts const server = fastify() await server.register(evaluate, { evaluations: openEvaluations({ store,
- * parameters, networkId: 0, slots }) })
+ * ```ts
+ * const evaluations = openEvaluations({ store, parameters, networkId: 0, slots })
+ * await server.register(evaluate, { evaluations })
  * ```
  */
 export const evaluate = fp(plugin, { name, fastify: '5.x', encapsulate: true })

@@ -38,7 +38,8 @@ const RedeemerReport = Type.Object(
     index: Type.Integer({ minimum: 0, description: "Position in the ledger's order of this purpose" }),
     outcome: Type.String({
       description:
-        'Succeeded; NotReached if something else failed first; or a failure: ScriptFailure, BudgetExceeded, MalformedScript',
+        'Succeeded; NotReached if something else failed first; or a failure: ScriptFailure, ' +
+        'BudgetExceeded, MalformedScript',
     }),
     declared: ExecutionUnits,
     used: Type.Optional(ExecutionUnits),
@@ -55,10 +56,11 @@ export const EvaluateAnswer = Type.Object(
       [Type.Literal('valid'), Type.Literal('known'), Type.Literal('retriable'), Type.Literal('invalid')],
       {
         description:
-          'What submission would do now: accept it; acknowledge it again; try again until its inputs are known or its interval begins; reject it',
+          'What submission would do now: accept it; acknowledge it again; try again until its ' +
+          'inputs are known or its interval begins; reject it',
       },
     ),
-    tx_hash: Type.Optional(
+    txHash: Type.Optional(
       Type.String({
         pattern: '^[0-9a-f]{64}$',
         description: 'Transaction hash; absent if the bytes are not a transaction',
@@ -66,10 +68,11 @@ export const EvaluateAnswer = Type.Object(
     ),
     failures: Type.Array(FailedPredicate, {
       description:
-        'Every predicate that is found to fail. Scripts, and more than three signatures, are judged only if nothing else fails',
+        'Every predicate that is found to fail. Scripts, and more than three signatures, are ' +
+        'validated only if nothing else fails',
     }),
     redeemers: Type.Array(RedeemerReport, { description: 'In the order of the transaction' }),
-    slot: Type.Integer({ minimum: 0, description: 'Slot at which it was judged' }),
+    slot: Type.Integer({ minimum: 0, description: 'Slot at which it was validated' }),
   },
   {
     title: 'Evaluation',
@@ -77,7 +80,7 @@ export const EvaluateAnswer = Type.Object(
     examples: [
       {
         verdict: 'invalid',
-        tx_hash: '6ad4a1f5e7d2c3b4958677685a4b3c2d1e0f9081726354453627181900aabbcc',
+        txHash: '6ad4a1f5e7d2c3b4958677685a4b3c2d1e0f9081726354453627181900aabbcc',
         failures: [
           {
             predicate: 'FeeTooSmallUTxO',
@@ -96,9 +99,10 @@ export type EvaluateAnswer = Static<typeof EvaluateAnswer>
 /** Route schema of `POST /evaluate`, for OpenAPI documents. */
 export const evaluateSchema = {
   operationId: 'evaluate',
-  summary: 'Judge a transaction without submitting it',
+  summary: 'Validate a transaction without submitting it',
   description:
-    'Applies the rules that validation applies, to the mempool ledger as it is now, and changes nothing. A later submission can end otherwise, because the ledger changes.',
+    'Applies the rules that validation applies, to the mempool ledger as it is now, and changes ' +
+    'nothing. A later submission can end otherwise, because the ledger changes.',
   tags: ['transactions'],
   ...transactionBody,
   response: {

@@ -20,7 +20,7 @@ const none: EventPosition = { accepted: 0n, rejected: 0n, block: 0n }
 class MemoryLog implements EventLog {
   events: LedgerEvent[] = []
   readonly ranges: EventRange[] = []
-  looks = 0
+  polls = 0
   broken = false
 
   add(count = 1): void {
@@ -33,14 +33,14 @@ class MemoryLog implements EventLog {
   }
 
   async head() {
-    this.looks++
-    if (this.broken) throw new Error('the database is away')
+    this.polls++
+    if (this.broken) throw new Error('the database is unavailable')
     return { ...none, accepted: BigInt(this.events.length) }
   }
 
   async read(range: EventRange) {
     this.ranges.push(range)
-    if (this.broken) throw new Error('the database is away')
+    if (this.broken) throw new Error('the database is unavailable')
     const [after, to] = [Number(range.after.accepted), Number(range.to.accepted)]
     const found = this.events.slice(after, Math.min(to, after + range.limit))
     return { events: found, position: found.at(-1)?.position ?? range.to }
@@ -260,7 +260,7 @@ t.test('refuses what it cannot read, and says what to send', async (t) => {
   const header = await get('/events', { 'last-event-id': 'x' })
   t.equal(header.status, 400)
   t.match(JSON.parse(header.body).error, /^Invalid Last-Event-ID: x\. /)
-  t.equal(log.looks, 0, 'without asking the log')
+  t.equal(log.polls, 0, 'without asking the log')
 })
 
 t.test('sends the id of what was passed over with each heartbeat', async (t) => {
@@ -273,7 +273,7 @@ t.test('sends the id of what was passed over with each heartbeat', async (t) => 
   t.same(client.events(), [])
 })
 
-t.test('reads a page once for all clients at the same place', async (t) => {
+t.test('reads a page once for all clients at the same position', async (t) => {
   const { log, port } = await build(t)
   const clients = Array.from({ length: 20 }, () => follow(t, port))
   await until(() => clients.every(({ received }) => received.length === 1))
@@ -282,18 +282,18 @@ t.test('reads a page once for all clients at the same place', async (t) => {
   t.equal(log.ranges.length, 1)
 })
 
-t.test('looks for events only while somebody reads them', async (t) => {
+t.test('polls for events only while a client reads them', async (t) => {
   const { log, port, server } = await build(t)
   const client = follow(t, port)
-  await until(() => log.looks > 3)
+  await until(() => log.polls > 3)
   client.socket.destroy()
-  let looks = -1
+  let polls = -1
   await until(async () => {
-    const before = looks
-    looks = log.looks
-    return before === looks
+    const before = polls
+    polls = log.polls
+    return before === polls
   })
-  t.ok(looks > 3, `no more than ${looks} looks`)
+  t.ok(polls > 3, `no more than ${polls} polls`)
   log.add()
   const again = follow(t, port, '/events?after=0.0.0')
   await until(() => again.events().length === 1)
@@ -328,23 +328,23 @@ t.test('drops a client that does not read, which resumes and misses nothing', as
   t.same(numbers([...seen, ...quick.events()]), upTo(100_000))
 })
 
-t.test('goes on when the log can be read again, and logs that once', async (t) => {
+t.test('continues when the log can be read again, and logs that once', async (t) => {
   const { log, port, records, get } = await build(t)
   const client = follow(t, port)
   await until(() => client.received.length === 1)
   log.broken = true
   log.add(3)
-  const looks = log.looks
-  await until(() => log.looks > looks + 5)
-  t.equal((await get('/events')).status, 500, 'nobody knows where a new client would start')
+  const polls = log.polls
+  await until(() => log.polls > polls + 5)
+  t.equal((await get('/events')).status, 500, 'the start of a new client is unknown')
   const resuming = follow(t, port, '/events', { 'last-event-id': '1.0.0' })
   await until(() => resuming.received.length === 1, { what: 'a client with an id is let in' })
   log.broken = false
   await until(() => client.events().length === 3 && resuming.events().length === 2)
   t.same(numbers(client.events()), [1, 2, 3])
-  const told = (msg: string) => records().filter((record) => record.msg === msg).length
-  t.equal(told('The event log cannot be read; trying again'), 1)
-  t.equal(told('The event log can be read again'), 1)
+  const count = (msg: string) => records().filter((record) => record.msg === msg).length
+  t.equal(count('The event log cannot be read; trying again'), 1)
+  t.equal(count('The event log can be read again'), 1)
 })
 
 t.test('a page that cannot be read is read again', async (t) => {
@@ -393,7 +393,7 @@ t.test('answers HEAD without a stream', async (t) => {
   const answer = await head('/events')
   t.equal(answer.status, 200)
   t.match(answer.headers['content-type'], /^text\/event-stream/)
-  t.equal(log.looks, 0)
+  t.equal(log.polls, 0)
 })
 
 t.test('documents its parameters and every status', async (t) => {

@@ -20,7 +20,7 @@ export interface FeedClient {
 
 export interface FeedOptions {
   readonly log: EventLog
-  /** Between two looks for new events, while there are clients, in milliseconds. */
+  /** Poll interval while there are clients, in milliseconds. */
   readonly pollMs: number
   readonly maturityWindowMs: number | undefined
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'info'>
@@ -38,15 +38,15 @@ const rememberedPages = 16
 const tickMs = 1000
 
 /**
- * Looks for new events on behalf of all clients of a process, and reads each page once for all that need it.
+ * Polls for new events on behalf of all clients of a process, and reads each page once for all of them.
  */
 export class EventFeed {
   readonly #options: FeedOptions
   readonly #clients = new Set<FeedClient>()
   readonly #pages = new LRUCache<string, Promise<RenderedPage>>({ max: rememberedPages })
-  /** The newest position that was seen; undefined before the first look. */
+  /** The newest position that was seen; undefined before the first poll. */
   #head: EventPosition | undefined
-  #looking: Promise<EventPosition> | undefined
+  #polling: Promise<EventPosition> | undefined
   #timers: NodeJS.Timeout[] = []
   #failing = false
 
@@ -54,18 +54,18 @@ export class EventFeed {
     this.#options = options
   }
 
-  /** Looks for new events, and goes on to do so regularly if this is the first client. */
+  /** Polls for new events, and starts to do so regularly if this is the first client. */
   add(client: FeedClient): void {
     this.#clients.add(client)
-    void this.#look().catch(() => undefined)
+    void this.#poll().catch(() => undefined)
     if (this.#timers.length > 0) return
     this.#timers = [
-      setInterval(() => void this.#look().catch(() => undefined), this.#options.pollMs),
+      setInterval(() => void this.#poll().catch(() => undefined), this.#options.pollMs),
       setInterval(() => this.#tick(), tickMs),
     ]
   }
 
-  /** Stops looking, if this was the last client. */
+  /** Stops polling if this was the last client. */
   remove(client: FeedClient): void {
     this.#clients.delete(client)
     if (this.#clients.size > 0) return
@@ -75,9 +75,9 @@ export class EventFeed {
 
   /** The newest position now, from the log. */
   async newest(): Promise<EventPosition> {
-    // A look that is in progress may have read before the caller came.
-    await this.#looking?.catch(() => undefined)
-    return this.#look()
+    // A pending poll may have read before this call.
+    await this.#polling?.catch(() => undefined)
+    return this.#poll()
   }
 
   /** Whether a position has everything that is known to have happened. */
@@ -106,21 +106,21 @@ export class EventFeed {
     return { bytes: renderEvents(events, maturityWindowMs), position }
   }
 
-  /** Looks for new events. One look at a time: a database that is slow to answer is not asked more often. */
-  #look(): Promise<EventPosition> {
-    this.#looking ??= this.#lookNow().finally(() => {
-      this.#looking = undefined
+  /** Polls for new events, one poll at a time, so that a slow database is not queried more often. */
+  #poll(): Promise<EventPosition> {
+    this.#polling ??= this.#pollNow().finally(() => {
+      this.#polling = undefined
     })
-    return this.#looking
+    return this.#polling
   }
 
-  async #lookNow(): Promise<EventPosition> {
+  async #pollNow(): Promise<EventPosition> {
     try {
       const head = await this.#options.log.head()
       if (this.#failing) this.#options.logger.info('The event log can be read again')
-      const news = this.#head === undefined || !covers(this.#head, head)
-      if (news) this.#head = this.#head === undefined ? head : latest(this.#head, head)
-      if (news || this.#failing) for (const client of this.#clients) client.wake()
+      const hasMoved = this.#head === undefined || !covers(this.#head, head)
+      if (hasMoved) this.#head = this.#head === undefined ? head : latest(this.#head, head)
+      if (hasMoved || this.#failing) for (const client of this.#clients) client.wake()
       this.#failing = false
       return head
     } catch (error) {

@@ -47,7 +47,7 @@ export interface EventsOptions extends RegisterOptions {
   maturityWindowMs?: number
   /** The most streams at a time; further ones are answered 503. Default: 1,000. */
   maxClients?: number
-  /** Time between two looks for new events, while there are streams, in ms. Default: 200. */
+  /** Poll interval while there are streams, in ms. Default: 200. */
   pollMs?: number
   /** Silence after which a heartbeat is sent, in ms. Default: 15,000. */
   heartbeatMs?: number

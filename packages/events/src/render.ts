@@ -31,7 +31,8 @@ export function renderEvents(events: readonly LedgerEvent[], maturityWindowMs: n
     events
       .map(
         (event) =>
-          `id: ${formatPosition(event.position)}\nevent: ${event.type}\ndata: ${JSON.stringify(dataOf(event, maturityWindowMs))}\n\n`,
+          `id: ${formatPosition(event.position)}\nevent: ${event.type}\ndata: ` +
+          `${JSON.stringify(dataOf(event, maturityWindowMs))}\n\n`,
       )
       .join(''),
   )

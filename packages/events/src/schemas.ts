@@ -85,13 +85,13 @@ export const EventsParameters = Type.Object({
 
 /** Route schema of `GET /events`, for OpenAPI documents. */
 export const eventsSchema = {
-  operationId: 'events',
+  operationId: 'streamEvents',
   summary: 'Server-sent events of transactions and blocks',
   description: [
-    'A stream in the format of the HTML standard, section "Server-sent events". Events are named `accepted`, `rejected` and',
-    '`block`; `data` is one line of JSON. The `id` of an event is where the stream resumes: `EventSource` sends it as',
-    '`Last-Event-ID` when it reconnects; other clients send the header, or `after`. Without either, the stream starts with',
-    'what happens next. At most one of `tx_hash`, `address` and `block`.',
+    'A stream in the format of the HTML standard, section "Server-sent events". Events are named `accepted`,',
+    '`rejected` and `block`; `data` is one line of JSON. The `id` of an event is where the stream resumes:',
+    '`EventSource` sends it as `Last-Event-ID` when it reconnects; others send the header, or `after`.',
+    'Without either, the stream starts with the next event. At most one of `tx_hash`, `address` and `block`.',
   ].join(' '),
   tags: ['ledger'],
   headers: Type.Object({ 'last-event-id': Type.Optional(position) }),

@@ -30,7 +30,7 @@ const messages: { readonly [code in FaucetErrorCode]: string } = {
 
 /**
  * Seconds after which the same claim may succeed, for errors that time resolves: the rolling day of an
- * `IP_LIMIT`; for `DEPLETED` a polite interval, because nobody knows when the wallet is refilled.
+ * `IP_LIMIT`; for `DEPLETED` a minute, because the time of the next refill is unknown.
  */
 const retryAfterSeconds: { readonly [code in FaucetErrorCode]?: number } = { IP_LIMIT: 86_400, DEPLETED: 60 }
 

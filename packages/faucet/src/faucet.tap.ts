@@ -41,7 +41,8 @@ t.test('answers every other result with its status, code and message', async (t)
     [
       { kind: 'cooldown', nextEligibleAt },
       429,
-      '{"error":"The address has claimed too recently","code":"COOLDOWN","nextEligibleAt":"2026-01-02T03:04:05.006Z"}',
+      '{"error":"The address has claimed too recently","code":"COOLDOWN",' +
+        '"nextEligibleAt":"2026-01-02T03:04:05.006Z"}',
       '6',
     ],
     [
@@ -59,7 +60,8 @@ t.test('answers every other result with its status, code and message', async (t)
     [
       { kind: 'validation-failed' },
       500,
-      '{"error":"The funding transaction was not valid; try again with the same idempotencyKey","code":"VALIDATION_FAILED"}',
+      '{"error":"The funding transaction was not valid; try again with the same idempotencyKey",' +
+        '"code":"VALIDATION_FAILED"}',
     ],
     [{ kind: 'undecided' }, 500, '{"error":"Something went wrong","code":"INTERNAL"}'],
   ]
@@ -250,7 +252,12 @@ t.test('refuses bodies that are not JSON or too large', async (t) => {
 t.test('logs neither token nor ipHash nor key at any level', async (t) => {
   const { post, log, answers } = await build(t)
   const body = { ...claimBody, idempotencyKey: 'the-key-of-it', ipHash: 'the-hash-of-it' }
-  for (const result of [funded, { kind: 'ip-limit' }, { kind: 'depleted' }, new Error('away')] as const) {
+  for (const result of [
+    funded,
+    { kind: 'ip-limit' },
+    { kind: 'depleted' },
+    new Error('unavailable'),
+  ] as const) {
     answers.result = result
     await post(body)
   }

@@ -36,7 +36,7 @@ export interface FaucetOptions extends RegisterOptions {
   payer: ClaimPayer
 }
 
-/** Room for the three fields and for whatever else a client sends. */
+/** Room for the three fields and for others that a client sends. */
 const bodyLimit = 16_384
 
 /** For OpenAPI documents. */
@@ -65,7 +65,7 @@ const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options
     {
       schema: claimSchema,
       onRequest: bearerToken(token),
-      // A page that sends the token would give it to everybody who opens the page.
+      // A page that sends the token would give it to everyone who opens the page.
       config: { ...sameOriginOnly, ...secured },
       validatorCompiler: readBy(readClaim),
       bodyLimit,

@@ -161,7 +161,7 @@ t.test('runs the probes once for a burst of requests', async (t) => {
   const burst = Array.from({ length: 20 }, () => server.inject('/health/ready'))
   await settled()
   t.equal(calls.length, 1)
-  calls[0]!.reject(new Error('away'))
+  calls[0]!.reject(new Error('unavailable'))
   for (const response of await Promise.all(burst)) {
     t.same(response.json(), { status: 'not_ready', failing: ['queue'] })
   }

@@ -52,7 +52,7 @@ export function notReady<Name extends string>(subsystems: readonly Name[], count
 
 /** Route schema of `GET /health/live`, for OpenAPI documents. */
 export const liveSchema = {
-  operationId: 'live',
+  operationId: 'getLiveness',
   summary: 'Liveness',
   description: 'Always 200 while the process is up.',
   tags: ['health'],
@@ -64,7 +64,7 @@ export const readySchema = <Name extends string>(
   subsystems: readonly Name[],
   counters: readonly string[] = [],
 ) => ({
-  operationId: 'ready',
+  operationId: 'getReadiness',
   summary: 'Readiness of the subsystems that the server depends on',
   description: 'Asks the database, the queue and the layer-1 provider side by side; each has a time limit.',
   tags: ['health'],

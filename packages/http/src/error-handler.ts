@@ -16,14 +16,15 @@ interface Answer extends Pick<HttpErrorOptions, 'headers'> {
  *
  * | thrown | response |
  * | --- | --- |
- * | an {@link HttpError}, or any error with `expose: true` and a `statusCode` | its status, message, `bodyFields`, `headers` |
+ * | an error with `expose: true` and a `statusCode`, such as {@link HttpError} | its status and message |
  * | a Fastify error below 500 (parser, body limit, media type, validation) | its status and message |
  * | a Fastify error above 500 (time-out, overload) | its status and the name of the status |
  * | an error because the client aborted the request | 400 |
  * | anything else, whatever `statusCode` it carries | 500 `Something went wrong` |
  *
- * Responses from 500 on are logged at `error` with their cause, the others at `debug`, under the id of the
- * request. A path that is not served stays a 404 even if its body does not parse.
+ * An exposed error may have `bodyFields` and `headers`. Responses from 500 on are logged at `error` with
+ * their cause, the others at `debug`, under the id of the request. A path that is not served stays a 404 even
+ * if its body does not parse.
  *
  * @example
  * ```ts

@@ -37,7 +37,7 @@ export function operatorGuards({ allowedHosts, operatorToken }: OperatorAccess):
 }
 
 /**
- * Config of a route that no web page of another origin may read, whatever origins the server allows:
+ * Config of a route that no web page of another origin may read, even if the server allows the origin:
  * `@fastify/cors` skips it.
  *
  * @example
@@ -59,7 +59,7 @@ export interface OperatorRoute {
 }
 
 /**
- * Route options of whatever only an operator may call: {@link operatorGuards} and {@link sameOriginOnly}.
+ * Route options of a route that only an operator may call: {@link operatorGuards} and {@link sameOriginOnly}.
  * With a token, the config says so for OpenAPI documents, as `security: [{ operatorToken: [] }]`.
  *
  * @throws {TypeError} for an empty token or a malformed host name
@@ -95,7 +95,7 @@ export const noStore: onRequestHookHandler = (_request, reply, done) => {
 }
 
 /**
- * `onRequest` hook that keeps web pages from operating the server through the browser of somebody who can
+ * `onRequest` hook that keeps web pages from operating the server through the browser of a person who can
  * reach it. It answers 403 unless all of these hold:
  *
  * - The request is addressed to loopback or to one of `allowedHosts`. In DNS rebinding a page points its own

@@ -11,7 +11,7 @@ export function hexBodyLimit(maxBytes: number): number {
 }
 
 /**
- * Decodes a body of hex digits in either case, with optional white space around them. The size is judged
+ * Decodes a body of hex digits in either case, with optional white space around them. The size is checked
  * before the digits.
  *
  * @param maxBytes bytes that the digits may stand for

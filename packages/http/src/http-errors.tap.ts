@@ -96,6 +96,20 @@ t.test('answers in JSON what fails before a request exists', async (t) => {
   for (const [name, request, status, error] of [
     ['no HTTP', 'what is this\r\n\r\n', 400, 'Bad Request'],
     ['unknown method', 'BREW / HTTP/1.1\r\nhost: a\r\n\r\n', 400, 'Bad Request'],
+    ['unknown protocol', 'GET /tx?id=a HTTQ/1.1\r\nhost: a\r\n\r\n', 400, 'Bad Request'],
+    ['a space in a path', 'GET /a b HTTP/1.1\r\nhost: a\r\n\r\n', 400, 'Bad Request'],
+    [
+      'a space in a parameter',
+      'GET /tx?a=1&tx_hash=a b HTTP/1.1\r\nhost: a\r\n\r\n',
+      400,
+      'Bad Request: percent-encode the value of tx_hash',
+    ],
+    [
+      'a letter that is not ASCII',
+      'GET /utxos?address=ä&limit=1 HTTP/1.1\r\nhost: a\r\n\r\n',
+      400,
+      'Bad Request: percent-encode the value of address',
+    ],
     [
       'large headers',
       `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,

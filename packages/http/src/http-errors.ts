@@ -13,6 +13,13 @@ const statusOf: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
+/** What Node reports of bytes that are not a request. */
+interface RequestError extends Error {
+  readonly code?: string
+  /** A `Buffer`, which Fastify declares as its JSON form. */
+  readonly rawPacket?: unknown
+}
+
 /** How long a refused client may take to read its response and close the connection, in milliseconds. */
 const lingerMs = 1000
 
@@ -25,18 +32,21 @@ function isHalfSent(response: ServerResponse | undefined): boolean {
 }
 
 /**
- * Answers bytes that are not a request: too slow (408), headers too large (431), not HTTP (400). For
- * Fastify's option `clientErrorHandler`. Closes the connection, because the start of the next request is
- * unknown; closes it without a response if another one is half sent.
+ * Answers bytes that are not a request: too slow (408), headers too large (431), not HTTP (400; the body
+ * names a query parameter that is not percent-encoded). For Fastify's option `clientErrorHandler`. Closes the
+ * connection, because the start of the next request is unknown; closes it without a response if another one
+ * is half sent.
  */
-export function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
+export function clientErrorHandler(error: RequestError, socket: Socket): void {
   if (socket.writableEnded) return
   if (error.code === 'ECONNRESET' || !socket.writable || isHalfSent(responses.get(socket))) {
     socket.destroy(error)
     return
   }
   // Closed in stages (RFC 9112, section 9.6): a reset could reach the client before it has read the response.
-  socket.end(rawAnswer(statusOf[error.code ?? ''] ?? 400))
+  const parameter = unencodedParameter(error)
+  const hint = parameter === undefined ? '' : `: percent-encode the value of ${parameter}`
+  socket.end(rawAnswer(statusOf[error.code ?? ''] ?? 400, hint))
   const linger = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(linger))
 }
@@ -95,9 +105,20 @@ function refuseExpectation(_request: IncomingMessage, response: ServerResponse):
     .end(body)
 }
 
-function rawAnswer(statusCode: number): string {
+/** The query parameter whose value has a space or a byte that a URL must encode, if that is what is wrong. */
+function unencodedParameter({ code, rawPacket }: RequestError): string | undefined {
+  if (code !== 'HPE_INVALID_URL' && code !== 'HPE_INVALID_CONSTANT') return undefined
+  if (!Buffer.isBuffer(rawPacket)) return undefined
+  const [line = ''] = rawPacket.toString('latin1', 0, 8192).split('\r\n', 1)
+  const [, query, rest] = /^[A-Z]+ [^\s?]*\?([!-~]*)([^!-~].*)$/.exec(line) ?? []
+  if (query === undefined || rest === undefined || /^ \S*$/.test(rest)) return undefined
+  return /^([\w.-]{1,64})=/.exec(query.slice(query.lastIndexOf('&') + 1))?.[1]
+}
+
+/** @param hint follows the reason in the body */
+function rawAnswer(statusCode: number, hint: string): string {
   const reason = STATUS_CODES[statusCode] ?? ''
-  const body = JSON.stringify({ error: reason } satisfies ErrorBody)
+  const body = JSON.stringify({ error: `${reason}${hint}` } satisfies ErrorBody)
   return [
     `HTTP/1.1 ${statusCode} ${reason}`,
     'content-type: application/json; charset=utf-8',

@@ -114,7 +114,7 @@ t.test('answers each way in which an operation is not carried out', async (t) =>
       { kind: 'timed-out', message: 'No sequencer answered within 30 s.' },
       504,
       {
-        error: 'No sequencer answered within 30 s. Look at the state queue, then retry',
+        error: 'No sequencer answered within 30 s. Read the state queue, then retry',
       },
     ],
   ]

@@ -48,7 +48,7 @@ export function operationError(asked: Operation, result: OperationResult): Error
       return new OperationError(
         504,
         'HTTP_OPERATION_TIMED_OUT',
-        `${result.message.replace(/\.$/, '')}. Look at the state queue, then retry`,
+        `${result.message.replace(/\.$/, '')}. Read the state queue, then retry`,
       )
     default:
       return new Error(`Operation ${asked} ended with the result of another operation: ${result.kind}`)
@@ -78,7 +78,7 @@ export function operationResponses<Done extends TSchema, Conflict extends TSchem
     409: conflict,
     500: internalErrorBody(),
     503: orBusy(layer1FailureBody()),
-    504: errorBody('No result in time. Look at the state queue, then retry'),
+    504: errorBody('No result in time. Read the state queue, then retry'),
   }
 }
 

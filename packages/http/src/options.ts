@@ -15,14 +15,14 @@ import { Value } from '@sinclair/typebox/value'
  * // TypeError: @ratatosk/submit: queue must be an object with the method add
  * ```
  */
-export function checkOptions<Options extends object>(
+export function checkOptions(
   plugin: string,
-  rules: { readonly [name in keyof Options]?: TSchema },
-  options: Options,
+  rules: Readonly<Record<string, TSchema>>,
+  options: object,
 ): void {
-  for (const [name, rule] of Object.entries<TSchema | undefined>(rules)) {
-    const value: unknown = options[name as keyof Options]
-    if (rule === undefined || (value === undefined && OptionalKind in rule)) continue
+  for (const [name, rule] of Object.entries(rules)) {
+    const value: unknown = (options as Readonly<Record<string, unknown>>)[name]
+    if (value === undefined && OptionalKind in rule) continue
     if (!Value.Check(rule, value)) throw new TypeError(`${plugin}: ${name} must be ${rule.expected}`)
   }
 }
@@ -49,7 +49,7 @@ export function functionsByName(...reserved: readonly string[]) {
   })
 }
 
-/** Rule of an option that is one of several texts. */
+/** Rule of an option that is one of these texts. */
 export function oneOf(...texts: readonly string[]) {
   return Type.String({ pattern: `^(?:${texts.join('|')})$`, expected: texts.join(' or ') })
 }

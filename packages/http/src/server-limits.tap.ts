@@ -76,7 +76,7 @@ t.test('answers 503 with Retry-After on connections beyond the limit, until one 
   }
   t.equal((await get('/live')).status, 200, 'a liveness check is served')
   second.write(request('/live'))
-  t.match(await answered(second), /200/, 'open connections go on')
+  t.match(await answered(second), /200/, 'open connections are still served')
   t.match(log.records(), [{ level: 40, msg: 'Too many connections or requests', refused: 1 }], 'logged once')
 
   first.destroy()

@@ -45,9 +45,10 @@ function hardLimit(maxConnections: number): number {
  * too.
  *
  * @example
- * ```ts const limits = { requestTimeoutMs: 10_000, keepAliveTimeoutMs: 72_000, stallTimeoutMs: 30_000,
- * maxConnections: 5000 } const server = fastify({ ...limitedServer(limits) }) await
- * server.register(httpErrors) await server.register(serverLimits, limits)
+ * ```ts
+ * const server = fastify({ ...limitedServer(limits) })
+ * await server.register(httpErrors)
+ * await server.register(serverLimits, limits)
  * ```
  */
 export function limitedServer({ requestTimeoutMs, keepAliveTimeoutMs, stallTimeoutMs }: ServerLimits) {
@@ -132,7 +133,7 @@ function tooManyRequests(): BusyError {
 /** Listens to the time-out of an idle socket while a response is in progress. */
 function closeIfStalled(this: ServerResponse, socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy()
-  // The handler has not responded yet: look again later.
+  // The handler has not responded yet: check again later.
   else socket.setTimeout(socket.timeout ?? 0)
 }
 

@@ -67,9 +67,10 @@ export interface TransactionBodyOptions {
  *   {@link UnsupportedTypeError}.
  *
  * @example
- * ```ts const reading = readTransactionBodies(fastify, { prefix: 'SHOP', maxSize: 16_384 })
- * fastify.post('/pay', { schema: { ...transactionBody, response: transactionBodyResponses() }, ...reading },
- * handler)
+ * ```ts
+ * const reading = readTransactionBodies(fastify, { prefix: 'SHOP', maxSize: 16_384 })
+ * const schema = { ...transactionBody, response: transactionBodyResponses() }
+ * fastify.post('/pay', { schema, ...reading }, handler)
  * ```
  */
 export function readTransactionBodies(scope: BodyScope, { prefix, maxSize }: TransactionBodyOptions) {

@@ -26,7 +26,7 @@ const plugin: FastifyPluginAsyncTypebox<NetworkOptions> = async (fastify, { info
 }
 
 /**
- * Fastify plugin: `GET /network` tells what a client must know to build transactions: network, slot clock,
+ * Fastify plugin: `GET /network` serves what a client needs to build transactions: network, slot clock,
  * protocol parameters, maturity window, versions, and where the APIs are.
  *
  * Encapsulated. Throws a `TypeError` at startup if the answer does not fit its schema.

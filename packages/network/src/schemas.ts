@@ -60,7 +60,7 @@ export type NetworkInfo = Static<typeof NetworkInfo>
 
 /** Schema of `GET /network`. */
 export const networkSchema = {
-  operationId: 'network',
+  operationId: 'getNetwork',
   summary: 'What a client must know to build transactions for layer 2',
   description: 'Network id, slot clock, protocol parameters of layer 2, and where the other APIs are.',
   tags: ['ledger'],

@@ -13,9 +13,9 @@ const options: DocsOptions = {
   description: 'Sells nuts',
   tags: [
     { name: 'nuts', description: 'What is sold' },
-    { name: 'keys', description: 'Nobody has them' },
+    { name: 'keys', description: 'Not sold' },
   ],
-  tokens: { owner: { description: 'Of the owner' }, guest: { description: 'Of nobody' } },
+  tokens: { owner: { description: 'Of the owner' }, guest: { description: 'Unused' } },
 }
 
 const nut = { type: 'object', title: 'Nut', description: 'A nut', properties: { title: { type: 'string' } } }
@@ -66,6 +66,9 @@ t.test('serves the document of the routes that have tags', async (t) => {
   t.same(document.components.securitySchemes, {
     owner: { type: 'http', scheme: 'bearer', description: 'Of the owner' },
   })
+  t.same(document.servers, [
+    { url: 'http://localhost:80', description: 'The server that serves this document' },
+  ])
   t.same(document.paths['/nuts/{id}'].delete.security, [{ owner: [] }])
   const again = await server.inject({
     url: '/openapi.json',
@@ -73,6 +76,22 @@ t.test('serves the document of the routes that have tags', async (t) => {
   })
   t.equal(again.statusCode, 304)
   t.equal(again.body, '')
+})
+
+t.test('names the address that the request was sent to', async (t) => {
+  const server = await build(t)
+  const etags = new Set<unknown>()
+  for (const [host, url] of [
+    ['node.example', 'http://node.example'],
+    ['[::1]:3000', 'http://[::1]:3000'],
+    ['a"b', '/'],
+    ['a/b', '/'],
+  ]) {
+    const response = await server.inject({ url: '/openapi.json', headers: { host } })
+    t.match(response.json(), { servers: [{ url }] })
+    etags.add(response.headers.etag)
+  }
+  t.equal(etags.size, 3, 'each address has its own entity tag')
 })
 
 t.test('names schemas by their titles', async (t) => {
@@ -143,7 +162,8 @@ t.test('serves a reference that asks no other server', { skip }, async (t) => {
   await page.waitForLoadState('networkidle')
   t.same(foreign, [])
   const addresses = await page.evaluate(
-    "[...document.querySelectorAll('[src], link[href], image')].map((each) => each.src ?? each.href).map(String)",
+    "[...document.querySelectorAll('[src], link[href], image')]" +
+      '.map((each) => each.src ?? each.href).map(String)',
   )
   t.ok((addresses as string[]).length > 0)
   t.same(

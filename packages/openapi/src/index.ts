@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import '@fastify/swagger'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { nameComponents } from './components.js'
 
@@ -102,12 +103,15 @@ export const docs = fp(
       theme: { title },
     })
 
-    let body: { readonly text: string; readonly etag: string } | undefined
-    fastify.get('/openapi.json', { schema: { hide: true }, logLevel: 'warn' }, async ({ headers }, reply) => {
-      body ??= bodyOf(fastify.swagger())
-      reply.headers({ etag: body.etag, 'cache-control': 'no-cache' })
-      if (headers['if-none-match'] === body.etag) return reply.code(304).send()
-      return reply.type('application/json; charset=utf-8').send(body.text)
+    let text: string | undefined
+    fastify.get('/openapi.json', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
+      text ??= `${JSON.stringify(fastify.swagger(), null, 2)}\n`
+      const address = JSON.stringify(addressOf(request))
+      const body = text.replace('"url": "/"', () => `"url": ${address}`)
+      const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+      reply.headers({ etag, 'cache-control': 'no-cache' })
+      if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+      return reply.type('application/json; charset=utf-8').send(body)
     })
   },
   { name: '@ratatosk/openapi', fastify: '5.x' },
@@ -137,7 +141,7 @@ function complete<Document extends object>(document: Document, options: DocsOpti
   }
 }
 
-function bodyOf(document: object) {
-  const text = `${JSON.stringify(document, null, 2)}\n`
-  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` }
+/** The address that a request was sent to; relative if its `Host` header is no host name with a port. */
+function addressOf({ protocol, host }: FastifyRequest): string {
+  return /^[\w.:[\]-]+$/.test(host) ? `${protocol}://${host}` : '/'
 }

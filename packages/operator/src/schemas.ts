@@ -40,7 +40,8 @@ export const InitConflict = Type.Object(
   {
     title: 'InitConflict',
     description:
-      'A root unit exists (all fields are present), a reset or init is running, or init is not possible in the present state',
+      'A root unit exists (all fields are present), a reset or init is running, or init is not ' +
+      'possible in the present state',
   },
 )
 export type InitConflict = Static<typeof InitConflict>
@@ -81,7 +82,7 @@ export const Reset = Type.Object(
 )
 export type Reset = Static<typeof Reset>
 
-/** Query of `GET /remove`. It documents the route; `readRemoval` judges it. */
+/** Query of `GET /remove`. It documents the route; `readRemoval` checks it. */
 const RemoveQuery = Type.Object({
   header_hash: Type.String({ description: 'Header hash of the block: 56 hex digits' }),
 })

@@ -8,7 +8,9 @@
  * | `committed` | the block is in the state queue |
  * | `mature` | its maturity window is over |
  * | `merged` | it is in the confirmed state |
- * | `removed` | it is no longer in the state queue; its transactions are in the mempool, resubmitted, in another block, or were reset |
+ * | `removed` | it is no longer in the state queue |
+ *
+ * The transactions of a removed block are in the mempool, resubmitted, in another block, or were reset.
  */
 export type BlockState = 'built' | 'submitted' | 'committed' | 'mature' | 'merged' | 'removed'
 

@@ -93,7 +93,7 @@ export type Conclusion = 'funded' | 'settled' | 'failed' | 'undecided'
 export interface ClaimStore {
   /**
    * Checks the key, then the cool-down of the address, then the limit of the `ipHash`, and reserves the claim
-   * if all of them allow it. Atomic: as many of several concurrent claims pass as would one after another.
+   * if all of them allow it. Atomic: concurrent claims pass or fail as they would one after another.
    */
   reserve(request: ReserveRequest): Promise<Reservation>
   /**

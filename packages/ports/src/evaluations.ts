@@ -26,15 +26,15 @@ export interface Evaluation {
    * | --- | --- |
    * | `valid` | accepts it |
    * | `known` | acknowledges it without a second effect: it is in the mempool or in a block |
-   * | `retriable` | tries again: an input may become known, or the validity interval may begin. A dead letter after the last attempt |
+   * | `retriable` | tries again: an input or the validity interval may come; finally a dead letter |
    * | `invalid` | makes it a dead letter at once |
    */
   readonly verdict: 'valid' | 'known' | 'retriable' | 'invalid'
   /** 32 bytes; undefined if the bytes are not a transaction. */
   readonly transactionId: Uint8Array | undefined
   /**
-   * Every failed predicate, as in the dead letter that a submission would become. Scripts, and more than three
-   * signatures, are validated only if nothing else fails.
+   * Every failed predicate, as in the dead letter of a submission. Scripts, and more than three signatures,
+   * are validated only if nothing else fails.
    */
   readonly failures: readonly {
     /** Predicate of the Haskell ledger, or of the layer-2 profile. */

@@ -66,8 +66,8 @@ export interface EventFilter {
   /** Default: all types. */
   readonly types?: readonly LedgerEvent['type'][]
   /**
-   * Events of these transactions (ids of 32 bytes) and of the blocks that contain them. Of several rejections
-   * of the same bytes only the newest.
+   * Events of these transactions (ids of 32 bytes) and of the blocks that contain them. Only the newest
+   * rejection of the same bytes.
    */
   readonly transactions?: readonly Uint8Array[]
   /**

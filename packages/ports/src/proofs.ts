@@ -31,9 +31,9 @@ export interface ProvedTransaction extends HeldProof {
 }
 
 /**
- * Proves what the root of a committed or merged block holds. `openProver` of `@ratatosk/roots` implements it.
+ * Proves what the root of a committed or merged block holds; see `openProver` of `@ratatosk/roots`.
  *
- * @throws (every method rejects) an error with a positive number `retryAfterMs` if too many proofs are pending
+ * @throws (rejects) an error with a positive number `retryAfterMs` if too many proofs are pending
  */
 export interface Prover {
   /**

@@ -3,11 +3,7 @@ import { HttpError, hasCode } from '@ratatosk/http'
 /** 400: `at` is unknown, or given together with `header_hash`. */
 export class InvalidStateError extends HttpError {
   constructor() {
-    super(
-      400,
-      'PROOFS_INVALID_STATE',
-      'Give either header_hash, or at=confirmed or at=committed: which state shall the proof be about?',
-    )
+    super(400, 'PROOFS_INVALID_STATE', 'Send either header_hash, or at=confirmed or at=committed')
   }
 }
 

@@ -106,7 +106,7 @@ async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
 
 function answerOf({ headerHash, header, height, root, key, proof }: HeldProof) {
   return {
-    header_hash: toHex(headerHash),
+    headerHash: toHex(headerHash),
     ...(header && { header: toHex(header) }),
     ...(height !== undefined && { height: Number(height) }),
     root: toHex(root),

@@ -60,7 +60,7 @@ t.test('answers with a proof that holds, as JSON and as CBOR', async (t) => {
   t.equal(response.headers['cache-control'], 'no-store')
   const { proof, ...answer } = response.json()
   t.same(answer, {
-    header_hash: block,
+    headerHash: block,
     header: 'd87980',
     height: 7,
     root: toHex(trie.root),
@@ -101,7 +101,7 @@ t.test('answers with the position of a transaction', async (t) => {
   const server = await build(t, { transaction: async () => ({ ...present, position: 3 }) })
   const response = await server.inject(`/proofs/transaction?tx_hash=${hash}`)
   t.equal(response.statusCode, 200)
-  t.match(response.json(), { position: 3, value: '82a0', header_hash: block })
+  t.match(response.json(), { position: 3, value: '82a0', headerHash: block })
 })
 
 t.test('refuses parameters that are malformed, before anything is proved', async (t) => {
@@ -111,15 +111,16 @@ t.test('refuses parameters that are malformed, before anything is proved', async
     [
       // As curl sends `#0`.
       `/proofs/utxo?outref=${hash}`,
-      `Invalid output reference: ${hash}. Send outref as <tx_hash>#<index>, with # as %23 in a URL, or as its CBOR in hex`,
+      `Invalid output reference: ${hash}. Send outref as <tx_hash>#<index>, with # as %23 in a ` +
+        'URL, or as its CBOR in hex',
     ],
     ['/proofs/utxo?outref=x', 'Invalid output reference: x. Send outref as '],
     [`/proofs/utxo?outref=${hash}%23`, `Invalid output reference: ${hash}#`],
     [`/proofs/utxo?outref=${hash}%2301`, `Invalid output reference: ${hash}#01`],
     [`/proofs/utxo?outref=${hash}%2365536`, `Invalid output reference: ${hash}#65536`],
     ['/proofs/utxo?outref=8040', 'Invalid output reference: 8040'],
-    [`/proofs/utxo?outref=${hash}%230&at=now`, /^Give either header_hash/],
-    [`/proofs/utxo?outref=${hash}%230&at=confirmed&header_hash=${block}`, /^Give either header_hash/],
+    [`/proofs/utxo?outref=${hash}%230&at=now`, /^Send either header_hash/],
+    [`/proofs/utxo?outref=${hash}%230&at=confirmed&header_hash=${block}`, /^Send either header_hash/],
     [
       `/proofs/utxo?outref=${hash}%230&header_hash=cd`,
       'Invalid block hash: cd. Send header_hash with 56 hex digits',

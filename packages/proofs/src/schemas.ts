@@ -37,7 +37,7 @@ export const MerkleProof = Type.Object(
 )
 
 const heading = {
-  header_hash: Type.String({
+  headerHash: Type.String({
     pattern: '^[0-9a-f]{56}$',
     description: 'Hash of the block; zeros for the state before the first block',
   }),
@@ -75,7 +75,8 @@ export const TransactionProof = Type.Object(
   {
     title: 'TransactionProof',
     description:
-      'A proof that a block applied a transaction. Key: position; value: the record with its hash; root: transactions_root',
+      'A proof that a block applied a transaction. Key: position; value: the record with its hash; ' +
+      'root: transactions_root',
   },
 )
 export type TransactionProof = Static<typeof TransactionProof>
@@ -84,7 +85,7 @@ export type TransactionProof = Static<typeof TransactionProof>
 export const ProofOfAbsence = Type.Object(
   {
     error: Type.String({ description: 'What went wrong, for people' }),
-    header_hash: Type.Optional(heading.header_hash),
+    headerHash: Type.Optional(heading.headerHash),
     header: heading.header,
     height: heading.height,
     root: Type.Optional(heading.root),
@@ -126,10 +127,12 @@ const failures = {
 
 /** Route schema of `GET /proofs/utxo`, for OpenAPI documents. */
 export const utxoProofSchema = {
-  operationId: 'utxoProof',
+  operationId: 'proveUtxo',
   summary: 'Prove that an output is unspent after a block, or that it is not',
   description:
-    'With `at`, after the newest block that is merged (`confirmed`, the default) or in the state queue (`committed`); with `header_hash`, after that block. Verify the proof with the header, and the header by its hash on layer 1: the node need not be trusted.',
+    'With `at`, after the newest block that is merged (`confirmed`, the default) or in the state ' +
+    'queue (`committed`); with `header_hash`, after that block. Verify the proof with the header, ' +
+    'and the header by its hash on layer 1: the node need not be trusted.',
   tags: ['proofs'],
   querystring: Type.Unsafe<UtxoProofQuery>(
     Type.Object({
@@ -151,10 +154,11 @@ export const utxoProofSchema = {
 
 /** Route schema of `GET /proofs/transaction`, for OpenAPI documents. */
 export const transactionProofSchema = {
-  operationId: 'transactionProof',
+  operationId: 'proveTransaction',
   summary: 'Prove that a block applied a transaction, or that it did not',
   description:
-    'Of the block that holds the transaction; with `header_hash`, of that block. Absence is shown for the first output of the transaction, which its block would have recorded.',
+    'Of the block that holds the transaction; with `header_hash`, of that block. Absence is shown ' +
+    'for the first output of the transaction, which its block would have recorded.',
   tags: ['proofs'],
   querystring: Type.Unsafe<TransactionProofQuery>(
     Type.Object({

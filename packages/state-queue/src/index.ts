@@ -58,7 +58,7 @@ export interface StateQueueOptions extends RegisterOptions, OperatorAccess {
 const name = '@ratatosk/state-queue'
 const rules = {
   queue: Type.Optional(hasMethods('read')),
-  rootUnits: Type.Optional(hasMethods('look')),
+  rootUnits: Type.Optional(hasMethods('read')),
   repair: Type.Optional(hasMethods('repair')),
   wallet: Type.Optional(hasMethods('lovelace')),
 }
@@ -78,7 +78,7 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
     fastify.get('/stateQueue', { schema: stateQueueSchema, onRequest: noStore }, async ({ signal, log }) => {
       const view = await queue.read(signal)
       const current = fingerprint(view)
-      // Anybody may ask, as often as they like: what the log shows already is drawn for debugging only.
+      // Requests are unlimited, so a drawing that the log already has is logged for debugging only.
       const level = current === drawn ? 'debug' : isBroken(view) ? 'warn' : 'info'
       drawn = current
       log[level](drawStateQueue(view, Date.now()))
@@ -91,7 +91,7 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
       '/stateQueue/root-unit-diagnostics',
       { schema: rootUnitDiagnosticsSchema, onRequest: noStore },
       async ({ signal }) => {
-        const { resetInProgress, stateQueueAddress, rootUnit, outRefs } = await rootUnits.look(signal)
+        const { resetInProgress, stateQueueAddress, rootUnit, outRefs } = await rootUnits.read(signal)
         const count = outRefs.length
         const status = count === 1 ? ('ok' as const) : ('invalid' as const)
         return { status, resetInProgress, stateQueueAddress, rootUnit, count, outRefs: [...outRefs] }

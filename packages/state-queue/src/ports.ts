@@ -67,7 +67,7 @@ export interface RootUnits {
 /** Source of `GET /stateQueue/root-unit-diagnostics`. */
 export interface RootUnitsReader {
   /** @param signal aborts when the client disconnects */
-  look(signal?: AbortSignal): Promise<RootUnits>
+  read(signal?: AbortSignal): Promise<RootUnits>
 }
 
 /** How a repair ends: `repaired`, or one of the failures of an operation. */

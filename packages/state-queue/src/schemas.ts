@@ -60,7 +60,7 @@ const failures = { ...limitResponses(), 500: internalErrorBody(), 503: orBusy(la
 
 /** Route schema of `GET /stateQueue`, for OpenAPI documents. */
 export const stateQueueSchema = {
-  operationId: 'stateQueue',
+  operationId: 'getStateQueue',
   summary: 'Committed block headers on layer 1',
   description:
     'Also draws the state queue in the log of the server: at debug, and at info when it has changed.',
@@ -70,7 +70,7 @@ export const stateQueueSchema = {
 
 /** Route schema of `GET /stateQueue/root-unit-diagnostics`, for OpenAPI documents. */
 export const rootUnitDiagnosticsSchema = {
-  operationId: 'rootUnitDiagnostics',
+  operationId: 'getRootUnitDiagnostics',
   summary: 'Health of the root unit',
   description: 'A healthy state queue has exactly one root unit.',
   tags: ['state queue'],
@@ -91,7 +91,7 @@ export const repairSchema = {
 
 /** Route schema of `GET /commitment-wallet/balance`, for OpenAPI documents. */
 export const walletBalanceSchema = {
-  operationId: 'commitmentWalletBalance',
+  operationId: 'getCommitmentWalletBalance',
   summary: 'Balance of the commitment wallet',
   description: 'The wallet pays the layer-1 transactions that commit and merge blocks.',
   tags: ['state queue'],

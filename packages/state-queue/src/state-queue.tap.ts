@@ -137,7 +137,7 @@ t.test('aborts the call of a port when the client disconnects, without logging a
   }
   const { url, get, log } = await build(t, {
     queue: { read },
-    rootUnits: { look: read },
+    rootUnits: { read },
     wallet: { lovelace: read },
   })
   for (const path of ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']) {
@@ -149,7 +149,7 @@ t.test('aborts the call of a port when the client disconnects, without logging a
     socket.destroy()
     await ended
   }
-  t.equal((await get('/nothing')).status, 404, 'the server goes on')
+  t.equal((await get('/nothing')).status, 404, 'the server still answers')
   t.same(
     log().filter(({ level }) => level > 20),
     [],

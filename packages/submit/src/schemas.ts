@@ -35,7 +35,9 @@ export const submitSchema = {
   operationId: 'submit',
   summary: 'Enqueue a signed transaction',
   description:
-    'A 200 means that the transaction is in the queue. Validation follows: `GET /submission` with the `id` tells what became of it, and so does `GET /tx/status` with its hash, which is that of its body. Submitting the same transaction twice is safe.',
+    'A 200 means that the transaction is in the queue. Validation follows: `GET /submission` returns the ' +
+    'status by the `id`, `GET /tx/status` by the hash of the transaction body. Submitting the same ' +
+    'transaction twice is safe.',
   tags: ['transactions'],
   ...transactionBody,
   response: {

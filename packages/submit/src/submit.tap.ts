@@ -53,8 +53,8 @@ t.test('answers as in the golden file', async (t) => {
     'test/golden.json',
   )) {
     const entries = new Entries()
-    const away = { add: () => Promise.reject(new Error('away')) }
-    const { post } = await build(t, { queue: queue === 'accepts' ? entries : away, maxTransactionSize: 8 })
+    const broken = { add: () => Promise.reject(new Error('unavailable')) }
+    const { post } = await build(t, { queue: queue === 'accepts' ? entries : broken, maxTransactionSize: 8 })
     const response = await post(payload, contentType)
     const name = `${contentType} ${payload}, a queue that ${queue}`
     t.equal(response.statusCode, status, name)
@@ -283,7 +283,7 @@ t.test('answers 500 if the queue rejects, and logs the cause under the id of the
   }
 })
 
-t.test('tells the client when to retry if the error of the queue says so', async (t) => {
+t.test('answers with the Retry-After that the error of the queue asks for', async (t) => {
   for (const [retryAfterMs, header] of [
     [1, '1'],
     [2500, '3'],

@@ -73,7 +73,8 @@ t.test('keeps the connection open after a refused transaction', async (t) => {
   let answers = ''
   const send = async (body: string, until: string) => {
     socket.write(
-      `POST /submit HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      'POST /submit HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ncontent-length: ' +
+        `${body.length}\r\n\r\n${body}`,
     )
     while (!answers.includes(until)) answers += (await once(socket, 'data'))[0]
   }

@@ -71,9 +71,9 @@ export type BlockAnswer = Static<typeof BlockAnswer>
 
 /** Route schema of `GET /tx`, for OpenAPI documents. */
 export const transactionSchema = {
-  operationId: 'transaction',
+  operationId: 'getTransaction',
   summary: 'Transaction by hash',
-  description: 'Looks in the mempool first, then in blocks.',
+  description: 'Searches the mempool first, then blocks.',
   tags: ['ledger'],
   querystring: Type.Unsafe<TransactionQuery>(
     Type.Object({
@@ -95,10 +95,11 @@ export const transactionSchema = {
 
 /** Route schema of `GET /txs`, for OpenAPI documents. */
 export const historySchema = {
-  operationId: 'history',
+  operationId: 'listTransactions',
   summary: 'Transactions of an address',
   description:
-    'Every transaction that spends from or pays to the address, once, the oldest first. Pages do not shift while new transactions arrive.',
+    'Every transaction that spends from or pays to the address, once, the oldest first. Pages do ' +
+    'not shift while new transactions arrive.',
   tags: ['ledger'],
   querystring: Type.Unsafe<HistoryQuery>(
     Type.Object({
@@ -114,10 +115,11 @@ export const historySchema = {
 
 /** Route schema of `GET /utxos`, for OpenAPI documents. */
 export const utxosSchema = {
-  operationId: 'utxos',
+  operationId: 'listUtxos',
   summary: 'Unspent outputs of an address',
   description:
-    'As the mempool ledger has them: confirmed outputs, without those that pending transactions spend, with those that they produce.',
+    'As the mempool ledger has them: confirmed outputs, without those that pending transactions ' +
+    'spend, with those that they produce.',
   tags: ['ledger'],
   querystring: Type.Unsafe<AddressQuery>(Type.Object({ address })),
   response: { 200: UtxosAnswer, ...listResponses },
@@ -125,10 +127,11 @@ export const utxosSchema = {
 
 /** Route schema of `GET /block`, for OpenAPI documents. */
 export const blockSchema = {
-  operationId: 'block',
+  operationId: 'listBlockTransactions',
   summary: 'Transaction hashes of a block',
   description:
-    'Of a block in the state queue or the confirmed state. An unknown header hash, and that of a removed block, has no transactions.',
+    'Of a block in the state queue or the confirmed state. An unknown header hash, and that of a ' +
+    'removed block, has no transactions.',
   tags: ['ledger'],
   querystring: Type.Unsafe<BlockQuery>(
     Type.Object({

@@ -101,7 +101,7 @@ function readSubmissionQuery({ id }: Query): SubmissionStatusQuery {
 }
 
 /**
- * Fastify plugin: `GET /tx/status` and `GET /submission` tell what became of a transaction.
+ * Fastify plugin: `GET /tx/status` and `GET /submission` report the status of a transaction.
  *
  * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
  * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.

@@ -70,7 +70,8 @@ export const StatusRemoval = Type.Object(
   {
     title: 'StatusRemoval',
     description:
-      'The removed block that contained a transaction; without height and header hash, the transaction was accepted after the block and in no block',
+      'The removed block that contained a transaction; without height and header hash, the ' +
+      'transaction was accepted after the block and in no block',
   },
 )
 
@@ -117,7 +118,7 @@ const fields = {
 /** Body of `GET /tx/status`. */
 export const TransactionStatusAnswer = Type.Object(
   { txHash: hash('Transaction hash'), ...fields },
-  { title: 'TransactionStatus', description: 'What became of a transaction' },
+  { title: 'TransactionStatus', description: 'The status of a transaction' },
 )
 export type TransactionStatusAnswer = Static<typeof TransactionStatusAnswer>
 
@@ -130,7 +131,7 @@ export const SubmissionStatusAnswer = Type.Object(
     ),
     ...fields,
   },
-  { title: 'SubmissionStatus', description: 'What became of a submission' },
+  { title: 'SubmissionStatus', description: 'The status of a submission' },
 )
 export type SubmissionStatusAnswer = Static<typeof SubmissionStatusAnswer>
 
@@ -153,10 +154,12 @@ const refusals = {
 
 /** Route schema of `GET /tx/status`, for OpenAPI documents. */
 export const transactionStatusSchema = {
-  operationId: 'transactionStatus',
-  summary: 'What became of a transaction',
+  operationId: 'getTransactionStatus',
+  summary: 'Status of a transaction',
   description:
-    'Of a transaction that was submitted more than once, the submission that is furthest counts. The status only moves on, except that a removal or a roll-back of layer 1 takes it back, and that a rejected transaction is submitted again.',
+    'For a transaction that was submitted more than once, the most advanced submission counts. The status ' +
+    'only moves on, except after a removal, a roll-back of layer 1, or a new submission of a rejected ' +
+    'transaction.',
   tags: ['transactions'],
   querystring: Type.Unsafe<TransactionStatusQuery>(
     Type.Object({ tx_hash: Type.String({ description: '64 hex digits', pattern: '^[0-9a-fA-F]{64}$' }) }),
@@ -166,10 +169,10 @@ export const transactionStatusSchema = {
 
 /** Route schema of `GET /submission`, for OpenAPI documents. */
 export const submissionStatusSchema = {
-  operationId: 'submissionStatus',
-  summary: 'What became of a submission',
+  operationId: 'getSubmissionStatus',
+  summary: 'Status of a submission',
   description:
-    'A submission is rejected once for all; an accepted one has the status of its transaction from then on.',
+    'A rejected submission stays rejected. An accepted one has the status of its transaction from then on.',
   tags: ['transactions'],
   querystring: Type.Unsafe<SubmissionStatusQuery>(
     Type.Object({

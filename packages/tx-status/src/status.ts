@@ -22,12 +22,12 @@ export interface StatusSources {
   readonly maturityWindowMs?: number
 }
 
-type Fate = Omit<TransactionStatusAnswer, 'txHash'>
+type Progress = Omit<TransactionStatusAnswer, 'txHash'>
 
 /**
- * The status of a transaction. If it is not accepted, the queue is asked before the store is asked again, as
- * for a submission. The queue says what is known only if nothing else does, or if the transaction was
- * rejected and submitted again since.
+ * The status of a transaction. If it is not accepted, the queue is read before the store is read again, as
+ * for a submission. The queue decides only if nothing else is known, or if the transaction was rejected and
+ * submitted again since.
  */
 export async function statusOfTransaction(
   sources: StatusSources,
@@ -37,17 +37,17 @@ export async function statusOfTransaction(
   const place = await sources.ledger.placeOf(transactionId)
   if (place !== undefined) return { txHash, ...placed(place, sources) }
   const queued = await sources.queue.findTransaction(transactionId)
-  const fate = await fateOf(sources, transactionId)
-  const isNews =
+  const progress = await progressOf(sources, transactionId)
+  const isNewer =
     queued !== undefined &&
-    (fate.status === 'unknown' ||
-      (fate.rejection !== undefined && fate.rejection.rejectedAt < queued.submittedAt.toISOString()))
-  return { txHash, ...(isNews ? waiting(queued) : fate) }
+    (progress.status === 'unknown' ||
+      (progress.rejection !== undefined && progress.rejection.rejectedAt < queued.submittedAt.toISOString()))
+  return { txHash, ...(isNewer ? waiting(queued) : progress) }
 }
 
 /**
- * The status of a submission. The queue is asked first: it lets go of a submission when its verdict is
- * stored, so what is not in the queue any more is found behind it.
+ * The status of a submission. The queue is read first: it removes a submission when its result is stored, so
+ * a submission that has left the queue is found in the store.
  */
 export async function statusOfSubmission(
   sources: StatusSources,
@@ -63,30 +63,30 @@ export async function statusOfSubmission(
   if (place !== undefined) return { ...named, ...placed(place, sources) }
   if (queued.state !== 'left') return { ...named, ...waiting(queued) }
   // Accepted and dropped later, or never issued, or forgotten.
-  return { ...named, ...(transactionId ? await fateOf(sources, transactionId) : { status: 'unknown' }) }
+  return { ...named, ...(transactionId ? await progressOf(sources, transactionId) : { status: 'unknown' }) }
 }
 
 /** The ledger goes first: a rejected transaction may have been accepted later. */
-async function fateOf(sources: StatusSources, transactionId: Uint8Array): Promise<Fate> {
+async function progressOf(sources: StatusSources, transactionId: Uint8Array): Promise<Progress> {
   const place = await sources.ledger.placeOf(transactionId)
   if (place !== undefined) return placed(place, sources)
   const rejection = await sources.rejections.findTransaction(transactionId)
   const [removal] = (await sources.removals?.ofTransaction(transactionId)) ?? []
-  // Removed transactions are judged again, and may be rejected then.
+  // Removed transactions are validated again, and may be rejected then.
   if (removal !== undefined && (rejection === undefined || rejection.rejectedAt < removal.removedAt)) {
     return removed(removal)
   }
   return rejection === undefined ? { status: 'unknown' } : rejected(rejection)
 }
 
-function waiting({ state, submittedAt, attempts }: WaitingSubmission): Fate {
+function waiting({ state, submittedAt, attempts }: WaitingSubmission): Progress {
   return { status: state, submittedAt: submittedAt.toISOString(), attempts }
 }
 
 function placed(
   { acceptedAt: time, block, position = 0 }: TransactionPlace,
   { maturityWindowMs }: Pick<StatusSources, 'maturityWindowMs'>,
-): Fate {
+): Progress {
   const acceptedAt = time.toISOString()
   if (block === undefined) return { status: 'mempool', acceptedAt }
   const endTime = Number(block.endTime)
@@ -107,7 +107,7 @@ function placed(
   }
 }
 
-function removed({ block, removedAt, submissionId }: RemovedTransaction): Fate {
+function removed({ block, removedAt, submissionId }: RemovedTransaction): Progress {
   return {
     status: 'removed',
     removal: {
@@ -118,7 +118,7 @@ function removed({ block, removedAt, submissionId }: RemovedTransaction): Fate {
   }
 }
 
-function rejected(rejection: RejectedSubmission): Fate {
+function rejected(rejection: RejectedSubmission): Progress {
   const { code, message, details, attempts, count, submittedAt, firstRejectedAt, rejectedAt } = rejection
   return {
     status: 'rejected',

@@ -92,13 +92,13 @@ async function build(t: Test, world: World, options: Partial<TxStatusOptions> = 
   }
 }
 
-t.test('a transaction nobody has heard of is unknown', async (t) => {
+t.test('an unknown transaction is unknown', async (t) => {
   const { transaction, submission } = await build(t, {})
   t.same(await transaction(), { txHash, status: 'unknown' })
   t.same(await submission(), { id: 's-1', status: 'unknown' })
 })
 
-t.test('what is in the queue tells when it came and how often it was tried', async (t) => {
+t.test('a queued transaction has the time of its submission and its attempts', async (t) => {
   for (const state of ['queued', 'validating'] as const) {
     const waiting = { state, submittedAt: time, attempts: 2 }
     const { submission, transaction } = await build(t, {
@@ -125,7 +125,7 @@ t.test('a rejected transaction is queued if it was submitted again since', async
   }
 })
 
-t.test('an accepted transaction tells its block', async (t) => {
+t.test('an accepted transaction has its block', async (t) => {
   const block = {
     height: 7,
     headerHash: '01'.repeat(28),
@@ -213,7 +213,7 @@ t.test('a submission that was rejected stays so when its transaction is accepted
   t.equal((await transaction()).status, 'mempool')
 })
 
-t.test('a submission that has left the queue has the fate of its transaction', async (t) => {
+t.test('a submission that has left the queue has the status of its transaction', async (t) => {
   const { submission } = await build(t, {
     submission: { state: 'left', transactionId: id },
     transactionRejection: { ...rejection, submissionId: `dropped-${txHash}` },
@@ -223,7 +223,7 @@ t.test('a submission that has left the queue has the fate of its transaction', a
   t.same(await forgotten.submission(), { id: 's-1', status: 'unknown' })
 })
 
-t.test('a removed transaction tells its block and its new submission, until that is rejected', async (t) => {
+t.test('a removed transaction has its block and its new submission, until that is rejected', async (t) => {
   const removedAt = new Date(time.getTime() + 1)
   const removals: RemovedTransaction[] = [
     {

@@ -88,7 +88,7 @@ function rootUnitsOf(
   store: Pick<Store, 'leases'>,
 ): RootUnitsReader {
   return {
-    async look(signal) {
+    async read(signal) {
       const [utxos, operation] = await Promise.all([
         reads.utxosByUnit(queue.unit, signal && { signal }),
         operationUnderWay(store),

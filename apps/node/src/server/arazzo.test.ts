@@ -161,7 +161,11 @@ describe('docs/arazzo.yaml', () => {
   )
 
   test.each([
-    ['operationId: submissionStatus', 'operationId: submissionState', 'no operation submissionState'],
+    [
+      'operationId: getSubmissionStatus',
+      'operationId: getSubmissionState',
+      'no operation getSubmissionState',
+    ],
     ['#/rejection/code', '#/rejection/reasons', 'does not answer /rejection/reasons'],
     ['$inputs.spentOutref', '$inputs.spent', 'no input spent'],
     ['$steps.claim.outputs.txHash', '$steps.claim.outputs.hash', 'has claim.hash'],

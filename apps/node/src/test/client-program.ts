@@ -18,7 +18,7 @@ export async function useClient({ url, transaction, txHash, spent, invalid, inva
   const client = createClient(url)
   const told: string[] = []
   const events = (async () => {
-    for await (const event of client.events({ tx_hash: txHash, after: '0.0.0' })) {
+    for await (const event of client.streamEvents({ tx_hash: txHash, after: '0.0.0' })) {
       told.push(event.type === 'block' ? event.data.state : event.type)
       if (told.at(-1) === 'merged') return
     }
@@ -36,10 +36,10 @@ export async function useClient({ url, transaction, txHash, spent, invalid, inva
   const headerHash = merged.block?.headerHash ?? ''
   const asked = { header_hash: headerHash }
   const [output, gone, applied, absent] = [
-    await client.utxoProof({ outref: `${txHash}#0`, ...asked }),
-    await client.utxoProof({ outref: spent, ...asked }),
-    await client.transactionProof({ tx_hash: txHash, ...asked }),
-    await client.transactionProof({ tx_hash: invalidHash, ...asked }),
+    await client.proveUtxo({ outref: `${txHash}#0`, ...asked }),
+    await client.proveUtxo({ outref: spent, ...asked }),
+    await client.proveTransaction({ tx_hash: txHash, ...asked }),
+    await client.proveTransaction({ tx_hash: invalidHash, ...asked }),
   ]
   return {
     accepted: accepted.acceptedAt !== undefined,

@@ -38,7 +38,7 @@ const transactionsRoot = 2
  * @throws RangeError if the caller's own values are malformed
  * @example
  * ```ts
- * const proof = await client.utxoProof({ outref, header_hash: headerHash })
+ * const proof = await client.proveUtxo({ outref, header_hash: headerHash })
  * const output = verifyUtxoProof(proof, { outref, headerHash })
  * ```
  */

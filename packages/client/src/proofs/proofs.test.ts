@@ -36,10 +36,8 @@ function hashOf(seed: number): string {
 /** A header around two roots, as the state queue has it. */
 function headerOf(utxosRoot: string, transactionsRoot: string): string {
   const nothing = `5820${'00'.repeat(32)}`
-  return `d8799f${nothing}5820${utxosRoot}5820${transactionsRoot}${nothing}${nothing}000158 1c${'00'.repeat(28)}581c${'11'.repeat(28)}02ff`.replace(
-    ' ',
-    '',
-  )
+  const hashes = `581c${'00'.repeat(28)}581c${'11'.repeat(28)}`
+  return `d8799f${nothing}5820${utxosRoot}5820${transactionsRoot}${nothing}${nothing}0001${hashes}02ff`
 }
 
 /** An answer of a node about an output reference in a map of a few hundred entries. */

@@ -3,7 +3,8 @@ import type { Cip30Api, Cip30Wallet, DevWalletOptions } from '../types.js'
 import { publicWalletApi } from './api.js'
 
 const icon =
-  'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"%3E%3Ccircle cx="4" cy="4" r="4" fill="%23b5651d"/%3E%3C/svg%3E'
+  'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"%3E%3Ccircle ' +
+  'cx="4" cy="4" r="4" fill="%23b5651d"/%3E%3C/svg%3E'
 
 /** What the script needs of a page. */
 interface Page {

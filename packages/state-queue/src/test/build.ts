@@ -21,7 +21,7 @@ export class Chain {
 
   readonly ports = {
     queue: { read: () => this.#answer('queue', this.view) },
-    rootUnits: { look: () => this.#answer('rootUnits', this.units) },
+    rootUnits: { read: () => this.#answer('rootUnits', this.units) },
     repair: { repair: () => this.#answer('repair', this.result) },
     wallet: { lovelace: () => this.#answer('wallet', this.balance) },
   }
