@@ -25,7 +25,8 @@ const decoded = median(figures.map((figure) => figure.decoded))
 const verified = median(figures.map((figure) => figure.verified))
 const ratio = median(figures.map((figure) => figure.decoded / figure.verified))
 console.log(
-  `decode, ${transactions[0].length}-byte transfers: ${round(decoded)} tx/s on one core, ${ratio.toFixed(1)} times ` +
+  `decode, ${transactions[0].length}-byte transfers: ${round(decoded)} tx/s on one core, ` +
+    `${ratio.toFixed(1)} times ` +
     `libsodium's bare verification (${round(verified)}/s; median of ${rounds} rounds)`,
 )
 record('decode', { rounds, perSecond: decoded, ceiling: verified, ratio })

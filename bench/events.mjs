@@ -123,7 +123,8 @@ async function measure() {
     const after = await followed.memory()
     const mib = (bytes) => (bytes / 1_048_576).toFixed(1)
     console.log(
-      `${idle.length} idle clients: ${mib(after.used - before.used)} MiB of heap and buffers, ${mib(after.rss - before.rss)} MiB resident`,
+      `${idle.length} idle clients: ${mib(after.used - before.used)} MiB of heap and buffers, ` +
+        `${mib(after.rss - before.rss)} MiB resident`,
     )
     for (const { close } of idle) close()
 
@@ -134,7 +135,8 @@ async function measure() {
     for (const { close } of followers) close()
     const percent = (share) => (100 * share).toFixed(2)
     console.log(
-      `100 clients take ${percent(within - without)} % of a core (${percent(without)} % without them) while nothing happens to them`,
+      `100 clients take ${percent(within - without)} % of a core (${percent(without)} % without ` +
+        `them) while nothing happens to them`,
     )
 
     for (const server of servers) await load(server, queue)
@@ -168,10 +170,13 @@ async function measure() {
     }
     const range = (values) => `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`
     console.log(
-      `POST /submit beside 100 clients: ${median(ratios.rate).toFixed(3)} of alone (median of ${rounds} rounds, ${range(ratios.rate)}), ${median(ratios.microseconds).toFixed(3)} of its processor time`,
+      `POST /submit beside 100 clients: ${median(ratios.rate).toFixed(3)} of alone (median of ` +
+        `${rounds} rounds, ${range(ratios.rate)}), ${median(ratios.microseconds).toFixed(3)} of its ` +
+        `processor time`,
     )
     console.log(
-      `POST /submit of what is found by its transaction: ${median(ratios.identified).toFixed(3)} of plain bytes (${range(ratios.identified)})`,
+      `POST /submit of what is found by its transaction: ${median(ratios.identified).toFixed(3)} ` +
+        `of plain bytes (${range(ratios.identified)})`,
     )
     const clients = await hundredClients(followed)
     const reconnecting = reconnect(followed)
@@ -179,7 +184,9 @@ async function measure() {
     const waits = await reconnecting.stop()
     for (const { close } of clients) close()
     console.log(
-      `first byte of ${waits.length} clients that reconnect under load: median ${median(waits).toFixed(0)} ms, p95 ${percentile(waits, 0.95).toFixed(0)} ms, at most ${Math.max(...waits).toFixed(0)} ms`,
+      `first byte of ${waits.length} clients that reconnect under load: median ` +
+        `${median(waits).toFixed(0)} ms, p95 ${percentile(waits, 0.95).toFixed(0)} ms, at most ` +
+        `${Math.max(...waits).toFixed(0)} ms`,
     )
 
     for (let written = 0; written < replayed; ) {
@@ -203,7 +210,8 @@ async function measure() {
       first.catch(reject)
     })
     console.log(
-      `${replayed} events replayed in ${((performance.now() - started) / 1000).toFixed(1)} s, first byte after ${ms.toFixed(0)} ms`,
+      `${replayed} events replayed in ${((performance.now() - started) / 1000).toFixed(1)} s, ` +
+        `first byte after ${ms.toFixed(0)} ms`,
     )
   } finally {
     for (const server of servers) server.stop()

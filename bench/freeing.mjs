@@ -37,7 +37,8 @@ function measure(sums, work) {
 
 const nothing = () => ({ cpu: 0, written: 0, longest: 0 })
 const told = ({ cpu, written, longest }) =>
-  `${round(cpu / part / blockSize)} µs of processor time per transaction, ${round(written / part)} MB written per block, at most ${round(longest)} ms`
+  `${round(cpu / part / blockSize)} µs of processor time per transaction, ` +
+  `${round(written / part)} MB written per block, at most ${round(longest)} ms`
 
 const folder = mkdtempSync(join(tmpdir(), 'ratatosk-bench-freeing-'))
 try {

@@ -35,7 +35,8 @@ async function measure(size) {
   const queries = await measureQueries(ledger, schema)
   const start = await measureStart(store)
   console.log(
-    `ledger of ${round(size)} outputs, load ${loadavg()[0].toFixed(1)}: trie built in ${(start.built / 1000).toFixed(2)} s, ` +
+    `ledger of ${round(size)} outputs, load ${loadavg()[0].toFixed(1)}: trie built in ` +
+      `${(start.built / 1000).toFixed(2)} s, ` +
       `opened again in ${round(start.opened)} ms`,
   )
   return { size, shared: ledger.shared, queries, ...start }
@@ -89,8 +90,10 @@ async function measureQueries({ transactionId, addressOf, sharedAddress, shared,
     }
     figures.push(figure)
     console.log(
-      `  ${name}${inTurn ? ` (${round(shared)})` : ''}: p50 ${figure.p50.toFixed(1)} ms, p95 ${figure.p95.toFixed(1)} ms, first ` +
-        `${first.ms.toFixed(1)} ms; ${round(figure.bytes / 1024)} KiB; the server's memory ${round(figure.memory)} MiB, at most ${round(server.peak())}`,
+      `  ${name}${inTurn ? ` (${round(shared)})` : ''}: p50 ${figure.p50.toFixed(1)} ms, p95 ` +
+        `${figure.p95.toFixed(1)} ms, first ` +
+        `${first.ms.toFixed(1)} ms; ${round(figure.bytes / 1024)} KiB; the server's memory ` +
+        `${round(figure.memory)} MiB, at most ${round(server.peak())}`,
     )
   }
   await server.close()

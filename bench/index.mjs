@@ -112,15 +112,18 @@ async function measureRatio() {
     const [one, other] = [without.at(-1), beside.at(-1)]
     console.log(
       `  round ${turn}: ${round(one.perSecond)} tx/s without, ${round(other.perSecond)} with, ` +
-        `ratio ${(other.perSecond / one.perSecond).toFixed(3)}; the process at ${Math.round(one.processor * 100)} and ` +
+        `ratio ${(other.perSecond / one.perSecond).toFixed(3)}; the process at ` +
+        `${Math.round(one.processor * 100)} and ` +
         `${Math.round(other.processor * 100)} % of a core; behind by ${round(other.behindMs)} ms; ${load()}`,
     )
   }
   const ratios = beside.map(({ perSecond }, position) => perSecond / without[position].perSecond)
   const of = (figures) => round(median(figures.map(({ perSecond }) => perSecond)))
   console.log(
-    `validation of ${count} waiting transfers, medians of ${rounds}: ${of(without)} tx/s without index, ${of(beside)} with; ` +
-      `ratio ${median(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}); ` +
+    `validation of ${count} waiting transfers, medians of ${rounds}: ${of(without)} tx/s without ` +
+      `index, ${of(beside)} with; ` +
+      `ratio ${median(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(3)} to ` +
+      `${Math.max(...ratios).toFixed(3)}); ` +
       `the index was behind by ${round(median(beside.map(({ behindMs }) => behindMs)))} ms at the end`,
   )
 }
@@ -131,7 +134,8 @@ async function watch(schema, done) {
   await withDatabase(async (client) => {
     const query = {
       name: 'look',
-      text: `SELECT (SELECT max(sequence) FROM ${schema}.mempool_transactions) AS accepted, sequence AS indexed
+      text: `SELECT (SELECT max(sequence) FROM ${schema}.mempool_transactions) AS accepted,
+          sequence AS indexed
         FROM ${schema}_index.progress`,
     }
     for (let last = false; ; ) {
@@ -186,9 +190,11 @@ async function measureLag() {
   })
   const lags = lagsOf(looks, total)
   console.log(
-    `index behind acceptance at ${round((total * 1000) / took)} tx/s for ${seconds} s: p50 ${round(percentile(lags, 0.5))} ms, ` +
+    `index behind acceptance at ${round((total * 1000) / took)} tx/s for ${seconds} s: p50 ` +
+      `${round(percentile(lags, 0.5))} ms, ` +
       `p95 ${round(percentile(lags, 0.95))} ms, p99 ${round(percentile(lags, 0.99))} ms, ` +
-      `at most ${round(percentile(lags, 1))} ms (resolution ${lookEveryMs} ms, ${looks.length} looks); ${load()}`,
+      `at most ${round(percentile(lags, 1))} ms (resolution ${lookEveryMs} ms, ${looks.length} ` +
+      `looks); ${load()}`,
   )
 }
 

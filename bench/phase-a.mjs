@@ -51,11 +51,13 @@ for (let i = 0; i < rounds; i++) {
   const stateful = perSecond(() => phaseB(decoded))
   figures.push({ bare, stateless, stateful, ratio: stateless / bare })
   console.log(
-    `  round ${i + 1}: ${round(stateless)} tx/s, libsodium alone ${round(bare)}/s, ratio ${(stateless / bare).toFixed(2)}; stateful rules ${round(stateful)} tx/s`,
+    `  round ${i + 1}: ${round(stateless)} tx/s, libsodium alone ${round(bare)}/s, ratio ` +
+      `${(stateless / bare).toFixed(2)}; stateful rules ${round(stateful)} tx/s`,
   )
 }
 const middle = (name) => median(figures.map((figure) => figure[name]))
 console.log(
-  `  median: ${round(middle('stateless'))} tx/s, ratio ${middle('ratio').toFixed(2)} (aim 0.60); stateful rules ${round(middle('stateful'))} tx/s`,
+  `  median: ${round(middle('stateless'))} tx/s, ratio ${middle('ratio').toFixed(2)} (aim 0.60); ` +
+    `stateful rules ${round(middle('stateful'))} tx/s`,
 )
 record('phase-a', { rounds, perSecond: middle('stateless'), ceiling: middle('bare'), ratio: middle('ratio') })

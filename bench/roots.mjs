@@ -58,8 +58,10 @@ async function measure(size, place, options) {
     }
     const middle = (figure) => median(figures.map((each) => each[figure]))
     console.log(
-      `roots of ${round(blockSize)} transfers over ${round(size)} outputs in ${place}: ${round(middle('applied'))} ms ` +
-        `(bare Blake2b-256 ${round(middle('bare'))} ms: ${round(middle('ratio'))} times as long; median of ${rounds} rounds); ` +
+      `roots of ${round(blockSize)} transfers over ${round(size)} outputs in ${place}: ` +
+        `${round(middle('applied'))} ms ` +
+        `(bare Blake2b-256 ${round(middle('bare'))} ms: ${round(middle('ratio'))} times as long; ` +
+        `median of ${rounds} rounds); ` +
         `undone in ${round(middle('undone'))} ms; rebuilt in ${(built / 1000).toFixed(1)} s`,
     )
     return { size, place, applied: middle('applied'), bare: middle('bare'), undone: middle('undone'), built }

@@ -3,7 +3,8 @@
 // PostgreSQL as it is installed and on one that is tuned:
 //
 // tables: phase B as a validation worker runs it whose batches are not full, under the ledger's lock tables
-// of 2 workers: as two processes run it whose batches are full: they validate a batch before the lock log: the
+// of 2 workers: as two processes run it whose batches are full: they validate a batch before the lock log:
+// the
 // ledger in memory; the same rules, then one row with the batch's transactions in a log claims: the rules
 // have validated before; only whether the inputs are unspent is found out here, in memory, before the row is
 // written.
@@ -60,7 +61,8 @@ const cases = [
   { way: 'claims', size: 1024, writing: 3 },
 ]
 const nameOf = ({ way, size, writing, workers }) =>
-  `${way}, batches of ${size}${workers > 1 ? ` of ${workers} workers` : ''}${writing > 1 ? ', overlapped' : ''}`
+  `${way}, batches of ` +
+  `${size}${workers > 1 ? ` of ${workers} workers` : ''}${writing > 1 ? ', overlapped' : ''}`
 
 // No two runs of a way spend the same outputs.
 const runsOf = (wanted) => (rounds + 1) * cases.filter(({ way }) => way === wanted).length
@@ -153,7 +155,8 @@ async function openLog(url, schema) {
     clients.push(client)
   }
   await clients[0].query(
-    `CREATE TABLE "${schema}".log (sequence bigint PRIMARY KEY, body bytea NOT NULL); ALTER TABLE "${schema}".log ALTER body SET STORAGE EXTERNAL`,
+    `CREATE TABLE "${schema}".log (sequence bigint PRIMARY KEY, body bytea NOT NULL); ALTER TABLE ` +
+      `"${schema}".log ALTER body SET STORAGE EXTERNAL`,
   )
   let sequence = 0
   return {
@@ -230,9 +233,11 @@ async function measureOn(name) {
       ...(each.way === 'claims' && { validated: middle('validated'), claiming: middle('claiming') }),
     }
     console.log(
-      `  ${name}, ${nameOf(each)}: ${round(figure.perSecond)} tx/s, ${figure.microseconds.toFixed(1)} µs each, ${round(figure.wal)} B of WAL` +
+      `  ${name}, ${nameOf(each)}: ${round(figure.perSecond)} tx/s, ` +
+        `${figure.microseconds.toFixed(1)} µs each, ${round(figure.wal)} B of WAL` +
         (figure.claiming
-          ? `; the claims alone ${figure.claiming.toFixed(1)} µs, the rules before ${figure.validated.toFixed(1)} µs`
+          ? `; the claims alone ${figure.claiming.toFixed(1)} µs, the rules before ` +
+            `${figure.validated.toFixed(1)} µs`
           : ''),
     )
     return figure
@@ -245,8 +250,10 @@ async function measureOn(name) {
     return `${wanted} ×${(perSecond / first.perSecond).toFixed(1)}`
   }
   console.log(
-    `serial part over ${round(outputs)} outputs on ${name} PostgreSQL (medians of ${rounds} × ${round(count)}; bare libsodium verifications ` +
-      `${round(ceiling)}/s; load ${loadavg()[0].toFixed(1)}): tables of one worker ${round(first.perSecond)} tx/s; ` +
+    `serial part over ${round(outputs)} outputs on ${name} PostgreSQL (medians of ${rounds} × ` +
+      `${round(count)}; bare libsodium verifications ` +
+      `${round(ceiling)}/s; load ${loadavg()[0].toFixed(1)}): tables of one worker ` +
+      `${round(first.perSecond)} tx/s; ` +
       `of ${tableWorkers} ${against('tables')}, ${against('log')}, ${against('claims')}`,
   )
   return { ceiling, cases: told }

@@ -78,12 +78,15 @@ try {
     const ours = await load(nodeUrl)
     figures.push({ ceiling, ours, ratio: ours.perSecond / ceiling.perSecond })
     console.log(
-      `  round ${i + 1}: bare ${round(ceiling.perSecond)}/s, submit ${round(ours.perSecond)}/s, ratio ${figures.at(-1).ratio.toFixed(2)}`,
+      `  round ${i + 1}: bare ${round(ceiling.perSecond)}/s, submit ${round(ours.perSecond)}/s, ` +
+        `ratio ${figures.at(-1).ratio.toFixed(2)}`,
     )
   }
   console.log(
-    `POST /submit on Redis: ${round(median(figures.map((f) => f.ours.perSecond)))}/s, p99 ${median(figures.map((f) => f.ours.p99))} ms; ` +
-      `bare Fastify ${round(median(figures.map((f) => f.ceiling.perSecond)))}/s; ratio ${median(figures.map((f) => f.ratio)).toFixed(2)} (median of ${rounds} rounds)`,
+    `POST /submit on Redis: ${round(median(figures.map((f) => f.ours.perSecond)))}/s, p99 ` +
+      `${median(figures.map((f) => f.ours.p99))} ms; ` +
+      `bare Fastify ${round(median(figures.map((f) => f.ceiling.perSecond)))}/s; ratio ` +
+      `${median(figures.map((f) => f.ratio)).toFixed(2)} (median of ${rounds} rounds)`,
   )
   record('submit', {
     connections,

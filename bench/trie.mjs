@@ -57,7 +57,8 @@ async function measure(name, store, bytesOf) {
     trie.update(operations)
     figures.push({ updates, bare, hashes: bare / updates, undo: 1000 / undone })
     console.log(
-      `  ${name}, round ${i + 1}: ${round(updates)} updates/s, bare ${round(bare)} hashes/s: ${round(bare / updates)} hashes an update`,
+      `  ${name}, round ${i + 1}: ${round(updates)} updates/s, bare ${round(bare)} hashes/s: ` +
+        `${round(bare / updates)} hashes an update`,
     )
   }
   const sample = Array.from({ length: 5_000 }, (_, i) => outrefOf(keys - 1 - i))
@@ -67,8 +68,10 @@ async function measure(name, store, bytesOf) {
   await trie.close()
   const middle = (figure) => median(figures.map((f) => f[figure]))
   console.log(
-    `trie in ${name}, ${round(keys)} keys: ${round(middle('updates'))} updates/s in batches of ${round(batch)} ` +
-      `(bare Blake2b-256 ${round(middle('bare'))}/s; one update takes as long as ${round(middle('hashes'))} hashes; ` +
+    `trie in ${name}, ${round(keys)} keys: ${round(middle('updates'))} updates/s in batches of ` +
+      `${round(batch)} ` +
+      `(bare Blake2b-256 ${round(middle('bare'))}/s; one update takes as long as ` +
+      `${round(middle('hashes'))} hashes; ` +
       `median of ${rounds} rounds); ${round(bytes)} bytes a key; undo ${round(middle('undo'))} ms; ` +
       `${round(proofs)} proofs/s; built in ${seconds.toFixed(1)} s`,
   )

@@ -60,13 +60,15 @@ for (let i = 0; i < rounds; i++) {
   figures.push(await oneRound(`bench_${randomBytes(4).toString('hex')}`))
   const { perSecond, cpu } = figures.at(-1)
   console.log(
-    `  round ${i + 1}: ${round(perSecond)} tx/s, the worker's process at ${Math.round(cpu * 100)} % of a core`,
+    `  round ${i + 1}: ${round(perSecond)} tx/s, the worker's process at ${Math.round(cpu * 100)} ` +
+      `% of a core`,
   )
 }
 const perSecond = median(figures.map((figure) => figure.perSecond))
 const ceiling = median(bare)
 console.log(
-  `queue → mempool ledger on PostgreSQL + Redis: ${round(perSecond)} tx/s (median of ${rounds} × ${count}); ` +
+  `queue → mempool ledger on PostgreSQL + Redis: ${round(perSecond)} tx/s (median of ${rounds} × ` +
+    `${count}); ` +
     `bare libsodium verifications ${round(ceiling)}/s; ratio ${(perSecond / ceiling).toFixed(2)}`,
 )
 record('validate', { rounds, perSecond, ceiling, ratio: perSecond / ceiling })

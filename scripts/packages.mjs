@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
 /**
- * The layer of each package, from the first drawing of docs/layout.md, where three spaces part layer, packages
+ * The layer of each package, from the first drawing of docs/layout.md, where three spaces part layer,
+ * packages
  * and comment.
  */
 export function readLayers() {

@@ -132,7 +132,8 @@ export function prepare() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major < minimumNode[0] || (major === minimumNode[0] && minor < minimumNode[1])) {
     fail(
-      `Ratatosk needs Node ${minimumNode.join('.')} or later; this is ${process.version}. See https://nodejs.org.`,
+      `Ratatosk needs Node ${minimumNode.join('.')} or later; this is ${process.version}. See ` +
+        `https://nodejs.org.`,
     )
   }
   install()

@@ -44,7 +44,8 @@ function typeOf(schema) {
 function objectOf({ properties = {}, required = [], additionalProperties }) {
   const fields = Object.entries(properties).map(
     ([name, schema]) =>
-      `${comment(schema.description)}readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`,
+      `${comment(schema.description)}readonly ${name}${required.includes(name) ? '' : '?'}: ` +
+      `${typeOf(schema)}`,
   )
   if (additionalProperties) fields.push('readonly [name: string]: unknown')
   return `{\n${fields.join('\n')}\n}`
@@ -74,18 +75,21 @@ function readOperation(path, method, operation) {
   const isStream = answer?.['text/event-stream'] !== undefined
   const result = isStream ? undefined : answer ? typeOf(answer['application/json'].schema) : 'void'
   if (result) {
-    endpoints.push(
-      `${comment(`\`${method.toUpperCase()} ${path}\`: ${summary}. ${description ?? ''}`.trim())}${id}(${argument}options?: NodeRequestOptions): Promise<${result}>`,
-    )
+    const text = `\`${method.toUpperCase()} ${path}\`: ${summary}. ${description ?? ''}`.trim()
+    endpoints.push(`${comment(text)}${id}(${argument}options?: NodeRequestOptions): Promise<${result}>`)
   }
   const [scheme] = security?.flatMap(Object.keys) ?? []
   // Where a 504 is documented, the request starts an operation, also with GET: it must not be sent twice.
   const isRead = method === 'get' && responses[504] === undefined
-  table.push(
-    `${id}: { method: '${method.toUpperCase()}', path: '${path}'${isRead ? ', isRead: true' : ''}${argument ? ', takesInput: true' : ''}${
-      body ? `, body: '${Object.keys(body)[0]}'` : ''
-    }${scheme ? `, token: '${scheme}'` : ''} }`,
-  )
+  const members = [
+    `method: '${method.toUpperCase()}'`,
+    `path: '${path}'`,
+    ...(isRead ? ['isRead: true'] : []),
+    ...(argument ? ['takesInput: true'] : []),
+    ...(body ? [`body: '${Object.keys(body)[0]}'`] : []),
+    ...(scheme ? [`token: '${scheme}'`] : []),
+  ]
+  table.push(`${id}: { ${members.join(', ')} }`)
 }
 
 function argumentOf(id, asked, body) {

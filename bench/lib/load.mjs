@@ -31,7 +31,8 @@ export async function openConnection({ hostname, port, host }) {
         waiting = { resolve, reject }
       })
       socket.write(
-        `POST /submit HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        `POST /submit HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: ` +
+          `${body.length}\r\n\r\n${body}`,
       )
       return answered
     },

@@ -12,7 +12,10 @@ export const genesisOutput = (transactionId, output, index = 0) => ({
   output: toHex(output),
 })
 
-/** What a bare verification needs of a transaction that one key signed: the signature ends two bytes before it. */
+/**
+ * What a bare verification needs of a transaction that one key signed: the signature ends two bytes before
+ * it.
+ */
 export const signatureOf = ({ id, cbor }, { publicKey }) => ({
   signature: Buffer.from(cbor.subarray(-66, -2)),
   message: Buffer.from(id),

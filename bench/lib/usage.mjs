@@ -43,7 +43,8 @@ export function diskOf(folder) {
 /**
  * Watches a deployment, until `stop` says what it took since.
  *
- * @param {{ role: string, pid: number, folder: string }[]} nodes processes with the same role are reported as one
+ * @param {{ role: string, pid: number, folder: string }[]} nodes processes with the same role are reported as
+ * one
  * @param {string | undefined} name of the schema, and `application_name` of the connections; undefined:
  *   embedded
  */
@@ -99,7 +100,8 @@ export async function watchUsage(nodes, name) {
     if (name !== undefined) {
       await withDatabase(async (client) => {
         const { rows } = await client.query(
-          `SELECT (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+          `SELECT (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c JOIN pg_namespace AS n ON
+            n.oid = c.relnamespace
               WHERE n.nspname = $1 AND c.relkind = 'r')::float8 AS tables,
             (pg_current_wal_lsn() - '0/0')::float8 AS wal`,
           [name],

@@ -95,7 +95,10 @@ async function commitOne(node, beforehand) {
   await eventually(async () => /committed: 1 transactions?/.test(node.output()))
 }
 
-/** Starts the node of the copy and waits until it is ready. Its genesis has the output that `transaction` spends. */
+/**
+ * Starts the node of the copy and waits until it is ready. Its genesis has the output that `transaction`
+ * spends.
+ */
 async function startNode(folder, work, trace, settings) {
   mkdirSync(work, { recursive: true })
   const { genesis, transaction } = writeGenesis(work)

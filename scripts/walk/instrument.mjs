@@ -46,7 +46,10 @@ function instrumented(text, file) {
   result = result.replace(/ from 'vitest'/g, ` from '${import.meta.resolve('./run-test.mjs')}'`)
   result = result.replace(/( from '\.\.\/[^']*)\/src\//g, '$1/dist/')
   const [, shebang = '', rest] = /^(#!.*\n)?([\s\S]*)$/.exec(result)
-  return `${shebang}import { enter as $enter } from ${JSON.stringify(import.meta.resolve('./enter.mjs'))};${rest}`
+  return (
+    `${shebang}import { enter as $enter } from ` +
+    `${JSON.stringify(import.meta.resolve('./enter.mjs'))};${rest}`
+  )
 
   function visit(node) {
     if (Array.isArray(node)) {

@@ -28,8 +28,10 @@ export async function measureBacklog() {
   console.log(`  first block: ${stepsOf(one)}\n  last block: ${stepsOf(last)}`)
   console.log(
     `backlog of ${round(count)}: ${built.length} blocks stored in ${(working / 1000).toFixed(1)} s, ` +
-      `${round((count * 1000) / working)} tx/s; all in the state queue ${(elapsed / 1000).toFixed(1)} s after the sequencer's start; ` +
-      `a block takes ${round(median(built.map(({ total }) => total)))} ms, at most ${round(Math.max(...built.map(({ total }) => total)))} ms, ` +
+      `${round((count * 1000) / working)} tx/s; all in the state queue ` +
+      `${(elapsed / 1000).toFixed(1)} s after the sequencer's start; ` +
+      `a block takes ${round(median(built.map(({ total }) => total)))} ms, at most ` +
+      `${round(Math.max(...built.map(({ total }) => total)))} ms, ` +
       `the first ${round(one.total)} ms, the last but one ${round(built.at(-2)?.total ?? last.total)} ms`,
   )
 }
@@ -56,7 +58,8 @@ async function checkBlocks(store, wanted) {
   const counted = blocks.reduce((sum, { transactions }) => sum + transactions, 0)
   if (blocks.some(({ state }) => state !== 'committed') || counted !== wanted || ids.size !== wanted) {
     throw new Error(
-      `${wanted} transactions were to be committed once each: ${counted} are in blocks, ${ids.size} different ones`,
+      `${wanted} transactions were to be committed once each: ${counted} are in blocks, ` +
+        `${ids.size} different ones`,
     )
   }
 }

@@ -50,7 +50,8 @@ export async function measureDisk() {
   const outputBytes = (after.get('mempool_ledger') + after.get('mempool_ledger, indexes')) / outputs
   for (const { place, bytes } of told) console.log(`  ${place}: ${round(bytes)} B`)
   console.log(
-    `disk per transaction of ${round(bytes / transactions)} B after ${count} blocks of ${round(blockSize)} over ${round(outputs)} outputs; ` +
+    `disk per transaction of ${round(bytes / transactions)} B after ${count} blocks of ` +
+      `${round(blockSize)} over ${round(outputs)} outputs; ` +
       `${round(outputBytes)} B of mempool_ledger for each of these`,
   )
   record('disk', {
@@ -78,7 +79,8 @@ async function untilCaughtUp(index) {
 async function sizes(name, folder) {
   return withDatabase(async (client) => {
     const { rows } = await client.query(
-      `SELECT n.nspname AS schema, c.relname AS table FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+      `SELECT n.nspname AS schema, c.relname AS table FROM pg_class AS c JOIN pg_namespace AS n ON n.oid =
+        c.relnamespace
       WHERE n.nspname IN ($1::text, $1::text || '_index') AND c.relkind = 'r'`,
       [name],
     )
@@ -89,7 +91,8 @@ async function sizes(name, folder) {
       await client.query(`VACUUM FULL ${at}`)
       const [{ heap, indexes }] = (
         await client.query(
-          `SELECT pg_table_size($1::regclass)::float8 AS heap, pg_indexes_size($1::regclass)::float8 AS indexes`,
+          `SELECT pg_table_size($1::regclass)::float8 AS heap, ` +
+            `pg_indexes_size($1::regclass)::float8 AS indexes`,
           [at],
         )
       ).rows

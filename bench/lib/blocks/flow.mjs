@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { cleanUp, defer } from '../clean-up.mjs'
 import { ledgerEntries } from '../entries.mjs'
-import { median, percentile, round } from '../figures.mjs'
 import { load } from '../load.mjs'
 import { here, startNodeProcess } from '../node-process.mjs'
 import { record } from '../record.mjs'
@@ -15,6 +14,7 @@ import { databaseUrl, redisUrl, removeTraces, withDatabase } from '../services.m
 import { makeSpread } from '../spread.mjs'
 import { bareVerifications } from '../transfers.mjs'
 import { watchUsage } from '../usage.mjs'
+import { compare, figuresOf, print } from './flow-report.mjs'
 
 const deployments = {
   all: { roles: ['all'] },
@@ -106,6 +106,7 @@ export async function oneFlow(rate, transfers, checkout, processes = {}) {
   return {
     ...used,
     ...rows,
+    setting: `${roles.join(' + ')}${embedded ? ', embedded' : ''}`,
     ceiling,
     early,
     count: sentAt.length,
@@ -153,7 +154,8 @@ async function startOnServices(transfers, checkout, processes) {
     accepted: () => number(`SELECT last_value AS number FROM ${name}.accept_sequence`),
     committed: () =>
       number(
-        `SELECT sum(transactions) AS number FROM ${name}.blocks WHERE state IN ('committed', 'mature', 'merged')`,
+        `SELECT sum(transactions) AS number FROM ${name}.blocks
+          WHERE state IN ('committed', 'mature', 'merged')`,
       ),
   }
 }
@@ -201,7 +203,8 @@ async function committedRows(name, ids, early, sentAt) {
           extract(epoch FROM t.accepted_at)::float8 * 1000 AS accepted,
           extract(epoch FROM b.committed_at)::float8 * 1000 AS committed
         FROM "${name}".block_transactions AS t JOIN "${name}".blocks AS b ON b.id = t.block_id
-        WHERE b.state IN ('committed', 'mature', 'merged') AND t.sequence > $1 ORDER BY t.sequence LIMIT ${pageSize}`,
+        WHERE b.state IN ('committed', 'mature', 'merged') AND t.sequence > $1
+        ORDER BY t.sequence LIMIT ${pageSize}`,
         [last],
       )
       for (const { id, height, accepted, committed } of rows) {
@@ -232,95 +235,10 @@ function thirdsOf(times) {
   return thirds
 }
 
-/** Processor time per transaction of each third, in microseconds: `[role, [first, second, third]]`. */
-function processorTimeByThirds({ thirds, samples }) {
-  const secondsAt = (time, who) =>
-    (samples.findLast(({ at }) => at <= time) ?? samples[0]).seconds.get(who) ?? 0
-  return [...samples[0].seconds.keys()].map((who) => [
-    who,
-    thirds.map(
-      ({ from, span, count }) => ((secondsAt(from + span, who) - secondsAt(from, who)) * 1e6) / count,
-    ),
-  ])
-}
-
 async function until(holds, otherwise) {
   const deadline = Date.now() + patienceMs
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(otherwise)
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
-}
-
-const offered = (rate) => (rate ? `${round(rate)}/s offered` : 'as many as are taken')
-
-function microseconds({ seconds, count }) {
-  return [...seconds].map(([who, each]) => [who, (each * 1e6) / count])
-}
-
-const sumOf = (figure) => microseconds(figure).reduce((sum, [, each]) => sum + each, 0)
-
-/** What is kept of a run for docs/performance.md. */
-export function figuresOf(rate, figure) {
-  const { count, blocks, perSecond, fromAcceptance, answerMs, ceiling, elapsed } = figure
-  const halfAndMost = (values) => values && [percentile(values, 0.5), percentile(values, 0.95)]
-  return {
-    rate,
-    perSecond,
-    ceiling,
-    load: figure.load,
-    transactions: count,
-    blocks,
-    seconds: elapsed / 1000,
-    answersMs: halfAndMost(answerMs),
-    fromAcceptanceS: halfAndMost(fromAcceptance),
-    microseconds: Object.fromEntries(microseconds(figure)),
-    memoryMiB: Object.fromEntries([...figure.memory].map(([role, all]) => [role, Math.max(...all)])),
-    diskBytes: Object.fromEntries([...figure.disk].map(([what, bytes]) => [what, bytes / count])),
-  }
-}
-
-export function print(side, rate, figure) {
-  const { count, early, blocks, thirds, perSecond, fromAcceptance, fromSubmission, answerMs, ceiling } =
-    figure
-  const halfAndMost = (values, unit) =>
-    `p50 ${percentile(values, 0.5).toFixed(1)} ${unit}, p95 ${percentile(values, 0.95).toFixed(1)} ${unit}`
-  const lines = [
-    `submitted → committed, ${roles.join(' + ')}${embedded ? ', embedded' : ''}, ${offered(rate)}: ${round(perSecond)} tx/s; ` +
-      `bare libsodium verifications ${round(ceiling)}/s; ratio ${(perSecond / ceiling).toFixed(2)}`,
-    `${round(count)} transactions, each in one block, after ${round(early)} to warm up; answers after ${halfAndMost(answerMs, 'ms')}; load ${figure.load.toFixed(1)}`,
-    ...(blocks === undefined
-      ? []
-      : [
-          `${blocks} blocks; by thirds ${thirds.map(({ count, span }) => round((count * 1000) / span)).join(', ')} tx/s; from acceptance ${halfAndMost(fromAcceptance, 's')}; ` +
-            `from submission ${halfAndMost(fromSubmission, 's')}`,
-          `processor time per transaction, by thirds: ${processorTimeByThirds(figure)
-            .map(([who, each]) => `${who} ${each.map(round).join(', ')} µs`)
-            .join('; ')}`,
-        ]),
-    `processor time per transaction: ${microseconds(figure)
-      .map(([who, each]) => `${who} ${round(each)} µs`)
-      .join(', ')}; in all ${round(sumOf(figure))} µs`,
-    `anonymous memory after each quarter: ${[...figure.memory]
-      .map(([role, all]) => `${role} ${quarters(all).map(round).join(', ')} MiB`)
-      .join('; ')}`,
-    `disk per transaction: ${[...figure.disk].map(([what, bytes]) => `${what} ${round(bytes / count)} B`).join(', ')}`,
-    ...(figure.ranOut
-      ? ['the transactions ran out before the time: raise BENCH_OUTPUTS and BENCH_MOST']
-      : []),
-  ]
-  console.log(lines.map((line, n) => `${n === 0 ? side : ' '.repeat(side.length)}  ${line}`).join('\n'))
-}
-
-function quarters(values) {
-  return [0.25, 0.5, 0.75, 1].map((share) => values[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0)
-}
-
-function compare(rate, { before, now }) {
-  const ratio = (of) => (median(now.map(of)) / median(before.map(of))).toFixed(2)
-  const most = ({ fromAcceptance }) => percentile(fromAcceptance, 0.95)
-  console.log(
-    `now / before, ${offered(rate)}, ${turns === 1 ? 'one turn' : `medians of ${turns} turns`}: tx/s ${ratio(({ perSecond }) => perSecond)}, ` +
-      `processor time per transaction ${ratio(sumOf)}${embedded ? '' : `, p95 from acceptance ${ratio(most)}`}`,
-  )
 }

@@ -37,8 +37,10 @@ export async function measureBlocks() {
   const middle = (figure) => median(figures.map((each) => each[figure]))
   const longest = Math.max(...figures.map(({ total }) => total))
   console.log(
-    `block of ${round(blockSize)} over ${round(genesis.length)} outputs, without layer 1: ${round(middle('total'))} ms, at most ` +
-      `${round(longest)} ms (median of ${rounds}; aim ${round(aimMs)} ms); bare SQL reads and moves as many rows in ` +
+    `block of ${round(blockSize)} over ${round(genesis.length)} outputs, without layer 1: ` +
+      `${round(middle('total'))} ms, at most ` +
+      `${round(longest)} ms (median of ${rounds}; aim ${round(aimMs)} ms); bare SQL reads and ` +
+      `moves as many rows in ` +
       `${round(middle('rows'))} ms, bare Blake2b-256 takes ${round(middle('hashes'))} ms`,
   )
   const steps = ['read', 'hashed', 'signed', 'stored', 'total', 'rows', 'hashes']

@@ -43,13 +43,15 @@ async function measure(size) {
     figures.push(built)
     if (n % 10 === 0)
       console.log(
-        `  ${round(size)} outputs, block ${n}: ${stepsOf(built)}, CPU ${round(built.cpu)} ms, ${round(built.prepared)} prepared`,
+        `  ${round(size)} outputs, block ${n}: ${stepsOf(built)}, CPU ${round(built.cpu)} ms, ` +
+          `${round(built.prepared)} prepared`,
       )
   }
   const early = figures.slice(0, unfreed)
   const late = figures.slice(unfreed)
   console.log(
-    `blocks of ${round(blockSize)} over ${round(size)} outputs, filled at ${rate > 0 ? `${round(rate)}/s` : 'once'}, load ${loadavg()[0].toFixed(1)}: ` +
+    `blocks of ${round(blockSize)} over ${round(size)} outputs, filled at ` +
+      `${rate > 0 ? `${round(rate)}/s` : 'once'}, load ${loadavg()[0].toFixed(1)}: ` +
       `${told(early)} up to block ${early.length}${late.length > 0 ? `; ${told(late)} after it` : ''}`,
   )
   return {
@@ -62,8 +64,10 @@ function told(figures) {
   const of = (figure) => figures.map((each) => each[figure])
   const freed = of('freed').reduce((sum, ms) => sum + ms, 0) / figures.length
   return (
-    `${round(median(of('total')))} ms, at most ${round(Math.max(...of('total')))} ms, CPU ${round(median(of('cpu')))} ms ` +
-    `(roots ${round(median(of('hashed')))} ms, at most ${round(Math.max(...of('hashed')))} ms; ${round(median(of('prepared')))} prepared; ` +
+    `${round(median(of('total')))} ms, at most ${round(Math.max(...of('total')))} ms, CPU ` +
+    `${round(median(of('cpu')))} ms ` +
+    `(roots ${round(median(of('hashed')))} ms, at most ${round(Math.max(...of('hashed')))} ms; ` +
+    `${round(median(of('prepared')))} prepared; ` +
     `${round(freed)} ms a block of freeing beside it)`
   )
 }

@@ -31,13 +31,16 @@ export async function measurePairs() {
     const second = blockOf(here)
     figures.push({ first, second, ratio: second.middle / first.middle })
     console.log(
-      `  pair ${n}: ${round(first.middle)} ms before (at most ${round(first.longest)}), ${round(second.middle)} ms now (at most ` +
-        `${round(second.longest)}): ${(second.middle / first.middle).toFixed(2)}, load ${loadavg()[0].toFixed(1)}`,
+      `  pair ${n}: ${round(first.middle)} ms before (at most ${round(first.longest)}), ` +
+        `${round(second.middle)} ms now (at most ` +
+        `${round(second.longest)}): ${(second.middle / first.middle).toFixed(2)}, load ` +
+        `${loadavg()[0].toFixed(1)}`,
     )
   }
   const middle = (of) => median(figures.map(of))
   console.log(
-    `block of 10,000: ${round(middle(({ first }) => first.middle))} ms before, ${round(middle(({ second }) => second.middle))} ms now, ` +
+    `block of 10,000: ${round(middle(({ first }) => first.middle))} ms before, ` +
+      `${round(middle(({ second }) => second.middle))} ms now, ` +
       `${middle(({ ratio }) => ratio).toFixed(2)} times as long (medians of ${pairs} pairs)`,
   )
 }

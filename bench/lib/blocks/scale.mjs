@@ -5,7 +5,8 @@ import { cleanUp } from '../clean-up.mjs'
 import { here } from '../node-process.mjs'
 import { record } from '../record.mjs'
 import { makeSpread } from '../spread.mjs'
-import { figuresOf, oneFlow, print } from './flow.mjs'
+import { oneFlow } from './flow.mjs'
+import { figuresOf, print } from './flow-report.mjs'
 
 const counts = (process.env.BENCH_PROCESSES ?? '1,2,4').split(',').map(Number)
 const seconds = Number(process.env.BENCH_SECONDS ?? 60)

@@ -55,7 +55,8 @@ export async function measureBombs() {
   const plain = flood(url, transactions.slice(alone + 2 * payments))
   const besidePlain = await pay(payments)
   console.log(
-    `  beside ${round(count)} other payments, sent in ${round(await plain)} ms: ${figuresOf(besidePlain)}; ${load()}`,
+    `  beside ${round(count)} other payments, sent in ${round(await plain)} ms: ` +
+      `${figuresOf(besidePlain)}; ${load()}`,
   )
   const explosion = flood(url, bombs.transactions)
   const besideBombs = await pay(payments)
@@ -63,7 +64,8 @@ export async function measureBombs() {
   const validated = await failedScripts(name)
   connection.close()
   console.log(
-    `  beside ${round(count)} scripts of 10^10 steps, ${bombs.transactions[0].length} bytes each, sent in ${round(sentIn)} ms, ` +
+    `  beside ${round(count)} scripts of 10^10 steps, ${bombs.transactions[0].length} bytes each, ` +
+      `sent in ${round(sentIn)} ms, ` +
       `${round(validated)} validated meanwhile: ${figuresOf(besideBombs)}; ${load()}`,
   )
 }
@@ -92,7 +94,8 @@ async function flood(url, transactions) {
 
 function figuresOf(times) {
   return (
-    `first ${round(times[0])} ms, p50 ${round(percentile(times, 0.5))} ms, p95 ${round(percentile(times, 0.95))} ms, ` +
+    `first ${round(times[0])} ms, p50 ${round(percentile(times, 0.5))} ms, p95 ` +
+    `${round(percentile(times, 0.95))} ms, ` +
     `slowest of ${times.length} ${round(Math.max(...times))} ms`
   )
 }

@@ -90,14 +90,20 @@ export async function measureJunk() {
     await watch
     const after = await usage(client, redis, name)
     console.log(
-      `${round(count)} junk submissions in ${sentIn} s: ${round(taken)} taken, ${round(refused)} refused with Retry-After; ` +
+      `${round(count)} junk submissions in ${sentIn} s: ${round(taken)} taken, ${round(refused)} ` +
+        `refused with Retry-After; ` +
         `validated after ${drainedIn} s; ${loadBefore} before, ${load()} after\n` +
-        `  waiting at most ${round(peak.waiting)} of ${round(maxWaiting)}; Redis ${mebibytes(before.redis)} → at most ` +
+        `  waiting at most ${round(peak.waiting)} of ${round(maxWaiting)}; Redis ` +
+        `${mebibytes(before.redis)} → at most ` +
         `${mebibytes(peak.redis)}, at the end ${mebibytes(after.redis)}\n` +
-        `  dead letters at most ${mebibytes(peak.deadLetters)} of ${mebibytes(maxDeadLetterBytes)}; their tables at most ` +
-        `${mebibytes(peak.deadLetterTables)}, with autovacuum ${vacuuming[0].autovacuum}; whole store at most ${mebibytes(peak.store)}\n` +
-        `  ${round(paid.length)} payments meanwhile, ${lost} lost, ${round(refusedPayments)} times asked to try again; ` +
-        `answers after p50 ${round(percentile(answerMs, 0.5))} ms, p95 ${round(percentile(answerMs, 0.95))} ms`,
+        `  dead letters at most ${mebibytes(peak.deadLetters)} of ` +
+        `${mebibytes(maxDeadLetterBytes)}; their tables at most ` +
+        `${mebibytes(peak.deadLetterTables)}, with autovacuum ${vacuuming[0].autovacuum}; whole ` +
+        `store at most ${mebibytes(peak.store)}\n` +
+        `  ${round(paid.length)} payments meanwhile, ${lost} lost, ${round(refusedPayments)} ` +
+        `times asked to try again; ` +
+        `answers after p50 ${round(percentile(answerMs, 0.5))} ms, p95 ` +
+        `${round(percentile(answerMs, 0.95))} ms`,
     )
     if (lost > 0) throw new Error(`${lost} payments that were taken are not in the ledger`)
   })
@@ -146,9 +152,11 @@ async function usage(client, redis, name) {
   const [{ rows }, memory, waiting] = await Promise.all([
     client.query(
       `SELECT (SELECT sum(cbor_bytes + reason_bytes) FROM ${name}.rejection_usage)::float8 AS "deadLetters",
-        (pg_total_relation_size('${name}.rejections') + pg_total_relation_size('${name}.rejected_submissions'))::float8
+        (pg_total_relation_size('${name}.rejections') +
+          pg_total_relation_size('${name}.rejected_submissions'))::float8
           AS "deadLetterTables",
-        (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c WHERE c.relnamespace = '${name}'::regnamespace
+        (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class AS c WHERE c.relnamespace =
+          '${name}'::regnamespace
           AND c.relkind = 'r')::float8 AS store`,
     ),
     redis.info('memory'),

@@ -26,7 +26,8 @@ export function createLedgerOfSize({ size, share, schema }) {
   const at = `"${schema}"`
   const id = (n) => `sha256(convert_to('t' || (${n}), 'UTF8'))`
   const address = (n) =>
-    `('\\x60'::bytea || substr(sha256(convert_to(CASE WHEN (${n}) % ${every} = 0 THEN 'shared' ELSE 'a' || (((${n})::bigint * 7919) % ${addresses}) END, 'UTF8')), 1, 28))`
+    `('\\x60'::bytea || substr(sha256(convert_to(CASE WHEN (${n}) % ${every} = 0 THEN 'shared' ` +
+    `ELSE 'a' || (((${n})::bigint * 7919) % ${addresses}) END, 'UTF8')), 1, 28))`
   const output = (n) => `('\\xa200581d'::bytea || ${address(n)} || '\\x011a003d0900'::bytea)`
   const hash512 = (n, salt) => `sha512(convert_to('${salt}' || (${n}), 'UTF8'))`
   /** As long as a transfer. */
@@ -43,21 +44,27 @@ export function createLedgerOfSize({ size, share, schema }) {
     addressOf: (random) => addressNamed(`a${random(addresses)}`),
 
     async fill(client) {
-      await client.query(`INSERT INTO ${at}.blocks (state, height, header_hash, header, previous_header_hash, utxos_root, start_time, end_time,
-          first_sequence, last_sequence, transactions, commit_transaction_id, commit_transaction, submitted_at, committed_at, matured_at, merged_at)
-        SELECT 'merged', h, substr(${hash512('h', 'b')}, 1, 28), ${hash512('h', 'h')}, substr(${hash512('h - 1', 'b')}, 1, 28), ${id('h')},
+      await client.query(`INSERT INTO ${at}.blocks (state, height, header_hash, header,
+        previous_header_hash, utxos_root, start_time, end_time,
+          first_sequence, last_sequence, transactions, commit_transaction_id, commit_transaction,
+            submitted_at, committed_at, matured_at, merged_at)
+        SELECT 'merged', h, substr(${hash512('h', 'b')}, 1, 28), ${hash512('h', 'h')},
+          substr(${hash512('h - 1', 'b')}, 1, 28), ${id('h')},
           h * 1000, h * 1000 + 1000, (h - 1) * ${blockSize} + 1, least(h * ${blockSize}, ${inBlocks}),
-          least(h * ${blockSize}, ${inBlocks}) - (h - 1) * ${blockSize}, ${id('h')}, ${hash512('h', 'c')}, now(), now(), now(), now()
+          least(h * ${blockSize}, ${inBlocks}) - (h - 1) * ${blockSize}, ${id('h')}, ${hash512('h', 'c')},
+            now(), now(), now(), now()
         FROM generate_series(1, ${Math.ceil(inBlocks / blockSize)}) AS h`)
       await client.query(`INSERT INTO ${at}.mempool_transactions (sequence, transaction_id, cbor)
         SELECT n, ${id('n')}, ${cbor('n')} FROM generate_series(${inBlocks + 1}, ${size}) AS n`)
       for (let from = 1; from <= size; from += rowsAtOnce) {
         const to = Math.min(from + rowsAtOnce - 1, size)
-        await client.query(`INSERT INTO ${at}.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
+        await client.query(`INSERT INTO ${at}.block_transactions (block_id, position, sequence,
+          transaction_id, cbor, accepted_at)
           SELECT b.id, n - b.first_sequence + 1, n, ${id('n')}, ${cbor('n')}, now()
           FROM generate_series(${from}, ${Math.min(to, inBlocks)}) AS n
           JOIN ${at}.blocks AS b ON b.height = (n - 1) / ${blockSize} + 1`)
-        await client.query(`INSERT INTO ${at}.mempool_ledger (transaction_id, output_index, output, address, sequence)
+        await client.query(`INSERT INTO ${at}.mempool_ledger (transaction_id, output_index, output,
+          address, sequence)
           SELECT ${id('n')}, 0, ${output('n')}, ${address('n')}, n FROM generate_series(${from}, ${to}) AS n`)
         await client.query(`INSERT INTO ${at}.address_history
           SELECT DISTINCT address, sequence FROM (

@@ -43,7 +43,8 @@ export const cost = {
       image('cost', title),
       source(
         flow,
-        `Runs of ${round(flow.seconds)} s over ${round(flow.outputs)} outputs of ${round(flow.addresses)} addresses`,
+        `Runs of ${round(flow.seconds)} s over ${round(flow.outputs)} outputs of ` +
+          `${round(flow.addresses)} addresses`,
       ),
     ].join('\n\n')
   },

@@ -13,10 +13,12 @@ export const disk = {
         ...places.map(({ place, bytes }) => [place, round(bytes)]),
         ['**sum**', `**${round(sum)}**`],
       ]),
-      `The payments of this run leave the ledger as large as it is. An unspent output takes ${round(outputBytes)} B of \`mempool_ledger\` and its indexes.`,
+      `The payments of this run leave the ledger as large as it is. An unspent output takes ` +
+        `${round(outputBytes)} B of \`mempool_ledger\` and its indexes.`,
       source(
         { machine },
-        `${round(blocks)} blocks of ${round(blockSize)} transactions of ${round(transactionBytes)} B over ${round(outputs)} outputs`,
+        `${round(blocks)} blocks of ${round(blockSize)} transactions of ` +
+          `${round(transactionBytes)} B over ${round(outputs)} outputs`,
       ),
     ].join('\n\n')
   },

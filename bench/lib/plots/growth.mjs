@@ -108,7 +108,8 @@ export const blocks = {
       image('blocks', blocksTitle),
       source(
         { machine },
-        `Blocks of ${round(blockSize)} filled ${rate > 0 ? `at ${round(rate)} transactions a second` : 'as fast as they are accepted'}`,
+        `Blocks of ${round(blockSize)} filled ` +
+          `${rate > 0 ? `at ${round(rate)} transactions a second` : 'as fast as they are accepted'}`,
       ),
     ].join('\n\n')
   },

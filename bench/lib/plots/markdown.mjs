@@ -16,7 +16,8 @@ export function digits(value) {
 /** Where and when figures were measured. */
 export function source({ machine }, what) {
   return (
-    `_${what}. ${machine.measured}, ${machine.cores} cores (${machine.processor}), Node.js ${machine.node.slice(1)}, load ` +
+    `_${what}. ${machine.measured}, ${machine.cores} cores (${machine.processor}), Node.js ` +
+    `${machine.node.slice(1)}, load ` +
     `${machine.load} at the end._`
   )
 }

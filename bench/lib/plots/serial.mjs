@@ -29,7 +29,8 @@ export const serial = {
       image('serial', title),
       source(
         { machine },
-        `Over ${round(outputs)} outputs spent in no order; medians of ${rounds} × ${round(transactions)} transactions`,
+        `Over ${round(outputs)} outputs spent in no order; medians of ${rounds} × ` +
+          `${round(transactions)} transactions`,
       ),
     ].join('\n\n')
   },

@@ -1,4 +1,5 @@
-// A process that validates and writes full batches as a validation worker does: before the lock, and under it.
+// A process that validates and writes full batches as a validation worker does: before the lock, and under
+// it.
 import { openStore } from '@ratatosk/store'
 import { commitUnlockedBatch } from '../../../packages/workers/dist/commit-batch.js'
 import { examine } from '../../../packages/workers/dist/examine.js'

@@ -7,8 +7,9 @@ export {
   isCborError,
   isDecodeError,
 } from './errors.js'
+export { Major } from './major.js'
 export { normalForm } from './normal-form.js'
-export { CborReader, Major } from './reader.js'
+export { CborReader } from './reader.js'
 export {
   expectTag,
   isShortMap,

@@ -1,5 +1,6 @@
 import { toHex } from './bytes.js'
-import { CborReader, Major } from './reader.js'
+import { Major } from './major.js'
+import { CborReader } from './reader.js'
 import { SET_TAG } from './structure.js'
 
 /**

@@ -1,32 +1,9 @@
 import { bigintOf, plainBytes } from './bytes.js'
 import { CborError, DecodeError, type DecodeErrorCode } from './errors.js'
+import { Major, majorNames } from './major.js'
 import { type CborLimits, defaultLimits, endOfInput, readArgument, reserved, walkItem } from './walk.js'
 
-/** Major types (RFC 8949, section 3.1). */
-export const Major = {
-  unsigned: 0,
-  negative: 1,
-  bytes: 2,
-  text: 3,
-  array: 4,
-  map: 5,
-  tag: 6,
-  simple: 7,
-} as const
-
-const MAX_INT64 = 2n ** 63n - 1n
-
-const majorNames = [
-  'an unsigned integer',
-  'a negative integer',
-  'a byte string',
-  'a text',
-  'an array',
-  'a map',
-  'a tag',
-  'a simple value or float',
-] as const
-
+const maxInt64 = 2n ** 63n - 1n
 // Fatal, because the ledger refuses invalid UTF-8. A byte order mark is an ordinary character.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -37,8 +14,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * input, so leave the input unchanged while you use them. Every method throws {@link DecodeError} or
  * {@link CborError} if the next item is not what the method reads; the reader's position is then unspecified.
  *
- * `readArray` and `readMap` return the number of items or entries, or -1 for the indefinite-length form;
- * `hasNext` works for both.
+ * `readArray` and `readMap` return the number of items or entries, -1 if indefinite; `hasNext` takes both.
  *
  * @example
  * const reader = new CborReader(bytes)
@@ -58,7 +34,7 @@ export class CborReader {
   /**
    * @param start offset of the first item
    * @param end offset at which to stop
-   * @param limits of the items that `skip` passes over; `maxLength` is not checked
+   * @param limits of what `skip` passes over; `maxLength` is not checked
    */
   constructor(bytes: Uint8Array, start = 0, end = bytes.length, limits: CborLimits = defaultLimits) {
     this.bytes = plainBytes(bytes)
@@ -109,7 +85,7 @@ export class CborReader {
   readInt64(): bigint {
     const start = this.position
     const value = this.readInt()
-    if (value > MAX_INT64 || value < -MAX_INT64 - 1n) {
+    if (value > maxInt64 || value < -maxInt64 - 1n) {
       throw this.error('CBOR_OUT_OF_RANGE', 'a number that does not fit into a signed 64-bit integer', start)
     }
     return value
@@ -301,11 +277,10 @@ export class CborReader {
     return (BigInt(high) << 32n) | BigInt(low)
   }
 
-  #text(): Uint8Array {
-    const start = this.position
+  #text(start = this.position): Uint8Array {
     const length = this.#argument(Major.text)
-    if (length < 0) throw this.error('CBOR_UNEXPECTED_TYPE', 'an indefinite-length text string', start)
-    return this.#take(length)
+    if (length >= 0) return this.#take(length)
+    throw this.error('CBOR_UNEXPECTED_TYPE', 'an indefinite-length text string', start)
   }
 
   #decode(text: Uint8Array, start: number): string {

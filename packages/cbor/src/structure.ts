@@ -1,5 +1,6 @@
 import { type DecodeError, isDecodeError } from './errors.js'
-import { type CborReader, Major } from './reader.js'
+import { Major } from './major.js'
+import type { CborReader } from './reader.js'
 
 /** The tag of sets. The ledger accepts it before every set and requires it before none. */
 export const SET_TAG = 258

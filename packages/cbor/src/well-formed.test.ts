@@ -7,7 +7,8 @@ import { CborWriter } from './writer.js'
 const APPENDIX_A = `
 00 01 0a 17 1818 1819 1864 1903e8 1a000f4240 1b000000e8d4a51000 1bffffffffffffffff c249010000000000000000
 3bffffffffffffffff c349010000000000000000 20 29 3863 3903e7
-f90000 f98000 f93c00 fb3ff199999999999a f93e00 f97bff fa47c35000 fa7f7fffff fb7e37e43c8800759c f90001 f90400 f9c400
+f90000 f98000 f93c00 fb3ff199999999999a f93e00 f97bff fa47c35000 fa7f7fffff fb7e37e43c8800759c f90001 f90400
+f9c400
 fbc010666666666666 f97c00 f97e00 f9fc00 fa7f800000 fa7fc00000 faff800000 fb7ff0000000000000 fb7ff8000000000000
 fbfff0000000000000 f4 f5 f6 f7 f0 f8ff
 c074323031332d30332d32315432303a30343a30305a c11a514b67b0 c1fb41d452d9e8200000 d74401020304 d818456449455446
@@ -74,10 +75,14 @@ describe('assertWellFormed', () => {
     expect(isWellFormed(fromHex(`${hex}00`))).toBe(false)
   })
 
-  it('accepts items that are well-formed but not valid: duplicate keys, invalid UTF-8, bignums of numbers', () => {
-    for (const hex of ['a200000001', '61ff', 'c200', 'd9010200'])
-      expect(isWellFormed(fromHex(hex))).toBe(true)
-  })
+  it(
+    'accepts items that are well-formed but not valid: duplicate keys, invalid UTF-8, bignums of ' +
+      'numbers',
+    () => {
+      for (const hex of ['a200000001', '61ff', 'c200', 'd9010200'])
+        expect(isWellFormed(fromHex(hex))).toBe(true)
+    },
+  )
 
   it('accepts numbers, lengths and tags in any width', () => {
     for (const hex of [

@@ -51,7 +51,8 @@ export async function schemaDigest(schema: string): Promise<Readonly<Record<stri
     const digests: Record<string, string> = {}
     for (const { name } of tables) {
       const { rows } = await client.query<{ digest: string }>(
-        `SELECT md5(coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '')) AS digest FROM ${schema}."${name}" AS t`,
+        `SELECT md5(coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '')) AS digest FROM ` +
+          `${schema}."${name}" AS t`,
       )
       digests[name] = rows[0]?.digest ?? ''
     }

@@ -4,7 +4,8 @@ const shortLength = 16
 const manyEntries = 4096
 
 /**
- * The numbers from 0 to `size - 1`, sorted by the entries that they number: first by a prefix of 16 bits, then
+ * The numbers from 0 to `size - 1`, sorted by the entries that they number: first by a prefix of 16 bits,
+ * then
  * by `compare`; equal entries stay in order. Paths are hashes, so the prefix nearly sorts them.
  */
 export function sortedIndexes(
