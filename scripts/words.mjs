@@ -34,8 +34,8 @@ export const idioms = [
 
 /** Folders in which comments and documents still have idioms. */
 export const exempt = new RegExp(
-  '^(?:docs/routes.md|packages/(?:archivist|chain-apis|client|evaluate|events|faucet|http|ledger-index|network|' +
-    'operator|queue|sequencer|state-queue|store|tx-status)/)',
+  '^(?:docs/routes.md|packages/(?:archivist|chain-apis|client|evaluate|events|faucet|http|ledger-index|' +
+    'network|operator|queue|sequencer|state-queue|store|tx-status)/)',
 )
 
 /** The comments of a source file by line; undefined where a line is not a comment. */

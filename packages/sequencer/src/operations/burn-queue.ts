@@ -35,8 +35,8 @@ export async function reset(context: SequencerContext): Promise<OperationResult>
 
 /**
  * Burns a queue with which the sequencer cannot continue: it has several root units, it is broken, or another
- * operator has extended it. Nothing that was accepted is lost: unmerged blocks return to the mempool, and init
- * begins a queue with the newest merged block of this store. An interrupted repair continues when it is
+ * operator has extended it. Nothing that was accepted is lost: unmerged blocks return to the mempool, and
+ * init begins a queue with the newest merged block of this store. An interrupted repair continues when it is
  * requested again, or with init.
  */
 export async function repair(context: SequencerContext): Promise<OperationResult> {
