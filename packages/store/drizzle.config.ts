@@ -1,3 +1,7 @@
 import { defineConfig } from 'drizzle-kit'
 
-export default defineConfig({ dialect: 'postgresql', schema: './src/schema/tables.ts', out: './migrations' })
+const schema = ['columns', 'tables', 'rejection-tables', 'faucet-tables'].map(
+  (name) => `./src/schema/${name}.ts`,
+)
+
+export default defineConfig({ dialect: 'postgresql', schema, out: './migrations' })

@@ -1,12 +1,12 @@
 /**
  * | code | meaning | `retryable` |
  * | --- | --- | --- |
- * | `DATABASE_UNAVAILABLE` | no connection, connection lost, server starting, stopping or out of resources | yes |
- * | `DATABASE_TIMEOUT` | a statement, or the lock it waited for, took longer than `statementTimeoutMs` | yes |
- * | `DATABASE_CONFLICT` | the data has changed since it was read: a key is taken, a deadlock | yes, after reading again |
+ * | `DATABASE_UNAVAILABLE` | no connection, connection lost, server starting or out of resources | yes |
+ * | `DATABASE_TIMEOUT` | a statement or its wait for a lock exceeded `statementTimeoutMs` | yes |
+ * | `DATABASE_CONFLICT` | the data has changed since it was read: a taken key, a deadlock | yes |
  * | `DATABASE_INVALID_ARGUMENT` | a value that cannot be stored | no |
  * | `DATABASE_SCHEMA_MISMATCH` | another version has migrated the schema | no |
- * | `DATABASE_CONFIGURATION` | a malformed `url` or schema name, an unknown user or database, missing privileges | no |
+ * | `DATABASE_CONFIGURATION` | a malformed `url` or schema name, unknown user, missing privileges | no |
  * | `DATABASE_CLOSED` | used after `close()`, or a transaction used after its end | no |
  * | `DATABASE_FAILED` | any other failure; `cause` has the driver's error | no |
  */

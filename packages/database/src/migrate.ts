@@ -10,7 +10,8 @@ const generatedSchema = '"ratatosk"'
 
 const found = statement(
   { schema: bool, journal: bool },
-  sql`SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($1 || '.migrations') IS NOT NULL AS journal`,
+  sql`SELECT to_regnamespace($1) IS NOT NULL AS schema,
+    to_regclass($1 || '.migrations') IS NOT NULL AS journal`,
 )
 
 const applied = statement({ hash: text }, sql`SELECT hash FROM ${schema}.migrations ORDER BY id`)
@@ -36,7 +37,7 @@ export async function migrate(database: Database, migrations: readonly Migration
       if (migrations[position]?.hash !== hash) {
         throw new DatabaseError(
           'DATABASE_SCHEMA_MISMATCH',
-          `Another version of the node has migrated the schema ${connection.schema}: run that version, or use another schema`,
+          `Another version migrated the schema ${connection.schema}: run that version, or use another schema`,
         )
       }
     })

@@ -32,7 +32,8 @@ describe.each(drivers)('parameters on %s', (_, missing, open) => {
 
     it('arrive unchanged as columns', async () => {
       const columns = { bytes: 'bytea', number: 'integer', text: 'text', date: 'timestamptz' } as const
-      const statement = `SELECT bytes, number, text, date, position FROM ${parameterRows(columns, 2)} AS r WHERE $1 = 1 ORDER BY position`
+      const statement = `SELECT bytes, number, text, date, position
+        FROM ${parameterRows(columns, 2)} AS r WHERE $1 = 1 ORDER BY position`
       await fc.assert(
         fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
           const { rows: received } = await driver.run(statement, [
@@ -56,7 +57,8 @@ describe.each(drivers)('parameters on %s', (_, missing, open) => {
       const {
         rows: [received],
       } = await driver.run(
-        'SELECT $1::bytea AS bytes, $2::bigint AS big, $3::text AS text, $4::integer AS number, $5::bytea AS empty',
+        `SELECT $1::bytea AS bytes, $2::bigint AS big, $3::text AS text, $4::integer AS number,
+          $5::bytea AS empty`,
         [Uint8Array.of(0, 92, 255), 2n ** 60n, `\\x"'{}`, -1, new Uint8Array()],
       )
       expect(received).toEqual({

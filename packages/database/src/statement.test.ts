@@ -68,7 +68,8 @@ describe.each(drivers)('statements on %s', (_, missing, open) => {
     })
 
     it('count the rows that they change', async () => {
-      const insert = sql`INSERT INTO ${schema}.leases (name, token, expires_at) VALUES ('a', 1, now()), ('b', 1, now())`
+      const insert = sql`INSERT INTO ${schema}.leases (name, token, expires_at)
+        VALUES ('a', 1, now()), ('b', 1, now())`
       expect(await database.execute(insert)).toBe(2)
       expect(
         await database.execute(sql`UPDATE ${schema}.leases SET token = 2 WHERE token = 1 AND name <> 'job'`),

@@ -25,7 +25,8 @@ describe('the vacuum of a PGlite', () => {
   /** Adds rows and deletes them, so that so many are dead. */
   async function pass(table: string, count = rows) {
     await pglite.exec(
-      `INSERT INTO ${table} SELECT n, decode(repeat('ab', 200), 'hex') FROM generate_series(1, ${count}) AS n`,
+      `INSERT INTO ${table} SELECT n, decode(repeat('ab', 200), 'hex')
+        FROM generate_series(1, ${count}) AS n`,
     )
     await pglite.exec(`DELETE FROM ${table}`)
     await counted()

@@ -58,7 +58,7 @@ describe('a client', () => {
 })
 
 describe('faults', () => {
-  it('apply in the order of injection, after the skipped requests, as often as asked, to their target only', async () => {
+  it('apply in order of injection, after the skipped requests, as often as asked', async () => {
     devnet.faults.inject({ kind: 'failure', target: 'kupo', times: Infinity })
     devnet.faults.inject({ kind: 'failure', after: 1, times: 2 })
     const codes: unknown[] = []

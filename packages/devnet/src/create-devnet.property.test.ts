@@ -64,7 +64,7 @@ function pay(devnet: Devnet, choice: number, to: number): Uint8Array | undefined
   }).cbor
 }
 
-it('has the same outputs at a height whatever payments, blocks, roll-backs and restarts led there', async () => {
+it('has the same outputs at a height after any payments, blocks, roll-backs and restarts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const store = createMemoryStore()

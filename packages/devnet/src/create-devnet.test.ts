@@ -1,12 +1,11 @@
 import { fromHex } from '@ratatosk/cbor'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ChainEvent } from './chain/types.js'
-import { createDevnet } from './create-devnet.js'
 import { draft } from './test/draft.js'
 import { genesisOf } from './test/keys.js'
+import { open } from './test/manual-devnet.js'
 import {
   alice,
-  aliceGenesis,
   bob,
   failing,
   failingHash,
@@ -17,29 +16,7 @@ import {
   succeeding,
   succeedingHash,
   unlock,
-  utxoSet,
 } from './test/scenes.js'
-import type { Devnet, DevnetOptions } from './types.js'
-
-const start = Date.UTC(2025, 0, 1)
-
-const opened: Devnet[] = []
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((devnet) => devnet.close()))
-})
-
-/** A devnet without scheduled blocks at slot 5, with a clock that the test sets. */
-async function open(options: DevnetOptions = {}) {
-  const time = { now: start + 5_000 }
-  const devnet = await createDevnet({
-    genesis: aliceGenesis,
-    blockEveryMs: 0,
-    clock: { now: () => time.now },
-    ...options,
-  })
-  opened.push(devnet)
-  return { devnet, time }
-}
 
 describe('blocks', () => {
   it('start from the genesis', async () => {
@@ -247,65 +224,5 @@ describe('Plutus scripts', () => {
     const unknown = `${'22'.repeat(32)}#0`
     const evaluation = await devnet.evaluate(unlock(unknown, succeeding).cbor)
     expect(evaluation).toEqual({ kind: 'unknown-inputs', references: [unknown] })
-  })
-})
-
-describe('rollBack', () => {
-  it('restores exactly the unspent outputs of the older block', async () => {
-    const { devnet } = await open()
-    const sets = [utxoSet(devnet)]
-    let input = first
-    let change = 89_800_000n
-    for (let block = 0; block < 4; block++) {
-      const next = payment(input, change)
-      await devnet.submit(next.cbor)
-      await devnet.produceBlock()
-      sets.push(utxoSet(devnet))
-      input = `${next.hash}#1`
-      change -= 10_200_000n
-    }
-    expect(await devnet.rollBack(1)).toMatchObject({ height: 3 })
-    expect(utxoSet(devnet)).toEqual(sets[3])
-    expect(await devnet.rollBack(3)).toMatchObject({ height: 0 })
-    expect(utxoSet(devnet)).toEqual(sets[0])
-  })
-
-  it('loses the transactions, or returns them to the mempool', async () => {
-    const { devnet } = await open()
-    const one = payment()
-    await devnet.submit(one.cbor)
-    await devnet.produceBlock()
-    await devnet.rollBack(1, { resubmit: true })
-    expect(devnet.status(one.hash)).toEqual({ status: 'pending' })
-    await devnet.produceBlock()
-    await devnet.rollBack(1)
-    expect(devnet.status(one.hash)).toEqual({ status: 'unknown' })
-    expect(await devnet.submit(one.cbor)).toMatchObject({ kind: 'accepted' })
-  })
-
-  it('drops pending transactions that spend outputs of the undone blocks', async () => {
-    const { devnet } = await open()
-    const one = payment()
-    await devnet.submit(one.cbor)
-    await devnet.produceBlock()
-    await devnet.submit(payment(`${one.hash}#1`, 79_600_000n).cbor)
-    await devnet.rollBack(1)
-    expect(devnet.mempool()).toEqual([])
-  })
-
-  it('rejects more blocks than the chain has or the security parameter allows', async () => {
-    const { devnet } = await open({ securityParameter: 2 })
-    await devnet.produceBlock()
-    await expect(devnet.rollBack(2)).rejects.toMatchObject({ code: 'DEVNET_ROLLBACK_TOO_DEEP' })
-    await devnet.produceBlock()
-    await devnet.produceBlock()
-    await expect(devnet.rollBack(3)).rejects.toMatchObject({ code: 'DEVNET_ROLLBACK_TOO_DEEP' })
-    await devnet.rollBack(2)
-    expect(devnet.tip().height).toBe(1)
-  })
-
-  it.each([-1, 1.5, Number.NaN])('rejects %s blocks', async (blocks) => {
-    const { devnet } = await open()
-    await expect(devnet.rollBack(blocks)).rejects.toMatchObject({ code: 'DEVNET_CONFIGURATION' })
   })
 })

@@ -77,7 +77,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
   if (stored.genesis !== origin.hash) {
     throw new DevnetError(
       'DEVNET_CONFIGURATION',
-      'The stored chain has a different genesis: use the genesis and slot length it started with, or empty the store',
+      'The stored chain has another genesis: use its genesis and slot length, or empty the store',
     )
   }
   mempool.reset(restore(stored.chain, chain, slots))
@@ -163,7 +163,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     if (count > securityParameter || target < 0 || chain.nearest(target).height !== target) {
       throw new DevnetError(
         'DEVNET_ROLLBACK_TOO_DEEP',
-        `Cannot roll back ${count} blocks: the chain has ${chain.tip.height}, and at most ${securityParameter} can be undone`,
+        `Cannot roll back ${count} blocks: it has ${chain.tip.height}, the limit is ${securityParameter}`,
       )
     }
     const undo = () => Array.from({ length: count }, () => chain.undo())

@@ -23,7 +23,7 @@ export type Layer1ErrorCode =
   | 'LAYER1_ROLLED_BACK'
 
 export interface Layer1ErrorDetails {
-  /** For `LAYER1_REJECTED`: the provider's text or the broken rules, at most 2,000 characters, without URLs. */
+  /** For `LAYER1_REJECTED`: the provider's text or the broken rules, up to 2,000 characters, no URLs. */
   readonly reason?: string
   /** For `LAYER1_RATE_LIMITED`: the provider's Retry-After, in milliseconds. */
   readonly retryAfterMs?: number
@@ -69,7 +69,7 @@ export function isLayer1Error(value: unknown): value is Layer1Error {
 }
 
 /**
- * The `cause` of a failure for an HTTP answer, such as `rate limited`; `unknown` without a {@link Layer1Error}.
+ * The `cause` of a failure for an HTTP answer, such as `rate limited`; `unknown` for other errors.
  *
  * @example reply.code(503).send({ status: 'error', error: 'Layer 1 failed', cause: failureCause(error) })
  */

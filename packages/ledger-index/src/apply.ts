@@ -52,7 +52,9 @@ const insertUses = insert('preimage_uses', { hash: 'bytea', sequence: 'bigint' }
 
 const markSpent = statement(
   { outputs: int4 },
-  sql`WITH given AS MATERIALIZED (SELECT * FROM ${parameterRows({ ...reference, spent_by: 'bigint' })} AS given),
+  sql`WITH given AS MATERIALIZED (
+    SELECT * FROM ${parameterRows({ ...reference, spent_by: 'bigint' })} AS given
+  ),
   outputs AS (
     UPDATE ${schema}.outputs AS o SET spent_by = given.spent_by FROM given
     WHERE o.transaction_id = given.transaction_id AND o.output_index = given.output_index
@@ -113,7 +115,7 @@ export async function addEntries(
     if (changed?.outputs !== spent.length) {
       throw new IndexError(
         'INDEX_DIVERGED',
-        `Accepted transactions spend ${spent.length} outputs, of which the index has ${changed?.outputs ?? 0}`,
+        `Of ${spent.length} outputs that accepted transactions spend, the index has ${changed?.outputs ?? 0}`,
       )
     }
   }

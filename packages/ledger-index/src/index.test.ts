@@ -1,13 +1,10 @@
 import { blake2b256, scriptHash } from '@ratatosk/ledger'
-import type { AcceptedTransaction, DropReason } from '@ratatosk/store'
-import { collect } from '@ratatosk/test-kit'
+import type { AcceptedTransaction } from '@ratatosk/store'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { IndexError } from './errors.js'
-import { dumpIndex, unspentOf } from './test/dump.js'
-import { genesis, History, numbersOf } from './test/history.js'
-import { addressOf, credential, type TransactionDraft, transactionOf } from './test/transactions.js'
-import { backends, createWorld, type World } from './test/world.js'
-import type { IndexedOutput, IndexOptions, LedgerIndex, OutputQuery } from './types.js'
+import { genesis } from './test/history.js'
+import { addressOf, credential, type TransactionDraft } from './test/transactions.js'
+import { acceptAndIndex, backends, createWorld, type World } from './test/world.js'
+import type { IndexedOutput, LedgerIndex, OutputQuery } from './types.js'
 
 const all = { offset: 0, limit: 100 }
 const unspent = { spent: false } as const
@@ -36,14 +33,7 @@ for (const backend of backends) {
 
     afterEach(() => world.close())
 
-    async function accept(draft: TransactionDraft): Promise<AcceptedTransaction & { sequence: bigint }> {
-      const transaction = transactionOf(draft)
-      await world.store.withLedger((ledger) => ledger.apply({ transactions: [transaction] }))
-      await index.caughtUp()
-      const found = await index.transaction(transaction.id)
-      if (found === undefined) throw new Error('The index does not have what was accepted')
-      return { ...transaction, sequence: found.sequence }
-    }
+    const accept = (draft: TransactionDraft) => acceptAndIndex(world, index, draft)
 
     const input = (position: number) => genesis[position]!.reference
     const out = (transaction: AcceptedTransaction, position = 0) => transaction.produced[position]!.reference
@@ -249,111 +239,6 @@ for (const backend of backends) {
       expect(collateral!.spent).toEqual({ sequence: failed.sequence, id: failed.id, valid: false })
       expect(await find({ references: [input(5)], ...unspent })).toEqual(names(input(5)))
       expect(await index.assets(credential(211), all)).toEqual([])
-    })
-
-    it('undoes what was dropped, and knows it when it comes again', async () => {
-      await index.caughtUp()
-      const before = await dumpIndex(world.store.database, schema())
-      const draft: TransactionDraft = {
-        inputs: [input(7)],
-        outputs: [{ address: alice, assets: [[200, 'bb', 1]], datum }],
-        mint: [[200, 'bb', 1]],
-        scripts: [plutus],
-      }
-      const dropped = await accept(draft)
-      const reason: DropReason = { code: 'BadInputsUTxO', message: 'A test', details: {} }
-      const id = Buffer.from(dropped.id).toString('hex')
-      await world.store.blocks.drop(new Map([[id, reason]]), () => undefined, world.lease)
-      await index.caughtUp()
-      const after = await dumpIndex(world.store.database, schema())
-      expect(after).toEqual(before)
-      const again = await accept(draft)
-      expect(again.sequence).toBeGreaterThan(dropped.sequence)
-      expect(await index.datum(blake2b256(datum))).toEqual(datum)
-    })
-
-    it('refuses a genesis that is not the one of the ledger', async () => {
-      const other = await world.index(`${schema()}_2`, { genesis: genesis.slice(1) })
-      await expect(other.caughtUp()).rejects.toMatchObject({ code: 'INDEX_GENESIS' })
-    })
-
-    it('says that it is behind rather than to wait for ever', async () => {
-      let answer = (_: readonly never[]) => {}
-      const silent = new Promise<readonly never[]>((resolve) => {
-        answer = resolve
-      })
-      const source = { ...world.store.changes, accepted: () => silent }
-      const stuck = await world.index(`${schema()}_3`, { source, waitMs: 20 })
-      await expect(stuck.caughtUp()).rejects.toMatchObject({ code: 'INDEX_BEHIND' })
-      answer([])
-    })
-
-    it('lets what is busy go first, until somebody waits for the index or half of that time has passed', async () => {
-      const looks = { asked: 0, made: 0 }
-      const busy = () => {
-        looks.asked++
-        return true
-      }
-      const accepted: IndexOptions['source']['accepted'] = (after, limit) => {
-        looks.made++
-        return world.store.changes.accepted(after, limit)
-      }
-      const source = { ...world.store.changes, accepted }
-      const polite = await world.index(`${schema()}_4`, { source, busy, pollMs: 1, waitMs: 3_600_000 })
-      const { id } = await accept({ inputs: [input(9)], outputs: [{ address: alice }] })
-      polite.wake()
-      await expect.poll(() => looks.asked).toBeGreaterThan(3)
-      expect(looks.made).toBe(0)
-      await polite.caughtUp()
-      expect(await polite.transaction(id)).toMatchObject({ id })
-
-      const impatient = await world.index(`${schema()}_5`, { busy: () => true, pollMs: 1, waitMs: 2 })
-      await expect.poll(() => impatient.transaction(id), { timeout: 5000 }).toMatchObject({ id })
-    })
-
-    it('rebuilds itself when the ledger contradicts it', async () => {
-      await accept({ inputs: [input(8)], outputs: [{ address: alice }] })
-      await world.store.database.run(`DELETE FROM "${schema()}".outputs WHERE address = $1`, [alice])
-      const spend = transactionOf({
-        inputs: [(await collect(world.store.utxoPages(alice)))[0]!.reference],
-        outputs: [{ address: script }],
-      })
-      await world.store.withLedger((ledger) => ledger.apply({ transactions: [spend] }))
-      await expect(index.caughtUp()).rejects.toMatchObject({ code: 'INDEX_DIVERGED' })
-      const errors: unknown[] = []
-      const mended = await world.index(schema(), { pollMs: 10, onError: (error) => errors.push(error) })
-      await expect.poll(() => mended.outputs({ address: script }, all), { timeout: 5000 }).toHaveLength(1)
-      expect(errors).toContainEqual(expect.any(IndexError))
-      const { index: indexed, ledger } = await unspentOf(world.store.database, schema(), world.schema)
-      expect(indexed).toEqual(ledger)
-    })
-
-    it('built live equals built anew, over a random history', async () => {
-      await world.store.blocks.reset(world.lease)
-      const random = numbersOf(backend.name === 'PGlite' ? 1 : 2)
-      const history = new History(world.store, world.lease, random)
-      await history.begin()
-      // Two processes follow with the same tables.
-      const other = await world.index(schema(), { batchSize: 7 })
-      const { happened } = history
-      const everyKind = () =>
-        Math.min(happened.blocks, happened.removed, happened.undone, happened.dropped) > 0
-      while (happened.accepted < 60 || !everyKind()) {
-        await history.step(6)
-        if (random() < 0.3) index.wake()
-        if (random() < 0.3) await other.caughtUp()
-      }
-      await index.caughtUp()
-      const live = await dumpIndex(world.store.database, schema())
-      const { index: indexed, ledger } = await unspentOf(world.store.database, schema(), world.schema)
-      expect(indexed).toEqual(ledger)
-
-      const anew = await world.index(`${schema()}_anew`, { batchSize: 64 })
-      await anew.caughtUp()
-      expect(await dumpIndex(world.store.database, `${schema()}_anew`)).toEqual(live)
-      await index.rebuild()
-      await index.caughtUp()
-      expect(await dumpIndex(world.store.database, schema())).toEqual(live)
     })
   })
 }

@@ -23,8 +23,7 @@ const dropsPerStep = 1_000
  * Opens the index and starts to follow. Any number of processes may follow with the same tables: each step
  * locks the progress.
  *
- * @throws DatabaseError `DATABASE_CONFIGURATION` if `schema` is not a plain identifier; failures of the database
- *   pass through
+ * @throws DatabaseError `DATABASE_CONFIGURATION` if `schema` is not a plain identifier
  *
  * @example
  * const index = await openIndex({
@@ -101,7 +100,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     if (outputs === undefined || outputs === genesis.length) return
     throw new IndexError(
       'INDEX_GENESIS',
-      `The ledger was started with ${outputs} genesis outputs, but ${genesis.length} are given: give those that it was started with`,
+      `The ledger has ${outputs} genesis outputs, but ${genesis.length} are given: pass the ledger's own`,
     )
   }
 
@@ -183,7 +182,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
       let timeout: NodeJS.Timeout | undefined
       const late = new Promise<never>((_, reject) => {
         timeout = setTimeout(() => {
-          const message = `The index is at ${progress.sequence} and still behind after ${waitMs} ms: try again later`
+          const message = `The index is behind, at ${progress.sequence}, after ${waitMs} ms: try again later`
           reject(new IndexError('INDEX_BEHIND', message))
         }, waitMs)
       })

@@ -50,7 +50,8 @@ const create = [
   sql`CREATE INDEX ON ${schema}.outputs (owner, sequence, output_index)`,
   sql`CREATE INDEX ON ${schema}.outputs (owner, sequence, output_index) WHERE spent_by IS NULL`,
   sql`CREATE INDEX ON ${schema}.outputs (owner, spent_by) WHERE spent_by IS NOT NULL`,
-  sql`CREATE INDEX ON ${schema}.outputs (stake_credential, sequence, output_index) WHERE stake_credential IS NOT NULL`,
+  sql`CREATE INDEX ON ${schema}.outputs (stake_credential, sequence, output_index)
+    WHERE stake_credential IS NOT NULL`,
   sql`CREATE TABLE ${schema}.assets (
     transaction_id bytea NOT NULL,
     output_index integer NOT NULL,
@@ -99,7 +100,8 @@ export const start: Progress = { sequence: 0n, dropNumber: 0n, genesis: false }
 
 const found = statement(
   { schema: bool, progress: bool },
-  sql`SELECT to_regnamespace($1) IS NOT NULL AS schema, to_regclass($1 || '.progress') IS NOT NULL AS progress`,
+  sql`SELECT to_regnamespace($1) IS NOT NULL AS schema,
+    to_regclass($1 || '.progress') IS NOT NULL AS progress`,
 )
 
 const storedVersion = statement({ version: int4 }, sql`SELECT version FROM ${schema}.progress`)

@@ -3,7 +3,7 @@
  *
  * | code | meaning |
  * | --- | --- |
- * | `QUEUE_UNAVAILABLE` | the backend is not reachable or did not respond in time; the same call may succeed later |
+ * | `QUEUE_UNAVAILABLE` | not reachable, or no response in time; the same call may succeed later |
  * | `QUEUE_CONFIGURATION` | options that cannot work, such as a malformed `url` |
  * | `QUEUE_SCHEMA_CONFLICT` | tables of the same name in the PGlite instance would hide the queue's tables |
  * | `QUEUE_FULL` | as many transactions wait as the queue may hold; `retryAfterMs` says when to try again |

@@ -3,14 +3,14 @@
  *
  * | code | meaning | `retryable` |
  * | --- | --- | --- |
- * | `STORE_UNAVAILABLE` | no connection, connection lost, server starting, stopping or out of resources | yes |
+ * | `STORE_UNAVAILABLE` | no connection, connection lost, server starting or out of resources | yes |
  * | `STORE_TIMEOUT` | a statement, or the lock it waited for, took longer than `statementTimeoutMs` | yes |
- * | `STORE_CONFLICT` | the data has changed since the caller read it: an output is spent, an id is taken, a deadlock | yes, after reading again |
+ * | `STORE_CONFLICT` | the data has changed since it was read: read it again | yes |
  * | `STORE_LEASE_LOST` | the lease has expired or another process has taken it; nothing was changed | no |
- * | `STORE_INVALID_ARGUMENT` | an argument is invalid: a batch that contradicts itself, a limit out of range, a value that cannot be stored | no |
+ * | `STORE_INVALID_ARGUMENT` | a batch that contradicts itself, a limit out of range | no |
  * | `STORE_GENESIS_MISMATCH` | the ledger was started with other genesis outputs, or with none | no |
  * | `STORE_SCHEMA_MISMATCH` | a newer or different version of this package has migrated the schema | no |
- * | `STORE_CONFIGURATION` | the options cannot work: a malformed `url`, an unknown user or database, missing privileges | no |
+ * | `STORE_CONFIGURATION` | a malformed `url`, an unknown user or database, missing privileges | no |
  * | `STORE_CLOSED` | used after `close()`, or a ledger used after its `withLedger` | no |
  * | `STORE_FAILED` | any other failure; `cause` has the driver's error | no |
  */

@@ -65,7 +65,8 @@ function victim(directory: string): string {
     const store = await openStore({ pglite: await PGlite.create(${JSON.stringify(directory)}) })
     const alice = walletOf('alice')
     await store.applyGenesis([entry(outputOf('genesis'), alice)])
-    const apply = (ledger, name, spent) => ledger.apply({ transactions: [transaction(name, [spent], [alice])] })
+    const apply = (ledger, name, spent) =>
+      ledger.apply({ transactions: [transaction(name, [spent], [alice])] })
     await store.withLedger((ledger) => apply(ledger, 'committed', outputOf('genesis')))
     await store.withLedger(async (ledger) => {
       await apply(ledger, 'cut', outputOf('committed'))

@@ -82,7 +82,7 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
     expect(await collect(store.utxoPages(bob.address))).toHaveLength(1)
   })
 
-  it('keeps other processes waiting only from the lock on, and refuses what they have changed before it', async () => {
+  it('blocks other processes from the lock on, and refuses what they changed before it', async () => {
     const other = await openStore({ url: databaseUrl, schema: test.schema })
     try {
       const rival = transaction('rival', [outputOf('genesis')], [alice])

@@ -45,8 +45,7 @@ const rules: readonly Rule[] = [
     name: 'full_page_writes',
     code: 'STORE_UNSAFE_SETTING',
     breaks: isOff,
-    advice:
-      'a crash of the machine can destroy the ledger; set it to on, unless the file system never tears a page',
+    advice: 'a crash can destroy the ledger; set it to on, unless the file system never tears a page',
   },
   {
     name: 'synchronous_commit',
@@ -77,15 +76,14 @@ const rules: readonly Rule[] = [
     name: 'max_wal_size',
     code: 'STORE_SLOW_SETTING',
     breaks: below(8 * gigabyte),
-    advice:
-      'frequent checkpoints make PostgreSQL write whole pages again and again; set it to 16GB, at least 8GB',
+    advice: 'frequent checkpoints make PostgreSQL write whole pages repeatedly; set it to 16GB, at least 8GB',
   },
   {
     name: 'checkpoint_timeout',
     code: 'STORE_SLOW_SETTING',
     breaks: below(900),
     advice:
-      'frequent checkpoints make PostgreSQL write whole pages again and again; set it to 30min, at least 15min',
+      'frequent checkpoints make PostgreSQL write whole pages repeatedly; set it to 30min, at least 15min',
   },
   {
     name: 'wal_compression',

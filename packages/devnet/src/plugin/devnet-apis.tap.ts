@@ -114,7 +114,8 @@ test('the control API is off by default', async (t) => {
 
 test('a server with default options serves addresses of 108 characters', async (t) => {
   const address =
-    'addr_test1qz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgs68faae'
+    'addr_test1qz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3' +
+    'n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgs68faae'
   t.equal(address.length, 108)
   const devnet = await createDevnet({ blockEveryMs: 0 })
   const server = fastify()

@@ -64,7 +64,7 @@ function bannerOf(devnet: Devnet, url: string, dataDirectory: string | undefined
     `  Control     ${url}/devnet   (blocks, roll-backs, faults)`,
     `  Wallet      ${url}/dev-wallet.js   (CIP-30, for web pages)`,
     '',
-    `  Chain       block ${height}, stored ${dataDirectory === undefined ? 'in memory' : `in ${dataDirectory}`}`,
+    `  Chain       block ${height}, stored in ${dataDirectory ?? 'memory'}`,
     `  Slots       ${slotLength} ms each, since ${new Date(Number(zeroTime)).toISOString()}`,
     `  Network     magic ${devnet.networkMagic}`,
     '',

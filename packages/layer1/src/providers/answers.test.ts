@@ -11,7 +11,8 @@ import { cleanReason } from './reason.js'
 describe('answers of providers', () => {
   it('keeps integers beyond double precision, and strings that look like them', () => {
     const text =
-      '{"a":9007199254740993,"b":"x\\"1234567890123456789","c":-12345678901234567890,"d":1.2345678901234567,"e":12}'
+      '{"a":9007199254740993,"b":"x\\"1234567890123456789",' +
+      '"c":-12345678901234567890,"d":1.2345678901234567,"e":12}'
     expect(parseJson(text)).toEqual({
       a: '9007199254740993',
       b: 'x"1234567890123456789',

@@ -19,7 +19,8 @@ export async function dumpIndex(database: SharedDriver, schema: string): Promise
 
 /** The unspent outputs of the index and those of the ledger's own table, which validation writes. */
 export async function unspentOf(database: SharedDriver, schema: string, storeSchema: string) {
-  const list = `to_json(ARRAY[encode(transaction_id, 'hex'), output_index::text, encode(output, 'hex'), encode(address, 'hex')])::text`
+  const list = `to_json(ARRAY[encode(transaction_id, 'hex'), output_index::text, encode(output, 'hex'),
+    encode(address, 'hex')])::text`
   const read = (from: string) => readRows(database, `SELECT ${list} AS row FROM ${from} ORDER BY 1`)
   return {
     index: await read(`"${schema}".outputs WHERE spent_by IS NULL`),

@@ -4,6 +4,7 @@ import { createPGlite, databaseUrl, randomName, whyMissing } from '@ratatosk/tes
 import { openIndex } from '../open-index.js'
 import type { IndexOptions, LedgerIndex } from '../types.js'
 import { genesis } from './history.js'
+import { type TransactionDraft, transactionOf } from './transactions.js'
 
 /** A store and its indexes, each in a schema of its own. */
 export interface World {
@@ -64,4 +65,14 @@ export async function createWorld(backend: (typeof backends)[number]): Promise<W
       await store.close()
     },
   }
+}
+
+/** Adds a transaction to the ledger and waits until the index has it. */
+export async function acceptAndIndex({ store }: World, index: LedgerIndex, draft: TransactionDraft) {
+  const transaction = transactionOf(draft)
+  await store.withLedger((ledger) => ledger.apply({ transactions: [transaction] }))
+  await index.caughtUp()
+  const found = await index.transaction(transaction.id)
+  if (found === undefined) throw new Error('The index does not have what was accepted')
+  return { ...transaction, sequence: found.sequence }
 }

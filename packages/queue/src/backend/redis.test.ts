@@ -47,7 +47,7 @@ const outages = [
 ] as const
 
 for (const [how, takeAway] of outages) {
-  test(`adding a transaction fails fast when Redis ${how}, and succeeds when Redis is back`, async (context) => {
+  test(`adding a transaction fails fast when Redis ${how}, and succeeds afterwards`, async (context) => {
     const { proxy, backend } = await behindProxy(context)
     const submissions = createSubmissionQueue(backend)
     await submissions.add(randomBytes(10))

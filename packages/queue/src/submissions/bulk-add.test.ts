@@ -44,7 +44,7 @@ test('a failed call rejects all of its items and no others', async () => {
   expect(await add(3)).toBe(3)
 })
 
-test('a steady stream of items is collected, until its pace or silence ends the wait, and many are not held back', async () => {
+test('a steady stream is collected until its pace or silence ends; many are not held back', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   try {
     const calls: number[][] = []

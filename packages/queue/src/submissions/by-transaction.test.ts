@@ -32,7 +32,7 @@ test('a beginning that two others make up together is none', async () => {
   expect(await finderOver(jobs).find('a')).toBeUndefined()
 })
 
-test('what was seen is found without another look, and a look is shared by those who wait for it', async () => {
+test('finds what a scan has seen without another one, and callers share a scan', async () => {
   const jobs = { names }
   const { find, looks } = finderOver(jobs, 5)
   await Promise.all(['a', 'b', 'c', 'd'].map(find))

@@ -27,7 +27,7 @@ describe.each(Object.entries(openers))('deliveries on %s', (_kind, open) => {
     await expect.poll(() => submissions.find(id)).toBe('gone')
   })
 
-  test('a delivery that ends in again is repeated after its delay and counts as an attempt', async (context) => {
+  test('a delivery that ends in again is repeated after its delay as an attempt', async (context) => {
     const { backend } = await open(context)
     const times: number[] = []
     const attempts: number[] = []
@@ -204,7 +204,7 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
     await expect.poll(() => submissions.find(ids[3]!)).toBe('gone')
   })
 
-  test('jobs are started before many are taken, because nothing renews their locks before', async (context) => {
+  test('jobs are started before many are taken: nothing renews their locks before', async (context) => {
     const { backend } = await open(context)
     const { jobs, add } = createSubmissionQueue(backend)
     for (let n = 0; n < 100; n++) await add(Buffer.of(n))

@@ -11,7 +11,8 @@ const makeRoom = sql`DELETE FROM ${schema}.blocks WHERE header_hash = $1 AND sta
 const insert = statement(
   blockRow,
   sql`INSERT INTO ${schema}.blocks
-    (state, height, header_hash, header, previous_header_hash, utxos_root, start_time, end_time, first_sequence,
+    (state, height, header_hash, header, previous_header_hash, utxos_root, start_time, end_time,
+      first_sequence,
       last_sequence, transactions, commit_transaction_id, commit_transaction)
   VALUES ('built', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
   RETURNING ${blockList}`,
@@ -23,12 +24,14 @@ const moveOldestIntoBlock = statement(
   { count: int4, first: nullable(int8), last: nullable(int8) },
   sql`WITH moved AS (
     DELETE FROM ${schema}.mempool_transactions
-    WHERE sequence > COALESCE((SELECT last_sequence FROM ${schema}.blocks WHERE state <> 'removed' AND height = $3), 0)
+    WHERE sequence > COALESCE((SELECT last_sequence FROM ${schema}.blocks WHERE state <> 'removed'
+      AND height = $3), 0)
       AND sequence <= $2
     RETURNING sequence, transaction_id, cbor, accepted_at
   ), placed AS (
     INSERT INTO ${schema}.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
-    SELECT $1::bigint, row_number() OVER (ORDER BY sequence), sequence, transaction_id, cbor, accepted_at FROM moved
+    SELECT $1::bigint, row_number() OVER (ORDER BY sequence), sequence, transaction_id, cbor,
+      accepted_at FROM moved
   )
   SELECT count(*)::integer AS count, min(sequence) AS first, max(sequence) AS last FROM moved`,
 )

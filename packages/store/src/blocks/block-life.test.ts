@@ -152,7 +152,7 @@ describeEveryBackend('changing blocks', (backend) => {
     }
   })
 
-  it('returns the transactions of removed blocks to the mempool as the oldest, without changing the ledger', async () => {
+  it('returns the transactions of removed blocks to the mempool as the oldest', async () => {
     const built = await buildAll(['one', 'two', 'three'])
     await store.blocks.setState([built[0]!.headerHash], 'merged', lease)
     const late = transaction('late', [outputOf('5')], [alice])

@@ -42,7 +42,8 @@ const isStillSpent = statement(
   sql`SELECT EXISTS (
     SELECT FROM ${schema}.spent_outputs AS spent
     JOIN ${schema}.mempool_transactions AS dropped USING (transaction_id)
-    WHERE spent.spent_by > $2 AND dropped.sequence = ANY ($1::bigint[]) AND spent.spent_by <> ALL ($1::bigint[])
+    WHERE spent.spent_by > $2 AND dropped.sequence = ANY ($1::bigint[])
+      AND spent.spent_by <> ALL ($1::bigint[])
   ) AS spent`,
 )
 

@@ -94,7 +94,8 @@ describeBackends('reading blocks', (backend) => {
     await test.database.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
     await test.database.query(
       `INSERT INTO ${table} (sequence, transaction_id, cbor)
-      SELECT nextval('${test.schema}.accept_sequence'), sha256(('row ' || n)::bytea), sha256(('row ' || n)::bytea)
+      SELECT nextval('${test.schema}.accept_sequence'), sha256(('row ' || n)::bytea),
+        sha256(('row ' || n)::bytea)
       FROM generate_series(1, ${many}) AS n`,
     )
     await buildBlock(store, lease, 'all', sizes.length + many)

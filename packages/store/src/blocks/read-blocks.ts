@@ -86,7 +86,8 @@ const ordered = {
   cbor: mempoolTransactions.cbor,
 }
 /** The sequence of the newest block's last transaction; NULL without blocks. */
-export const lastSequenceInBlocks = sql`(SELECT last_sequence FROM ${schema}.blocks WHERE state <> 'removed' ORDER BY height DESC LIMIT 1)`
+export const lastSequenceInBlocks = sql`(SELECT last_sequence FROM ${schema}.blocks
+  WHERE state <> 'removed' ORDER BY height DESC LIMIT 1)`
 
 // The mempool's transactions come after those of the newest block. Without this limit, what blocks have taken
 // since the last vacuum would be read each time.

@@ -23,7 +23,8 @@ const keepMempool = sql`
   WITH oldest AS (
     SELECT sequence FROM ${schema}.mempool_transactions ORDER BY sequence LIMIT ${step}
   ), moved AS (
-    DELETE FROM ${schema}.mempool_transactions AS mempool USING oldest WHERE mempool.sequence = oldest.sequence
+    DELETE FROM ${schema}.mempool_transactions AS mempool USING oldest
+      WHERE mempool.sequence = oldest.sequence
     RETURNING mempool.sequence, mempool.transaction_id, mempool.cbor
   ), noted AS (
     INSERT INTO ${schema}.dropped_transactions (sequence, transaction_id)

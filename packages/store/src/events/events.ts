@@ -14,7 +14,8 @@ import {
 } from '@ratatosk/database'
 import type { EventFilter, EventLog, EventPage, EventRange, LedgerEvent } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
-import { blockEvents, mempoolTransactions, rejections } from '../schema/tables.js'
+import { rejections } from '../schema/rejection-tables.js'
+import { blockEvents, mempoolTransactions } from '../schema/tables.js'
 
 const maxPage = 1_000
 
@@ -70,7 +71,8 @@ const rejectedRow = {
 }
 const everyRejection = statement(
   rejectedRow,
-  sql`SELECT submission.sequence, submission.submission_id AS "submissionId", letter.transaction_id AS "transactionId",
+  sql`SELECT submission.sequence, submission.submission_id AS "submissionId",
+    letter.transaction_id AS "transactionId",
     letter.code, letter.message, submission.rejected_at AS at
   FROM ${schema}.rejected_submissions AS submission
   JOIN ${schema}.rejections AS letter USING (digest)
@@ -102,7 +104,8 @@ const blockRow = {
 const blockStates = (condition: Sql | string = 'true') =>
   statement(
     blockRow,
-    sql`SELECT sequence, header_hash AS "headerHash", height, state, transactions, last_sequence AS "lastSequence",
+    sql`SELECT sequence, header_hash AS "headerHash", height, state, transactions,
+      last_sequence AS "lastSequence",
       end_time AS "endTime", commit_transaction_id AS "commitTransactionId",
       merge_transaction_id AS "mergeTransactionId", at
     FROM ${schema}.block_events AS event

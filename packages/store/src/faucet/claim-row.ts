@@ -1,6 +1,6 @@
 import { type Row, selectList } from '@ratatosk/database'
 import type { HeldClaim, Payment } from '@ratatosk/ports'
-import { faucetClaims } from '../schema/tables.js'
+import { faucetClaims } from '../schema/faucet-tables.js'
 
 const { id, token, state, address, amount, nextEligibleAt, paymentId, payment, paymentExpiresAt } =
   faucetClaims

@@ -2,30 +2,8 @@ import type { OutputReference } from '@ratatosk/ledger'
 import type { ClaimStore, HeldClaim, Payment, ReserveRequest } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { bytes, idOf, outputOf, walletOf } from '../test/transactions.js'
-
-const hour = 3_600_000
-const day = 24 * hour
-const noon = Date.UTC(2026, 0, 1, 12)
-const ada = 1_000_000n
-
-function request(name: string, changes: Partial<ReserveRequest> = {}): ReserveRequest {
-  return {
-    idempotencyKey: `key of ${name}`,
-    address: walletOf(name).address,
-    ipHash: `ip of ${name}`,
-    amount: 100n * ada,
-    now: new Date(noon),
-    cooldownMs: day,
-    dailyIpLimit: 5,
-    leaseMs: hour,
-    ...changes,
-  }
-}
-
-function paymentOf(name: string, expiresAt = noon + hour): Payment {
-  return { id: idOf(`payment of ${name}`), cbor: bytes(`payment of ${name}`), expiresAt: new Date(expiresAt) }
-}
+import { ada, day, hour, noon, paymentOf, request } from '../test/claims.js'
+import { idOf, outputOf, walletOf } from '../test/transactions.js'
 
 describeBackends('faucet claims', (backend) => {
   let test: TestStore
@@ -57,7 +35,8 @@ describeBackends('faucet claims', (backend) => {
   /** As if the process that holds it had died long ago. */
   async function expire({ id }: HeldClaim): Promise<void> {
     await test.database.query(
-      `UPDATE ${test.schema}.faucet_claims SET held_until = clock_timestamp() - interval '1 second' WHERE id = $1::uuid`,
+      `UPDATE ${test.schema}.faucet_claims SET held_until = clock_timestamp() - interval '1 second'
+      WHERE id = $1::uuid`,
       [id],
     )
   }

@@ -14,18 +14,21 @@ import { StoreError } from '../errors.js'
 import { checkedTtl, expiry } from '../leases/leases.js'
 import { type ClaimRow, claimList, claimRow, toHeldClaim } from './claim-row.js'
 
-const counts = `(state = 'funded' OR state = 'reserved' AND (payment_id IS NOT NULL OR held_until > clock_timestamp()))`
+const counts = `(state = 'funded'
+  OR state = 'reserved' AND (payment_id IS NOT NULL OR held_until > clock_timestamp()))`
 /**
  * SQL for the payment credential of a Shelley address (CIP-19): the index on claims has the same expression.
  */
 const credentialOf = (address: string) => `substring(${address} FROM 2 FOR 28)`
 
-const overdue = `settled_at IS NULL AND payment_expires_at <= $2::timestamptz AND held_until <= clock_timestamp()`
+const overdue = `settled_at IS NULL AND payment_expires_at <= $2::timestamptz
+  AND held_until <= clock_timestamp()`
 
 // In numerical order, so that two requests never wait for each other.
 const lock = sql`
   SELECT pg_advisory_xact_lock(number)
-  FROM (SELECT DISTINCT hashtextextended(name, 0) AS number FROM unnest($1::text[]) AS name ORDER BY number) AS locks`
+  FROM (SELECT DISTINCT hashtextextended(name, 0) AS number FROM unnest($1::text[]) AS name
+    ORDER BY number) AS locks`
 
 const find = statement(
   { ...claimRow, held: bool },
@@ -42,7 +45,8 @@ const resume = statement(
 const cooldown = statement(
   { until: nullable(timestamptz), overdue: bool },
   sql`SELECT max(next_eligible_at) AS until, coalesce(bool_or(${overdue}), false) AS overdue
-  FROM ${schema}.faucet_claims WHERE ${credentialOf('address')} = ${credentialOf('$1::bytea')} AND next_eligible_at > $2::timestamptz AND ${counts}`,
+  FROM ${schema}.faucet_claims WHERE ${credentialOf('address')} = ${credentialOf('$1::bytea')}
+    AND next_eligible_at > $2::timestamptz AND ${counts}`,
 )
 
 const recent = statement(
@@ -58,7 +62,8 @@ const reserve = statement(
     (idempotency_key, address, ip_hash, amount, reserved_at, next_eligible_at, held_until)
   VALUES ($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, ${expiry('$7')})
   ON CONFLICT (idempotency_key) DO UPDATE
-  SET ip_hash = excluded.ip_hash, amount = excluded.amount, state = 'reserved', reserved_at = excluded.reserved_at,
+  SET ip_hash = excluded.ip_hash, amount = excluded.amount, state = 'reserved',
+    reserved_at = excluded.reserved_at,
     next_eligible_at = excluded.next_eligible_at, payment_id = NULL, payment = NULL, payment_sequence = NULL,
     payment_expires_at = NULL, token = claim.token + 1, held_until = excluded.held_until
   RETURNING ${claimList}`,

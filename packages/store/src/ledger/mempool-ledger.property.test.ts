@@ -167,7 +167,8 @@ async function expectUndone({ store, database, schema }: TestStore, model: Model
     await database.transaction(async (connection) => {
       await connection.query(`DELETE FROM ${schema}.mempool_ledger WHERE transaction_id = $1`, [id])
       await connection.query(
-        `WITH undone AS (DELETE FROM ${schema}.mempool_transactions WHERE transaction_id = $1 RETURNING sequence),
+        `WITH undone AS (DELETE FROM ${schema}.mempool_transactions
+          WHERE transaction_id = $1 RETURNING sequence),
           restored AS (DELETE FROM ${schema}.spent_outputs USING undone WHERE spent_by = undone.sequence
             RETURNING transaction_id, output_index, output, address, spent_outputs.sequence)
         INSERT INTO ${schema}.mempool_ledger

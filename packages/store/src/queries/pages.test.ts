@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { LedgerEntry, StoredOutput } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeBackends, describeEveryBackend, flushStatistics, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 
@@ -14,12 +14,6 @@ const bob = walletOf('bob')
 async function sizes(pages: AsyncIterable<readonly unknown[]>): Promise<number[]> {
   const found: number[] = []
   for await (const page of pages) found.push(page.length)
-  return found
-}
-
-async function all<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
-  const found: T[] = []
-  for await (const page of pages) found.push(...page)
   return found
 }
 
@@ -52,7 +46,6 @@ describeBackends('pages of unspent outputs', (backend) => {
     await store.applyGenesis([...outputs, entry(outputOf('bob'), bob)])
     expect(await sizes(store.utxoPages(alice.address))).toEqual(pages)
     const expected = outputs.map(({ reference, output }) => ({ reference, output }))
-    expect(await all(store.utxoPages(alice.address))).toEqual(expected)
     expect(await collect(store.utxoPages(alice.address))).toEqual(expected)
   })
 
@@ -177,7 +170,7 @@ describeBackends('pages of an address history', (backend) => {
     ])
     expect(await sizes(store.historyPages(alice.address, { limit: 700, offset: 100 }))).toEqual([500, 200])
     expect(await sizes(store.historyPages(alice.address, { limit: 5_000, offset: 1_000 }))).toEqual([203])
-    const found = await all(store.historyPages(alice.address, { limit: 700, offset: 100 }))
+    const found = await collect(store.historyPages(alice.address, { limit: 700, offset: 100 }))
     expect(found.map(numberOf)).toEqual(numbers(101, 700))
   })
 
@@ -193,7 +186,7 @@ describeBackends('pages of an address history', (backend) => {
   it('start at any offset, also after more transactions and a reset', async () => {
     await fill(1, 35_000)
     const page = async (offset: number) =>
-      (await all(store.historyPages(alice.address, { limit: 3, offset }))).map(numberOf)
+      (await collect(store.historyPages(alice.address, { limit: 3, offset }))).map(numberOf)
     const offsets = [0, 9_999, 10_000, 10_001, 20_000, 29_998, 30_000, 34_998]
     for (const offset of [...offsets, ...offsets.toReversed()]) {
       expect(await page(offset)).toEqual(numbers(offset + 1, Math.min(3, 35_000 - offset)))
@@ -217,7 +210,7 @@ describeBackends('pages of an address history', (backend) => {
       names.map((name, n) => transaction(name, [outputOf(names[n - 1] ?? first)], [alice]))
     const names = numbers(0, 1_200).map(String)
     await store.withLedger((ledger) => ledger.apply({ transactions: chain(names, 'genesis') }))
-    const page = () => all(store.historyPages(alice.address, { limit: 2, offset: 1_010 }))
+    const page = () => collect(store.historyPages(alice.address, { limit: 2, offset: 1_010 }))
     const cborOf = (...names: readonly string[]) => names.map((name) => transaction(name, [], []).cbor)
     expect(await page()).toEqual(cborOf('1010', '1011'))
 
@@ -269,7 +262,7 @@ describeBackends('pages of block transactions', (backend) => {
 
   it('have at most 2,000 ids, in order', async () => {
     expect(await sizes(store.blockTransactionPages(headerHashOf('block')))).toEqual([2_000, 2_000, 500])
-    expect(await all(store.blockTransactionPages(headerHashOf('block')))).toEqual(ids)
+    expect(await collect(store.blockTransactionPages(headerHashOf('block')))).toEqual(ids)
     expect(await sizes(store.blockTransactionPages(headerHashOf('unknown')))).toEqual([])
   })
 
@@ -281,79 +274,5 @@ describeBackends('pages of block transactions', (backend) => {
     }
     await expect(read()).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
     expect(await sizes(store.blockTransactionPages(headerHashOf('block')))).toEqual([])
-  })
-})
-
-/** Rows at one address: the page that is read must not depend on them. */
-const manyRows = Number(process.env.RATATOSK_ADDRESS_ROWS ?? 20_000)
-
-describeEveryBackend('pages of an address with many rows', (backend) => {
-  let test: TestStore
-  let store: Store
-
-  beforeEach(async () => {
-    test = await backend.create()
-    store = await test.another({}, 1)
-    const id = "sha256(('t' || n)::bytea)"
-    await test.database.query(
-      `INSERT INTO ${test.schema}.mempool_ledger (transaction_id, output_index, output, address, sequence)
-      SELECT ${id}, 0, ${id}, CASE n % 2 WHEN 0 THEN $1::bytea ELSE $2::bytea END, n
-      FROM generate_series(1, 2 * $3::integer) AS n`,
-      [alice.address, bob.address, manyRows],
-    )
-    await test.database.query(
-      `INSERT INTO ${test.schema}.mempool_transactions (sequence, transaction_id, cbor)
-      SELECT n, ${id}, ${id} FROM generate_series(1, 2 * $1::integer) AS n`,
-      [manyRows],
-    )
-    await test.database.query(
-      `INSERT INTO ${test.schema}.address_history
-      SELECT CASE n % 2 WHEN 0 THEN $1::bytea ELSE $2::bytea END, n FROM generate_series(1, 2 * $3::integer) AS n`,
-      [alice.address, bob.address, manyRows],
-    )
-    // As autovacuum does.
-    if (backend.name === 'PostgreSQL') {
-      await test.database.query(`ANALYZE ${test.schema}.mempool_ledger, ${test.schema}.address_history`)
-    }
-  }, 300_000)
-
-  afterEach(() => test.drop())
-
-  /** Rows and index entries that statements of the store have read so far. */
-  async function rowsRead(): Promise<number> {
-    await flushStatistics({ ...test, store })
-    const [row] = await test.database.query<{ count: bigint }>(
-      `SELECT (
-        (SELECT sum(seq_tup_read + COALESCE(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = $1)
-        + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = $1)
-      )::bigint AS count`,
-      [test.schema],
-    )
-    return Number(row!.count)
-  }
-
-  it('read little more than what they return', { timeout: 300_000 }, async () => {
-    let [count, largest, before] = [0, 0, await rowsRead()]
-    for await (const page of store.utxoPages(alice.address)) {
-      count += page.length
-      const after = await rowsRead()
-      largest = Math.max(largest, after - before)
-      before = after
-    }
-    expect(count).toBe(manyRows)
-    expect(largest).toBeLessThan(4 * 500)
-  })
-
-  it('start at any depth for the same price, once it is known', { timeout: 300_000 }, async () => {
-    const read = async (offset: number) => {
-      const before = await rowsRead()
-      const page = await all(store.historyPages(alice.address, { limit: 100, offset }))
-      expect(page.length).toBe(Math.min(100, manyRows - offset))
-      return (await rowsRead()) - before
-    }
-    await read(manyRows - 1)
-    for (const share of [0.999, 0.5, 0.1, 0]) {
-      expect(await read(Math.floor((manyRows - 1) * share))).toBeLessThan(4 * 1_100)
-    }
   })
 })

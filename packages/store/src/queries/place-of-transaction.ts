@@ -30,7 +30,8 @@ const place = statement(
     SELECT sequence, accepted_at, NULL::integer AS position, NULL::bigint AS block_id
     FROM ${schema}.mempool_transactions WHERE transaction_id = $1
     UNION ALL
-    SELECT sequence, accepted_at, position, block_id FROM ${schema}.block_transactions WHERE transaction_id = $1
+    SELECT sequence, accepted_at, position, block_id FROM ${schema}.block_transactions
+      WHERE transaction_id = $1
   ) AS entry
   LEFT JOIN ${schema}.blocks AS block ON block.id = entry.block_id`,
 )

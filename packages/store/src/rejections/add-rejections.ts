@@ -50,14 +50,16 @@ const add = statement(
     SELECT unknown.*, nextval('${schema}.rejection_sequence') AS sequence, clock_timestamp() AS rejected_at
     FROM (
       SELECT * FROM given
-      WHERE NOT EXISTS (SELECT FROM ${schema}.rejected_submissions AS s WHERE s.submission_id = given.submission_id)
+      WHERE NOT EXISTS (SELECT FROM ${schema}.rejected_submissions AS s
+        WHERE s.submission_id = given.submission_id)
       ORDER BY position
     ) AS unknown
   ), submissions AS (
     INSERT INTO ${schema}.rejected_submissions (submission_id, sequence, digest, rejected_at)
     SELECT submission_id, sequence, digest, rejected_at FROM fresh
   ), newest AS MATERIALIZED (
-    SELECT DISTINCT ON (digest) *, (count(*) OVER same)::integer AS count, min(rejected_at) OVER same AS first_rejected_at
+    SELECT DISTINCT ON (digest) *, (count(*) OVER same)::integer AS count,
+      min(rejected_at) OVER same AS first_rejected_at
     FROM fresh
     WINDOW same AS (PARTITION BY digest)
     ORDER BY digest, sequence DESC
@@ -66,15 +68,20 @@ const add = statement(
     FROM newest JOIN ${schema}.rejections AS r USING (digest)
   ), after AS (
     INSERT INTO ${schema}.rejections AS r
-      (digest, sequence, submission_id, transaction_id, cbor, cbor_bytes, reason_bytes, attempts, code, message,
+      (digest, sequence, submission_id, transaction_id, cbor, cbor_bytes, reason_bytes, attempts,
+        code, message,
         details, submitted_at, rejected_at, first_rejected_at, count)
-    SELECT digest, sequence, submission_id, transaction_id, cbor, octet_length(cbor), reason_bytes, attempts, code,
+    SELECT digest, sequence, submission_id, transaction_id, cbor, octet_length(cbor), reason_bytes,
+      attempts, code,
       message, details::json, submitted_at, rejected_at, first_rejected_at, count
     FROM newest
     ON CONFLICT (digest) DO UPDATE
-    SET sequence = excluded.sequence, submission_id = excluded.submission_id, reason_bytes = excluded.reason_bytes,
-      cbor = CASE WHEN r.cbor IS NULL AND excluded.transaction_id IS NOT NULL THEN excluded.cbor ELSE r.cbor END,
-      attempts = excluded.attempts, code = excluded.code, message = excluded.message, details = excluded.details,
+    SET sequence = excluded.sequence, submission_id = excluded.submission_id,
+      reason_bytes = excluded.reason_bytes,
+      cbor = CASE WHEN r.cbor IS NULL AND excluded.transaction_id IS NOT NULL
+        THEN excluded.cbor ELSE r.cbor END,
+      attempts = excluded.attempts, code = excluded.code, message = excluded.message,
+        details = excluded.details,
       submitted_at = excluded.submitted_at, rejected_at = excluded.rejected_at,
       count = LEAST(r.count::bigint + excluded.count, 2147483647)::integer
     RETURNING cbor IS NOT NULL AS has_cbor, cbor_bytes, reason_bytes
@@ -86,7 +93,8 @@ const add = statement(
         + COALESCE((SELECT sum(${submissionBytes}) FROM fresh AS s), 0) AS reason_bytes
   ), used AS (
     UPDATE ${schema}.rejection_usage AS usage
-    SET cbor_bytes = usage.cbor_bytes + change.cbor_bytes, reason_bytes = usage.reason_bytes + change.reason_bytes
+    SET cbor_bytes = usage.cbor_bytes + change.cbor_bytes,
+      reason_bytes = usage.reason_bytes + change.reason_bytes
     FROM change
     WHERE usage.id = 1
   )

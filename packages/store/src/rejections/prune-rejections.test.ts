@@ -37,7 +37,8 @@ describeBackends('the retention of rejections', (backend) => {
   /** As if the submissions had been rejected so long ago. */
   async function age(submissionIds: readonly string[], hours: number): Promise<void> {
     await test.database.query(
-      `UPDATE ${test.schema}.rejected_submissions SET rejected_at = rejected_at - $1::integer * interval '1 hour'
+      `UPDATE ${test.schema}.rejected_submissions
+      SET rejected_at = rejected_at - $1::integer * interval '1 hour'
       WHERE submission_id = ANY($2::text[])`,
       [hours, submissionIds],
     )

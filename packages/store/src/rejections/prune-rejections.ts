@@ -37,7 +37,8 @@ const forgetSubmissions = statement(
     LEFT JOIN ${schema}.rejections AS r ON r.sequence = s.sequence
   ), due AS MATERIALIZED (
     SELECT counted.*
-    FROM (SELECT *, sum(reason_bytes) OVER (ORDER BY sequence) - reason_bytes AS before FROM oldest) AS counted,
+    FROM (SELECT *, sum(reason_bytes) OVER (ORDER BY sequence) - reason_bytes AS before
+      FROM oldest) AS counted,
       ${schema}.rejection_usage AS usage
     WHERE usage.id = 1
       AND (rejected_at < clock_timestamp() - $1::bigint * interval '1 millisecond'
@@ -48,7 +49,8 @@ const forgetSubmissions = statement(
     DELETE FROM ${schema}.rejections AS r USING due WHERE r.sequence = due.sequence
   ), used AS (
     UPDATE ${schema}.rejection_usage AS usage
-    SET cbor_bytes = usage.cbor_bytes - freed.cbor_bytes, reason_bytes = usage.reason_bytes - freed.reason_bytes
+    SET cbor_bytes = usage.cbor_bytes - freed.cbor_bytes,
+      reason_bytes = usage.reason_bytes - freed.reason_bytes
     FROM (SELECT sum(cbor_bytes) AS cbor_bytes, sum(reason_bytes) AS reason_bytes FROM due) AS freed
     WHERE usage.id = 1 AND freed.reason_bytes IS NOT NULL
   )
@@ -63,7 +65,8 @@ const dropCbor = statement(
     ORDER BY (transaction_id IS NOT NULL), sequence LIMIT ${step}
   ), due AS MATERIALIZED (
     SELECT counted.*
-    FROM (SELECT *, sum(cbor_bytes) OVER (ORDER BY decodes, sequence) - cbor_bytes AS before FROM oldest) AS counted,
+    FROM (SELECT *, sum(cbor_bytes) OVER (ORDER BY decodes, sequence) - cbor_bytes AS before
+      FROM oldest) AS counted,
       ${schema}.rejection_usage AS usage
     WHERE usage.id = 1 AND before < usage.cbor_bytes + usage.reason_bytes - $1::bigint
   ), letters AS (

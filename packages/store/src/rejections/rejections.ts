@@ -12,7 +12,7 @@ import {
 } from '@ratatosk/database'
 import { getTableColumns } from 'drizzle-orm'
 import { StoreError } from '../errors.js'
-import { rejectedSubmissions, rejectionUsage, rejections as table } from '../schema/tables.js'
+import { rejectedSubmissions, rejectionUsage, rejections as table } from '../schema/rejection-tables.js'
 import { submissionBytes } from './add-rejections.js'
 import { addWithinLimit } from './add-within-limit.js'
 import { pruneRejections } from './prune-rejections.js'
@@ -38,11 +38,13 @@ const byTransaction = one('WHERE transaction_id = $1 ORDER BY sequence DESC LIMI
 
 const rejectedAmong = statement(
   { submissionId: rejectedSubmissions.submissionId },
-  sql`SELECT submission_id AS "submissionId" FROM ${schema}.rejected_submissions WHERE submission_id = ANY($1::text[])`,
+  sql`SELECT submission_id AS "submissionId" FROM ${schema}.rejected_submissions
+    WHERE submission_id = ANY($1::text[])`,
 )
 
 const markReplayed = sql`
-  UPDATE ${schema}.rejections SET replayed_at = clock_timestamp(), replayed_as = $2 WHERE digest = ${ofSubmission}`
+  UPDATE ${schema}.rejections SET replayed_at = clock_timestamp(), replayed_as = $2
+    WHERE digest = ${ofSubmission}`
 
 // Submissions of the same bytes other than these two stay until retention forgets them: nothing refers to
 // them.

@@ -20,7 +20,8 @@ const queued = sql`
 const removal = { headerHash, height, removedAt, submissionId }
 const ofTransaction = statement(
   removal,
-  sql`SELECT ${selectList(removal)} FROM ${schema}.resubmissions WHERE transaction_id = $1 ORDER BY sequence DESC`,
+  sql`SELECT ${selectList(removal)} FROM ${schema}.resubmissions WHERE transaction_id = $1
+    ORDER BY sequence DESC`,
 )
 
 const forget = sql`DELETE FROM ${schema}.resubmissions WHERE cbor IS NULL AND queued_at < $1::timestamptz`

@@ -1,29 +1,6 @@
-import type { Json } from '@ratatosk/ledger'
 import { sql } from 'drizzle-orm'
-import {
-  bigint,
-  boolean,
-  check,
-  customType,
-  index,
-  integer,
-  json,
-  pgSchema,
-  primaryKey,
-  text,
-  timestamp,
-  uniqueIndex,
-  uuid,
-} from 'drizzle-orm/pg-core'
-
-const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
-const moment = (name: string) => timestamp(name, { withTimezone: true })
-
-/**
- * Migrations and statements use this name; `migrate` and each connection replace it with the configured
- * schema.
- */
-export const ratatosk = pgSchema('ratatosk')
+import { bigint, boolean, check, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bytea, moment, ratatosk } from './columns.js'
 
 /** Numbers transactions and genesis outputs in order of acceptance. Gaps have no meaning. */
 export const acceptSequence = ratatosk.sequence('accept_sequence')
@@ -220,71 +197,6 @@ export const droppedTransactions = ratatosk.table(
   ],
 )
 
-/** Numbers rejections in order. Gaps have no meaning. */
-export const rejectionSequence = ratatosk.sequence('rejection_sequence')
-
-/**
- * Dead letters: submissions that validation has rejected for good. One row for the same bytes, however often
- * submitted.
- */
-export const rejections = ratatosk.table(
-  'rejections',
-  {
-    /** SHA-256 of the submitted bytes. */
-    digest: bytea('digest').primaryKey(),
-    /** Of the newest rejection of these bytes: its sequence, the submission's id, and so on. */
-    sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
-    submissionId: text('submission_id').notNull(),
-    transactionId: bytea('transaction_id'),
-    /** NULL after retention has dropped it. */
-    cbor: bytea('cbor'),
-    cborBytes: integer('cbor_bytes').notNull(),
-    /** What retention counts for the rest of the row. */
-    reasonBytes: integer('reason_bytes').notNull(),
-    attempts: integer('attempts').notNull(),
-    code: text('code').notNull(),
-    message: text('message').notNull(),
-    /** `json`, not `jsonb`: a script's trace may contain U+0000, which `jsonb` refuses. */
-    details: json('details').$type<Json>().notNull(),
-    submittedAt: moment('submitted_at').notNull(),
-    rejectedAt: moment('rejected_at').notNull(),
-    firstRejectedAt: moment('first_rejected_at').notNull(),
-    /** How many submissions of these bytes were rejected. */
-    count: integer('count').notNull(),
-    replayedAt: moment('replayed_at'),
-    /** The submission that replays these bytes. */
-    replayedAs: text('replayed_as'),
-  },
-  (table) => [
-    index('rejections_transaction_id')
-      .on(table.transactionId, table.sequence)
-      .where(sql`${table.transactionId} IS NOT NULL`),
-    // The order in which retention drops CBOR: what does not decode first.
-    index('rejections_cbor')
-      .on(sql`(${table.transactionId} IS NOT NULL)`, table.sequence)
-      .where(sql`${table.cbor} IS NOT NULL`),
-  ],
-)
-
-/** Which bytes each rejected submission had. */
-export const rejectedSubmissions = ratatosk.table('rejected_submissions', {
-  submissionId: text('submission_id').primaryKey(),
-  sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
-  digest: bytea('digest').notNull(),
-  rejectedAt: moment('rejected_at').notNull(),
-})
-
-/** One row: the bytes that dead letters take, kept up to date by everything that writes them. */
-export const rejectionUsage = ratatosk.table(
-  'rejection_usage',
-  {
-    id: integer('id').primaryKey().default(1),
-    cborBytes: bigint('cbor_bytes', { mode: 'bigint' }).notNull(),
-    reasonBytes: bigint('reason_bytes', { mode: 'bigint' }).notNull(),
-  },
-  (table) => [check('rejection_usage_once', sql`${table.id} = 1`)],
-)
-
 /** A released lease keeps its row, so that its fencing token never decreases. */
 export const leases = ratatosk.table('leases', {
   name: text('name').primaryKey(),
@@ -304,67 +216,6 @@ export const genesis = ratatosk.table(
     appliedAt: moment('applied_at').notNull().defaultNow(),
   },
   (table) => [check('genesis_once', sql`${table.id} = 1`)],
-)
-
-export const faucetClaimState = ratatosk.enum('faucet_claim_state', ['reserved', 'funded', 'failed'])
-
-/** Numbers the faucet's payments in the order in which they were stored. Gaps have no meaning. */
-export const faucetPaymentSequence = ratatosk.sequence('faucet_payment_sequence')
-
-/** Faucet claims, by idempotency key. Only the holder of a claim may change it, until `held_until`. */
-export const faucetClaims = ratatosk.table(
-  'faucet_claims',
-  {
-    id: uuid('id').primaryKey().defaultRandom(),
-    idempotencyKey: text('idempotency_key').notNull().unique(),
-    address: bytea('address').notNull(),
-    ipHash: text('ip_hash').notNull(),
-    amount: bigint('amount', { mode: 'bigint' }).notNull(),
-    state: faucetClaimState('state').notNull().default('reserved'),
-    /** This time and the next are by the clock of the process that reserved the claim. */
-    reservedAt: moment('reserved_at').notNull(),
-    nextEligibleAt: moment('next_eligible_at').notNull(),
-    /** The signed transaction that pays the claim. */
-    paymentId: bytea('payment_id'),
-    payment: bytea('payment'),
-    paymentSequence: bigint('payment_sequence', { mode: 'bigint' }),
-    /** After this time the payment can no longer happen. */
-    paymentExpiresAt: moment('payment_expires_at'),
-    /** When the payment of a funded claim became final. */
-    settledAt: moment('settled_at'),
-    token: bigint('token', { mode: 'bigint' }).notNull().default(sql`1`),
-    heldUntil: moment('held_until').notNull(),
-  },
-  (table) => [
-    index('faucet_claims_payment_credential').on(
-      sql`substring(${table.address} FROM 2 FOR 28)`,
-      table.nextEligibleAt,
-    ),
-    index('faucet_claims_ip_hash').on(table.ipHash, table.reservedAt),
-    index('faucet_claims_under_way')
-      .on(table.paymentSequence)
-      .where(
-        sql`${table.paymentId} IS NOT NULL AND ${table.settledAt} IS NULL AND ${table.state} <> 'failed'`,
-      ),
-    check('faucet_claims_payment_id_size', sql`octet_length(${table.paymentId}) = 32`),
-    check('faucet_claims_funded', sql`${table.state} <> 'funded' OR ${table.paymentId} IS NOT NULL`),
-  ],
-)
-
-/** Outputs that unsettled payments spend. The primary key lets only one payment spend each. */
-export const faucetInputs = ratatosk.table(
-  'faucet_inputs',
-  {
-    transactionId: bytea('transaction_id').notNull(),
-    outputIndex: integer('output_index').notNull(),
-    claimId: uuid('claim_id')
-      .notNull()
-      .references(() => faucetClaims.id),
-  },
-  (table) => [
-    primaryKey({ columns: [table.transactionId, table.outputIndex] }),
-    index('faucet_inputs_claim').on(table.claimId),
-  ],
 )
 
 /** Blocks whose bodies an archivist serves. Heights have no gaps. */

@@ -25,7 +25,8 @@ export async function expectExactUsage({ database, schema, store }: TestStore): 
       (SELECT COALESCE(sum(octet_length(cbor)), 0)::bigint FROM ${schema}.rejections) AS "cborBytes",
       (SELECT COALESCE(sum(200 + octet_length(code) + octet_length(message) + octet_length(details::text)), 0)
         FROM ${schema}.rejections)::bigint
-        + (SELECT COALESCE(sum(150 + octet_length(submission_id)), 0) FROM ${schema}.rejected_submissions)::bigint
+        + (SELECT COALESCE(sum(150 + octet_length(submission_id)), 0)
+          FROM ${schema}.rejected_submissions)::bigint
         AS "reasonBytes"`,
   )
   expect(await store.rejections.usage()).toEqual({
