@@ -7,11 +7,11 @@ import { joinSubmissionId, splitSubmissionId } from './submission-id.js'
 const width = 6
 /** Stands for what is not shaped like a transaction. */
 const none = '.'.repeat(width)
-/** Looking takes at most one part in this many of the time. */
-const lookingShare = 5
-/** Names that are asked for at a time. */
+/** Scans take at most one part in this many of the time. */
+const scanShare = 5
+/** Names per request. */
 const namesAtATime = 500
-/** The most submissions of one transaction that are looked at. */
+/** Maximum number of submissions of one transaction that are read. */
 const maxFound = 16
 
 /**
@@ -30,9 +30,9 @@ export class SubmissionFinder {
   readonly #read: (known: JobNames) => Promise<JobNames>
   #names: JobNames = new Map()
   #running: Promise<void> = Promise.resolve()
-  #coming: Promise<void> | undefined
+  #upcoming: Promise<void> | undefined
   /** On the clock of `performance.now()`. */
-  #nextLook = Number.NEGATIVE_INFINITY
+  #nextScan = Number.NEGATIVE_INFINITY
 
   /** @param read the names of the jobs in the queue; given those that it returned before */
   constructor(read: (known: JobNames) => Promise<JobNames>) {
@@ -41,7 +41,7 @@ export class SubmissionFinder {
 
   /**
    * Calls `find` with submissions that may be in the queue, until it finds one: first with those of the jobs
-   * that were seen last, then with those that are there now.
+   * of the last scan, then with those of the next scan.
    *
    * @param transaction its id in base64url
    */
@@ -52,7 +52,7 @@ export class SubmissionFinder {
     const seen = this.#candidates(transaction)
     const found = seen.length > 0 ? await find(seen) : undefined
     if (found !== undefined) return found
-    await this.#look()
+    await this.#scan()
     const ids = this.#candidates(transaction)
     return ids.length > 0 ? find(ids) : undefined
   }
@@ -74,28 +74,28 @@ export class SubmissionFinder {
     return ids
   }
 
-  /** Resolves when a look has ended that began after the call. Whoever comes before it begins shares it. */
-  #look(): Promise<void> {
-    this.#coming ??= this.#lookNext()
-    return this.#coming
+  /** Resolves when the next scan has ended; earlier callers share it. */
+  #scan(): Promise<void> {
+    this.#upcoming ??= this.#scanNext()
+    return this.#upcoming
   }
 
-  async #lookNext(): Promise<void> {
+  async #scanNext(): Promise<void> {
     await this.#running.catch(() => undefined)
-    await sleep(Math.max(0, this.#nextLook - performance.now()))
-    const looking = this.#lookNow()
-    this.#running = looking
-    this.#coming = undefined
-    await looking
+    await sleep(Math.max(0, this.#nextScan - performance.now()))
+    const scanning = this.#scanNow()
+    this.#running = scanning
+    this.#upcoming = undefined
+    await scanning
   }
 
-  async #lookNow(): Promise<void> {
+  async #scanNow(): Promise<void> {
     const started = performance.now()
     try {
       this.#names = await this.#read(this.#names)
     } finally {
       const ended = performance.now()
-      this.#nextLook = ended + (ended - started) * (lookingShare - 1)
+      this.#nextScan = ended + (ended - started) * (scanShare - 1)
     }
   }
 }

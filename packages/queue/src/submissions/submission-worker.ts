@@ -1,7 +1,7 @@
+import { Semaphore } from 'async-mutex'
 import type { QueueBackend } from '../types.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { jobOfOne, type QueuedTransaction, type QueuedTransactions, queuedCbor } from './job.js'
-import { Slots } from './slots.js'
 import { jobSizes, submissionQueueName } from './submission-queue.js'
 
 /** One delivery of a queued transaction. */
@@ -100,7 +100,7 @@ export function createSubmissionWorker(
 ): SubmissionWorker {
   const { lockDurationMs: lockDuration = backend.kind === 'redis' ? 3000 : 10_000 } = options
   const jobSize = jobSizes[backend.kind]
-  const slots = new Slots(options.concurrency)
+  const slots = new Semaphore(options.concurrency)
   let activeJobs = 0
   let waking: NodeJS.Timeout | undefined
   const worker = backend.worker<QueuedTransactions>(
@@ -147,7 +147,7 @@ export function createSubmissionWorker(
   worker.on('drained', () => applyConcurrency(true))
   worker.on('closing', () => {
     held.close()
-    slots.close()
+    slots.cancel()
   })
 
   /** Delivers a transaction of a job. Unless it is done or in a job of its own, it is left in the job. */
@@ -197,16 +197,28 @@ export function createSubmissionWorker(
     }
   }
 
+  /** Undefined once the worker closes. */
+  async function takeSlot(): Promise<(() => void) | undefined> {
+    if (worker.closing !== undefined) return undefined
+    try {
+      const [, release] = await slots.acquire()
+      return release
+    } catch {
+      return undefined
+    }
+  }
+
   async function inSlot(work: (slot: DeliverySlot) => Promise<Disposition>): Promise<Disposition> {
-    if (!(await slots.take())) return { kind: 'release' }
+    const release = await takeSlot()
+    if (release === undefined) return { kind: 'release' }
     let isTaken = true
     const vacate = (): void => {
       if (!isTaken) return
       isTaken = false
-      const wasFull = slots.free === 0
-      slots.leave()
+      const wasFull = slots.isLocked()
+      release()
       applyConcurrency()
-      if (wasFull && slots.free > 0) wakeSoon()
+      if (wasFull && !slots.isLocked()) wakeSoon()
     }
     try {
       return await work({ vacate })
@@ -223,7 +235,7 @@ export function createSubmissionWorker(
    * with a few when the queue was empty.
    */
   function applyConcurrency(restart = false): void {
-    const more = jobsFor(slots.free)
+    const more = jobsFor(slots.getValue())
     const most = Math.max(1, activeJobs + more)
     // A job that ends takes the next one along, unless BullMQ has too many by then.
     worker.concurrency = more === 0 || restart ? most : Math.max(worker.concurrency, most)
@@ -235,7 +247,7 @@ export function createSubmissionWorker(
   }
 
   /**
-   * A worker whose slots were all taken looks for jobs only when one ends, or when it resumes after a pause.
+   * A worker whose slots were all taken fetches jobs only when one ends, or when it resumes after a pause.
    */
   function wakeSoon(): void {
     waking ??= setTimeout(async () => {
@@ -258,7 +270,7 @@ export function createSubmissionWorker(
 }
 
 /**
- * Tells BullMQ to deliver the job again. It has no stack, because BullMQ would store the stack with the job.
+ * Makes BullMQ deliver the job again. It has no stack, because BullMQ would store the stack with the job.
  */
 class PostponedError extends Error {
   override readonly name = 'PostponedError'
