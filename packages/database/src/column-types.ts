@@ -12,7 +12,7 @@ export const columnTypes = {
   'timestamp with time zone': { id: 1184, read: (text: string) => new Date(text) },
 } as const
 
-/** The types above as the drivers look them up: by PostgreSQL's number of the type. */
+/** The types above by PostgreSQL's number of the type. */
 export const readers: { readonly [id: number]: (text: string) => unknown } = Object.fromEntries(
   Object.values(columnTypes).map(({ id, read }) => [id, (text: string) => read(text)]),
 )

@@ -51,19 +51,19 @@ describe('the vacuum of a PGlite', () => {
     return rows[0]?.size ?? 0
   }
 
-  it('removes dead rows once nobody writes, one table at a time, and only in its schemas', async () => {
+  it('removes dead rows once the tables are quiet, one table at a time, only in its schemas', async () => {
     await create('own.t', 'own.u', 'other.t', 'neglected.t')
     const vacuum = createVacuum(openPGlite(pglite), ['own', 'other'])
     await pass('own.t', 3_000)
     await pass('own.u', 2_000)
     await pass('other.t', 1_500)
     await pass('neglected.t')
-    expect(await vacuum.look()).toBeUndefined()
-    expect(await vacuum.look()).toBe('own.t')
+    expect(await vacuum.poll()).toBeUndefined()
+    expect(await vacuum.poll()).toBe('own.t')
     expect([await deadIn('own.t'), await deadIn('own.u')]).toEqual([0, 2_000])
-    expect(await vacuum.look()).toBe('own.u')
-    expect(await vacuum.look()).toBe('other.t')
-    expect(await vacuum.look()).toBeUndefined()
+    expect(await vacuum.poll()).toBe('own.u')
+    expect(await vacuum.poll()).toBe('other.t')
+    expect(await vacuum.poll()).toBeUndefined()
     expect([await deadIn('own.u'), await deadIn('other.t'), await deadIn('neglected.t')]).toEqual([
       0,
       0,
@@ -74,24 +74,24 @@ describe('the vacuum of a PGlite', () => {
   it('waits for more dead rows while the tables change', async () => {
     await create('own.t', 'own.u')
     const vacuum = createVacuum(openPGlite(pglite), ['own'])
-    await vacuum.look()
+    await vacuum.poll()
     await pass('own.t')
-    expect(await vacuum.look()).toBeUndefined()
+    expect(await vacuum.poll()).toBeUndefined()
     await pass('own.u', 10_001)
-    expect(await vacuum.look()).toBe('own.u')
+    expect(await vacuum.poll()).toBe('own.u')
     expect([await deadIn('own.t'), await deadIn('own.u')]).toEqual([rows, 0])
   })
 
   it('keeps a table through which rows pass from growing', async () => {
     await create('own.t', 'neglected.t')
     const vacuum = createVacuum(openPGlite(pglite), ['own'])
-    await vacuum.look()
+    await vacuum.poll()
     const sizes = { own: [] as number[], neglected: [] as number[] }
     for (let n = 0; n < 6; n++) {
       await pass('own.t')
       await pass('neglected.t')
-      await vacuum.look()
-      await vacuum.look()
+      await vacuum.poll()
+      await vacuum.poll()
       sizes.own.push(await sizeOf('own.t'))
       sizes.neglected.push(await sizeOf('neglected.t'))
     }

@@ -33,13 +33,13 @@ export interface Vacuum {
    *
    * @returns its name
    */
-  look(): Promise<string | undefined>
+  poll(): Promise<string | undefined>
 }
 
 export function createVacuum(executor: Executor, schemas: readonly string[]): Vacuum {
   let changesBefore: bigint | undefined
   return {
-    async look() {
+    async poll() {
       const rows = (await executor.run(tables, [schemas])).rows as readonly Table[]
       const changes = rows.reduce((sum, table) => sum + table.changes, 0n)
       const isQuiet = changesBefore !== undefined && changes - changesBefore <= fewChanges
@@ -55,23 +55,23 @@ export function createVacuum(executor: Executor, schemas: readonly string[]): Va
 }
 
 /**
- * Looks from time to time, until `stop` resolves.
+ * Polls until `stop` resolves.
  *
- * @param look {@link Vacuum.look}; if it fails, the next one is tried
+ * @param poll {@link Vacuum.poll}; if it fails, the next one is tried
  */
-export function keepVacuumed(look: () => Promise<unknown>): { stop(): Promise<void> } {
-  let looking: Promise<unknown> | undefined
+export function keepVacuumed(poll: () => Promise<unknown>): { stop(): Promise<void> } {
+  let polling: Promise<unknown> | undefined
   const timer = setInterval(() => {
-    looking ??= look()
+    polling ??= poll()
       .catch(() => undefined)
       .finally(() => {
-        looking = undefined
+        polling = undefined
       })
   }, everyMs).unref()
   return {
     async stop() {
       clearInterval(timer)
-      await looking
+      await polling
     },
   }
 }

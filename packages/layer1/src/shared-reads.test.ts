@@ -66,7 +66,7 @@ describe('shared reads', () => {
     expect(layer1.tip).toHaveBeenCalledTimes(2)
   })
 
-  it('asks again after it was told to forget', async () => {
+  it('asks again after `forget`', async () => {
     const layer1 = provider()
     const reads = shareReads(layer1)
     await reads.tip()

@@ -89,7 +89,7 @@ export interface Layer1 {
    * success.
    *
    * @returns the transaction's id, 64 hex digits
-   * @throws {Layer1Error} `rejected` with `reason`; with `mayHaveEffect`, look for it before spending its
+   * @throws {Layer1Error} `rejected` with `reason`; with `mayHaveEffect`, search for it before spending its
    *   inputs elsewhere
    */
   submit(cbor: Uint8Array, options?: CallOptions): Promise<string>

@@ -69,21 +69,21 @@ for (const backend of backends) {
     })
 
     it('yields to busy work until a caller waits or half of the waiting time has passed', async () => {
-      const looks = { asked: 0, made: 0 }
+      const polls = { asked: 0, made: 0 }
       const busy = () => {
-        looks.asked++
+        polls.asked++
         return true
       }
       const accepted: IndexOptions['source']['accepted'] = (after, limit) => {
-        looks.made++
+        polls.made++
         return world.store.changes.accepted(after, limit)
       }
       const source = { ...world.store.changes, accepted }
       const polite = await world.index(`${schema()}_4`, { source, busy, pollMs: 1, waitMs: 3_600_000 })
       const { id } = await accept({ inputs: [input(9)], outputs: [{ address: alice }] })
       polite.wake()
-      await expect.poll(() => looks.asked).toBeGreaterThan(3)
-      expect(looks.made).toBe(0)
+      await expect.poll(() => polls.asked).toBeGreaterThan(3)
+      expect(polls.made).toBe(0)
       await polite.caughtUp()
       expect(await polite.transaction(id)).toMatchObject({ id })
 

@@ -50,7 +50,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   let progress = await readProgress(database)
   let closed = false
 
-  /** One look for changes. True: it did not find all that there were when it began. */
+  /** One poll. True: more changes are pending. */
   async function step(): Promise<boolean> {
     const known = progress
     // In this order, so that a transaction which spends what a dropped one had spent is never seen without
@@ -104,7 +104,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     )
   }
 
-  /** Ends when a step has found everything, or something else goes first and nobody waits. */
+  /** Ends when a step has found everything, or when it yields and no caller waits. */
   async function drain(): Promise<void> {
     while (!closed && (waiting > 0 || !yields())) {
       if (await step()) continue
@@ -114,8 +114,8 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   }
 
   /**
-   * Whether something else goes first. What has waited is followed soon enough that nobody then waits for too
-   * long.
+   * Whether to yield to validation; not for longer than half of `waitMs`, so that callers of `caughtUp` do not
+   * time out.
    */
   function yields(): boolean {
     return busy() && performance.now() - followedAt < waitMs / 2
@@ -135,7 +135,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   let running: Promise<void> = Promise.resolve()
   let upcoming: Promise<void> | undefined
 
-  /** Resolves when looks that started after the call have found everything, if somebody waits. */
+  /** Resolves when polls that started after the call have found everything, if a caller waits. */
   function follow(): Promise<void> {
     upcoming ??= running
       .catch(() => {})
@@ -177,7 +177,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
       if (sequence !== undefined && progress.sequence >= sequence) return
       waiting++
       const followed = follow().finally(() => waiting--)
-      // If the time runs out first, nobody else looks at its failure.
+      // If the time runs out first, its failure stays unhandled.
       followed.catch(() => {})
       let timeout: NodeJS.Timeout | undefined
       const late = new Promise<never>((_, reject) => {

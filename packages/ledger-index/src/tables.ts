@@ -149,7 +149,7 @@ export async function readProgress(connection: Connection): Promise<Progress> {
 }
 
 /**
- * Settings for a step. It looks up rows by key: when a table has grown since it was last analysed, the
+ * Settings for a step. It reads rows by key: when a table has grown since it was last analysed, the
  * planner would scan all of it. And no caller waits for its commit: a database that fails loses at most the
  * last steps, with their progress.
  */

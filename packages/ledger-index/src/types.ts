@@ -153,14 +153,13 @@ export interface IndexQueries {
 export interface LedgerIndex extends IndexQueries {
   /**
    * Resolves when the index has everything that was accepted, and has undone everything that was dropped,
-   * before the call. Whoever waits for it after being told that a transaction is accepted finds that
-   * transaction.
+   * before the call. Then everything accepted before the call is visible.
    *
    * @param sequence with it, resolves as soon as the index has this sequence, whatever else was accepted
    * @throws IndexError `INDEX_BEHIND` if that takes longer than `waitMs`
    */
   caughtUp(sequence?: bigint): Promise<void>
-  /** Looks for changes now rather than at the next poll, unless `busy`. Never rejects. */
+  /** Polls now, unless `busy`. Never rejects. */
   wake(): void
   /** Empties the index and follows again from the start. Other processes that follow notice. */
   rebuild(): Promise<void>
@@ -178,7 +177,7 @@ export interface IndexOptions {
   readonly source: IndexSource
   /** What the ledger was started with, if the source says that it was. */
   readonly genesis: readonly GenesisOutput[]
-  /** Milliseconds between two looks for changes. Default 100. */
+  /** Poll interval in milliseconds. Default 100. */
   readonly pollMs?: number
   /** Transactions per step. Default 1,000. */
   readonly batchSize?: number
@@ -186,10 +185,10 @@ export interface IndexOptions {
   readonly waitMs?: number
   /**
    * Whether something has work that must not wait for the index, such as validation with a backlog. While it
-   * has, the index looks for changes only when somebody waits in `caughtUp`, and every `waitMs` / 2. Default:
+   * has, the index polls only while a caller waits in `caughtUp`, and every `waitMs` / 2. Default:
    * nothing has.
    */
   readonly busy?: () => boolean
-  /** Called when a look for changes fails; the index tries again. */
+  /** Called when a poll fails; the index retries. */
   readonly onError?: (error: unknown) => void
 }

@@ -89,7 +89,7 @@ function createStore(
   }
 
   const vacuum = createVacuum(driver, vacuumedSchemas)
-  const vacuuming = driver.autovacuum ? undefined : keepVacuumed(() => inFlight.run(() => vacuum.look()))
+  const vacuuming = driver.autovacuum ? undefined : keepVacuumed(() => inFlight.run(() => vacuum.poll()))
 
   // Serialised in this process first, so that at most one connection waits for the database's lock.
   const mutex = new Mutex()

@@ -62,7 +62,7 @@ export interface Store {
    * forever.
    *
    * If the connection is lost during the commit itself, the call rejects with `STORE_UNAVAILABLE` although
-   * the work may be done. Run it again: {@link Ledger.known} tells.
+   * the work may be done. Run it again: {@link Ledger.known} reports it.
    *
    * @example
    * await store.withLedger(async (ledger) => {
@@ -88,7 +88,7 @@ export interface Store {
   withUnlockedLedger<T>(work: (ledger: UnlockedLedger) => Promise<T>): Promise<T>
 
   /**
-   * Reads of the mempool ledger without its lock: they wait for nobody and delay nobody. Each sees the ledger
+   * Reads of the mempool ledger without its lock: they neither block nor are blocked. Each sees the ledger
    * at its own time, so of two reads the later one may see transactions that the earlier one did not.
    */
   readonly ledger: LedgerReads
@@ -131,7 +131,7 @@ export interface Store {
   ping(signal?: AbortSignal): Promise<void>
   /**
    * Settings of the PostgreSQL server under which the store loses data or speed. None for a PGlite, whose
-   * settings nobody chooses.
+   * settings are fixed.
    *
    * @example
    * for (const { message } of await store.warnings()) console.warn(message)

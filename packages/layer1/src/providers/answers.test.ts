@@ -9,7 +9,7 @@ import { addressBytes, nativeScriptBytes, scriptOf } from './output-content.js'
 import { cleanReason } from './reason.js'
 
 describe('answers of providers', () => {
-  it('keeps integers beyond double precision, and strings that look like them', () => {
+  it('keeps integers beyond double precision, and strings shaped like them', () => {
     const text =
       '{"a":9007199254740993,"b":"x\\"1234567890123456789",' +
       '"c":-12345678901234567890,"d":1.2345678901234567,"e":12}'

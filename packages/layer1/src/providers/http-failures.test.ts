@@ -24,9 +24,9 @@ const kupmios = (url: string, given: Layer1Limits = limits) =>
 async function failureOf(work: Promise<unknown>): Promise<Layer1Error> {
   const error: unknown = await work.catch((reason: unknown) => reason)
   if (!isLayer1Error(error)) throw error
-  const told = `${error.stack?.split('\n')[0]} ${JSON.stringify(error)} ${error.reason}`
-  expect(told).not.toMatch(/127\.0\.0\.1|:\/\//)
-  expect(told).not.toContain(secret)
+  const text = `${error.stack?.split('\n')[0]} ${JSON.stringify(error)} ${error.reason}`
+  expect(text).not.toMatch(/127\.0\.0\.1|:\/\//)
+  expect(text).not.toContain(secret)
   expect(error.cause).toBeUndefined()
   expect(`LAYER1_${failureCause(error).toUpperCase().replace(' ', '_')}`).toBe(error.code)
   return error

@@ -12,7 +12,7 @@ export interface World {
   readonly lease: Lease
   /** Schema of the store. */
   readonly schema: string
-  /** Opens an index that follows only when it is told to, unless `options` say otherwise. */
+  /** Opens an index that polls only on demand, unless `options` say otherwise. */
   index(schema: string, options?: Partial<IndexOptions>): Promise<LedgerIndex>
   close(): Promise<void>
 }

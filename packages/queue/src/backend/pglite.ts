@@ -13,7 +13,7 @@ const vacuumMs = 60_000
  */
 const deadRows = 10_000
 
-/** A caller waits for the answer to a producer's query; nobody waits for a worker's. */
+/** Callers wait for producers' queries, but not for those of workers. */
 const priority = { producer: 1, consumer: 0 } as const
 
 export interface PGliteConnectOptions {
@@ -51,7 +51,7 @@ export async function connectPglite(options: PGliteConnectOptions): Promise<Conn
     async ping() {
       await producers.query('SELECT 1')
     },
-    // PGlite has one process, so there is nobody else to notify.
+    // PGlite has one process: no other process can be notified.
     publish: async () => undefined,
     subscribe: async () => undefined,
     close: end,

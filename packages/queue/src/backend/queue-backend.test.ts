@@ -156,7 +156,7 @@ describe.each(Object.entries(openers))('a queue on %s', (_kind, open) => {
 })
 
 describe.each(['postgres', 'redis'] as const)('a channel on %s', (kind) => {
-  test('delivers messages to every other member of the channel and to nobody else', async (context) => {
+  test('delivers messages to every other member of the channel only', async (context) => {
     const { backend, again } = await openers[kind](context)
     const second = await again()
     const heard: string[] = []

@@ -7,17 +7,17 @@ const names = new Map([
   [place, nameOfJob([`${place}.0.${transaction('a')}`, `${place}.1`, `${place}.2.${transaction('b')}`])],
 ])
 
-/** A finder over what `jobs` holds when it looks, and how often it has looked. */
+/** A finder over what `jobs` holds at each scan, and the number of scans. */
 function finderOver(jobs: { names: JobNames }, readMs = 0) {
-  const looks = { count: 0 }
+  const scans = { count: 0 }
   const finder = new SubmissionFinder(async () => {
-    looks.count++
+    scans.count++
     const read = jobs.names
     await new Promise((resolve) => setTimeout(resolve, readMs))
     return read
   })
   const find = (letter: string) => finder.find(transaction(letter), async (ids) => ids)
-  return { finder, find, looks }
+  return { finder, find, scans }
 }
 
 test('submissions are found by the place of their transaction in the name of a job', async () => {
@@ -34,25 +34,25 @@ test('a beginning that two others make up together is none', async () => {
 
 test('finds what a scan has seen without another one, and callers share a scan', async () => {
   const jobs = { names }
-  const { find, looks } = finderOver(jobs, 5)
+  const { find, scans } = finderOver(jobs, 5)
   await Promise.all(['a', 'b', 'c', 'd'].map(find))
-  expect(looks.count).toBe(1)
+  expect(scans.count).toBe(1)
   expect(await find('a')).toHaveLength(1)
-  expect(looks.count).toBe(1)
+  expect(scans.count).toBe(1)
 })
 
-test('who comes while it looks gets a look that begins later', async () => {
+test('a caller during a scan waits for the next one', async () => {
   const jobs = { names: new Map() as JobNames }
-  const { find, looks } = finderOver(jobs, 5)
+  const { find, scans } = finderOver(jobs, 5)
   const early = find('a')
-  while (looks.count === 0) await new Promise(setImmediate)
+  while (scans.count === 0) await new Promise(setImmediate)
   jobs.names = names
   const late = find('a')
   expect(await early).toBeUndefined()
   expect(await late).toHaveLength(1)
 })
 
-test('a look that fails fails those who wait for it, and the next one looks again', async () => {
+test('a failed scan rejects its callers, and the next caller scans again', async () => {
   let fails = true
   const finder = new SubmissionFinder(async () => {
     if (fails) throw new Error('away')

@@ -18,7 +18,7 @@ const pattern =
   /^([\w-]{12}\.[0-9a-z]{1,10}\.([0-9a-z]{1,4})\.([0-9a-z]{1,6}))(?:\.([0-9a-z]{1,4})(?:\.([\w-]{43}))?)?$/
 
 /**
- * The id of a new job. It tells how much is in the job, so that a queue is measured by its ids alone.
+ * The id of a new job. It has the size of the job, so that a queue is measured by its ids alone.
  *
  * @param process 12 characters of base64url, unique
  * @param number unique in the process

@@ -120,12 +120,12 @@ export function createSubmissionQueue(
     }
   }
 
-  async function lookUp<Found>(look: () => Promise<Found>): Promise<Found> {
+  async function searching<Found>(search: () => Promise<Found>): Promise<Found> {
     refuseIfClosed(jobs)
     try {
-      return await look()
+      return await search()
     } catch (cause) {
-      throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not look for the submission', { cause })
+      throw new QueueError('QUEUE_UNAVAILABLE', 'The queue did not search for the submission', { cause })
     }
   }
 
@@ -133,7 +133,7 @@ export function createSubmissionQueue(
     const jobId = jobOfSubmission(id)
     if (jobId === undefined) return undefined
     // A postponed transaction gets a job of its own before it leaves the one that it was added with, so this
-    // one is looked for first.
+    // one is read first.
     const first = await jobs.getJob(jobId)
     for (const job of [await jobs.getJob(id), first]) {
       const transaction = job?.data.find((each) => each.id === id)
@@ -168,9 +168,9 @@ export function createSubmissionQueue(
       }
       return id
     },
-    find: (id) => lookUp(() => find(id)),
+    find: (id) => searching(() => find(id)),
     findTransaction: (transactionId) =>
-      lookUp(() =>
+      searching(() =>
         finder.find(encodeTransaction(transactionId), async (ids) => {
           const found = (await Promise.all(ids.map(find))).filter((each) => typeof each === 'object')
           return found.find(({ state }) => state === 'validating') ?? found[0]

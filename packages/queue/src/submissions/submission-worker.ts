@@ -45,7 +45,7 @@ export interface SubmissionWorkerOptions {
    */
   readonly lockDurationMs?: number
   /**
-   * How often deliveries of unresponsive workers are looked for, in milliseconds. @defaultValue a third of
+   * Interval of scans for deliveries of unresponsive workers, in milliseconds. @defaultValue a third of
    * the above
    */
   readonly stalledIntervalMs?: number

@@ -95,7 +95,7 @@ describeEveryBackend('changing blocks', (backend) => {
     await expect(store.blocks.build(planned, lease)).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
   })
 
-  it('sets the state of several blocks, forwards and backwards', async () => {
+  it('sets the state of many blocks, forwards and backwards', async () => {
     const hashes = [
       (await buildBlock(store, lease, 'one', 2)).headerHash,
       (await buildBlock(store, lease, 'two', 2)).headerHash,

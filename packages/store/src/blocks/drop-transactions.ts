@@ -92,7 +92,7 @@ type Follow = (
 export interface DropSearch {
   readonly reasons: Map<string, DropReason>
   readonly found: { readonly transaction: Row<typeof mempoolRow>; readonly reason: DropReason }[]
-  /** Sequence of the last transaction that was looked at. */
+  /** Sequence of the last transaction read. */
   last: bigint
 }
 
@@ -100,7 +100,7 @@ export function startDropSearch(first: ReadonlyMap<string, DropReason>): DropSea
   return { reasons: new Map(first), found: [], last: -1n }
 }
 
-/** Looks at the transactions of the mempool that the search has not seen yet. */
+/** Reads the transactions of the mempool that the search has not read yet. */
 export async function continueDropSearch(
   connection: Connection,
   search: DropSearch,

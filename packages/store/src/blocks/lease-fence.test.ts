@@ -137,7 +137,7 @@ describeBackends('leases of block writers', (backend) => {
     const next = await newBlock(store, 'next', 1)
     const before = await dump(test)
     const { database, schema } = test
-    /** Lets `write` come as far as a table that somebody holds, and cuts it there. */
+    /** Lets `write` come as far as a locked table, and cuts it there. */
     async function cut(table: string, write: () => Promise<unknown>): Promise<void> {
       await database.transaction(async (holder) => {
         await holder.query(`LOCK TABLE ${schema}.${table} IN SHARE MODE`)

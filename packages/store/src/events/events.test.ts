@@ -11,7 +11,7 @@ const start: EventPosition = { accepted: 0n, rejected: 0n, block: 0n }
 const alice = walletOf('alice')
 const bob = walletOf('bob')
 
-/** What is told of an event, in short. */
+/** An event, in short. */
 function short(event: LedgerEvent): string {
   if (event.type === 'block') return `${event.height} ${event.state}`
   if (event.type === 'rejected') return `rejected ${event.submissionId}`
@@ -70,7 +70,7 @@ describeBackends('events', (backend) => {
     await store.blocks.setState([one.headerHash], 'merged', lease)
   }
 
-  const told = [
+  const expected = [
     'rejected 1',
     'a',
     'b',
@@ -88,24 +88,24 @@ describeBackends('events', (backend) => {
     'd',
   ]
 
-  it('tell what has happened, the states of a block after the acceptances of its transactions', async () => {
+  it('report what has happened, the states of a block after the acceptances of its transactions', async () => {
     await history()
     // The order of two blocks that one statement changes is the database's.
     const order = (events: LedgerEvent[]) => events.map(short)
-    expect(order(await readAll()).sort()).toEqual([...told].sort())
+    expect(order(await readAll()).sort()).toEqual([...expected].sort())
     expect(order(await readAll()).filter((name) => /^2/.test(name))).toEqual(
-      told.filter((name) => /^2/.test(name)),
+      expected.filter((name) => /^2/.test(name)),
     )
     const all = order(await readAll())
     expect(all.indexOf('1 built')).toBeGreaterThan(all.indexOf('b'))
     expect(all.indexOf('2 built')).toBeGreaterThan(all.indexOf('c'))
   })
 
-  it('are told once each, in pages of any size, from the position of any of them', async () => {
+  it('are reported once each, in pages of any size, from the position of any of them', async () => {
     await history()
     for (const limit of [1, 3, 7]) {
       const whole = await readAll({}, limit)
-      expect(whole.map(short).sort()).toEqual([...told].sort())
+      expect(whole.map(short).sort()).toEqual([...expected].sort())
       for (const [place, { position }] of whole.entries()) {
         const rest = await readAll({}, limit, position)
         const expected = whole.slice(place + 1)
@@ -114,7 +114,7 @@ describeBackends('events', (backend) => {
     }
   })
 
-  it('tell when a block enters a state, not when it is set again', async () => {
+  it('report when a block enters a state, not when it is set again', async () => {
     await accept('a')
     const one = await buildBlock(store, lease, 'one', 10)
     await store.blocks.setState([one.headerHash], 'built', lease)
@@ -130,7 +130,7 @@ describeBackends('events', (backend) => {
     })
   })
 
-  it('tell of a removed block that layer 1 has after all', async () => {
+  it('report a removed block that layer 1 has after all', async () => {
     await accept('a')
     const one = await buildBlock(store, lease, 'one', 10)
     await store.blocks.returnToMempool(1n, lease)
@@ -138,7 +138,7 @@ describeBackends('events', (backend) => {
     expect((await readAll()).map(short)).toEqual(['a', '1 built', '1 removed', '1 committed'])
   })
 
-  it('tell of dropped transactions as rejections', async () => {
+  it('report dropped transactions as rejections', async () => {
     await accept('a', 'b')
     const reason = { code: 'OutsideValidityIntervalUTxO', message: 'Too late.', details: {} }
     const hex = Buffer.from(idOf('a')).toString('hex')
@@ -146,7 +146,7 @@ describeBackends('events', (backend) => {
     expect((await readAll()).map(short)).toEqual([`rejected dropped-${hex}`, 'b'])
   })
 
-  it('tell on from where a reader was, after a drop and a reset have taken acceptances', async () => {
+  it('continue where a reader was, after a drop and a reset have taken acceptances', async () => {
     await accept('a', 'b')
     const before = await store.events.head()
     await store.blocks.reset(lease)

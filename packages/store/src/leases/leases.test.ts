@@ -78,7 +78,7 @@ describeEveryBackend('leases', (backend) => {
     expect(renewed!.expiresAt.getTime() - lease!.expiresAt.getTime()).toBeLessThan(3 * hour)
   })
 
-  it('cannot be renewed after they expire, even if nobody took them', async () => {
+  it('cannot be renewed after they expire, even if they are free', async () => {
     const lease = await leases.acquire('sequencer', 'a', hour)
     await expire('sequencer')
     expect(await leases.renew(lease!, hour)).toBeUndefined()

@@ -82,7 +82,7 @@ export function openLeases(connection: Connection): Leases {
 }
 
 /**
- * Admits one writer of blocks at a time, and only under a lease that is held. Nobody can take the lease
+ * Admits one writer of blocks at a time, and only under a lease that is held. The lease cannot be taken
  * before the transaction ends.
  *
  * @throws StoreError `STORE_LEASE_LOST`

@@ -68,7 +68,7 @@ describeBackends('genesis outputs', (backend) => {
     await expect(test.store.applyGenesis(outputs)).rejects.toMatchObject({ code: 'STORE_GENESIS_MISMATCH' })
   })
 
-  it('are applied by only one of several stores that start together', async () => {
+  it('are applied by one of many stores that start together', async () => {
     const stores = [test.store, await test.another(), await test.another()]
     const applied = await Promise.all(stores.map((store) => store.applyGenesis(outputs)))
     expect(applied.toSorted()).toEqual([false, false, true])

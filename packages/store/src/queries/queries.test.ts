@@ -95,7 +95,7 @@ describeEveryBackend('queries', (backend) => {
     expect(await collect(test.store.blockTransactionPages(headerHashOf('unknown')))).toEqual([])
   })
 
-  it('tell addresses with the same payment credential apart', async () => {
+  it('distinguish addresses with the same payment credential', async () => {
     const staked = { address: Uint8Array.of(0, ...alice.address.slice(1), ...headerHashOf('stake')) }
     await test.store.withLedger((ledger) =>
       ledger.apply({ transactions: [transaction('split', [outputOf('5')], [staked, alice, staked])] }),

@@ -38,7 +38,7 @@ const columns = {
 } as const
 
 // Runs under the lock of the rejections, so `before` is exact. CBOR that retention has dropped comes back
-// with a new submission of the same bytes, except for bytes that do not decode: nobody can replay those.
+// with a new submission of the same bytes, except for bytes that do not decode: those cannot be replayed.
 const add = statement(
   { added: int4 },
   sql`WITH given AS MATERIALIZED (

@@ -88,8 +88,8 @@ export async function pruneRejections(
   let cborDropped = 0
   let submissionsForgotten = 0
   for (;;) {
-    const [look] = await database.query(due, retention)
-    if (look?.due !== true) break
+    const [state] = await database.query(due, retention)
+    if (state?.due !== true) break
     const done = await database.transaction(async (transaction) => {
       await advisoryLock(transaction, 'rejections')
       return pruneStep(transaction, retention, maxBytes)
@@ -111,8 +111,8 @@ const anyAge = 3_153_600_000_000
 export async function pruneToBytes(transaction: Connection, maxBytes: number): Promise<void> {
   const retention = [anyAge, checked(maxBytes)]
   for (;;) {
-    const [look] = await transaction.query(due, retention)
-    if (look?.due !== true) return
+    const [state] = await transaction.query(due, retention)
+    if (state?.due !== true) return
     const { forgotten, dropped } = await pruneStep(transaction, retention, maxBytes)
     if (forgotten + dropped === 0) return
   }

@@ -53,7 +53,7 @@ describeBackends('rejections', (backend) => {
     ])
   })
 
-  it('share one dead letter for the same bytes, which tells the newest reason', async () => {
+  it('share one dead letter for the same bytes, with the newest reason', async () => {
     const cbor = bytes('the same bytes')
     const transactionId = idOf('the same')
     const same = { cbor, transactionId }
@@ -97,7 +97,7 @@ describeBackends('rejections', (backend) => {
     await expect(rejections.list({ limit })).rejects.toMatchObject({ code: 'STORE_INVALID_ARGUMENT' })
   })
 
-  it('are removed by only one of several concurrent callers', async () => {
+  it('are removed by one of many concurrent callers', async () => {
     await rejections.add([newRejection('1')])
     const removed = await Promise.all([
       rejections.remove('1'),
@@ -120,7 +120,7 @@ describeBackends('rejections', (backend) => {
     expect(await rejections.usage()).toEqual({ cborBytes: 0, reasonBytes: 0 })
   })
 
-  it('tell by which submission they were replayed, also after that is rejected', async () => {
+  it('name the submission that replays them, also after that is rejected', async () => {
     const added = newRejection('1')
     await rejections.add([added])
     expect(await rejections.markReplayed('1', '2')).toBe(true)
@@ -134,7 +134,7 @@ describeBackends('rejections', (backend) => {
   it.each<[string, Partial<NewRejection>]>([
     ['quotes, commas, braces and backslashes', { message: `"a", {b}, 'c', \\d, NULL`, code: 'NULL' }],
     ['non-Latin scripts', { message: 'Ragnarök 🐿️ ᚱᚨᛏᚨ', details: ['🐿️'] }],
-    ['a submission id that looks like SQL', { submissionId: `1'); DROP TABLE rejections; --` }],
+    ['a submission id shaped like SQL', { submissionId: `1'); DROP TABLE rejections; --` }],
     ['nested details', { details: { a: [1, null, true, { b: ['"\\'] }], c: '' } }],
     ['details that are null', { details: null }],
     ['a character U+0000 in the trace of a script', { details: { trace: 'a\0b' } }],

@@ -122,7 +122,7 @@ export interface Rejections extends RejectionWriter {
    */
   remove(submissionId: string): Promise<boolean>
   /**
-   * Applies the retention. Cheap when there is nothing to do: one look at two rows. Otherwise works in
+   * Applies the retention. Cheap when there is nothing to do: it reads two rows. Otherwise works in
    * transactions of up to 1,000 rows each until nothing is left to do. Call it after each batch with
    * rejections and once a minute.
    */

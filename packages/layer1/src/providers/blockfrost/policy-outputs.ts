@@ -6,7 +6,7 @@ import { type Lists, maxConcurrent, pageSize } from './lists.js'
 
 /** At the first read of a policy, assets older than so many burned ones in a row count as burned. */
 const burnedAtFirst = 1000
-/** The same at later reads, which also look for every asset that was unspent at the last one. */
+/** The same at later reads, which also search for every asset that was unspent at the last one. */
 const burnedLater = 50
 const maxPolicies = 20
 /** Requests that find the outputs of one asset: its holders, and the outputs of each. */
@@ -36,7 +36,7 @@ interface LastRead {
 /**
  * Reads the unspent outputs with assets of a policy, for which Blockfrost has no endpoint.
  *
- * Its list of a policy's assets says how much of each is left. Their outputs are looked for in the pages of
+ * Its list of a policy's assets says how much of each is left. Their outputs are found in the pages of
  * the address that holds the newest asset, as long as that takes fewer requests than reading asset after
  * asset, which finds the rest. The number of requests therefore depends on the assets that are left, not on
  * other outputs at the address: about four for a few assets, about four for each at most, and one while the

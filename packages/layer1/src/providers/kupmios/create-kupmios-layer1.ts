@@ -96,7 +96,7 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
       const block = await kupo.blockOf(transactionId, signal)
       if (block === undefined) return { kind: 'unknown' }
       const tip = await ogmios.tip(signal)
-      // A node behind Kupo's cannot tell the block's depth.
+      // A node behind Kupo's does not know the block's depth.
       const confirmations = tip.slot < block.slot ? 0 : tip.height - heightOf(block.hash, tip.height)
       return {
         kind: 'confirmed',
