@@ -23,7 +23,7 @@ export const idioms = [
   [/\b(?:is|are|was|were|be|been|being) told\b/i, '"receives", "is notified" or "is reported"'],
   [/\btells\b/i, '"returns", "reports", "states" or "distinguishes"'],
   [
-    /\b(?:a|one|two|another|each|the next|the last) looks?\b|\blook(?:s|ed|ing)? at\b/i,
+    /\b(?:a|one|two|another|each|the next|the last) looks?\b(?!-)|\blook(?:s|ed|ing)? at\b/i,
     '"poll", "scan", "read"',
   ],
   [/\bnothing but\b/i, '"only"'],
