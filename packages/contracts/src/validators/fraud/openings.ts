@@ -1,26 +1,19 @@
 import type { PByteString, PData, PInt, PLam, PList, PType, Term } from '@harmoniclabs/plu-ts'
 import { headerFieldIndex } from '@ratatosk/block'
 import {
-  addInteger,
   blake2b224,
   blake2b256,
-  byteStringToInteger,
   equalsByteString,
   equalsInteger,
   indexByteString,
   integer,
-  integerToByteString,
-  lengthOfByteString,
-  lessThanInteger,
   serialiseData,
-  sliceByteString,
-  subtractInteger,
   unBData,
   unIData,
   unListData,
 } from '../core/builtins.js'
 import { datumOf, resolvedOf } from '../core/context.js'
-import { at, both, constructorOf, either, fieldsOf, itemAt } from '../core/data.js'
+import { at, constructorOf, either, fieldsOf, itemAt } from '../core/data.js'
 import type { RuleBook } from '../core/rules.js'
 import {
   type Bool,
@@ -37,24 +30,20 @@ import {
   scope,
 } from '../core/term.js'
 import { noValue, rootAt, rootExcluding, rootIncluding } from '../mpf/proof.js'
+import {
+  idOf,
+  isEmpty,
+  isOutputRecord,
+  positionKey,
+  transactionKind,
+  transactionRecord,
+  witnessSetHashOf,
+} from './records.js'
 
 /*
  * A fraud proof opens what a header commits to: transactions and outputs of its transactions map, and outputs
  * before and after the block. Each opening comes with the rules that tie it to the header.
  */
-
-/** Lengths and offsets of the records in the transactions map, as `@ratatosk/block` encodes them. */
-const transactionRecord = {
-  length: 105,
-  kind: 0,
-  id: 1,
-  witnessSetHash: 33,
-  resolved: 65,
-  feesSoFar: 97,
-} as const
-const outputRecord = { length: 48, created: 0, spent: 8, hash: 16 } as const
-const transactionKind = 2
-const hashBytes = 32
 
 /**
  * Opens parts of a header for the frauds of a policy. Each binds only what it opens, so that no policy holds
@@ -87,7 +76,7 @@ export interface NotedOutputs {
 }
 
 /** The outputs before and after the block. */
-interface UnspentOutputs {
+export interface UnspentOutputs {
   /**
    * The hash of an output that is unspent before or after the block; empty if it is not.
    *
@@ -200,7 +189,7 @@ export function* notedOutputsOf(book: RuleBook, { has, lacks }: Transactions): O
 }
 
 /** Opens the outputs before and after the block. */
-function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs> {
+export function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs> {
   const fields = yield* bind(fieldsOf(header))
   const unspent = yield* bind(
     lambda<PInt, PLam<PByteString, PLam<PData, PByteString>>>((field) =>
@@ -234,44 +223,6 @@ function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs
 /** The hash that names a header. */
 export const headerHashOf = (header: Data): Bytes => blake2b224(serialiseData(header))
 
-/** The key of a transaction in the map; fails for a negative position. */
-export const positionKey = (position: Int): Bytes => integerToByteString(8, position)
-
-const part = (bytes: Bytes, offset: number, length: number): Bytes =>
-  sliceByteString(integer(offset), integer(length), bytes)
-const number = (bytes: Bytes, offset: number): Int => byteStringToInteger(part(bytes, offset, 8))
-
-export const idOf = (transaction: Bytes): Bytes => part(transaction, transactionRecord.id, hashBytes)
-const witnessSetHashOf = (transaction: Bytes): Bytes =>
-  part(transaction, transactionRecord.witnessSetHash, hashBytes)
-export const resolvedHashOf = (transaction: Bytes): Bytes =>
-  part(transaction, transactionRecord.resolved, hashBytes)
-export const feesSoFarOf = (transaction: Bytes): Int => number(transaction, transactionRecord.feesSoFar)
-
-/**
- * One more than the position of the transaction that made the output; 0 for an output from before the block.
- */
-export const createdOf = (output: Bytes): Int => number(output, outputRecord.created)
-/**
- * One more than the position of the transaction that spends the output; 0 if it is unspent after the block.
- */
-export const spentOf = (output: Bytes): Int => number(output, outputRecord.spent)
-export const outputHashOf = (output: Bytes): Bytes => part(output, outputRecord.hash, hashBytes)
-
-const isLength = (bytes: Bytes, length: number): Bool =>
-  equalsInteger(lengthOfByteString(bytes), integer(length))
-
-/** Whether a value of the map has the length and kind of a transaction's record. */
-export const isTransactionRecord = (value: Bytes): Bool =>
-  both(
-    isLength(value, transactionRecord.length),
-    lessThanInteger(indexByteString(value, integer(transactionRecord.kind)), integer(transactionKind + 1)),
-  )
-
-export const isOutputRecord = (value: Bytes): Bool => isLength(value, outputRecord.length)
-
-export const isEmpty = (bytes: Bytes): Bool => isLength(bytes, 0)
-
 /** Whether a choice in a redeemer is its first, constructor 0. */
 export const isGiven = (option: Data): Bool => equalsInteger(constructorOf(option), integer(0))
 
@@ -279,16 +230,14 @@ export const isGiven = (option: Data): Bool => equalsInteger(constructorOf(optio
 const given = define<PData, PByteString>((option) =>
   choose(isGiven(option), unBData(at(fieldsOf(option), 0)), noValue()),
 )
+
 const proofIn = define<PData, PData>((option) =>
   choose(isGiven(option), at(fieldsOf(option), 1), at(fieldsOf(option), 0)),
 )
 
 export const positionOf = (opening: List): Int => unIData(at(opening, 0))
-export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
 
-/** One more than a position: what the record of an output notes of a transaction. */
-export const next = (position: Int): Int => addInteger(position, integer(1))
-export const previous = (noted: Int): Int => subtractInteger(noted, integer(1))
+export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
 
 /**
  * Bytes in the redeemer, or those of the inline datum of a reference input, by its index: for what a redeemer

@@ -1,9 +1,11 @@
 import type { RuleBook } from '../core/rules.js'
 import type { Data, Unit } from '../core/term.js'
-import { ledgerFrauds } from './ledger-frauds.js'
+import { ledgerFrauds } from './ledger/frauds.js'
 import { fraudPolicy } from './policy.js'
-import { type RuleParameters, transactionFrauds } from './transaction-frauds.js'
-import { type LanguageViews, witnessFrauds } from './witness-frauds.js'
+import { transactionFrauds } from './transaction/frauds.js'
+import type { RuleParameters } from './transaction/opening.js'
+import { witnessFrauds } from './witness/frauds.js'
+import type { LanguageViews } from './witness/script-data-frauds.js'
 
 /** Proves that a block does to outputs what no valid block does. Without parameters. */
 export const ledgerFraud = (book: RuleBook, context: Data): Unit => fraudPolicy(book, ledgerFrauds, context)

@@ -1,21 +1,21 @@
 import { headerHash } from '@ratatosk/block'
 import { encodeWitnessFraudProof, findWitnessFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
-import { witnessFraudScript } from '../../fraud/scripts.js'
-import type { PlutusScript } from '../../script/apply.js'
-import { parameters } from '../../test/evaluate.js'
-import type { TestBlock } from '../../test/fraud/blocks.js'
-import { type Draw, drawing, some } from '../../test/fraud/draw.js'
-import { mintingOf, openCek } from '../../test/fraud/engines.js'
-import { openTrial, type Trial } from '../../test/fraud/trial.js'
+import { witnessFraudScript } from '../../../fraud/scripts.js'
+import type { PlutusScript } from '../../../script/apply.js'
+import { parameters } from '../../../test/evaluate.js'
+import type { TestBlock } from '../../../test/fraud/blocks.js'
+import { type Draw, drawing, some } from '../../../test/fraud/draw.js'
+import { mintingOf, openCek } from '../../../test/fraud/engines.js'
+import { openTrial, type Trial } from '../../../test/fraud/trial.js'
 import {
   type HonestDraft,
   honestDraft,
   witnessedBlock,
   witnessProofsOf,
-} from '../../test/fraud/witness-honest-blocks.js'
-import { witnessFailures } from '../../test/fraud/witness-judge.js'
-import { predicates } from '../../test/fraud/witness-lies.js'
+} from '../../../test/fraud/witness-honest-blocks.js'
+import { witnessFailures } from '../../../test/fraud/witness-judge.js'
+import { predicates } from '../../../test/fraud/witness-lies.js'
 
 /**
  * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks; otherwise a few proofs of a few.

@@ -1,13 +1,13 @@
 import { encodeWitnessFraudProof } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
-import { languageParameters, witnessFraudScript } from '../../fraud/scripts.js'
-import { parameters, refusalsOf } from '../../test/evaluate.js'
-import { openEngines } from '../../test/fraud/engines.js'
-import { judgeWithoutRules, verdictsOf } from '../../test/fraud/without-rules.js'
-import { witnessBreaches } from '../../test/fraud/witness-breaches.js'
-import { witnessFailures } from '../../test/fraud/witness-judge.js'
-import { witnessLies } from '../../test/fraud/witness-lies.js'
-import { honestStory } from '../../test/fraud/witness-story.js'
+import { languageParameters, witnessFraudScript } from '../../../fraud/scripts.js'
+import { parameters, refusalsOf } from '../../../test/evaluate.js'
+import { openEngines } from '../../../test/fraud/engines.js'
+import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
+import { witnessBreaches } from '../../../test/fraud/witness-breaches.js'
+import { witnessFailures } from '../../../test/fraud/witness-judge.js'
+import { witnessLies } from '../../../test/fraud/witness-lies.js'
+import { honestStory } from '../../../test/fraud/witness-story.js'
 
 const script = witnessFraudScript(parameters)
 

@@ -1,14 +1,14 @@
 import { headerHash } from '@ratatosk/block'
 import { encodeTransactionFraudProof, findTransactionFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
-import { rulesData, transactionFraudScript } from '../../fraud/scripts.js'
-import { refusalsOf } from '../../test/evaluate.js'
-import { mintingOf, openEngines } from '../../test/fraud/engines.js'
-import { transactionBreaches } from '../../test/fraud/transaction-breaches.js'
-import { transactionLies } from '../../test/fraud/transaction-lies.js'
-import { transactionRulesBrokenBy } from '../../test/fraud/transaction-rules.js'
-import { rules } from '../../test/fraud/transactions.js'
-import { judgeWithoutRules, verdictsOf } from '../../test/fraud/without-rules.js'
+import { rulesData, transactionFraudScript } from '../../../fraud/scripts.js'
+import { refusalsOf } from '../../../test/evaluate.js'
+import { mintingOf, openEngines } from '../../../test/fraud/engines.js'
+import { transactionBreaches } from '../../../test/fraud/transaction-breaches.js'
+import { transactionLies } from '../../../test/fraud/transaction-lies.js'
+import { transactionRulesBrokenBy } from '../../../test/fraud/transaction-rules.js'
+import { rules } from '../../../test/fraud/transactions.js'
+import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
 
 const script = transactionFraudScript(rules)
 

@@ -3,12 +3,12 @@ import { decodeTransactionBody, encodeOutputReference, type TransactionBody } fr
 import { constr, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mintingOf, openCek, scriptOf } from '../../test/fraud/engines.js'
-import { looseBodies } from '../../test/fraud/loose-bodies.js'
-import { translatePolicy } from '../../test/fraud/trial.js'
-import { hasVectors, vectorBodies } from '../../test/fraud/vectors.js'
-import { traces } from '../../test/uplc/builtins.js'
-import { compileReadingCheck } from '../compile.js'
+import { mintingOf, openCek, scriptOf } from '../../../test/fraud/engines.js'
+import { looseBodies } from '../../../test/fraud/loose-bodies.js'
+import { translatePolicy } from '../../../test/fraud/trial.js'
+import { hasVectors, vectorBodies } from '../../../test/fraud/vectors.js'
+import { traces } from '../../../test/uplc/builtins.js'
+import { compileReadingCheck } from '../../compile.js'
 
 /**
  * `RATATOSK_READINGS=100000` reads so many generated bodies, and every body of the vectors; otherwise a few

@@ -14,21 +14,12 @@ import {
   lessThanInteger,
   multiplyInteger,
   sliceByteString,
-} from '../core/builtins.js'
-import { both, branch, either, not } from '../core/data.js'
-import { type Bool, type Bytes, bind, choose, defineOf, type Int, recursive, scope } from '../core/term.js'
-import {
-  argumentAt,
-  countIn,
-  elementAt,
-  fieldAt,
-  itemBytes,
-  skip,
-  stringAt,
-  untagged,
-  withArray,
-} from './cbor.js'
-import { BodyField, isThere } from './references.js'
+} from '../../core/builtins.js'
+import { both, branch, either, not } from '../../core/data.js'
+import { type Bool, type Bytes, bind, choose, defineOf, type Int, recursive, scope } from '../../core/term.js'
+import { argumentAt, countIn, elementAt, fieldAt, stringAt, untagged, withArray } from '../cbor/read.js'
+import { BodyField, isThere } from '../cbor/references.js'
+import { itemBytes, skip } from '../cbor/skip.js'
 
 /*
  * What a witness set has, and whether it satisfies a native script. A key witness must be encoded as a

@@ -2,11 +2,11 @@ import { headerHash } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { findLedgerFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
-import { ledgerFraudScript } from '../../fraud/scripts.js'
-import type { TestBlock } from '../../test/fraud/blocks.js'
-import { mintingOf, openCek } from '../../test/fraud/engines.js'
-import { honestBlockOf } from '../../test/fraud/honest-blocks.js'
-import { ledgerLies } from '../../test/fraud/ledger-lies.js'
+import { ledgerFraudScript } from '../../../fraud/scripts.js'
+import type { TestBlock } from '../../../test/fraud/blocks.js'
+import { mintingOf, openCek } from '../../../test/fraud/engines.js'
+import { honestBlockOf } from '../../../test/fraud/honest-blocks.js'
+import { ledgerLies } from '../../../test/fraud/ledger-lies.js'
 
 const script = ledgerFraudScript()
 const find = (block: TestBlock) =>

@@ -10,10 +10,10 @@ import {
   integerToByteString,
   unBData,
   unitValue,
-} from '../core/builtins.js'
-import { redeemerOf } from '../core/context.js'
-import { at, fieldsOf } from '../core/data.js'
-import type { RuleBook } from '../core/rules.js'
+} from '../../core/builtins.js'
+import { redeemerOf } from '../../core/context.js'
+import { at, fieldsOf } from '../../core/data.js'
+import type { RuleBook } from '../../core/rules.js'
 import {
   type Bytes,
   bind,
@@ -24,9 +24,10 @@ import {
   scope,
   traced,
   type Unit,
-} from '../core/term.js'
-import { argumentAt, elementAt, fieldAt, itemBytes } from './cbor.js'
+} from '../../core/term.js'
+import { argumentAt, elementAt, fieldAt } from './read.js'
 import { BodyField, hasReference, isThere, referenceAt, referenceCount, referencesIn } from './references.js'
+import { itemBytes } from './skip.js'
 
 const nothing = (): Bytes => bytes(new Uint8Array())
 

@@ -1,5 +1,5 @@
 import type { PBool, PByteString, PInt, PLam } from '@harmoniclabs/plu-ts'
-import { maxItems } from '../../fraud/layout.js'
+import { maxItems } from '../../../fraud/layout.js'
 import {
   addInteger,
   boolean,
@@ -13,8 +13,8 @@ import {
   modInteger,
   sliceByteString,
   subtractInteger,
-} from '../core/builtins.js'
-import { both, either } from '../core/data.js'
+} from '../../core/builtins.js'
+import { both, either } from '../../core/data.js'
 import {
   type Bool,
   type Bytes,
@@ -26,8 +26,8 @@ import {
   type Int,
   lambda,
   scope,
-} from '../core/term.js'
-import { argumentSize } from './cbor.js'
+} from '../../core/term.js'
+import { argumentSize } from './skip.js'
 
 /** By first byte: the length of a head, with the string behind it (1–24); or one of the following. */
 const breakKind = 64

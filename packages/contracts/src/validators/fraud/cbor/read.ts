@@ -2,7 +2,6 @@ import type { PBool, PByteString, PInt, PLam, PType, Term } from '@harmoniclabs/
 import {
   addInteger,
   byteStringToInteger,
-  bytes as constant,
   equalsInteger,
   fail,
   indexByteString,
@@ -12,8 +11,8 @@ import {
   modInteger,
   sliceByteString,
   subtractInteger,
-} from '../core/builtins.js'
-import { both } from '../core/data.js'
+} from '../../core/builtins.js'
+import { both } from '../../core/data.js'
 import {
   type Bool,
   type Bytes,
@@ -23,12 +22,12 @@ import {
   define,
   defineOf,
   fixed,
-  hoisted,
   type Int,
   lambda,
   recursive,
   scope,
-} from '../core/term.js'
+} from '../../core/term.js'
+import { argumentSize, breakByte, nowhere, type Skip, skipIn } from './skip.js'
 
 /*
  * A reader of CBOR (RFC 8949) for transactions that the ledger's decoder accepts: it finds the same items at
@@ -38,129 +37,6 @@ import {
  * It does not read every encoding. Keys of maps, tags and output references must be in their shortest form,
  * and references definite; otherwise it fails, and so does the fraud proof.
  */
-
-/** The place of something that is not there. */
-export const nowhere = -1
-
-/** The break that ends an item of indefinite length. */
-const breakByte = 0xff
-
-/**
- * By first byte: the length of an item that needs no more to tell its length (1–24), {@link container} and
- * the number of items in an array, a map or a tag, or {@link longHead}.
- */
-const container = 128
-const longHead = 255
-
-const kindByFirstByte = Uint8Array.from({ length: 256 }, (_, first) => {
-  const [major, info] = [first >> 5, first & 31]
-  if (major === 0 || major === 1 || major === 7) {
-    if (info < 24) return 1
-    return info < 28 ? 1 + 2 ** (info - 24) : longHead
-  }
-  if (info > 23) return longHead
-  if (major === 2 || major === 3) return 1 + info
-  if (major === 6) return container + 1
-  return container + info * (major === 5 ? 2 : 1)
-})
-
-/** The number of bytes of an argument, by additional information 24–27; fails for any other. */
-export const argumentSize = (info: Int): Int =>
-  indexByteString(constant(Uint8Array.of(1, 2, 4, 8)), subtractInteger(info, integer(24)))
-
-type Skip = PLam<PInt, PLam<PInt, PInt>>
-
-/** Bytes → count → place: the place behind so many items. */
-const skipIn = hoisted(
-  lambda<PByteString, Skip>((cbor) =>
-    fixed<PInt, PLam<PInt, PInt>>((self, count) =>
-      lambda((place) =>
-        choose(
-          equalsInteger(count, integer(0)),
-          place,
-          scope(function* () {
-            const first = yield* bind(indexByteString(cbor, place))
-            const kind = yield* bind(indexByteString(constant(kindByFirstByte), first))
-            const left = subtractInteger(count, integer(1))
-            return choose(
-              lessThanInteger(kind, integer(container)),
-              call<PInt>(self(left), addInteger(place, kind)),
-              choose(
-                lessThanInteger(kind, integer(longHead)),
-                call<PInt>(
-                  self(addInteger(left, subtractInteger(kind, integer(container)))),
-                  addInteger(place, integer(1)),
-                ),
-                skipLongHead(cbor, self, left, place, first),
-              ),
-            )
-          }),
-        ),
-      ),
-    ),
-  ),
-)
-
-/** Goes on behind a head whose argument follows it, or behind an item of indefinite length. */
-const skipLongHead = (
-  cbor: Bytes,
-  self: (count: Int) => Term<PLam<PInt, PInt>>,
-  left: Int,
-  place: Int,
-  first: Int,
-): Int =>
-  scope(function* () {
-    const info = yield* bind(modInteger(first, integer(32)))
-    const next = yield* bind(addInteger(place, integer(1)))
-    return choose(
-      equalsInteger(info, integer(31)),
-      choose(
-        both(lessThanInteger(integer(0x5e), first), lessThanInteger(first, integer(0xc0))),
-        call<PInt>(self(left), behindBreak(cbor, self, next)),
-        fail(),
-      ),
-      scope(function* () {
-        const size = yield* bind(argumentSize(info))
-        const argument = yield* bind(byteStringToInteger(sliceByteString(next, size, cbor)))
-        const behind = yield* bind(addInteger(next, size))
-        return choose(
-          lessThanInteger(first, integer(0x80)),
-          call<PInt>(self(left), addInteger(behind, argument)),
-          call<PInt>(
-            self(
-              addInteger(
-                left,
-                choose(
-                  lessThanInteger(first, integer(0xa0)),
-                  argument,
-                  choose(lessThanInteger(first, integer(0xc0)), addInteger(argument, argument), integer(1)),
-                ),
-              ),
-            ),
-            behind,
-          ),
-        )
-      }),
-    )
-  })
-
-const behindBreak = (cbor: Bytes, self: (count: Int) => Term<PLam<PInt, PInt>>, place: Int): Int =>
-  recursive<PInt, PInt>((until, here) =>
-    choose(
-      equalsInteger(indexByteString(cbor, here), integer(breakByte)),
-      addInteger(here, integer(1)),
-      until(call<PInt>(self(integer(1)), here)),
-    ),
-  )(place)
-
-/** The place behind `count` items. */
-export const skip = (cbor: Bytes, count: Int, place: Int): Int =>
-  call<PInt>(call<Skip>(skipIn, cbor), count, place)
-
-/** The bytes of the item at a place. */
-export const itemBytes = defineOf<[PByteString, PInt], PByteString>(2, (cbor, place) =>
-  sliceByteString(place, subtractInteger(skip(cbor, integer(1), place), place), cbor),
-)
 
 const head = defineOf<[PByteString, PInt, PLam<PInt, PLam<PInt, PType>>], PType>(3, (cbor, place, then) =>
   scope(function* () {
@@ -298,34 +174,38 @@ export const isEnd = (cbor: Bytes, left: Int, place: Int): Bool =>
     equalsInteger(left, integer(0)),
   )
 
-const count = defineOf<[PByteString, PInt, PLam<PInt, PBool>], PInt>(3, (cbor, collection, condition) =>
-  choose(
-    lessThanInteger(collection, integer(0)),
-    integer(0),
-    scope(function* () {
-      const behind = yield* bind(call<Skip>(skipIn, cbor))
-      const place = yield* bind(untagged(cbor, collection))
-      const first = yield* bind(indexByteString(cbor, place))
-      const stride = yield* bind(choose(isArray(first), integer(1), choose(isMap(first), integer(2), fail())))
-      return withHead(cbor, place, (size, start) =>
-        call<PInt>(
-          recursive<PInt, PLam<PInt, PInt>>((self, left) =>
-            lambda((here) =>
-              choose(
-                isEnd(cbor, left, here),
-                integer(0),
-                addInteger(
-                  choose(call<PBool>(condition, here), integer(1), integer(0)),
-                  call<PInt>(self(subtractInteger(left, integer(1))), call<PInt>(behind, stride, here)),
+export const count = defineOf<[PByteString, PInt, PLam<PInt, PBool>], PInt>(
+  3,
+  (cbor, collection, condition) =>
+    choose(
+      lessThanInteger(collection, integer(0)),
+      integer(0),
+      scope(function* () {
+        const behind = yield* bind(call<Skip>(skipIn, cbor))
+        const place = yield* bind(untagged(cbor, collection))
+        const first = yield* bind(indexByteString(cbor, place))
+        const stride = yield* bind(
+          choose(isArray(first), integer(1), choose(isMap(first), integer(2), fail())),
+        )
+        return withHead(cbor, place, (size, start) =>
+          call<PInt>(
+            recursive<PInt, PLam<PInt, PInt>>((self, left) =>
+              lambda((here) =>
+                choose(
+                  isEnd(cbor, left, here),
+                  integer(0),
+                  addInteger(
+                    choose(call<PBool>(condition, here), integer(1), integer(0)),
+                    call<PInt>(self(subtractInteger(left, integer(1))), call<PInt>(behind, stride, here)),
+                  ),
                 ),
               ),
-            ),
-          )(size),
-          start,
-        ),
-      )
-    }),
-  ),
+            )(size),
+            start,
+          ),
+        )
+      }),
+    ),
 )
 
 /**

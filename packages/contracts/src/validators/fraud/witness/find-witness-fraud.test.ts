@@ -1,11 +1,11 @@
 import { headerHash } from '@ratatosk/block'
 import { findWitnessFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
-import { witnessFraudScript } from '../../fraud/scripts.js'
-import { parameters } from '../../test/evaluate.js'
-import { mintingOf, openCek } from '../../test/fraud/engines.js'
-import { witnessLies } from '../../test/fraud/witness-lies.js'
-import { honestStory } from '../../test/fraud/witness-story.js'
+import { witnessFraudScript } from '../../../fraud/scripts.js'
+import { parameters } from '../../../test/evaluate.js'
+import { mintingOf, openCek } from '../../../test/fraud/engines.js'
+import { witnessLies } from '../../../test/fraud/witness-lies.js'
+import { honestStory } from '../../../test/fraud/witness-story.js'
 
 const script = witnessFraudScript(parameters)
 

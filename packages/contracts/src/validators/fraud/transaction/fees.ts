@@ -18,8 +18,8 @@ import {
   subtractInteger,
   tailList,
   unIData,
-} from '../core/builtins.js'
-import { includes } from '../core/data.js'
+} from '../../core/builtins.js'
+import { includes } from '../../core/data.js'
 import {
   type Bytes,
   bind,
@@ -32,10 +32,11 @@ import {
   lambda,
   recursive,
   scope,
-} from '../core/term.js'
-import { argumentAt, fieldAt, isEnd, isMap, skip, withArray, withHead } from './cbor.js'
-import { isThere } from './references.js'
-import { referenceScriptAt } from './values.js'
+} from '../../core/term.js'
+import { argumentAt, fieldAt, isEnd, isMap, withArray, withHead } from '../cbor/read.js'
+import { isThere } from '../cbor/references.js'
+import { skip } from '../cbor/skip.js'
+import { referenceScriptAt } from '../cbor/values.js'
 
 /*
  * The parts of the minimum fee that depend on scripts, as `minimumFee` of `@ratatosk/ledger` computes them.

@@ -9,8 +9,8 @@ import {
   lessThanInteger,
   sliceByteString,
   subtractInteger,
-} from '../core/builtins.js'
-import { both } from '../core/data.js'
+} from '../../core/builtins.js'
+import { both } from '../../core/data.js'
 import {
   type Bytes,
   bind,
@@ -22,10 +22,11 @@ import {
   lambda,
   recursive,
   scope,
-} from '../core/term.js'
-import { argumentAt, fieldAt, isArray, isEnd, isMap, nowhere, skip, withArray, withMap } from './cbor.js'
-import { isEmpty } from './openings.js'
+} from '../../core/term.js'
+import { isEmpty } from '../records.js'
+import { argumentAt, fieldAt, isArray, isEnd, isMap, withArray, withMap } from './read.js'
 import { isThere } from './references.js'
+import { nowhere, skip } from './skip.js'
 
 /*
  * Outputs and values, in both forms that the ledger has of each. Policies and asset names are compared as

@@ -1,4 +1,4 @@
-import { LedgerFraud } from '../../fraud/layout.js'
+import { LedgerFraud } from '../../../fraud/layout.js'
 import {
   addInteger,
   blake2b256,
@@ -7,7 +7,6 @@ import {
   equalsInteger,
   integer,
   lengthOfByteString,
-  lessThanEqualsInteger,
   lessThanInteger,
   multiplyInteger,
   sliceByteString,
@@ -16,40 +15,43 @@ import {
   unBData,
   unIData,
   unListData,
-} from '../core/builtins.js'
-import { at, both, branch, constructorOf, either, fieldsOf, not } from '../core/data.js'
-import { bind, choose, scope } from '../core/term.js'
-import { argumentAt, elementAt, fieldAt, itemBytes } from './cbor.js'
-import {
-  type Accused,
-  accused,
-  createdOf,
-  feesSoFarOf,
-  idOf,
-  isEmpty,
-  isGiven,
-  isOutputRecord,
-  isTransactionRecord,
-  next,
-  outputHashOf,
-  positionKey,
-  positionOf,
-  previous,
-  recordOf,
-  resolvedHashOf,
-  spentOf,
-} from './openings.js'
-import type { FraudCheck as Check, Frauds } from './policy.js'
+} from '../../core/builtins.js'
+import { at, both, branch, constructorOf, fieldsOf, not } from '../../core/data.js'
+import { bind, choose, scope } from '../../core/term.js'
+import { argumentAt, elementAt, fieldAt } from '../cbor/read.js'
 import {
   BodyField,
-  hasReference,
   isReference,
   isThere,
   keyOfOutput,
   referenceAt,
   referenceCount,
   referencesIn,
-} from './references.js'
+} from '../cbor/references.js'
+import { itemBytes } from '../cbor/skip.js'
+import { type Accused, accused, isGiven, positionOf, recordOf } from '../openings.js'
+import type { FraudCheck as Check, Frauds } from '../policy.js'
+import {
+  createdOf,
+  feesSoFarOf,
+  idOf,
+  isEmpty,
+  isOutputRecord,
+  isTransactionRecord,
+  next,
+  outputHashOf,
+  positionKey,
+  previous,
+  resolvedHashOf,
+  spentOf,
+} from '../records.js'
+import {
+  inputSpentElsewhere,
+  referenceInputMissing,
+  spentBeforeMade,
+  spentThatNeverWas,
+  spentWithoutInput,
+} from './spending-frauds.js'
 
 /*
  * Frauds in what a block does to outputs. Each is the negation of a rule that every valid block keeps, shown
@@ -57,52 +59,6 @@ import {
  */
 
 type FraudCheck = Check<Accused>
-
-/**
- * Input `index` of a transaction is noted as spent by another transaction, or not at all.
- * `[transaction, index, output]`
- */
-const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const opening = yield* bind(unListData(at(fields, 0)))
-    const body = yield* bind(block.bodyIn(opening))
-    const key = yield* bind(referenceAt(body, referencesIn(body, BodyField.inputs), unIData(at(fields, 1))))
-    const output = yield* bind(block.outputIn(key, at(fields, 2)))
-    return book.enforce({
-      'input-is-spent-elsewhere': not(equalsInteger(spentOf(output), next(positionOf(opening)))),
-    })
-  })
-
-/**
- * An output is noted as spent by a transaction that is not in the block or lacks such an input.
- * `[key, output, spender]`
- */
-const spentWithoutInput: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const key = yield* bind(unBData(at(fields, 0)))
-    const spent = yield* bind(spentOf(block.outputIn(key, at(fields, 1))))
-    const spender = yield* bind(at(fields, 2))
-    const shown = yield* bind(at(fieldsOf(spender), 0))
-    return choose(
-      isGiven(spender),
-      scope(function* () {
-        const opening = yield* bind(unListData(shown))
-        const body = yield* bind(block.bodyIn(opening))
-        return book.enforce({
-          'spender-is-noted': equalsInteger(spent, next(positionOf(opening))),
-          'spender-lacks-input': not(hasReference(body, referencesIn(body, BodyField.inputs), key)),
-        })
-      }),
-      // There is no position before the first, so an unspent output fails.
-      book.enforce({
-        'spender-is-not-the-bridge': not(equalsInteger(spent, integer(bridge))),
-        'spender-is-missing': block.lacks(positionKey(previous(spent)), shown),
-      }),
-    )
-  })
-
-/** The place of a spender in the record of an output that was paid to the bridge. */
-const bridge = 2n ** 63n
 
 /**
  * Output `index` of a transaction is not noted, as made by another transaction, or with another hash.
@@ -170,30 +126,6 @@ const inventedOutput: FraudCheck = (book, block, fields) =>
     )
   })
 
-/** An output from before the block was not unspent then, or was another. `[key, output, before]` */
-const spentThatNeverWas: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const key = yield* bind(unBData(at(fields, 0)))
-    const output = yield* bind(block.outputIn(key, at(fields, 1)))
-    const before = yield* bind(block.unspent('before', key, at(fields, 2)))
-    return book.enforce({
-      'output-is-noted': not(isEmpty(output)),
-      'output-is-from-before': equalsInteger(createdOf(output), integer(0)),
-      'output-was-not-there': not(equalsByteString(before, outputHashOf(output))),
-    })
-  })
-
-/** An output is spent by the transaction that makes it, or before. `[key, output]` */
-const spentBeforeMade: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const output = yield* bind(block.outputIn(unBData(at(fields, 0)), at(fields, 1)))
-    const spent = yield* bind(spentOf(output))
-    return book.enforce({
-      'output-is-spent': lessThanInteger(integer(0), spent),
-      'output-is-spent-before-made': lessThanEqualsInteger(spent, createdOf(output)),
-    })
-  })
-
 /**
  * The outputs after the block do not follow from those before it, at one key. `[key, output, before, after]`;
  * `before` is read if the block does not note the output.
@@ -238,33 +170,6 @@ const wrongResolved: FraudCheck = (book, block, fields) =>
       'hashes-are-recorded': equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening))),
       'recorded-hash-is-wrong': not(equalsByteString(recorded, actual)),
     })
-  })
-
-/**
- * Reference input `index` of a transaction is spent before it, made by or after it, or nowhere.
- * `[transaction, index, output, before]`
- */
-const referenceInputMissing: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const opening = yield* bind(unListData(at(fields, 0)))
-    const body = yield* bind(block.bodyIn(opening))
-    const key = yield* bind(
-      referenceAt(body, referencesIn(body, BodyField.referenceInputs), unIData(at(fields, 1))),
-    )
-    const output = yield* bind(block.outputIn(key, at(fields, 2)))
-    const position = yield* bind(positionOf(opening))
-    const spent = yield* bind(spentOf(output))
-    const missing = yield* bind(
-      choose(
-        isEmpty(output),
-        isEmpty(block.unspent('before', key, at(fields, 3))),
-        either(
-          lessThanInteger(position, createdOf(output)),
-          both(lessThanInteger(integer(0), spent), lessThanEqualsInteger(spent, position)),
-        ),
-      ),
-    )
-    return book.enforce({ 'reference-input-is-missing': missing })
   })
 
 /**

@@ -15,8 +15,8 @@ import {
   lessThanInteger,
   sliceByteString,
   subtractInteger,
-} from '../core/builtins.js'
-import { both, every } from '../core/data.js'
+} from '../../core/builtins.js'
+import { both, every } from '../../core/data.js'
 import {
   type Bool,
   type Bytes,
@@ -28,8 +28,9 @@ import {
   lambda,
   recursive,
   scope,
-} from '../core/term.js'
-import { fieldAt, isEnd, nowhere, untagged, withArray } from './cbor.js'
+} from '../../core/term.js'
+import { fieldAt, isEnd, untagged, withArray } from './read.js'
+import { nowhere } from './skip.js'
 
 /*
  * Output references in transaction bodies. They are compared as bytes with the keys of the header's maps, so

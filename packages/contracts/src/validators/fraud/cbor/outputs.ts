@@ -8,23 +8,13 @@ import {
   lessThanInteger,
   modInteger,
   sliceByteString,
-} from '../core/builtins.js'
-import { both, not } from '../core/data.js'
-import { type Bool, type Bytes, bind, choose, defineOf, scope } from '../core/term.js'
-import {
-  argumentAt,
-  elementAt,
-  fieldAt,
-  isMap,
-  itemBytes,
-  nowhere,
-  skip,
-  stringAt,
-  withArray,
-  withHead,
-} from './cbor.js'
+} from '../../core/builtins.js'
+import { both, not } from '../../core/data.js'
+import { type Bool, type Bytes, bind, choose, defineOf, scope } from '../../core/term.js'
+import { hashOfScript } from '../witness/witness-set.js'
+import { argumentAt, elementAt, fieldAt, isMap, stringAt, withArray, withHead } from './read.js'
 import { isThere } from './references.js'
-import { hashOfScript } from './witness-set.js'
+import { itemBytes, nowhere, skip } from './skip.js'
 
 /*
  * Transaction outputs, in the array form of the Shelley era or the map form since Babbage:

@@ -1,0 +1,213 @@
+import type { PBool, PInt, PLam } from '@harmoniclabs/plu-ts'
+import { allowedFields, TransactionFraud } from '../../../fraud/layout.js'
+import {
+  addInteger,
+  boolean,
+  bytes,
+  equalsByteString,
+  equalsInteger,
+  indexByteString,
+  integer,
+  lessThanEqualsInteger,
+  lessThanInteger,
+  sliceByteString,
+  subtractInteger,
+  unIData,
+  unListData,
+} from '../../core/builtins.js'
+import { at, both, branch, constructorOf, either, every, fieldsOf, not } from '../../core/data.js'
+import { type Bool, bind, call, choose, type Int, lambda, recursive, scope } from '../../core/term.js'
+import { isUnreadable } from '../cbor/encoding.js'
+import { argumentAt, elementAt, fieldAt, fieldUnder, isEnd, withMap } from '../cbor/read.js'
+import { BodyField, isThere, referenceAt, referenceCount, referencesIn } from '../cbor/references.js'
+import { isGiven } from '../openings.js'
+import type { Frauds } from '../policy.js'
+import { type FraudCheck, type Opened, openings, type RuleParameters } from './opening.js'
+import { outputOnOtherNetwork, outputTooSmall } from './output-frauds.js'
+import { feeTooSmall, valueNotPreserved } from './value-frauds.js'
+
+/*
+ * Frauds in what a transaction of a block says. Each is a rule that `judgeBlock` of `@ratatosk/block` refuses
+ * a transaction by, read from its body, its witness set and the outputs that its inputs stand for.
+ */
+
+/** The validity interval has no slot of the block. `[transaction]`. `OutsideValidityIntervalUTxO` */
+const outsideInterval: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+    const from = yield* bind(fieldAt(body, integer(0), BodyField.invalidBefore))
+    const until = yield* bind(fieldAt(body, integer(0), BodyField.invalidHereafter))
+    const { first, last } = block.slots()
+    return book.enforce({
+      'interval-misses-block': either(
+        both(isThere(from), lessThanInteger(last, argumentAt(body, from))),
+        both(
+          isThere(until),
+          scope(function* () {
+            const end = yield* bind(argumentAt(body, until))
+            return either(
+              lessThanEqualsInteger(end, first),
+              both(isThere(from), lessThanEqualsInteger(end, argumentAt(body, from))),
+            )
+          }),
+        ),
+      ),
+    })
+  })
+
+/**
+ * The body has a field that layer 2 does not allow. `[transaction, key]`. `CertificatesNotSupported`,
+ * `VotesNotSupported`, `ProposalsNotSupported`, `TreasuryValueNotSupported`, `DonationsNotSupported`, and
+ * fields that Conway does not have.
+ */
+const forbiddenField: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+    const key = yield* bind(unIData(at(fields, 1)))
+    return book.enforce({
+      'field-is-forbidden': equalsInteger(indexByteString(bytes(allowedFields), key), integer(0)),
+      'field-is-in-transaction': isThere(fieldUnder(body, integer(0), key)),
+    })
+  })
+
+/** The body names another network. `[transaction]`. `WrongNetworkInTxBody` */
+const wrongNetwork =
+  (parameters: RuleParameters): FraudCheck =>
+  (book, block, fields) =>
+    scope(function* () {
+      const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+      const network = fieldAt(body, integer(0), BodyField.networkId)
+      return book.enforce({
+        // Fails without the field.
+        'transaction-is-of-other-network': not(
+          equalsInteger(argumentAt(body, network), unIData(parameters.networkId)),
+        ),
+      })
+    })
+
+/** The first bytes of an account of a script, without its network; and its length with the amount zero. */
+const scriptAccount = Uint8Array.of(0x58, 29)
+
+const zeroWithdrawal = 32
+
+/**
+ * A withdrawal is not of zero lovelace by a script of this network. `[transaction]`.
+ * `WithdrawalsNotSupported`, `WrongNetworkWithdrawal`
+ */
+const forbiddenWithdrawal =
+  (parameters: RuleParameters): FraudCheck =>
+  (book, block, fields) =>
+    scope(function* () {
+      const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+      const withdrawals = yield* bind(fieldAt(body, integer(0), BodyField.withdrawals))
+      const isAllowed = (place: Int): Bool =>
+        every(
+          equalsByteString(sliceByteString(place, integer(2), body), bytes(scriptAccount)),
+          equalsInteger(
+            indexByteString(body, addInteger(place, integer(2))),
+            addInteger(integer(0xf0), unIData(parameters.networkId)),
+          ),
+          equalsInteger(indexByteString(body, addInteger(place, integer(zeroWithdrawal - 1))), integer(0)),
+        )
+      const allAllowed = withMap(body, withdrawals, (count, first) =>
+        call<PBool>(
+          recursive<PInt, PLam<PInt, PBool>>((self, left) =>
+            lambda((place) =>
+              choose(
+                isEnd(body, left, place),
+                boolean(true),
+                both(
+                  isAllowed(place),
+                  call<PBool>(
+                    self(subtractInteger(left, integer(1))),
+                    addInteger(place, integer(zeroWithdrawal)),
+                  ),
+                ),
+              ),
+            ),
+          )(count),
+          first,
+        ),
+      )
+      // Fails without the field.
+      return book.enforce({ 'withdrawal-is-forbidden': not(allAllowed) })
+    })
+
+/** The transaction spends nothing. `[transaction]`. `InputSetEmptyUTxO` */
+const noInputs: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+    return book.enforce({
+      'transaction-has-no-inputs': equalsInteger(
+        referenceCount(body, referencesIn(body, BodyField.inputs)),
+        integer(0),
+      ),
+    })
+  })
+
+/** An input is a reference input too. `[transaction, index, index]`. `BabbageNonDisjointRefInputs` */
+const inputIsReferenceInput: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+    const input = referenceAt(body, referencesIn(body, BodyField.inputs), unIData(at(fields, 1)))
+    const read = referenceAt(body, referencesIn(body, BodyField.referenceInputs), unIData(at(fields, 2)))
+    return book.enforce({ 'input-is-reference-input': equalsByteString(input, read) })
+  })
+
+/**
+ * A body or witness set is not one that layer 1 can read. `Body [transaction]` or
+ * `WitnessSet [record, witness set]`
+ */
+const unreadablePart: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const shown = yield* bind(at(fields, 0))
+    const part = yield* bind(fieldsOf(shown))
+    const opening = yield* bind(unListData(at(part, 0)))
+    const cbor = yield* bind(
+      choose(
+        isGiven(shown),
+        block.bodyIn(opening),
+        block.witnessSetIn(block.transactionIn(opening), at(part, 1)),
+      ),
+    )
+    return book.enforce({ 'part-is-unreadable': isUnreadable(cbor) })
+  })
+
+/**
+ * An input, collateral input or reference input is not a definite array. `[transaction, set, index]`: the set
+ * as a constructor. `IndefiniteReferencesNotSupported`
+ */
+const unreadableReference: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+    const inputs = branch(
+      constructorOf(at(fields, 1)),
+      [0, referencesIn(body, BodyField.inputs)],
+      [1, referencesIn(body, BodyField.collateralInputs)],
+      [2, referencesIn(body, BodyField.referenceInputs)],
+    )
+    const reference = yield* bind(elementAt(body, inputs, unIData(at(fields, 2))))
+    return book.enforce({
+      // Fails behind the last.
+      'reference-is-unreadable': not(equalsInteger(indexByteString(body, reference), integer(0x82))),
+    })
+  })
+
+/** The frauds that the transaction policy knows. */
+export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> => ({
+  open: openings(parameters),
+  checks: [
+    [TransactionFraud.valueNotPreserved, valueNotPreserved],
+    [TransactionFraud.feeTooSmall, feeTooSmall(parameters)],
+    [TransactionFraud.outputTooSmall, outputTooSmall(parameters)],
+    [TransactionFraud.outputOnOtherNetwork, outputOnOtherNetwork(parameters)],
+    [TransactionFraud.outsideInterval, outsideInterval],
+    [TransactionFraud.forbiddenField, forbiddenField],
+    [TransactionFraud.wrongNetwork, wrongNetwork(parameters)],
+    [TransactionFraud.forbiddenWithdrawal, forbiddenWithdrawal(parameters)],
+    [TransactionFraud.noInputs, noInputs],
+    [TransactionFraud.inputIsReferenceInput, inputIsReferenceInput],
+    [TransactionFraud.unreadablePart, unreadablePart],
+    [TransactionFraud.unreadableReference, unreadableReference],
+  ],
+})

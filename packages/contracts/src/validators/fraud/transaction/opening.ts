@@ -1,0 +1,120 @@
+import type { PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
+import { headerFieldIndex } from '@ratatosk/block'
+import {
+  addInteger,
+  appendByteString,
+  blake2b256,
+  divideInteger,
+  equalsByteString,
+  headList,
+  integer,
+  nullList,
+  subtractInteger,
+  tailList,
+  unIData,
+} from '../../core/builtins.js'
+import { at, either, fieldsOf } from '../../core/data.js'
+import {
+  type Bytes,
+  bind,
+  call,
+  choose,
+  type Data,
+  type Int,
+  type List,
+  lambda,
+  recursive,
+  scope,
+} from '../../core/term.js'
+import { type Opening, type Supplied, type Transactions, transactionsOf, witnessSetsOf } from '../openings.js'
+import type { FraudCheck as CheckOf, Frauds } from '../policy.js'
+import { resolvedHashOf } from '../records.js'
+
+/** The rules of the layer 2, as Plutus data. */
+export interface RuleParameters {
+  /** POSIX milliseconds at which slot 0 begins, or would begin. */
+  readonly slotZeroTime: Data
+  /** Milliseconds. */
+  readonly slotLength: Data
+  readonly networkId: Data
+  readonly minFeeA: Data
+  readonly minFeeB: Data
+  /** Lovelace for a unit of memory and for a step: numerators over one denominator. */
+  readonly memoryPrice: Data
+  readonly stepPrice: Data
+  readonly unitPriceDenominator: Data
+  /** Lovelace for a byte of reference scripts in the first tier: numerator and denominator. */
+  readonly scriptPrice: Data
+  readonly scriptPriceDenominator: Data
+  readonly coinsPerUtxoByte: Data
+}
+
+/** What these frauds read of a header. */
+export interface Opened extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, Supplied {
+  /** The slots that the block touches, both included. */
+  slots(): { readonly first: Int; readonly last: Int }
+  /**
+   * Outputs that the first inputs of a record's transaction stand for, and reference inputs behind the last
+   * input.
+   *
+   * @param outputs as supplied
+   * @param hashes of the outputs that the others stand for, 32 bytes each
+   */
+  resolvedIn(record: Bytes, outputs: List, hashes: Bytes): List
+}
+
+export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
+  function* (book, header, referenceInputs): Opening<Opened> {
+    const { transactionIn, bodyIn } = yield* transactionsOf(book, header, referenceInputs)
+    const { supplied, witnessSetIn } = yield* witnessSetsOf(book, referenceInputs)
+    const resolvedIn = yield* bind(
+      lambda<PByteString, PLam<PList<PData>, PLam<PByteString, PList<PData>>>>((record) =>
+        lambda((outputs) =>
+          lambda((hashes) =>
+            scope(function* () {
+              const all = recursive<PList<PData>, PByteString>((self, rest) =>
+                choose(
+                  nullList(rest),
+                  hashes,
+                  appendByteString(blake2b256(supplied(headList(rest))), self(tailList(rest))),
+                ),
+              )(outputs)
+              yield* bind(
+                book.enforce({
+                  'resolved-outputs-are-recorded': either(
+                    nullList(outputs),
+                    equalsByteString(blake2b256(all), resolvedHashOf(record)),
+                  ),
+                }),
+              )
+              return outputs
+            }),
+          ),
+        ),
+      ),
+    )
+    const slotAt = (field: keyof typeof headerFieldIndex, earlier: number): Int =>
+      divideInteger(
+        subtractInteger(
+          subtractInteger(unIData(at(fieldsOf(header), headerFieldIndex[field])), integer(earlier)),
+          unIData(parameters.slotZeroTime),
+        ),
+        unIData(parameters.slotLength),
+      )
+    return {
+      transactionIn,
+      bodyIn,
+      slots: () => ({ first: slotAt('startTime', 0), last: slotAt('endTime', 1) }),
+      supplied,
+      witnessSetIn,
+      resolvedIn: (record, outputs, hashes) => call<PList<PData>>(resolvedIn, record, outputs, hashes),
+    }
+  }
+
+export type FraudCheck = CheckOf<Opened>
+
+/** The sum over outputs as supplied. */
+export const sumOverSupplied = ({ supplied }: Opened, outputs: List, each: (output: Bytes) => Int): Int =>
+  recursive<PList<PData>, PInt>((self, rest) =>
+    choose(nullList(rest), integer(0), addInteger(each(supplied(headList(rest))), self(tailList(rest)))),
+  )(outputs)

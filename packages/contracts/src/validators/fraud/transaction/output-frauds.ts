@@ -1,0 +1,79 @@
+import {
+  addInteger,
+  equalsInteger,
+  indexByteString,
+  integer,
+  lessThanInteger,
+  modInteger,
+  multiplyInteger,
+  subtractInteger,
+  unIData,
+  unListData,
+} from '../../core/builtins.js'
+import { at, both, fieldsOf, not } from '../../core/data.js'
+import { type Bytes, bind, choose, type Data, type Int, scope } from '../../core/term.js'
+import { elementAt, fieldAt } from '../cbor/read.js'
+import { BodyField } from '../cbor/references.js'
+import { skip } from '../cbor/skip.js'
+import { addressAt, lovelaceAt, valueAt } from '../cbor/values.js'
+import { isGiven } from '../openings.js'
+import type { FraudCheck, RuleParameters } from './opening.js'
+
+/**
+ * The place of an output: `Output [index]` in the order of the body, or `CollateralReturn`. Reading at
+ * `nowhere` fails.
+ */
+const outputAt = (body: Bytes, where: Data): Int =>
+  scope(function* () {
+    const shown = yield* bind(where)
+    return choose(
+      isGiven(shown),
+      elementAt(body, fieldAt(body, integer(0), BodyField.outputs), unIData(at(fieldsOf(shown), 0))),
+      fieldAt(body, integer(0), BodyField.collateralReturn),
+    )
+  })
+
+/**
+ * An output holds less lovelace than its size asks for. `[transaction, output]`. `BabbageOutputTooSmallUTxO`
+ */
+export const outputTooSmall =
+  (parameters: RuleParameters): FraudCheck =>
+  (book, block, fields) =>
+    scope(function* () {
+      const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+      const output = yield* bind(outputAt(body, at(fields, 1)))
+      const size = subtractInteger(skip(body, integer(1), output), output)
+      return book.enforce({
+        'output-is-too-small': lessThanInteger(
+          lovelaceAt(body, valueAt(body, output)),
+          multiplyInteger(addInteger(size, integer(entryOverhead)), unIData(parameters.coinsPerUtxoByte)),
+        ),
+      })
+    })
+
+/** What an output takes besides its own bytes. */
+const entryOverhead = 160
+
+/**
+ * An output pays to an address of another network. `[transaction, output]`. `WrongNetwork`, but for Byron
+ * addresses.
+ */
+export const outputOnOtherNetwork =
+  (parameters: RuleParameters): FraudCheck =>
+  (book, block, fields) =>
+    scope(function* () {
+      const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+      const output = yield* bind(outputAt(body, at(fields, 1)))
+      const address = yield* bind(addressAt(body, output))
+      const header = yield* bind(indexByteString(body, addInteger(address, integer(2))))
+      return book.enforce({
+        // A string of 24 to 255 bytes, the first of which is not that of Byron addresses.
+        'address-is-readable': both(
+          equalsInteger(indexByteString(body, address), integer(0x58)),
+          lessThanInteger(header, integer(0x80)),
+        ),
+        'address-is-on-other-network': not(
+          equalsInteger(modInteger(header, integer(16)), unIData(parameters.networkId)),
+        ),
+      })
+    })
