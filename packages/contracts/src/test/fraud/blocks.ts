@@ -153,13 +153,15 @@ const genesis = (index: number): OutputReference => ({ transactionId: new Uint8A
 /*
  * One block: three transactions over 40 outputs. The first makes what the others spend and read.
  */
-const coin3 = genesis(30)
-export const [coin0, coin1, coin2, coin4] = [0, 1, 2, 31].map(genesis) as [
+const [coin0, coin1, coin2, coin3, coin4] = [0, 1, 2, 30, 31].map(genesis) as [
+  OutputReference,
   OutputReference,
   OutputReference,
   OutputReference,
   OutputReference,
 ]
+
+export { coin0, coin1, coin2, coin4 }
 export const outputsBefore = (): Entries =>
   new Map(Array.from({ length: 40 }, (_, index) => [hexOf(genesis(index)), payment(index, 5_000_000n)]))
 

@@ -3,7 +3,7 @@ import { blake2b224, decodeTransaction, type Transaction, verifySignature } from
 import { framedTransaction } from '@ratatosk/test-vectors'
 import { testKey } from '../keys.js'
 import { type Entries, hexOf } from './blocks.js'
-import { list, map, outputWith, string, type Tokens, uint } from './transactions.js'
+import { list, map, outputWith, string, type Tokens, uint } from './transaction/transactions.js'
 
 /** A transaction with the ledger that it may be applied to. */
 export interface InventedState {

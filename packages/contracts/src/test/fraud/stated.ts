@@ -3,10 +3,10 @@ import type { VerdictPolicyName } from '../../fraud/verdict-policies.js'
 import type { TestKey } from '../keys.js'
 import type { TestBlock } from './blocks.js'
 import { type Draw, some } from './draw.js'
-import { proofsOf } from './honest-blocks.js'
-import { transactionProofsOf } from './honest-transactions.js'
+import { proofsOf } from './ledger/honest-blocks.js'
+import { transactionProofsOf } from './transaction/honest-proofs.js'
 import type { Stated, Trial } from './trial.js'
-import { witnessProofsOf } from './witness-honest-blocks.js'
+import { witnessProofsOf } from './witness/honest-blocks.js'
 
 /** How many proofs of a fraud are stated of a block, unless more are wanted. */
 export const proofsOfFraud = 8

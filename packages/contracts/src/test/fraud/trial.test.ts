@@ -3,14 +3,14 @@ import { encodeLedgerFraudProof, encodeTransactionFraudProof, encodeWitnessFraud
 import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { describe, expect, it } from 'vitest'
 import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../../fraud/scripts.js'
-import { ledgerBreaches } from './ledger-breaches.js'
-import { ledgerLies } from './ledger-lies.js'
-import { transactionBreaches } from './transaction-breaches.js'
-import { transactionLies } from './transaction-lies.js'
-import { rules } from './transactions.js'
+import { ledgerBreaches } from './ledger/breaches.js'
+import { ledgerLies } from './ledger/lies.js'
+import { transactionBreaches } from './transaction/breaches.js'
+import { transactionLies } from './transaction/lies.js'
+import { rules } from './transaction/transactions.js'
 import { translatePolicy } from './trial.js'
-import { witnessBreaches } from './witness-breaches.js'
-import { witnessLies } from './witness-lies.js'
+import { witnessBreaches } from './witness/breaches.js'
+import { witnessLies } from './witness/lies.js'
 
 const policies = [
   {

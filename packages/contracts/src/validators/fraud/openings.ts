@@ -76,7 +76,7 @@ export interface NotedOutputs {
 }
 
 /** The outputs before and after the block. */
-export interface UnspentOutputs {
+interface UnspentOutputs {
   /**
    * The hash of an output that is unspent before or after the block; empty if it is not.
    *
@@ -189,7 +189,7 @@ export function* notedOutputsOf(book: RuleBook, { has, lacks }: Transactions): O
 }
 
 /** Opens the outputs before and after the block. */
-export function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs> {
+function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs> {
   const fields = yield* bind(fieldsOf(header))
   const unspent = yield* bind(
     lambda<PInt, PLam<PByteString, PLam<PData, PByteString>>>((field) =>

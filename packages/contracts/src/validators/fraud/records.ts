@@ -59,7 +59,7 @@ export const spentOf = (output: Bytes): Int => number(output, outputRecord.spent
 
 export const outputHashOf = (output: Bytes): Bytes => part(output, outputRecord.hash, hashBytes)
 
-export const isLength = (bytes: Bytes, length: number): Bool =>
+const isLength = (bytes: Bytes, length: number): Bool =>
   equalsInteger(lengthOfByteString(bytes), integer(length))
 
 /** Whether a value of the map has the length and kind of a transaction's record. */

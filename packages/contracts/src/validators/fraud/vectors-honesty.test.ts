@@ -7,7 +7,7 @@ import { hasTransactionPolicy } from '../../fraud/scripts.js'
 import { type VerdictPolicyName, verdictPolicies } from '../../fraud/verdict-policies.js'
 import { drawing } from '../../test/fraud/draw.js'
 import { mintingOf, openCek } from '../../test/fraud/engines.js'
-import { signers } from '../../test/fraud/rich-blocks.js'
+import { signers } from '../../test/fraud/rich/scripts.js'
 import { proofsOfFraud, statedOf, triedBy } from '../../test/fraud/stated.js'
 import { openTrial, type Trial } from '../../test/fraud/trial.js'
 import {

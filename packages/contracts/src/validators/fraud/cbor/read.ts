@@ -174,38 +174,34 @@ export const isEnd = (cbor: Bytes, left: Int, place: Int): Bool =>
     equalsInteger(left, integer(0)),
   )
 
-export const count = defineOf<[PByteString, PInt, PLam<PInt, PBool>], PInt>(
-  3,
-  (cbor, collection, condition) =>
-    choose(
-      lessThanInteger(collection, integer(0)),
-      integer(0),
-      scope(function* () {
-        const behind = yield* bind(call<Skip>(skipIn, cbor))
-        const place = yield* bind(untagged(cbor, collection))
-        const first = yield* bind(indexByteString(cbor, place))
-        const stride = yield* bind(
-          choose(isArray(first), integer(1), choose(isMap(first), integer(2), fail())),
-        )
-        return withHead(cbor, place, (size, start) =>
-          call<PInt>(
-            recursive<PInt, PLam<PInt, PInt>>((self, left) =>
-              lambda((here) =>
-                choose(
-                  isEnd(cbor, left, here),
-                  integer(0),
-                  addInteger(
-                    choose(call<PBool>(condition, here), integer(1), integer(0)),
-                    call<PInt>(self(subtractInteger(left, integer(1))), call<PInt>(behind, stride, here)),
-                  ),
+const count = defineOf<[PByteString, PInt, PLam<PInt, PBool>], PInt>(3, (cbor, collection, condition) =>
+  choose(
+    lessThanInteger(collection, integer(0)),
+    integer(0),
+    scope(function* () {
+      const behind = yield* bind(call<Skip>(skipIn, cbor))
+      const place = yield* bind(untagged(cbor, collection))
+      const first = yield* bind(indexByteString(cbor, place))
+      const stride = yield* bind(choose(isArray(first), integer(1), choose(isMap(first), integer(2), fail())))
+      return withHead(cbor, place, (size, start) =>
+        call<PInt>(
+          recursive<PInt, PLam<PInt, PInt>>((self, left) =>
+            lambda((here) =>
+              choose(
+                isEnd(cbor, left, here),
+                integer(0),
+                addInteger(
+                  choose(call<PBool>(condition, here), integer(1), integer(0)),
+                  call<PInt>(self(subtractInteger(left, integer(1))), call<PInt>(behind, stride, here)),
                 ),
               ),
-            )(size),
-            start,
-          ),
-        )
-      }),
-    ),
+            ),
+          )(size),
+          start,
+        ),
+      )
+    }),
+  ),
 )
 
 /**

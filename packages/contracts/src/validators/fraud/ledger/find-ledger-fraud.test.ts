@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
 import type { TestBlock } from '../../../test/fraud/blocks.js'
 import { mintingOf, openCek } from '../../../test/fraud/engines.js'
-import { honestBlockOf } from '../../../test/fraud/honest-blocks.js'
-import { ledgerLies } from '../../../test/fraud/ledger-lies.js'
+import { honestBlockOf } from '../../../test/fraud/ledger/honest-blocks.js'
+import { ledgerLies } from '../../../test/fraud/ledger/lies.js'
 
 const script = ledgerFraudScript()
 const find = (block: TestBlock) =>

@@ -6,8 +6,8 @@ import { ledgerFraudScript } from '../../../fraud/scripts.js'
 import { refusalsOf } from '../../../test/evaluate.js'
 import { honestBlock } from '../../../test/fraud/blocks.js'
 import { mintingOf, openEngines } from '../../../test/fraud/engines.js'
-import { ledgerBreaches } from '../../../test/fraud/ledger-breaches.js'
-import { ledgerLies } from '../../../test/fraud/ledger-lies.js'
+import { ledgerBreaches } from '../../../test/fraud/ledger/breaches.js'
+import { ledgerLies } from '../../../test/fraud/ledger/lies.js'
 import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
 
 const script = ledgerFraudScript()

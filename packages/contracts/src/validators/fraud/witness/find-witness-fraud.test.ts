@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { witnessFraudScript } from '../../../fraud/scripts.js'
 import { parameters } from '../../../test/evaluate.js'
 import { mintingOf, openCek } from '../../../test/fraud/engines.js'
-import { witnessLies } from '../../../test/fraud/witness-lies.js'
-import { honestStory } from '../../../test/fraud/witness-story.js'
+import { witnessLies } from '../../../test/fraud/witness/lies.js'
+import { honestStory } from '../../../test/fraud/witness/story.js'
 
 const script = witnessFraudScript(parameters)
 

@@ -13,9 +13,9 @@ import {
   honestDraft,
   witnessedBlock,
   witnessProofsOf,
-} from '../../../test/fraud/witness-honest-blocks.js'
-import { witnessFailures } from '../../../test/fraud/witness-judge.js'
-import { predicates } from '../../../test/fraud/witness-lies.js'
+} from '../../../test/fraud/witness/honest-blocks.js'
+import { witnessFailures } from '../../../test/fraud/witness/judge.js'
+import { predicates } from '../../../test/fraud/witness/lies.js'
 
 /**
  * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks; otherwise a few proofs of a few.

@@ -4,10 +4,10 @@ import { languageParameters, witnessFraudScript } from '../../../fraud/scripts.j
 import { parameters, refusalsOf } from '../../../test/evaluate.js'
 import { openEngines } from '../../../test/fraud/engines.js'
 import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
-import { witnessBreaches } from '../../../test/fraud/witness-breaches.js'
-import { witnessFailures } from '../../../test/fraud/witness-judge.js'
-import { witnessLies } from '../../../test/fraud/witness-lies.js'
-import { honestStory } from '../../../test/fraud/witness-story.js'
+import { witnessBreaches } from '../../../test/fraud/witness/breaches.js'
+import { witnessFailures } from '../../../test/fraud/witness/judge.js'
+import { witnessLies } from '../../../test/fraud/witness/lies.js'
+import { honestStory } from '../../../test/fraud/witness/story.js'
 
 const script = witnessFraudScript(parameters)
 

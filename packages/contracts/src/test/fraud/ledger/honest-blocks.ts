@@ -11,8 +11,8 @@ import {
   hexOf,
   payment,
   type TestBlock,
-} from './blocks.js'
-import type { Draw } from './draw.js'
+} from '../blocks.js'
+import type { Draw } from '../draw.js'
 
 /** A block as an honest operator builds it, at random: every input is unspent when its transaction comes. */
 export function honestBlockOf(draw: Draw): TestBlock {

@@ -1,5 +1,5 @@
-import { note, type RuleNote } from '../rule-notes.js'
-import { ledgerFraudNotes } from './ledger-notes.js'
+import { note, type RuleNote } from '../../rule-notes.js'
+import { ledgerFraudNotes } from '../ledger/notes.js'
 
 const proven = 'an honest operator: its bond would be lost by'
 const valid = (what: string) => `proofs of ${what}`

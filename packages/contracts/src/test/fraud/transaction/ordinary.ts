@@ -1,5 +1,5 @@
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
-import { type Entries, hexOf, payment } from './blocks.js'
+import { type Entries, hexOf, payment } from '../blocks.js'
 import {
   alice,
   bob,
@@ -12,8 +12,8 @@ import {
   native,
   outputWith,
   spend,
-} from './witness-story.js'
-import { hashOf, hashOfNative, type WitnessedDraft, witnessed } from './witnessed.js'
+} from '../witness/story.js'
+import { hashOf, hashOfNative, type WitnessedDraft, witnessed } from '../witness/witnessed.js'
 
 /*
  * Transactions as wallets make them: they spend an output of a script and one of a key, and pay two outputs.

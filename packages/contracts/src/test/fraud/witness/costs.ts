@@ -1,14 +1,14 @@
 import { encodeWitnessFraudProof, type WitnessFraudProof } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
-import { witnessFraudScript } from '../../fraud/scripts.js'
-import { parameters } from '../evaluate.js'
-import { testKey } from '../keys.js'
-import { operator } from '../world.js'
-import { blockOf, outputRecord, payment } from './blocks.js'
-import { fillers, measuredSizes } from './fillers.js'
-import type { ProvenLie } from './measure-proof.js'
-import { multisig, type OrdinaryFraud, ordinaryCoins, ordinaryTransactions } from './ordinary-transactions.js'
-import { needs, places, prove } from './witness-lies.js'
+import { witnessFraudScript } from '../../../fraud/scripts.js'
+import { parameters } from '../../evaluate.js'
+import { testKey } from '../../keys.js'
+import { operator } from '../../world.js'
+import { blockOf, outputRecord, payment } from '../blocks.js'
+import { fillers, measuredSizes } from '../fillers.js'
+import type { ProvenLie } from '../measure-proof.js'
+import { multisig, type OrdinaryFraud, ordinaryCoins, ordinaryTransactions } from '../transaction/ordinary.js'
+import { needs, places, prove } from './lies.js'
 import {
   bob,
   carol,
@@ -24,7 +24,7 @@ import {
   minter,
   referenced,
   vault,
-} from './witness-story.js'
+} from './story.js'
 import { hashOf, witnessed } from './witnessed.js'
 
 const crowd = Array.from({ length: 100 }, (_, index) => testKey(`crowd ${index}`))

@@ -1,4 +1,4 @@
-import { note, type RuleNote } from '../rule-notes.js'
+import { note, type RuleNote } from '../../rule-notes.js'
 
 const proven = 'its bond would be lost by'
 

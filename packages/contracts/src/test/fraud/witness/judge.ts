@@ -8,8 +8,8 @@ import {
   validatePhaseOne,
   validateProfile,
 } from '@ratatosk/ledger'
-import { parameters } from '../evaluate.js'
-import type { TestBlock } from './blocks.js'
+import { parameters } from '../../evaluate.js'
+import type { TestBlock } from '../blocks.js'
 
 /** What the ledger and the profile of layer 2 say about witnesses and encodings. */
 const predicates = new Set([

@@ -1,7 +1,9 @@
 import { concatBytes } from '@ratatosk/cbor'
 import { openTransaction, type TransactionFraudProof } from '@ratatosk/fraud'
-import { blockOf, hexOfPosition, patch, payment, type TestBlock } from './blocks.js'
-import { prove, resolvedOf, transactionLies } from './transaction-lies.js'
+import { blockOf, hexOfPosition, patch, payment, type TestBlock } from '../blocks.js'
+import type { PolicyBreach } from '../without-rules.js'
+import { transactionLies } from './lies.js'
+import { prove, resolvedOf } from './statements.js'
 import {
   blockWith,
   coin2,
@@ -16,7 +18,6 @@ import {
   transfer,
   unspentBefore,
 } from './transactions.js'
-import type { PolicyBreach } from './without-rules.js'
 
 const honest = blockWith()
 const of = (

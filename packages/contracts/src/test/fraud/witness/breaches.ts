@@ -1,9 +1,9 @@
 import { partsOf } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
 import type { WitnessFraudProof } from '@ratatosk/fraud'
-import { hexOf, hexOfPosition, outputRecord, patch, type TestBlock } from './blocks.js'
-import type { PolicyBreach } from './without-rules.js'
-import { needs, places, prove, spentIn, witnessesAt, witnessLies } from './witness-lies.js'
+import { hexOf, hexOfPosition, outputRecord, patch, type TestBlock } from '../blocks.js'
+import type { PolicyBreach } from '../without-rules.js'
+import { needs, places, prove, spentIn, witnessesAt, witnessLies } from './lies.js'
 import {
   carol,
   coins,
@@ -21,7 +21,7 @@ import {
   referenced,
   storyWith,
   vault,
-} from './witness-story.js'
+} from './story.js'
 import { hashOf, hashOfNative } from './witnessed.js'
 
 type Proof<Fraud> = Extract<WitnessFraudProof, { fraud: Fraud }>

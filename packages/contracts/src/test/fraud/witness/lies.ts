@@ -10,7 +10,7 @@ import {
   type WitnessFraudProof,
 } from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
-import type { TestBlock } from './blocks.js'
+import type { TestBlock } from '../blocks.js'
 import {
   accountOf,
   alice,
@@ -29,7 +29,7 @@ import {
   referenced,
   storyWith,
   vault,
-} from './witness-story.js'
+} from './story.js'
 import { hashOf, hashOfNative, type Plutus } from './witnessed.js'
 
 /**

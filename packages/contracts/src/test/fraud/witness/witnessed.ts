@@ -8,11 +8,11 @@ import {
   scriptHash,
   scriptIntegrityHash,
 } from '@ratatosk/ledger'
-import { parameters } from '../evaluate.js'
-import type { TestKey } from '../keys.js'
-import { noteOutputs } from './blocks.js'
-import type { Draw } from './draw.js'
-import { looseEncoder } from './loose-bodies.js'
+import { parameters } from '../../evaluate.js'
+import type { TestKey } from '../../keys.js'
+import { noteOutputs } from '../blocks.js'
+import type { Draw } from '../draw.js'
+import { looseEncoder } from '../loose-bodies.js'
 
 /*
  * Transactions with signatures, scripts, redeemers and datums, in any encoding that layer 2 accepts.

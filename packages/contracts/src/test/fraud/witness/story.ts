@@ -1,7 +1,7 @@
 import { CborWriter } from '@ratatosk/cbor'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
-import { testKey } from '../keys.js'
-import { blockOf, type Entries, hexOf, type Lie, outputOf, payment, type TestBlock } from './blocks.js'
+import { testKey } from '../../keys.js'
+import { blockOf, type Entries, hexOf, type Lie, outputOf, payment, type TestBlock } from '../blocks.js'
 import {
   hashOf,
   hashOfNative,

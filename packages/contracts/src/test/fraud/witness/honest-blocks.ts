@@ -9,11 +9,11 @@ import {
   type Script,
   satisfiesNativeScript,
 } from '@ratatosk/ledger'
-import { type TestKey, testKey } from '../keys.js'
-import { blockOf, type Entries, hexOf, payment, type TestBlock } from './blocks.js'
-import type { Draw } from './draw.js'
-import { outputIn, prove, spentIn } from './witness-lies.js'
-import { accountOf, arrayOutput, keyAddressOf, native, outputWith } from './witness-story.js'
+import { type TestKey, testKey } from '../../keys.js'
+import { blockOf, type Entries, hexOf, payment, type TestBlock } from '../blocks.js'
+import type { Draw } from '../draw.js'
+import { outputIn, prove, spentIn } from './lies.js'
+import { accountOf, arrayOutput, keyAddressOf, native, outputWith } from './story.js'
 import { hashOf, hashOfNative, type Plutus, type WitnessedDraft, witnessed } from './witnessed.js'
 
 const keys = Array.from({ length: 6 }, (_, index) => testKey(`signer ${index}`))

@@ -1,6 +1,6 @@
 import { deriveBlock, encodeTransactionRecord, transactionKey } from '@ratatosk/block'
 import { concatBytes, toHex } from '@ratatosk/cbor'
-import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
+import { type LedgerFraudProof, openRecord, openTransaction } from '@ratatosk/fraud'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
 import {
   blockOf,
@@ -13,7 +13,6 @@ import {
   ghost,
   hexOf,
   hexOfPosition,
-  honestBlock,
   keyOf,
   outputOf,
   outputRecord,
@@ -24,7 +23,25 @@ import {
   story,
   type TestBlock,
   third,
-} from './blocks.js'
+} from '../blocks.js'
+import {
+  beyond,
+  gap,
+  inputSpentElsewhere,
+  inventedOutput,
+  made,
+  outputNotNoted,
+  referenceInputMissing,
+  secondHashes,
+  spentBeforeMade,
+  spentThatNeverWas,
+  spentWithoutInput,
+  strangeEntry,
+  unspent,
+  wrongFees,
+  wrongOutputsAfter,
+  wrongResolved,
+} from './statements.js'
 
 /** A block that breaks one rule, and the proof of it. The same proof of the honest block proves nothing. */
 export interface LedgerLie {
@@ -45,126 +62,21 @@ const lie = (
 const lying = (entries: (entries: Map<string, Uint8Array>) => void): TestBlock =>
   blockOf(story, outputsBefore(), { entries })
 
-const made = outputOf(first, 0)
-const unspent = outputOf(first, 1)
-const beyond = outputOf(first, 7)
-
-const inputSpentElsewhere = (position: number, index: number, key: OutputReference) => (block: TestBlock) =>
-  ({
-    fraud: 'inputSpentElsewhere',
-    transaction: openTransaction(block, position),
-    index,
-    output: openOutput(block, keyOf(key)),
-  }) as const
-
-const spentWithoutInput = (key: OutputReference, spender: number | 'absent') => (block: TestBlock) =>
-  ({
-    fraud: 'spentWithoutInput',
-    key: keyOf(key),
-    output: openOutput(block, keyOf(key)),
-    spender:
-      spender === 'absent'
-        ? { absent: block.map.proveAbsence(transactionKey(8)) }
-        : openTransaction(block, spender),
-  }) as const
-
-const outputNotNoted = (position: number, index: number) => (block: TestBlock) =>
-  ({
-    fraud: 'outputNotNoted',
-    transaction: openTransaction(block, position),
-    index,
-    output: openOutput(block, keyOf(outputOf([first, second, third][position]!, index))),
-  }) as const
-
-const inventedOutput =
-  (
-    key: OutputReference,
-    maker: (block: TestBlock) => Extract<LedgerFraudProof, { fraud: 'inventedOutput' }>['maker'],
-  ) =>
-  (block: TestBlock) =>
-    ({
-      fraud: 'inventedOutput',
-      key: keyOf(key),
-      output: openOutput(block, keyOf(key)),
-      maker: maker(block),
-    }) as const
-
-const spentThatNeverWas = (key: OutputReference) => (block: TestBlock) =>
-  ({
-    fraud: 'spentThatNeverWas',
-    key: keyOf(key),
-    output: openOutput(block, keyOf(key)),
-    before: openUnspent(block.before, keyOf(key)),
-  }) as const
-
-const spentBeforeMade = (key: OutputReference) => (block: TestBlock) =>
-  ({ fraud: 'spentBeforeMade', key: keyOf(key), output: openOutput(block, keyOf(key)) }) as const
-
-const wrongOutputsAfter = (key: OutputReference) => (block: TestBlock) =>
-  ({
-    fraud: 'wrongOutputsAfter',
-    key: keyOf(key),
-    output: openOutput(block, keyOf(key)),
-    before: openUnspent(block.before, keyOf(key)),
-    after: openUnspent(block.after, keyOf(key)),
-  }) as const
-
-const hash = (key: OutputReference): Uint8Array =>
-  honestBlock.before.valueHash(keyOf(key)) ?? honestBlock.valueOf(keyOf(key))!.subarray(16)
-
-/** What the second transaction's input and two reference inputs stand for. */
-const secondHashes = () => [made, unspent, coin2].map(hash)
-
 function withWrongHash(index: number): { block: TestBlock; hashes: Uint8Array } {
   const hashes = concatBytes(...secondHashes().with(index, new Uint8Array(32).fill(3)))
   return { block: lying((entries) => patch(entries, hexOfPosition(1), 65, blake2b256(hashes))), hashes }
 }
 
-const wrongResolved = (index: number, key: OutputReference, hashes: Uint8Array) => (block: TestBlock) =>
-  ({
-    fraud: 'wrongResolved',
-    transaction: openTransaction(block, 1),
-    index,
-    hashes,
-    output: openOutput(block, keyOf(key)),
-    before: openUnspent(block.before, keyOf(key)),
-  }) as const
-
-const referenceInputMissing = (position: number, index: number, key: OutputReference) => (block: TestBlock) =>
-  ({
-    fraud: 'referenceInputMissing',
-    transaction: openTransaction(block, position),
-    index,
-    output: openOutput(block, keyOf(key)),
-    before: openUnspent(block.before, keyOf(key)),
-  }) as const
-
-const gap = (position: number, later: number) => (block: TestBlock) =>
-  ({
-    fraud: 'gapInTransactions',
-    position,
-    absent: block.map.proveAbsence(transactionKey(position)),
-    later: openRecord(block, later),
-  }) as const
-
-const strangeEntry = (key: Uint8Array) => (block: TestBlock) =>
-  ({ fraud: 'strangeEntry', key, value: block.valueOf(key)!, proof: block.map.prove(key) }) as const
-
-const wrongFees = (position: number) => (block: TestBlock) =>
-  ({
-    fraud: 'wrongFees',
-    transaction: openTransaction(block, position),
-    ...(position > 0 && { previous: openRecord(block, position - 1) }),
-  }) as const
-
 const withRecord = (key: Uint8Array, value: Uint8Array) =>
   lying((entries) => {
     entries.set(toHex(key), value)
   })
+
 const strange = (what: string, key: Uint8Array, value: Uint8Array, hasTwin = false) =>
   lie(what, withRecord(key, value), strangeEntry(key), hasTwin)
 
 const record = outputRecord(0n, 1n, payment(1, 1n))
+
 const transactionRecord = encodeTransactionRecord(deriveBlock(story, () => undefined).transactions[0]!)
 
 /** The block in another order: what the second spends, the first makes later. */
@@ -350,20 +262,3 @@ export const ledgerLies: readonly LedgerLie[] = [
     wrongFees(0),
   ),
 ]
-
-export const prove = {
-  inputSpentElsewhere,
-  spentWithoutInput,
-  outputNotNoted,
-  inventedOutput,
-  spentThatNeverWas,
-  spentBeforeMade,
-  wrongOutputsAfter,
-  wrongResolved,
-  referenceInputMissing,
-  gap,
-  strangeEntry,
-  wrongFees,
-}
-export const storyKeys = { made, unspent, beyond }
-export const honestHashes = (): Uint8Array => concatBytes(...secondHashes())

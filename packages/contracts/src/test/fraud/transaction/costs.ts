@@ -1,11 +1,11 @@
 import { concatBytes } from '@ratatosk/cbor'
 import { encodeTransactionFraudProof, type TransactionFraudProof } from '@ratatosk/fraud'
-import { transactionFraudScript } from '../../fraud/scripts.js'
-import { operator } from '../world.js'
-import { blockOf, hexOf, outputRecord, payment, type TestBlock } from './blocks.js'
-import { fillers, measuredSizes } from './fillers.js'
-import type { ProvenLie } from './measure-proof.js'
-import { prove } from './transaction-lies.js'
+import { transactionFraudScript } from '../../../fraud/scripts.js'
+import { operator } from '../../world.js'
+import { blockOf, hexOf, outputRecord, payment, type TestBlock } from '../blocks.js'
+import { fillers, measuredSizes } from '../fillers.js'
+import type { ProvenLie } from '../measure-proof.js'
+import { prove } from './statements.js'
 import {
   coin2,
   gold,

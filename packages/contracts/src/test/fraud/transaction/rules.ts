@@ -1,7 +1,7 @@
 import { judgeBlock, partsOf } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { decodeOutputReference, decodeTransactionOutput, outputReferenceKey } from '@ratatosk/ledger'
-import type { TestBlock } from './blocks.js'
+import type { TestBlock } from '../blocks.js'
 import { rules } from './transactions.js'
 
 /**

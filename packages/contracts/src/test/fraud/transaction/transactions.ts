@@ -1,7 +1,7 @@
 import { concatBytes } from '@ratatosk/cbor'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
-import type { ProvableRules } from '../../fraud/rules.js'
-import { parameters } from '../evaluate.js'
+import type { ProvableRules } from '../../../fraud/rules.js'
+import { parameters } from '../../evaluate.js'
 import {
   blockOf,
   coin0,
@@ -12,7 +12,7 @@ import {
   noteOutputs,
   outputsBefore,
   payment,
-} from './blocks.js'
+} from '../blocks.js'
 
 /*
  * Transactions whose every part can be chosen, over the outputs of the story.

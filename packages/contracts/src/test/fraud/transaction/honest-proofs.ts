@@ -15,8 +15,8 @@ import {
   minimumFee,
   type OutputReference,
 } from '@ratatosk/ledger'
-import { blockOf, type Entries, hexOf, type TestBlock } from './blocks.js'
-import type { Draw } from './draw.js'
+import { blockOf, type Entries, hexOf, type TestBlock } from '../blocks.js'
+import type { Draw } from '../draw.js'
 import {
   assets,
   firstSlot,

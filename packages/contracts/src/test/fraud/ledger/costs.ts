@@ -1,8 +1,8 @@
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { encodeLedgerFraudProof, type LedgerFraudProof, openTransaction } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
-import { ledgerFraudScript } from '../../fraud/scripts.js'
-import { operator } from '../world.js'
+import { ledgerFraudScript } from '../../../fraud/scripts.js'
+import { operator } from '../../world.js'
 import {
   blockOf,
   coin0,
@@ -18,10 +18,10 @@ import {
   patch,
   payment,
   story,
-} from './blocks.js'
-import { fillers, measuredSizes } from './fillers.js'
-import { honestHashes, prove, storyKeys } from './ledger-lies.js'
-import type { ProvenLie } from './measure-proof.js'
+} from '../blocks.js'
+import { fillers, measuredSizes } from '../fillers.js'
+import type { ProvenLie } from '../measure-proof.js'
+import { honestHashes, prove, storyKeys } from './statements.js'
 
 const { made, unspent, beyond } = storyKeys
 const strangeKey = new Uint8Array(7)

@@ -17,9 +17,10 @@ import {
   payment,
   story,
   third,
-} from './blocks.js'
-import { honestHashes, ledgerLies, prove, storyKeys } from './ledger-lies.js'
-import type { PolicyBreach } from './without-rules.js'
+} from '../blocks.js'
+import type { PolicyBreach } from '../without-rules.js'
+import { ledgerLies } from './lies.js'
+import { honestHashes, prove, storyKeys } from './statements.js'
 
 const { made, unspent, beyond } = storyKeys
 const honest = honestBlock

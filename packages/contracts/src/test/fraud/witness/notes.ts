@@ -1,6 +1,6 @@
-import { note, type RuleNote } from '../rule-notes.js'
-import { ledgerFraudNotes } from './ledger-notes.js'
-import { witnessBreaches } from './witness-breaches.js'
+import { note, type RuleNote } from '../../rule-notes.js'
+import { ledgerFraudNotes } from '../ledger/notes.js'
+import { witnessBreaches } from './breaches.js'
 
 const proven = 'an honest operator: its bond would be lost by'
 

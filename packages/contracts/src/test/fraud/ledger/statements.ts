@@ -1,0 +1,136 @@
+import { transactionKey } from '@ratatosk/block'
+import { concatBytes } from '@ratatosk/cbor'
+import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
+import type { OutputReference } from '@ratatosk/ledger'
+import { coin2, first, honestBlock, keyOf, outputOf, second, type TestBlock, third } from '../blocks.js'
+
+export const made = outputOf(first, 0)
+
+export const unspent = outputOf(first, 1)
+
+export const beyond = outputOf(first, 7)
+
+export const inputSpentElsewhere =
+  (position: number, index: number, key: OutputReference) => (block: TestBlock) =>
+    ({
+      fraud: 'inputSpentElsewhere',
+      transaction: openTransaction(block, position),
+      index,
+      output: openOutput(block, keyOf(key)),
+    }) as const
+
+export const spentWithoutInput = (key: OutputReference, spender: number | 'absent') => (block: TestBlock) =>
+  ({
+    fraud: 'spentWithoutInput',
+    key: keyOf(key),
+    output: openOutput(block, keyOf(key)),
+    spender:
+      spender === 'absent'
+        ? { absent: block.map.proveAbsence(transactionKey(8)) }
+        : openTransaction(block, spender),
+  }) as const
+
+export const outputNotNoted = (position: number, index: number) => (block: TestBlock) =>
+  ({
+    fraud: 'outputNotNoted',
+    transaction: openTransaction(block, position),
+    index,
+    output: openOutput(block, keyOf(outputOf([first, second, third][position]!, index))),
+  }) as const
+
+export const inventedOutput =
+  (
+    key: OutputReference,
+    maker: (block: TestBlock) => Extract<LedgerFraudProof, { fraud: 'inventedOutput' }>['maker'],
+  ) =>
+  (block: TestBlock) =>
+    ({
+      fraud: 'inventedOutput',
+      key: keyOf(key),
+      output: openOutput(block, keyOf(key)),
+      maker: maker(block),
+    }) as const
+
+export const spentThatNeverWas = (key: OutputReference) => (block: TestBlock) =>
+  ({
+    fraud: 'spentThatNeverWas',
+    key: keyOf(key),
+    output: openOutput(block, keyOf(key)),
+    before: openUnspent(block.before, keyOf(key)),
+  }) as const
+
+export const spentBeforeMade = (key: OutputReference) => (block: TestBlock) =>
+  ({ fraud: 'spentBeforeMade', key: keyOf(key), output: openOutput(block, keyOf(key)) }) as const
+
+export const wrongOutputsAfter = (key: OutputReference) => (block: TestBlock) =>
+  ({
+    fraud: 'wrongOutputsAfter',
+    key: keyOf(key),
+    output: openOutput(block, keyOf(key)),
+    before: openUnspent(block.before, keyOf(key)),
+    after: openUnspent(block.after, keyOf(key)),
+  }) as const
+
+const hash = (key: OutputReference): Uint8Array =>
+  honestBlock.before.valueHash(keyOf(key)) ?? honestBlock.valueOf(keyOf(key))!.subarray(16)
+
+/** What the second transaction's input and two reference inputs stand for. */
+export const secondHashes = () => [made, unspent, coin2].map(hash)
+
+export const wrongResolved =
+  (index: number, key: OutputReference, hashes: Uint8Array) => (block: TestBlock) =>
+    ({
+      fraud: 'wrongResolved',
+      transaction: openTransaction(block, 1),
+      index,
+      hashes,
+      output: openOutput(block, keyOf(key)),
+      before: openUnspent(block.before, keyOf(key)),
+    }) as const
+
+export const referenceInputMissing =
+  (position: number, index: number, key: OutputReference) => (block: TestBlock) =>
+    ({
+      fraud: 'referenceInputMissing',
+      transaction: openTransaction(block, position),
+      index,
+      output: openOutput(block, keyOf(key)),
+      before: openUnspent(block.before, keyOf(key)),
+    }) as const
+
+export const gap = (position: number, later: number) => (block: TestBlock) =>
+  ({
+    fraud: 'gapInTransactions',
+    position,
+    absent: block.map.proveAbsence(transactionKey(position)),
+    later: openRecord(block, later),
+  }) as const
+
+export const strangeEntry = (key: Uint8Array) => (block: TestBlock) =>
+  ({ fraud: 'strangeEntry', key, value: block.valueOf(key)!, proof: block.map.prove(key) }) as const
+
+export const wrongFees = (position: number) => (block: TestBlock) =>
+  ({
+    fraud: 'wrongFees',
+    transaction: openTransaction(block, position),
+    ...(position > 0 && { previous: openRecord(block, position - 1) }),
+  }) as const
+
+export const prove = {
+  inputSpentElsewhere,
+  spentWithoutInput,
+  outputNotNoted,
+  inventedOutput,
+  spentThatNeverWas,
+  spentBeforeMade,
+  wrongOutputsAfter,
+  wrongResolved,
+  referenceInputMissing,
+  gap,
+  strangeEntry,
+  wrongFees,
+}
+
+export const storyKeys = { made, unspent, beyond }
+
+export const honestHashes = (): Uint8Array => concatBytes(...secondHashes())

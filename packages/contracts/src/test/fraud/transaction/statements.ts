@@ -1,0 +1,97 @@
+import { partsOf } from '@ratatosk/block'
+import { concatBytes } from '@ratatosk/cbor'
+import {
+  type Asset,
+  type OutputPlace,
+  openRecord,
+  openTransaction,
+  type ResolvedOutputs,
+  type TransactionFraudProof,
+} from '@ratatosk/fraud'
+import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
+import type { TestBlock } from '../blocks.js'
+
+/** @param position of the transaction; the first by default */
+export type Prove = (block: TestBlock, position?: number) => TransactionFraudProof
+
+/**
+ * What the inputs of a transaction stand for. @param count of outputs that are shown; by default those of all
+ * inputs
+ */
+export function resolvedOf(block: TestBlock, count?: number, position = 0): ResolvedOutputs {
+  const { inputs, referenceInputs } = partsOf(block.transactions[position]!)
+  const outputs = [...inputs, ...referenceInputs].map(
+    (one) => block.outputBefore!(encodeOutputReference(one))!,
+  )
+  const shown = count ?? inputs.length
+  return {
+    outputs: outputs.slice(0, shown),
+    hashes: concatBytes(...outputs.slice(shown).map(blake2b256)),
+  }
+}
+
+const witnessSetOf = (block: TestBlock, position = 0): Uint8Array =>
+  partsOf(block.transactions[position]!).witnessSet
+
+const transactionOf = (block: TestBlock, position = 0) => openTransaction(block, position)
+
+export const value =
+  (asset: Asset = {}): Prove =>
+  (block, position) => ({
+    fraud: 'valueNotPreserved',
+    transaction: transactionOf(block, position),
+    resolved: resolvedOf(block, undefined, position),
+    asset,
+  })
+
+export const fee =
+  (auxiliaryData?: Uint8Array, shown?: number): Prove =>
+  (block, position) => ({
+    fraud: 'feeTooSmall',
+    transaction: transactionOf(block, position),
+    witnessSet: witnessSetOf(block, position),
+    ...(auxiliaryData && { auxiliaryData }),
+    ...(shown !== undefined && { resolved: resolvedOf(block, shown, position) }),
+  })
+
+export const output =
+  (fraud: 'outputTooSmall' | 'outputOnOtherNetwork', place: OutputPlace): Prove =>
+  (block, position) => ({ fraud, transaction: transactionOf(block, position), output: place })
+
+export const plain =
+  (fraud: 'outsideInterval' | 'wrongNetwork' | 'forbiddenWithdrawal' | 'noInputs'): Prove =>
+  (block, position) => ({ fraud, transaction: transactionOf(block, position) })
+
+export const field =
+  (key: number): Prove =>
+  (block, position) => ({ fraud: 'forbiddenField', transaction: transactionOf(block, position), key })
+
+export const both =
+  (input: number, referenceInput: number): Prove =>
+  (block, position) => ({
+    fraud: 'inputIsReferenceInput',
+    transaction: transactionOf(block, position),
+    input,
+    referenceInput,
+  })
+
+export const body: Prove = (block, position) => ({
+  fraud: 'unreadablePart',
+  part: transactionOf(block, position),
+})
+
+export const witnesses: Prove = (block, position) => ({
+  fraud: 'unreadablePart',
+  part: { record: openRecord(block, position ?? 0), witnessSet: witnessSetOf(block, position) },
+})
+
+export const reference =
+  (set: 'inputs' | 'collateralInputs' | 'referenceInputs', index: number): Prove =>
+  (block, position) => ({
+    fraud: 'unreadableReference',
+    transaction: transactionOf(block, position),
+    set,
+    index,
+  })
+
+export const prove = { value, fee, output, plain, field, both, body, witnesses, reference }

@@ -1,0 +1,284 @@
+import { reference, variant } from './reference.js'
+
+/** The types of the fields of fraud proofs. */
+const proofFields = {
+  transaction: 'OpenedTransaction',
+  index: 'Integer',
+  output: 'OpenedOutput',
+  key: 'Bytes',
+  spender: 'Spender',
+  maker: 'Maker',
+  before: 'UnspentOutput',
+  after: 'UnspentOutput',
+  hashes: 'Bytes',
+  position: 'Integer',
+  proof: 'Proof',
+  later_position: 'Integer',
+  record: 'Bytes',
+  later_proof: 'Proof',
+  value: 'Bytes',
+  previous: 'PreviousRecord',
+} as const
+
+/** The types of the fields of proofs of the transaction policy. */
+const transactionProofFields = {
+  outputs: 'SuppliedList',
+  hashes: 'Bytes',
+  policy: 'Bytes',
+  name: 'Bytes',
+  witness_set: 'SuppliedBytes',
+  auxiliary_data: 'OptionalBytes',
+  output: 'OutputPlace',
+  key: 'Integer',
+  input: 'Integer',
+  reference_input: 'Integer',
+  part: 'Part',
+  set: 'InputSet',
+  index: 'Integer',
+} as const
+
+/** Redeemers of the policies of fraud proofs. */
+export const fraudProofDefinitions = {
+  ProofStep: {
+    title: 'ProofStep',
+    description: 'A step of a Merkle Patricia Forestry proof',
+    anyOf: [
+      variant('Branch', 0, [
+        ['skip', 'Integer'],
+        ['neighbors', 'Bytes'],
+      ]),
+      variant('Fork', 1, [
+        ['skip', 'Integer'],
+        ['neighbor', 'Neighbor'],
+      ]),
+      variant('Leaf', 2, [
+        ['skip', 'Integer'],
+        ['key', 'Bytes'],
+        ['value', 'Bytes'],
+      ]),
+    ],
+  },
+  Neighbor: {
+    title: 'Neighbor',
+    anyOf: [
+      variant('Neighbor', 0, [
+        ['nibble', 'Integer'],
+        ['prefix', 'Bytes'],
+        ['root', 'Root'],
+      ]),
+    ],
+  },
+  Proof: { dataType: 'list', items: reference('ProofStep') },
+  SuppliedBytes: {
+    title: 'SuppliedBytes',
+    anyOf: [
+      variant('Given', 0, [['bytes', 'Bytes']]),
+      variant('InDatum', 1, [['reference_input', 'Integer']]),
+    ],
+  },
+  OpenedRecord: {
+    title: 'OpenedRecord',
+    description: 'Position, record and proof',
+    dataType: 'list',
+    items: [reference('Integer'), reference('Bytes'), reference('Proof')],
+  },
+  OpenedTransaction: {
+    title: 'OpenedTransaction',
+    description: 'Position, record, proof and body',
+    dataType: 'list',
+    items: [reference('Integer'), reference('Bytes'), reference('Proof'), reference('SuppliedBytes')],
+  },
+  OpenedOutput: {
+    title: 'OpenedOutput',
+    anyOf: [
+      variant('Noted', 0, [
+        ['record', 'Bytes'],
+        ['proof', 'Proof'],
+      ]),
+      variant('NotNoted', 1, [['proof', 'Proof']]),
+    ],
+  },
+  UnspentOutput: {
+    title: 'UnspentOutput',
+    anyOf: [
+      variant('Unspent', 0, [
+        ['hash', 'Bytes'],
+        ['proof', 'Proof'],
+      ]),
+      variant('Missing', 1, [['proof', 'Proof']]),
+    ],
+  },
+  Spender: {
+    title: 'Spender',
+    anyOf: [
+      variant('Known', 0, [['transaction', 'OpenedTransaction']]),
+      variant('Absent', 1, [['proof', 'Proof']]),
+    ],
+  },
+  Maker: {
+    title: 'Maker',
+    anyOf: [
+      variant('Absent', 0, [['proof', 'Proof']]),
+      variant('OfAnotherId', 1, [
+        ['position', 'Integer'],
+        ['record', 'Bytes'],
+        ['proof', 'Proof'],
+      ]),
+      variant('OfFewerOutputs', 2, [
+        ['transaction', 'OpenedTransaction'],
+        ['index', 'Integer'],
+      ]),
+    ],
+  },
+  PreviousRecord: {
+    title: 'PreviousRecord',
+    anyOf: [
+      variant('Previous', 0, [
+        ['position', 'Integer'],
+        ['record', 'Bytes'],
+        ['proof', 'Proof'],
+      ]),
+      variant('None', 1, []),
+    ],
+  },
+  LedgerFraudProof: {
+    title: 'LedgerFraudProof',
+    description:
+      'A fraud in what a block does to outputs; an unspent output that is not read may be any data',
+    anyOf: (
+      [
+        ['InputSpentElsewhere', ['transaction', 'index', 'output']],
+        ['SpentWithoutInput', ['key', 'output', 'spender']],
+        ['OutputNotNoted', ['transaction', 'index', 'output']],
+        ['InventedOutput', ['key', 'output', 'maker']],
+        ['SpentThatNeverWas', ['key', 'output', 'before']],
+        ['SpentBeforeMade', ['key', 'output']],
+        ['WrongOutputsAfter', ['key', 'output', 'before', 'after']],
+        ['WrongResolved', ['transaction', 'index', 'hashes', 'output', 'before']],
+        ['ReferenceInputMissing', ['transaction', 'index', 'output', 'before']],
+        ['GapInTransactions', ['position', 'proof', 'later_position', 'record', 'later_proof']],
+        ['StrangeEntry', ['key', 'value', 'proof']],
+        ['WrongFees', ['transaction', 'previous']],
+      ] as const
+    ).map(([title, names], index) =>
+      variant(title, index, [
+        ['header', 'Header'],
+        ...names.map((name) => [name, proofFields[name]] as const),
+      ]),
+    ),
+  },
+  SuppliedList: { dataType: 'list', items: reference('SuppliedBytes') },
+  OptionalBytes: {
+    title: 'OptionalBytes',
+    anyOf: [variant('Some', 0, [['bytes', 'SuppliedBytes']]), variant('None', 1, [])],
+  },
+  OutputPlace: {
+    title: 'OutputPlace',
+    anyOf: [variant('Output', 0, [['index', 'Integer']]), variant('CollateralReturn', 1, [])],
+  },
+  InputSet: {
+    title: 'InputSet',
+    anyOf: [variant('Inputs', 0, []), variant('CollateralInputs', 1, []), variant('ReferenceInputs', 2, [])],
+  },
+  Part: {
+    title: 'Part',
+    anyOf: [
+      variant('Body', 0, [['transaction', 'OpenedTransaction']]),
+      variant('WitnessSet', 1, [
+        ['record', 'OpenedRecord'],
+        ['witness_set', 'SuppliedBytes'],
+      ]),
+    ],
+  },
+  TransactionFraudProof: {
+    title: 'TransactionFraudProof',
+    description: 'A rule that a transaction of a block breaks',
+    anyOf: (
+      [
+        ['ValueNotPreserved', ['outputs', 'hashes', 'policy', 'name']],
+        ['FeeTooSmall', ['witness_set', 'auxiliary_data', 'outputs', 'hashes']],
+        ['OutputTooSmall', ['output']],
+        ['OutputOnOtherNetwork', ['output']],
+        ['OutsideInterval', []],
+        ['ForbiddenField', ['key']],
+        ['WrongNetwork', []],
+        ['ForbiddenWithdrawal', []],
+        ['NoInputs', []],
+        ['InputIsReferenceInput', ['input', 'reference_input']],
+        ['UnreadablePart', ['part']],
+        ['UnreadableReference', ['set', 'index']],
+      ] as const
+    ).map(([title, names], index) =>
+      variant(title, index, [
+        ['header', 'Header'],
+        ...(title === 'UnreadablePart' ? [] : [['transaction', 'OpenedTransaction'] as const]),
+        ...names.map((name) => [name, transactionProofFields[name]] as const),
+      ]),
+    ),
+  },
+  WitnessNeed: {
+    title: 'WitnessNeed',
+    description:
+      'What a transaction needs a signature or a script for; without an input, the CBOR of a byte string ' +
+      'in the body',
+    anyOf: [
+      variant('Spent', 0, [
+        ['index', 'Integer'],
+        ['noted', 'OpenedOutput'],
+        ['output', 'SuppliedBytes'],
+      ]),
+      variant('Minted', 1, [['policy', 'Bytes']]),
+      variant('Withdrawn', 2, [['account', 'Bytes']]),
+      variant('Required', 3, [['key_hash', 'Bytes']]),
+    ],
+  },
+  WitnessFraudProof: {
+    title: 'WitnessFraudProof',
+    description: 'A fraud in the witnesses of a transaction',
+    anyOf: [
+      variant('InvalidSignature', 0, [
+        ['header', 'Header'],
+        ['transaction', 'OpenedRecord'],
+        ['witnesses', 'SuppliedBytes'],
+        ['is_bootstrap', 'Integer'],
+        ['index', 'Integer'],
+      ]),
+      ...(
+        [
+          ['MissingSignature', [['need', 'WitnessNeed']]],
+          [
+            'NativeScriptFails',
+            [
+              ['need', 'WitnessNeed'],
+              ['script', 'SuppliedBytes'],
+            ],
+          ],
+          [
+            'ScriptMissing',
+            [
+              ['need', 'WitnessNeed'],
+              ['outputs', 'SuppliedList'],
+            ],
+          ],
+          [
+            'RedeemerMissing',
+            [
+              ['need', 'WitnessNeed'],
+              ['language', 'Integer'],
+              ['script', 'SuppliedBytes'],
+            ],
+          ],
+          ['DatumMissing', [['spent', 'WitnessNeed']]],
+          ['WrongScriptDataHash', []],
+        ] as const
+      ).map(([title, fields], place) =>
+        variant(title, place + 1, [
+          ['header', 'Header'],
+          ['transaction', 'OpenedTransaction'],
+          ['witnesses', 'SuppliedBytes'],
+          ...fields,
+        ]),
+      ),
+    ],
+  },
+}
