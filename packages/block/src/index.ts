@@ -16,15 +16,7 @@ export {
 } from './body-decoding.js'
 export { encodeBlockBody, encodeBlockBodyStream } from './body-encoding.js'
 export { decodeTransactionAt } from './decode-transactions.js'
-export {
-  bodyOf,
-  createDerivation,
-  type Derivation,
-  type DerivedBlock,
-  type DerivedOutput,
-  deriveBlock,
-  type OutputHashes,
-} from './derivation/derive.js'
+export { bodyOf, createDerivation, deriveBlock } from './derivation/derive.js'
 export { partsOf, type TransactionParts } from './derivation/parts.js'
 export {
   decodeOutputRecord,
@@ -44,6 +36,7 @@ export {
   type TransactionsMap,
   transactionsRoot,
 } from './derivation/transactions-map.js'
+export type { Derivation, DerivedBlock, DerivedOutput, OutputHashes } from './derivation/types.js'
 export {
   BlockError,
   type BlockErrorCode,

@@ -10,7 +10,7 @@ import {
   type TrieView,
 } from '@ratatosk/trie'
 import type { BlockDiff } from './body.js'
-import type { Derivation, DerivedBlock } from './derivation/derive.js'
+import type { Derivation, DerivedBlock } from './derivation/types.js'
 import { BlockError } from './errors.js'
 import type { Header } from './header.js'
 

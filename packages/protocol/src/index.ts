@@ -1,3 +1,4 @@
+export { burnElements, dustOf, maxBurnedElements } from './burn-drafts.js'
 export {
   administratorAddress,
   type Contract,
@@ -11,17 +12,7 @@ export {
   scriptsToPublish,
 } from './contracts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
-export {
-  burnElements,
-  type Commit,
-  commitBlock,
-  dustOf,
-  initQueue,
-  initRollup,
-  type Merge,
-  maxBurnedElements,
-  mergeBlock,
-} from './queue-drafts.js'
+export { type Commit, commitBlock, initQueue, initRollup, type Merge, mergeBlock } from './queue-drafts.js'
 export {
   initRegistry,
   type RegistryElement,

@@ -1,8 +1,9 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Utxo } from '@ratatosk/ledger'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { burnElements } from './burn-drafts.js'
 import { publishScripts } from './contracts.js'
-import { burnElements, initQueue, initRollup, mergeBlock } from './queue-drafts.js'
+import { initQueue, initRollup, mergeBlock } from './queue-drafts.js'
 import { initRegistry, registerOperator, retireOperator } from './registry-drafts.js'
 import {
   maxPrunedBlocks,

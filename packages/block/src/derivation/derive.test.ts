@@ -4,7 +4,7 @@ import { blake2b256, decodeTransaction, encodeOutputReference, type OutputRefere
 import { createMemoryStore, createTrie, verifyExclusion, verifyInclusion } from '@ratatosk/trie'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createDerivation, type DerivedBlock, deriveBlock } from './derive.js'
+import { createDerivation, deriveBlock } from './derive.js'
 import { partsOf } from './parts.js'
 import {
   decodeOutputRecord,
@@ -14,6 +14,7 @@ import {
   transactionKey,
 } from './records.js'
 import { createTransactionsMap } from './transactions-map.js'
+import type { DerivedBlock } from './types.js'
 
 const key = keyOf(3)
 const genesis = [0, 1, 2, 3].map((index) => ({ transactionId: new Uint8Array(32).fill(0xaa), index }))

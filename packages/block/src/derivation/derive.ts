@@ -1,98 +1,22 @@
 import { compareBytes, toHex } from '@ratatosk/cbor'
-import {
-  blake2b256,
-  encodeOutputReference,
-  type OutputReference,
-  outputReferenceKey,
-  type Transaction,
-} from '@ratatosk/ledger'
+import { blake2b256, type OutputReference, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
 import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
-import type { BlockBody, BlockDiff, ProducedOutput } from '../body.js'
+import type { BlockBody, ProducedOutput } from '../body.js'
 import { BlockError } from '../errors.js'
+import { hashOf, newOutput, type Output, pathOf, unknownOutput } from './output-state.js'
 import { partsOf } from './parts.js'
 import {
   encodeOutputRecord,
   encodeTransactionRecord,
-  type OutputRecord,
   outputRecordLength,
   type TransactionRecord,
   transactionKey,
   transactionRecordLength,
 } from './records.js'
-
-/**
- * The outputs before a block: Blake2b-256 of an output's CBOR by the CBOR of its reference; undefined when
- * it is not unspent. `OutputTrie.outputHash` is one.
- */
-export type OutputHashes = (outref: Uint8Array) => Uint8Array | undefined
-
-/** The transactions map of a block, and what else follows from its transactions. */
-export interface DerivedBlock {
-  /** By position. */
-  readonly transactions: readonly TransactionRecord[]
-  /** What happened to the outputs that the block produces or spends; keys are `outputReferenceKey`s. */
-  readonly outputs: ReadonlyMap<string, DerivedOutput>
-  /** Key and value of every entry of the map: transactions, then outputs. */
-  entries(): Iterable<TrieEntry>
-  /** The same entries, of which each is overwritten by the next, with the hashes of keys that are known. */
-  sharedEntries(): Iterable<TrieEntry>
-}
-
-/** An entry of the transactions map for an output. */
-export interface DerivedOutput extends OutputRecord {
-  /** CBOR of its reference: the key. */
-  readonly outref: Uint8Array
-}
-
-/**
- * Derives the transactions map of a block from its transactions, one at a time. Total: every list of byte
- * strings has a map. If several transactions spend or produce the same output, the first one counts; an
- * output without a producer has a hash of zeros; bytes that are no transaction spend and produce nothing.
- */
-export interface Derivation {
-  /** Adds the next transaction of the block. @param transaction its CBOR, or what it decodes to */
-  add(transaction: Uint8Array | Transaction): void
-  /** The first contradiction between the transactions, or the first that does not decode. */
-  readonly fault: BlockError | undefined
-  /** Position of the first transaction whose bytes do not follow from its record. */
-  readonly unframed: number | undefined
-  /** `spent` and `produced` of the body, in the order of the encoding. */
-  diff(): BlockDiff
-  /**
-   * What the transactions added since the last call do to the trie of unspent outputs, in no particular
-   * order: after all of them, what the diff does.
-   */
-  operations(): readonly TrieOperation[]
-  /** The outputs that the block only reads: CBOR of their references. */
-  read(): Iterable<Uint8Array>
-  /**
-   * The map. May be called once.
-   *
-   * @param before the outputs before the block. It gets the very arrays that {@link Derivation.operations}
-   *   and
-   *   {@link Derivation.read} have given, so that it can look them up by identity.
-   */
-  derive(before: OutputHashes): DerivedBlock
-}
+import type { Derivation, DerivedBlock, OutputHashes } from './types.js'
 
 /** The largest index that an input can name. Map and body leave out an output beyond it. */
 const maxOutputIndex = 0xffff
-
-interface Output {
-  readonly outref: Uint8Array
-  createdBy: number | undefined
-  spentBy: number | undefined
-  /** CBOR; undefined while no transaction has produced it. */
-  output: Uint8Array | undefined
-  /** Zeros until it is derived. */
-  outputHash: Uint8Array
-  /** Blake2b-256 of `outref`, once it is needed. */
-  path: Uint8Array | undefined
-  /** The operation that was last given for it. */
-  given: TrieOperation['type'] | undefined
-  /** Whether a transaction has spent or produced it since operations were last given. */
-  isNews: boolean
-}
 
 interface Applied {
   readonly id: Uint8Array
@@ -101,8 +25,6 @@ interface Applied {
   readonly inputs: readonly Output[]
   readonly referenceInputs: readonly OutputReference[]
 }
-
-const unknownOutput = new Uint8Array(32)
 
 /** Starts a {@link Derivation}. */
 export function createDerivation(): Derivation {
@@ -289,29 +211,6 @@ export function createDerivation(): Derivation {
       }
     },
   }
-}
-
-const newOutput = (reference: OutputReference): Output => ({
-  outref: encodeOutputReference(reference),
-  createdBy: undefined,
-  spentBy: undefined,
-  output: undefined,
-  outputHash: unknownOutput,
-  path: undefined,
-  given: undefined,
-  isNews: false,
-})
-
-function pathOf(output: Output): Uint8Array {
-  output.path ??= blake2b256(output.outref)
-  return output.path
-}
-
-/** The hash of an output that the block produces. */
-function hashOf(output: Output): Uint8Array {
-  if (output.outputHash === unknownOutput && output.output !== undefined)
-    output.outputHash = blake2b256(output.output)
-  return output.outputHash
 }
 
 // Views of a larger buffer, which native code reads without moving them first.

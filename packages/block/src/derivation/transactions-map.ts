@@ -1,6 +1,6 @@
 import { createMemoryStore, createTrie, type Proof, rootOf } from '@ratatosk/trie'
-import type { DerivedBlock } from './derive.js'
 import { transactionKey } from './records.js'
+import type { DerivedBlock } from './types.js'
 
 /**
  * The transactions map of a block as its header's `transactionsRoot` commits to it, with proofs. Values are

@@ -16,7 +16,7 @@ import {
  * made.
  */
 
-export const [alice, bob, carol, dave, erin, frank, grace] = [
+const [alice, bob, carol, dave, erin, frank, grace, heidi] = [
   'alice',
   'bob',
   'carol',
@@ -24,8 +24,11 @@ export const [alice, bob, carol, dave, erin, frank, grace] = [
   'erin',
   'frank',
   'grace',
-].map(testKey) as unknown as [Key, Key, Key, Key, Key, Key, Key]
-const heidi = testKey('heidi')
+  'heidi',
+].map(testKey) as unknown as [Key, Key, Key, Key, Key, Key, Key, Key]
+
+export { alice, bob, carol, dave, erin, frank, grace }
+
 type Key = ReturnType<typeof testKey>
 
 const native = {
@@ -166,9 +169,9 @@ export function coinsBefore(): Entries {
 }
 
 /** The purposes of redeemers. */
-export const spend = 0
-const mint = 1
-const reward = 3
+const [spend, mint, reward] = [0, 1, 3] as const
+
+export { spend }
 
 const policies = [hashOf(minter), hashOf(referenced), hashOfNative(mintedByHeidi)]
 const placeOf = (policy: Uint8Array) =>

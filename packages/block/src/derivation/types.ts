@@ -1,0 +1,60 @@
+import type { Transaction } from '@ratatosk/ledger'
+import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
+import type { BlockDiff } from '../body.js'
+import type { BlockError } from '../errors.js'
+import type { OutputRecord, TransactionRecord } from './records.js'
+
+/**
+ * The outputs before a block: Blake2b-256 of an output's CBOR by the CBOR of its reference; undefined when
+ * it is not unspent. `OutputTrie.outputHash` is one.
+ */
+export type OutputHashes = (outref: Uint8Array) => Uint8Array | undefined
+
+/** The transactions map of a block, and what else follows from its transactions. */
+export interface DerivedBlock {
+  /** By position. */
+  readonly transactions: readonly TransactionRecord[]
+  /** What happened to the outputs that the block produces or spends; keys are `outputReferenceKey`s. */
+  readonly outputs: ReadonlyMap<string, DerivedOutput>
+  /** Key and value of every entry of the map: transactions, then outputs. */
+  entries(): Iterable<TrieEntry>
+  /** The same entries, of which each is overwritten by the next, with the hashes of keys that are known. */
+  sharedEntries(): Iterable<TrieEntry>
+}
+
+/** An entry of the transactions map for an output. */
+export interface DerivedOutput extends OutputRecord {
+  /** CBOR of its reference: the key. */
+  readonly outref: Uint8Array
+}
+
+/**
+ * Derives the transactions map of a block from its transactions, one at a time. Total: every list of byte
+ * strings has a map. If several transactions spend or produce the same output, the first one counts; an
+ * output that nobody produced has a hash of zeros; bytes that are no transaction spend and produce nothing.
+ */
+export interface Derivation {
+  /** Adds the next transaction of the block. @param transaction its CBOR, or what it decodes to */
+  add(transaction: Uint8Array | Transaction): void
+  /** The first contradiction between the transactions, or the first that does not decode. */
+  readonly fault: BlockError | undefined
+  /** Position of the first transaction whose bytes do not follow from its record. */
+  readonly unframed: number | undefined
+  /** `spent` and `produced` of the body, in the order of the encoding. */
+  diff(): BlockDiff
+  /**
+   * What the transactions added since the last call do to the trie of unspent outputs, in no particular
+   * order: after all of them, what the diff does.
+   */
+  operations(): readonly TrieOperation[]
+  /** The outputs that the block only reads: CBOR of their references. */
+  read(): Iterable<Uint8Array>
+  /**
+   * The map. May be called once.
+   *
+   * @param before the outputs before the block. It gets the very arrays that {@link Derivation.operations}
+   *   and
+   *   {@link Derivation.read} have given, so that it can look them up by identity.
+   */
+  derive(before: OutputHashes): DerivedBlock
+}
