@@ -108,7 +108,7 @@ describe('the trie of unspent outputs', () => {
     expect(trie.root).toEqual(before)
   })
 
-  it('derives the map of a block from the outputs before it, and refuses one that contradicts itself', async () => {
+  it('derives the map from the outputs before the block, and refuses contradictions', async () => {
     const trie = await open()
     const before = new Map(genesis.map(([outref]) => [outref, trie.outputHash(outref)]))
     const reader = reading(references[1]!, references[2]!, { transactionId: first.id, index: 0 })
@@ -137,7 +137,7 @@ describe('the trie of unspent outputs', () => {
     expect(trie.root).toEqual(root)
   })
 
-  it('stays unchanged when a block begins with another root, or leads to another root, than its header says', async () => {
+  it('stays unchanged when a block begins with, or leads to, another root than its header', async () => {
     const trie = await open()
     const before = trie.root
     const diff = bodyOf([first.cbor])

@@ -91,7 +91,8 @@ export function verifyHeader(header: Header): void {
   if (header.protocolVersion !== protocolVersion)
     throw new BlockError(
       'BLOCK_INVALID',
-      `The header has protocol version ${header.protocolVersion}; this package knows version ${protocolVersion}`,
+      `The header has protocol version ${header.protocolVersion}; ` +
+        `this package knows version ${protocolVersion}`,
     )
   if (!equalBytes(header.depositsRoot, emptyRoot()) || !equalBytes(header.withdrawalsRoot, emptyRoot()))
     throw new BlockError('BLOCK_INVALID', 'The header has deposits or withdrawals, which are not supported')

@@ -11,7 +11,7 @@ import { spendElement } from './state-queue.js'
 export const maxBurnedElements = 100
 
 /**
- * The outputs at the queue's address that hold nothing but ada, which anybody can leave there. The script
+ * The outputs at the queue's address that hold only ada, which anyone can leave there. The script
  * releases them only to {@link burnElements}. Leaves out those that would make a transaction costly: with
  * other tokens, a script or the hash of a datum.
  *

@@ -58,7 +58,7 @@ export function initQueue(
 }
 
 /**
- * Starts registry and queue in one transaction, where the administrator is renounced: whoever owns the
+ * Starts registry and queue in one transaction, where the administrator is renounced: the owner of the
  * deployment output chooses the state that the queue starts with. It happens once.
  *
  * @param deploymentOutput the unspent output that `contracts.parameters.deploymentOutput` names
@@ -173,7 +173,7 @@ export interface Merge {
 }
 
 /**
- * Merges the oldest block into the confirmed state. Anybody may do so from the first slot in which it is
+ * Merges the oldest block into the confirmed state. Anyone may do so from the first slot in which it is
  * mature: `firstSlotFrom(slots, header.endTime + maturityWindow)`.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_MATURE` before that slot

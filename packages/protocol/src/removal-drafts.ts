@@ -76,8 +76,8 @@ export function removeBlock(
 
 /**
  * Removes an invalid block by a verdict and slashes its operator, in one transaction: the block's ada and the
- * operator's bond, but for the penalty, go to the wallet. No signature is needed. If the operator is no longer
- * in the registry, only the ada of the block is left.
+ * operator's bond, less the penalty, go to the wallet. No signature is needed. If the operator has left the
+ * registry, only the ada of the block is left.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
  * @throws {WalletError} `WALLET_INVALID_DRAFT` if the block is not in the list, or the verdict's policy is

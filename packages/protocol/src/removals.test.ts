@@ -109,7 +109,7 @@ describe('a removal by a verdict', () => {
     expect((await registry()).datum.operators).toEqual([])
   })
 
-  it('takes the ada of a second block whose operator is already slashed, by a verdict minted earlier', async () => {
+  it('takes the ada of a second block of a slashed operator, by a verdict minted earlier', async () => {
     const { scene, referenceScripts } = await openBegun()
     const { queue, registry, run, otherWallet, layer1 } = scene
     const first = await commit(scene, referenceScripts, invalid)
@@ -163,7 +163,7 @@ describe('a removal by a verdict', () => {
 })
 
 describe('pruneBlocks', () => {
-  it(`prunes ${maxPrunedBlocks} blocks in one transaction, with the script in its witnesses too`, async () => {
+  it(`prunes ${maxPrunedBlocks} blocks in one transaction, also with the script as witness`, async () => {
     const { scene, referenceScripts } = await openBegun()
     const { queue, run, otherWallet } = scene
     for (let count = 0; count < maxPrunedBlocks + 2; count++) await commit(scene, referenceScripts)

@@ -100,7 +100,7 @@ describe('a queue that is not sound', () => {
 })
 
 describe('burnElements', () => {
-  it(`burns ${maxBurnedElements} elements in one transaction, with the script in its witnesses too, and takes no more`, async () => {
+  it(`burns ${maxBurnedElements} elements in one transaction, also with the script as witness`, async () => {
     const { scene, referenceScripts, run, queue, wallet } = await openBegun()
     // Blocks, whose names all differ, take more room than roots.
     for (let count = 0; count < maxBurnedElements; count++) await commit(scene, referenceScripts)

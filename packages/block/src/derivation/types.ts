@@ -31,7 +31,7 @@ export interface DerivedOutput extends OutputRecord {
 /**
  * Derives the transactions map of a block from its transactions, one at a time. Total: every list of byte
  * strings has a map. If several transactions spend or produce the same output, the first one counts; an
- * output that nobody produced has a hash of zeros; bytes that are no transaction spend and produce nothing.
+ * output without a producer has a hash of zeros; bytes that are no transaction spend and produce nothing.
  */
 export interface Derivation {
   /** Adds the next transaction of the block. @param transaction its CBOR, or what it decodes to */

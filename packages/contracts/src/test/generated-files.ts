@@ -37,9 +37,10 @@ export const generatedFiles: { readonly [name: string]: () => string } = {
     page(
       '# Sizes and costs',
       notice,
-      'At mainnet’s prices and limits, with reference scripts. Layer-1 rules accept each transaction. Fraud ' +
-        'proofs are about a block of 40,000 entries over 1,000,000 unspent outputs. An ordinary transaction ' +
-        'has what one script needs; the rich one has three scripts, three policies and a withdrawal.',
+      'At mainnet’s prices and limits, with reference scripts. Layer-1 rules accept each transaction. ' +
+        'Fraud proofs are about a block of 40,000 entries over 1,000,000 unspent outputs. ' +
+        'An ordinary transaction has what one script needs; the rich one has three scripts, three policies ' +
+        'and a withdrawal.',
       costTables(),
     ),
 }

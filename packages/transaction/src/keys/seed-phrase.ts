@@ -39,8 +39,9 @@ function entropyOf(phrase: string): Uint8Array {
     return mnemonicToEntropy(words.join(' '), wordlist)
   } catch {
     // The library's reason could quote a word.
-    const reason = `${words.length} words are not a BIP-39 phrase: a word is not in the English list, or the checksum is wrong`
-    throw new WalletError('WALLET_INVALID_KEY', `The seed phrase cannot be read: ${reason}`)
+    const reason = 'a word is not in the English list, or the checksum is wrong'
+    const message = `The seed phrase cannot be read: ${words.length} words are not a BIP-39 phrase: ${reason}`
+    throw new WalletError('WALLET_INVALID_KEY', message)
   }
 }
 

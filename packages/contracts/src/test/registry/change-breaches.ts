@@ -129,7 +129,7 @@ export const retireBreaches: readonly Breach[] = [
   breach('retire-by-operator-or-administrator', 'another operator signs', (world) =>
     signedBy(retire(world), stranger.hash),
   ),
-  breach('retire-by-operator-or-administrator', 'nobody signs', (world) => signedBy(retire(world))),
+  breach('retire-by-operator-or-administrator', 'no one signs', (world) => signedBy(retire(world))),
   breach('retire-once', 'the administrator retires an operator again, to lock the bond longer', (world) => {
     const earlier = entry(operator, { activeUntil: timeOf(100n) })
     return {

@@ -156,9 +156,12 @@ describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () 
       expect(honest).toBeGreaterThan(0)
       const { proofs, mutations, byMachine } = trials.tried()
       process.stdout.write(
-        `${collection}: ${honest} honest transactions, and ${countsIn(unproven)} that break what no policy proves. ` +
-          `${proofs} stated frauds and ${mutations} changed ones, ${byMachine} of them by the machine, none accepted. ` +
-          `${withoutPolicy} blocks have rules without a policy. Of ${countsIn(frauds)} a fraud is found and proven, ` +
+        `${collection}: ${honest} honest transactions, ` +
+          `and ${countsIn(unproven)} that break what no policy proves. ` +
+          `${proofs} stated frauds and ${mutations} changed ones, ` +
+          `${byMachine} of them by the machine, none accepted. ` +
+          `${withoutPolicy} blocks have rules without a policy. ` +
+          `Of ${countsIn(frauds)} a fraud is found and proven, ` +
           `of ${countsIn(missed)} none is found; ${malformed} do not decode.\n`,
       )
     },

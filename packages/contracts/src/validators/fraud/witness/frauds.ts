@@ -53,7 +53,8 @@ import {
 /*
  * Frauds in the witnesses of a transaction. Each is the negation of a rule by which nodes judge every
  * transaction of a block: `validateWitnessSignatures`, `validateKeyWitnesses`, `validateNativeScripts`,
- * `validateScriptWitnesses`, `validateRedeemers`, `validateDatums` and `validateScriptIntegrity` of `@ratatosk/ledger`.
+ * `validateScriptWitnesses`, `validateRedeemers`, `validateDatums` and `validateScriptIntegrity` of
+ * `@ratatosk/ledger`.
  * Where a rule would need more than a proof can show, the fraud is less than its negation: Byron addresses
  * need no signature here, and the cost models of any set of languages are right.
  */
