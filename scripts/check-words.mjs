@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { filesBelow } from './files.mjs'
 import { root } from './prepare.mjs'
-import { commentLines, exempt, idioms, wrong } from './words.mjs'
+import { commentLines, words } from './words.mjs'
 
 /** Files that quote others or hold the words themselves. */
 const skipped = new Set(['docs/block-body.md', 'scripts/words.mjs'])
@@ -14,7 +14,6 @@ for (const path of filesBelow(root, /\.(?:md|ts|mjs)$/)) {
   if (skipped.has(name)) continue
   const text = readFileSync(path, 'utf8')
   const lines = name.endsWith('.md') ? text.split('\n') : commentLines(text)
-  const words = exempt.test(name) ? wrong : [...wrong, ...idioms]
   lines.forEach((line, index) => {
     for (const [pattern, better] of words) {
       const found = line === undefined ? undefined : pattern.exec(line)?.[0]

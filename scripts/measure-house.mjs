@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { commentLines, idioms, wrong } from './words.mjs'
+import { commentLines, words } from './words.mjs'
 
 const folder = resolve(process.argv[2] ?? join(import.meta.dirname, '..'))
 const git = (...args) =>
@@ -138,8 +138,7 @@ function hexConversions({ text }) {
 }
 
 function linesToAvoid(lines) {
-  const patterns = [...wrong, ...idioms].map(([pattern]) => pattern)
-  return lines.filter((line) => line !== undefined && patterns.some((pattern) => pattern.test(line))).length
+  return lines.filter((line) => line !== undefined && words.some(([pattern]) => pattern.test(line))).length
 }
 
 /** What each package declares and exports: `name`, `kind`, `package`, `file`. */

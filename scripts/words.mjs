@@ -1,7 +1,7 @@
-// Words that documents and comments avoid, with replacements: for check-words.mjs and measure-house.mjs.
+// Words that documents and comments avoid, for check-words.mjs and measure-house.mjs.
 
-/** Never right, in Markdown and in the comments of every source file. */
-export const wrong = [
+/** Patterns, each with its replacement. */
+export const words = [
   [/\bwhosoever|\bwhomever\b/i, 'anyone who'],
   [/\bthereof|\btherein|\bhereby|\bhitherto|\bwherein\b|\bwhereby\b/i, 'a plain sentence'],
   [/\bby itself\b/i, '"automatically", or "alone"'],
@@ -12,10 +12,6 @@ export const wrong = [
   [/\bdraughts?\b/i, '"attempt"'],
   [/\blook(?:s|ed|ing)? after\b/i, 'what it does'],
   [/\btak(?:es?|en|ing) back\b/i, '"restored" or "reverted"'],
-]
-
-/** Turns of phrase for which the field has a plain word; in all files but those of `exempt`. */
-export const idioms = [
   [/\bwhoever\b/i, 'the subject first: "a client that", "the caller"'],
   [/\b(?:no|any|every|some)body\b/i, '"no one", "anyone", "only", or the subject'],
   [/\ball the while\b/i, '"keeps …ing"'],
@@ -31,12 +27,6 @@ export const idioms = [
   [/\b(?:led|leads?) nowhere\b/i, '"resolves to nothing"'],
   [/\b(?:is|are|was|were) away\b/i, '"is unavailable"'],
 ]
-
-/** Folders in which comments and documents still have idioms. */
-export const exempt = new RegExp(
-  '^(?:docs/routes.md|packages/(?:archivist|chain-apis|client|evaluate|events|faucet|http|ledger-index|' +
-    'network|operator|queue|sequencer|state-queue|store|tx-status)/)',
-)
 
 /** The comments of a source file by line; undefined where a line is not a comment. */
 export function commentLines(text) {

@@ -73,7 +73,7 @@ function closeStalled(fastify: FastifyInstance, timeoutMs: number): void {
 }
 
 /**
- * A route that is no WebSocket answers the request that asked for one. Nobody reads the connection any more,
+ * A route that is no WebSocket answers the request that asked for one. The connection is not read any more,
  * so it is closed then.
  */
 function closeWhenAnswered(fastify: FastifyInstance): void {

@@ -43,7 +43,7 @@ export async function awaitTransaction(
         hasAnswered = true
         if (hasReached(status, goal)) return status
       } catch (error) {
-        // A node that has answered before may restart. The stream tells when it is back, and so does the next
+        // A node that has answered before may restart. The stream shows when it is back, and so does the next
         // look.
         if (!hasAnswered || deadline.signal.aborted || !isTransient(error)) throw error
       }

@@ -23,7 +23,7 @@ export function stakeCredential({ address }: TransactionOutput): string | undefi
 }
 
 /**
- * True if an output has the address, credentials and assets of a query. The other fields are not looked at.
+ * True if an output has the address, credentials and assets of a query. Other fields are ignored.
  */
 export function holdsFor(output: TransactionOutput, query: ChainOutputQuery): boolean {
   const { address, paymentCredential: payment, stakeCredential: stake, policy, unit } = query

@@ -15,7 +15,7 @@ export interface RedisConnectOptions {
 const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 1000)
 
 /**
- * Two connections, shared by every BullMQ object: commands of the first fail when Redis is away for longer
+ * Two connections, shared by every BullMQ object: commands of the first fail when Redis is down for longer
  * than `requestTimeoutMs`, commands of the second wait. BullMQ duplicates the second for each worker's
  * blocking wait.
  */

@@ -99,7 +99,7 @@ async function refundsToCollect(
   if (address === operator.address) return []
   const taken = new Set(pending.flatMap(({ transaction }) => transaction.body.inputs.map(outputReferenceKey)))
   const utxos = await layer1.utxosAt(address, { signal })
-  // Anybody can pay to the address: outputs that are no refunds are ignored.
+  // Anyone can pay to the address: outputs that are no refunds are ignored.
   const refunds = utxos.filter(
     ({ reference, output: { value, datum, referenceScript } }) =>
       value.assets.size === 0 &&

@@ -115,7 +115,7 @@ export async function burnQueue(context: SequencerContext): Promise<boolean> {
       burned += gone
       context.step('elements-burned')
       context.log.info({ burned, of: elements.length }, `Burned ${burned} elements of the state queue`)
-      // Somebody has spent an element: the list that was read is out of date.
+      // Another party has spent an element: the list that was read is out of date.
       if (gone === 0) break
     }
     dust = undefined

@@ -90,7 +90,7 @@ async function initialiseWithAdministrator(context: SequencerContext): Promise<s
 async function initialiseWithoutAdministrator(context: SequencerContext): Promise<string> {
   const { contracts, operator } = context
   if (await hasRoot(context)) {
-    // Nobody leaves a bond with a queue that this store cannot continue.
+    // An operator leaves no bond with a queue that this store cannot continue.
     await reconcile(context)
     return (await register(context)) ?? ''
   }

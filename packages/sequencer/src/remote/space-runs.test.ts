@@ -83,7 +83,7 @@ test('1,000 calls of an operation in a second cost layer 1 what a few do', async
   context.onTestFinished(() => operations.close())
   const asked = ['commit', 'merge', 'init', 'repair'] as const satisfies readonly Operation[]
   await Promise.all(asked.map((operation) => operations.run(operation)))
-  // Each new block of layer 1 would be looked at.
+  // Each new block of layer 1 would be read.
   await stop()
   await sleep(intervalMs)
 

@@ -39,5 +39,5 @@ export const contractsOf = (
     0,
   )
 
-/** Whoever owns the outputs of layer 2's genesis in tests. */
+/** The owner of the outputs of layer 2's genesis in tests. */
 export const userSeed = 9

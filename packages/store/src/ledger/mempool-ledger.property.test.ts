@@ -160,7 +160,7 @@ async function expectAgreement({ store }: TestStore, model: Model): Promise<void
 }
 
 /**
- * Undoes one transaction after the other as a block's removal will, with nothing but what the store has kept.
+ * Undoes one transaction after the other as a block's removal will, from what the store has kept alone.
  */
 async function expectUndone({ store, database, schema }: TestStore, model: Model): Promise<void> {
   for (const [position, { id }] of [...model.accepted.entries()].reverse()) {

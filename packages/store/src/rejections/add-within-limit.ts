@@ -4,8 +4,8 @@ import { pruneToBytes } from './prune-rejections.js'
 import type { NewRejection } from './types.js'
 
 /**
- * Adds rejections in a transaction, and prunes in the same transaction what is over the limit: nobody ever
- * sees more.
+ * Adds rejections in a transaction, and prunes in the same transaction what is over the limit: no read
+ * ever returns more.
  *
  * @param maxBytes undefined: no limit
  */
