@@ -48,7 +48,7 @@ export async function loadContext(
   settings: Settings,
   { log = createLogger(settings), clock = Date.now }: ContextOptions,
 ): Promise<NodeContext> {
-  const network = networkOf(settings)
+  const network = networkOf(settings.NETWORK)
   const keys = readKeys(settings, network)
   const [parameters, genesis] = await Promise.all([
     loadProtocolParameters(settings),

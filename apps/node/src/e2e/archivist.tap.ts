@@ -84,7 +84,7 @@ t.test(
     })
 
     const settings = readSettings({ GENESIS_FILE: genesisFile })
-    const genesis = (await loadGenesis(settings, networkOf(settings)))?.outputs ?? []
+    const genesis = (await loadGenesis(settings, networkOf(settings.NETWORK)))?.outputs ?? []
     const rebuilt = await rebuildUtxos({ archive: second.store.archive, genesis, height: BigInt(height) })
     const ledger = new Map<string, string>()
     for await (const piece of node.store.blocks.utxosAfterNewest()) {

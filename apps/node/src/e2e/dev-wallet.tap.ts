@@ -13,6 +13,7 @@ import { noBrowser, openPages, type PageGlobals } from '../test/browser.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { freePort } from '../test/free-port.js'
 import { runNode } from '../test/node.js'
+import { publicNetwork } from '../test/public-network.js'
 
 // Loaded as CommonJS: the ES modules of its libsodium lack a file.
 const { verifyData } = createRequire(import.meta.url)('@lucid-evolution/lucid')
@@ -45,20 +46,7 @@ t.test('the keys that the script offers belong to the addresses', async (t) => {
 
 t.test('a node of another network does not serve the script', { skip: onServices.skip }, async (t) => {
   t.equal((await ask(`${node.url}/dev-wallet.js`)).status, 200)
-  const phrase = Array.from({ length: 23 }, () => 'abandon').join(' ')
-  const other = await runNode(t, {
-    ...(await onServices.place(t)),
-    NETWORK: 'preprod',
-    LAYER1_PROVIDER: 'blockfrost',
-    BLOCKFROST_URL: `${layer1}/blockfrost/api/v0`,
-    DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
-    OPERATOR_TOKEN: 'open sesame',
-    OPERATOR_SEED_PHRASE: `${phrase} art`,
-    ADMIN_SEED_PHRASE: `${phrase} art`,
-    AUTO_INIT: 'false',
-    AUTO_COMMIT: 'false',
-    AUTO_MERGE: 'false',
-  })
+  const other = await runNode(t, { ...(await onServices.place(t)), ...publicNetwork('preprod', layer1) })
   t.match(JSON.parse((await ask(`${other.url}/network`)).body), { network: 'preprod' }, 'it serves layer 2')
   t.match(await ask(`${other.url}/dev-wallet.js`), {
     status: 404,

@@ -21,7 +21,7 @@ const script = JSON.stringify({
 
 function administratorOf(environment: Record<string, string>) {
   const settings = readSettings(environment)
-  const { credential, signing } = readKeys(settings, networkOf(settings)).administrator!
+  const { credential, signing } = readKeys(settings, networkOf(settings.NETWORK)).administrator!
   if (signing === undefined) throw new Error('the administrator is renounced')
   return {
     credential: `${credential.kind} ${toHex(credential.hash)}`,
@@ -77,7 +77,7 @@ test('a script by its CBOR or its hash is the same deployment', () => {
 
 test('a renounced administrator is the zero hash, and nothing signs for it', () => {
   const settings = readSettings({ ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' })
-  expect(readKeys(settings, networkOf(settings)).administrator).toEqual({
+  expect(readKeys(settings, networkOf(settings.NETWORK)).administrator).toEqual({
     credential: { kind: 'key', hash: new Uint8Array(28) },
     signing: undefined,
   })
@@ -92,5 +92,5 @@ test.each<[Record<string, string>, RegExp]>([
   [{ ADMIN_SCRIPT: '{"type":"sig"}' }, /ADMIN_SCRIPT: .*"keyHash" is 56 hex digits/],
 ])('refuses %o', (environment, message) => {
   const settings = readSettings(environment)
-  expect(() => readKeys(settings, networkOf(settings))).toThrow(message)
+  expect(() => readKeys(settings, networkOf(settings.NETWORK))).toThrow(message)
 })

@@ -32,7 +32,7 @@ export const devnetAccounts = {
  */
 export function readKeys(settings: Settings, network: Network): NodeKeys {
   const { serves, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
-  const keysOf = (setting: keyof typeof devnetAccounts) => walletKeys(setting, settings, network.layer1.id)
+  const keysOf = (setting: keyof typeof devnetAccounts) => walletKeys(setting, settings, network.id)
   const operator = sequences ? keysOf('OPERATOR_SEED_PHRASE') : undefined
   return {
     administrator: reachesLayer1
@@ -59,7 +59,7 @@ function administratorWallets(settings: Settings, network: Network): readonly Wa
   return (phrases ?? [undefined]).map((phrase) => {
     const { ADMIN_SEED_PHRASE: _all, ...rest } = settings
     const single = phrase === undefined ? rest : { ...rest, ADMIN_SEED_PHRASE: phrase }
-    return walletKeys('ADMIN_SEED_PHRASE', single, network.layer1.id)
+    return walletKeys('ADMIN_SEED_PHRASE', single, network.id)
   })
 }
 
@@ -80,7 +80,7 @@ function operatorAddress(
   network: Network,
 ): string | undefined {
   if (OPERATOR_ADDRESS === undefined || OPERATOR_SEED_PHRASE !== undefined) return undefined
-  if (networkIdOf(OPERATOR_ADDRESS) === network.layer1.id) return OPERATOR_ADDRESS
+  if (networkIdOf(OPERATOR_ADDRESS) === network.id) return OPERATOR_ADDRESS
   throw new SettingsError([
     `OPERATOR_ADDRESS is "${OPERATOR_ADDRESS}": it must be a bech32 address of layer 1's network.`,
   ])

@@ -19,7 +19,7 @@ export interface OpenedLayer1 {
 /** Connects to the layer 1 of the settings, and hosts the devnet if no other process does. */
 export async function openLayer1(context: NodeContext, storage: Storage): Promise<OpenedLayer1> {
   const { settings, network } = context
-  const networkMagic = network.layer1.magic
+  const networkMagic = network.magic
   switch (settings.LAYER1_PROVIDER) {
     case 'blockfrost': {
       const { BLOCKFROST_URL: url = '', BLOCKFROST_PROJECT_ID: projectId } = settings
@@ -59,7 +59,7 @@ async function openSharedDevnet(
     host: duties.sequences
       ? () => hostDevnet({ settings, database: store.database, served: true, log })
       : undefined,
-    network: network.layer1,
+    network,
     log,
   })
   onClose(() => shared.close())

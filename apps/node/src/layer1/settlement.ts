@@ -30,10 +30,7 @@ const maxOperators = 100n
  * @throws StartError if a devnet cannot be opened
  */
 export async function openSettlement(context: NodeContext, storage: Storage): Promise<Settlement> {
-  const { settings, log } = context
-  if (settings.NETWORK === 'mainnet' && settings.LAYER1_PROVIDER === 'devnet') {
-    log.warn('NETWORK is "mainnet" but LAYER1_PROVIDER is "devnet": blocks are committed to a devnet only')
-  }
+  const { settings } = context
   const contracts = contractsOf(context)
   const { layer1, place } = await openLayer1(context, storage)
   // The devnet is in this process or beside it and has no quota.
@@ -81,7 +78,7 @@ export function contractsOf(context: NodeContext): Contracts {
       releaseDelay: maturityWindow + turnLength,
       maxOperators,
     },
-    network.layer1.id,
+    network.id,
   )
 }
 
@@ -93,7 +90,7 @@ function verdictPoliciesOf({ settings, network, parameters }: NodeContext): read
   const rules = { parameters, networkId: network.id, slots: network.slots }
   const { VERDICT_POLICIES: named } = settings
   const wanted = Object.entries(verdictPolicies).filter(([name, { covers }]) =>
-    named === undefined ? network.layer1.isDevnet && covers(rules) : named.includes(name),
+    named === undefined ? network.isDevnet && covers(rules) : named.includes(name),
   )
   return wanted.map(([name, { covers, script }]) => {
     if (covers(rules)) return script(rules)

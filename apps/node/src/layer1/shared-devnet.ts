@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createBlockfrostLayer1, createDevnetLayer1, type Layer1, Layer1Error } from '@ratatosk/layer1'
 import type { HeldLease, Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
-import type { Layer1Network } from '../network/network.js'
+import type { Network } from '../network/network.js'
 import type { HostedDevnet } from './devnet-host.js'
 
 /** Two leases, because the host's address is known only after the devnet is open. */
@@ -18,7 +18,7 @@ export interface SharedDevnetOptions {
   readonly leases: Store['leases']
   /** Hosts the devnet in this process; undefined for a role that only uses it. */
   readonly host: (() => Promise<HostedDevnet>) | undefined
-  readonly network: Layer1Network
+  readonly network: Network
   readonly log: Logger
 }
 

@@ -41,10 +41,8 @@ test('derives the devnet wallets from the public mnemonic by CIP-1852', () => {
   }
 })
 
-const LAYER1_PROVIDER = 'blockfrost'
-
 test('gives each devnet wallet twenty genesis outputs', async () => {
-  const genesis = await loadGenesis({}, networkOf({ NETWORK: 'devnet', LAYER1_PROVIDER }))
+  const genesis = await loadGenesis({}, networkOf('devnet'))
   const owners = genesis!.outputs.map(({ address }) => {
     const decoded = decodeAddress(address)
     return decoded.kind === 'byron' ? '' : encodeBech32Address(decoded)
@@ -59,5 +57,5 @@ test('gives each devnet wallet twenty genesis outputs', async () => {
 })
 
 test.each(['preview', 'preprod', 'mainnet'] as const)('%s has no default genesis', async (NETWORK) => {
-  expect(await loadGenesis({}, networkOf({ NETWORK, LAYER1_PROVIDER }))).toBeUndefined()
+  expect(await loadGenesis({}, networkOf(NETWORK))).toBeUndefined()
 })

@@ -3,8 +3,6 @@ import { expect, test } from 'vitest'
 import { networkOf } from './network.js'
 import { loadProtocolParameters } from './protocol-parameters.js'
 
-const LAYER1_PROVIDER = 'blockfrost'
-
 // The first slots of epochs, as block explorers show them.
 test.each([
   ['mainnet', 4_492_800n, '2020-07-29T21:44:51.000Z'],
@@ -12,7 +10,7 @@ test.each([
   ['preview', 0n, '2022-10-25T00:00:00.000Z'],
   ['devnet', 86_400n, '2025-01-02T00:00:00.000Z'],
 ] as const)('%s: slot %s starts at %s', (NETWORK, slot, time) => {
-  const { slots } = networkOf({ NETWORK, LAYER1_PROVIDER })
+  const { slots } = networkOf(NETWORK)
   expect(new Date(Number(slotToTime(slots, slot))).toISOString()).toBe(time)
 })
 
@@ -24,13 +22,3 @@ test.each(['devnet', 'preview', 'preprod', 'mainnet'] as const)(
     expect(Object.keys(parameters.costModels)).toEqual(['PlutusV1', 'PlutusV2', 'PlutusV3'])
   },
 )
-
-test('a ledger with mainnet addresses can settle on a devnet', () => {
-  expect(networkOf({ NETWORK: 'mainnet', LAYER1_PROVIDER: 'devnet' })).toMatchObject({
-    id: 1,
-    layer1: { id: 0, isDevnet: true, magic: 42 },
-  })
-  expect(networkOf({ NETWORK: 'mainnet', LAYER1_PROVIDER })).toMatchObject({
-    layer1: { id: 1, isDevnet: false, magic: 764_824_073 },
-  })
-})

@@ -1,35 +1,24 @@
 import type { SlotConfig } from '@ratatosk/ledger'
-import type { NetworkName, Settings } from '../settings/schema.js'
+import type { NetworkName } from '../settings/schema.js'
 
-/** The constants of a network, on both layers. */
+/** The constants of a network, the same on both layers. */
 export interface Network {
   readonly name: NetworkName
-  /** Network id in layer-2 addresses (CIP-19): 1 on mainnet, 0 on every test network. */
+  /** Whether layer 1 is a devnet, in this process or behind a provider. */
+  readonly isDevnet: boolean
+  /** Network id in addresses (CIP-19): 1 on mainnet, 0 on every test network. */
   readonly id: 0 | 1
   readonly kind: 'testnet' | 'mainnet'
-  /** Network magic of layer 2. */
+  /** Network magic; a provider of layer 1 must report it. */
   readonly magic: number
   /** Slots of layer 2. */
   readonly slots: SlotConfig
-  readonly layer1: Layer1Network
 }
-
-/** The layer 1 that blocks are committed to. */
-export interface Layer1Network {
-  /** Whether it is a devnet, in this process or behind a provider. */
-  readonly isDevnet: boolean
-  /** Network id in layer-1 addresses. */
-  readonly id: 0 | 1
-  /** Network magic that a provider must report. */
-  readonly magic: number
-}
-
-/** Network magic of `@ratatosk/devnet`. */
-const devnetMagic = 42
 
 /** From the genesis files of the public networks. */
 const magics: Readonly<Record<NetworkName, number>> = {
-  devnet: devnetMagic,
+  // `@ratatosk/devnet`.
+  devnet: 42,
   preview: 2,
   preprod: 1,
   mainnet: 764_824_073,
@@ -47,23 +36,15 @@ const slots: Readonly<Record<NetworkName, SlotConfig>> = {
   mainnet: { zeroTime: 1_596_059_091_000n, zeroSlot: 4_492_800n, slotLength: 1000 },
 }
 
-/** The network that the settings name. A ledger may use mainnet addresses and still settle on a devnet. */
-export function networkOf({
-  NETWORK,
-  LAYER1_PROVIDER,
-}: Pick<Settings, 'NETWORK' | 'LAYER1_PROVIDER'>): Network {
-  const isMainnet = NETWORK === 'mainnet'
-  const embedsDevnet = LAYER1_PROVIDER === 'devnet'
+/** The network with a name. */
+export function networkOf(name: NetworkName): Network {
+  const isMainnet = name === 'mainnet'
   return {
-    name: NETWORK,
+    name,
+    isDevnet: name === 'devnet',
     id: isMainnet ? 1 : 0,
     kind: isMainnet ? 'mainnet' : 'testnet',
-    magic: magics[NETWORK],
-    slots: slots[NETWORK],
-    layer1: {
-      isDevnet: embedsDevnet || NETWORK === 'devnet',
-      id: isMainnet && !embedsDevnet ? 1 : 0,
-      magic: embedsDevnet ? devnetMagic : magics[NETWORK],
-    },
+    magic: magics[name],
+    slots: slots[name],
   }
 }

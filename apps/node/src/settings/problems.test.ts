@@ -69,7 +69,7 @@ test.each<[Record<string, string>, string]>([
   ],
   [{ NETWORK: 'Mainnet' }, 'NETWORK is "Mainnet": it must be one of devnet, preview, preprod, mainnet.'],
   [
-    { NETWORK: 'mainnet', GENESIS_FILE: 'genesis.json' },
+    { ...preprod, NETWORK: 'mainnet', NODE_ROLE: 'tx-processor', GENESIS_FILE: 'genesis.json' },
     'GENESIS_FILE is set but NETWORK is "mainnet": a mainnet ledger starts empty.',
   ],
   [
@@ -172,6 +172,25 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
 ])('on a public network, the role %s with %o needs keys of its own', (role, keys, problems) => {
   const found = problemsOf({ ...preprod, NODE_ROLE: role, ...keys })
   expect(found).toEqual(problems.map((problem) => expect.stringMatching(problem)))
+})
+
+test.each([
+  [{}, 'all'],
+  [{ LAYER1_PROVIDER: 'devnet' }, 'all'],
+  [{}, 'sequencer'],
+  [{ LAYER1_PROVIDER: '' }, 'api'],
+])('a public network with %o needs a provider of layer 1, role %s', (provider, role) => {
+  const { LAYER1_PROVIDER: _, KUPO_URL, OGMIOS_URL, ...others } = preprod
+  const keys = { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }
+  expect(problemsOf({ ...others, ...keys, ...provider, NODE_ROLE: role })).toEqual([
+    'NETWORK is "preprod" but LAYER1_PROVIDER is "devnet", the default: set LAYER1_PROVIDER to ' +
+      'blockfrost or kupmios, or NETWORK to devnet.',
+  ])
+})
+
+test('a role that does not reach layer 1 needs no provider', () => {
+  const settings = { NETWORK: 'preprod', NODE_ROLE: 'tx-processor', DATABASE_URL: 'postgres://db/ledger' }
+  expect(problemsOf(settings)).toEqual([])
 })
 
 const preprodKeys = { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }

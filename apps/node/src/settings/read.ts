@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { commitDefaults } from '@ratatosk/sequencer'
 import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
-import { networkOf } from '../network/network.js'
 import { allowedValues } from './kinds.js'
 import { withCurrentNames } from './old-names.js'
 import { brokenRules } from './rules.js'
@@ -57,7 +56,7 @@ export function readSettings(
   const settings = Value.Default(settingsSchema, values)
   for (const name of invalidNames(settings)) problems.push(invalidValue(name, values[name]))
   if (problems.length === 0 && Value.Check(settingsSchema, settings)) {
-    const { isDevnet } = networkOf(settings).layer1
+    const isDevnet = settings.NETWORK === 'devnet'
     const defaults: Required<NetworkDefaults> = isDevnet ? devnetDefaults : publicDefaults
     const complete = { ...defaults, ...settings }
     problems.push(...brokenRules(complete))

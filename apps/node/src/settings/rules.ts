@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net'
 import { verdictPolicies } from '@ratatosk/contracts'
-import { networkOf } from '../network/network.js'
 import { duties, hasFaucet } from '../roles.js'
 import type { Settings } from './schema.js'
 
@@ -61,8 +60,14 @@ function rulesOfArchivist({ NODE_ROLE, ARCHIVIST_PEERS, LAYER1_PROVIDER }: Setti
 }
 
 function rulesOfProvider(settings: Settings): string[] {
-  const { LAYER1_PROVIDER, NODE_ROLE } = settings
+  const { LAYER1_PROVIDER, NETWORK, NODE_ROLE } = settings
   if (!duties[NODE_ROLE].reachesLayer1) return []
+  if (NETWORK !== 'devnet' && LAYER1_PROVIDER === 'devnet') {
+    return [
+      `NETWORK is "${NETWORK}" but LAYER1_PROVIDER is "devnet", the default: set LAYER1_PROVIDER to ` +
+        'blockfrost or kupmios, or NETWORK to devnet.',
+    ]
+  }
   const needed = { devnet: [], blockfrost: ['BLOCKFROST_URL'], kupmios: ['KUPO_URL', 'OGMIOS_URL'] } as const
   return needed[LAYER1_PROVIDER]
     .filter((name) => settings[name] === undefined)
@@ -71,7 +76,7 @@ function rulesOfProvider(settings: Settings): string[] {
 
 function ruleOfDeployment(settings: Settings): string[] {
   const { NETWORK, NODE_ROLE, DEPLOYMENT_OUTPUT } = settings
-  if (!duties[NODE_ROLE].reachesLayer1 || networkOf(settings).layer1.isDevnet) return []
+  if (!duties[NODE_ROLE].reachesLayer1 || settings.NETWORK === 'devnet') return []
   if (DEPLOYMENT_OUTPUT !== undefined) return []
   return [
     `NODE_ROLE is "${NODE_ROLE}" on ${NETWORK} but DEPLOYMENT_OUTPUT is not set: name an unspent ` +
@@ -83,7 +88,7 @@ function ruleOfDeployment(settings: Settings): string[] {
 /** The keys of the devnet's test wallets are public, so they are defaults on a devnet only. */
 function rulesOfKeys(settings: Settings): string[] {
   const { NETWORK, NODE_ROLE } = settings
-  if (networkOf(settings).layer1.isDevnet) return []
+  if (settings.NETWORK === 'devnet') return []
   const problems: string[] = []
   const needs = (...names: readonly (keyof Settings)[]) => {
     if (names.some((name) => settings[name] !== undefined)) return
@@ -105,7 +110,7 @@ function rulesOfKeys(settings: Settings): string[] {
 
 function rulesOfAdministrator(settings: Settings): string[] {
   const { ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED, NODE_ROLE } = settings
-  const policies = settings.VERDICT_POLICIES ?? (networkOf(settings).layer1.isDevnet ? [] : ['none'])
+  const policies = settings.VERDICT_POLICIES ?? (settings.NETWORK === 'devnet' ? [] : ['none'])
   const problems: string[] = []
   if (ADMIN_KEY_HASH !== undefined && ADMIN_SCRIPT !== undefined)
     problems.push('ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.')
@@ -146,7 +151,7 @@ function ruleOfOperatorAccess(settings: Settings): string[] {
   if (duties[NODE_ROLE].serves === 'nothing' || OPERATOR_TOKEN !== undefined || OPERATOR_OPEN) return []
   const reason = !isLoopback(HOST)
     ? `HOST is "${HOST}"`
-    : networkOf(settings).layer1.isDevnet
+    : settings.NETWORK === 'devnet'
       ? undefined
       : `NETWORK is "${NETWORK}"`
   if (reason === undefined) return []
@@ -174,7 +179,7 @@ function rulesOfOrigins(settings: Settings): string[] {
   )
   if (!CORS_ORIGIN.includes('*')) return problems
   if (CORS_ORIGIN.length > 1) problems.push('CORS_ORIGIN names * and others: * alone allows them all.')
-  if (!networkOf(settings).layer1.isDevnet) {
+  if (settings.NETWORK !== 'devnet') {
     problems.push(`CORS_ORIGIN is * but NETWORK is "${NETWORK}": name the origins, except on the devnet.`)
   }
   return problems
@@ -207,7 +212,7 @@ function rulesOfContracts(settings: Settings): string[] {
       `SLASH_PENALTY is ${SLASH_PENALTY} but OPERATOR_BOND is ${OPERATOR_BOND}: it must be at most the bond.`,
     )
   }
-  if (networkOf(settings).layer1.isDevnet) return problems
+  if (settings.NETWORK === 'devnet') return problems
   if (MATURITY_WINDOW_MS < minimumWindowMs) {
     problems.push(
       `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but NETWORK is "${NETWORK}": it must be at least ` +

@@ -41,7 +41,7 @@ export async function startSequencer(
   onClose(() => roots.close())
 
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)
-  if (!network.layer1.isDevnet) logCost(context, hourlyBudget)
+  if (!network.isDevnet) logCost(context, hourlyBudget)
   const operator = openWallet({ layer1, keys: operatorKeys, evaluator })
   const administrator = openAdministrator(administratorKeys, layer1, (keys) =>
     // One wallet for each address: two would spend the same outputs.
@@ -72,7 +72,7 @@ export async function startSequencer(
     mergeEveryMs: settings.MERGE_INTERVAL_MS,
     ...(hourlyBudget > 0n && { hourlyBudget }),
     // Requests to a devnet cost nothing, and it makes a block every second.
-    pollMs: network.layer1.isDevnet ? 100 : 1000,
+    pollMs: network.isDevnet ? 100 : 1000,
     maxBlockTransactions: settings.BLOCK_MAX_TRANSACTIONS,
     blockValidityMs: settings.BLOCK_VALIDITY_MS,
     leaseMs: settings.SEQUENCER_LEASE_MS,
