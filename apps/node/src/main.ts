@@ -4,7 +4,6 @@ import { banner } from './banner.js'
 import { answerCommandLine } from './command-line.js'
 import { isSettingsError, isStartError } from './errors.js'
 import { createLogger, logFormat } from './server/logger.js'
-import { nearMisses } from './settings/near-misses.js'
 import { readSettings } from './settings/read.js'
 import { startNode } from './start-node.js'
 
@@ -18,7 +17,7 @@ else {
 
 async function run(): Promise<void> {
   try {
-    const warnings = nearMisses(process.env)
+    const warnings: string[] = []
     const settings = readSettings(process.env, (message) => warnings.push(message))
     const log = createLogger(settings)
     for (const message of warnings) log.warn(message)

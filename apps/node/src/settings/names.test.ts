@@ -9,11 +9,15 @@ test.each([
   ['DATABSE_URL', 'DATABASE_URL'],
   ['PROT', 'PORT'],
   ['OPERATOR_TOKEN_FIL', 'OPERATOR_TOKEN_FILE'],
-])('warns that %s is not a setting and names %s', (variable, setting) => {
-  expect(nearMisses({ [variable]: 'x' })).toEqual([`${variable} is not a setting. Did you mean ${setting}?`])
+])('refuses %s, which is not a setting, and names %s', (variable, setting) => {
+  const message = `${variable} is not a setting. Did you mean ${setting}? If not, set UNKNOWN_SETTINGS=warn.`
+  expect(problemsOf({ [variable]: 'x' })).toEqual([message])
+  const warnings: string[] = []
+  readSettings({ [variable]: 'x', UNKNOWN_SETTINGS: 'warn' }, (warning) => warnings.push(warning))
+  expect(warnings).toEqual([message])
 })
 
-test('does not warn about settings and variables of other programs', () => {
+test('takes variables of other programs for no setting', () => {
   const others = {
     HOME: '/',
     PATH: '',

@@ -1,4 +1,3 @@
-import type { Environment } from './read.js'
 import { settingNotes } from './schema.js'
 
 /**
@@ -6,13 +5,15 @@ import { settingNotes } from './schema.js'
  *
  * Names of up to five letters allow one edit, longer ones two, so that `HOME` is not taken for `HOST`.
  */
-export function nearMisses(environment: Environment): string[] {
+export function nearMisses(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = [...settingNotes].flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]))
   const known = new Set(names)
   return Object.keys(environment).flatMap((variable) => {
     if (known.has(variable)) return []
     const near = names.find((name) => edits(variable, name) <= (name.length <= 5 ? 1 : 2))
-    return near === undefined ? [] : [`${variable} is not a setting. Did you mean ${near}?`]
+    return near === undefined
+      ? []
+      : [`${variable} is not a setting. Did you mean ${near}? If not, set UNKNOWN_SETTINGS=warn.`]
   })
 }
 

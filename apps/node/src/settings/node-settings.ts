@@ -20,6 +20,10 @@ export const roleSettings = {
     default: 'devnet',
     description: 'Cardano network: decides addresses, slots and default protocol parameters',
   }),
+  UNKNOWN_SETTINGS: oneOf(['refuse', 'warn'], {
+    default: 'refuse',
+    description: 'What happens if an environment variable is spelled almost like a setting',
+  }),
 }
 
 /** Who may use the operator's endpoints. */

@@ -3,6 +3,7 @@ import { commitDefaults } from '@ratatosk/sequencer'
 import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
 import { allowedValues } from './kinds.js'
+import { nearMisses } from './near-misses.js'
 import { withCurrentNames } from './old-names.js'
 import { brokenRules } from './rules.js'
 import { type NetworkDefaults, type Settings, settingNotes, settingsSchema } from './schema.js'
@@ -33,7 +34,8 @@ const publicDefaults = {
  * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in the
  * file that `<NAME>_FILE` names.
  *
- * @param onWarning receives one message for each old name of a setting
+ * @param onWarning receives one message for each old name of a setting and, with UNKNOWN_SETTINGS=warn, for
+ *   each misspelt one
  * @throws SettingsError with one message for each invalid value. A message names the setting and what is
  *   allowed, and shows the value unless it is a secret.
  *
@@ -47,6 +49,9 @@ export function readSettings(
   const { environment, ...found } = withCurrentNames(given)
   const problems = [...found.problems]
   for (const warning of found.warnings) onWarning(warning)
+  const misspelt = nearMisses(environment)
+  if (environment.UNKNOWN_SETTINGS === 'warn') for (const warning of misspelt) onWarning(warning)
+  else problems.push(...misspelt)
   const values: Record<string, Given> = {}
   for (const [name, notes] of settingNotes) {
     const value = notes.secret ? readSecret(name, environment, problems) : environment[name]

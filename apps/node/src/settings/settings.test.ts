@@ -23,6 +23,7 @@ test('fills in every default', () => {
     PORT: 3000,
     NODE_ROLE: 'all',
     NETWORK: 'devnet',
+    UNKNOWN_SETTINGS: 'refuse',
     DATA_DIR: '.ratatosk',
     DATABASE_SCHEMA: 'ratatosk',
     DATABASE_POOL_SIZE: 10,
