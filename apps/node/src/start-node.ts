@@ -7,6 +7,7 @@ import { exampleAddress } from './network/genesis.js'
 import type { Node } from './node.js'
 import type { PluginRow } from './plugins/row.js'
 import { plugins } from './plugins/table.js'
+import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
 import { openStorage, type Storage } from './storage/open-storage.js'
@@ -66,6 +67,7 @@ export async function startNode(
   const context = await loadContext(settings, options)
   const { server, log } = context
   try {
+    await checkAddress(settings)
     const storage = await openStorage(context)
     const { store, queue, places } = storage
     const genesis = await applyGenesis(context, storage)

@@ -1,6 +1,25 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { StartError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
+
+/**
+ * Checks that the node can listen, so that a start that cannot end well creates nothing.
+ *
+ * @throws StartError `NODE_LISTEN`
+ */
+export async function checkAddress({ HOST, PORT }: Pick<Settings, 'HOST' | 'PORT'>): Promise<void> {
+  const probe = createServer()
+  try {
+    const listening = once(probe, 'listening')
+    probe.listen({ host: HOST, port: PORT })
+    await listening
+  } catch (cause) {
+    throw new StartError('NODE_LISTEN', messageOf(cause, HOST, PORT), { cause })
+  }
+  await new Promise((resolve) => probe.close(resolve))
+}
 
 /**
  * Starts to listen.

@@ -29,6 +29,8 @@ export interface Storage {
 export async function openStorage(context: NodeContext): Promise<Storage> {
   const { settings, log, onClose } = context
   const { DATABASE_URL, REDIS_URL } = settings
+  // A check, because the store that is created before the queue would be left behind.
+  if (REDIS_URL !== undefined) await (await openQueueAt(settings, undefined, log)).close()
   const embedded = DATABASE_URL === undefined ? await openEmbedded(context) : undefined
 
   const store = await openStoreAt(settings, embedded?.pglite)
