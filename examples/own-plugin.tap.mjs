@@ -38,7 +38,10 @@ t.test('a row adds a route to a node', async (t) => {
   t.equal((await ask('/balance')).status, 400)
   t.equal((await ask('/health/live')).status, 200, 'the plugins of the node are there')
   const { body } = await ask('/openapi.json')
-  t.match(body.paths['/balance'].get, { operationId: 'balance', summary: 'The lovelace at an address' })
+  t.match(body.paths['/balance'].get, {
+    operationId: 'getBalance',
+    summary: 'Sum of the lovelace at an address',
+  })
 })
 
 t.test('a process whose role the row leaves out answers the uniform 404', async (t) => {

@@ -8,14 +8,14 @@ const reportEveryMs = 10_000
 /** Follows transactions from the mempool through a block into the confirmed state. */
 export async function showBlockLife(client, { addressText: address }, hashes) {
   step('GET /stateQueue: valid transactions go into a block, and its header is committed to layer 1')
-  const { txs: history } = await client.history({ address })
+  const { txs: history } = await client.listTransactions({ address })
   const blocks = new Map()
   for (const hash of hashes) {
     const { block } = await client.awaitTx(hash, { finality: 'committed', timeoutMs })
     blocks.set(block.headerHash, undefined)
   }
   for (const header of blocks.keys()) {
-    const { hashes: listed } = await client.block({ header_hash: header })
+    const { hashes: listed } = await client.listBlockTransactions({ header_hash: header })
     blocks.set(header, listed)
     say(`block ${header}`)
     say(`GET /block lists ${listed.length} of its transactions, ours among them`)
@@ -34,21 +34,21 @@ export async function showBlockLife(client, { addressText: address }, hashes) {
   say('The block is merged into the confirmed state and no longer in the state queue.')
 
   step('The merge keeps every transaction')
-  for (const hash of hashes) await client.transaction({ tx_hash: hash })
+  for (const hash of hashes) await client.getTransaction({ tx_hash: hash })
   say('GET /tx still finds every transaction,')
   for (const [header, listed] of blocks) {
-    const { hashes: now } = await client.block({ header_hash: header })
+    const { hashes: now } = await client.listBlockTransactions({ header_hash: header })
     if (now.join() !== listed.join()) throw new Error(`GET /block changed for ${header}.`)
   }
   say('GET /block still lists them,')
-  const { txs } = await client.history({ address })
+  const { txs } = await client.listTransactions({ address })
   if (txs.join() !== history.join()) throw new Error('GET /txs changed.')
   say('and GET /txs is unchanged.')
 }
 
 async function leftQueue(client, blocks) {
   const deadline = performance.now() + timeoutMs
-  while ((await client.stateQueue()).headers.some((header) => blocks.has(header))) {
+  while ((await client.getStateQueue()).headers.some((header) => blocks.has(header))) {
     if (performance.now() > deadline) throw new Error('GET /stateQueue still has the merged block.')
     await sleep(2000)
   }

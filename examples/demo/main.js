@@ -43,7 +43,7 @@ async function show(client) {
   await submitAndFollow(client, second)
 
   step('GET /txs: the transactions of our address, oldest first')
-  const { txs } = await client.history({ address: own.addressText })
+  const { txs } = await client.listTransactions({ address: own.addressText })
   for (const cbor of txs)
     say(cbor === first.cborHex ? `received ${ada(payment)}` : `sent     ${ada(secondPayment)}`)
   if (txs.length !== 2) throw new Error(`Two transactions were expected, ${txs.length} are there.`)
@@ -74,7 +74,7 @@ async function submitAndFollow(client, { cborHex, hash }) {
   say(`200: in the queue, as entry ${id}`)
   await client.awaitTx(hash, { submissionId: id, timeoutMs })
   const elapsedMs = Math.round(performance.now() - start)
-  await client.transaction({ tx_hash: hash })
+  await client.getTransaction({ tx_hash: hash })
   say(`GET /tx finds it after ${elapsedMs} ms: it is valid, and in the mempool ledger`)
 }
 
@@ -85,10 +85,10 @@ async function showDoubleSpend(client, { cborHex, hash }) {
   say(`200: in the queue, as entry ${id}; validation follows`)
   const rejected = await client.awaitTx(hash, { submissionId: id, timeoutMs }).catch((error) => error)
   if (!(rejected instanceof RejectedError)) throw new Error('The node has not rejected a double spend.')
-  const { rejection } = await client.transactionStatus({ tx_hash: hash })
+  const { rejection } = await client.getTransactionStatus({ tx_hash: hash })
   say(`GET /tx/status: rejected after ${rejection.attempts} attempts`)
   for (const { predicate, message } of rejection.failures) say(`${predicate}: ${message}`)
-  const known = await client.transaction({ tx_hash: hash }).catch((error) => error)
+  const known = await client.getTransaction({ tx_hash: hash }).catch((error) => error)
   if (!(known instanceof NotFoundError)) throw new Error('GET /tx knows the double spend.')
   say('GET /tx answers 404, and the ledger is as it was')
 }

@@ -12,7 +12,7 @@ export function newWallet() {
 
 /** The unspent outputs of a wallet. */
 export async function outputsOf(client, { addressText }) {
-  const { utxos } = await client.utxos({ address: addressText })
+  const { utxos } = await client.listUtxos({ address: addressText })
   return utxos.map(({ outref, value }) => ({
     reference: decodeOutputReference(bytesOf(outref)),
     output: decodeTransactionOutput(bytesOf(value)),
@@ -38,7 +38,7 @@ export async function findFunds(client) {
 
 /** Builds and signs payments by what `GET /network` says of layer 2. */
 export async function openBuilder(client) {
-  const { protocolParameters, slotClock, networkId } = await client.network()
+  const { protocolParameters, slotClock, networkId } = await client.getNetwork()
   const parameters = parseProtocolParameters(protocolParameters)
   const zeroTime = BigInt(slotClock.zeroTime)
   const slots = { zeroTime, zeroSlot: BigInt(slotClock.zeroSlot), slotLength: slotClock.slotLength }

@@ -2,8 +2,8 @@ import { decodeBech32Address, decodeTransactionOutput } from '@ratatosk/ledger'
 
 const schema = {
   tags: ['ledger'],
-  operationId: 'balance',
-  summary: 'The lovelace at an address',
+  operationId: 'getBalance',
+  summary: 'Sum of the lovelace at an address',
   querystring: {
     type: 'object',
     required: ['address'],
