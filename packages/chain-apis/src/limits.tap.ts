@@ -115,3 +115,15 @@ t.test('answers nothing more to a client that has left', async (t) => {
   await setTimeout(50)
   t.equal(asked, 1)
 })
+
+t.test('closes a WebSocket on which more than 1 MiB of requests wait', async (t) => {
+  const { connect } = await serve(t, { tip: () => new Promise(() => {}) })
+  const { socket, closed } = await connect()
+  const request = JSON.stringify({ jsonrpc: '2.0', method: 'queryNetwork/tip' })
+  const text = request.padEnd(200 * 1024 - 512)
+  for (let count = 0; count < 5; count++) socket.send(text)
+  await setTimeout(300)
+  t.equal(socket.readyState, socket.OPEN)
+  socket.send(text)
+  t.equal(await closed, 1013)
+})

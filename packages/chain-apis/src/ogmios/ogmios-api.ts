@@ -16,7 +16,7 @@ import { createSession, operationOf, type Session } from './session.js'
 const json = 'application/json; charset=utf-8'
 
 /** Bytes of requests of one connection that wait for their responses; beyond it, the connection is closed. */
-const maxPending = 8 * 1024 * 1024
+const maxPending = 1024 * 1024
 /** What a waiting request takes beside its text, in bytes. */
 const requestOverhead = 512
 
