@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { blockfrostApi } from './blockfrost/blockfrost-api.js'
-import type { FaultSource } from './faults.js'
+import type { FaultSource } from './faults/faults.js'
 import { kupoApi } from './kupo/kupo-api.js'
 import { ogmiosApi } from './ogmios/ogmios-api.js'
 import type { ChainView } from './view/chain-view.js'

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { type ApiOptions, addFaultHook } from '../fault-hook.js'
-import { addAddressRoutes } from './address-routes.js'
-import { addChainRoutes } from './chain-routes.js'
+import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { blockfrostErrorBody, handleError, invalidPath } from './errors.js'
-import { addEvaluateRoutes } from './evaluate-routes.js'
-import { addScriptRoutes } from './script-routes.js'
-import { addSubmitRoute } from './submit-route.js'
-import { addTransactionRoutes } from './transaction-routes.js'
+import { addAddressRoutes } from './routes/address-routes.js'
+import { addChainRoutes } from './routes/chain-routes.js'
+import { addEvaluateRoutes } from './routes/evaluate-routes.js'
+import { addScriptRoutes } from './routes/script-routes.js'
+import { addSubmitRoute } from './routes/submit-route.js'
+import { addTransactionRoutes } from './routes/transaction-routes.js'
 
 /** Larger than any transaction. */
 const bodyLimit = 1024 * 1024

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { isChainUnavailable } from '../errors.js'
-import { type ApiOptions, addFaultHook } from '../fault-hook.js'
+import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { encodeJson } from '../json.js'
 import { streamedPages } from '../limited-outputs.js'
 import type { ChainOutput } from '../view/chain-view.js'

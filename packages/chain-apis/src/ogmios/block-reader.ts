@@ -3,7 +3,7 @@ import { Mutex } from 'async-mutex'
 import { LRUCache } from 'lru-cache'
 import { encodeJson, JsonBytes } from '../json.js'
 import type { ChainBlock, ChainView } from '../view/chain-view.js'
-import { transactionJson } from './transaction-json.js'
+import { transactionJson } from './json/transaction-json.js'
 
 /** Blocks as JSON, which all readers of a chain share. */
 export interface BlockReader {

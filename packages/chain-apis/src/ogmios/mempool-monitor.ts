@@ -1,7 +1,7 @@
 import type { ChainView } from '../view/chain-view.js'
+import { transactionJson } from './json/transaction-json.js'
 import type { MempoolFeed, MempoolSnapshot } from './mempool-feed.js'
 import { invalidParams, RpcError, type RpcRequest } from './rpc.js'
-import { transactionJson } from './transaction-json.js'
 
 /** Mempool monitoring of one connection: a snapshot of the mempool, read one transaction at a time. */
 export interface MempoolMonitor {

@@ -7,8 +7,8 @@ import { epochLength, epochOf } from '../mainnet-values.js'
 import { readStakeCredential } from '../stake-credential.js'
 import { readAddressText } from '../view/address-text.js'
 import type { ChainOutput, ChainTip, ChainView, Point } from '../view/chain-view.js'
-import { lovelaceJson, outputJson, referenceJson } from './output-json.js'
-import { parametersJson } from './parameters-json.js'
+import { lovelaceJson, outputJson, referenceJson } from './json/output-json.js'
+import { parametersJson } from './json/parameters-json.js'
 import { checkList, invalidParams, RpcError, type RpcRequest } from './rpc.js'
 
 type Query = (chain: ChainView, params: RpcRequest['params'], maxOutputs: number) => unknown

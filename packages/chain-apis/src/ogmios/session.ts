@@ -1,5 +1,5 @@
 import { isChainUnavailable } from '../errors.js'
-import type { FaultOperation } from '../faults.js'
+import type { FaultOperation } from '../faults/faults.js'
 import { TooManyOutputsError } from '../limited-outputs.js'
 import type { ChainView } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'

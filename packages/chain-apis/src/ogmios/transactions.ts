@@ -6,13 +6,13 @@ import {
   maxAdditionalOutputs,
   quantity,
   writeAdditionalOutput,
-} from '../additional-output.js'
+} from '../evaluation/additional-output.js'
 import { isObject, type JsonObject } from '../json.js'
 import type { ChainView, ScriptEvaluation } from '../view/chain-view.js'
-import { purposes, referenceJson } from './output-json.js'
+import { purposes, referenceJson } from './json/output-json.js'
+import { submitFailure } from './json/submit-failure.js'
 import { networkName } from './queries.js'
 import { invalidParams, RpcError, type RpcErrorObject, type RpcRequest, unavailable } from './rpc.js'
-import { submitFailure } from './submit-failure.js'
 
 export async function submitTransaction(chain: ChainView, params: RpcRequest['params']): Promise<unknown> {
   const slot = chain.currentSlot()

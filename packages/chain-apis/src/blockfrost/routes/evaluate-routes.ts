@@ -7,11 +7,11 @@ import {
   maxAdditionalOutputs,
   quantity,
   writeAdditionalOutput,
-} from '../additional-output.js'
-import { isObject, type JsonObject } from '../json.js'
-import { maxRequestLength } from '../limits.js'
-import type { ChainView, ScriptEvaluation } from '../view/chain-view.js'
-import { BlockfrostError } from './errors.js'
+} from '../../evaluation/additional-output.js'
+import { isObject, type JsonObject } from '../../json.js'
+import { maxRequestLength } from '../../limits.js'
+import type { ChainView, ScriptEvaluation } from '../../view/chain-view.js'
+import { BlockfrostError } from '../errors.js'
 import { malformedMessage } from './submit-route.js'
 
 /** Evaluation in the format of Ogmios 5, which Blockfrost kept. */

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ChainView } from '../view/chain-view.js'
 import type { FaultOperation, FaultSource, FaultTarget } from './faults.js'
-import type { ChainView } from './view/chain-view.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

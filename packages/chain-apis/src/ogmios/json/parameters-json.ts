@@ -4,8 +4,8 @@ import {
   type Ratio,
   referenceScriptTiers,
   unusedParameters as unused,
-} from '../mainnet-values.js'
-import type { ChainView } from '../view/chain-view.js'
+} from '../../mainnet-values.js'
+import type { ChainView } from '../../view/chain-view.js'
 import { lovelaceJson } from './output-json.js'
 
 const languages = { PlutusV1: 'plutus:v1', PlutusV2: 'plutus:v2', PlutusV3: 'plutus:v3' } as const

@@ -1,7 +1,7 @@
 import type { Failures, PredicateFailure } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
-import type { ChainView } from '../view/chain-view.js'
-import { BlockfrostError } from './errors.js'
+import type { ChainView } from '../../view/chain-view.js'
+import { BlockfrostError } from '../errors.js'
 
 export function addSubmitRoute(fastify: FastifyInstance, chain: ChainView): void {
   fastify.post<{ Body: unknown }>(

@@ -1,6 +1,6 @@
 import { CborWriter, fromHex } from '@ratatosk/cbor'
 import { decodeTransactionOutput, type TransactionOutput } from '@ratatosk/ledger'
-import { readAddressText } from './view/address-text.js'
+import { readAddressText } from '../view/address-text.js'
 
 /** An output that a client adds to those of the chain for an evaluation. Strings are hex unless noted. */
 export interface AdditionalOutput {

@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Transaction } from '@ratatosk/ledger'
-import { metadataLabels } from '../metadata.js'
-import { addressText } from '../view/address-text.js'
+import { metadataLabels } from '../../metadata.js'
+import { addressText } from '../../view/address-text.js'
 import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, scriptJson } from './output-json.js'
 
 export function transactionJson(transaction: Transaction) {

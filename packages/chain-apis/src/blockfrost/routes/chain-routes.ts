@@ -1,10 +1,10 @@
 import { slotToTime } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
-import { epochLength, epochOf } from '../mainnet-values.js'
-import type { ChainBlock, ChainView } from '../view/chain-view.js'
-import { notFound } from './errors.js'
-import { type Paging, readPaging } from './paging.js'
-import { parametersJson } from './parameters-json.js'
+import { epochLength, epochOf } from '../../mainnet-values.js'
+import type { ChainBlock, ChainView } from '../../view/chain-view.js'
+import { notFound } from '../errors.js'
+import { type Paging, readPaging } from '../paging.js'
+import { parametersJson } from '../parameters-json.js'
 
 /** Routes for health, genesis, eras, epochs, protocol parameters and blocks. */
 export function addChainRoutes(fastify: FastifyInstance, chain: ChainView): void {

@@ -1,10 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
 import type { NativeScript, Script } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
-import { encodeJson } from '../json.js'
-import type { ChainView } from '../view/chain-view.js'
-import { notFound } from './errors.js'
-import { plutusJson } from './plutus-json.js'
+import { encodeJson } from '../../json.js'
+import type { ChainView } from '../../view/chain-view.js'
+import { notFound } from '../errors.js'
+import { plutusJson } from '../plutus-json.js'
 
 const types = {
   native: 'timelock',

@@ -8,7 +8,7 @@ import type {
   TransactionOutput,
   Value,
 } from '@ratatosk/ledger'
-import { addressText } from '../view/address-text.js'
+import { addressText } from '../../view/address-text.js'
 
 /** Redeemer purposes as Ogmios names them. */
 export const purposes = {

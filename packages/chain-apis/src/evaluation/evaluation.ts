@@ -12,7 +12,7 @@ import {
   type UtxoView,
 } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import type { ScriptEvaluation } from './view/chain-view.js'
+import type { ScriptEvaluation } from '../view/chain-view.js'
 
 /** Key of the redeemers in the witness set (Conway CDDL). */
 const redeemersKey = 5

@@ -5,7 +5,7 @@ import {
   type UtxoView,
   type Value,
 } from '@ratatosk/ledger'
-import { deposits } from '../view/certificates.js'
+import { deposits } from '../../view/certificates.js'
 
 /** The value a transaction consumes: inputs, minted assets, withdrawals and refunded deposits. */
 export function consumedValue({ body }: Transaction, utxos: UtxoView, keyDeposit: bigint): Value {

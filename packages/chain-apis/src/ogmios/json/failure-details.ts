@@ -6,7 +6,7 @@ import {
   type Transaction,
   type UtxoView,
 } from '@ratatosk/ledger'
-import { addressText } from '../view/address-text.js'
+import { addressText } from '../../view/address-text.js'
 import { assetsJson, lovelaceJson, purposes, referenceJson } from './output-json.js'
 
 // What the details of a failed predicate say, in the JSON of Ogmios.

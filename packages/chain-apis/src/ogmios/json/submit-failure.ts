@@ -1,6 +1,7 @@
 import { fromHex } from '@ratatosk/cbor'
 import { decodeAddress, type PredicateFailure } from '@ratatosk/ledger'
-import { addressText } from '../view/address-text.js'
+import { addressText } from '../../view/address-text.js'
+import type { RpcErrorObject } from '../rpc.js'
 import {
   amount,
   credentialJson,
@@ -16,7 +17,6 @@ import {
   units,
 } from './failure-details.js'
 import { lovelaceJson, outputJson, referenceJson, valueJson } from './output-json.js'
-import type { RpcErrorObject } from './rpc.js'
 import { consumedValue, producedValue } from './transaction-balance.js'
 import { intervalJson } from './transaction-json.js'
 
