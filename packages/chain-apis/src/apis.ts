@@ -27,8 +27,9 @@ export interface ApisOptions {
   /** The most WebSockets of the server, over all chains; more are answered 503. Default 2,500. */
   readonly maxWebSockets?: number
   /**
-   * Time for which the client of a WebSocket may neither take data that waits for it nor answer a ping, in
-   * milliseconds; then it is closed. That of the first registration on a server holds. Default 30,000.
+   * Time for which the client of a WebSocket may take nothing of a message or not answer a ping, in
+   * milliseconds; then it is closed. For pings, that of the first registration on a server holds. Default
+   * 30,000.
    */
   readonly stallTimeoutMs?: number
   /** Makes requests fail, for tests of clients. Default none. */
@@ -51,7 +52,7 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
   if (ogmios !== false) {
     // One WebSocket server per HTTP server, however many chains it serves.
     await registerWebSockets(fastify, stallTimeoutMs)
-    await fastify.register(ogmiosApi, { ...api, maxWebSockets, prefix: prefix + ogmios })
+    await fastify.register(ogmiosApi, { ...api, maxWebSockets, stallTimeoutMs, prefix: prefix + ogmios })
   }
 }
 

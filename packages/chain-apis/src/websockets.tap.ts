@@ -8,11 +8,11 @@ import { serve } from './test/served-chain.js'
 const open = (server: FastifyInstance) => server.websocketServer.clients.size
 
 t.test('closes a WebSocket whose client answers no ping', async (t) => {
-  const { server, connect } = await serve(t, {}, { stallTimeoutMs: 200 })
+  const { server, connect } = await serve(t, {}, { stallTimeoutMs: 1000 })
   const silent = await connect({ autoPong: false })
   const { socket } = await connect()
   t.equal(await silent.closed, 1006)
-  await delay(1000)
+  await delay(2500)
   t.equal(socket.readyState, socket.OPEN, 'not one that answers')
   t.equal(open(server), 1)
 })
@@ -33,15 +33,17 @@ t.test('closes a WebSocket whose client does not take the data that waits for it
 t.test('keeps a WebSocket whose client takes data slowly', async (t) => {
   const hash = '00'.repeat(16 * 1024 * 1024)
   const tip = () => ({ height: 1, slot: 1n, hash })
-  const { connect } = await serve(t, { tip }, { stallTimeoutMs: 500 })
-  const { socket, ask } = await connect()
+  const { connect } = await serve(t, { tip }, { stallTimeoutMs: 2000 })
+  const { socket, ask, closed } = await connect()
   const answer = ask('queryNetwork/tip')
   const reading = setInterval(() => {
     socket.resume()
     setImmediate(() => socket.pause())
-  }, 20)
+  }, 500)
   t.teardown(() => clearInterval(reading))
-  t.equal((await answer).result.id.length, hash.length)
+  socket.pause()
+  const isWhole = answer.then(({ result }) => result.id.length === hash.length)
+  t.equal(await Promise.race([isWhole, closed]), true)
 })
 
 t.test('answers 503 beyond maxWebSockets', async (t) => {

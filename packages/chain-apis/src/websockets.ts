@@ -28,40 +28,24 @@ export async function registerWebSockets(fastify: FastifyInstance, stallTimeoutM
     options: { maxPayload: maxRequestLength, server: webSockets as Server },
   })
   server.on('upgrade', onUpgrade)
-  closeStalled(fastify, stallTimeoutMs)
+  closeSilent(fastify, stallTimeoutMs)
 }
 
-/** Closes each WebSocket whose client takes no data or, if none waits for it, answers no ping. */
-function closeStalled(fastify: FastifyInstance, timeoutMs: number): void {
-  interface Watched {
-    readonly connection: Socket
-    /** Bytes that the client had taken at the last check, while more waited; -1 if none waited. */
-    taken: number
-    /** False until the last ping is answered. */
-    answered: boolean
-  }
+/** Closes each WebSocket whose client answers no ping. */
+function closeSilent(fastify: FastifyInstance, timeoutMs: number): void {
   const { websocketServer } = fastify
-  const watched = new WeakMap<WebSocket, Watched>()
-  websocketServer.on('connection', (socket, { socket: connection }) => {
-    const state: Watched = { connection, taken: -1, answered: true }
-    watched.set(socket, state)
-    socket.on('pong', () => {
-      state.answered = true
-    })
-  })
+  /** Those whose last ping is not answered. */
+  const asked = new WeakSet<WebSocket>()
+  websocketServer.on('connection', (socket) => socket.on('pong', () => asked.delete(socket)))
 
   function check(): void {
     for (const socket of websocketServer.clients) {
-      const state = watched.get(socket)
-      if (state === undefined) continue
-      const { bytesWritten, writableLength } = state.connection
-      const taken = bytesWritten - writableLength
-      if (state.taken === taken || !state.answered) {
+      // A ping would wait behind this message, whose sender notices a client that does not read.
+      if (socket.bufferedAmount > 0) continue
+      if (asked.has(socket)) {
         socket.terminate()
-      } else if (writableLength > 0) {
-        state.taken = taken
       } else {
-        Object.assign(state, { taken: -1, answered: false })
+        asked.add(socket)
         socket.ping()
       }
     }

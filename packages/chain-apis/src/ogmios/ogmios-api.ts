@@ -11,6 +11,7 @@ import { createBlockReader } from './block-reader.js'
 import { createMempoolFeed } from './mempool-feed.js'
 import { networkName, tipJson, utcTime } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, readRequest, unavailable } from './rpc.js'
+import { createSender, type Send } from './sender.js'
 import { createSession, operationOf, type Session } from './session.js'
 
 const json = 'application/json; charset=utf-8'
@@ -26,6 +27,14 @@ const waitingMethods = new Set(['findIntersection', 'nextBlock', 'acquireMempool
 export interface OgmiosOptions extends ApiOptions {
   /** The most WebSockets of the server; more are refused. */
   readonly maxWebSockets: number
+  /** Time for which a WebSocket may not take a part of a message, in milliseconds; then it is closed. */
+  readonly stallTimeoutMs: number
+}
+
+interface Connection {
+  readonly socket: WebSocket
+  readonly send: Send
+  readonly session: Session
 }
 
 /**
@@ -34,7 +43,7 @@ export interface OgmiosOptions extends ApiOptions {
  */
 export async function ogmiosApi(
   fastify: FastifyInstance,
-  { chain, faults, maxOutputs, maxWebSockets }: OgmiosOptions,
+  { chain, faults, maxOutputs, maxWebSockets, stallTimeoutMs }: OgmiosOptions,
 ): Promise<void> {
   const context = {
     chain,
@@ -107,6 +116,7 @@ export async function ogmiosApi(
   fastify.get('/', { websocket: true }, (socket, request) => {
     connections++
     const session = createSession(context, (error) => request.log.error(error))
+    const send = createSender(socket, stallTimeoutMs)
     // Responses come in the order of the requests, except that waiting methods have an order of their own.
     const waiting = new Mutex()
     const prompt = new Mutex()
@@ -122,8 +132,8 @@ export async function ogmiosApi(
         .runExclusive(async () => {
           // The client may have left while the request waited.
           if (socket.readyState !== socket.OPEN) return
-          if (parsed instanceof RpcError) await send(socket, encodeJson(failure(undefined, parsed)))
-          else await respond(socket, session, parsed)
+          if (parsed instanceof RpcError) await send(encodeJson(failure(undefined, parsed)))
+          else await respond({ socket, send, session }, parsed)
         })
         .catch((error) => {
           request.log.error(error)
@@ -140,7 +150,7 @@ export async function ogmiosApi(
     })
   })
 
-  async function respond(socket: WebSocket, session: Session, request: RpcRequest): Promise<void> {
+  async function respond({ socket, send, session }: Connection, request: RpcRequest): Promise<void> {
     const fault = faults?.take('ogmios', operationOf(request.method))
     switch (fault?.kind) {
       case 'time-out':
@@ -148,17 +158,17 @@ export async function ogmiosApi(
       case 'refusal':
         return socket.terminate()
       case 'rate-limit':
-        return send(socket, encodeJson(failure(request, { code: -32_000, message: 'Usage is over limit.' })))
+        return send(encodeJson(failure(request, { code: -32_000, message: 'Usage is over limit.' })))
       case 'failure':
-        return send(socket, encodeJson(failure(request, { code: -32_603, message: 'Internal error.' })))
+        return send(encodeJson(failure(request, { code: -32_603, message: 'Internal error.' })))
       case 'garbage':
-        return send(socket, garbage)
+        return send(garbage)
       case 'delay':
         await delay(fault.delayMs ?? 1000)
     }
     const response = await session.answer(request)
     if (fault?.kind === 'lost-answer') return socket.terminate()
-    await send(socket, ...encodeJsonParts(response))
+    await send(...encodeJsonParts(response))
   }
 }
 
@@ -175,20 +185,4 @@ function parse(message: string): RpcRequest | RpcError {
     if (error instanceof RpcError) return error
     throw error
   }
-}
-
-/**
- * Sends a message in one or more fragments. Resolves when the connection has taken it, so that a client that
- * does not read gets no further responses.
- */
-async function send(socket: WebSocket, ...fragments: readonly (string | Buffer)[]): Promise<void> {
-  if (socket.readyState !== socket.OPEN) return
-  const last = fragments.length - 1
-  // An error means that the connection is closed, which ends the session.
-  await new Promise<void>((resolve) => {
-    for (const [index, fragment] of fragments.entries()) {
-      const done = index === last ? () => resolve() : undefined
-      socket.send(fragment, { binary: false, fin: index === last }, done)
-    }
-  })
 }
