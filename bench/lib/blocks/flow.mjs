@@ -138,7 +138,7 @@ async function startOnServices(transfers, checkout, processes) {
     QUEUE_PREFIX: name,
     GENESIS_FILE: genesisFile(genesis),
     // The index begins with the genesis outputs: it cannot follow a ledger that SQL has filled.
-    LAYER2_APIS: 'false',
+    [checkout === here ? 'SERVE_LAYER2_APIS' : 'LAYER2_APIS']: 'false',
   }
   const nodes = []
   for (const role of roles) {
