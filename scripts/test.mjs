@@ -108,7 +108,7 @@ const checks = [
     'unused files, exports and dependencies',
     'node_modules/knip/bin/knip.js',
     '--no-progress',
-    '--no-exit-code',
+    '--no-config-hints',
   ],
   ['generated documents', 'scripts/write-docs.mjs', '--check'],
   ['generated types of the client', 'scripts/write-client-types.mjs', '--check'],
