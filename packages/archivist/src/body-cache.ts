@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 const pieceSize = 65_536
 
 /** Caches the most recently read bodies, and shares one derivation among concurrent readers of a body. */
-export interface BodyCache {
+interface BodyCache {
   /** Bytes of cached bodies and of bodies that are being derived; at most the limit. */
   readonly bytes: number
   /**

@@ -16,7 +16,7 @@ export const bodyOnly: PartOfBlock = { header: false, body: true }
 export type ReadBody = (headerHash: Uint8Array) => AsyncIterable<Uint8Array>
 
 /** A response format. It yields a response in chunks, so that no body is in memory whole. */
-export interface AnswerFormat {
+interface AnswerFormat {
   readonly contentType: string
   /** Suffix of the entity tag, because the formats differ in their bytes (RFC 9110, section 8.8.3). */
   readonly tagSuffix: string

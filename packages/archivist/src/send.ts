@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { joinPieces } from './body-cache.js'
 import { TooManyReadsError } from './errors.js'
 
-export interface SendOptions {
+interface SendOptions {
   /** Maximum number of concurrent responses with bodies. */
   readonly maxReads: number
   /** How long a client may accept no data before its connection is closed, in milliseconds. */

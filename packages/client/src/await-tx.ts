@@ -6,7 +6,7 @@ import type { AwaitedFinality, AwaitTxOptions, NodeRequestOptions } from './opti
 import { isTransient, type Transport } from './transport.js'
 
 /** The statuses that a node reports. */
-export interface StatusReader {
+interface StatusReader {
   getTransactionStatus(
     parameters: { tx_hash: string },
     options?: NodeRequestOptions,

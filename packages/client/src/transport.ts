@@ -29,7 +29,7 @@ export interface NodeRequest {
 }
 
 /** An open answer; the caller reads its body and calls `close`. */
-export interface OpenAnswer {
+interface OpenAnswer {
   readonly response: Response
   readonly deadline: Deadline
   /** The error to throw for one that reading the body threw. */

@@ -15,7 +15,7 @@ import type { Cip30Api, Paginate } from './types.js'
 const maxCollateral = 5_000_000n
 
 /** What a ledger answers, rather than a wallet. */
-export type WalletFunds = Pick<Cip30Api, 'getUtxos' | 'getCollateral' | 'getBalance' | 'submitTx'>
+type WalletFunds = Pick<Cip30Api, 'getUtxos' | 'getCollateral' | 'getBalance' | 'submitTx'>
 
 /** @param addresses those of the wallet, in hex */
 export function fundsOf(client: LedgerClient, addresses: () => Promise<readonly string[]>): WalletFunds {

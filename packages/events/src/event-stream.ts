@@ -5,7 +5,7 @@ import { covers } from './position.js'
 import type { EventsQuery } from './query.js'
 import { renderHeartbeat, renderStart } from './render.js'
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   readonly feed: EventFeed
   readonly query: Pick<EventsQuery, 'filter' | 'filterKey'>
   /** Where the stream starts. */

@@ -5,7 +5,7 @@ import { covers, formatPosition, latest } from './position.js'
 import { renderEvents } from './render.js'
 
 /** A page as it is sent. */
-export interface RenderedPage {
+interface RenderedPage {
   readonly bytes: Buffer
   readonly position: EventPosition
 }
@@ -18,7 +18,7 @@ export interface FeedClient {
   tick(now: number): void
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly log: EventLog
   /** Poll interval while there are clients, in milliseconds. */
   readonly pollMs: number

@@ -21,7 +21,7 @@ const concurrentStarts = 8
 const concurrentBatches = 2
 
 /** A JSON object with one long array. */
-export interface ListAnswer<Row> {
+interface ListAnswer<Row> {
   /** The text up to the array, including its bracket. */
   readonly head: string
   /** Starts to read the rows. */
@@ -32,7 +32,7 @@ export interface ListAnswer<Row> {
   tail(count: number): string
 }
 
-export interface LargeAnswerOptions {
+interface LargeAnswerOptions {
   /** The most large answers sent at a time. */
   readonly maxLargeReads: number
   /** How long a client may accept no data before its connection is closed, in milliseconds. */

@@ -11,7 +11,7 @@ import { type BrowserKey, publicSigningKey } from './signing-key.js'
 /** The header of a test network's reward address of a key (CIP-19, type 14). */
 const rewardHeader = 0xe0
 
-export interface WalletApiOptions {
+interface WalletApiOptions {
   readonly wallet: PublicWallet
   /** URL of the Blockfrost API of a ledger. */
   readonly url: string

@@ -1,6 +1,6 @@
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
 import type { OperationDetails, OperationResult } from '@ratatosk/ports'
-import { listening, recordedLog } from '@ratatosk/test-kit/http'
+import { CannedPorts, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import operator, { type BlockCount, type OperatorOperation, type OperatorOptions } from '../index.js'
@@ -10,8 +10,7 @@ export const headerHash = 'ab'.repeat(28)
 const rootUnit = `${'cd'.repeat(28)}00`
 
 /** A node with canned answers; records what it is asked. */
-export class Node {
-  readonly asked: string[] = []
+export class Node extends CannedPorts {
   results: Record<OperatorOperation, OperationResult> = {
     init: { kind: 'initiated', transactionId, rootUnit },
     commit: { kind: 'committed', headerHash, transactionId, transactions: 3 },
@@ -21,26 +20,19 @@ export class Node {
   }
   blocks: readonly BlockCount[] = []
   globals: unknown = {}
-  failure: unknown
 
   readonly ports = {
     operations: {
       run: (operation: OperatorOperation, { headerHash = '' }: OperationDetails = {}) =>
-        this.#answer(`${operation} ${headerHash}`.trim(), this.results[operation]),
+        this.answer(`${operation} ${headerHash}`.trim(), this.results[operation]),
     },
-    blocks: { counts: (limit: number) => this.#answer(`blocks ${limit}`, this.blocks) },
-    globals: { snapshot: () => this.#answer('globals', this.globals) },
+    blocks: { counts: (limit: number) => this.answer(`blocks ${limit}`, this.blocks) },
+    globals: { snapshot: () => this.answer('globals', this.globals) },
   }
 
   /** Makes every operation end with this result. */
   end(result: OperationResult): void {
     this.results = { init: result, commit: result, merge: result, reset: result, remove: result }
-  }
-
-  async #answer<T>(port: string, answer: T): Promise<T> {
-    this.asked.push(port)
-    if (this.failure !== undefined) throw this.failure
-    return answer
   }
 }
 

@@ -1,13 +1,12 @@
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
 import type { OperationResult } from '@ratatosk/ports'
-import { listening, recordedLog } from '@ratatosk/test-kit/http'
+import { CannedPorts, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import stateQueue, { type RootUnits, type StateQueueOptions, type StateQueueView } from '../index.js'
 
 /** A layer 1 with canned answers; records what it is asked. */
-export class Chain {
-  readonly asked: string[] = []
+export class Chain extends CannedPorts {
   view: StateQueueView = { roots: [], blocks: [] }
   units: RootUnits = {
     resetInProgress: false,
@@ -17,19 +16,12 @@ export class Chain {
   }
   result: OperationResult = { kind: 'repaired' }
   balance = 0n
-  failure: unknown
 
   readonly ports = {
-    queue: { read: () => this.#answer('queue', this.view) },
-    rootUnits: { read: () => this.#answer('rootUnits', this.units) },
-    repair: { repair: () => this.#answer('repair', this.result) },
-    wallet: { lovelace: () => this.#answer('wallet', this.balance) },
-  }
-
-  async #answer<T>(port: string, answer: T): Promise<T> {
-    this.asked.push(port)
-    if (this.failure !== undefined) throw this.failure
-    return answer
+    queue: { read: () => this.answer('queue', this.view) },
+    rootUnits: { read: () => this.answer('rootUnits', this.units) },
+    repair: { repair: () => this.answer('repair', this.result) },
+    wallet: { lovelace: () => this.answer('wallet', this.balance) },
   }
 }
 

@@ -1,0 +1,12 @@
+/** The ports of a plugin under test, with canned answers; records the calls. */
+export class CannedPorts {
+  readonly asked: string[] = []
+  /** What every call rejects with, unless undefined. */
+  failure: unknown
+
+  protected async answer<T>(call: string, answer: T): Promise<T> {
+    this.asked.push(call)
+    if (this.failure !== undefined) throw this.failure
+    return answer
+  }
+}
