@@ -25,14 +25,20 @@ describe.skipIf(suite === undefined)('scripts that the rules accept (need uplc-e
 
   test('are decoded, even after mutation', () => {
     const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 3 })
+    let [intact, damaged] = [0, 0]
     fc.assert(
       fc.property(fc.constantFrom(...programs), damage, (program, changes) => {
         const flat = Uint8Array.from(program)
         for (const [at, byte] of changes) flat[at % flat.length] = byte
         const script = scriptBytes(flat)
-        if (isPlutusScript(script, 'PlutusV3', 11)) expect(() => decodeProgram(script)).not.toThrow()
+        if (!isPlutusScript(script, 'PlutusV3', 11)) return
+        expect(() => decodeProgram(script)).not.toThrow()
+        if (changes.length === 0) intact++
+        else damaged++
       }),
       { numRuns: 2_000 },
     )
+    expect(intact).toBeGreaterThan(0)
+    expect(damaged).toBeGreaterThan(0)
   })
 })
