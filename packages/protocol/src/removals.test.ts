@@ -239,7 +239,7 @@ async function commitInTurn(scene: Scene, referenceScripts: readonly Utxo[]) {
   }
 }
 
-it('nobody leaves a bond with a registry that names another queue', async () => {
+it('refuses to deposit a bond with a registry that names another queue', async () => {
   const { scene } = await openBegun()
   const element = await scene.registry()
   const foreign = { ...element, datum: { ...element.datum, queue: new Uint8Array(28).fill(1) } }

@@ -34,7 +34,7 @@ export interface Budget {
   readonly steps: bigint
 }
 
-const NO_BUDGET: Budget = { memory: 0n, steps: 0n }
+const noBudget: Budget = { memory: 0n, steps: 0n }
 
 /** A redeemer with a key that stays the same while added inputs shift the indices. */
 export interface NamedRedeemer extends RedeemerContent {
@@ -88,7 +88,7 @@ export function redeemersOf({ draft, mint }: Plan, { spent, budgets }: Attempt):
   const redeemers: NamedRedeemer[] = []
   const push = (tag: 0 | 1, name: string, index: number, data: Uint8Array): void => {
     const key = redeemerKey(tag, name)
-    const { memory, steps } = budgets.get(key) ?? NO_BUDGET
+    const { memory, steps } = budgets.get(key) ?? noBudget
     redeemers.push({ key, tag, index, data, memory, steps })
   }
   for (const { utxo, redeemer } of draft.inputs ?? []) {

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildTransaction } from './build-transaction.js'
 import { type OutputContent, type ScriptContent, toOutput } from './encode-output.js'
-import { addAssets, addQuantity, addValue, LOVELACE, type Quantities } from './quantities.js'
+import { addAssets, addQuantity, addValue, lovelaceUnit, type Quantities } from './quantities.js'
 import { emptyKeys, evaluator, keys } from './test/fixtures.js'
 import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
 
@@ -73,12 +73,12 @@ function balanceOf({ spent, transaction, fee }: BuiltTransaction): Quantities {
   for (const { output } of spent) addValue(balance, output.value)
   addAssets(balance, transaction.body.mint)
   for (const { value } of transaction.body.outputs) addValue(balance, value, -1n)
-  addQuantity(balance, LOVELACE, -fee)
+  addQuantity(balance, lovelaceUnit, -fee)
   return balance
 }
 
 describe('payments', () => {
-  it('balance, pay the least fee, and are read alike by CML, whatever the funds', async () => {
+  it('balance, pay the least fee, and are read alike by CML, for any funds', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.bigInt(1_000_000n, 10n ** 13n), { minLength: 1, maxLength: 12 }),
@@ -161,7 +161,7 @@ describe('payments', () => {
       'WALLET_INSUFFICIENT_FUNDS',
     ],
     ['an address that is none', { outputs: [{ address: 'addr_test1' }] }, 'WALLET_INVALID_DRAFT'],
-    ['a signature that nobody gives', { requiredSigners: [emptyKeys.payment.hash] }, 'WALLET_INVALID_DRAFT'],
+    ['a signature of no signer', { requiredSigners: [emptyKeys.payment.hash] }, 'WALLET_INVALID_DRAFT'],
     [
       'too little lovelace',
       { outputs: [{ address: emptyKeys.addressText, lovelace: 1n }] },

@@ -17,12 +17,12 @@ import { chooseCollateral } from './collateral.js'
 import { toOutput } from './encode-output.js'
 import { WalletError } from './errors.js'
 import { type Plan, planTransaction } from './plan.js'
-import { addQuantity, LOVELACE, type Quantities, toValue } from './quantities.js'
+import { addQuantity, lovelaceUnit, type Quantities, toValue } from './quantities.js'
 import { type Budgets, exceedsBudget, measureScripts } from './script-budgets.js'
 import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
 
 /** Each round only adds inputs, bytes and budget, so few are needed. */
-const MAX_ROUNDS = 20
+const maxRounds = 20
 
 /**
  * Builds a signed transaction from a draft: selects coins, computes fee, change, collateral and script
@@ -42,7 +42,7 @@ export async function buildTransaction(
   const funding = createFunding(plan, context)
   let attempt = settleFee(plan, context, funding, new Map())
   if (!plan.runsScripts) return accepted(await validated(plan, attempt, context))
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const budgets = await measureScripts(plan, attempt, context)
     attempt = settleFee(plan, context, funding, budgets)
     const outcome = await validated(plan, attempt, context)
@@ -54,7 +54,7 @@ export async function buildTransaction(
 /** Raises the fee from zero until it covers the transaction that pays it. */
 function settleFee(plan: Plan, context: BuildContext, funding: Funding, budgets: Budgets): Attempt {
   let fee = 0n
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const { spent, change } = funding.cover(fee)
     const collateral = plan.runsScripts
       ? chooseCollateral(funding.chosen(), context.funds, fee, context.changeAddress, context.parameters)
@@ -107,14 +107,14 @@ function createFunding(plan: Plan, context: BuildContext): Funding {
         }
         const spent = [...fixed, ...chosen]
         if (spent.length === 0) {
-          take(new Map([[LOVELACE, 1n]]))
+          take(new Map([[lovelaceUnit, 1n]]))
           continue
         }
         if (rest.size === 0) return { spent }
         const change = toOutput({ address: changeAddress, value: toValue(rest), datum: { kind: 'none' } })
         const lack = minimumLovelace(change, parameters) - change.value.lovelace
         if (lack <= 0n) return { spent, change }
-        take(new Map([[LOVELACE, lack]]))
+        take(new Map([[lovelaceUnit, lack]]))
       }
     },
   }
@@ -124,9 +124,9 @@ function createFunding(plan: Plan, context: BuildContext): Funding {
 function restOf({ needed }: Plan, chosen: readonly Utxo[], fee: bigint): Quantities {
   const rest: Quantities = new Map()
   for (const [unit, amount] of needed) addQuantity(rest, unit, -amount)
-  addQuantity(rest, LOVELACE, -fee)
+  addQuantity(rest, lovelaceUnit, -fee)
   for (const { output } of chosen) {
-    addQuantity(rest, LOVELACE, output.value.lovelace)
+    addQuantity(rest, lovelaceUnit, output.value.lovelace)
     for (const [policy, names] of output.value.assets) {
       for (const [name, quantity] of names) addQuantity(rest, policy + name, quantity)
     }

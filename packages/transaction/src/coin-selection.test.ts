@@ -3,15 +3,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { selectCoins } from './coin-selection.js'
 import { toOutput } from './encode-output.js'
-import { addValue, LOVELACE, type Quantities, toValue } from './quantities.js'
+import { addValue, lovelaceUnit, type Quantities, toValue } from './quantities.js'
 import { keys } from './test/fixtures.js'
 
-const TOKEN = 'ab'.repeat(28)
+const token = 'ab'.repeat(28)
 
 function utxos(holdings: readonly (readonly [lovelace: bigint, tokens: bigint])[]): Utxo[] {
   return holdings.map(([lovelace, tokens], index) => {
-    const quantities: Quantities = new Map([[LOVELACE, lovelace]])
-    if (tokens > 0n) quantities.set(TOKEN, tokens)
+    const quantities: Quantities = new Map([[lovelaceUnit, lovelace]])
+    if (tokens > 0n) quantities.set(token, tokens)
     const value = toValue(quantities)
     return {
       reference: { transactionId: blake2b256(Buffer.from(String(index))), index },
@@ -39,7 +39,7 @@ describe('coin selection', () => {
         (holdings, lovelace, tokens, stream) => {
           const candidates = utxos(holdings)
           const needed = new Map(
-            [[LOVELACE, lovelace]].concat(tokens > 0n ? [[TOKEN, tokens]] : []) as [string, bigint][],
+            [[lovelaceUnit, lovelace]].concat(tokens > 0n ? [[token, tokens]] : []) as [string, bigint][],
           )
           const all = sumOf(candidates)
           const random = () => stream.next().value
@@ -70,13 +70,13 @@ describe('coin selection', () => {
       [60n, 0n],
     ])
     for (const random of [() => 0, () => 0.5, () => 0.99]) {
-      const chosen = selectCoins(candidates, new Map([[LOVELACE, 30n]]), random)
-      expect(sumOf(chosen).get(TOKEN)).toBeUndefined()
+      const chosen = selectCoins(candidates, new Map([[lovelaceUnit, 30n]]), random)
+      expect(sumOf(chosen).get(token)).toBeUndefined()
     }
   })
 
   it('takes the largest outputs where random ones would be too many', () => {
     const candidates = utxos([...Array.from({ length: 500 }, () => [1n, 0n] as const), [1000n, 0n]])
-    expect(selectCoins(candidates, new Map([[LOVELACE, 450n]]), () => 0.999)).toHaveLength(1)
+    expect(selectCoins(candidates, new Map([[lovelaceUnit, 450n]]), () => 0.999)).toHaveLength(1)
   })
 })

@@ -1,9 +1,9 @@
 import type { Utxo } from '@ratatosk/ledger'
 import { WalletError } from './errors.js'
-import { addValue, LOVELACE, type Quantities, quantityOf } from './quantities.js'
+import { addValue, lovelaceUnit, type Quantities, quantityOf } from './quantities.js'
 
 /** Random-Improve gives up beyond this many inputs, and the largest outputs are taken instead. */
-const MAX_RANDOM_INPUTS = 40
+const maxRandomInputs = 40
 
 /**
  * Selects outputs that cover the needed amounts (CIP-2). Native assets: Largest-First. Lovelace:
@@ -26,7 +26,7 @@ export function selectCoins(
     addValue(have, utxo.output.value)
   }
   for (const [unit, amount] of needed) {
-    if (unit === LOVELACE) continue
+    if (unit === lovelaceUnit) continue
     for (const utxo of largestFirst(candidates, unit)) {
       if ((have.get(unit) ?? 0n) >= amount) break
       if (!chosen.has(utxo)) choose(utxo)
@@ -34,12 +34,13 @@ export function selectCoins(
     const lack = amount - (have.get(unit) ?? 0n)
     if (lack > 0n) missing.set(unit, lack)
   }
-  const lovelace = (needed.get(LOVELACE) ?? 0n) - (have.get(LOVELACE) ?? 0n)
+  const lovelace = (needed.get(lovelaceUnit) ?? 0n) - (have.get(lovelaceUnit) ?? 0n)
   if (lovelace > 0n) {
     const rest = candidates.filter((utxo) => !chosen.has(utxo))
-    const covering = randomImprove(rest, lovelace, random) ?? covered(largestFirst(rest, LOVELACE), lovelace)
+    const covering =
+      randomImprove(rest, lovelace, random) ?? covered(largestFirst(rest, lovelaceUnit), lovelace)
     const sum = covering.reduce((total, { output }) => total + output.value.lovelace, 0n)
-    if (sum < lovelace) missing.set(LOVELACE, lovelace - sum)
+    if (sum < lovelace) missing.set(lovelaceUnit, lovelace - sum)
     for (const utxo of covering) choose(utxo)
   }
   if (missing.size === 0) return [...chosen]
@@ -64,13 +65,13 @@ function randomImprove(
   let next = 0
   while (sum < target) {
     const utxo = order[next++]
-    if (utxo === undefined || chosen.length >= MAX_RANDOM_INPUTS) return undefined
+    if (utxo === undefined || chosen.length >= maxRandomInputs) return undefined
     chosen.push(utxo)
     sum += utxo.output.value.lovelace
   }
   for (const utxo of order.slice(next)) {
     const improved = sum + utxo.output.value.lovelace
-    if (utxo.output.value.assets.size > 0 || chosen.length >= MAX_RANDOM_INPUTS) break
+    if (utxo.output.value.assets.size > 0 || chosen.length >= maxRandomInputs) break
     if (improved > 3n * target || distance(improved, 2n * target) >= distance(sum, 2n * target)) continue
     chosen.push(utxo)
     sum = improved

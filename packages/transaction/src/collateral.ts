@@ -1,7 +1,7 @@
 import { minimumLovelace, outputReferenceKey, type ProtocolParameters, type Utxo } from '@ratatosk/ledger'
 import { toOutput } from './encode-output.js'
 import { WalletError } from './errors.js'
-import { addQuantity, addValue, LOVELACE, type Quantities, toValue } from './quantities.js'
+import { addQuantity, addValue, lovelaceUnit, type Quantities, toValue } from './quantities.js'
 
 export interface Collateral {
   readonly inputs: readonly Utxo[]
@@ -30,7 +30,7 @@ export function chooseCollateral(
     if (found) return found
   }
   throw new WalletError('WALLET_INSUFFICIENT_FUNDS', `The wallet has no collateral of ${required} lovelace`, {
-    missing: new Map([[LOVELACE, required]]),
+    missing: new Map([[lovelaceUnit, required]]),
   })
 }
 
@@ -42,13 +42,13 @@ function cover(
 ): Collateral | undefined {
   const inputs: Utxo[] = []
   const rest: Quantities = new Map()
-  addQuantity(rest, LOVELACE, -required)
+  addQuantity(rest, lovelaceUnit, -required)
   for (const utxo of [...candidates].sort(byWorth)) {
     if (inputs.length >= parameters.maxCollateralInputs) return undefined
     inputs.push(utxo)
     addValue(rest, utxo.output.value)
     if (rest.size === 0) return { inputs, total: required }
-    if ((rest.get(LOVELACE) ?? 0n) <= 0n) continue
+    if ((rest.get(lovelaceUnit) ?? 0n) <= 0n) continue
     const change = toOutput({ address: changeAddress, value: toValue(rest), datum: { kind: 'none' } })
     if (change.value.lovelace >= minimumLovelace(change, parameters)) {
       return { inputs, total: required, change: change.bytes }

@@ -3,7 +3,7 @@ import type { Assets, KeyWitness, OutputReference } from '@ratatosk/ledger'
 import { type ScriptContent, writeAssets, writeScript } from './encode-output.js'
 
 /** Tag of a set in the Conway CDDL (CIP-21). */
-const SET = 258
+const setTag = 258
 
 export interface RedeemerContent {
   /** 0: spend, 1: mint. */
@@ -66,7 +66,7 @@ export function encodeBody(body: BodyContent): Uint8Array {
     fields.push([
       14,
       (writer) => {
-        writer.tag(SET).array(requiredSigners.length)
+        writer.tag(setTag).array(requiredSigners.length)
         for (const hash of requiredSigners) writer.bytes(hash)
       },
     ])
@@ -86,7 +86,7 @@ export function encodeWitnesses({ keyWitnesses, scripts, datums, redeemers }: Wi
     fields.push([
       key,
       (writer) => {
-        writer.tag(SET).array(spoken.length)
+        writer.tag(setTag).array(spoken.length)
         for (const script of spoken) writeScript(writer, script)
       },
     ])
@@ -95,7 +95,7 @@ export function encodeWitnesses({ keyWitnesses, scripts, datums, redeemers }: Wi
     fields.push([
       0,
       (writer) => {
-        writer.tag(SET).array(keyWitnesses.length)
+        writer.tag(setTag).array(keyWitnesses.length)
         for (const { publicKey, signature } of keyWitnesses) writer.array(2).bytes(publicKey).bytes(signature)
       },
     ])
@@ -103,7 +103,7 @@ export function encodeWitnesses({ keyWitnesses, scripts, datums, redeemers }: Wi
   pushScripts(1, 'native')
   pushScripts(3, 'PlutusV1')
   if (datums.length > 0)
-    fields.push([4, (writer) => writeItems(writer.tag(SET).array(datums.length), datums)])
+    fields.push([4, (writer) => writeItems(writer.tag(setTag).array(datums.length), datums)])
   if (redeemers.length > 0) fields.push([5, (writer) => writeRedeemers(writer, redeemers)])
   pushScripts(6, 'PlutusV2')
   pushScripts(7, 'PlutusV3')
@@ -130,7 +130,7 @@ function writeRedeemers(writer: CborWriter, redeemers: readonly RedeemerContent[
 }
 
 function writeReferences(writer: CborWriter, references: readonly OutputReference[]): void {
-  writer.tag(SET).array(references.length)
+  writer.tag(setTag).array(references.length)
   for (const { transactionId, index } of references) writer.array(2).bytes(transactionId).uint(index)
 }
 

@@ -3,7 +3,7 @@ import { type Assets, splitUnit, type Value } from '@ratatosk/ledger'
 /** Amounts by unit: `lovelace`, or policy id and asset name in hex, joined. May be negative; never zero. */
 export type Quantities = Map<string, bigint>
 
-export const LOVELACE = 'lovelace'
+export const lovelaceUnit = 'lovelace'
 
 export function addQuantity(quantities: Quantities, unit: string, amount: bigint): void {
   const sum = (quantities.get(unit) ?? 0n) + amount
@@ -13,7 +13,7 @@ export function addQuantity(quantities: Quantities, unit: string, amount: bigint
 
 /** Adds `factor` times a value. */
 export function addValue(quantities: Quantities, { lovelace, assets }: Value, factor = 1n): void {
-  addQuantity(quantities, LOVELACE, factor * lovelace)
+  addQuantity(quantities, lovelaceUnit, factor * lovelace)
   addAssets(quantities, assets, factor)
 }
 
@@ -25,7 +25,7 @@ export function addAssets(quantities: Quantities, assets: Assets, factor = 1n): 
 
 /** The amount of a unit in a value. */
 export function quantityOf({ lovelace, assets }: Value, unit: string): bigint {
-  if (unit === LOVELACE) return lovelace
+  if (unit === lovelaceUnit) return lovelace
   const { policy, name } = splitUnit(unit)
   return assets.get(policy)?.get(name) ?? 0n
 }
@@ -34,10 +34,10 @@ export function quantityOf({ lovelace, assets }: Value, unit: string): bigint {
 export function toValue(quantities: Quantities): Value {
   const assets = new Map<string, Map<string, bigint>>()
   for (const [unit, quantity] of quantities) {
-    if (unit === LOVELACE) continue
+    if (unit === lovelaceUnit) continue
     const { policy, name } = splitUnit(unit)
     const names = assets.get(policy) ?? new Map<string, bigint>()
     assets.set(policy, names.set(name, quantity))
   }
-  return { lovelace: quantities.get(LOVELACE) ?? 0n, assets }
+  return { lovelace: quantities.get(lovelaceUnit) ?? 0n, assets }
 }

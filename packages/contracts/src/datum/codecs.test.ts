@@ -257,7 +257,7 @@ describe('decoding other encodings', () => {
     expect(() => decodeRegistryAction(fromHex(hex.replace('d87d', 'd87e')))).toThrow(PlutusDataError)
   })
 
-  it.each(['d87b80', 'd87c80'])('refuses to slash by an approach that slashes nobody: %s', (approach) => {
+  it.each(['d87b80', 'd87c80'])('refuses to slash by an approach that does not slash: %s', (approach) => {
     expect(() => decodeRegistryAction(fromHex(`d87e9f${bytes(28, '0a')}${approach}ff`))).toThrow(
       PlutusDataError,
     )

@@ -118,7 +118,7 @@ export function decodeRegistryAction(cbor: Uint8Array): RegistryAction {
     throw new PlutusDataError(`registry action: unknown constructor ${index} with ${fields.length} fields`)
   const approach = approachFromData(fields[1])
   if (approach !== 'active' && approach !== 'retired')
-    throw new PlutusDataError(`registry action: nobody is slashed by ${approach}`)
+    throw new PlutusDataError(`registry action: ${approach} does not slash`)
   return { kind: 'slash', operator: operator(), approach }
 }
 

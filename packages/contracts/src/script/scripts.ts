@@ -130,7 +130,7 @@ export function operatorRegistryScript(parameters: RegistryParameters): PlutusSc
   assertAtLeast('slashPenalty', parameters.slashPenalty, 0n)
   if (parameters.slashPenalty > parameters.bond) throw invalid('slashPenalty', 'at most the bond')
   if (parameters.permissioned && isRenounced(parameters.administrator))
-    throw invalid('permissioned', 'false if the administrator is renounced: nobody could register')
+    throw invalid('permissioned', 'false if the administrator is renounced: no operator could register')
   return applyParameters(compiledCode('operator_registry'), [
     registryTokenName(parameters.protocol),
     rootTokenName(parameters.protocol),

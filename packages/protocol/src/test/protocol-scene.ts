@@ -19,7 +19,7 @@ export const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, acc
 /** One per test file: its threads are slow to start. */
 export const evaluator = createEvaluator({ threads: 1 })
 
-const START = 1_700_000_000_000
+const genesisTime = 1_700_000_000_000
 export const operator = keys.payment.hash
 export const otherKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 1 })
 export const turnLength = 60_000n
@@ -60,14 +60,14 @@ export type Scene = Awaited<ReturnType<typeof openScene>>
 
 /** A devnet with the wallets of two operators, the first of whom is the administrator. */
 export async function openScene(own = contracts) {
-  const clock = { time: START + 1_000_000, now: () => clock.time }
+  const clock = { time: genesisTime + 1_000_000, now: () => clock.time }
   const utxos = [keys, keys, keys, otherKeys].map(({ address }, index) => ({
     outref: `${'11'.repeat(32)}#${index}`,
     output: toHex(
       new CborWriter().map(2).uint(0).bytes(address.bytes).uint(1).uint(10_000_000_000n).toBytes(),
     ),
   }))
-  const genesis = { startTime: START, networkMagic: 42, utxos }
+  const genesis = { startTime: genesisTime, networkMagic: 42, utxos }
   const devnet = await createDevnet({ blockEveryMs: 0, clock, evaluator, genesis })
   const layer1 = createDevnetLayer1(devnet, limits)
   const wallet = openWallet({ layer1, keys, evaluator })

@@ -2,7 +2,7 @@ import { createHmac, pbkdf2Sync } from 'node:crypto'
 import { publicKeyOfScalar } from './extended-signature.js'
 
 /** From this index on, a derivation needs the private key. */
-export const HARDENED = 0x8000_0000
+export const hardenedOffset = 0x8000_0000
 
 /**
  * A private key of BIP32-Ed25519: scalar and nonce key (32 bytes each, little-endian), and chain code (32
@@ -25,10 +25,10 @@ export function icarusRootKey(entropy: Uint8Array): ExtendedPrivateKey {
 /**
  * One step of derivation: version 2 of BIP32-Ed25519 (Khovratovich and Law), as Cardano uses it.
  *
- * @param index from {@link HARDENED} on, hardened
+ * @param index from {@link hardenedOffset} on, hardened
  */
 export function deriveChild(parent: ExtendedPrivateKey, index: number): ExtendedPrivateKey {
-  const hardened = index >= HARDENED
+  const hardened = index >= hardenedOffset
   const material = hardened ? [parent.scalar, parent.nonceKey] : [publicKeyOfScalar(parent.scalar)]
   const suffix = Buffer.alloc(4)
   suffix.writeUInt32LE(index)

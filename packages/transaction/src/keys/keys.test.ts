@@ -56,7 +56,7 @@ describe('seed phrases', () => {
     )
   })
 
-  it('leaves the stake part out when told to', () => {
+  it('leaves the stake part out on request', () => {
     const { address } = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 1, stake: false })
     expect(address.kind).toBe('enterprise')
     expect(address.networkId).toBe(1)

@@ -1,14 +1,14 @@
 import { mnemonicToEntropy } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { WalletError } from '../errors.js'
-import { deriveChild, type ExtendedPrivateKey, HARDENED, icarusRootKey } from './bip32-ed25519.js'
+import { deriveChild, type ExtendedPrivateKey, hardenedOffset, icarusRootKey } from './bip32-ed25519.js'
 import { keyOfScalar, walletKeys } from './signing-key.js'
 import type { SeedPhraseOptions, WalletKeys } from './types.js'
 
-const PURPOSE = 1852
-const COIN_TYPE = 1815
-const EXTERNAL = 0
-const STAKE = 2
+const purpose = 1852
+const coinType = 1815
+const externalRole = 0
+const stakeRole = 2
 
 /**
  * The keys that wallets find under a seed phrase: BIP-39, Icarus root key (CIP-3), path
@@ -25,11 +25,15 @@ export function keysFromSeedPhrase(phrase: string, options: SeedPhraseOptions): 
   assertIndex('account', account)
   assertIndex('addressIndex', addressIndex)
   const root = icarusRootKey(entropyOf(phrase))
-  const accountKey = derivePath(root, [PURPOSE + HARDENED, COIN_TYPE + HARDENED, account + HARDENED])
-  const payment = derivePath(accountKey, [EXTERNAL, addressIndex])
+  const accountKey = derivePath(root, [
+    purpose + hardenedOffset,
+    coinType + hardenedOffset,
+    account + hardenedOffset,
+  ])
+  const payment = derivePath(accountKey, [externalRole, addressIndex])
   const paymentKey = keyOfScalar(payment.scalar, payment.nonceKey)
   if (!stake) return walletKeys(paymentKey, networkId)
-  const stakeKey = derivePath(accountKey, [STAKE, 0])
+  const stakeKey = derivePath(accountKey, [stakeRole, 0])
   return walletKeys(paymentKey, networkId, keyOfScalar(stakeKey.scalar, stakeKey.nonceKey).hash)
 }
 
@@ -50,6 +54,6 @@ function derivePath(key: ExtendedPrivateKey, path: readonly number[]): ExtendedP
 }
 
 function assertIndex(name: string, value: number): void {
-  if (Number.isInteger(value) && value >= 0 && value < HARDENED) return
-  throw new WalletError('WALLET_INVALID_KEY', `${name} must be a whole number below ${HARDENED}`)
+  if (Number.isInteger(value) && value >= 0 && value < hardenedOffset) return
+  throw new WalletError('WALLET_INVALID_KEY', `${name} must be a whole number below ${hardenedOffset}`)
 }

@@ -53,12 +53,12 @@ function quotient(a: bigint, b: bigint): bigint {
   return a / b - (a % b !== 0n && a < 0n !== b < 0n ? 1n : 0n)
 }
 
-const mostInWord = 2n ** 63n - 1n
+const maxInWord = 2n ** 63n - 1n
 
 /** An integer that a machine word holds. Over 2^53 it is more than any length. */
 function word(value: unknown): number {
   const number = int(value)
-  if (typeof number === 'bigint' && (number > mostInWord || number < -mostInWord - 1n)) return fail()
+  if (typeof number === 'bigint' && (number > maxInWord || number < -maxInWord - 1n)) return fail()
   return Number(number)
 }
 

@@ -101,7 +101,7 @@ describe('the on-chain reader of transaction bodies', { timeout: 24 * 3_600_000 
     expect(outcomes).toContain('refused')
   })
 
-  it('tells another reading from the right one', async () => {
+  it('distinguishes another reading from the right one', async () => {
     const [body] = fc.sample(looseBodies(false), { numRuns: 1, seed: 1 })
     const reading = readingOf(decodeTransactionBody(body!))
     expect(await read(body!, reading)).toBe('read')
