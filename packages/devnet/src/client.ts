@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ProtocolParameters, Script, TransactionOutput } from '@ratatosk/ledger'
-import type { ChainOutput, ChainTip, DevnetEvaluation, SubmitResult, UtxoQuery } from './chain/types.js'
+import type { ChainEvaluation, ChainOutput, ChainTip, SubmitResult, UtxoQuery } from './chain/types.js'
 import { DevnetError } from './errors.js'
 import type { Fault, FaultKind, FaultOperation } from './faults.js'
 import type { Devnet, TransactionStatus } from './types.js'
@@ -28,7 +28,7 @@ export interface DevnetClient {
     cbor: Uint8Array,
     additional?: ReadonlyMap<string, TransactionOutput>,
     options?: RequestOptions,
-  ): Promise<DevnetEvaluation>
+  ): Promise<ChainEvaluation>
 }
 
 const faultErrors = {

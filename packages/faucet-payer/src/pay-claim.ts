@@ -5,7 +5,7 @@ import { Mutex } from 'async-mutex'
 import { FaucetPayerError } from './errors.js'
 import type { FaucetWallet } from './wallet.js'
 
-export interface ClaimPaymentsOptions {
+interface ClaimPaymentsOptions {
   readonly claims: ClaimStore
   readonly wallet: FaucetWallet
   /** Lovelace. */

@@ -10,7 +10,7 @@ const lifetimeMs = 600_000
 const marginMs = 300_000
 
 /** What a ledger knows about the wallet. */
-export interface WalletState extends Pick<BuildContext, 'parameters' | 'slots' | 'slot' | 'networkId'> {
+interface WalletState extends Pick<BuildContext, 'parameters' | 'slots' | 'slot' | 'networkId'> {
   readonly keys: WalletKeys
   /** The unspent outputs at the wallet's address. */
   readonly unspent: readonly Utxo[]
@@ -46,7 +46,7 @@ export async function preparePayment(
 }
 
 /** The outputs at an address that no payment under way spends. */
-export interface SpendableOutputs {
+interface SpendableOutputs {
   /** Including the change of payments that the network has accepted. */
   readonly accepted: readonly Utxo[]
   /** Including the change of every payment under way. */

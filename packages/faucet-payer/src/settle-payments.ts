@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import type { ClaimLeases } from './hold-leases.js'
 import type { FaucetWallet } from './wallet.js'
 
-export interface SettleOptions {
+interface SettleOptions {
   readonly claims: ClaimStore
   readonly wallet: FaucetWallet
   readonly leases: ClaimLeases

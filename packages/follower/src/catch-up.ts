@@ -21,7 +21,7 @@ const maxBatchBlocks = 50
 /** Bytes of bodies at which a batch is archived early. */
 const maxBatchBytes = 8 * 1024 * 1024
 
-export interface CatchUpOptions {
+interface CatchUpOptions {
   readonly archive: WritableArchive
   readonly state: LedgerState
   readonly peers: Peers
@@ -33,7 +33,7 @@ export interface CatchUpOptions {
 }
 
 /** How a catch-up ended. */
-export type CaughtUp =
+type CaughtUp =
   | { readonly kind: 'complete' }
   /** No peer has the body of this block now. */
   | { readonly kind: 'missing'; readonly height: bigint }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 
 /** A controller that is aborted when its parent signal is. */
-export interface ChildController extends AbortController {
+interface ChildController extends AbortController {
   /** Detaches from the parent signal and aborts. */
   end(): void
 }

@@ -27,7 +27,7 @@ export interface HeaderPath {
   readonly mergedHeight: bigint
 }
 
-export interface HeaderPaths {
+interface HeaderPaths {
   /**
    * Follows the headers backwards from layer 1's newest block. The state queue has the newest headers; older
    * ones come from peers and are verified by their hashes.

@@ -58,7 +58,7 @@ export interface LedgerState {
   close(): Promise<void>
 }
 
-export interface LedgerStateOptions {
+interface LedgerStateOptions {
   readonly archive: WritableArchive
   readonly genesis: readonly GenesisOutput[]
   readonly rules: BlockRules

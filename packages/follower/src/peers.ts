@@ -19,7 +19,7 @@ export interface Peer {
 }
 
 /** See `FollowerOptions`. */
-export interface PeerSettings {
+interface PeerSettings {
   readonly stallMs: number
   readonly maxBodyBytes: number
   readonly backoffMs: number

@@ -5,4 +5,4 @@ export {
   type ProverOptions,
 } from './open-prover.js'
 export { openRoots } from './open-roots.js'
-export type { BlockRoots, Misfits, OutputProof, Roots, RootsOptions, UnspentOutput } from './types.js'
+export type { BlockRoots, Misfits, OutputProof, Roots, RootsOptions } from './types.js'

@@ -1,9 +1,10 @@
+import type { UnspentOutput } from '@ratatosk/store'
 import { Mutex } from 'async-mutex'
 import { RootsError } from './errors.js'
 import { buffersOf, pack, packOutputs } from './threads/packing.js'
 import type { RootsHandlers } from './threads/roots-thread.js'
 import { startThread } from './threads/thread.js'
-import type { Roots, RootsOptions, UnspentOutput } from './types.js'
+import type { Roots, RootsOptions } from './types.js'
 
 /**
  * What a block of 10,000 transactions needs for a moment. With the default of 48 MB, most of it is moved to

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { UnspentOutput } from '@ratatosk/store'
 import { openStore } from '@ratatosk/store'
 import { acceptedOf, createPGlite, fundsOf, keyOf, randomName, signed } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { openRoots } from './open-roots.js'
 import { after, type Outputs, outputsOfGenesis, piecesOf, rootOf, transactionsRootOf } from './test/blocks.js'
-import type { UnspentOutput } from './types.js'
 
 const blocksPerRun = 100
 const runs = Number(process.env.RATATOSK_ROOTS_RUNS ?? 3)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import { outputReferenceKey } from '@ratatosk/ledger'
+import type { UnspentOutput } from '@ratatosk/store'
 import { chain, fundsOf, keyOf, outputsOf, signed } from '@ratatosk/test-kit'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -15,7 +16,6 @@ import {
   zeros,
 } from './test/blocks.js'
 import { opened, places } from './test/open.js'
-import type { UnspentOutput } from './types.js'
 
 const ada = 1_000_000n
 const key = keyOf(4)

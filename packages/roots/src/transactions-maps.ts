@@ -4,7 +4,7 @@ import type { MapProof, MapsHandlers } from './threads/maps-thread.js'
 import { startThread, type Thread } from './threads/thread.js'
 
 /** Where a block's map comes from. */
-export interface MapSource {
+interface MapSource {
   /** CBOR of the block's transactions, in order. */
   transactions(): Promise<readonly Uint8Array[]>
   /** CBOR of each of these transactions that the node has. */

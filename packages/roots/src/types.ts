@@ -1,4 +1,5 @@
 import type { BlockInterval } from '@ratatosk/block'
+import type { UnspentOutput } from '@ratatosk/store'
 
 /** The roots that a block's header takes from its transactions, 32 bytes each. */
 export interface BlockRoots {
@@ -17,15 +18,6 @@ export interface Misfits {
   readonly expired: readonly number[]
   /** Their validity begins after the block. */
   readonly notBegun: readonly number[]
-}
-
-/** An unspent output, as `Blocks.utxosAfterNewest` of the store yields it. */
-export interface UnspentOutput {
-  /** 32 bytes. */
-  readonly transactionId: Uint8Array
-  readonly index: number
-  /** CBOR as submitted. */
-  readonly output: Uint8Array
 }
 
 /**

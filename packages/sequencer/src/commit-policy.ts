@@ -4,7 +4,7 @@ import type { SequencerError } from './errors.js'
 import { createSpendingMeter, type SpendingMeter } from './spending.js'
 
 /** When a block is due. See `SequencerOptions`. */
-export interface CommitPolicyOptions {
+interface CommitPolicyOptions {
   readonly commitEveryMs: number
   readonly commitAtTransactions: number
   readonly commitAtFees: bigint | undefined
@@ -107,7 +107,7 @@ export function createCommitPolicy({
 const reportedAfterMs = 60_000
 
 /** Logs why a block that is due is not committed. Times are milliseconds of one clock. */
-export interface WaitingBlocks {
+interface WaitingBlocks {
   /** Records that a block waits: one line for each reason, once the block has waited for a minute. */
   waits(now: number, reason: SequencerError): void
   /** Records that no block waits any longer. */

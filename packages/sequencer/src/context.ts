@@ -21,7 +21,7 @@ export interface Resources
 type Optional = 'commitAtFees' | 'hourlyBudget'
 
 /** How a sequencer works: the options with their defaults. */
-export type Settings = Required<Omit<SequencerOptions, keyof Resources | 'observer' | Optional>> & {
+export type SequencerSettings = Required<Omit<SequencerOptions, keyof Resources | 'observer' | Optional>> & {
   readonly [name in Optional]: bigint | undefined
 }
 
@@ -40,7 +40,7 @@ export function settingsOf({
   log = silent,
   observer: _observer,
   ...given
-}: SequencerOptions): { readonly resources: Resources; readonly options: Settings } {
+}: SequencerOptions): { readonly resources: Resources; readonly options: SequencerSettings } {
   return {
     resources: { store, submissions, layer1, contracts, operator, administrator, roots, genesis, log },
     options: {
@@ -66,7 +66,7 @@ export function settingsOf({
 
 /** What everything that runs under one lease shares. */
 export interface SequencerContext extends Resources {
-  readonly options: Settings
+  readonly options: SequencerSettings
   readonly slots: SlotConfig
   readonly cache: Cache
   /** Aborts when the lease is lost. */
@@ -80,9 +80,9 @@ export interface SequencerContext extends Resources {
 }
 
 /** What a context is made of. */
-export interface ContextOptions {
+interface ContextOptions {
   readonly resources: Resources
-  readonly options: Settings
+  readonly options: SequencerSettings
   readonly held: HeldLease
   readonly slots: SlotConfig
   /** Aborts when the work under this lease has to end: the lease is lost, or the sequencer closes. */

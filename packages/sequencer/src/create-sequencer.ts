@@ -3,7 +3,7 @@ import { isLayer1Error } from '@ratatosk/layer1'
 import type { SlotConfig } from '@ratatosk/ledger'
 import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 import type { HeldLease } from '@ratatosk/store'
-import { createContext, type Resources, type Settings, settingsOf } from './context.js'
+import { createContext, type Resources, type SequencerSettings, settingsOf } from './context.js'
 import { type Cycle, createCycle } from './cycle.js'
 import { notActive, resultOf } from './errors.js'
 import { createOperationRunner } from './run-operation.js'
@@ -125,7 +125,7 @@ export function createSequencer(given: SequencerOptions): Sequencer {
 /** What a session needs. */
 interface SessionOptions {
   readonly resources: Resources
-  readonly options: Settings
+  readonly options: SequencerSettings
   readonly held: HeldLease
   readonly slots: SlotConfig
   /** Aborts when the sequencer closes. */

@@ -25,7 +25,7 @@ const fillingMs = 100
 const feesReadFrom = 1000
 
 /** The work that runs without a request. */
-export interface Scheduler {
+interface Scheduler {
   /**
    * Does what is due. Never rejects.
    *

@@ -1,12 +1,12 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Contracts } from '@ratatosk/protocol'
 import type { Block, Lease } from '@ratatosk/store'
-import type { Settings } from './context.js'
+import type { SequencerSettings } from './context.js'
 import type { Cycle } from './cycle.js'
 import type { BlockSnapshot, SequencerSnapshot, Step } from './types.js'
 
 interface SnapshotSources {
-  readonly options: Settings
+  readonly options: SequencerSettings
   readonly contracts: Contracts
   readonly active: boolean
   readonly lease: Lease | undefined

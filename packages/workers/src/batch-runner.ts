@@ -7,7 +7,7 @@ import { commitBatch, commitUnlockedBatch, finalFailures } from './commit-batch.
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, isCandidate } from './examine.js'
 import { type OrphanExchange, Orphans } from './orphans.js'
-import { type Entry, type Offer, Parking } from './parking.js'
+import { type Offer, Parking, type WaitingDelivery } from './parking.js'
 import { isUnavailable, type StoreRetry, storeRetry } from './retry-while-unavailable.js'
 import type { ParkedDelivery, ScriptLane } from './script-lane.js'
 import type { SignatureChecks } from './signatures.js'
@@ -47,7 +47,7 @@ const validationFailed: Failures = [
 /** Validates and commits deliveries in batches. An outcome is durable before it is settled. */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions
-  readonly #batcher: Batcher<Entry | Offer>
+  readonly #batcher: Batcher<WaitingDelivery | Offer>
   readonly #orphans = new Orphans(orphanLimits)
   readonly #parking: Parking
   readonly #closing = new AbortController()
@@ -70,7 +70,7 @@ export class BatchRunner {
     })
   }
 
-  add(item: Entry | Offer): void {
+  add(item: WaitingDelivery | Offer): void {
     this.#batcher.add(item)
   }
 
@@ -107,7 +107,7 @@ export class BatchRunner {
   }
 
   /** Never rejects. A batch that fails as a whole is halved until the item that makes it fail is alone. */
-  async #runBatch(items: readonly (Entry | Offer)[]): Promise<void> {
+  async #runBatch(items: readonly (WaitingDelivery | Offer)[]): Promise<void> {
     const { observer, scripts } = this.#options
     const began = performance.now()
     try {
@@ -132,7 +132,7 @@ export class BatchRunner {
     }
   }
 
-  async #validateAndCommit(entries: readonly Entry[], offers: readonly Offer[]): Promise<void> {
+  async #validateAndCommit(entries: readonly WaitingDelivery[], offers: readonly Offer[]): Promise<void> {
     const candidates = [
       ...entries.map(({ examined }) => examined).filter(isCandidate),
       ...offers.map(({ candidate }) => candidate),
@@ -161,7 +161,7 @@ export class BatchRunner {
 
   /** @param candidates of the entries and the offers */
   async #commit(
-    entries: readonly Entry[],
+    entries: readonly WaitingDelivery[],
     offers: readonly Offer[],
     candidates: readonly Candidate[],
   ): Promise<CommittedBatch> {
@@ -198,7 +198,7 @@ export class BatchRunner {
   }
 
   /** Dead letters need no lock on the ledger. */
-  async #rejectUndecodable(entries: readonly Entry[]): Promise<void> {
+  async #rejectUndecodable(entries: readonly WaitingDelivery[]): Promise<void> {
     const rejected = entries.flatMap(({ delivery, examined, settle }) =>
       isCandidate(examined) ? [] : [{ delivery, failures: examined, settle }],
     )
@@ -207,7 +207,7 @@ export class BatchRunner {
     for (const { failures, settle } of rejected) settle({ kind: 'rejected', failures })
   }
 
-  #conclude(entry: Entry, batch: ValidatedBatch, context: RuleContext): void {
+  #conclude(entry: WaitingDelivery, batch: ValidatedBatch, context: RuleContext): void {
     const { delivery, examined } = entry
     if (!isCandidate(examined)) {
       entry.settle({ kind: 'rejected', failures: examined })
@@ -259,10 +259,10 @@ function undefinedIfConflict(error: unknown): undefined {
   if (!isStoreError(error) || error.code !== 'STORE_CONFLICT') throw error
 }
 
-function isEntry(item: Entry | Offer): item is Entry {
+function isEntry(item: WaitingDelivery | Offer): item is WaitingDelivery {
   return 'settle' in item
 }
 
-function isOffer(item: Entry | Offer): item is Offer {
+function isOffer(item: WaitingDelivery | Offer): item is Offer {
   return !isEntry(item)
 }

@@ -12,7 +12,7 @@ export interface ExaminedDelivery {
   readonly examined: Candidate | Failures
 }
 
-export interface BatchConditions {
+interface BatchConditions {
   readonly context: RuleContext
   readonly provisional: ProvisionalEffects
   readonly maxAttempts: number

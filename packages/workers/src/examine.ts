@@ -52,7 +52,7 @@ export interface ScriptOutcome {
 }
 
 /** Which signatures phase A verifies. */
-export interface SignaturePolicy {
+interface SignaturePolicy {
   /** Maximum number of signatures of a transaction that are verified at once. */
   readonly max: number
   /** Results of earlier verifications. */

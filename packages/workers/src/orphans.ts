@@ -12,7 +12,7 @@ interface Orphan extends Copy {
   readonly missing: readonly string[]
 }
 
-export interface OrphanLimits {
+interface OrphanLimits {
   readonly count: number
   /** Sum of the CBOR lengths. */
   readonly bytes: number

@@ -9,7 +9,7 @@ import type { SignatureChecks } from './signatures.js'
 import type { ParkedDecision } from './validate-batch.js'
 
 /** A delivery that waits for its outcome. */
-export interface Entry extends ExaminedDelivery {
+export interface WaitingDelivery extends ExaminedDelivery {
   readonly slot: DeliverySlot
   settle(outcome: Outcome): void
 }
@@ -20,18 +20,18 @@ export interface Offer extends Copy {
   readonly parkedAs?: string
 }
 
-export interface ParkingOptions {
+interface ParkingOptions {
   readonly scripts: ScriptLane
   readonly signatures: Pick<SignatureChecks<ParkedDelivery>, 'remember'>
   /** Aborted when the worker closes. */
   readonly signal: AbortSignal
-  validateAgain(item: Entry | Offer): void
+  validateAgain(item: WaitingDelivery | Offer): void
 }
 
 /** Moves deliveries into the script lane and back. */
 export class Parking {
   readonly #options: ParkingOptions
-  readonly #parked = new Set<Entry>()
+  readonly #parked = new Set<WaitingDelivery>()
 
   constructor(options: ParkingOptions) {
     this.#options = options
@@ -39,7 +39,7 @@ export class Parking {
 
   /** Vacates the delivery's worker slot while it waits for scripts or for many signatures. */
   async park(
-    entry: Entry,
+    entry: WaitingDelivery,
     candidate: Candidate,
     decision: ParkedDecision,
     context: RuleContext,

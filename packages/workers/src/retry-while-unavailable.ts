@@ -13,7 +13,7 @@ export interface StoreRetry {
   retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T>
 }
 
-export interface StoreRetryOptions {
+interface StoreRetryOptions {
   /** Aborted when the worker closes. */
   readonly signal: AbortSignal
   /** Called once at the start of an outage, and once at its end. */

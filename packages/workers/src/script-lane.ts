@@ -6,7 +6,7 @@ import { costOf, ScriptRuns } from './script-runs.js'
 import type { SignatureChecks } from './signatures.js'
 import type { ParkedDecision } from './validate-batch.js'
 
-export interface ScriptLaneOptions {
+interface ScriptLaneOptions {
   readonly phaseTwo: PhaseTwo | undefined
   readonly signatures: SignatureChecks<ParkedDelivery>
   /** Maximum number of transactions whose scripts run at a time. */

@@ -74,7 +74,7 @@ export type SubmitResult = Exclude<ViewSubmitResult, { kind: 'undecided' }>
  *   references.
  * - `evaluated`: the scripts ran; `result` has the execution units or the failure of each redeemer.
  */
-export type DevnetEvaluation = Exclude<ScriptEvaluation, { kind: 'busy' }>
+export type ChainEvaluation = Exclude<ScriptEvaluation, { kind: 'busy' }>
 
 /**
  * A change of the chain or its mempool.
@@ -146,7 +146,7 @@ export interface ChainReads {
    *
    * @param additional outputs that the chain does not have, by output reference
    */
-  evaluate(cbor: Uint8Array, additional?: ReadonlyMap<string, TransactionOutput>): Promise<DevnetEvaluation>
+  evaluate(cbor: Uint8Array, additional?: ReadonlyMap<string, TransactionOutput>): Promise<ChainEvaluation>
   /**
    * Calls the listener after each change.
    *

@@ -16,7 +16,7 @@ export interface EnginePool {
   close(): Promise<void>
 }
 
-export interface EnginePoolOptions {
+interface EnginePoolOptions {
   readonly threads: number
   /** Heap limit of a thread in mebibytes. */
   readonly memoryLimitMb: number

@@ -10,5 +10,4 @@ export type {
   RedeemerOutcome,
   RedeemerPointer,
   RedeemerResult,
-  ResolvedOutputs,
 } from './types.js'

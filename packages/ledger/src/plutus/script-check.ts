@@ -8,7 +8,7 @@ import type { EvaluationFailure } from './types.js'
 const remembered = 20_000
 
 /** Finds the first script that has to run and that the ledger cannot decode at a protocol version. */
-export type ScriptCheck = (use: ScriptUse, protocolMajor: number) => EvaluationFailure | undefined
+type ScriptCheck = (use: ScriptUse, protocolMajor: number) => EvaluationFailure | undefined
 
 /**
  * The CEK machine accepts scripts that the ledger refuses to decode, such as those with builtins of a later

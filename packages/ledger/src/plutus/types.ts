@@ -65,11 +65,6 @@ export interface EvaluationResult {
   readonly failure?: EvaluationFailure
 }
 
-/**
- * The outputs of a transaction's inputs and reference inputs, by `outputReferenceKey`. May contain others.
- */
-export type ResolvedOutputs = UtxoView
-
 /** Runs the Plutus scripts of transactions (phase 2). */
 export interface Evaluator {
   /**
@@ -81,7 +76,7 @@ export interface Evaluator {
    */
   evaluate(
     transaction: Transaction,
-    utxos: ResolvedOutputs,
+    utxos: UtxoView,
     parameters: ProtocolParameters,
     slots: SlotConfig,
   ): Promise<EvaluationResult>

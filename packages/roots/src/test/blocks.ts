@@ -8,10 +8,9 @@ import {
   encodeOutputReference,
   outputReferenceKey,
 } from '@ratatosk/ledger'
-import type { LedgerEntry } from '@ratatosk/store'
+import type { LedgerEntry, UnspentOutput } from '@ratatosk/store'
 import { outputsOf, signed, type TestKey } from '@ratatosk/test-kit'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
-import type { UnspentOutput } from '../types.js'
 
 export const zeros = new Uint8Array(32)
 

@@ -6,7 +6,7 @@ export type Busy = Int32Array<SharedArrayBuffer>
  * error, stops threads wherever they are; a thread stopped inside an LMDB transaction never ends, and keeps
  * the process from ending.
  */
-export interface ExitGuard {
+interface ExitGuard {
   readonly busy: Busy
   /** To be called before each request to the thread. */
   requested(): void

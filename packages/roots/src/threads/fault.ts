@@ -3,14 +3,14 @@ import { isTrieError } from '@ratatosk/trie'
 import { RootsError, type RootsErrorCode } from '../errors.js'
 
 /** A `BlockError` or `RootsError` in the form in which it crosses threads. */
-export interface Fault {
+export interface ThreadFault {
   readonly code: BlockErrorCode | RootsErrorCode
   readonly message: string
   readonly reference?: string
   readonly position?: number
 }
 
-export function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): ThreadFault {
   if (isBlockError(error)) {
     const { code, message, reference, position } = error
     return {
@@ -28,7 +28,7 @@ export function faultOf(error: unknown): Fault {
   return { code: 'ROOTS_FAILED', message }
 }
 
-export function errorOf({ code, message, ...details }: Fault): Error {
+export function errorOf({ code, message, ...details }: ThreadFault): Error {
   return isRootsCode(code) ? new RootsError(code, message) : new BlockError(code, message, details)
 }
 

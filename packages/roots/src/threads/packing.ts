@@ -1,4 +1,4 @@
-import type { UnspentOutput } from '../types.js'
+import type { UnspentOutput } from '@ratatosk/store'
 
 /** Many byte strings in one buffer that can be transferred to another thread. */
 export interface PackedBytes {

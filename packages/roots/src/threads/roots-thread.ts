@@ -10,9 +10,10 @@ import {
   transactionsRoot,
 } from '@ratatosk/block'
 import { encodeOutputReference, type ValidityInterval } from '@ratatosk/ledger'
+import type { UnspentOutput } from '@ratatosk/store'
 import { createMemoryStore, proofToCbor, type TrieEntry } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
-import type { BlockRoots, Misfits, OutputProof, RootsOptions, UnspentOutput } from '../types.js'
+import type { BlockRoots, Misfits, OutputProof, RootsOptions } from '../types.js'
 import { type PackedBytes, type PackedOutputs, unpack, unpackOutputs } from './packing.js'
 import { serve } from './serve.js'
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Busy, markIdle } from './exit-guard.js'
-import { type Fault, faultOf } from './fault.js'
+import { faultOf, type ThreadFault } from './fault.js'
 
 /** What a thread can be asked, by kind. The main thread knows it as a type: `typeof handlers`. */
 export interface Handlers {
@@ -14,7 +14,7 @@ export interface Request {
 }
 
 /** A message from a thread: the answer to the only request that it has. */
-export type Response = { readonly answer: unknown } | { readonly fault: Fault }
+export type Response = { readonly answer: unknown } | { readonly fault: ThreadFault }
 
 /** What a thread finds as its `workerData`. */
 export interface ThreadData {

@@ -5,7 +5,7 @@ import type { Block, NewBlock } from '@ratatosk/store'
 import type { BuiltTransaction } from '@ratatosk/transaction'
 import { emptyRoot } from '@ratatosk/trie'
 import type { SequencerContext } from '../context.js'
-import { type Content, fillBlock, type NoContent } from './fill-block.js'
+import { type BlockContent, fillBlock, type NoContent } from './fill-block.js'
 import { alignRoots, blockLine, realignRoots } from './ledger-state.js'
 import { type BlockPlan, type NoPlan, planBlock } from './plan-block.js'
 import { readReferenceScripts } from './queue-elements.js'
@@ -81,7 +81,7 @@ async function fillAndStore(
 
 async function storeBlock(
   context: SequencerContext,
-  { transactions, roots }: Content,
+  { transactions, roots }: BlockContent,
   { tail, registry, times: { slot, endTime } }: BlockPlan,
 ): Promise<StoredBlock> {
   const { store, operator, contracts, slots, signal } = context

@@ -76,7 +76,7 @@ async function oldestAfter(
 }
 
 /** The transactions of a block, at least one, and the roots after them. */
-export interface Content {
+export interface BlockContent {
   readonly transactions: readonly OrderedTransaction[]
   readonly roots: BlockRoots
 }
@@ -93,7 +93,7 @@ export type NoContent =
 export async function fillBlock(
   context: SequencerContext,
   times: Pick<Header, 'startTime' | 'endTime'>,
-): Promise<Content | NoContent> {
+): Promise<BlockContent | NoContent> {
   const { roots, slots, cache, options } = context
   const interval = intervalOf(times, slots)
   let limit = options.maxBlockTransactions

@@ -76,7 +76,7 @@ async function readOperators(context: SequencerContext): Promise<RegistryElement
 }
 
 /** The times of a commit. */
-export interface CommitTimes {
+interface CommitTimes {
   /** First slot in which the commit is valid. */
   readonly slot: bigint
   /** End of the block and of the commit's validity: POSIX milliseconds, the start of a slot. */

@@ -110,7 +110,7 @@ function keepWaiting(error: unknown): 'waiting' {
 }
 
 /** A transaction of a chain. */
-export interface ChainLink {
+interface ChainLink {
   /**
    * What only it should spend: once one of these is spent, its purpose is fulfilled or has failed.
    */

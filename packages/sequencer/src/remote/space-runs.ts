@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 
 /** Runs an operation. */
-export type RunOperation = (operation: Operation, details?: OperationDetails) => Promise<OperationResult>
+type RunOperation = (operation: Operation, details?: OperationDetails) => Promise<OperationResult>
 
-export interface SpacedRuns {
+interface SpacedRuns {
   readonly run: RunOperation
   /** Ends calls that wait for the next run with `timed-out`. */
   close(): void

@@ -7,7 +7,7 @@ import { type Term, TermKind } from './program/term.js'
 import { Constant, type Content, ValueKind } from './values/constant.js'
 import { TypeTag } from './values/constant-type.js'
 import type { Pair } from './values/data.js'
-import type { List } from './values/list.js'
+import type { LinkedList } from './values/list.js'
 import { Builtin, Constructed, Delayed, Environment, Lambda, type Value } from './values/value.js'
 
 /** The continuation frames: what the machine does with the next value. */
@@ -38,7 +38,7 @@ class Frame {
 
 const noValues: readonly Value[] = []
 
-export interface MachineOptions {
+interface MachineOptions {
   readonly costs: CostTable
   readonly meter: Meter
   readonly semantics: Semantics
@@ -232,7 +232,7 @@ function branchOf({ type, content }: Constant, count: number): readonly [number,
       return [Number(at), noValues]
     }
     case TypeTag.list: {
-      const list = content as List<Content>
+      const list = content as LinkedList<Content>
       if (count !== 1 && count !== 2) break
       if (list === null) return [1, noValues]
       return [0, [new Constant(type.first ?? type, list.head), new Constant(type, list.tail)]]

@@ -1,7 +1,7 @@
 import { fail } from '../failures.js'
 import { boolConstant, bytesConstant, integerConstant } from '../values/constant.js'
 import { integerListType } from '../values/constant-type.js'
-import { itemsOf, type List } from '../values/list.js'
+import { itemsOf, type LinkedList } from '../values/list.js'
 import {
   type BuiltinFunction,
   boolAt,
@@ -34,7 +34,7 @@ function combination(combine: (a: number, b: number) => number): BuiltinFunction
   })
 }
 
-function writeBits(bytes: Uint8Array, bits: List<bigint>, value: boolean): Uint8Array {
+function writeBits(bytes: Uint8Array, bits: LinkedList<bigint>, value: boolean): Uint8Array {
   const written = Uint8Array.from(bytes)
   for (const bit of itemsOf(bits)) {
     const { byte, mask } = place(bytes, Number(bit))
@@ -103,7 +103,7 @@ export const bits = {
   writeBits: builtin(0, 3, (args, { bounded }) => {
     const bytes = bytesAt(args, 0)
     if (bounded && bytes.length > maxWrittenSize) fail('writeBits: the byte string is too long')
-    const places = contentOf(args, 1, integerListType) as List<bigint>
+    const places = contentOf(args, 1, integerListType) as LinkedList<bigint>
     return bytesConstant(writeBits(bytes, places, boolAt(args, 2)))
   }),
   replicateByte: builtin(0, 2, (args) => {

@@ -2,7 +2,7 @@ import { fail } from '../failures.js'
 import { type Coins, type Constant, type Content, ValueKind } from '../values/constant.js'
 import { type ConstantType, sameType, TypeTag } from '../values/constant-type.js'
 import type { Data, Pair } from '../values/data.js'
-import type { List } from '../values/list.js'
+import type { LinkedList } from '../values/list.js'
 import type { Value } from '../values/value.js'
 
 /** How the builtins depend on the language and the protocol version. */
@@ -91,8 +91,8 @@ export function pairAt(args: readonly Value[], at: number): Pair<Content, Conten
   return contentAt(args, at, TypeTag.pair) as Pair<Content, Content>
 }
 
-export function listAt(args: readonly Value[], at: number): List<Content> {
-  return contentAt(args, at, TypeTag.list) as List<Content>
+export function listAt(args: readonly Value[], at: number): LinkedList<Content> {
+  return contentAt(args, at, TypeTag.list) as LinkedList<Content>
 }
 
 /** The content of a constant of exactly this type, even if it is empty. */

@@ -4,7 +4,7 @@ import { fail } from '../failures.js'
 import { boolConstant, type Coins, Constant, dataConstant, integerConstant } from '../values/constant.js'
 import { valueType } from '../values/constant-type.js'
 import { bytesData, type Data, integerData, mapData, type Pair } from '../values/data.js'
-import type { List } from '../values/list.js'
+import type { LinkedList } from '../values/list.js'
 import { builtin, bytesAt, coinsAt, dataAt, integerAt } from './builtin.js'
 
 const maxKeySize = 32
@@ -104,7 +104,7 @@ function readMap<Item>(data: Data, read: (data: Data) => Item): Map<string, Item
   if (data.kind !== 'map') return fail('unValueData: not a map')
   const map = new Map<string, Item>()
   let last: string | undefined
-  for (let cell: List<Pair<Data, Data>> = data.entries; cell !== null; cell = cell.tail) {
+  for (let cell: LinkedList<Pair<Data, Data>> = data.entries; cell !== null; cell = cell.tail) {
     const { first, second } = cell.head
     if (first.kind !== 'bytes') return fail('unValueData: a key is not a byte string')
     const key = checkedKey(first.value)

@@ -1,7 +1,7 @@
 import { fail } from '../failures.js'
 import { boolConstant, Constant, type Content, integerConstant } from '../values/constant.js'
 import { arrayType, type ConstantType, sameType, TypeTag } from '../values/constant-type.js'
-import { arrayOf, cons, type List, lengthOf } from '../values/list.js'
+import { arrayOf, cons, type LinkedList, lengthOf } from '../values/list.js'
 import type { Value } from '../values/value.js'
 import { anyAt, boolAt, builtin, constantAt, intAt, integerAt, listAt, pairAt, unitAt } from './builtin.js'
 
@@ -19,7 +19,7 @@ function arrayAt(args: readonly Value[], at: number): readonly Content[] {
   return content as readonly Content[]
 }
 
-function drop(list: List<Content>, count: bigint): List<Content> {
+function drop(list: LinkedList<Content>, count: bigint): LinkedList<Content> {
   if (count >= BigInt(lengthOf(list))) return null
   let rest = list
   for (let left = Number(count); left > 0 && rest !== null; left--) rest = rest.tail

@@ -19,7 +19,7 @@ import {
   integerListType,
   millerLoopResultType,
 } from '../values/constant-type.js'
-import type { List } from '../values/list.js'
+import type { LinkedList } from '../values/list.js'
 import { type BuiltinFunction, builtin, bytesAt, contentOf, integerAt } from './builtin.js'
 
 const { G1: g1, G2: g2, fields, pairing } = bls12_381
@@ -67,8 +67,8 @@ function functionsOf<P extends Point<P> & (G1 | G2)>(group: Group<P>): GroupFunc
     uncompress: builtin(0, 1, (args) => made(uncompress(group, bytesAt(args, 0)))),
     hashToGroup: builtin(0, 2, (args) => made(hashToGroup(group, bytesAt(args, 0), bytesAt(args, 1)))),
     multiScalarMul: builtin(0, 2, (args) => {
-      const scalars = contentOf(args, 0, integerListType) as List<bigint>
-      const points = contentOf(args, 1, group.listType) as List<P>
+      const scalars = contentOf(args, 0, integerListType) as LinkedList<bigint>
+      const points = contentOf(args, 1, group.listType) as LinkedList<P>
       for (let cell = scalars; cell !== null; cell = cell.tail) {
         if (cell.head >= boundOfScalars || cell.head < -boundOfScalars) fail('A scalar has too many bits')
       }

@@ -3,7 +3,7 @@ import { boolConstant, bytesConstant, Constant, dataConstant, integerConstant } 
 import { constructorPairType, dataListType, dataPairListType, dataPairType } from '../values/constant-type.js'
 import { type Data, equalData, type Pair } from '../values/data.js'
 import { encodeData } from '../values/data-cbor.js'
-import type { List } from '../values/list.js'
+import type { LinkedList } from '../values/list.js'
 import { anyAt, builtin, bytesAt, contentOf, dataAt, integerAt, unitAt } from './builtin.js'
 
 const maxIndex = 2n ** 64n - 1n
@@ -25,15 +25,18 @@ export const dataBuiltins = {
   chooseData: builtin(1, 6, (args) => anyAt(args, branches[dataAt(args, 0).kind])),
   constrData: builtin(0, 2, (args, { bounded }) => {
     const index = integerAt(args, 0)
-    const fields = contentOf(args, 1, dataListType) as List<Data>
+    const fields = contentOf(args, 1, dataListType) as LinkedList<Data>
     if (bounded && (index < 0n || index > maxIndex)) fail('constrData: the index is out of bounds')
     return dataConstant({ kind: 'constructor', index, fields })
   }),
   mapData: builtin(0, 1, (args) =>
-    dataConstant({ kind: 'map', entries: contentOf(args, 0, dataPairListType) as List<Pair<Data, Data>> }),
+    dataConstant({
+      kind: 'map',
+      entries: contentOf(args, 0, dataPairListType) as LinkedList<Pair<Data, Data>>,
+    }),
   ),
   listData: builtin(0, 1, (args) =>
-    dataConstant({ kind: 'list', items: contentOf(args, 0, dataListType) as List<Data> }),
+    dataConstant({ kind: 'list', items: contentOf(args, 0, dataListType) as LinkedList<Data> }),
   ),
   iData: builtin(0, 1, (args) => dataConstant({ kind: 'integer', value: integerAt(args, 0) })),
   bData: builtin(0, 1, (args) => dataConstant({ kind: 'bytes', value: bytesAt(args, 0) })),

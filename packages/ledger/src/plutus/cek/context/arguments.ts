@@ -3,7 +3,7 @@ import type { PlutusLanguage, Redeemer, Transaction, TransactionOutput } from '.
 import { readData } from '../../flat/constant.js'
 import { constructorData, type Data } from '../values/data.js'
 import { maybe } from './parts.js'
-import { type OrderedTransaction, purposeData } from './purpose.js'
+import { purposeData, type SortedTransaction } from './purpose.js'
 
 /**
  * Returns the arguments of a script: before Plutus V3 the datum (if there is one), the redeemer and the
@@ -13,7 +13,7 @@ import { type OrderedTransaction, purposeData } from './purpose.js'
  */
 export function scriptArguments(
   redeemer: Redeemer,
-  ordered: OrderedTransaction,
+  ordered: SortedTransaction,
   language: PlutusLanguage,
   info: Data,
 ): readonly Data[] {

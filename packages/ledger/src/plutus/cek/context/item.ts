@@ -3,11 +3,11 @@ import { type CborReader, Major } from '@ratatosk/cbor'
 /** The CBOR of a part that was validated before. Only its structure is needed here. */
 export type Item = bigint | Uint8Array | string | null | boolean | readonly Item[] | MapItem | TaggedItem
 
-export interface MapItem {
+interface MapItem {
   readonly entries: readonly (readonly [key: Item, value: Item])[]
 }
 
-export interface TaggedItem {
+interface TaggedItem {
   readonly tag: number
   readonly content: Item
 }

@@ -20,7 +20,7 @@ import {
 } from './parts.js'
 
 /** A transaction with its items in the order in which redeemer pointers count. */
-export interface OrderedTransaction {
+export interface SortedTransaction {
   readonly transaction: Transaction
   readonly inputs: readonly ResolvedInput[]
   readonly referenceInputs: readonly ResolvedInput[]
@@ -37,7 +37,7 @@ export function orderTransaction(
   inputs: readonly ResolvedInput[],
   referenceInputs: readonly ResolvedInput[],
   protocolMajor: number,
-): OrderedTransaction {
+): SortedTransaction {
   const { body } = transaction
   const withdrawals = body.withdrawals.flatMap(({ account, lovelace }) =>
     account.kind === 'reward' ? [{ account, lovelace }] : [],
@@ -63,7 +63,7 @@ export function referenceData({ transactionId, index }: OutputReference, languag
 /** `ScriptPurpose`: the purpose of a redeemer. */
 export function purposeData(
   { purpose, index }: RedeemerPointer,
-  ordered: OrderedTransaction,
+  ordered: SortedTransaction,
   language: PlutusLanguage,
 ): Data {
   const third = language === 'PlutusV3'

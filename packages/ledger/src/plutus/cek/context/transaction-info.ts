@@ -25,11 +25,11 @@ import {
   UntranslatableError,
   valueData,
 } from './parts.js'
-import { type OrderedTransaction, purposeData, referenceData, transactionIdData } from './purpose.js'
+import { purposeData, referenceData, type SortedTransaction, transactionIdData } from './purpose.js'
 
 /** `TxInfo` of a language: the transaction as scripts see it. */
 export function transactionInfo(
-  ordered: OrderedTransaction,
+  ordered: SortedTransaction,
   language: PlutusLanguage,
   slots: SlotConfig,
 ): Data {
@@ -134,7 +134,7 @@ function outputData(
 /** The ledger's order of purposes, which differs from that of the constructors. */
 const order: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
-function redeemersData(ordered: OrderedTransaction, language: PlutusLanguage): Data {
+function redeemersData(ordered: SortedTransaction, language: PlutusLanguage): Data {
   const redeemers = [...ordered.transaction.witnesses.redeemers].sort(
     (a: Redeemer, b: Redeemer) => order.indexOf(a.purpose) - order.indexOf(b.purpose) || a.index - b.index,
   )

@@ -1,10 +1,10 @@
 import type { PlutusLanguage } from '../../../transaction/types.js'
 import type { BuiltinName } from '../builtins/names.js'
 import type { Measure } from './measures.js'
-import type { Shape } from './shapes.js'
+import type { CostShape } from './shapes.js'
 
 /** How a builtin is charged: steps, memory, and how each argument is measured. */
-export type Charging = readonly [steps: Shape, memory: Shape, measures: readonly Measure[]]
+export type Charging = readonly [steps: CostShape, memory: CostShape, measures: readonly Measure[]]
 
 /**
  * The charging of every builtin. Languages and protocol versions differ only in integer division: the
@@ -15,11 +15,13 @@ export function chargings(
   protocolMajor: number,
 ): { readonly [name in BuiltinName]: Charging } {
   const third = language === 'PlutusV3'
-  const quotient: Shape = third ? 'aboveDiagonalConstantElseQuadratic' : 'aboveDiagonalConstantElseProduct'
-  const since11: Shape = third ? 'quadraticOfGreaterAndLesser' : 'product'
+  const quotient: CostShape = third
+    ? 'aboveDiagonalConstantElseQuadratic'
+    : 'aboveDiagonalConstantElseProduct'
+  const since11: CostShape = third ? 'quadraticOfGreaterAndLesser' : 'product'
   const divide = protocolMajor >= 11 ? since11 : quotient
-  const modulusOfOld: Shape = protocolMajor >= 11 ? 'linearInYPastMinimum' : 'subtractedSizes'
-  const modulus: Shape = third ? 'linearInY' : modulusOfOld
+  const modulusOfOld: CostShape = protocolMajor >= 11 ? 'linearInYPastMinimum' : 'subtractedSizes'
+  const modulus: CostShape = third ? 'linearInY' : modulusOfOld
   return {
     addInteger: ['maxSize', 'maxSize', ['integer', 'integer']],
     subtractInteger: ['maxSize', 'maxSize', ['integer', 'integer']],

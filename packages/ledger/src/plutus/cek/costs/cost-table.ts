@@ -5,7 +5,7 @@ import type { Value } from '../values/value.js'
 import { type Charging, chargings } from './chargings.js'
 import { measuring, reach } from './measures.js'
 import { type Costed, costOrder, type MachineStep, machineSteps } from './order.js'
-import { exactCost, parameterCounts, quickCost, type Shape } from './shapes.js'
+import { type CostShape, exactCost, parameterCounts, quickCost } from './shapes.js'
 
 /**
  * Charges a builtin call. Throws if an argument cannot be measured or the budget is exceeded.
@@ -39,7 +39,7 @@ export function costTable(language: PlutusLanguage, protocolMajor: number, model
   const charging = chargings(language, protocolMajor)
   const parameters = new Map<Costed, Parameters>()
   let position = 0
-  const take = (shape: Shape): number[] =>
+  const take = (shape: CostShape): number[] =>
     Array.from({ length: parameterCounts[shape] }, () => {
       const cost = model[position++]
       return cost === undefined ? unaffordable : Number(cost)

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chargings } from './chargings.js'
 import { costOrder } from './order.js'
-import { exactCost, parameterCounts, quickCost, type Shape } from './shapes.js'
+import { type CostShape, exactCost, parameterCounts, quickCost } from './shapes.js'
 
-const shapes = Object.keys(parameterCounts) as Shape[]
+const shapes = Object.keys(parameterCounts) as CostShape[]
 const size = fc.nat(2000)
 
 test.each(shapes)('%s costs the same in exact and in quick arithmetic', (shape) => {

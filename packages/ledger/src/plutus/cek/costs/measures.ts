@@ -4,7 +4,7 @@ import { type Coins, type Content, ValueKind } from '../values/constant.js'
 import { TypeTag } from '../values/constant-type.js'
 import type { Data } from '../values/data.js'
 import { dataNodes, dataSize, lesserDataSize } from '../values/data-size.js'
-import { type List, lengthOf } from '../values/list.js'
+import { type LinkedList, lengthOf } from '../values/list.js'
 import { bytesSize, characterCount, integerSize, utf8Length } from '../values/sizes.js'
 import type { Value } from '../values/value.js'
 
@@ -41,7 +41,7 @@ const maxIntegerWords = 4096
 const maxByteStringSize = 65_536
 
 /** The size of an argument. Data is traversed no further than `limit`. */
-export type Measuring = (args: readonly Value[], at: number, limit: number) => number
+type Measuring = (args: readonly Value[], at: number, limit: number) => number
 
 /** @param protocolMajor decides how text is measured and what is too large */
 export function measuring(measure: Measure, protocolMajor: number): Measuring {
@@ -67,7 +67,7 @@ export function measuring(measure: Measure, protocolMajor: number): Measuring {
       }
       return (args, at) => characterCount(content(args, at, TypeTag.string) as string)
     case 'list':
-      return (args, at) => lengthOf(content(args, at, TypeTag.list) as List<Content>)
+      return (args, at) => lengthOf(content(args, at, TypeTag.list) as LinkedList<Content>)
     case 'data':
       return (args, at, limit) => dataSize(content(args, at, TypeTag.data) as Data, limit)
     case 'dataNodes':

@@ -2,7 +2,7 @@
  * The shapes of costing functions and their parameters, in the order of the cost model (`CostingFun.Core` in
  * plutus-core). x, y, z and u are the sizes of the first to the fourth argument.
  */
-export type Shape =
+export type CostShape =
   | 'constant'
   | 'linearInX'
   | 'linearInY'
@@ -29,7 +29,7 @@ export type Shape =
   | 'quadraticOfGreaterAndLesser'
   | 'linearInYPastMinimum'
 
-export const parameterCounts: { readonly [shape in Shape]: number } = {
+export const parameterCounts: { readonly [shape in CostShape]: number } = {
   constant: 1,
   linearInX: 2,
   linearInY: 2,
@@ -85,7 +85,7 @@ const exact: Arithmetic<bigint> = {
 export type Cost<N> = (x: N, y: N, z: N, u: N) => N
 
 /** Floating-point arithmetic; exact if the result is at most 2^52. */
-export function quickCost(shape: Shape, parameters: readonly number[]): Cost<number> {
+export function quickCost(shape: CostShape, parameters: readonly number[]): Cost<number> {
   // A shortcut for the most frequent shapes.
   const [a = 0, b = 0] = parameters
   switch (shape) {
@@ -106,11 +106,11 @@ export function quickCost(shape: Shape, parameters: readonly number[]): Cost<num
   }
 }
 
-export function exactCost(shape: Shape, parameters: readonly number[]): Cost<bigint> {
+export function exactCost(shape: CostShape, parameters: readonly number[]): Cost<bigint> {
   return costOf(exact, shape, parameters)
 }
 
-function costOf<N>(n: Arithmetic<N>, shape: Shape, parameters: readonly number[]): Cost<N> {
+function costOf<N>(n: Arithmetic<N>, shape: CostShape, parameters: readonly number[]): Cost<N> {
   const p = (index: number): N => n.of(parameters[index] ?? 0)
   const sum = (...terms: readonly N[]): N => terms.reduce((a, b) => n.plus(a, b))
   const product = (...factors: readonly N[]): N => factors.reduce((a, b) => n.times(a, b))

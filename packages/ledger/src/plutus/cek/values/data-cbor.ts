@@ -1,6 +1,6 @@
 import { bigintOf, type CborReader, CborWriter, concatBytes, Major } from '@ratatosk/cbor'
 import { bytesData, type Data, type Pair } from './data.js'
-import { type List, listOf } from './list.js'
+import { type LinkedList, listOf } from './list.js'
 
 /**
  * Decodes Plutus data that `readPlutusData` has validated (it limits the depth).
@@ -45,7 +45,7 @@ function decodeTagged(reader: CborReader): Data {
   return { kind: 'constructor', index, fields }
 }
 
-function decodeItems(reader: CborReader): List<Data> {
+function decodeItems(reader: CborReader): LinkedList<Data> {
   const count = reader.readArray()
   const items: Data[] = []
   while (reader.hasNext(count, items.length)) items.push(decodeData(reader))
@@ -90,7 +90,7 @@ function openConstructor(
   writer: CborWriter,
   open: (Data | typeof end)[],
   index: bigint,
-  fields: List<Data>,
+  fields: LinkedList<Data>,
 ): void {
   if (index >= 0n && index < 7n) writer.tag(121 + Number(index))
   else if (index >= 0n && index < 128n) writer.tag(1280 + Number(index) - 7)
@@ -98,7 +98,7 @@ function openConstructor(
   openList(writer, open, fields)
 }
 
-function openList(writer: CborWriter, open: (Data | typeof end)[], list: List<Data>): void {
+function openList(writer: CborWriter, open: (Data | typeof end)[], list: LinkedList<Data>): void {
   if (list === null) {
     writer.array(0)
     return
@@ -106,7 +106,7 @@ function openList(writer: CborWriter, open: (Data | typeof end)[], list: List<Da
   writer.indefiniteArray()
   open.push(end)
   const items: Data[] = []
-  for (let cell: List<Data> = list; cell !== null; cell = cell.tail) items.push(cell.head)
+  for (let cell: LinkedList<Data> = list; cell !== null; cell = cell.tail) items.push(cell.head)
   pushReversed(open, items)
 }
 

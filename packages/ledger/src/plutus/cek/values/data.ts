@@ -1,5 +1,5 @@
 import { equalBytes } from '@ratatosk/cbor'
-import { cons, type List, listOf } from './list.js'
+import { cons, type LinkedList, listOf } from './list.js'
 
 export interface Pair<First, Second> {
   readonly first: First
@@ -8,9 +8,9 @@ export interface Pair<First, Second> {
 
 /** Plutus data. Its depth can exceed the call stack, so functions that traverse it use an explicit stack. */
 export type Data =
-  | { readonly kind: 'constructor'; readonly index: bigint; readonly fields: List<Data> }
-  | { readonly kind: 'map'; readonly entries: List<Pair<Data, Data>> }
-  | { readonly kind: 'list'; readonly items: List<Data> }
+  | { readonly kind: 'constructor'; readonly index: bigint; readonly fields: LinkedList<Data> }
+  | { readonly kind: 'map'; readonly entries: LinkedList<Pair<Data, Data>> }
+  | { readonly kind: 'list'; readonly items: LinkedList<Data> }
   | { readonly kind: 'integer'; readonly value: bigint }
   | { readonly kind: 'bytes'; readonly value: Uint8Array }
 
@@ -36,7 +36,7 @@ export function bytesData(value: Uint8Array): Data {
 
 /** Nodes that are the same object are equal, because data is immutable. */
 export function equalData(left: Data, right: Data): boolean {
-  let open: List<Pair<Data, Data>> = cons({ first: left, second: right }, null)
+  let open: LinkedList<Pair<Data, Data>> = cons({ first: left, second: right }, null)
   while (open !== null) {
     const { first: a, second: b } = open.head
     open = open.tail
