@@ -41,7 +41,7 @@ await send(
     .provideScript(policy),
 )
 
-// Lock 10 ada and the token with a Plutus V3 script, which lets everybody unlock them.
+// Lock 10 ada and the token with a Plutus V3 script, which lets anyone unlock them.
 const lock = Core.Script.newPlutusV3Script(new Core.PlutusV3Script(Core.HexBlob('450101002499')))
 const address = Core.addressFromValidator(Core.NetworkId.Testnet, lock)
 const integer = (value) => Core.PlutusData.newInteger(value)

@@ -78,7 +78,7 @@ await send(
 )
 await send('burned', mint(quantities(-20n)))
 
-// Scripts that let everybody unlock.
+// Scripts that let anyone unlock.
 const lock = Core.Script.newPlutusV3Script(new Core.PlutusV3Script(Core.HexBlob('450101002499')))
 const olderLock = Core.Script.newPlutusV2Script(
   new Core.PlutusV2Script(Core.HexBlob('4d01000033222220051200120011')),

@@ -56,7 +56,7 @@ await send(
     .attachScript({ script: policy }),
 )
 
-// Lock 10 ada and the token with a Plutus V3 script, which lets everybody unlock them.
+// Lock 10 ada and the token with a Plutus V3 script, which lets anyone unlock them.
 const lock = new PlutusV3.PlutusV3({ bytes: Bytes.fromHex('450101002499') })
 const address = Address.Address.make({ networkId: 0, paymentCredential: ScriptHash.fromScript(lock) })
 const locked = await send(

@@ -112,7 +112,7 @@ const transferredAssets = await send(
 )
 await send('burned', mint({ [squirrel]: -1n }))
 
-// A Plutus V3 script that lets everybody unlock, with the datum in the output.
+// A Plutus V3 script that lets anyone unlock, with the datum in the output.
 const answer = Data.int(42n)
 // Not 0n: the builder would take it for none.
 const redeemer = Data.constr(0n, [])
@@ -220,7 +220,7 @@ count('found-by-address', (await client.getUtxos(address)).filter(of(published))
 count('found-by-unit', [await client.getUtxoByUnit(acorn)].filter(of(transferredAssets)))
 count('found-by-credential', (await client.getUtxos(friendKey)).filter(of(transferred, transferredAssets)))
 
-// Each transaction has nothing to spend but what the one before created, which nobody waits for.
+// Each transaction spends the output of the one before, without waiting for it.
 const largest = (utxos) => utxos.reduce((a, b) => (b.assets.lovelace > a.assets.lovelace ? b : a), utxos[0])
 let available = [largest(await client.getWalletUtxos())]
 const chained = []

@@ -52,7 +52,7 @@ await send(
     .addSigner(own),
 )
 
-// Lock 10 ada and the token with a Plutus V3 script, which lets everybody unlock them.
+// Lock 10 ada and the token with a Plutus V3 script, which lets anyone unlock them.
 const lock = { type: 'PlutusV3', script: '450101002499' }
 const address = validatorToAddress('Custom', lock)
 const datum = { kind: 'inline', value: Data.to(42n) }

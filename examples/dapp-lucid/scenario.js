@@ -90,7 +90,7 @@ await send(
     .addSigner(own),
 )
 
-// A Plutus V3 script that lets everybody unlock, with the datum in the output.
+// A Plutus V3 script that lets anyone unlock, with the datum in the output.
 const lock = { type: 'PlutusV3', script: '450101002499' }
 const address = validatorToAddress('Custom', lock)
 const inline = { kind: 'inline', value: Data.to(42n) }

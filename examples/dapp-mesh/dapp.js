@@ -56,7 +56,7 @@ await send('minted', (transaction) =>
   transaction.mint('1', resolveScriptHash(policy), name).mintingScript(policy),
 )
 
-// Lock 10 ada and the token with a Plutus V3 script, which lets everybody unlock them.
+// Lock 10 ada and the token with a Plutus V3 script, which lets anyone unlock them.
 const lock = { code: applyCborEncoding('450101002499'), version: 'V3' }
 const { address } = serializePlutusScript(lock, undefined, 0)
 const locked = await send('locked', (transaction) =>

@@ -94,7 +94,7 @@ const shared = await send('transferred-assets', (builder) =>
 )
 await send('burned', (builder) => mint(builder, '-20'))
 
-// Scripts that let everybody unlock.
+// Scripts that let anyone unlock.
 const lockOf = (code, version) => {
   const script = { code: applyCborEncoding(code), version }
   return { ...script, ...serializePlutusScript(script, undefined, 0) }

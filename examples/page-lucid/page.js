@@ -8,7 +8,7 @@ const api = `${node}/l2/blockfrost/api/v0`
 const field = (id) => document.getElementById(id)
 const show = (text) => field('log').append(`${text}\n`)
 
-// A script that lets everybody unlock.
+// A script that lets anyone unlock.
 const lock = { type: 'PlutusV3', script: '450101002499' }
 const address = validatorToAddress('Custom', lock)
 let lucid

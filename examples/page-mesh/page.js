@@ -15,7 +15,7 @@ const api = `${node}/l2/blockfrost/api/v0`
 const field = (id) => document.getElementById(id)
 const show = (text) => field('log').append(`${text}\n`)
 
-// A script that lets everybody unlock.
+// A script that lets anyone unlock.
 const lock = { code: applyCborEncoding('450101002499'), version: 'V3' }
 const { address } = serializePlutusScript(lock, undefined, 0)
 const provider = new BlockfrostProvider(api)

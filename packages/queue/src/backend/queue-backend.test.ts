@@ -168,7 +168,7 @@ describe.each(['postgres', 'redis'] as const)('a channel on %s', (kind) => {
     other.send('2')
     await expect.poll(() => heard).toEqual(['other ü', 'first 2'])
     await second.close()
-    first.send('nobody hears it')
+    first.send('no one hears it')
     await backend.ping()
   })
 

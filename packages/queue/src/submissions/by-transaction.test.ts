@@ -27,7 +27,7 @@ test('submissions are found by the place of their transaction in the name of a j
   expect(await find('c')).toBeUndefined()
 })
 
-test('a beginning that two others make up together is none', async () => {
+test('a prefix that spans two names does not match', async () => {
   const jobs = { names: new Map([[place, 'xxxaaaaaaxxx']]) }
   expect(await finderOver(jobs).find('a')).toBeUndefined()
 })

@@ -73,7 +73,7 @@ describe('seed phrases', () => {
     expect(attempt).not.toThrow(/test|yggdrasil/)
   })
 
-  it('refuses an account that is none', () => {
+  it('refuses an invalid account', () => {
     expect(() => keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: -1 })).toThrow(/account/)
   })
 })
