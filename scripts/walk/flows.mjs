@@ -70,7 +70,7 @@ export const flows = {
     async run(folder, _work, trace) {
       // Since the packages were drawn anew, the drafts of removals by fraud are in `fraud`.
       const [test, from] = [
-        ['packages/fraud/dist/transaction-fraud.test.js', 'packages/fraud/dist/remove-fraudulent-block.js'],
+        ['packages/fraud/dist/transaction-fraud.test.js', 'packages/fraud/dist/accused-block.js'],
         ['packages/protocol/dist/transaction-fraud.test.js', 'packages/protocol/dist/fraud-drafts.js'],
       ].find(([path]) => existsSync(join(folder, path)))
       const child = run(folder, [test], { WALK_FILE: trace, WALK_FROM: from })

@@ -13,7 +13,7 @@ import {
   openScene,
   contracts as otherContracts,
   type Scene,
-} from '../../protocol/src/test/protocol-scene.js'
+} from '../../protocol/dist/test/protocol-scene.js'
 import { type Accusation, accuse } from './accused-block.js'
 import { findLedgerFraud } from './find-ledger-fraud.js'
 import { encodeLedgerFraudProof } from './ledger-proofs.js'

@@ -10,7 +10,7 @@ import {
   evaluator,
   keys,
   openScene,
-} from '../../protocol/src/test/protocol-scene.js'
+} from '../../protocol/dist/test/protocol-scene.js'
 import { accuse } from './accused-block.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { accusation, blockOf, tellStory } from './test/lying-blocks.js'
@@ -43,10 +43,10 @@ it('takes the bond of an operator whose block makes lovelace, in one transaction
 
   const judgement = { parameters: rules.parameters, slots, slot: devnet.currentSlot(), evaluator }
   const wanted = {
-    block: await accuse(accusation(block, header)),
     queue: await queue(),
     registry: await registry(),
     referenceScripts,
+    block: await accuse(accusation(block, header)),
   }
   expect(await removeFraudulentBlock(own, wanted, judgement)).toBeUndefined()
   const removal = await removeFraudulentBlock(own, { ...wanted, rules }, judgement)

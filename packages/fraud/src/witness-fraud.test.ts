@@ -10,7 +10,7 @@ import {
   contracts,
   evaluator,
   openScene,
-} from '../../protocol/src/test/protocol-scene.js'
+} from '../../protocol/dist/test/protocol-scene.js'
 import { accuse } from './accused-block.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { accusation, blockOf, type Story, tellStory } from './test/lying-blocks.js'
@@ -65,10 +65,10 @@ describe('removeFraudulentBlock, by the witness policy', () => {
       evaluator,
     }
     const wanted = {
-      block: await accuse(accusation(block, header)),
       queue: await queue(),
       registry: await registry(),
       referenceScripts,
+      block: await accuse(accusation(block, header)),
     }
     const rules = { parameters: judgement.parameters, networkId: 0, slots }
     expect(await removeFraudulentBlock(own, wanted, judgement)).toBeUndefined()

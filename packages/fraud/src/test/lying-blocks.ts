@@ -19,7 +19,7 @@ import {
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { buildTransaction, type DraftOutput, toOutput } from '@ratatosk/transaction'
 import { createMemoryStore, createTrie, type Trie } from '@ratatosk/trie'
-import { keys } from '../../../protocol/src/test/protocol-scene.js'
+import { keys } from '../../../protocol/dist/test/protocol-scene.js'
 import type { Accusation } from '../accused-block.js'
 
 /** A map by hex key. */
