@@ -2,7 +2,7 @@ import { toDatabaseError } from './driver-errors.js'
 import { DatabaseError } from './errors.js'
 import type { Parameter } from './parameters.js'
 import { type Sql, sql } from './sql.js'
-import { checkFields, type Field, type Row, type Shape, type Statement } from './statement.js'
+import { type Columns, checkFields, type Field, type Row, type Statement } from './statement.js'
 
 /** What the drivers of PostgreSQL and PGlite have in common: one statement in, one result out. */
 export interface Executor {
@@ -50,7 +50,7 @@ export interface Connection {
   /** The schema's quoted name. */
   readonly schema: string
   /** @throws DatabaseError */
-  query<S extends Shape>(statement: Statement<S>, parameters?: readonly Parameter[]): Promise<Row<S>[]>
+  query<S extends Columns>(statement: Statement<S>, parameters?: readonly Parameter[]): Promise<Row<S>[]>
   /**
    * Runs SQL that returns no rows. Returns how many rows it changed.
    *
@@ -60,11 +60,11 @@ export interface Connection {
 }
 
 /** A {@link Connection} inside a transaction. */
-export interface Transaction extends Connection, Pick<TransactionExecutor, 'doom'> {}
+export interface SqlTransaction extends Connection, Pick<TransactionExecutor, 'doom'> {}
 
 /** A {@link Connection} that can start transactions; see {@link Driver.transaction}. */
 export interface Database extends Connection, Pick<Driver, 'autovacuum'> {
-  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (transaction: SqlTransaction) => Promise<T>): Promise<T>
   /** Reclaims the space of deleted rows where the database does not do so on its own. */
   vacuum(...tables: string[]): Promise<void>
 }
@@ -72,7 +72,7 @@ export interface Database extends Connection, Pick<Driver, 'autovacuum'> {
 /** The tables of one schema, by its quoted name, through a driver. */
 export function inSchema(driver: SharedDriver, schema: string): Database {
   const texts = new WeakMap<Sql, string>()
-  const checked = new WeakSet<Statement<Shape>>()
+  const checked = new WeakSet<Statement<Columns>>()
 
   function textOf(sql: Sql): string {
     const known = texts.get(sql)
@@ -85,7 +85,7 @@ export function inSchema(driver: SharedDriver, schema: string): Database {
   function connect(executor: Executor): Connection {
     return {
       schema,
-      async query<S extends Shape>(statement: Statement<S>, parameters: readonly Parameter[] = []) {
+      async query<S extends Columns>(statement: Statement<S>, parameters: readonly Parameter[] = []) {
         const text = textOf(statement.sql)
         const { rows, fields } = await executor.run(text, parameters)
         if (!checked.has(statement)) checkFields(statement.returns, fields, text)
@@ -119,7 +119,7 @@ const inIndexOrder = sql`SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
  * Runs a statement that reads a few rows in the order of an index. Without statistics, which a PGlite never
  * has, the planner expects few rows and would read and sort all of them for each page.
  */
-export function queryInIndexOrder<S extends Shape>(
+export function queryInIndexOrder<S extends Columns>(
   database: Database,
   statement: Statement<S>,
   parameters: readonly Parameter[],

@@ -8,7 +8,7 @@ export {
   queryInIndexOrder,
   type Result,
   type SharedDriver,
-  type Transaction,
+  type SqlTransaction,
   type TransactionExecutor,
 } from './connection.js'
 export {
@@ -27,13 +27,13 @@ export { type Sql, schema, sql } from './sql.js'
 export {
   bool,
   bytea,
+  type Columns,
   type Computed,
   type Field,
   int4,
   int8,
   nullable,
   type Row,
-  type Shape,
   type Statement,
   selectList,
   statement,

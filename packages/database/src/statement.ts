@@ -11,12 +11,12 @@ export interface Computed<T> {
 }
 
 /** The columns of a result, by the names that its rows have them under. */
-export interface Shape {
+export interface Columns {
   readonly [name: string]: Column | Computed<unknown>
 }
 
 /** A row as the tables and computed columns of its shape declare it. */
-export type Row<S extends Shape> = {
+export type Row<S extends Columns> = {
   readonly [Name in keyof S]: S[Name] extends Column
     ? GetColumnData<S[Name]>
     : S[Name] extends Computed<infer T>
@@ -25,7 +25,7 @@ export type Row<S extends Shape> = {
 }
 
 /** SQL with the rows that it returns. */
-export interface Statement<S extends Shape> {
+export interface Statement<S extends Columns> {
   readonly returns: S
   readonly sql: Sql
 }
@@ -52,7 +52,7 @@ export function nullable<T>(column: Computed<T>): Computed<T | null> {
  * Declares what a statement returns. The first run checks it against the names and types that PostgreSQL
  * reports.
  */
-export function statement<S extends Shape>(returns: S, sql: Sql): Statement<S> {
+export function statement<S extends Columns>(returns: S, sql: Sql): Statement<S> {
   return { returns, sql }
 }
 
@@ -68,7 +68,7 @@ export function selectList(columns: { readonly [name: string]: Column }, table?:
 }
 
 /** @throws DatabaseError `DATABASE_FAILED` where a statement does not return what it declares. */
-export function checkFields(returns: Shape, fields: readonly Field[], text: string): void {
+export function checkFields(returns: Columns, fields: readonly Field[], text: string): void {
   const wrong = Object.entries(returns).flatMap(([name, column]) => {
     const type = 'sqlType' in column ? column.sqlType : column.getSQLType()
     const field = fields.find((candidate) => candidate.name === name)

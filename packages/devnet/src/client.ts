@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ProtocolParameters, Script, TransactionOutput } from '@ratatosk/ledger'
-import type { ChainEvaluation, ChainOutput, ChainTip, SubmitResult, UtxoQuery } from './chain/types.js'
+import type { ChainEvaluation, ChainOutput, ChainTip, DevnetSubmitResult, UtxoQuery } from './chain/types.js'
 import { DevnetError } from './errors.js'
-import type { Fault, FaultKind, FaultOperation } from './faults.js'
-import type { Devnet, TransactionStatus } from './types.js'
+import type { FaultKind, FaultOperation, InjectedFault } from './faults.js'
+import type { Devnet, DevnetStatus } from './types.js'
 
 /** Options of a {@link DevnetClient} call. */
 export interface RequestOptions {
@@ -20,10 +20,10 @@ export interface DevnetClient {
   tip(options?: RequestOptions): Promise<ChainTip>
   parameters(options?: RequestOptions): Promise<ProtocolParameters>
   utxos(query: UtxoQuery, options?: RequestOptions): Promise<ChainOutput[]>
-  status(hash: string, options?: RequestOptions): Promise<TransactionStatus>
+  status(hash: string, options?: RequestOptions): Promise<DevnetStatus>
   datum(hash: string, options?: RequestOptions): Promise<Uint8Array | undefined>
   script(hash: string, options?: RequestOptions): Promise<Script | undefined>
-  submit(cbor: Uint8Array, options?: RequestOptions): Promise<SubmitResult>
+  submit(cbor: Uint8Array, options?: RequestOptions): Promise<DevnetSubmitResult>
   evaluate(
     cbor: Uint8Array,
     additional?: ReadonlyMap<string, TransactionOutput>,
@@ -80,7 +80,7 @@ export function createDevnetClient(devnet: Devnet): DevnetClient {
 
 /** Throws what the fault demands, or returns after a delay. */
 async function applyFault(
-  { kind, delayMs = 1000 }: Fault,
+  { kind, delayMs = 1000 }: InjectedFault,
   signal: AbortSignal | undefined,
   run: () => unknown,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import { blockHash, fillBlock, revalidateAll } from './chain/blocks.js'
 import { createChain } from './chain/chain.js'
 import { createMempool } from './chain/mempool.js'
 import { createRules, type LedgerView } from './chain/rules.js'
-import type { Block, ChainEvent, ChainTip, ChainTransaction, SubmitResult } from './chain/types.js'
+import type { Block, ChainEvent, ChainTip, ChainTransaction, DevnetSubmitResult } from './chain/types.js'
 import { DevnetError } from './errors.js'
 import { createFaults } from './faults.js'
 import { defaultParameters, genesisHash, genesisOutputs } from './genesis/genesis.js'
@@ -112,7 +112,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     return now
   }
 
-  async function submit(cbor: Uint8Array): Promise<SubmitResult> {
+  async function submit(cbor: Uint8Array): Promise<DevnetSubmitResult> {
     const transaction = readTransaction(cbor)
     if (typeof transaction === 'string') return { kind: 'malformed', message: transaction }
     const hash = toHex(transaction.id)

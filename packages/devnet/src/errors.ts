@@ -21,7 +21,7 @@ export type DevnetErrorCode =
 
 /**
  * An error of the devnet itself. A transaction that violates a ledger rule is not an error: see
- * `SubmitResult`.
+ * `DevnetSubmitResult`.
  *
  * @example
  * ```ts

@@ -3,7 +3,7 @@ import type { FaultKind, FaultOperation, FaultSource, FaultTarget } from '@ratat
 export type { FaultKind, FaultOperation, FaultTarget } from '@ratatosk/chain-apis'
 
 /** A fault to inject. */
-export interface Fault {
+export interface InjectedFault {
   readonly kind: FaultKind
   /** Default: every target. */
   readonly target?: FaultTarget
@@ -32,15 +32,15 @@ export interface Faults extends FaultSource {
    *
    * @returns a function that removes the fault
    */
-  inject(fault: Fault): () => void
+  inject(fault: InjectedFault): () => void
   /** Removes all faults. */
   clear(): void
   /** The fault that applies to a request, if any. Counts the request. */
-  take(target: FaultTarget, operation: FaultOperation): Fault | undefined
+  take(target: FaultTarget, operation: FaultOperation): InjectedFault | undefined
 }
 
 export function createFaults(): Faults {
-  let active: { readonly fault: Fault; skip: number; remaining: number }[] = []
+  let active: { readonly fault: InjectedFault; skip: number; remaining: number }[] = []
 
   return {
     inject(fault) {

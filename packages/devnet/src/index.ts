@@ -2,7 +2,7 @@ export type * from './chain/types.js'
 export { createDevnetClient, type DevnetClient, type RequestOptions } from './client.js'
 export { createDevnet } from './create-devnet.js'
 export { DevnetError, type DevnetErrorCode, isDevnetError } from './errors.js'
-export type { Fault, FaultKind, FaultOperation, Faults, FaultTarget } from './faults.js'
+export type { FaultKind, FaultOperation, Faults, FaultTarget, InjectedFault } from './faults.js'
 export { defaultParameters, type Genesis } from './genesis/genesis.js'
 export {
   type FundsOptions,

@@ -1,5 +1,5 @@
 /** When something happens again and again. */
-export interface Schedule {
+interface Schedule {
   /** Milliseconds between two times, from 1. */
   readonly everyMs: number
   /** One of the times, in POSIX milliseconds. */

@@ -1,6 +1,6 @@
 import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import type { Block, ChainReads, ChainTip, Place, SubmitResult } from './chain/types.js'
+import type { Block, ChainReads, ChainTip, DevnetSubmitResult, Place } from './chain/types.js'
 import type { Faults } from './faults.js'
 import type { Genesis } from './genesis/genesis.js'
 import type { DevnetStore } from './store/types.js'
@@ -33,13 +33,13 @@ export interface DevnetOptions {
 }
 
 /** Options of `Devnet.rollBack`. */
-export interface RollBackOptions {
+interface RollBackOptions {
   /** Return undone transactions to the mempool. Default false: they are lost, as in cardano-node. */
   readonly resubmit?: boolean
 }
 
 /** Whether a transaction is on the chain. */
-export type TransactionStatus =
+export type DevnetStatus =
   /** Neither in a block nor in the mempool. */
   | { readonly status: 'unknown' }
   /** In the mempool. */
@@ -58,14 +58,14 @@ export interface Devnet extends ChainReads {
   readonly faults: Faults
 
   /** Whether a transaction is pending, confirmed or unknown. */
-  status(hash: string): TransactionStatus
+  status(hash: string): DevnetStatus
   /**
    * Validates a transaction against all ledger rules and adds it to the mempool if it is valid.
    *
    * @throws {DevnetError} (rejects) `DEVNET_CLOSED`
    * @throws {ScriptsNotRunError} (rejects) the evaluator could not run the scripts
    */
-  submit(cbor: Uint8Array): Promise<SubmitResult>
+  submit(cbor: Uint8Array): Promise<DevnetSubmitResult>
   /**
    * Makes a block from the mempool now, in the current slot or, if that slot has a block, in the next one.
    *

@@ -13,7 +13,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-export interface AwaitOptions extends CallOptions {
+interface AwaitOptions extends CallOptions {
   /** Blocks after the transaction's own; 0 (default): it is in a block. */
   readonly confirmations?: number
   /** Milliseconds until `timeout`; default 180,000. */

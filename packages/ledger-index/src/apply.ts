@@ -9,7 +9,7 @@ import {
   statement,
 } from '@ratatosk/database'
 import type { OutputReference } from '@ratatosk/ledger'
-import type { Entries } from './entries.js'
+import type { IndexEntries } from './entries.js'
 import { IndexError } from './errors.js'
 
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
@@ -78,7 +78,7 @@ function insert(table: string, columns: Parameters<typeof parameterRows>[0], may
 /** Adds what transactions did. The tables are then as if the transactions had been added one by one. */
 export async function addEntries(
   connection: Connection,
-  { transactions, outputs, assets, spent, mints, preimages, uses }: Entries,
+  { transactions, outputs, assets, spent, mints, preimages, uses }: IndexEntries,
 ): Promise<void> {
   if (transactions.length > 0) {
     await connection.execute(insertTransactions, [

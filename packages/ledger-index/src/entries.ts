@@ -10,10 +10,10 @@ import {
   type Script,
   type TransactionOutput,
 } from '@ratatosk/ledger'
-import type { FollowedTransaction, GenesisOutput } from './types.js'
+import type { FollowedTransaction, GenesisEntry } from './types.js'
 
 /** What the index writes about a sequence of transactions. */
-export interface Entries {
+export interface IndexEntries {
   readonly transactions: { sequence: bigint; id: Uint8Array; valid: boolean }[]
   /** Outputs that it produces, spent within it or not. */
   readonly outputs: OutputEntry[]
@@ -48,7 +48,7 @@ interface AssetEntry extends Position {
 type Produced = { readonly reference: OutputReference; readonly output: TransactionOutput }
 
 /** @throws DecodeError or EffectsError if the transactions cannot have been accepted in this order */
-export function entriesOf(transactions: readonly FollowedTransaction[]): Entries {
+export function entriesOf(transactions: readonly FollowedTransaction[]): IndexEntries {
   const collected = collect()
   const net = createNetEffects<Produced>()
   const sequenceAt: bigint[] = []
@@ -77,7 +77,7 @@ export function entriesOf(transactions: readonly FollowedTransaction[]): Entries
 }
 
 /** Genesis outputs come before all transactions: their sequences are negative, in the given order. */
-export function entriesOfGenesis(genesis: readonly GenesisOutput[]): Entries {
+export function entriesOfGenesis(genesis: readonly GenesisEntry[]): IndexEntries {
   const collected = collect()
   genesis.forEach(({ reference, output: bytes }, position) => {
     const output = decodeTransactionOutput(bytes)
@@ -90,7 +90,7 @@ export function entriesOfGenesis(genesis: readonly GenesisOutput[]): Entries {
 }
 
 function collect() {
-  const entries: Entries = {
+  const entries: IndexEntries = {
     transactions: [],
     outputs: [],
     assets: [],

@@ -19,7 +19,7 @@ import {
 } from '@ratatosk/database'
 import { decodeAddress, decodeNativeScript, type Script } from '@ratatosk/ledger'
 import { ownerOf } from './entries.js'
-import type { At, IndexedOutput, IndexQueries, ListPart, OutputPart, OutputQuery } from './types.js'
+import type { At, IndexedOutput, IndexPart, IndexQueries, OutputPart, OutputQuery } from './types.js'
 
 const outputRow = {
   transactionId: bytea,
@@ -169,7 +169,7 @@ function parametersOf(): Parameters {
 /**
  * `range` takes the part of a sorted list; `most` limits the sorted lists that such a list is merged from.
  */
-function partOf({ offset, limit, order }: ListPart, values: Parameters) {
+function partOf({ offset, limit, order }: IndexPart, values: Parameters) {
   const skip = values.add(BigInt(offset))
   const take = Number.isFinite(limit) ? values.add(BigInt(limit)) : undefined
   return {

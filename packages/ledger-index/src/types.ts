@@ -11,7 +11,7 @@ export interface FollowedTransaction {
 }
 
 /** What the index follows: `store.changes` of `@ratatosk/store` satisfies it. */
-export interface IndexSource {
+interface IndexSource {
   /**
    * Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not
    * among them.
@@ -32,7 +32,7 @@ export interface IndexSource {
 }
 
 /** An output that the ledger was started with. */
-export interface GenesisOutput {
+export interface GenesisEntry {
   readonly reference: { readonly transactionId: Uint8Array; readonly index: number }
   /** CBOR of the transaction output. */
   readonly output: Uint8Array
@@ -58,7 +58,7 @@ export interface OutputQuery {
 }
 
 /** A part of a list of outputs. */
-export interface OutputPart extends ListPart {
+export interface OutputPart extends IndexPart {
   /**
    * The output before the first of the part: pages that begin so cost the same, however many there are before
    * them.
@@ -67,7 +67,7 @@ export interface OutputPart extends ListPart {
 }
 
 /** A part of a list. */
-export interface ListPart {
+export interface IndexPart {
   /** How many entries to skip. */
   readonly offset: number
   /** The most entries to return; may be `Infinity`. */
@@ -117,13 +117,13 @@ export interface IndexQueries {
   /** The transaction with an id (32 bytes). Its block is what the store says of its sequence. */
   transaction(id: Uint8Array): Promise<IndexedTransaction | undefined>
   /** Transactions that spend from an address or pay to it, each once. @param address its bytes */
-  history(address: Uint8Array, part: ListPart, at?: At): Promise<IndexedTransaction[]>
+  history(address: Uint8Array, part: IndexPart, at?: At): Promise<IndexedTransaction[]>
   /** Whether any output was ever at the address. @param address its bytes */
   knowsAddress(address: Uint8Array, at?: At): Promise<boolean>
   /** Assets ever minted under a policy, by their first mint, with the quantity that is left: 0 once burnt. */
   assets(
     policy: Uint8Array,
-    part: ListPart,
+    part: IndexPart,
     at?: At,
   ): Promise<{ readonly name: Uint8Array; readonly quantity: bigint }[]>
   /**
@@ -176,7 +176,7 @@ export interface IndexOptions {
   readonly schema: string
   readonly source: IndexSource
   /** What the ledger was started with, if the source says that it was. */
-  readonly genesis: readonly GenesisOutput[]
+  readonly genesis: readonly GenesisEntry[]
   /** Poll interval in milliseconds. Default 100. */
   readonly pollMs?: number
   /** Transactions per step. Default 1,000. */

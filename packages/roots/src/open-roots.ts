@@ -1,4 +1,4 @@
-import type { UnspentOutput } from '@ratatosk/store'
+import type { LedgerOutput } from '@ratatosk/store'
 import { Mutex } from 'async-mutex'
 import { RootsError } from './errors.js'
 import { buffersOf, pack, packOutputs } from './threads/packing.js'
@@ -50,7 +50,7 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
     return calls.runExclusive(call)
   }
 
-  async function rebuild(pieces: AsyncIterable<readonly UnspentOutput[]>): Promise<Uint8Array> {
+  async function rebuild(pieces: AsyncIterable<readonly LedgerOutput[]>): Promise<Uint8Array> {
     // The next piece is fetched while the thread takes this one.
     let taken: Promise<unknown> = Promise.resolve()
     try {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { UnspentOutput } from '@ratatosk/store'
+import type { LedgerOutput } from '@ratatosk/store'
 import { openStore } from '@ratatosk/store'
 import { acceptedOf, createPGlite, fundsOf, keyOf, randomName, signed } from '@ratatosk/test-kit'
 import fc from 'fast-check'
@@ -116,8 +116,8 @@ function blockOf(plans: readonly TransferPlan[], before: Outputs): Uint8Array[] 
   return block
 }
 
-async function* ledgerTable(schema: string): AsyncGenerator<UnspentOutput[]> {
-  const { rows } = await (await pglite).query<UnspentOutput>(
+async function* ledgerTable(schema: string): AsyncGenerator<LedgerOutput[]> {
+  const { rows } = await (await pglite).query<LedgerOutput>(
     `SELECT transaction_id AS "transactionId", output_index AS index, output FROM ${schema}.mempool_ledger`,
   )
   yield* piecesOf(rows)

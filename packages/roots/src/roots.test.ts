@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import { outputReferenceKey } from '@ratatosk/ledger'
-import type { UnspentOutput } from '@ratatosk/store'
+import type { LedgerOutput } from '@ratatosk/store'
 import { chain, fundsOf, keyOf, outputsOf, signed } from '@ratatosk/test-kit'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -229,7 +229,7 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
     await roots.rebuild(piecesOf(outputs.values()))
     await roots.apply(block!)
     const root = await roots.root()
-    async function* broken(): AsyncGenerator<UnspentOutput[]> {
+    async function* broken(): AsyncGenerator<LedgerOutput[]> {
       yield* piecesOf(outputs.values())
       throw new Error('the database is unavailable')
     }

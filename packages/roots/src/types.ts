@@ -1,5 +1,5 @@
 import type { BlockInterval } from '@ratatosk/block'
-import type { UnspentOutput } from '@ratatosk/store'
+import type { LedgerOutput } from '@ratatosk/store'
 
 /** The roots that a block's header takes from its transactions, 32 bytes each. */
 export interface BlockRoots {
@@ -74,7 +74,7 @@ export interface Roots {
    * @returns the root
    * @throws {BlockError} `BLOCK_OUTPUT_EXISTS` when a reference occurs twice
    */
-  rebuild(pieces: AsyncIterable<readonly UnspentOutput[]>): Promise<Uint8Array>
+  rebuild(pieces: AsyncIterable<readonly LedgerOutput[]>): Promise<Uint8Array>
   /**
    * Proves whether an output was unspent in a kept state.
    *

@@ -1,5 +1,5 @@
 import { decodeTransaction } from '@ratatosk/ledger'
-import type { Block, Store, StoredTransaction } from '@ratatosk/store'
+import type { Block, Layer1Transaction, Store } from '@ratatosk/store'
 
 const hourMs = 3_600_000
 
@@ -85,7 +85,7 @@ export async function loadSpending(
   now: number,
 ): Promise<void> {
   const since = now - hourMs
-  const add = (transaction: StoredTransaction | undefined, at: Date | undefined): boolean => {
+  const add = (transaction: Layer1Transaction | undefined, at: Date | undefined): boolean => {
     if (transaction === undefined || at === undefined || at.getTime() <= since) return false
     meter.spend(decodeTransaction(transaction.cbor).body.fee, at.getTime())
     return true

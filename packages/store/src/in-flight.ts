@@ -5,7 +5,7 @@ import { StoreError } from './errors.js'
 const closeTimeout = 5_000
 
 /** Tracks running work, so that closing can wait for it. */
-export interface InFlight {
+interface InFlight {
   /** @throws StoreError `STORE_CLOSED` */
   run<T>(start: () => Promise<T>): Promise<T>
   /** Refuses new work, waits for running work, then runs `finish`. A second call waits for the first. */

@@ -10,8 +10,8 @@ import {
   openPGlite,
   openPostgres,
   quoteSchema,
+  type SqlTransaction,
   sql,
-  type Transaction,
 } from '@ratatosk/database'
 import { Mutex } from 'async-mutex'
 import pTimeout from 'p-timeout'
@@ -93,9 +93,9 @@ function createStore(
 
   // Serialised in this process first, so that at most one connection waits for the database's lock.
   const mutex = new Mutex()
-  const exclusively = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+  const exclusively = <T>(work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
     inFlight.run(() => mutex.runExclusive(() => tables.transaction(work)))
-  const withLedgerLock = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+  const withLedgerLock = <T>(work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
     exclusively(async (transaction) => {
       await advisoryLock(transaction, 'ledger')
       return work(transaction)

@@ -4,7 +4,7 @@ import { createMempool } from './mempool.js'
 import type { LedgerView, Rules } from './rules.js'
 import type { ChainTransaction } from './types.js'
 
-export interface BlockContents {
+interface BlockContents {
   readonly included: readonly ChainTransaction[]
   /** Valid transactions left for a later block. */
   readonly remaining: readonly ChainTransaction[]

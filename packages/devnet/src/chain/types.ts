@@ -1,10 +1,4 @@
-import type {
-  ChainOutput,
-  ChainTip,
-  Place,
-  ScriptEvaluation,
-  SubmitResult as ViewSubmitResult,
-} from '@ratatosk/chain-apis'
+import type { ChainOutput, ChainTip, Place, ScriptEvaluation, SubmitResult } from '@ratatosk/chain-apis'
 import type {
   Credential,
   ProtocolParameters,
@@ -63,7 +57,7 @@ export interface UtxoQuery {
  * - `malformed`: the bytes do not decode as a Conway transaction; `message` says where decoding stopped.
  * - `rejected`: the transaction violates the ledger rules in `failures`, at least one.
  */
-export type SubmitResult = Exclude<ViewSubmitResult, { kind: 'undecided' }>
+export type DevnetSubmitResult = Exclude<SubmitResult, { kind: 'undecided' }>
 
 /**
  * The outcome of running a transaction's scripts.

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ChainTip } from '../chain/types.js'
-import type { Fault } from '../faults.js'
+import type { InjectedFault } from '../faults.js'
 import type { Devnet } from '../types.js'
 import { guardControls } from './control-guards.js'
 
@@ -80,10 +80,14 @@ export async function controlApi(fastify: FastifyInstance, { devnet }: { devnet:
     async ({ body: { blocks, resubmit = false } }) => tipJson(await devnet.rollBack(blocks, { resubmit })),
   )
 
-  fastify.post<{ Body: Fault }>('/faults', { schema: { body: faultSchema } }, async (request, reply) => {
-    devnet.faults.inject(request.body)
-    return reply.code(204).send()
-  })
+  fastify.post<{ Body: InjectedFault }>(
+    '/faults',
+    { schema: { body: faultSchema } },
+    async (request, reply) => {
+      devnet.faults.inject(request.body)
+      return reply.code(204).send()
+    },
+  )
   fastify.delete('/faults', async (_request, reply) => {
     devnet.faults.clear()
     return reply.code(204).send()

@@ -13,7 +13,7 @@ export interface StandaloneOptions {
 }
 
 /** What the command line asks for. */
-export type Command =
+type Command =
   | { readonly kind: 'start'; readonly options: StandaloneOptions }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }

@@ -10,7 +10,7 @@ import type { DevnetStore } from '../store/types.js'
 import type { Devnet } from '../types.js'
 import type { StandaloneOptions } from './options.js'
 
-export interface Standalone {
+interface Standalone {
   /** What to print: the API URLs and the test wallets. */
   readonly banner: string
   close(): Promise<void>

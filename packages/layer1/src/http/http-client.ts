@@ -27,7 +27,7 @@ export interface HttpClient {
   once(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** The provider's name in errors. */
   readonly provider: string
   readonly url: string

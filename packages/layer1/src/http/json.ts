@@ -1,6 +1,6 @@
 import { Layer1Error } from '../errors.js'
 
-export type JsonObject = { readonly [key: string]: unknown }
+export type JsonRecord = { readonly [key: string]: unknown }
 
 /** Matches every string and every number of a JSON text. */
 const scalars = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
@@ -16,7 +16,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text.replace(scalars, (scalar) => (longInteger.test(scalar) ? `"${scalar}"` : scalar)))
 }
 
-export function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -30,7 +30,7 @@ export function reading<T>(provider: string, what: string, read: () => T): T {
   }
 }
 
-export function objectOf(value: unknown): JsonObject {
+export function objectOf(value: unknown): JsonRecord {
   if (!isObject(value)) throw new TypeError('not an object')
   return value
 }

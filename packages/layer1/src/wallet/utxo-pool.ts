@@ -12,7 +12,7 @@ export type HeldTransaction = Pick<
  * Tracks which outputs of one wallet are free. An output goes to one transaction at a time; outputs that a
  * transaction in flight produces are free at once.
  */
-export interface UtxoPool {
+interface UtxoPool {
   /**
    * Applies the chain's state: drops transactions that are included or can no longer be included.
    *
@@ -31,7 +31,7 @@ export interface UtxoPool {
   inFlight(): readonly string[]
 }
 
-export interface UtxoPoolOptions {
+interface UtxoPoolOptions {
   /** Whether an output belongs to the wallet. */
   readonly owns: (utxo: Utxo) => boolean
   /**

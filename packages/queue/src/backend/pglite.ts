@@ -16,7 +16,7 @@ const deadRows = 10_000
 /** Callers wait for producers' queries, but not for those of workers. */
 const priority = { producer: 1, consumer: 0 } as const
 
-export interface PGliteConnectOptions {
+interface PGliteConnectOptions {
   readonly pglite: PGliteInstance
   readonly schema: string
 }

@@ -6,7 +6,7 @@ import type { Connector } from './bull-backend.js'
 import { postgresListener } from './postgres-listener.js'
 import { quoteSchema, schemaBackend } from './schema-backend.js'
 
-export interface PostgresConnectOptions {
+interface PostgresConnectOptions {
   readonly url: string
   readonly schema: string
   readonly poolSize: number

@@ -5,7 +5,7 @@ import { QueueError } from '../errors.js'
 import type { QueueWarning } from '../types.js'
 import type { ConnectedFactory, Connector } from './bull-backend.js'
 
-export interface RedisConnectOptions {
+interface RedisConnectOptions {
   readonly url: string
   readonly prefix: string
   readonly requestTimeoutMs: number

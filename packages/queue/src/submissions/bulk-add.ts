@@ -6,7 +6,7 @@ interface Pending<Item, Result> {
   reject(error: unknown): void
 }
 
-export interface BulkOptions {
+interface BulkOptions {
   /** The most items in one call. */
   readonly maxItems: number
   /**

@@ -17,7 +17,7 @@ export interface QueuedTransaction {
 export type QueuedTransactions = readonly QueuedTransaction[]
 
 /** A job before it is added, and the ids of the submissions in it, in order. */
-export interface NewJob {
+interface NewJob {
   readonly job: JobJson & { readonly id: string }
   readonly submissionIds: readonly string[]
 }

@@ -8,14 +8,14 @@ import {
   encodeOutputReference,
   outputReferenceKey,
 } from '@ratatosk/ledger'
-import type { LedgerEntry, UnspentOutput } from '@ratatosk/store'
+import type { LedgerEntry, LedgerOutput } from '@ratatosk/store'
 import { outputsOf, signed, type TestKey } from '@ratatosk/test-kit'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
 
 export const zeros = new Uint8Array(32)
 
 /** The unspent outputs in plain data, by their references. */
-export type Outputs = ReadonlyMap<string, UnspentOutput>
+export type Outputs = ReadonlyMap<string, LedgerOutput>
 
 export function outputsOfGenesis(genesis: readonly LedgerEntry[]): Outputs {
   return new Map(
@@ -36,7 +36,7 @@ export function after(outputs: Outputs, transactions: readonly Uint8Array[]): Ou
 }
 
 /** In pieces of seven. */
-export async function* piecesOf(outputs: Iterable<UnspentOutput>): AsyncGenerator<UnspentOutput[]> {
+export async function* piecesOf(outputs: Iterable<LedgerOutput>): AsyncGenerator<LedgerOutput[]> {
   const all = [...outputs]
   for (let start = 0; start < all.length; start += 7) yield all.slice(start, start + 7)
 }

@@ -1,4 +1,4 @@
-import type { UnspentOutput } from '@ratatosk/store'
+import type { LedgerOutput } from '@ratatosk/store'
 
 /** Many byte strings in one buffer that can be transferred to another thread. */
 export interface PackedBytes {
@@ -46,7 +46,7 @@ export interface PackedOutputs {
 }
 
 /** @returns the packed outputs and their transfer list */
-export function packOutputs(outputs: readonly UnspentOutput[]): [PackedOutputs, ArrayBuffer[]] {
+export function packOutputs(outputs: readonly LedgerOutput[]): [PackedOutputs, ArrayBuffer[]] {
   const packed = {
     transactionIds: pack(outputs.map(({ transactionId }) => transactionId)),
     indexes: Uint16Array.from(outputs, ({ index }) => index),
@@ -55,7 +55,7 @@ export function packOutputs(outputs: readonly UnspentOutput[]): [PackedOutputs, 
   return [packed, [...buffersOf(packed.transactionIds, packed.outputs), packed.indexes.buffer]]
 }
 
-export function unpackOutputs({ transactionIds, indexes, outputs }: PackedOutputs): UnspentOutput[] {
+export function unpackOutputs({ transactionIds, indexes, outputs }: PackedOutputs): LedgerOutput[] {
   const ids = unpack(transactionIds)
   return unpack(outputs).map((output, position) => ({
     transactionId: ids[position] ?? new Uint8Array(),

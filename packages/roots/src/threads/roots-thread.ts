@@ -10,7 +10,7 @@ import {
   transactionsRoot,
 } from '@ratatosk/block'
 import { encodeOutputReference, type ValidityInterval } from '@ratatosk/ledger'
-import type { UnspentOutput } from '@ratatosk/store'
+import type { LedgerOutput } from '@ratatosk/store'
 import { createMemoryStore, proofToCbor, type TrieEntry } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import type { BlockRoots, Misfits, OutputProof, RootsOptions } from '../types.js'
@@ -187,7 +187,7 @@ async function applyWithin(content: Content, interval: BlockInterval): Promise<B
 /** A rebuild of the trie whose pieces arrive one by one. */
 interface Rebuild {
   /** Resolves when the trie has taken the piece. */
-  add(piece: readonly UnspentOutput[]): Promise<void>
+  add(piece: readonly LedgerOutput[]): Promise<void>
   /** Builds the trie. Resolves with its root. */
   end(): Promise<Uint8Array>
   /** Leaves the trie as it was. */
@@ -195,7 +195,7 @@ interface Rebuild {
 }
 
 function beginRebuild(trie: OutputTrie): Rebuild {
-  const { readable, writable } = new TransformStream<readonly UnspentOutput[], readonly UnspentOutput[]>()
+  const { readable, writable } = new TransformStream<readonly LedgerOutput[], readonly LedgerOutput[]>()
   const feed = writable.getWriter()
   const built = trie.rebuild(entriesOf(readable))
   // Either may fail before something awaits it.
@@ -220,7 +220,7 @@ function beginRebuild(trie: OutputTrie): Rebuild {
   }
 }
 
-async function* entriesOf(pieces: AsyncIterable<readonly UnspentOutput[]>): AsyncGenerator<TrieEntry, void> {
+async function* entriesOf(pieces: AsyncIterable<readonly LedgerOutput[]>): AsyncGenerator<TrieEntry, void> {
   for await (const piece of pieces) {
     for (const { transactionId, index, output } of piece)
       yield [encodeOutputReference({ transactionId, index }), output]

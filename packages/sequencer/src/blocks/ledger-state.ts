@@ -1,7 +1,7 @@
 import { decodeHeader } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { slotToTime } from '@ratatosk/ledger'
-import type { Block, BlockState, UnspentOutput } from '@ratatosk/store'
+import type { Block, BlockState, LedgerOutput } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 
 /** Transactions that are resubmitted at a time. */
@@ -117,10 +117,7 @@ function forgetBlocks(
   for (const block of removed) log.warn(...blockLine(block, `removed: ${reason}`))
 }
 
-async function* ledgerWithProgress({
-  store,
-  log,
-}: SequencerContext): AsyncIterable<readonly UnspentOutput[]> {
+async function* ledgerWithProgress({ store, log }: SequencerContext): AsyncIterable<readonly LedgerOutput[]> {
   let read = 0
   for await (const piece of store.blocks.utxosAfterNewest()) {
     yield piece

@@ -12,7 +12,7 @@ import {
   referenceScriptsOf,
   type StateQueue,
 } from '@ratatosk/protocol'
-import type { Block, StoredTransaction } from '@ratatosk/store'
+import type { Block, Layer1Transaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { brokenQueue, notInitialised } from '../errors.js'
 
@@ -95,7 +95,7 @@ export interface PendingTransaction {
 export function pendingTransaction(
   kind: PendingTransaction['kind'],
   block: Block,
-  { id, cbor }: StoredTransaction,
+  { id, cbor }: Layer1Transaction,
 ): PendingTransaction {
   const transaction = decodeTransaction(cbor)
   return { kind, block, id: toHex(id), bytes: cbor, transaction, produced: effects(transaction).produced }

@@ -4,10 +4,10 @@ import {
   int4,
   int8,
   type Row,
+  type SqlTransaction,
   schema,
   sql,
   statement,
-  type Transaction,
   toHex,
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
@@ -89,7 +89,7 @@ type Follow = (
 ) => DropReason | undefined
 
 /** A search of the mempool for what must be dropped, which can be continued when the mempool has grown. */
-export interface DropSearch {
+interface DropSearch {
   readonly reasons: Map<string, DropReason>
   readonly found: { readonly transaction: Row<typeof mempoolRow>; readonly reason: DropReason }[]
   /** Sequence of the last transaction read. */
@@ -124,7 +124,10 @@ export async function continueDropSearch(
 /**
  * Drops what a complete search has found, in a transaction that holds the ledger's lock; see `Blocks.drop`.
  */
-export async function dropFound(transaction: Transaction, { found, reasons }: DropSearch): Promise<number> {
+export async function dropFound(
+  transaction: SqlTransaction,
+  { found, reasons }: DropSearch,
+): Promise<number> {
   if (found.length !== reasons.size)
     throw new StoreError('STORE_CONFLICT', 'A transaction to drop is not in the mempool')
   if (found.length === 0) return 0

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '@ratatosk/database'
+import type { Database, SqlTransaction } from '@ratatosk/database'
 import { requireLease } from '../leases/leases.js'
 import type { Lease } from '../leases/types.js'
 import { appendBlock } from './append-block.js'
@@ -15,9 +15,9 @@ import { undoBlocks } from './undo-blocks.js'
 /** @param withLedgerLock runs work in a transaction that holds the ledger's lock */
 export function openBlocks(
   database: Database,
-  withLedgerLock: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
+  withLedgerLock: <T>(work: (transaction: SqlTransaction) => Promise<T>) => Promise<T>,
 ): Blocks {
-  const underLease = <T>(lease: Lease, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+  const underLease = <T>(lease: Lease, work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
     database.transaction(async (transaction) => {
       await requireLease(transaction, lease)
       return work(transaction)

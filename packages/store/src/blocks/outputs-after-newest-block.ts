@@ -11,7 +11,7 @@ import {
 import type { OutputReference } from '@ratatosk/ledger'
 import { mempoolLedger, spentOutputs } from '../schema/tables.js'
 import { lastSequenceInBlocks } from './read-blocks.js'
-import type { UnspentOutput } from './types.js'
+import type { LedgerOutput } from './types.js'
 
 /** The most outputs in one page. */
 const pageSize = 5_000
@@ -74,7 +74,7 @@ const beforeAll: OutputReference = { transactionId: new Uint8Array(), index: -1 
  */
 export async function* outputsAfterNewestBlock(
   connection: Connection,
-): AsyncGenerator<readonly UnspentOutput[], void> {
+): AsyncGenerator<readonly LedgerOutput[], void> {
   const [mempool] = await connection.query(mempoolSpan)
   if (mempool === undefined) return
   const { first, last } = mempool

@@ -1,10 +1,10 @@
 import { bytesColumn, type Connection, parameterRows, schema, sql, toHex } from '@ratatosk/database'
 import type { BlockState } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
-import type { StoredTransaction } from './types.js'
+import type { Layer1Transaction } from './types.js'
 
 /** The states of a block that is not removed. */
-export type KeptState = Exclude<BlockState, 'removed'>
+type KeptState = Exclude<BlockState, 'removed'>
 
 /** The column with the time at which a block first entered a state. `built_at` is always set. */
 const timeOf = [
@@ -56,7 +56,7 @@ export async function setBlockState(
 export async function setMergeTransaction(
   transaction: Connection,
   headerHash: Uint8Array,
-  { id, cbor }: StoredTransaction,
+  { id, cbor }: Layer1Transaction,
 ): Promise<void> {
   const changed = await transaction.execute(setMerge, [headerHash, id, cbor])
   if (changed === 0) throw unknownBlock()

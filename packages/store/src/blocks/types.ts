@@ -3,7 +3,7 @@ import type { BlockCount, BlockState } from '@ratatosk/ports'
 import type { Lease } from '../leases/types.js'
 
 /** A signed layer-1 transaction, stored before it is sent. */
-export interface StoredTransaction {
+export interface Layer1Transaction {
   /** 32 bytes. */
   readonly id: Uint8Array
   readonly cbor: Uint8Array
@@ -28,7 +28,7 @@ export interface SequencePart {
 }
 
 /** What the store needs of a header. Times are POSIX milliseconds. */
-export interface BlockHeader {
+interface BlockHeader {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
   /** Plutus data CBOR of the ten fields. */
@@ -58,7 +58,7 @@ export interface NewBlock extends BlockHeader {
   readonly lastSequence: bigint
   /** How many transactions it has, at least 1. */
   readonly transactions: number
-  readonly commitTransaction: StoredTransaction
+  readonly commitTransaction: Layer1Transaction
 }
 
 /** A block of the store. */
@@ -66,7 +66,7 @@ export interface Block extends NewBlock {
   /** 1 for the first block. */
   readonly height: bigint
   readonly state: BlockState
-  readonly mergeTransaction?: StoredTransaction
+  readonly mergeTransaction?: Layer1Transaction
   /** By the database's clock. */
   readonly builtAt: Date
   /** By the database's clock. */
@@ -82,7 +82,7 @@ export interface Undone {
 }
 
 /** An unspent output without address. */
-export interface UnspentOutput {
+export interface LedgerOutput {
   /** 32 bytes. */
   readonly transactionId: Uint8Array
   readonly index: number
@@ -159,7 +159,7 @@ export interface Blocks {
    *
    * @throws StoreError `STORE_CONFLICT` if the block is unknown or removed
    */
-  setMergeTransaction(headerHash: Uint8Array, transaction: StoredTransaction, lease: Lease): Promise<void>
+  setMergeTransaction(headerHash: Uint8Array, transaction: Layer1Transaction, lease: Lease): Promise<void>
   /**
    * Removes the unmerged blocks from a height on and returns their transactions to the mempool, where they
    * are the oldest again. The ledger does not change. Returns the removed blocks, oldest first.
@@ -219,5 +219,5 @@ export interface Blocks {
    * pages of up to 5,000: the trie of outputs is rebuilt from them. The read blocks no other work. Do not run {@link Blocks.forgetSpent}, {@link Blocks.undo}, {@link Blocks.drop} or
    * {@link Blocks.reset} before it ends.
    */
-  utxosAfterNewest(): AsyncIterable<readonly UnspentOutput[]>
+  utxosAfterNewest(): AsyncIterable<readonly LedgerOutput[]>
 }

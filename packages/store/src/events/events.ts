@@ -1,11 +1,11 @@
 import {
   bytesColumn,
+  type Columns,
   type Database,
   int8,
   type Parameter,
   queryInIndexOrder,
   type Row,
-  type Shape,
   type Sql,
   type Statement,
   schema,
@@ -144,7 +144,7 @@ export function openEvents(database: Database): EventLog {
       }
       const { kind, values } = chosen(filter)
       const wants = (type: LedgerEvent['type']) => filter.types === undefined || filter.types.includes(type)
-      const read = async <S extends Shape>(
+      const read = async <S extends Columns>(
         type: LedgerEvent['type'],
         statement: Statement<S> | undefined,
       ): Promise<Row<S>[]> => {

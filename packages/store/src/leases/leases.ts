@@ -1,11 +1,11 @@
 import {
   advisoryLock,
   type Connection,
+  type SqlTransaction,
   schema,
   selectList,
   sql,
   statement,
-  type Transaction,
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { leases } from '../schema/tables.js'
@@ -87,7 +87,7 @@ export function openLeases(connection: Connection): Leases {
  *
  * @throws StoreError `STORE_LEASE_LOST`
  */
-export async function requireLease(transaction: Transaction, { name, token }: Lease): Promise<void> {
+export async function requireLease(transaction: SqlTransaction, { name, token }: Lease): Promise<void> {
   // The lease is checked after the lock was acquired, because waiting for the lock takes time.
   await advisoryLock(transaction, 'blocks')
   const held = await transaction.query(isHeld, [name, token])

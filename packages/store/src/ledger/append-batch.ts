@@ -2,10 +2,10 @@ import {
   bytesColumn,
   int4,
   parameterRows,
+  type SqlTransaction,
   schema,
   sql,
   statement,
-  type Transaction,
 } from '@ratatosk/database'
 import { createNetEffects, isEffectsError, type NetEffects } from '@ratatosk/ledger'
 import { StoreError } from '../errors.js'
@@ -60,7 +60,7 @@ const append = statement(
 )
 
 /** Appends accepted transactions to the mempool and applies them to the ledger; see `Ledger.apply`. */
-export async function appendBatch(transaction: Transaction, { transactions }: Batch): Promise<void> {
+export async function appendBatch(transaction: SqlTransaction, { transactions }: Batch): Promise<void> {
   if (transactions.length === 0) return
   const net = netEffects(transactions)
   const spent = [...net.spent.values()]

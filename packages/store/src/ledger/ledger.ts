@@ -3,10 +3,10 @@ import {
   type Database,
   int4,
   parameterRows,
+  type SqlTransaction,
   schema,
   sql,
   statement,
-  type Transaction,
 } from '@ratatosk/database'
 import { addWithinLimit } from '../rejections/add-within-limit.js'
 import { mempoolLedger } from '../schema/tables.js'
@@ -60,7 +60,7 @@ export function openLedgerReads(database: Pick<Database, 'query'>): LedgerReads 
  *
  * @param maxRejectionBytes the most bytes of rejections that additions leave; undefined: no limit
  */
-export function openLedger(transaction: Transaction, maxRejectionBytes?: number): Ledger {
+export function openLedger(transaction: SqlTransaction, maxRejectionBytes?: number): Ledger {
   return {
     ...openLedgerReads(transaction),
     apply: (batch) => appendBatch(transaction, batch),

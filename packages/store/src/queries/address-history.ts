@@ -70,7 +70,7 @@ interface Marks {
 }
 
 /** CBOR of the transactions of an address; see `Store.historyPages`. */
-export type HistoryPages = (address: Uint8Array, page: Page) => AsyncGenerator<readonly Uint8Array[], void>
+type HistoryPages = (address: Uint8Array, page: Page) => AsyncGenerator<readonly Uint8Array[], void>
 
 /** Remembers where deep pages start, so that the cost of a page does not grow with its offset for long. */
 export function openHistory(database: Database): HistoryPages {

@@ -14,7 +14,7 @@ import {
   hexOf,
   integerOf,
   isObject,
-  type JsonObject,
+  type JsonRecord,
   objectOf,
   reading,
   textOf,
@@ -116,7 +116,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
   async function unspentOutputs(transactionId: string, signal: AbortSignal): Promise<Utxo[]> {
     const body = await find(`/txs/${transactionId}/utxos`, signal)
     if (body === undefined) return []
-    const outputs = reading<JsonObject[]>('Blockfrost', 'the outputs of a transaction', () =>
+    const outputs = reading<JsonRecord[]>('Blockfrost', 'the outputs of a transaction', () =>
       arrayOf(objectOf(body).outputs).map((output) => ({ ...objectOf(output), tx_hash: transactionId })),
     )
     // A collateral return is an output of a failed transaction, and its only one.

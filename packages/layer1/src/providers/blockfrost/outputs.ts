@@ -6,7 +6,7 @@ import {
   countOf,
   hexOf,
   integerOf,
-  type JsonObject,
+  type JsonRecord,
   objectOf,
   optionalText,
   reading,
@@ -76,7 +76,7 @@ function readAmount(json: unknown) {
 }
 
 /** Blockfrost gives the hash of inline datums too. */
-function readDatum(json: JsonObject): OutputDatum {
+function readDatum(json: JsonRecord): OutputDatum {
   const inline = optionalText(json.inline_datum)
   if (inline !== undefined) return { kind: 'inline', data: fromHex(inline) }
   const hash = optionalText(json.data_hash)

@@ -12,7 +12,7 @@ const maxPolicies = 20
 /** Requests that find the outputs of one asset: its holders, and the outputs of each. */
 const requestsPerAsset = 2
 
-export interface PolicyOutputsOptions {
+interface PolicyOutputsOptions {
   readonly lists: Lists
   /** The hash of the newest block. */
   tipHash(signal: AbortSignal): Promise<string>

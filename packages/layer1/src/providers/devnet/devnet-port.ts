@@ -32,14 +32,14 @@ export interface DevnetPort {
         readonly confirmations: number
       }
   submit(cbor: Uint8Array): Promise<DevnetSubmission>
-  evaluate(cbor: Uint8Array): Promise<DevnetEvaluation>
+  evaluate(cbor: Uint8Array): Promise<PortEvaluation>
   /** Injected faults; this provider's target is `client`. */
   readonly faults?: {
     take(target: 'client', operation: DevnetOperation): DevnetFault | undefined
   }
 }
 
-export type DevnetSubmission =
+type DevnetSubmission =
   | { readonly kind: 'accepted'; readonly hash: string }
   | { readonly kind: 'malformed'; readonly message: string }
   | {
@@ -47,7 +47,7 @@ export type DevnetSubmission =
       readonly failures: readonly { readonly predicate: string; readonly message: string }[]
     }
 
-export type DevnetEvaluation =
+export type PortEvaluation =
   | { readonly kind: 'malformed'; readonly message: string }
   | { readonly kind: 'unknown-inputs' | 'overlapping-outputs'; readonly references: readonly string[] }
   | {

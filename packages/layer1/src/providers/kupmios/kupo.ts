@@ -9,7 +9,7 @@ import {
   countOf,
   hexOf,
   integerOf,
-  type JsonObject,
+  type JsonRecord,
   objectOf,
   optionalText,
   reading,
@@ -110,7 +110,7 @@ export function createKupo(http: HttpClient): Kupo {
   }
 }
 
-function hashesOf(json: JsonObject) {
+function hashesOf(json: JsonRecord) {
   const script = optionalText(json.script_hash)
   const datum = optionalText(json.datum_hash)
   return {

@@ -8,7 +8,7 @@ import {
   hexOf,
   integerOf,
   isObject,
-  type JsonObject,
+  type JsonRecord,
   objectOf,
   reading,
   textOf,
@@ -30,7 +30,7 @@ export interface Ogmios {
 }
 
 export function createOgmios(http: HttpClient): Ogmios {
-  async function query(method: string, signal: AbortSignal, params: JsonObject = {}): Promise<unknown> {
+  async function query(method: string, signal: AbortSignal, params: JsonRecord = {}): Promise<unknown> {
     const answer = read(await http.read(request(method, params), signal))
     if ('result' in answer) return answer.result
     throw new Layer1Error(
@@ -147,11 +147,11 @@ function rejected(message: string, { code, message: words, data }: RpcFailure): 
   return new Layer1Error('LAYER1_REJECTED', message, { reason: cleanReason(`${code}: ${words}${details}`) })
 }
 
-function transactionParams(cbor: Uint8Array): JsonObject {
+function transactionParams(cbor: Uint8Array): JsonRecord {
   return { transaction: { cbor: toHex(cbor) } }
 }
 
-function request(method: string, params: JsonObject) {
+function request(method: string, params: JsonRecord) {
   const body = JSON.stringify({ jsonrpc: '2.0', method, params })
   return { method: 'POST', path: '', body, contentType: 'application/json' } as const
 }
