@@ -114,8 +114,8 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   }
 
   /**
-   * Whether to yield to validation; not for longer than half of `waitMs`, so that callers of `caughtUp` do not
-   * time out.
+   * Whether to yield to validation; not for longer than half of `waitMs`, so that callers of `caughtUp` do
+   * not time out.
    */
   function yields(): boolean {
     return busy() && performance.now() - followedAt < waitMs / 2

@@ -1,4 +1,4 @@
-/** The names of settings in version 0.1, with their new names. This version still reads them; the next one will not. */
+/** Settings of version 0.1 with their new names. This version reads the old names; the next one does not. */
 const renamed: Readonly<Record<string, string>> = {
   DOCS: 'SERVE_DOCS',
   EVALUATE: 'SERVE_EVALUATE',

@@ -101,9 +101,9 @@ export const serverSettings = {
     minimum: 1,
     maximum: 1_000_000,
     description:
-      'Maximum number of connections that are served at a time, at most half of them WebSockets; requests on ' +
-      'others are answered 503 with `Retry-After`. As many may wait to be accepted, if the system lets them ' +
-      '(`net.core.somaxconn`)',
+      'Maximum number of connections that are served at a time, at most half of them WebSockets; requests ' +
+      'on others are answered 503 with `Retry-After`. As many may wait to be accepted, if the system lets ' +
+      'them (`net.core.somaxconn`)',
   }),
   SHUTDOWN_TIMEOUT_MS: milliseconds({
     default: 30_000,

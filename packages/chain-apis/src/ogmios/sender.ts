@@ -2,8 +2,8 @@ import type { WebSocket } from '@fastify/websocket'
 import { Mutex } from 'async-mutex'
 
 /**
- * Sends a message, given in parts, after the messages before it. Resolves when the connection has taken it, so
- * that a client that does not read gets no further responses.
+ * Sends a message, given in parts, after the messages before it. Resolves when the connection has taken it,
+ * so that a client that does not read gets no further responses.
  */
 export type Send = (...parts: readonly (string | Buffer)[]) => Promise<void>
 

@@ -45,7 +45,8 @@ export interface TransactionDraft {
 }
 
 /**
- * A transaction as validation hands it to the store. It is not valid: it has no signatures and does not balance.
+ * A transaction as validation hands it to the store. It is not valid: it has no signatures and does not
+ * balance.
  */
 export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
   const { inputs, outputs, mint = [], datums = [], scripts = [], collateral, fee = 0 } = draft

@@ -88,7 +88,7 @@ describeBackends('events', (backend) => {
     'd',
   ]
 
-  it('report what has happened, the states of a block after the acceptances of its transactions', async () => {
+  it('report what has happened, states of a block after the acceptances of its transactions', async () => {
     await history()
     // The order of two blocks that one statement changes is the database's.
     const order = (events: LedgerEvent[]) => events.map(short)

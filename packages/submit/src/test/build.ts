@@ -11,7 +11,7 @@ export const failed = '{"error":"Failed to enqueue transaction"}'
 export const accepted = (id: string) =>
   `{"message":"Successfully added the transaction to the queue","id":"${id}"}`
 
-export const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 /** One byte string that takes this many bytes of CBOR, at least 259. */
 export const itemOf = (size: number) =>
