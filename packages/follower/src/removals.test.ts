@@ -83,7 +83,7 @@ describe('a block that layer 1 has removed', () => {
     chain.remove(3)
     await commit(chain, 1)
     follower.synced().catch(() => undefined)
-    await log.line(({ message }) => message.startsWith('Layer 1 no longer shows block 2'))
+    await log.line(({ message }) => message.startsWith('Layer 1 lacks block 2'))
     expect(hashes(await archive.range(1n, 99n))).toEqual(before)
     // A provider that lags behind and recovers.
     chain.remove(1)

@@ -114,7 +114,7 @@ async function runExample(t: Test, url: string, transaction: string): Promise<st
   const readme = await readFile(new URL('README.md', client), 'utf8')
   const [, example = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
   const file = join(directory, 'example.mjs')
-  await writeFile(file, example.replace('http://localhost:3000', url))
-  const { stdout } = await promisify(execFile)(process.execPath, [file, transaction])
+  await writeFile(file, example.replace('http://localhost:3000', url).replace('84a4…', transaction))
+  const { stdout } = await promisify(execFile)(process.execPath, [file])
   return stdout
 }
