@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import {
   type BreakableProxy,
@@ -62,6 +63,19 @@ for (const [how, takeAway] of outages) {
       .toBeDefined()
   })
 }
+
+test('a worker closes while its connections wait to connect again', async (context) => {
+  const { proxy, backend } = await behindProxy(context)
+  const worker = backend.worker(submissionQueueName, async () => undefined)
+  await worker.waitUntilReady()
+  // The worker is in its blocking wait.
+  await sleep(100)
+  await proxy.break()
+  // The attempts are further and further apart, up to a second.
+  await sleep(2_000)
+  await proxy.mend()
+  await worker.close()
+})
 
 for (const [how, takeAway] of outages) {
   test(`joining a channel fails when Redis ${how}, and hears nothing later`, async (context) => {

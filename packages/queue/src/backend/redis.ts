@@ -15,6 +15,22 @@ interface RedisConnectOptions {
 const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 1000)
 
 /**
+ * Emits `end` also if it is disconnected between two attempts to connect. Redis of ioredis then emits nothing,
+ * and BullMQ's worker, which waits for the event, never closes.
+ */
+class Connection extends Redis {
+  override disconnect(reconnect = false): void {
+    // ioredis ends a connection in this state at once.
+    if (!reconnect && this.status === 'reconnecting') this.status = 'wait'
+    super.disconnect(reconnect)
+  }
+
+  override duplicate(override: Partial<RedisOptions> = {}): Redis {
+    return new Connection({ ...this.options, ...override })
+  }
+}
+
+/**
  * Two connections, shared by every BullMQ object: commands of the first fail when Redis is down for longer
  * than `requestTimeoutMs`, commands of the second wait. BullMQ duplicates the second for each worker's
  * blocking wait.
@@ -25,7 +41,7 @@ export async function connectRedis(
   const { url, prefix, requestTimeoutMs } = options
   checkRedisUrl(url)
   const common: RedisOptions = { lazyConnect: true, retryStrategy, keepAlive: 10_000 }
-  const producer = new Redis(url, {
+  const producer = new Connection(url, {
     ...common,
     connectTimeout: requestTimeoutMs,
     // Commands that wait for a connection fail after one retry, so that they do not pile up while Redis is
@@ -33,7 +49,7 @@ export async function connectRedis(
     maxRetriesPerRequest: 1,
     commandTimeout: requestTimeoutMs,
   })
-  const consumer = new Redis(url, { ...common, maxRetriesPerRequest: null })
+  const consumer = new Connection(url, { ...common, maxRetriesPerRequest: null })
   const connections = [producer, consumer]
   let failure: Error | undefined
   for (const connection of connections) {
