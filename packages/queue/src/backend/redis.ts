@@ -15,8 +15,8 @@ interface RedisConnectOptions {
 const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 1000)
 
 /**
- * Emits `end` also if it is disconnected between two attempts to connect. Redis of ioredis then emits nothing,
- * and BullMQ's worker, which waits for the event, never closes.
+ * Emits `end` also if it is disconnected between two attempts to connect. The Redis of ioredis then emits
+ * nothing, and BullMQ's worker, which waits for the event, never closes.
  */
 class Connection extends Redis {
   override disconnect(reconnect = false): void {
