@@ -94,7 +94,7 @@ function headerFields(cbor: Uint8Array): HeaderFields {
     end_time: Number(header.endTime),
     prev_header_hash: toHex(header.prevHeaderHash),
     operator_vkey: toHex(header.operatorVkey),
-    protocol_version: Number(header.protocolVersion),
+    protocol_version: Number(header.blockVersion),
   }
 }
 

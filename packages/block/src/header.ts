@@ -30,15 +30,15 @@ export interface Header {
   readonly prevHeaderHash: Uint8Array
   /** Blake2b-224 of the operator's verification key. */
   readonly operatorVkey: Uint8Array
-  /** From 0 to 2^32 − 1. */
-  readonly protocolVersion: bigint
+  /** From 0 to 2^32 − 1. Its name on layer 1 and in answers is `protocol_version`. */
+  readonly blockVersion: bigint
 }
 
 /**
- * The version of the block format that this package reads and writes, `protocolVersion` of every header: the
+ * The version of the block format that this package reads and writes, `blockVersion` of every header: the
  * rules for bodies, roots and transactions. A deployment's contracts fix it.
  */
-export const protocolVersion = 2n
+export const blockVersion = 2n
 
 /** A header with its encoding and its hash, so that each is computed once. */
 export interface EncodedHeader {
@@ -60,7 +60,7 @@ export const headerFieldIndex = {
   endTime: 6,
   prevHeaderHash: 7,
   operatorVkey: 8,
-  protocolVersion: 9,
+  blockVersion: 9,
 } as const satisfies { readonly [Field in keyof Header]: number }
 
 /** The number of fields in a header. */
@@ -91,7 +91,7 @@ export const headerToData = (header: Header): PlutusData =>
     header.endTime,
     header.prevHeaderHash,
     header.operatorVkey,
-    header.protocolVersion,
+    header.blockVersion,
   )
 
 /**
@@ -116,7 +116,7 @@ export function headerFromData(data: PlutusData | undefined): Header {
     endTime: integer('endTime'),
     prevHeaderHash: bytes('prevHeaderHash', hashLength),
     operatorVkey: bytes('operatorVkey', hashLength),
-    protocolVersion: integer('protocolVersion'),
+    blockVersion: integer('blockVersion'),
   }
 }
 

@@ -46,6 +46,7 @@ export {
 } from './errors.js'
 export { byteString, createFeed, expectBytes, type Feed, type Grammar, unsigned } from './feed.js'
 export {
+  blockVersion,
   decodeHeader,
   type EncodedHeader,
   encodedHeader,
@@ -59,7 +60,6 @@ export {
   headerHash,
   headerToData,
   isGenesisHeaderHash,
-  protocolVersion,
   rootLength,
 } from './header.js'
 export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './interval.js'

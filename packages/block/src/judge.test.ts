@@ -35,7 +35,7 @@ const parameters: ProtocolParameters = {
   maxBlockExecutionUnits: { memory: 62_000_000n, steps: 20_000_000_000n },
   referenceScriptCostPerByte: rate,
   costModels: {},
-  protocolVersion: { major: 10, minor: 0 },
+  ledgerVersion: { major: 10, minor: 0 },
   keyDeposit: 0n,
   poolDeposit: 0n,
   drepDeposit: 0n,

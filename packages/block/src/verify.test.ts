@@ -8,7 +8,7 @@ import { decodeBlockBody } from './body-decoding.js'
 import { encodeBlockBody } from './body-encoding.js'
 import { bodyOf, deriveBlock } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
-import { type Header, protocolVersion } from './header.js'
+import { blockVersion, type Header } from './header.js'
 import { createOutputTrie } from './output-trie.js'
 import { vector, vectorMap } from './test/vector.js'
 import { verifyBody } from './verify.js'
@@ -24,7 +24,7 @@ const header: Header = {
   endTime: 1n,
   prevHeaderHash: new Uint8Array(28),
   operatorVkey: new Uint8Array(28),
-  protocolVersion,
+  blockVersion,
 }
 
 const key = keyOf(1)
@@ -124,8 +124,8 @@ describe('verifyBody refuses', () => {
     }
   })
 
-  it('a header of another protocol version, or with deposits or withdrawals, as invalid', async () => {
-    await refused(body, 'BLOCK_INVALID', { ...header, protocolVersion: 1n })
+  it('a header of another block version, or with deposits or withdrawals, as invalid', async () => {
+    await refused(body, 'BLOCK_INVALID', { ...header, blockVersion: 1n })
     await refused(body, 'BLOCK_INVALID', { ...header, depositsRoot: header.utxosRoot })
     await refused(body, 'BLOCK_INVALID', { ...header, withdrawalsRoot: header.utxosRoot })
   })

@@ -6,7 +6,7 @@ import { createDerivation } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
 import type { Derivation, OutputHashes } from './derivation/types.js'
 import { BlockError } from './errors.js'
-import { type Header, protocolVersion } from './header.js'
+import { blockVersion, type Header } from './header.js'
 
 /** Transactions taken apart between two pauses. 500 transfers take about 10 ms. */
 const pauseEvery = 500
@@ -85,14 +85,13 @@ export async function verifyRoot(
 /**
  * Verifies what a header says about itself.
  *
- * @throws {BlockError} `BLOCK_INVALID` for another protocol version, or with deposits or withdrawals
+ * @throws {BlockError} `BLOCK_INVALID` for another block version, or with deposits or withdrawals
  */
 export function verifyHeader(header: Header): void {
-  if (header.protocolVersion !== protocolVersion)
+  if (header.blockVersion !== blockVersion)
     throw new BlockError(
       'BLOCK_INVALID',
-      `The header has protocol version ${header.protocolVersion}; ` +
-        `this package knows version ${protocolVersion}`,
+      `The header has block version ${header.blockVersion}; ` + `this package knows version ${blockVersion}`,
     )
   if (!equalBytes(header.depositsRoot, emptyRoot()) || !equalBytes(header.withdrawalsRoot, emptyRoot()))
     throw new BlockError('BLOCK_INVALID', 'The header has deposits or withdrawals, which are not supported')

@@ -371,7 +371,7 @@ export interface NetworkInfo {
   readonly versions: {
     /** Version of this node */
     readonly node: string
-    /** protocol_version of the block headers */
+    /** The block version: protocol_version of headers */
     readonly protocol: number
   }
   /** APIs of layer 1 that serve layer 2: an SDK needs only their URL */

@@ -8,7 +8,7 @@ export const ConfirmedState = {
   utxoRoot: 2,
   startTime: 3,
   endTime: 4,
-  protocolVersion: 5,
+  blockVersion: 5,
   size: 6,
 } as const
 

@@ -153,15 +153,15 @@ it('does not archive a block that spends an output twice, and does not blame the
   expect(log.backedOff).toEqual([])
 })
 
-it('does not archive a block of another protocol version', async () => {
+it('does not archive a block of another block version', async () => {
   const chain = new SourceChain()
   await chain.commit(3)
-  await chain.commit(3, { protocolVersion: 1n })
+  await chain.commit(3, { blockVersion: 1n })
   const { follower, archive, log } = await follow(chain, [await serve(archiveOfBlocks(chain))])
   follower.synced().catch(() => undefined)
   await log.line(({ message }) => message === 'Invalid block')
   expect((await archive.tip())?.height).toBe(1n)
-  expect(follower.status().invalid?.reason).toMatch(/protocol version 1/)
+  expect(follower.status().invalid?.reason).toMatch(/block version 1/)
   expect(log.backedOff).toEqual([])
 })
 

@@ -47,7 +47,7 @@ export const NetworkInfo = Type.Object(
     }),
     versions: Type.Object({
       node: Type.String({ description: 'Version of this node' }),
-      protocol: Type.Integer({ minimum: 1, description: 'protocol_version of the block headers' }),
+      protocol: Type.Integer({ minimum: 1, description: 'The block version: protocol_version of headers' }),
     }),
     apis: Type.Object(
       { blockfrost: paths('Blockfrost'), kupo: paths('Kupo'), ogmios: paths('Ogmios') },

@@ -1,4 +1,4 @@
-import { protocolVersion } from '@ratatosk/block'
+import { blockVersion } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import {
   isRenounced,
@@ -103,7 +103,7 @@ const definitions = {
       if (registry === undefined) throw new TypeError('the registry is defined before the queue')
       return stateQueueScript({
         ...parameters,
-        protocolVersion,
+        blockVersion,
         verdictPolicies: verdictPoliciesOf(parameters).map(({ hash }) => hash),
         registryPolicy: registry.script.hash,
       })

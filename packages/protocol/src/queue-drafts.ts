@@ -202,7 +202,7 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
     utxoRoot: header.utxosRoot,
     startTime: header.startTime,
     endTime: header.endTime,
-    protocolVersion: header.protocolVersion,
+    blockVersion: header.blockVersion,
   }
   const name = toHex(blockTokenName(merged.headerHash))
   return {

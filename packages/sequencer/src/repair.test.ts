@@ -33,7 +33,7 @@ test.concurrent('a second root cannot be minted, and repair leaves a sound queue
     utxoRoot: await roots.root(),
     startTime: 0n,
     endTime: 0n,
-    protocolVersion: 1n,
+    blockVersion: 1n,
   }
   const { unit } = contracts.scripts.registry
   const { utxo, datum } = readRegistry(contracts, await chain.layer1.utxosByUnit(unit))!

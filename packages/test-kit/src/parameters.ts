@@ -17,7 +17,7 @@ function parametersWith(fees: { minFeeA: bigint; minFeeB: bigint }): ProtocolPar
     maxBlockExecutionUnits: { memory: 62_000_000n, steps: 20_000_000_000n },
     referenceScriptCostPerByte: { numerator: 15n, denominator: 1n },
     costModels: {},
-    protocolVersion: { major: 10, minor: 0 },
+    ledgerVersion: { major: 10, minor: 0 },
     keyDeposit: 2_000_000n,
     poolDeposit: 500_000_000n,
     drepDeposit: 500_000_000n,

@@ -1,11 +1,11 @@
 import {
+  blockVersion,
   bodyOf,
   deriveBlock,
   encodedHeader,
   genesisHeaderHash,
   type Header,
   operationsOfDiff,
-  protocolVersion,
   transactionsRoot,
 } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
@@ -138,7 +138,7 @@ export class SourceChain {
       endTime: startTime + 1000n + BigInt(this.all.length),
       prevHeaderHash: last?.headerHash ?? genesisHeaderHash(),
       operatorVkey: keyOf(99).address.slice(1),
-      protocolVersion,
+      blockVersion,
       ...wrong,
     }
     const { bytes, hash } = encodedHeader(fields)

@@ -29,7 +29,7 @@ export function readLedgerParameters(bytes: Uint8Array) {
   const poolDeposit = reader.readUint64()
   skip(reader, 5)
   reader.readArray()
-  const protocolVersion = { major: reader.readUint(), minor: reader.readUint() }
+  const ledgerVersion = { major: reader.readUint(), minor: reader.readUint() }
   skip(reader, 1)
   const coinsPerUtxoByte = reader.readUint64()
   const costModels = readCostModels(reader)
@@ -58,7 +58,7 @@ export function readLedgerParameters(bytes: Uint8Array) {
     maxBlockExecutionUnits,
     referenceScriptCostPerByte,
     costModels,
-    protocolVersion,
+    ledgerVersion,
     keyDeposit,
     poolDeposit,
     drepDeposit,

@@ -126,7 +126,7 @@ function parametersOf(json: ParametersJson): Scenario['parameters'] {
       ...(plutusV2 && { PlutusV2: plutusV2.map(BigInt) }),
       ...(plutusV3 && { PlutusV3: plutusV3.map(BigInt) }),
     },
-    protocolVersion: json.version,
+    ledgerVersion: json.version,
     keyDeposit: BigInt(json.stakeCredentialDeposit),
     poolDeposit: BigInt(json.stakePoolDeposit),
     drepDeposit: BigInt(json.delegateRepresentativeDeposit),

@@ -17,11 +17,11 @@ const preprod = {
 }
 const all = Object.keys(verdictPolicies)
 
-/** The context of a node with these settings, whose layer 2 has this protocol version. */
+/** The context of a node with these settings, whose layer 2 has this ledger version. */
 async function contextOf(environment: Record<string, string>, major = 10) {
   const context = await loadContext(readSettings({ LOG_LEVEL: 'silent', ...environment }), {})
   const { parameters } = context
-  return { ...context, parameters: { ...parameters, protocolVersion: { major, minor: 0 } } }
+  return { ...context, parameters: { ...parameters, ledgerVersion: { major, minor: 0 } } }
 }
 
 test.each<[string, Record<string, string>, number, readonly string[]]>([
@@ -49,7 +49,7 @@ test.each<[string, Record<string, string>, number, readonly string[]]>([
 test('refuses a policy by name that does not know the rules of layer 2', async () => {
   const context = await contextOf({ VERDICT_POLICIES: 'transaction' }, 11)
   expect(() => contractsOf(context)).toThrow(
-    'VERDICT_POLICIES names transaction, but layer 2 has protocol version 11, whose rules this ' +
+    'VERDICT_POLICIES names transaction, but layer 2 has ledger version 11, whose rules this ' +
       'policy does not know.',
   )
 })

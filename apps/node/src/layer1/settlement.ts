@@ -94,9 +94,9 @@ function verdictPoliciesOf({ settings, network, parameters }: NodeContext): read
   )
   return wanted.map(([name, { covers, script }]) => {
     if (covers(rules)) return script(rules)
-    const { major } = parameters.protocolVersion
+    const { major } = parameters.ledgerVersion
     throw new SettingsError([
-      `VERDICT_POLICIES names ${name}, but layer 2 has protocol version ${major}, whose rules this ` +
+      `VERDICT_POLICIES names ${name}, but layer 2 has ledger version ${major}, whose rules this ` +
         'policy does not know.',
     ])
   })

@@ -1,4 +1,4 @@
-import { protocolVersion } from '@ratatosk/block'
+import { blockVersion } from '@ratatosk/block'
 import { apis, type ChainView, protocolParametersJson } from '@ratatosk/chain-apis'
 import { devWalletScript } from '@ratatosk/dev-wallet/script'
 import { testWallets } from '@ratatosk/devnet'
@@ -85,7 +85,7 @@ export function networkInfo({ settings, network, parameters }: Node): NetworkInf
     slotClock: { zeroTime: Number(zeroTime), zeroSlot: Number(zeroSlot), slotLength },
     protocolParameters: protocolParametersJson(parameters, maxBlockBytes),
     maturityWindow: settings.MATURITY_WINDOW_MS,
-    versions: { node: nodeVersion(), protocol: Number(protocolVersion) },
+    versions: { node: nodeVersion(), protocol: Number(blockVersion) },
     apis: {
       blockfrost: pathsOf(paths.blockfrost),
       kupo: pathsOf(paths.kupo),

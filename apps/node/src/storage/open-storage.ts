@@ -8,8 +8,8 @@ import type { NodeContext } from '../context.js'
 import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
+import { checkBlockVersion } from './block-version.js'
 import { takeDataDirectory } from './data-directory.js'
-import { checkProtocolVersion } from './protocol-version.js'
 
 /** The store and the queue of a node. */
 export interface Storage {
@@ -35,7 +35,7 @@ export async function openStorage(context: NodeContext): Promise<Storage> {
 
   const store = await openStoreAt(settings, embedded?.pglite)
   onClose(() => store.close())
-  await checkProtocolVersion(store)
+  await checkBlockVersion(store)
   await warnOfSettings(store, log)
 
   const queue = await openQueueAt(settings, embedded?.pglite, log)

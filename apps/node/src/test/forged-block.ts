@@ -82,7 +82,7 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
         endTime: slotToTime(slots, timeToSlot(slots, slotToTime(slots, slot) + life)),
         prevHeaderHash: state.headerHash,
         operatorVkey: operator.keys.payment.hash,
-        protocolVersion: state.protocolVersion,
+        blockVersion: state.blockVersion,
       }
       const [registry, referenceScripts] = [await readOperators(), await readScripts()]
       const forged = await operator.send(

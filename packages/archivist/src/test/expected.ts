@@ -1,4 +1,4 @@
-import { bodyOf, encodeBlockBody, protocolVersion } from '@ratatosk/block'
+import { blockVersion, bodyOf, encodeBlockBody } from '@ratatosk/block'
 import { CborWriter } from '@ratatosk/cbor'
 import type { SourceBlock } from '@ratatosk/test-kit'
 
@@ -19,7 +19,7 @@ export function jsonOf({ fields, headerHash, height, cbors }: SourceBlock) {
       end_time: Number(fields.endTime),
       prev_header_hash: hex(fields.prevHeaderHash),
       operator_vkey: hex(fields.operatorVkey),
-      protocol_version: Number(protocolVersion),
+      protocol_version: Number(blockVersion),
     },
     body: {
       transactions: cbors.map(hex),

@@ -24,8 +24,7 @@ export async function parametersJson(chain: ChainView) {
  * @param maxBlockSize in bytes
  */
 export function protocolParametersJson(parameters: ProtocolParameters, maxBlockSize: number) {
-  const { executionPrices, maxTransactionExecutionUnits, maxBlockExecutionUnits, protocolVersion } =
-    parameters
+  const { executionPrices, maxTransactionExecutionUnits, maxBlockExecutionUnits, ledgerVersion } = parameters
   const { pool, drep } = unused
   return {
     min_fee_a: Number(parameters.minFeeA),
@@ -42,8 +41,8 @@ export function protocolParametersJson(parameters: ProtocolParameters, maxBlockS
     tau: number(unused.treasuryExpansion),
     decentralisation_param: 0,
     extra_entropy: null,
-    protocol_major_ver: protocolVersion.major,
-    protocol_minor_ver: protocolVersion.minor,
+    protocol_major_ver: ledgerVersion.major,
+    protocol_minor_ver: ledgerVersion.minor,
     min_utxo: String(parameters.coinsPerUtxoByte),
     min_pool_cost: String(unused.minStakePoolCost),
     cost_models: costModels(parameters.costModels, (model) =>

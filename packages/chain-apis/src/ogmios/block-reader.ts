@@ -57,7 +57,7 @@ async function build(chain: ChainView, block: ChainBlock): Promise<JsonBytes | u
     height,
     size: { bytes: size },
     slot,
-    protocol: { version: chain.parameters.protocolVersion },
+    protocol: { version: chain.parameters.ledgerVersion },
     issuer: {
       verificationKey: noKey,
       vrfVerificationKey: noKey,

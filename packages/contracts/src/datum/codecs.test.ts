@@ -38,7 +38,7 @@ const header: Header = {
   endTime: 1_700_000_060_000n,
   prevHeaderHash: genesisHeaderHash(),
   operatorVkey: filled(28, 6),
-  protocolVersion: 1n,
+  blockVersion: 1n,
 }
 const state: ConfirmedState = {
   headerHash: filled(28, 7),
@@ -46,7 +46,7 @@ const state: ConfirmedState = {
   utxoRoot: filled(32, 9),
   startTime: 0n,
   endTime: 23n,
-  protocolVersion: 24n,
+  blockVersion: 24n,
 }
 const link = filled(28, 10)
 
@@ -139,7 +139,7 @@ const anyHeader: fc.Arbitrary<Header> = fc.record({
   endTime: integer,
   prevHeaderHash: hash,
   operatorVkey: hash,
-  protocolVersion: integer,
+  blockVersion: integer,
 })
 const anyLink = fc.option(hash, { nil: undefined }).map((value) => (value ? { link: value } : {}))
 const slashing = fc.constantFrom('active', 'retired')
@@ -162,7 +162,7 @@ describe('decoding what was encoded', () => {
       utxoRoot: root,
       startTime: integer,
       endTime: integer,
-      protocolVersion: integer,
+      blockVersion: integer,
     })
     fc.assert(
       fc.property(anyState, anyLink, (state, link) => {

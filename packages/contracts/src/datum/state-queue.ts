@@ -26,7 +26,7 @@ export interface ConfirmedState {
   /** POSIX milliseconds: where it ends and the next block begins. */
   readonly endTime: bigint
   /** From 0 to 2^32 − 1. */
-  readonly protocolVersion: bigint
+  readonly blockVersion: bigint
 }
 
 /**
@@ -78,8 +78,8 @@ function linkFromData(data: PlutusData | undefined): { link?: Uint8Array } {
 
 /** The CBOR of a root's datum, as `serialiseData` writes it. */
 export function encodeRootDatum({ state, link }: RootDatum): Uint8Array {
-  const { headerHash, prevHeaderHash, utxoRoot, startTime, endTime, protocolVersion } = state
-  const content = constr(0, headerHash, prevHeaderHash, utxoRoot, startTime, endTime, protocolVersion)
+  const { headerHash, prevHeaderHash, utxoRoot, startTime, endTime, blockVersion } = state
+  const content = constr(0, headerHash, prevHeaderHash, utxoRoot, startTime, endTime, blockVersion)
   return encodePlutusData(constr(0, content, linkToData(link)))
 }
 
@@ -98,7 +98,7 @@ export function decodeRootDatum(cbor: Uint8Array): RootDatum {
       utxoRoot: bytesOf(fields[Field.utxoRoot], rootLength, 'utxoRoot'),
       startTime: integerOf(fields[Field.startTime], 'startTime'),
       endTime: integerOf(fields[Field.endTime], 'endTime'),
-      protocolVersion: integerOf(fields[Field.protocolVersion], 'protocolVersion'),
+      blockVersion: integerOf(fields[Field.blockVersion], 'blockVersion'),
     },
     ...linkFromData(link),
   }

@@ -11,7 +11,7 @@ const state = {
   utxoRoot: new Uint8Array(32),
   startTime: 0n,
   endTime: 0n,
-  protocolVersion: 1n,
+  blockVersion: 1n,
 }
 
 function headerAt(place: number): Header {
@@ -25,7 +25,7 @@ function headerAt(place: number): Header {
     endTime: BigInt(place + 1),
     prevHeaderHash: genesisHeaderHash(),
     operatorVkey: new Uint8Array(28),
-    protocolVersion: 1n,
+    blockVersion: 1n,
   }
 }
 

@@ -60,7 +60,7 @@ export const WitnessFraud = {
 export const WitnessNeed = { spent: 0, minted: 1, withdrawn: 2, required: 3 } as const
 
 /**
- * The protocol version of the blocks that fraud proofs speak of: their headers commit to the transactions
+ * The block version of the blocks that fraud proofs speak of: their headers commit to the transactions
  * map.
  */
 export const provableVersion = 2n

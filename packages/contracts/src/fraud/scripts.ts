@@ -18,20 +18,20 @@ export function ledgerFraudScript(): PlutusScript {
  * interval, and what layer 2 does not allow. The rules of the layer 2 are its parameters: other rules need
  * another policy, or honest operators lose their bonds.
  *
- * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`; also for another protocol version than 9 or 10,
+ * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`; also for another ledger version than 9 or 10,
  *   whose rules these are
  */
 export function transactionFraudScript(rules: ProvableRules): PlutusScript {
   if (!hasTransactionPolicy(rules)) {
-    const { major } = rules.parameters.protocolVersion
-    throw new ContractsError('CONTRACTS_INVALID_PARAMETER', `protocolVersion must be 9 or 10, not ${major}`)
+    const { major } = rules.parameters.ledgerVersion
+    throw new ContractsError('CONTRACTS_INVALID_PARAMETER', `ledgerVersion must be 9 or 10, not ${major}`)
   }
   return applyParameters(compiledCode('transaction_fraud'), rulesData(rules))
 }
 
-/** Whether there is a transaction policy for these rules: it knows those of protocol versions 9 and 10. */
+/** Whether there is a transaction policy for these rules: it knows those of ledger versions 9 and 10. */
 export const hasTransactionPolicy = ({ parameters }: ProvableRules): boolean =>
-  [9, 10].includes(parameters.protocolVersion.major)
+  [9, 10].includes(parameters.ledgerVersion.major)
 
 /** The parameters of the transaction policy. */
 export function rulesData({ parameters, networkId, slots }: ProvableRules): bigint[] {

@@ -13,7 +13,7 @@ const queue = {
   maturityWindow: 30_000n,
   registryPolicy: hash,
   turnLength: 60_000n,
-  protocolVersion: 1n,
+  blockVersion: 1n,
   verdictPolicies: [],
 } as const
 const registry = {
@@ -72,7 +72,7 @@ describe('scripts', () => {
       stateQueueScript({ ...queue, maturityWindow: 1n }),
       stateQueueScript({ ...queue, registryPolicy: other }),
       stateQueueScript({ ...queue, turnLength: 1n }),
-      stateQueueScript({ ...queue, protocolVersion: 2n }),
+      stateQueueScript({ ...queue, blockVersion: 2n }),
       stateQueueScript({ ...queue, verdictPolicies: [hash] }),
       stateQueueScript({ ...queue, verdictPolicies: [hash, other] }),
       operatorRegistryScript(registry),
@@ -106,8 +106,8 @@ describe('scripts', () => {
     { registryPolicy: new Uint8Array(29) },
     { maturityWindow: -1n },
     { turnLength: 0n },
-    { protocolVersion: -1n },
-    { protocolVersion: 2n ** 32n },
+    { blockVersion: -1n },
+    { blockVersion: 2n ** 32n },
     { verdictPolicies: [hash, new Uint8Array(27)] },
   ])('refuse %o for a queue', (wrong) => {
     expect(() => stateQueueScript({ ...queue, ...wrong })).toThrow(

@@ -29,7 +29,7 @@ export interface QueueParameters {
    */
   readonly turnLength: bigint
   /** From 0 to 2^32 − 1: the version that every block's header states. */
-  readonly protocolVersion: bigint
+  readonly blockVersion: bigint
   /**
    * Policies whose tokens are verdicts, 28 bytes each: a token that has a header hash as its name shows that
    * this block is invalid. Without a policy, only the administrator removes blocks.
@@ -88,7 +88,7 @@ export const isRenounced = ({ hash }: Credential): boolean => hash.every((byte) 
  * const registry = operatorRegistryScript({ protocol, administrator, deploymentOutput, permissioned: true,
  * bond, turnLength,
  *   releaseDelay: maturityWindow + turnLength, maxOperators: 100n, slashPenalty: 0n })
- * const queue = stateQueueScript({ protocol, administrator, maturityWindow, turnLength, protocolVersion: 1n,
+ * const queue = stateQueueScript({ protocol, administrator, maturityWindow, turnLength, blockVersion: 1n,
  *   verdictPolicies: [], registryPolicy: registry.hash })
  */
 export function stateQueueScript(parameters: QueueParameters): PlutusScript {
@@ -97,8 +97,8 @@ export function stateQueueScript(parameters: QueueParameters): PlutusScript {
   assertHash('registryPolicy', parameters.registryPolicy)
   assertAtLeast('maturityWindow', parameters.maturityWindow, 0n)
   assertAtLeast('turnLength', parameters.turnLength, 1n)
-  assertAtLeast('protocolVersion', parameters.protocolVersion, 0n)
-  if (parameters.protocolVersion >= 2n ** 32n) throw invalid('protocolVersion', 'less than 2^32')
+  assertAtLeast('blockVersion', parameters.blockVersion, 0n)
+  if (parameters.blockVersion >= 2n ** 32n) throw invalid('blockVersion', 'less than 2^32')
   for (const policy of parameters.verdictPolicies) assertHash('verdictPolicies', policy)
   return applyParameters(compiledCode('state_queue'), [
     rootTokenName(parameters.protocol),
@@ -106,7 +106,7 @@ export function stateQueueScript(parameters: QueueParameters): PlutusScript {
     parameters.maturityWindow,
     parameters.registryPolicy,
     parameters.turnLength,
-    parameters.protocolVersion,
+    parameters.blockVersion,
     parameters.verdictPolicies,
   ])
 }

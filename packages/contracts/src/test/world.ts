@@ -20,7 +20,7 @@ export const bond = 500_000_000n
 const releaseDelay = 120_000n
 export const maxOperators = 4n
 export const slashPenalty = 50_000_000n
-const protocolVersion = 1n
+const blockVersion = 1n
 
 export const rootName = rootTokenName('RATATOSK')
 export const registryName = registryTokenName('RATATOSK')
@@ -99,7 +99,7 @@ export function createWorld(options: WorldOptions = {}): World {
     options.maturityWindow ?? maturityWindow,
     registry.policy,
     turnLength,
-    protocolVersion,
+    blockVersion,
     options.verdictPolicies ?? [openVerdict.hash, verdict.hash],
   ])
   return { queue, registry }

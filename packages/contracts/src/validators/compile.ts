@@ -28,7 +28,7 @@ const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PTyp
         'maturityWindow',
         'registryPolicy',
         'turnLength',
-        'protocolVersion',
+        'blockVersion',
         'verdictPolicies',
       ],
       (parameters) => lambda((context: Data) => stateQueue(book, parameters, context)),

@@ -55,8 +55,8 @@ export function validateAccounts(
   accounts: AccountView,
   {
     keyDeposit,
-    protocolVersion,
-  }: { readonly keyDeposit: bigint; readonly protocolVersion: { readonly major: number } },
+    ledgerVersion,
+  }: { readonly keyDeposit: bigint; readonly ledgerVersion: { readonly major: number } },
 ): Failures {
   const failures: Failures[number][] = []
   for (const { account, lovelace } of body.withdrawals) {
@@ -66,7 +66,7 @@ export function validateAccounts(
     if (accounts.deposit(credential) === undefined || lovelace > 0n) {
       const message = 'A withdrawal must take the whole reward of a registered account'
       failures.push({ predicate: 'WithdrawalsNotInRewardsCERTS', message, details })
-    } else if (account.stake.kind === 'key' && protocolVersion.major >= 10) {
+    } else if (account.stake.kind === 'key' && ledgerVersion.major >= 10) {
       const message = 'The account is not delegated to a DRep'
       failures.push({
         predicate: 'ConwayWdrlNotDelegatedToDRep',

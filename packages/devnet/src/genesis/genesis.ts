@@ -71,7 +71,7 @@ export function genesisHash({ startTime, networkMagic, utxos }: Genesis, slotLen
   return toHex(blake2b256(Buffer.from(text, 'utf8')))
 }
 
-/** Mainnet's protocol parameters: Conway era, protocol version 10. */
+/** Mainnet's protocol parameters: Conway era, ledger version 10. */
 export function defaultParameters(): ProtocolParameters {
   const file = new URL('../../parameters/devnet.json', import.meta.url)
   return parseProtocolParameters(JSON.parse(readFileSync(file, 'utf8')))

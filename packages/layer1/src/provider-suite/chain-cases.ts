@@ -32,7 +32,7 @@ export function chainCases(withHarness: WithHarness): readonly SuiteCase[] {
     scene('returns protocol parameters of the Conway era', async ({ layer1 }) => {
       const parameters = await layer1.parameters()
       assert.ok(parameters.minFeeA > 0n && parameters.minFeeB > 0n && parameters.coinsPerUtxoByte > 0n)
-      assert.ok(parameters.protocolVersion.major >= 9)
+      assert.ok(parameters.ledgerVersion.major >= 9)
       assert.ok((parameters.costModels.PlutusV3?.length ?? 0) > 250)
     }),
     scene('finds unspent outputs by address and by reference', async ({ layer1, keys, emptyKeys }) => {

@@ -69,7 +69,7 @@ describe('parseProtocolParameters', () => {
       },
       maxTransactionExecutionUnits: { memory: 14_000_000n, steps: 10_000_000_000n },
       referenceScriptCostPerByte: { numerator: 15n, denominator: 1n },
-      protocolVersion: { major: 10, minor: 0 },
+      ledgerVersion: { major: 10, minor: 0 },
       governanceActionDeposit: 100_000_000_000n,
     })
   })

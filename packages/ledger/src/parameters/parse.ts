@@ -60,7 +60,7 @@ function fromBlockfrost(json: JsonObject): ProtocolParameters {
       PlutusV2: 'PlutusV2',
       PlutusV3: 'PlutusV3',
     }),
-    protocolVersion: {
+    ledgerVersion: {
       major: countAt(json, 'protocol_major_ver'),
       minor: countAt(json, 'protocol_minor_ver'),
     },
@@ -98,7 +98,7 @@ function fromOgmios(json: JsonObject): ProtocolParameters {
       PlutusV2: 'plutus:v2',
       PlutusV3: 'plutus:v3',
     }),
-    protocolVersion: {
+    ledgerVersion: {
       major: countAt(version, 'major', 'version.major'),
       minor: countAt(version, 'minor', 'version.minor'),
     },
@@ -109,7 +109,7 @@ function fromOgmios(json: JsonObject): ProtocolParameters {
   }
 }
 
-/** The cost models that are present. Each must have a length that some protocol version uses. */
+/** The cost models that are present. Each must have a length that some ledger version uses. */
 function costModelsAt(
   json: JsonObject,
   key: string,

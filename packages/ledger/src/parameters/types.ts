@@ -28,7 +28,8 @@ export interface ProtocolParameters {
    */
   readonly maxReferenceScriptsSize?: number
   readonly costModels: { readonly [language in PlutusLanguage]?: readonly bigint[] }
-  readonly protocolVersion: { readonly major: number; readonly minor: number }
+  /** Cardano's protocol version. */
+  readonly ledgerVersion: { readonly major: number; readonly minor: number }
   readonly keyDeposit: bigint
   readonly poolDeposit: bigint
   readonly drepDeposit: bigint

@@ -6,14 +6,14 @@ const costs = (length: number, cost = 1n): bigint[] => Array.from({ length }, ()
 
 function parameters(costModels: ProtocolParameters['costModels'], major = 10): ProtocolParameters {
   // The other parameters are not read.
-  return { costModels, protocolVersion: { major, minor: 0 } } as ProtocolParameters
+  return { costModels, ledgerVersion: { major, minor: 0 } } as ProtocolParameters
 }
 
 test.each([
   ['PlutusV1', [166, 332]],
   ['PlutusV2', [175, 185, 332]],
   ['PlutusV3', [251, 297, 350]],
-] as const)('%s has a cost for each builtin of a protocol version', (language, lengths) => {
+] as const)('%s has a cost for each builtin of a ledger version', (language, lengths) => {
   for (let length = 0; length <= 400; length++) {
     const problem = costModelProblem(parameters({ [language]: costs(length) }))
     if ((lengths as readonly number[]).includes(length)) expect(problem).toBeUndefined()

@@ -5,7 +5,7 @@ import type { PlutusLanguage } from '../transaction/types.js'
 export const plutusLanguages: readonly PlutusLanguage[] = ['PlutusV1', 'PlutusV2', 'PlutusV3']
 
 /**
- * The lengths that the cost model of each language has had, with the protocol version that introduced the
+ * The lengths that the cost model of each language has had, with the ledger version that introduced the
  * length (parameter names of plutus-ledger-api). A network may have a longer model before that version, or a
  * shorter one after.
  */
@@ -31,7 +31,7 @@ const modelLengths: { readonly [language in PlutusLanguage]: readonly { length: 
 const unaffordable = 10_000_000_000_000n
 
 /**
- * Checks the cost models of protocol parameters: each must have a length that some protocol version uses, and
+ * Checks the cost models of protocol parameters: each must have a length that some ledger version uses, and
  * costs that fit signed 64-bit integers. Evaluation with other models fails with `InvalidCostModel`.
  *
  * @returns a message that describes the problem; undefined if there is none
@@ -67,17 +67,17 @@ export function createCostModelReader(): (
 }
 
 /**
- * The models as engines expect them: with the length of this protocol version. Costs that the network has not
+ * The models as engines expect them: with the length of this ledger version. Costs that the network has not
  * set are unaffordable.
  */
 export function engineCostModels({
   costModels,
-  protocolVersion,
+  ledgerVersion,
 }: ProtocolParameters): readonly BigInt64Array[] {
   return plutusLanguages.map((language) => {
     const model = costModels[language]
     if (model === undefined) return new BigInt64Array()
-    const asked = modelLengths[language].filter(({ since }) => since <= protocolVersion.major)
+    const asked = modelLengths[language].filter(({ since }) => since <= ledgerVersion.major)
     const costs = new BigInt64Array(Math.max(model.length, asked.at(-1)?.length ?? 0)).fill(unaffordable)
     model.forEach((cost, i) => {
       costs[i] = cost > unaffordable ? unaffordable : cost

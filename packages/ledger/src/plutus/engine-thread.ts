@@ -41,7 +41,7 @@ port.on('message', (request: EngineRequest) => {
 port.postMessage('ready')
 
 /**
- * Creates the engine of this package. It is exact for Plutus V1 to V3 up to protocol version 11, stops each
+ * Creates the engine of this package. It is exact for Plutus V1 to V3 up to ledger version 11, stops each
  * script at the budget of its redeemer, and caches decoded scripts.
  */
 function createCekEngine(): Engine {
@@ -120,7 +120,7 @@ function outputsOf({ inputs, outputs }: EngineRequest): Map<string, TransactionO
 
 type CostReader = (language: PlutusLanguage, request: EngineRequest) => CostTable
 
-/** Rebuilds the cost table of a language only if the model or the protocol version has changed. */
+/** Rebuilds the cost table of a language only if the model or the ledger version has changed. */
 function createCostReader(): CostReader {
   const last = new Map<PlutusLanguage, { model: BigInt64Array; protocolMajor: number; table: CostTable }>()
   return (language, { costModels, protocolMajor }) => {

@@ -40,7 +40,7 @@ describe.each([
       close: () => evaluator.close(),
       evaluate(transaction, utxos, parameters, slots) {
         const inputs = visibleInputs(resolve(transaction, utxos))
-        const { major } = parameters.protocolVersion
+        const { major } = parameters.ledgerVersion
         const request = engineRequest(transaction, inputs, engineCostModels(parameters), slots, major)
         const { cek, scalus, aiken } = pools
         answers.push(

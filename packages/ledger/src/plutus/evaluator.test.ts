@@ -5,7 +5,7 @@ import { evaluateMint, type Mint, mintTransaction } from './test/mint.js'
 import { scenarioParameters } from './test/parameters.js'
 import {
   counting,
-  ofProtocolVersion11,
+  ofLedgerVersion11,
   openTerm,
   returningFalse,
   returningFalseOfTwo,
@@ -112,13 +112,13 @@ describeVectors(
 
     test('refuses a malformed script without a thread', async () => {
       const evaluator = open({ threadProgram: new URL('file:///nowhere.js') })
-      for (const flat of [ofProtocolVersion11, Uint8Array.of(1, 0, 0, 0xff)]) {
+      for (const flat of [ofLedgerVersion11, Uint8Array.of(1, 0, 0, 0xff)]) {
         const { ok, failure } = await evaluate(evaluator, { flat })
         expect({ ok, kind: failure?.kind }).toEqual({ ok: false, kind: 'MalformedScript' })
       }
     })
 
-    test('refuses cost models of a length that no protocol version has', async () => {
+    test('refuses cost models of a length that no ledger version has', async () => {
       const evaluator = open({ threadProgram: new URL('file:///nowhere.js') })
       const { PlutusV3 = [] } = parameters.costModels
       for (const model of [PlutusV3.slice(0, 10), PlutusV3.slice(0, 296), [...PlutusV3, 1n], []]) {
@@ -128,7 +128,7 @@ describeVectors(
       }
     })
 
-    test('makes builtins unaffordable that a cost model of an earlier protocol version lacks', async () => {
+    test('makes builtins unaffordable that a cost model of an earlier ledger version lacks', async () => {
       const costModels = {
         ...parameters.costModels,
         PlutusV3: parameters.costModels.PlutusV3?.slice(0, 251) ?? [],

@@ -59,7 +59,7 @@ export function createEvaluator(options: EvaluatorOptions = {}): Evaluator {
         const message = `The output ${missing.key} is not among those given`
         return failedResult(redeemers, { kind: 'MissingInput', message })
       }
-      const { major } = parameters.protocolVersion
+      const { major } = parameters.ledgerVersion
       const malformed = findMalformed(scriptUse(transaction, resolution), major)
       if (malformed !== undefined) return failedResult(redeemers, malformed)
 

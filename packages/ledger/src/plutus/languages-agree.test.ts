@@ -25,11 +25,11 @@ const otherwise = new Set([
 ])
 
 /**
- * The suite has budgets only for Plutus V3 at protocol version 11; scalus is the reference for the rest.
+ * The suite has budgets only for Plutus V3 at ledger version 11; scalus is the reference for the rest.
  */
 describeVectors(
   ['uplc-evaluation', 'ledger-scenarios'],
-  'the programs of the conformance suite at protocol version 10',
+  'the programs of the conformance suite at ledger version 10',
   (suite, scenarios) => {
     const parameters = scenarioParameters(scenarios, 'preprod-287', 10)
     const shared = { threads: 1, memoryLimitMb: 256, queueLimit: 1_000 }

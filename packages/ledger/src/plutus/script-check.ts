@@ -7,12 +7,12 @@ import type { EvaluationFailure } from './types.js'
 /** Number of well-formed scripts to remember; 20,000 hashes take a few megabytes. */
 const remembered = 20_000
 
-/** Finds the first script that has to run and that the ledger cannot decode at a protocol version. */
+/** Finds the first script that has to run and that the ledger cannot decode at a ledger version. */
 type ScriptCheck = (use: ScriptUse, protocolMajor: number) => EvaluationFailure | undefined
 
 /**
  * The CEK machine accepts scripts that the ledger refuses to decode, such as those with builtins of a later
- * protocol version. Each script is therefore checked first. The hashes of well-formed scripts are remembered.
+ * ledger version. Each script is therefore checked first. The hashes of well-formed scripts are remembered.
  */
 export function createScriptCheck(): ScriptCheck {
   const readable = new Set<string>()

@@ -34,7 +34,7 @@ const parameters: ProtocolParameters = {
   maxBlockExecutionUnits: { memory: 2n ** 40n, steps: 2n ** 40n },
   referenceScriptCostPerByte: { numerator: 15n, denominator: 1n },
   costModels: { PlutusV1: model(166, 3n), PlutusV2: model(175, 1_000n), PlutusV3: model(297, 123_456n) },
-  protocolVersion: { major: 10, minor: 0 },
+  ledgerVersion: { major: 10, minor: 0 },
   keyDeposit: 2_000_000n,
   poolDeposit: 500_000_000n,
   drepDeposit: 500_000_000n,

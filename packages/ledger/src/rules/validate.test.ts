@@ -207,7 +207,7 @@ describe('reports the predicates that a transaction breaks', () => {
     [
       'ScriptIntegrityHashMismatch',
       withFields(plutusSpend(6, 3), { 11: undefined }),
-      withParameters({ protocolVersion: { major: 11, minor: 0 } }),
+      withParameters({ ledgerVersion: { major: 11, minor: 0 } }),
     ],
     ['MissingRequiredDatums', committed(withFields(plutusSpend(4, 1), {}), 1)],
     ['MissingRequiredDatums', plutusSpend(11, 3)],

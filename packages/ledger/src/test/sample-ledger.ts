@@ -38,7 +38,7 @@ export const parameters: ProtocolParameters = {
   maxBlockExecutionUnits: { memory: 62_000_000n, steps: 20_000_000_000n },
   referenceScriptCostPerByte: { numerator: 15n, denominator: 1n },
   costModels: { PlutusV1: [1n, 2n, -3n], PlutusV2: [4n], PlutusV3: [5n, 1_000n] },
-  protocolVersion: { major: 10, minor: 0 },
+  ledgerVersion: { major: 10, minor: 0 },
   keyDeposit: 2_000_000n,
   poolDeposit: 500_000_000n,
   drepDeposit: 500_000_000n,

@@ -9,7 +9,7 @@ import { readWitnessSet } from './witness-set.js'
 
 /**
  * Decodes a transaction of the Conway era, `[body, witnesses, is_valid, auxiliary_data / null]`, and accepts
- * what cardano-node accepts at protocol version 10. Hashes are computed over the submitted bytes. The rules
+ * what cardano-node accepts at ledger version 10. Hashes are computed over the submitted bytes. The rules
  * of the ledger are not validated; see `validate`.
  *
  * @param bytes the CBOR of the transaction. The result keeps views of it, so it must not be changed

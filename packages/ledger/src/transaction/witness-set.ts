@@ -114,7 +114,7 @@ function readKeyWitness(reader: CborReader): KeyWitness {
 }
 
 /**
- * Before protocol version 12, the chain code may have any length. A wrong one yields the root of no address.
+ * Before ledger version 12, the chain code may have any length. A wrong one yields the root of no address.
  */
 function readBootstrapWitness(reader: CborReader): BootstrapWitness {
   return readRecord(reader, 4, (inner) => ({

@@ -1,4 +1,4 @@
-import { genesisHeaderHash, type Header, headerHash, protocolVersion } from '@ratatosk/block'
+import { blockVersion, genesisHeaderHash, type Header, headerHash } from '@ratatosk/block'
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { ledgerFraudScript, renouncedAdministrator } from '@ratatosk/contracts'
 import { createDevnet, testWallets } from '@ratatosk/devnet'
@@ -115,7 +115,7 @@ export const stateAt = (endTime: bigint, utxoRoot: Uint8Array = root(1)) => ({
   utxoRoot,
   startTime: endTime,
   endTime,
-  protocolVersion,
+  blockVersion,
 })
 
 /** Initialises the registry. */
@@ -160,7 +160,7 @@ export async function nextHeader({ queue, devnet, slots }: Scene): Promise<Heade
     endTime: slotToTime(slots, devnet.currentSlot() + 20n),
     prevHeaderHash: last ? headerHash(last.datum.header) : state.headerHash,
     operatorVkey: operator,
-    protocolVersion,
+    blockVersion,
   }
 }
 

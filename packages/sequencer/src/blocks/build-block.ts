@@ -1,4 +1,4 @@
-import { encodedHeader, protocolVersion } from '@ratatosk/block'
+import { blockVersion, encodedHeader } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { commitBlock } from '@ratatosk/protocol'
 import type { Block, NewBlock } from '@ratatosk/store'
@@ -95,7 +95,7 @@ async function storeBlock(
     endTime,
     prevHeaderHash: tail.hash,
     operatorVkey: operator.keys.payment.hash,
-    protocolVersion,
+    blockVersion,
   })
   const queue = { roots: [tail.root], blocks: tail.block ? [tail.block] : [], strays: [] }
   const referenceScripts = await readReferenceScripts(context)

@@ -1,4 +1,4 @@
-import { decodeHeader, genesisHeaderHash, protocolVersion } from '@ratatosk/block'
+import { blockVersion, decodeHeader, genesisHeaderHash } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 import type { ConfirmedState } from '@ratatosk/contracts'
 import type { Wallet } from '@ratatosk/layer1'
@@ -155,7 +155,7 @@ async function initialState(context: SequencerContext): Promise<ConfirmedState> 
       utxoRoot: await roots.root(),
       startTime: now,
       endTime: now,
-      protocolVersion,
+      blockVersion,
     }
   }
   const { utxosRoot, ...header } = decodeHeader(confirmed.header)
@@ -165,6 +165,6 @@ async function initialState(context: SequencerContext): Promise<ConfirmedState> 
     utxoRoot: utxosRoot,
     startTime: header.startTime,
     endTime: header.endTime,
-    protocolVersion: header.protocolVersion,
+    blockVersion: header.blockVersion,
   }
 }

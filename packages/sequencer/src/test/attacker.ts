@@ -58,7 +58,7 @@ export async function commitJunk({ layer1, devnet }: TestChain, attacker: Wallet
       endTime: slotToTime(devnet.slots, slot + 15n),
       prevHeaderHash: last ? headerHash(last) : state.headerHash,
       operatorVkey: attackerKeys.payment.hash,
-      protocolVersion: state.protocolVersion,
+      blockVersion: state.blockVersion,
     }
     if (header.endTime <= startTime) return false
     try {

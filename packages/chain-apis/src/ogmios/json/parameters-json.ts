@@ -76,7 +76,7 @@ export function parametersJson({ parameters, maxBlockSize }: Pick<ChainView, 'pa
     },
     delegateRepresentativeDeposit: lovelaceJson(parameters.drepDeposit),
     delegateRepresentativeMaxIdleTime: unused.drepMaxIdleTime,
-    version: parameters.protocolVersion,
+    version: parameters.ledgerVersion,
   }
 }
 

@@ -56,7 +56,7 @@ export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, l
       endTime: 1_700_000_030_000n,
       prevHeaderHash: new Uint8Array(28),
       operatorVkey: new Uint8Array(28).fill(1),
-      protocolVersion: provableVersion,
+      blockVersion: provableVersion,
       ...lie.header,
     },
     transactions,

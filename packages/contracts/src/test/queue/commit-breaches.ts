@@ -163,10 +163,10 @@ export const commitBreaches: readonly Breach[] = [
   ...(['depositsRoot', 'withdrawalsRoot'] as const).map((name) =>
     breach('commit-no-events', `${name} is not the empty root`, commitWith({ [name]: root(1) })),
   ),
-  breach('commit-protocol-version', "the version is not the script's", commitWith({ protocolVersion: 2n })),
-  breach('commit-protocol-version', "the version is the predecessor's and not the script's", (world) => {
-    const old = { ...firstHeader, protocolVersion: 2n }
-    const header = { ...secondHeader, prevHeaderHash: headerHash(old), protocolVersion: 2n }
+  breach('commit-block-version', "the version is not the script's", commitWith({ blockVersion: 2n })),
+  breach('commit-block-version', "the version is the predecessor's and not the script's", (world) => {
+    const old = { ...firstHeader, blockVersion: 2n }
+    const header = { ...secondHeader, prevHeaderHash: headerHash(old), blockVersion: 2n }
     return {
       ...changeInput(commitSecond(world, header), 2, blockOutput(world, old)),
       outputs: [blockOutput(world, old, header), ...commitSecond(world, header).outputs.slice(1)],

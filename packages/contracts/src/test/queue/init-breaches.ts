@@ -92,8 +92,8 @@ export const initBreaches: readonly Breach[] = [
       ['the previous header hash has 29 bytes', { prevHeaderHash: new Uint8Array(29) }],
       ['the ledger root has 31 bytes', { utxoRoot: new Uint8Array(31) }],
       ['the state ends before it starts', { startTime: genesis.endTime + 1n }],
-      ['the protocol version is negative', { protocolVersion: -1n }],
-      ['the protocol version is 2^32', { protocolVersion: 2n ** 32n }],
+      ['the block version is negative', { blockVersion: -1n }],
+      ['the block version is 2^32', { blockVersion: 2n ** 32n }],
     ] as const
   ).map(([what, change]) =>
     breach('init-state-well-formed', what, (world) =>

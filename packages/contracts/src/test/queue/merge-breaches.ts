@@ -58,7 +58,7 @@ export const mergeBreaches: readonly Breach[] = [
       ['root', { utxoRoot: root(88) }],
       ['start', { startTime: merged.startTime + 1n }],
       ['end', { endTime: merged.endTime + 1n }],
-      ['protocol version', { protocolVersion: 2n }],
+      ['block version', { blockVersion: 2n }],
     ] as const
   ).map(([what, change]) =>
     breach('merge-continues-datum', `the state has another ${what}`, (world) =>

@@ -98,7 +98,7 @@ export const queueNotes: readonly RuleNote[] = [
     'deposits and withdrawals, which no rule checks yet',
   ),
   note(
-    'commit-protocol-version',
+    'commit-block-version',
     "the version is the script's parameter",
     'headers that verdict policies, archivists and later versions read differently',
   ),

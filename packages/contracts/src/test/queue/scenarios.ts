@@ -42,7 +42,7 @@ export const genesis: ConfirmedState = {
   utxoRoot: root(1),
   startTime: timeOf(0n),
   endTime: timeOf(45n),
-  protocolVersion: 1n,
+  blockVersion: 1n,
 }
 
 export const firstHeader: Header = {
@@ -55,7 +55,7 @@ export const firstHeader: Header = {
   endTime: timeOf(60n),
   prevHeaderHash: genesis.headerHash,
   operatorVkey: operator.hash,
-  protocolVersion: 1n,
+  blockVersion: 1n,
 }
 
 export const secondHeader: Header = {
@@ -225,7 +225,7 @@ export const merged: ConfirmedState = {
   utxoRoot: firstHeader.utxosRoot,
   startTime: firstHeader.startTime,
   endTime: firstHeader.endTime,
-  protocolVersion: firstHeader.protocolVersion,
+  blockVersion: firstHeader.blockVersion,
 }
 
 /** Merges a block in the first slot in which it is mature. */

@@ -76,7 +76,7 @@ export const fraudPolicy = <Block>(book: RuleBook, { open, checks }: Frauds<Bloc
           book.enforce({
             'verdict-names-header': equalsData(minted, mapOf(bData(headerHashOf(header)), iData(integer(1)))),
             'header-is-provable': equalsInteger(
-              unIData(at(fieldsOf(header), headerFieldIndex.protocolVersion)),
+              unIData(at(fieldsOf(header), headerFieldIndex.blockVersion)),
               integer(provableVersion),
             ),
           }),

@@ -87,7 +87,7 @@ export const commit = (book: RuleBook, context: QueueContext): Unit =>
         equalsData(at(fields, Header.depositsRoot), bData(emptyHash())),
         equalsData(at(fields, Header.withdrawalsRoot), bData(emptyHash())),
       ),
-      'commit-protocol-version': equalsData(at(fields, Header.protocolVersion), parameters.protocolVersion),
+      'commit-block-version': equalsData(at(fields, Header.blockVersion), parameters.blockVersion),
       'commit-signed-by-operator': includes(signatoriesOf(transaction), at(fields, Header.operatorVkey)),
       ...scheduleRules(at(fields, Header.operatorVkey), context),
       ...continuingOutputRules(

@@ -13,7 +13,7 @@ export interface QueueParameters {
   /** Integer: length of an operator's turn in milliseconds. */
   readonly turnLength: Data
   /** Integer: the version that every block's header states. */
-  readonly protocolVersion: Data
+  readonly blockVersion: Data
   /** List of bytes: the policies whose tokens are verdicts. */
   readonly verdictPolicies: Data
 }

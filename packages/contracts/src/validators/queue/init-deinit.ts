@@ -85,7 +85,7 @@ export const init = (
           unIData(at(fields, ConfirmedState.startTime)),
           unIData(at(fields, ConfirmedState.endTime)),
         ),
-        isSmall(at(fields, ConfirmedState.protocolVersion)),
+        isSmall(at(fields, ConfirmedState.blockVersion)),
       ),
       ...outputRules('init-root', output, {
         address: constr(0, scriptCredential(policy), none()),

@@ -56,7 +56,7 @@ export const merge = (
       at(fields, Header.utxosRoot),
       at(fields, Header.startTime),
       at(fields, Header.endTime),
-      at(fields, Header.protocolVersion),
+      at(fields, Header.blockVersion),
     )
     return book.enforce({
       'merge-spends-two-elements': nullList(tailList(tailList(spent))),

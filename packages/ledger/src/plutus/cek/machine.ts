@@ -42,7 +42,7 @@ interface MachineOptions {
   readonly costs: CostTable
   readonly meter: Meter
   readonly semantics: Semantics
-  /** Whether `case` accepts constants, as it does since protocol version 11. */
+  /** Whether `case` accepts constants, as it does since ledger version 11. */
   readonly casesOnConstants: boolean
 }
 

@@ -1,7 +1,7 @@
 import type { PlutusLanguage } from '../../transaction/types.js'
 
 /**
- * The protocol version that added a builtin to a language, by the number of the builtin in flat
+ * The ledger version that added a builtin to a language, by the number of the builtin in flat
  * (plutus-ledger-api, Common.Versions). Higher numbers are not assigned.
  */
 type Introduced = { readonly [language in PlutusLanguage]: number }

@@ -53,7 +53,7 @@ describe('isPlutusScript', () => {
     ['the language', 'PlutusV3', 8, `${v100} ${unitTerm}`],
     ['constr, for V3', 'PlutusV3', 9, `${v110} 1000 00000000 0`, true],
     ['constr, for V2', 'PlutusV2', 11, `${v110} 1000 00000000 0`, true],
-    ['constr, for V2, before protocol version 11', 'PlutusV2', 10, `${v110} 1000 00000000 0`],
+    ['constr, for V2, before ledger version 11', 'PlutusV2', 10, `${v110} 1000 00000000 0`],
     ['constr, before Plutus Core 1.1.0', 'PlutusV3', 11, `${v100} 1000 00000000 0`],
     ['case with a branch', 'PlutusV3', 9, `${v110} 1001 ${unitTerm} 1 ${unitTerm} 0`, true],
     ['serialiseData, for V1', 'PlutusV1', 10, `${v100} ${builtin(51)}`],
@@ -64,7 +64,7 @@ describe('isPlutusScript', () => {
     ['bitwise operations, for V3, from 10 on', 'PlutusV3', 10, `${v100} ${builtin(75)}`, true],
     ['expModInteger, for V1, from 11 on', 'PlutusV1', 11, `${v100} ${builtin(87)}`, true],
     ['a builtin that is not assigned', 'PlutusV3', 11, `${v100} ${builtin(101)}`],
-  ])('checks that the protocol version has %s', (_, language, major, bits, expected) => {
+  ])('checks that the ledger version has %s', (_, language, major, bits, expected) => {
     expect(isPlutusScript(script(bits), language, major)).toBe(expected ?? false)
   })
 

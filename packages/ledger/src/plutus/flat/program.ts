@@ -23,13 +23,13 @@ export interface Program {
   readonly closed: boolean
 }
 
-/** The language and protocol version that decide which versions of Plutus Core and which builtins exist. */
+/** The language and ledger version that decide which versions of Plutus Core and which builtins exist. */
 interface Target {
   readonly language: PlutusLanguage
   readonly protocolMajor: number
 }
 
-/** The protocol version that introduced each language. */
+/** The ledger version that introduced each language. */
 const introducedIn: { readonly [language in PlutusLanguage]: number } = {
   PlutusV1: 5,
   PlutusV2: 7,
@@ -38,7 +38,7 @@ const introducedIn: { readonly [language in PlutusLanguage]: number } = {
 
 /**
  * Whether the ledger accepts bytes as a Plutus script: a CBOR byte string that holds one flat-encoded program
- * whose version and builtins the language has at this protocol version. Only Plutus V3 forbids bytes after
+ * whose version and builtins the language has at this ledger version. Only Plutus V3 forbids bytes after
  * the string.
  */
 export function isPlutusScript(bytes: Uint8Array, language: PlutusLanguage, protocolMajor: number): boolean {
@@ -81,7 +81,7 @@ export function decodeFlat(flat: Uint8Array): Program {
 }
 
 /**
- * Reads a program, and checks it against a language and protocol version if they are given. Terms nest as
+ * Reads a program, and checks it against a language and ledger version if they are given. Terms nest as
  * deep as a script is long, so open terms are on a stack of this function's own.
  */
 function readProgram(reader: BitReader, target?: Target): Program {

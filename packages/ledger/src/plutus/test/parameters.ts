@@ -15,7 +15,7 @@ const none = { numerator: 0n, denominator: 1n }
  * The parameters of a network, as far as evaluation reads them.
  *
  * @param folder of the ledger scenarios
- * @param name `preprod-conway-v10`, or `preprod-287` for cost models with protocol version 11's builtins
+ * @param name `preprod-conway-v10`, or `preprod-287` for cost models with ledger version 11's builtins
  */
 export function scenarioParameters(folder: string, name: string, protocolMajor: number): ProtocolParameters {
   const path = join(folder, 'common', 'protocolParameters', `${name}.json`)
@@ -43,7 +43,7 @@ export function scenarioParameters(folder: string, name: string, protocolMajor: 
       PlutusV2: plutusCostModels.plutusV2.map(BigInt),
       PlutusV3: plutusCostModels.plutusV3.map(BigInt),
     },
-    protocolVersion: { major: protocolMajor, minor: 0 },
+    ledgerVersion: { major: protocolMajor, minor: 0 },
     keyDeposit: 0n,
     poolDeposit: 0n,
     drepDeposit: 0n,

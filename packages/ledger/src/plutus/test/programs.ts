@@ -40,8 +40,8 @@ export const tracing = policy([
   ['lam', 'first', ['apply', ['lam', 'second', ['error']], [trace('second line', unit)]]],
   [trace('first line', unit)],
 ])
-/** `expModInteger` exists since protocol version 11. */
-export const ofProtocolVersion11 = policy(['apply', ['lam', 'builtin', unit], [['builtin', 'expModInteger']]])
+/** `expModInteger` exists since ledger version 11. */
+export const ofLedgerVersion11 = policy(['apply', ['lam', 'builtin', unit], [['builtin', 'expModInteger']]])
 
 /** A Plutus V3 policy that succeeds after counting down from its redeemer. */
 export const counting = policy(

@@ -72,7 +72,7 @@ export type Shown = 'PlutusV2' | 'PlutusV3'
  * one map (both).
  *
  * @param options `asAikenTakes`: without proposals, on which Aiken's build fails, and deposits, which it
- *   represents as in protocol version 9
+ *   represents as in ledger version 9
  */
 export function richTransaction(
   language: Shown,

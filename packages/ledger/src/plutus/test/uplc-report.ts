@@ -18,7 +18,7 @@ export interface UplcReport {
 }
 
 /**
- * Runs the whole suite through one evaluator, with the cost models of protocol version 11, which the suite is
+ * Runs the whole suite through one evaluator, with the cost models of ledger version 11, which the suite is
  * for.
  *
  * @param suite the folder of plutus-conformance's cases for untyped programs

@@ -10,13 +10,13 @@ export function validateInputsPresent({ body }: Transaction, findings: Findings)
   findings.add('InputSetEmptyUTxO', 'The transaction spends nothing, so it could be repeated at will')
 }
 
-/** UTXO: BabbageNonDisjointRefInputs, in protocol versions 9 and 10; later `validateScriptContexts`. */
+/** UTXO: BabbageNonDisjointRefInputs, in ledger versions 9 and 10; later `validateScriptContexts`. */
 export function validateDisjointInputs(
   { body }: Transaction,
   { parameters }: RuleContext,
   findings: Findings,
 ): void {
-  const { major } = parameters.protocolVersion
+  const { major } = parameters.ledgerVersion
   if (body.referenceInputs.length === 0 || major < 9 || major > 10) return
   const spent = new Set(body.inputs.map(outputReferenceKey))
   const common = body.referenceInputs.map(outputReferenceKey).filter((key) => spent.has(key))

@@ -33,7 +33,7 @@ export function validateScriptContexts(
       errors.push({ error: 'BadTranslation', language, reason, ...(items !== undefined && { items }) })
     }
     validateOutputs(transaction, resolution, language === 'PlutusV1', translate)
-    if (language === 'PlutusV3') validateOverlap(resolution, parameters.protocolVersion.major, translate)
+    if (language === 'PlutusV3') validateOverlap(resolution, parameters.ledgerVersion.major, translate)
     else validateConwayFeatures(transaction, use, language, translate)
   }
   if (errors.length > 0) {
@@ -73,7 +73,7 @@ function validateOutputs(
     )
 }
 
-/** Since protocol version 11, an output may be both spent and referenced, unless a Plutus V3 script runs. */
+/** Since ledger version 11, an output may be both spent and referenced, unless a Plutus V3 script runs. */
 function validateOverlap({ inputs, referenceInputs }: Resolution, major: number, translate: Translate): void {
   if (major < 11 || referenceInputs.length === 0) return
   const spent = new Set(inputs.map(({ key }) => key))

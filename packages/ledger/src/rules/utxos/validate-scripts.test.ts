@@ -98,7 +98,7 @@ describeVectors(['ledger-scenarios'], 'phase 2 (needs the cost models of ledger-
   const certificate = (kind: string) => withBody({ certificates: [{ kind, bytes: Uint8Array.of() }] })
   const overlap = (transaction: Transaction): Transaction =>
     withBody({ referenceInputs: transaction.body.inputs })(transaction)
-  const version11 = { ...context, parameters: { ...parameters, protocolVersion: { major: 11, minor: 0 } } }
+  const version11 = { ...context, parameters: { ...parameters, ledgerVersion: { major: 11, minor: 0 } } }
 
   it.each<[string, Mint['language'], (transaction: Transaction) => Transaction, RuleContext?]>([
     ['InlineDatumsNotSupported', 'PlutusV1', inlineDatum],

@@ -27,7 +27,7 @@ export function validateAuxiliaryData(
     findings.add('ConflictingMetadataHash', 'The body names other auxiliary data', { declared, actual })
   }
   // The decoder limits the size of metadata strings; only the scripts remain to be checked.
-  const { major } = parameters.protocolVersion
+  const { major } = parameters.ledgerVersion
   const malformed = auxiliaryData.scripts.filter((script) => !isWellFormedScript(script, major))
   if (malformed.length > 0) {
     findings.add('InvalidMetadata', 'A script in the auxiliary data cannot be read', {

@@ -66,7 +66,7 @@ export function languageViews(
   return views.toBytes()
 }
 
-/** UTXOW: PPViewHashesDontMatch, called ScriptIntegrityHashMismatch since protocol version 11. */
+/** UTXOW: PPViewHashesDontMatch, called ScriptIntegrityHashMismatch since ledger version 11. */
 export function validateScriptIntegrity(
   transaction: Transaction,
   { parameters }: RuleContext,
@@ -81,7 +81,7 @@ export function validateScriptIntegrity(
   const suppliedHex = supplied ? toHex(supplied) : null
   if (expectedHex === suppliedHex) return
   findings.add(
-    parameters.protocolVersion.major < 11 ? 'PPViewHashesDontMatch' : 'ScriptIntegrityHashMismatch',
+    parameters.ledgerVersion.major < 11 ? 'PPViewHashesDontMatch' : 'ScriptIntegrityHashMismatch',
     'The script data hash does not match the redeemers, datums and cost models',
     { supplied: suppliedHex, expected: expectedHex },
   )

@@ -4,7 +4,7 @@ import type { Script, Transaction, TransactionOutput } from '../../transaction/t
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../failures.js'
 
-/** Whether a script decodes at a protocol version. Native scripts are decoded with the transaction. */
+/** Whether a script decodes at a ledger version. Native scripts are decoded with the transaction. */
 export function isWellFormedScript(script: Script, protocolMajor: number): boolean {
   return script.language === 'native' || isPlutusScript(script.bytes, script.language, protocolMajor)
 }
@@ -16,7 +16,7 @@ export function validateWellFormedScripts(
   { parameters }: RuleContext,
   findings: Findings,
 ): void {
-  const { major } = parameters.protocolVersion
+  const { major } = parameters.ledgerVersion
   const malformed = witnesses.scripts.filter((script) => !isWellFormedScript(script, major))
   if (malformed.length > 0) {
     findings.add('MalformedScriptWitnesses', 'A script in the witness set cannot be read', {

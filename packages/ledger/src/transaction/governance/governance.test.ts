@@ -185,7 +185,7 @@ describe('a proposal', () => {
     ['a cost over 63 bits', update('a112a100811b8000000000000000'), 'CBOR_OUT_OF_RANGE'],
     ['prices of one', update(`a11381${half}`), 'CBOR_UNEXPECTED_SIZE'],
     ['four pool thresholds', update(`a1181984${half.repeat(4)}`), 'CBOR_UNEXPECTED_SIZE'],
-    ['protocol version 13', '8301f6820d00', 'CBOR_OUT_OF_RANGE'],
+    ['ledger version 13', '8301f6820d00', 'CBOR_OUT_OF_RANGE'],
     ['a withdrawal to a payment address', `8302a1${keyAddress}05f6`, 'ADDRESS_WRONG_KIND'],
     ['a repeated withdrawal', `8302a2${account(1)}05${account(1)}05f6`, 'CBOR_DUPLICATE'],
     ['a removed member that is repeated', `8504f682${key(1)}${key(1)}a0${half}`, 'CBOR_DUPLICATE'],

@@ -20,7 +20,7 @@ import {
   readUnitInterval,
 } from './primitives.js'
 
-/** The highest major protocol version that this decoder accepts in a hard fork proposal. */
+/** The highest major ledger version that this decoder accepts in a hard fork proposal. */
 const maxMajorVersion = 12
 
 /** Decodes `[deposit, return account, action, anchor]`. The kind is the name of the action in the CDDL. */
@@ -51,7 +51,7 @@ const actionVariants: Variants<Action> = [
     3,
     (reader) => {
       readNullable(reader, readGovernanceActionId)
-      readRecord(reader, 2, readProtocolVersion)
+      readRecord(reader, 2, readLedgerVersion)
       return { kind: 'hard_fork_initiation_action' }
     },
   ],
@@ -90,7 +90,7 @@ const actionVariants: Variants<Action> = [
   [1, () => ({ kind: 'info_action' })],
 ]
 
-function readProtocolVersion(reader: CborReader): void {
+function readLedgerVersion(reader: CborReader): void {
   reader.readUint(maxMajorVersion)
   reader.readUint(0xffff_ffff)
 }

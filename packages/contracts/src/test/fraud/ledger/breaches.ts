@@ -43,7 +43,7 @@ const spentLie = ledgerLies[0]!
 
 const oldVersion = blockOf(story, outputsBefore(), {
   entries: (entries) => patch(entries, hexOf(coin0), 8, eight(3n)),
-  header: { protocolVersion: 1n },
+  header: { blockVersion: 1n },
 })
 const deposit = blockOf(story, outputsBefore(), {
   entries: (entries) => {

@@ -11,7 +11,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'header-is-provable',
-    'the header’s protocol version is 2',
+    'the header’s block version is 2',
     'a verdict about a header whose transactions root is not that of a transactions map',
   ),
   note(

@@ -41,7 +41,7 @@ const twin = (rule: string, what: string, lie = what): PolicyBreach<TransactionF
 
 const { block: lying, prove: proveLie } = lieOf('lovelace comes from nowhere')
 const cbor = transfer({ outputs: [payment(60, paid + 1n)] }).cbor
-const oldVersion = blockOf([cbor], unspentBefore(), { header: { protocolVersion: 1n } })
+const oldVersion = blockOf([cbor], unspentBefore(), { header: { blockVersion: 1n } })
 const deposit = blockOf([cbor], unspentBefore(), {
   entries: (entries) => patch(entries, hexOfPosition(0), 0, Uint8Array.of(0)),
 })

@@ -51,7 +51,7 @@ const badSignature = witnessLies[0]!
 const changes = {
   everything: { signed: (key: unknown, id: Uint8Array) => (key === carol ? new Uint8Array(32) : id) },
 }
-const oldVersion = storyWith(changes, { header: { protocolVersion: 1n } })
+const oldVersion = storyWith(changes, { header: { blockVersion: 1n } })
 const deposit = storyWith(changes, {
   entries: (entries) => patch(entries, hexOfPosition(0), 0, Uint8Array.of(0)),
 })

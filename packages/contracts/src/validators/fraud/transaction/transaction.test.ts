@@ -67,8 +67,8 @@ describe('the transaction policy', () => {
     })
   })
 
-  it.each([8, 11])('has no script for protocol version %i', (major) => {
-    const parameters = { ...rules.parameters, protocolVersion: { major, minor: 0 } }
+  it.each([8, 11])('has no script for ledger version %i', (major) => {
+    const parameters = { ...rules.parameters, ledgerVersion: { major, minor: 0 } }
     expect(() => transactionFraudScript({ ...rules, parameters })).toThrow(
       expect.objectContaining({ code: 'CONTRACTS_INVALID_PARAMETER' }),
     )

@@ -14,7 +14,7 @@ import {
 } from './builtin.js'
 import { maxMadeSize } from './byte-strings.js'
 
-/** Maximum size of the byte string of `writeBits` since protocol version 11. */
+/** Maximum size of the byte string of `writeBits` since ledger version 11. */
 const maxWrittenSize = 4096
 
 /** Bit 0 is the least significant bit of the last byte (CIP-122, CIP-123). */

@@ -5,11 +5,11 @@ import type { Data, Pair } from '../values/data.js'
 import type { LinkedList } from '../values/list.js'
 import type { Value } from '../values/value.js'
 
-/** How the builtins depend on the language and the protocol version. */
+/** How the builtins depend on the language and the ledger version. */
 export interface Semantics {
   /** Whether `consByteString` accepts only bytes; otherwise it uses the lowest byte of any integer. */
   readonly bytesAreChecked: boolean
-  /** Whether the limits of protocol version 11 apply. */
+  /** Whether the limits of ledger version 11 apply. */
   readonly bounded: boolean
   trace(line: string): void
 }

@@ -80,7 +80,7 @@ describe('integers', () => {
     failing('expModInteger', int(2n ** 8191n), int(1n), int(5n))
   })
 
-  test('are limited in size since protocol version 11', () => {
+  test('are limited in size since ledger version 11', () => {
     const most = 2n ** 262_143n - 1n
     expect(run('addInteger', int(most), int(0n))).toBe(most)
     failing('addInteger', int(most), int(1n))

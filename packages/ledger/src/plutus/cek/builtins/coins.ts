@@ -115,7 +115,7 @@ function readMap<Item>(data: Data, read: (data: Data) => Item): Map<string, Item
   return map
 }
 
-/** The builtins on values of protocol version 11: quantities by policy and name. */
+/** The builtins on values of ledger version 11: quantities by policy and name. */
 export const coins = {
   insertCoin: builtin(0, 4, (args) => {
     const [policy, name] = [bytesAt(args, 0), bytesAt(args, 1)]

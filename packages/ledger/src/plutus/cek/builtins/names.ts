@@ -1,4 +1,4 @@
-/** The default builtin functions up to protocol version 11, by their numbers in flat. */
+/** The default builtin functions up to ledger version 11, by their numbers in flat. */
 export const builtinNames = [
   'addInteger',
   'subtractInteger',

@@ -72,7 +72,7 @@ function delegationOfBoth(pool: Item | undefined, drep: Item | undefined): Data 
   return constructorData(2, [hash(pool), representative(drep)])
 }
 
-/** A certificate for Plutus V3. Protocol version 9 omits declared deposits. */
+/** A certificate for Plutus V3. Ledger version 9 omits declared deposits. */
 export function certificateDataV3(certificate: Certificate, protocolMajor: number): Data {
   const { number, fields } = fieldsOf(certificate)
   const [first, second, third, fourth] = fields

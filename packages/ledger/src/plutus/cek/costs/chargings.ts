@@ -7,8 +7,8 @@ import type { CostShape } from './shapes.js'
 export type Charging = readonly [steps: CostShape, memory: CostShape, measures: readonly Measure[]]
 
 /**
- * The charging of every builtin. Languages and protocol versions differ only in integer division: the
- * semantics variants of plutus-core are B (V1 and V2 up to protocol version 10), C (V3), D and E (since 11).
+ * The charging of every builtin. Languages and ledger versions differ only in integer division: the
+ * semantics variants of plutus-core are B (V1 and V2 up to ledger version 10), C (V3), D and E (since 11).
  */
 export function chargings(
   language: PlutusLanguage,

@@ -35,7 +35,7 @@ export type Measure =
 const largest = 2 ** 63
 
 /**
- * Since protocol version 11, builtins fail on larger integers (in 64-bit words) and byte strings (in bytes).
+ * Since ledger version 11, builtins fail on larger integers (in 64-bit words) and byte strings (in bytes).
  */
 const maxIntegerWords = 4096
 const maxByteStringSize = 65_536

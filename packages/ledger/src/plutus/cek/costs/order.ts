@@ -129,7 +129,7 @@ const bits: readonly Costed[] = [
   'findFirstSetBit',
   'ripemd_160',
 ]
-const protocolVersion11: readonly Costed[] = [
+const ledgerVersion11: readonly Costed[] = [
   'expModInteger',
   'dropList',
   'lengthOfArray',
@@ -158,8 +158,8 @@ export const costOrder: { readonly [language in PlutusLanguage]: readonly Costed
     ...curves,
     ...conversions,
     ...bits,
-    ...protocolVersion11,
+    ...ledgerVersion11,
   ],
-  PlutusV2: [...original, ...conversions, ...sums, ...curves, ...bits, ...protocolVersion11],
-  PlutusV3: [...original, ...sums, ...curves, ...conversions, ...bits, ...protocolVersion11],
+  PlutusV2: [...original, ...conversions, ...sums, ...curves, ...bits, ...ledgerVersion11],
+  PlutusV3: [...original, ...sums, ...curves, ...conversions, ...bits, ...ledgerVersion11],
 }

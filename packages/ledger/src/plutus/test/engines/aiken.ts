@@ -5,7 +5,7 @@ import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLog
 import type { RedeemerPointer } from '../../types.js'
 import { limitMemory } from './wasm-memory.js'
 
-/** Longer models misprice newer builtins: this build has none of protocol version 11. */
+/** Longer models misprice newer builtins: this build has none of ledger version 11. */
 const modelLengths = [166, 185, 297] as const
 
 const purposes: { readonly [tag: string]: RedeemerPurpose } = {
@@ -27,7 +27,7 @@ const pagesPerMb = 16
 
 /**
  * Aiken's machine in WebAssembly. It stops at its budget, but it accepts any result of a Plutus V3 script and
- * has no builtins of protocol version 11. It throws after a trap, and must not be used again then.
+ * has no builtins of ledger version 11. It throws after a trap, and must not be used again then.
  */
 export function createAikenEngine(memoryLimitMb: number): Engine {
   const uplc = load(memoryLimitMb)

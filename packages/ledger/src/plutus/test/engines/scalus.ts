@@ -16,8 +16,8 @@ const purposes: { readonly [tag: string]: RedeemerPurpose } = {
 const exhausted = /RangeError|StackOverflow|OutOfMemory|Maximum call stack/
 
 /**
- * Scalus: exact for Plutus V1 to V3 at protocol version 10. It does not stop at the budget, so the caller
- * must be able to terminate its thread. It has the builtins of protocol version 11 at every version.
+ * Scalus: exact for Plutus V1 to V3 at ledger version 10. It does not stop at the budget, so the caller
+ * must be able to terminate its thread. It has the builtins of ledger version 11 at every version.
  */
 export function createScalusEngine(memoryLimitMb: number): Engine {
   const byteStrings: ByteStringLimit = { largest: (memoryLimitMb / 2) * 1024 * 1024, reached: false }

@@ -1,14 +1,14 @@
-import { decodeHeader, protocolVersion } from '@ratatosk/block'
+import { blockVersion, decodeHeader } from '@ratatosk/block'
 import type { Store } from '@ratatosk/store'
 import { StartError } from '../errors.js'
 
 /**
- * Refuses a database with blocks of another protocol version: their roots mean something else, so nothing can
+ * Refuses a database with blocks of another block version: their roots mean something else, so nothing can
  * be built on them.
  *
  * @throws StartError `NODE_DATABASE`, with what to do
  */
-export async function checkProtocolVersion({
+export async function checkBlockVersion({
   blocks,
   archive,
 }: {
@@ -17,22 +17,22 @@ export async function checkProtocolVersion({
 }): Promise<void> {
   const anew = 'begin anew with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR'
   const block = versionOf((await blocks.newest())?.header)
-  if (block !== protocolVersion)
+  if (block !== blockVersion)
     throw new StartError(
       'NODE_DATABASE',
-      `The database holds blocks of protocol version ${block}, and this node has version ` +
-        `${protocolVersion}: either ${anew}, or start the node that made them, empty the database with ` +
+      `The database holds blocks of block version ${block}, and this node has version ` +
+        `${blockVersion}: either ${anew}, or start the node that made them, empty the database with ` +
         'POST /reset, and update again.',
     )
   const archived = versionOf((await archive.tip())?.header)
-  if (archived !== protocolVersion)
+  if (archived !== blockVersion)
     throw new StartError(
       'NODE_DATABASE',
-      `The archive holds blocks of protocol version ${archived}, and this node has version ` +
-        `${protocolVersion}: ${anew}.`,
+      `The archive holds blocks of block version ${archived}, and this node has version ` +
+        `${blockVersion}: ${anew}.`,
     )
 }
 
 function versionOf(header: Uint8Array | undefined): bigint {
-  return header === undefined ? protocolVersion : decodeHeader(header).protocolVersion
+  return header === undefined ? blockVersion : decodeHeader(header).blockVersion
 }

@@ -2,19 +2,19 @@ import { openStore } from '@ratatosk/store'
 import { SourceChain } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { expect, it } from 'vitest'
-import { checkProtocolVersion } from './protocol-version.js'
+import { checkBlockVersion } from './block-version.js'
 
-it('takes a new database and one of this protocol version, and refuses any other', async () => {
+it('takes a new database and one of this block version, and refuses any other', async () => {
   const { archive, ...store } = await openTestStore(openStore)
-  await checkProtocolVersion({ ...store, archive })
+  await checkBlockVersion({ ...store, archive })
 
   const chain = new SourceChain()
   const { height, headerHash, header } = await chain.commit(1)
   const block = { headerHash, header, merged: false }
   await archive.put([{ ...block, height, body: Uint8Array.of(0) }])
-  await checkProtocolVersion({ ...store, archive })
+  await checkBlockVersion({ ...store, archive })
 
-  const old = await chain.commit(1, { protocolVersion: 1n })
+  const old = await chain.commit(1, { blockVersion: 1n })
   await archive.put([
     {
       headerHash: old.headerHash,
@@ -24,11 +24,9 @@ it('takes a new database and one of this protocol version, and refuses any other
       body: Uint8Array.of(0),
     },
   ])
-  await expect(checkProtocolVersion({ ...store, archive })).rejects.toMatchObject({
+  await expect(checkBlockVersion({ ...store, archive })).rejects.toMatchObject({
     code: 'NODE_DATABASE',
-    message: expect.stringMatching(
-      /^The archive holds blocks of protocol version 1.*another DATABASE_SCHEMA/,
-    ),
+    message: expect.stringMatching(/^The archive holds blocks of block version 1.*another DATABASE_SCHEMA/),
   })
 
   const lease = (await store.leases.acquire('sequencer', 'a test', 60_000))!
@@ -52,8 +50,8 @@ it('takes a new database and one of this protocol version, and refuses any other
     },
     lease,
   )
-  await expect(checkProtocolVersion({ ...store, archive })).rejects.toMatchObject({
+  await expect(checkBlockVersion({ ...store, archive })).rejects.toMatchObject({
     code: 'NODE_DATABASE',
-    message: expect.stringMatching(/^The database holds blocks of protocol version 1.*POST \/reset/),
+    message: expect.stringMatching(/^The database holds blocks of block version 1.*POST \/reset/),
   })
 })
