@@ -5,12 +5,14 @@ import { filesBelow } from './files.mjs'
 import { root } from './prepare.mjs'
 
 /** Names that belong to other projects, or to the reader. */
-const foreign = new Set(['relaxedDurability', 'pay.js'])
+const foreign = new Set(['relaxedDurability', 'pay.js', 'compose.override.yaml'])
 
 const names = new Set()
 const files = new Set()
-const hidden = ['.github/workflows/ci.yml', '.ci/run', '.taprc'].map((name) => join(root, name))
-for (const path of [...filesBelow(root, /\.(?:ts|mjs|js|json|ya?ml|sql|html)$/), ...hidden]) {
+const others = ['.github/workflows/ci.yml', '.ci/run', '.taprc', '.env.example', 'ops/ratatosk.service'].map(
+  (name) => join(root, name),
+)
+for (const path of [...filesBelow(root, /\.(?:ts|mjs|js|json|ya?ml|sql|html)$/), ...others]) {
   if (!existsSync(path)) continue
   const parts = relative(root, path).replace(/\.js$/, '.ts').split('/')
   parts.forEach((_, start) => {

@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { readSettings } from './read.js'
+import { settingNotes } from './schema.js'
+import { phrase } from './test/problems-of.js'
+
+type Environment = Record<string, string>
+interface Service {
+  readonly environment: Environment
+  readonly stop_grace_period: string
+}
+
+const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
+
+const example = read('.env.example')
+const compose = read('compose.yaml')
+const dockerfile = read('Dockerfile')
+const unit = read('ops/ratatosk.service')
+const caddyfile = read('ops/Caddyfile')
+
+/** What Docker, its Node image and systemd add to the environment of a process. */
+const surroundings = {
+  ...{ PATH: '/', HOME: '/', HOSTNAME: 'f00', NODE_VERSION: '26', YARN_VERSION: '1', LANG: 'C', USER: 'u' },
+  ...{ LOGNAME: 'u', SHELL: '/', INVOCATION_ID: '1', JOURNAL_STREAM: '1', SYSTEMD_EXEC_PID: '1' },
+  ...{ STATE_DIRECTORY: '/', CREDENTIALS_DIRECTORY: '/' },
+}
+
+/** Assignments of a file, also those that are commented out. */
+function assignments(text: string, pattern: RegExp): Environment {
+  return Object.fromEntries([...text.matchAll(pattern)].map(([, name, value]) => [name, value]))
+}
+
+/** The node's services in compose.yaml, with these variables in place as Compose puts them. */
+function nodesWith(variables: Environment): [string, Service][] {
+  const inPlace = (_: unknown, value: unknown) =>
+    typeof value !== 'string'
+      ? value
+      : value.replace(/\$\{(\w+)(:[-?])([^}]*)\}/g, (whole, name, operator, word) => {
+          const found = variables[name] || (operator === ':-' ? word : undefined)
+          return found ?? expect.unreachable(whole)
+        })
+  const { services }: { services: Record<string, Service> } = parse(compose, inPlace, { merge: true })
+  return Object.entries(services).filter(([, { environment }]) => environment?.NODE_ROLE)
+}
+
+const passwords = { POSTGRES_PASSWORD: 'one', OPERATOR_TOKEN: 'other' }
+const devnet = { ...assignments(example, /^(\w+)=(.*)$/gm), ...passwords }
+const imageSettings = assignments(/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? '', /(\w+)=(\S+)/g)
+const isSetting = (name: string) => settingNotes.has(name) || settingNotes.has(name.replace(/_FILE$/, ''))
+
+/** Fails if the node would not start with these settings, or warns of one. */
+function accept(environment: Environment) {
+  return readSettings({ ...surroundings, ...environment }, (warning) => expect.unreachable(warning))
+}
+
+test('the containers of .env.example and compose.yaml start with valid settings', () => {
+  const roles = nodesWith(devnet).map(([, { environment }]) => {
+    for (const name of Object.keys(environment)) expect(isSetting(name), name).toBe(true)
+    return accept({ ...imageSettings, ...environment }).NODE_ROLE
+  })
+  expect(roles).toEqual(['api', 'tx-processor', 'sequencer', 'archivist'])
+})
+
+test('they also do with everything that .env.example names for a public network', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ratatosk-secrets-'))
+  try {
+    for (const name of ['operator', 'administrator']) writeFileSync(join(folder, name), phrase)
+    const filledIn: Environment = {
+      ...assignments(example, /^#?([A-Z]\w*)=(.*)$/gm),
+      ...passwords,
+      NETWORK: 'preprod',
+      BLOCKFROST_PROJECT_ID: 'preprod1',
+      DEPLOYMENT_OUTPUT: `${'0'.repeat(64)}#0`,
+      OPERATOR_ADDRESS: 'addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv',
+      ADMIN_KEY_HASH: '1'.repeat(56),
+    }
+    for (const [name, { environment }] of nodesWith(filledIn)) {
+      const inside = Object.entries(environment).map(([key, value]) => [
+        key,
+        value.replace('/run/secrets', folder),
+      ])
+      const settings = accept({ ...imageSettings, ...Object.fromEntries(inside) })
+      expect(settings.NETWORK, name).toBe('preprod')
+      if (name === 'sequencer') expect(settings.OPERATOR_SEED_PHRASE).toBe(phrase)
+      else expect(settings.OPERATOR_SEED_PHRASE, name).toBeUndefined()
+      if (settings.NODE_ROLE !== 'tx-processor') expect(settings.LAYER1_PROVIDER, name).not.toBe('devnet')
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('compose.yaml reads every variable of .env.example, and no other', () => {
+  const used = [...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name)
+  const named = Object.keys(assignments(example, /^#?([A-Z]\w*)=(.*)$/gm))
+  expect([...new Set(used)].sort()).toEqual(named.sort())
+})
+
+test('image and service run the node with the options of npm start, on a Node that is tested', async () => {
+  const launcher = new URL('../../../../scripts/launch.mjs', import.meta.url).href
+  const { nodeOptions }: { nodeOptions: string[] } = await import(launcher)
+  const command = ['node', ...nodeOptions, '--enable-source-maps', 'dist/main.js']
+  expect(JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '')).toEqual(command)
+  expect(unit).toContain(`ExecStart=/usr/bin/${command.join(' ').replace('dist', '/opt/ratatosk/dist')}\n`)
+  const tested = Object.keys(JSON.parse(read('scripts/engines/package.json')).dependencies)
+  expect(tested.at(-1)).toBe(`node-${/^ARG NODE=(\d+)-\w+-slim$/m.exec(dockerfile)?.[1]}`)
+})
+
+test('the service starts with valid settings', () => {
+  const settings = assignments(/^Environment=(.*)$/m.exec(unit)?.[1] ?? '', /(\w+)=(\S+)/g)
+  expect(accept(settings).DATA_DIR).toBe('/var/lib/ratatosk')
+})
+
+test('a node has time to stop, and keeps connections for longer than Caddy', () => {
+  const { SHUTDOWN_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS } = readSettings({})
+  const seconds = (text: string | undefined) => Number(/^(\d+)s?$/.exec(text ?? '')?.[1])
+  for (const [name, { stop_grace_period }] of nodesWith(devnet))
+    expect(seconds(stop_grace_period) * 1000, name).toBeGreaterThan(SHUTDOWN_TIMEOUT_MS + 1000)
+  const stopSeconds = seconds(/^TimeoutStopSec=(.*)$/m.exec(unit)?.[1])
+  expect(stopSeconds * 1000).toBeGreaterThan(SHUTDOWN_TIMEOUT_MS + 1000)
+  expect(seconds(/keepalive (\w+)/.exec(caddyfile)?.[1]) * 1000).toBeLessThan(KEEP_ALIVE_TIMEOUT_MS)
+})
+
+test('Caddy hides every operator route', () => {
+  const hidden = /^\t@operator path (.*)$/m.exec(caddyfile)?.[1]?.split(' ') ?? []
+  const routes = [...read('docs/routes.md').matchAll(/^\| `\w+ (\/\S*)` .*\| operator \|/gm)]
+  expect(routes.length).toBeGreaterThan(10)
+  const isHidden = (route: string) =>
+    hidden.some((path) => (path.endsWith('*') ? route.startsWith(path.slice(0, -1)) : route === path))
+  for (const [, route = ''] of routes) expect(isHidden(route), route).toBe(true)
+})
