@@ -111,6 +111,28 @@ it('refuses an output that is spent twice', async () => {
   })
 })
 
+it('refuses fees that reach 2^64 lovelace together, which a transaction record cannot hold', async () => {
+  const half = 2n ** 63n
+  const rich = new Map(
+    [first, second].map((reference) => [
+      outputReferenceKey(reference),
+      decodeTransactionOutput(outputOf(key, half + 5n)),
+    ]),
+  )
+  const paying = (reference: OutputReference, fee: bigint) =>
+    special(
+      [reference],
+      [
+        [1, encodeList([outputOf(key, half + 5n - fee)])],
+        [2, encodeUint(fee)],
+      ],
+    )
+  const judged = (fee: bigint) =>
+    judgeBlock([paying(first, half).cbor, paying(second, fee).cbor], header, rich, rules)
+  await judged(half - 1n)
+  await expect(judged(half)).rejects.toMatchObject({ code: 'BLOCK_INVALID', position: 1 })
+})
+
 const slot = (number: number) => new CborWriter().uint(number).toBytes()
 
 it.each([

@@ -34,6 +34,9 @@ export interface BlockRules {
 /** Milliseconds of judging between two pauses for the event loop. */
 const longestRunMs = 10
 
+/** Lovelace that the fees of a block stay below: a transaction record holds their sum in eight bytes. */
+const feesLimit = 2n ** 64n
+
 /** Maximum number of scripts that run concurrently. */
 const maxScripts = 32
 
@@ -41,12 +44,13 @@ const maxScripts = 32
  * Judges every transaction of a block by the ledger's rules and the layer-2 profile, in block order, each
  * against the outputs that the transactions before it leave. Lets the event loop run at intervals.
  *
- * The validity interval of each transaction must meet the block's `[startTime, endTime)`.
+ * The validity interval of each transaction must meet the block's `[startTime, endTime)`, and the fees must
+ * add up to less than 2^64 lovelace.
  *
  * @param transactions CBOR in block order
  * @param before unspent outputs before the block, by `outputReferenceKey`
- * @throws {BlockError} `BLOCK_INVALID` with `position` and `failures` of the first transaction that breaks a
- *   rule
+ * @throws {BlockError} `BLOCK_INVALID` with `position` and, for a rule of the ledger, `failures` of the first
+ *   transaction that breaks a rule
  * @throws {ScriptsNotRunError} when scripts could not be run, which says nothing about the block
  */
 export async function judgeBlock(
@@ -60,6 +64,7 @@ export async function judgeBlock(
   const changes = new Map<string, TransactionOutput | undefined>()
   const utxos: UtxoView = { get: (key) => (changes.has(key) ? changes.get(key) : before.get(key)) }
   let scripts: Promise<void>[] = []
+  let fees = 0n
   let pausedAt = performance.now()
   for (const [position, cbor] of transactions.entries()) {
     if (performance.now() - pausedAt > longestRunMs) {
@@ -69,6 +74,8 @@ export async function judgeBlock(
     const transaction = decodeTransactionAt(cbor, position)
     const context = { ...rules, slot: slotFor(transaction.body.validityInterval, interval) }
     refuse(position, [...validateProfile(transaction), ...validatePhaseOne(transaction, utxos, context)])
+    fees += transaction.body.fee
+    if (fees >= feesLimit) throw new BlockError('BLOCK_INVALID', feesOverflow(position), { position })
     if (transaction.witnesses.redeemers.length > 0) {
       const { evaluator, slots } = rules
       const phaseTwo = evaluator && { evaluator, slots }
@@ -88,6 +95,9 @@ export async function judgeBlock(
   }
   await Promise.all(scripts)
 }
+
+const feesOverflow = (position: number) =>
+  `Transaction ${position} brings the fees of the block to 2^64 lovelace or more.`
 
 function refuse(position: number, failures: Failures): void {
   const [first] = failures

@@ -76,7 +76,7 @@ test('a script by its CBOR or its hash is the same deployment', () => {
 })
 
 test('a renounced administrator is the zero hash, and nothing signs for it', () => {
-  const settings = readSettings({ ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' })
+  const settings = readSettings({ ADMIN_RENOUNCED: 'true' })
   expect(readKeys(settings, networkOf(settings.NETWORK)).administrator).toEqual({
     credential: { kind: 'key', hash: new Uint8Array(28) },
     signing: undefined,

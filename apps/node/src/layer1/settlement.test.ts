@@ -12,6 +12,7 @@ const preprod = {
   OGMIOS_URL: 'http://127.0.0.1:1337',
   DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
   OPERATOR_TOKEN: 'open sesame',
+  SLASH_PENALTY: '50000000',
   OPERATOR_SEED_PHRASE: phrase,
   ADMIN_SEED_PHRASE: phrase,
 }

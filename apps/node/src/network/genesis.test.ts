@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { BaseAddress, Bip32PrivateKey, Credential } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { testWallets } from '@ratatosk/devnet'
 import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
@@ -58,4 +61,21 @@ test('gives each devnet wallet twenty genesis outputs', async () => {
 
 test.each(['preview', 'preprod', 'mainnet'] as const)('%s has no default genesis', async (NETWORK) => {
   expect(await loadGenesis({}, networkOf(NETWORK))).toBeUndefined()
+})
+
+test('refuses a genesis that holds 2^64 lovelace or more', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'genesis-'))
+  t.onTestFinished(() => rm(folder, { recursive: true }))
+  const GENESIS_FILE = join(folder, 'genesis.json')
+  const address = `60${'ab'.repeat(28)}`
+  const load = async (...amounts: readonly bigint[]) => {
+    const utxos = amounts.map((lovelace, index) => ({
+      outref: `${'cd'.repeat(32)}#${index}`,
+      output: `a200581d${address}011b${lovelace.toString(16).padStart(16, '0')}`,
+    }))
+    await writeFile(GENESIS_FILE, JSON.stringify({ utxos }))
+    return loadGenesis({ GENESIS_FILE }, networkOf('devnet'))
+  }
+  expect((await load(2n ** 63n, 2n ** 63n - 1n))?.outputs).toHaveLength(2)
+  await expect(load(2n ** 63n, 2n ** 63n)).rejects.toThrow(/hold 18446744073709551616 lovelace/)
 })

@@ -20,6 +20,9 @@ const Entry = Type.Object({
   output: Type.String({ pattern: '^([0-9a-fA-F]{2})+$' }),
 })
 
+/** The fees of a block are counted in 64 bits: an honest operator never holds more than that. */
+const lovelaceLimit = 2n ** 64n
+
 /** The unspent outputs that a ledger starts with. */
 export interface Genesis {
   /** GENESIS_FILE; undefined for the devnet's own genesis. */
@@ -30,7 +33,8 @@ export interface Genesis {
 /**
  * The genesis of GENESIS_FILE, or the devnet's own. Undefined on other networks without a file.
  *
- * @throws SettingsError if the file cannot be read, or an entry is not an output on this network
+ * @throws SettingsError if the file cannot be read, an entry is not an output on this network, or the outputs
+ *   hold 2^64 lovelace or more
  */
 export async function loadGenesis(
   { GENESIS_FILE }: Pick<Settings, 'GENESIS_FILE'>,
@@ -47,6 +51,7 @@ export async function loadGenesis(
     return fail('it must hold { "utxos": [ … ] }')
   }
   const seen = new Set<string>()
+  let lovelace = 0n
   const outputs = json.utxos.map((entry, position) => {
     const place = `utxos[${position}]`
     if (!Value.Check(Entry, entry)) {
@@ -54,28 +59,32 @@ export async function loadGenesis(
     }
     try {
       const output = readEntry(entry, network)
-      const key = outputReferenceKey(output.reference)
+      const key = outputReferenceKey(output.entry.reference)
       if (seen.has(key)) throw new Error('its outref is not unique')
       seen.add(key)
-      return output
+      lovelace += output.lovelace
+      return output.entry
     } catch (error) {
       return fail(`${place}: ${error instanceof Error ? error.message : String(error)}`)
     }
   })
+  if (lovelace >= lovelaceLimit)
+    return fail(`its outputs hold ${lovelace} lovelace: they must hold less than 2^64`)
   return { file: GENESIS_FILE, outputs }
 }
 
-function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Network): LedgerEntry {
+function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Network) {
   const [transactionId = '', index = ''] = outref.split('#')
   if (Number(index) > 0xffff) throw new Error('the index of its outref is greater than 65535')
   const output = fromHex(hex)
-  const { address } = decodeTransactionOutput(output)
+  const { address, value } = decodeTransactionOutput(output)
   if (address.networkId !== network.id) throw new Error(`its address does not belong to ${network.name}`)
-  return {
+  const entry: LedgerEntry = {
     reference: { transactionId: fromHex(transactionId), index: Number(index) },
     output,
     address: address.bytes,
   }
+  return { entry, lovelace: value.lovelace }
 }
 
 /** A key address that owns a genesis output, for examples; undefined if there is none. */

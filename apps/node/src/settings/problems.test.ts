@@ -48,13 +48,18 @@ test.each<[Record<string, string>, string]>([
       'deployment without an administrator.',
   ],
   [
-    { ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger', ADMIN_KEY_HASH: 'ab'.repeat(28) },
+    { ADMIN_RENOUNCED: 'true', ADMIN_KEY_HASH: 'ab'.repeat(28) },
     'ADMIN_RENOUNCED is true but ADMIN_KEY_HASH is set: the deployment has an administrator or none.',
   ],
   [
     { ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'none' },
-    'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: no one could remove an invalid ' +
-      'block. Set VERDICT_POLICIES=ledger,transaction,witness.',
+    'ADMIN_RENOUNCED is true but VERDICT_POLICIES lacks ledger and transaction and witness: no one could ' +
+      'remove a block with such a fraud. Set VERDICT_POLICIES=ledger,transaction,witness.',
+  ],
+  [
+    { ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger,witness' },
+    'ADMIN_RENOUNCED is true but VERDICT_POLICIES lacks transaction: no one could remove a block with such ' +
+      'a fraud. Set VERDICT_POLICIES=ledger,transaction,witness.',
   ],
   [
     { ADMIN_SEED_PHRASE: 'open, sesame' },
@@ -151,6 +156,7 @@ test.each<[Record<string, string>, string]>([
   expect(problemsOf(environment)).toEqual([problem])
 })
 
+const everyPolicy = 'ledger,transaction,witness'
 const noAdministrator = /neither ADMIN_KEY_HASH nor ADMIN_SCRIPT nor ADMIN_SEED_PHRASE is set/
 
 test.each<[string, Record<string, string>, readonly RegExp[]]>([
@@ -159,8 +165,8 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
   ['sequencer', { OPERATOR_SEED_PHRASE: phrase, ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SCRIPT: 'ab'.repeat(28) }, []],
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }, []],
-  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: 'ledger' }, []],
-  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true' }, [/VERDICT_POLICIES names none/]],
+  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: everyPolicy }, []],
+  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true' }, [/VERDICT_POLICIES lacks ledger/]],
   [
     'all',
     { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase, DEPLOYMENT_OUTPUT: '' },
@@ -220,6 +226,25 @@ test('refuses a short maturity window and a small bond off the devnet', () => {
   expect(problems).toEqual([
     expect.stringMatching(/^MATURITY_WINDOW_MS is 3599999 but .* at least 3600000/),
     expect.stringMatching(/^OPERATOR_BOND is 99999999 but .* at least 100000000/),
+  ])
+})
+
+test('refuses a penalty below a tenth of the bond off the devnet', () => {
+  const problem = (SLASH_PENALTY: string) => problemsOf({ ...preprod, ...preprodKeys, SLASH_PENALTY })
+  expect(problem('49999999')).toEqual([
+    'SLASH_PENALTY is 49999999 but NETWORK is "preprod": it must be at least 50000000 (a tenth of ' +
+      'OPERATOR_BOND) off the devnet.',
+  ])
+  expect(problem('50000000')).toEqual([])
+  expect(problemsOf({ SLASH_PENALTY: '0' })).toEqual([])
+})
+
+test('refuses a deployment without an administrator on mainnet', () => {
+  const environment = { ...preprod, OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true' }
+  const policies = { VERDICT_POLICIES: everyPolicy }
+  expect(problemsOf({ ...environment, ...policies })).toEqual([])
+  expect(problemsOf({ ...environment, ...policies, NETWORK: 'mainnet' })).toEqual([
+    expect.stringMatching(/^ADMIN_RENOUNCED is true but NETWORK is "mainnet"/),
   ])
 })
 

@@ -65,8 +65,8 @@ export const layer1Settings = {
     default: false,
     description:
       'The deployment has no administrator: the operator initialises it, any key may register as an ' +
-      'operator, reset and repair are refused, and a block is removed only by a proof of fraud; needs ' +
-      '`VERDICT_POLICIES`',
+      'operator, reset and repair are refused, and a block is removed only by a proof of fraud; needs all ' +
+      '`VERDICT_POLICIES`, and is refused on mainnet',
   }),
   ADMIN_SCRIPT: optional({
     pattern: '^\\s*(\\{[^]*\\}|([0-9a-fA-F]{2})+)\\s*$',
@@ -119,7 +119,8 @@ export const contractSettings = {
     maximum: maxLovelace,
     description:
       'Part of a slashed bond that stays in the registry, in lovelace; the prover of the fraud gets the ' +
-      'rest. At `0`, operators who prove their own frauds first lose nothing',
+      'rest. At `0`, operators who prove their own frauds first lose nothing; off the devnet at least a ' +
+      'tenth of `OPERATOR_BOND`',
   }),
   VERDICT_POLICIES: optionalList({
     pattern: `^(none|${Object.keys(verdictPolicies).join('|')})$`,

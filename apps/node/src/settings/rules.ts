@@ -110,7 +110,9 @@ function rulesOfKeys(settings: Settings): string[] {
 
 function rulesOfAdministrator(settings: Settings): string[] {
   const { ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED, NODE_ROLE } = settings
-  const policies = settings.VERDICT_POLICIES ?? (settings.NETWORK === 'devnet' ? [] : ['none'])
+  const all = Object.keys(verdictPolicies)
+  const policies: readonly string[] =
+    settings.VERDICT_POLICIES ?? (settings.NETWORK === 'devnet' ? all : ['none'])
   const problems: string[] = []
   if (ADMIN_KEY_HASH !== undefined && ADMIN_SCRIPT !== undefined)
     problems.push('ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.')
@@ -126,12 +128,18 @@ function rulesOfAdministrator(settings: Settings): string[] {
         `ADMIN_RENOUNCED is true but ${name} is set: the deployment has an administrator or none.`,
       )
   }
-  if (duties[NODE_ROLE].reachesLayer1 && policies.includes('none')) {
+  if (!duties[NODE_ROLE].reachesLayer1) return problems
+  if (settings.NETWORK === 'mainnet')
     problems.push(
-      'ADMIN_RENOUNCED is true but VERDICT_POLICIES names none: no one could remove an invalid ' +
-        `block. Set VERDICT_POLICIES=${Object.keys(verdictPolicies).join(',')}.`,
+      'ADMIN_RENOUNCED is true but NETWORK is "mainnet": some frauds have no proof yet, and no one else ' +
+        'could remove such a block. Use a test network, or set an administrator.',
     )
-  }
+  const missing = all.filter((name) => !policies.includes(name))
+  if (missing.length > 0)
+    problems.push(
+      `ADMIN_RENOUNCED is true but VERDICT_POLICIES lacks ${missing.join(' and ')}: no one could remove ` +
+        `a block with such a fraud. Set VERDICT_POLICIES=${all.join(',')}.`,
+    )
   return problems
 }
 
@@ -223,6 +231,13 @@ function rulesOfContracts(settings: Settings): string[] {
     problems.push(
       `OPERATOR_BOND is ${OPERATOR_BOND} but NETWORK is "${NETWORK}": it must be at least ` +
         `${minimumBond} (100 ada) off the devnet.`,
+    )
+  }
+  const minimumPenalty = Math.ceil(OPERATOR_BOND / 10)
+  if (SLASH_PENALTY < minimumPenalty) {
+    problems.push(
+      `SLASH_PENALTY is ${SLASH_PENALTY} but NETWORK is "${NETWORK}": it must be at least ` +
+        `${minimumPenalty} (a tenth of OPERATOR_BOND) off the devnet.`,
     )
   }
   return problems

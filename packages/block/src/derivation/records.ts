@@ -16,7 +16,7 @@ export interface TransactionRecord {
    * for; each list in the order of the body's CBOR. 32 bytes.
    */
   readonly resolved: Uint8Array
-  /** Lovelace: the fees of this transaction and of those before it in the block, modulo 2^64. */
+  /** Lovelace: fees up to this transaction in the block, modulo 2^64, which only an invalid block reaches. */
   readonly feesSoFar: bigint
 }
 

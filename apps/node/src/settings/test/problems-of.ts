@@ -21,6 +21,7 @@ export const preprod: Record<string, string> = {
   DATABASE_URL: 'postgres://db/ledger',
   DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
   OPERATOR_TOKEN: 'open sesame',
+  SLASH_PENALTY: '50000000',
 }
 /** A valid seed phrase. */
 export const phrase = `${'test '.repeat(23)}sauce`
