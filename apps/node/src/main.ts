@@ -1,52 +1,11 @@
 #!/usr/bin/env node
-import closeWithGrace from 'close-with-grace'
-import { banner } from './banner.js'
 import { answerCommandLine } from './command-line.js'
-import { isSettingsError, isStartError } from './errors.js'
-import { createLogger, logFormat } from './server/logger.js'
-import { readSettings } from './settings/read.js'
-import { startNode } from './start-node.js'
+import { runNode } from './run-node.js'
 
 const answer = answerCommandLine(process.argv.slice(2))
-if (answer === undefined) await run()
+if (answer === undefined) await runNode(process.env)
 else {
   process.exitCode = answer.exitCode
   const stream = answer.exitCode === 0 ? process.stdout : process.stderr
   stream.write(answer.text)
-}
-
-async function run(): Promise<void> {
-  try {
-    const warnings: string[] = []
-    const settings = readSettings(process.env, (message) => warnings.push(message))
-    const log = createLogger(settings)
-    for (const message of warnings) log.warn(message)
-    const node = await startNode(settings, { log })
-
-    closeWithGrace({ delay: settings.SHUTDOWN_TIMEOUT_MS + 1000, logger: log }, async ({ signal, err }) => {
-      if (err) log.fatal({ err }, 'Unhandled error: shutting down')
-      else log.info({ signal }, 'Shutting down: finishing requests and the current batch')
-      await node.close()
-      log.info('Closed')
-    })
-
-    if (logFormat(settings) === 'pretty') console.log(banner(node))
-    else {
-      // Logged at every LOG_LEVEL: with PORT=0, only this line says where the node is.
-      const { url, places, genesis } = node
-      const { NODE_ROLE: role, NETWORK: network } = settings
-      log.child({}, { level: 'info' }).info({ url, role, network, ...places, genesis }, 'Ratatosk is up')
-    }
-  } catch (error) {
-    process.exitCode = 1
-    if (!isSettingsError(error) && !isStartError(error)) throw error
-    process.stderr.write(`\nRatatosk did not start.\n${error.message}\n`)
-    if (error.cause !== undefined) process.stderr.write(`Cause: ${reasonOf(error.cause)}\n`)
-    process.stderr.write('\n')
-  }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`
 }

@@ -3,6 +3,7 @@ import {
   createDevnetLayer1,
   createKupmiosLayer1,
   type Layer1,
+  type Layer1Limits,
 } from '@ratatosk/layer1'
 import type { NodeContext } from '../context.js'
 import { maskedUrl } from '../settings/read.js'
@@ -18,23 +19,33 @@ export interface OpenedLayer1 {
 
 /** Connects to the layer 1 of the settings, and hosts the devnet if no other process does. */
 export async function openLayer1(context: NodeContext, storage: Storage): Promise<OpenedLayer1> {
-  const { settings, network } = context
-  const networkMagic = network.magic
+  return (
+    connectProvider(context) ??
+    (storage.embedded === undefined
+      ? openSharedDevnet(context, storage)
+      : openEmbeddedDevnet(context, storage.store))
+  )
+}
+
+/** Layer 1 by the provider of the settings; undefined for a devnet of the node. It sends no request. */
+export function connectProvider(
+  { settings, network }: Pick<NodeContext, 'settings' | 'network'>,
+  limits: Layer1Limits = {},
+): OpenedLayer1 | undefined {
+  const options = { networkMagic: network.magic, ...limits }
   switch (settings.LAYER1_PROVIDER) {
     case 'blockfrost': {
       const { BLOCKFROST_URL: url = '', BLOCKFROST_PROJECT_ID: projectId } = settings
-      const layer1 = createBlockfrostLayer1({ url, networkMagic, ...(projectId && { projectId }) })
+      const layer1 = createBlockfrostLayer1({ ...options, url, ...(projectId && { projectId }) })
       return { layer1, place: `Blockfrost at ${maskedUrl(url)}` }
     }
     case 'kupmios': {
       const { KUPO_URL: kupoUrl = '', OGMIOS_URL: ogmiosUrl = '' } = settings
-      const layer1 = createKupmiosLayer1({ kupoUrl, ogmiosUrl, networkMagic })
+      const layer1 = createKupmiosLayer1({ ...options, kupoUrl, ogmiosUrl })
       return { layer1, place: `Kupo at ${maskedUrl(kupoUrl)}, Ogmios at ${maskedUrl(ogmiosUrl)}` }
     }
     default:
-      return storage.embedded === undefined
-        ? openSharedDevnet(context, storage)
-        : openEmbeddedDevnet(context, storage.store)
+      return undefined
   }
 }
 

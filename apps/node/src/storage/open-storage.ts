@@ -133,6 +133,11 @@ export function indexSchema({ DATABASE_SCHEMA }: Settings): string {
   return `${DATABASE_SCHEMA}_index`
 }
 
+/** The schema of the queue's tables. */
+export function queueSchema({ DATABASE_SCHEMA }: Settings): string {
+  return `${DATABASE_SCHEMA}_queue`
+}
+
 /** Nothing that the server says keeps the node from starting. */
 async function warnOfSettings(store: Store, log: Logger): Promise<void> {
   try {
@@ -147,18 +152,25 @@ async function openQueueAt(
   pglite: PGlite | undefined,
   log: Logger,
 ): Promise<QueueBackend> {
-  const { DATABASE_URL, REDIS_URL, QUEUE_PREFIX: prefix, DATABASE_SCHEMA } = settings
-  const schema = `${DATABASE_SCHEMA}_queue`
+  const { DATABASE_URL, REDIS_URL } = settings
+  const schema = queueSchema(settings)
   const onError = (err: Error) => log.warn({ err }, 'The queue reported an error')
   try {
-    if (REDIS_URL !== undefined) {
-      return await openQueueBackend({ kind: 'redis', url: REDIS_URL, prefix, onError })
-    }
+    if (REDIS_URL !== undefined) return await openRedisQueue(settings, REDIS_URL, onError)
     if (pglite !== undefined) return await openQueueBackend({ kind: 'pglite', pglite, schema, onError })
     return await openQueueBackend({ kind: 'postgres', url: DATABASE_URL ?? '', schema, onError })
   } catch (cause) {
     throw new StartError('NODE_QUEUE', `The queue cannot be opened: ${messageOf(cause)}`, { cause })
   }
+}
+
+/** Connects to Redis; this writes nothing. @throws QueueError */
+export function openRedisQueue(
+  { QUEUE_PREFIX: prefix }: Settings,
+  url: string,
+  onError: (error: Error) => void = () => undefined,
+): Promise<QueueBackend> {
+  return openQueueBackend({ kind: 'redis', url, prefix, onError })
 }
 
 function messageOf(error: unknown): string {

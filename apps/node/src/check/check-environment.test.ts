@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDevnet, type DevnetOptions, devnetApis } from '@ratatosk/devnet'
+import { databaseUrl, ownPostgres, randomName, redisUrl, schemaDigest, whyMissing } from '@ratatosk/test-kit'
+import { fastify } from 'fastify'
+import { expect, onTestFinished, test } from 'vitest'
+import { readSettings } from '../settings/read.js'
+import { freePort } from '../test/free-port.js'
+import { checkEnvironment } from './check-environment.js'
+import type { Finding } from './finding.js'
+import { serverFindings } from './postgres.js'
+
+const phrase = `${'abandon '.repeat(23)}art`
+const withoutServices = await whyMissing('PostgreSQL', 'Redis')
+
+async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'ratatosk-check-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function check(
+  environment: Readonly<Record<string, string>>,
+  clock: () => number = Date.now,
+): Promise<readonly Finding[]> {
+  const directory = await temporaryDirectory()
+  const settings = readSettings({ PORT: '0', DATA_DIR: join(directory, 'data'), ...environment })
+  const findings = await checkEnvironment(settings, { clock })
+  expect(await readdir(directory)).toEqual([])
+  return findings
+}
+
+/** A failure, or a warning, by its subject. */
+function faultsOf(findings: readonly Finding[]): Readonly<Record<string, string>> {
+  const faults = findings.filter(({ status }) => status !== 'ok')
+  return Object.fromEntries(faults.map(({ subject, message }) => [subject, message]))
+}
+
+/** A devnet behind an HTTP provider, with the settings that name it. */
+async function providerOf(options: DevnetOptions) {
+  const devnet = await createDevnet(options)
+  const server = fastify({ forceCloseConnections: true })
+  onTestFinished(async () => {
+    await server.close()
+    await devnet.close()
+  })
+  await server.register(devnetApis, { devnet, paths: { kupo: false, ogmios: false } })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  return { devnet, settings: { LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: `${url}/blockfrost/api/v0` } }
+}
+
+const preprod = {
+  NETWORK: 'preprod',
+  OPERATOR_TOKEN: 'secret',
+  OPERATOR_SEED_PHRASE: phrase,
+  ADMIN_KEY_HASH: 'ab'.repeat(28),
+  DEPLOYMENT_OUTPUT: `${'00'.repeat(31)}01#0`,
+}
+
+test('finds no fault with the defaults', async () => {
+  const findings = await check({})
+  expect(findings.map(({ subject, status }) => [subject, status])).toEqual([
+    ['port', 'ok'],
+    ['data directory', 'ok'],
+    ['layer 1', 'ok'],
+    ['clock', 'ok'],
+  ])
+})
+
+test('names every part that does not answer, with what to do, and no password', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  onTestFinished(() => void taken.close())
+  const address = taken.address()
+  const closed = await freePort()
+  const faults = faultsOf(
+    await check({
+      PORT: String(typeof address === 'object' ? address?.port : undefined),
+      DATABASE_URL: `postgres://me:hidden@127.0.0.1:${closed}/ratatosk`,
+      REDIS_URL: `redis://me:hidden@127.0.0.1:${closed}`,
+      LAYER1_PROVIDER: 'blockfrost',
+      BLOCKFROST_URL: `http://127.0.0.1:${closed}`,
+    }),
+  )
+  expect(faults).toEqual({
+    port: expect.stringContaining('another process listens on this port. Stop it, or set another PORT'),
+    PostgreSQL: expect.stringContaining('no answer: start PostgreSQL, or correct DATABASE_URL.'),
+    Redis: expect.stringContaining('Redis is not reachable. Start Redis, or correct REDIS_URL.'),
+    'layer 1': expect.stringContaining('Start it, or correct BLOCKFROST_URL.'),
+  })
+  expect(JSON.stringify(faults)).not.toContain('hidden')
+})
+
+test('names a file that the settings name and that is missing', async () => {
+  const faults = faultsOf(await check({ GENESIS_FILE: '/nowhere/genesis.json' }))
+  expect(faults.settings).toContain('GENESIS_FILE')
+})
+
+test('names a data directory that is a file', async () => {
+  const file = join(await temporaryDirectory(), 'file')
+  await writeFile(file, '')
+  expect(faultsOf(await check({ DATA_DIR: join(file, 'data') }))).toEqual({
+    'data directory': expect.stringContaining(`"${file}" is not a directory. Set another DATA_DIR.`),
+  })
+})
+
+test.skipIf(withoutServices)('asks PostgreSQL and Redis, and creates nothing in them', async () => {
+  const schema = randomName()
+  const environment = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema }
+  const findings = await check({ ...environment, REDIS_URL: redisUrl, QUEUE_PREFIX: schema })
+  const failed = findings.filter(({ status }) => status === 'failed')
+  expect(failed.filter(({ subject }) => subject !== 'Redis')).toEqual([])
+  expect(findings.find(({ subject }) => subject === 'clock')?.message).toBe('agrees with PostgreSQL')
+  expect(await schemaDigest(schema)).toEqual({})
+
+  const readOnly = `${databaseUrl}?options=-c%20default_transaction_read_only%3Don`
+  expect(faultsOf(await check({ ...environment, DATABASE_URL: readOnly })).PostgreSQL).toContain(
+    'the server is read-only: name the primary server',
+  )
+  const missing = databaseUrl.replace(/\/[^/]*$/, `/${schema}`)
+  expect(faultsOf(await check({ ...environment, DATABASE_URL: missing })).PostgreSQL).toContain(
+    'the database does not exist: create it',
+  )
+})
+
+test('names a wrong password of PostgreSQL', async (context) => {
+  const directory = await temporaryDirectory()
+  const access = join(directory, 'pg_hba.conf')
+  await writeFile(access, 'host all all 127.0.0.1/32 scram-sha-256\n')
+  await chmod(directory, 0o755)
+  const server = await ownPostgres({ fsync: 'off', hba_file: access })
+  if (server === undefined) return context.skip()
+  onTestFinished(() => server.close())
+  const url = server.url.replace('postgres@', 'postgres:wrong@')
+  expect(faultsOf(await check({ DATABASE_URL: url })).PostgreSQL).toContain(
+    'wrong user or password: correct DATABASE_URL.',
+  )
+})
+
+test('judges what a server says of itself', () => {
+  const server = { version: 150_004, isReadOnly: false, mayCreate: true, time: 0, warnings: [] }
+  expect(faultsOf(serverFindings('here', server))).toEqual({})
+  expect(faultsOf(serverFindings('here', { ...server, version: 120_018 })).PostgreSQL).toContain(
+    'PostgreSQL 12 is too old: update the server to 13 or later.',
+  )
+  expect(faultsOf(serverFindings('here', { ...server, mayCreate: false })).PostgreSQL).toContain(
+    'GRANT CREATE ON DATABASE',
+  )
+})
+
+test('names a Redis that evicts', async (context) => {
+  const port = await freePort()
+  const policy = ['--maxmemory-policy', 'allkeys-lru', '--save', '', '--appendonly', 'no']
+  const server = spawn('redis-server', ['--port', port, '--bind', '127.0.0.1', ...policy])
+  const ready = await new Promise<boolean>((resolve) => {
+    server.on('error', () => resolve(false))
+    server.stdout.on('data', (line) => String(line).includes('Ready to accept') && resolve(true))
+  })
+  if (!ready) return context.skip()
+  onTestFinished(() => void server.kill())
+  const findings = await check({ REDIS_URL: `redis://127.0.0.1:${port}` })
+  expect(findings.filter(({ subject }) => subject === 'Redis')).toEqual([
+    { subject: 'Redis', status: 'warning', message: expect.stringContaining('set "appendonly yes"') },
+    {
+      subject: 'Redis',
+      status: 'failed',
+      message: expect.stringContaining('set "maxmemory-policy noeviction"'),
+    },
+  ])
+})
+
+test('names a provider of another network', async () => {
+  const { settings } = await providerOf({ blockEveryMs: 0 })
+  expect(faultsOf(await check({ ...preprod, ...settings }))['layer 1']).toMatch(
+    /NETWORK is preprod: correct NETWORK or BLOCKFROST_URL\.$/,
+  )
+})
+
+test('names a provider that is behind', async () => {
+  let now = Date.now() - 3_600_000
+  const { devnet, settings } = await providerOf({ blockEveryMs: 0, clock: { now: () => now } })
+  await devnet.produceBlock()
+  now = Date.now()
+  expect(faultsOf(await check(settings))['layer 1']).toMatch(
+    /is behind: its newest block is 60 minutes old\. Wait/,
+  )
+})
+
+test('names an empty wallet, and a clock that is off', async () => {
+  const { devnet, settings } = await providerOf({ blockEveryMs: 0 })
+  await devnet.produceBlock()
+  expect(faultsOf(await check(settings))).toEqual({})
+  const slow = () => Date.now() - 60_000
+  expect(faultsOf(await check({ ...settings, OPERATOR_SEED_PHRASE: phrase }, slow))).toEqual({
+    wallet: expect.stringMatching(/^The operator's wallet is empty: send the bond of 500 ada .*addr_test1/),
+    clock: expect.stringMatching(/^The clock of this machine is (59|60|61) s behind layer 1: .* NTP/),
+  })
+})

@@ -1,0 +1,31 @@
+/** The result of one check of what a node needs. */
+export interface Finding {
+  /** What was checked, such as `PostgreSQL`. */
+  readonly subject: string
+  /** A node starts with a `warning`, but not or not correctly with a failure. */
+  readonly status: 'ok' | 'warning' | 'failed'
+  /** What was found and, unless it is `ok`, what to do. Without credentials. */
+  readonly message: string
+}
+
+/** Makes findings about one subject. */
+export function about(subject: string) {
+  return {
+    ok: (message: string): Finding => ({ subject, status: 'ok', message }),
+    warning: (message: string): Finding => ({ subject, status: 'warning', message }),
+    failed: (message: string): Finding => ({ subject, status: 'failed', message }),
+  }
+}
+
+/** A part's findings, and what its server's clock said. */
+export interface Inspection {
+  readonly findings: readonly Finding[]
+  readonly time?: ForeignTime
+}
+
+/** The time of another machine. */
+export interface ForeignTime {
+  readonly source: string
+  /** How far this machine's clock is ahead of it, in milliseconds. */
+  readonly aheadMs: number
+}
