@@ -17,7 +17,7 @@ const allowed = {
   parts: ['ground', 'base', 'apis', 'clients'],
   work: ['ground', 'parts', 'work', 'apis'],
   plugins: ['ground', 'http'],
-  apps: ['ground', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],
+  apps: ['apps', 'ground', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],
   tests: ['ground', 'tests'],
 }
 

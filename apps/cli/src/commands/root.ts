@@ -1,0 +1,21 @@
+import { group } from '../frame/command.js'
+import { checkCommand } from './check.js'
+import { completion } from './completion.js'
+import { deadLetters } from './dead-letters.js'
+import { keygen } from './keygen.js'
+import { operations } from './operations.js'
+import { start } from './start.js'
+import { status } from './status.js'
+import { wallet } from './wallet.js'
+
+/** The whole command. */
+export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk node', [
+  start,
+  checkCommand,
+  status,
+  wallet,
+  deadLetters,
+  ...operations,
+  keygen,
+  completion(() => root),
+])

@@ -1,0 +1,69 @@
+import { type Client, NotFoundError, StatusError } from '@ratatosk/client'
+import { ada } from '../frame/ada.js'
+import { command } from '../frame/command.js'
+import { connect, nodeArguments } from '../frame/node-connection.js'
+
+/** `ratatosk status` */
+export const status = command(
+  'status',
+  'Show whether a node is ready, its network, blocks and wallet',
+  nodeArguments,
+  async (args, shell) => {
+    const value = await readStatus(await connect(args, shell))
+    return { value, text: textOf(value), ok: value.ready }
+  },
+)
+
+type NodeStatus = Awaited<ReturnType<typeof readStatus>>
+
+async function readStatus(client: Client) {
+  // First, because it also shows whether anything answers.
+  const failing = await failingParts(client)
+  const [network, queue, root, wallet] = await Promise.all([
+    served(client.getNetwork()),
+    served(client.getStateQueue()),
+    served(client.getRootUnitDiagnostics()),
+    served(client.getCommitmentWalletBalance()),
+  ])
+  return {
+    ready: failing.length === 0,
+    failing,
+    ...(network && { network: network.network, version: network.versions.node }),
+    ...(queue && { blocksInStateQueue: queue.headers.length }),
+    ...(root && { stateQueue: root.status, stateQueueAddress: root.stateQueueAddress }),
+    ...(wallet && { lovelaceBalance: wallet.lovelaceBalance }),
+  }
+}
+
+/** The parts that do not respond. */
+async function failingParts(client: Client): Promise<readonly string[]> {
+  try {
+    await client.getReadiness({ retries: 0 })
+    return []
+  } catch (error) {
+    const { failing } = error instanceof StatusError ? (error.body as { failing?: readonly string[] }) : {}
+    if (failing === undefined) throw error
+    return failing
+  }
+}
+
+/** Undefined if the node does not serve it in its role, or layer 1 does not respond, as `failing` shows. */
+async function served<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof NotFoundError || (error instanceof StatusError && error.status === 503))
+      return undefined
+    throw error
+  }
+}
+
+function textOf(status: NodeStatus): string {
+  const lines = [status.ready ? 'ready' : `not ready: ${status.failing.join(', ')} not responding`]
+  if (status.network !== undefined) lines.push(`network         ${status.network}, node ${status.version}`)
+  if (status.stateQueue !== undefined)
+    lines.push(`state queue     ${status.stateQueue}, ${status.stateQueueAddress}`)
+  if (status.blocksInStateQueue !== undefined) lines.push(`unmerged blocks ${status.blocksInStateQueue}`)
+  if (status.lovelaceBalance !== undefined) lines.push(`wallet          ${ada(status.lovelaceBalance)}`)
+  return lines.join('\n')
+}

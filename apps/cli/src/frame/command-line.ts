@@ -1,0 +1,67 @@
+import { parseArgs, stripVTControlCharacters } from 'node:util'
+import { renderUsage } from 'citty'
+import type { Command } from './command.js'
+import { UsageError } from './errors.js'
+
+/** A command that a command line names. */
+export interface FoundCommand {
+  readonly command: Command
+  /** The names before its own, such as `ratatosk dead-letters`. */
+  readonly parent: string
+  /** What follows its name. */
+  readonly rest: readonly string[]
+}
+
+/** The command that the first arguments name. @throws UsageError */
+export function findCommand(root: Command, argv: readonly string[]): FoundCommand {
+  let found: FoundCommand = { command: root, parent: '', rest: argv }
+  while (found.command.subCommands !== undefined) {
+    const [name, ...rest] = found.rest
+    if (name === undefined || name.startsWith('-')) return found
+    const { meta, subCommands } = found.command
+    const parent = `${found.parent} ${meta.name}`.trim()
+    const command = Object.hasOwn(subCommands, name) ? subCommands[name] : undefined
+    if (command === undefined)
+      throw new UsageError(`Unknown command: ${name}. \`${parent} --help\` lists the commands.`)
+    found = { command, parent, rest }
+  }
+  return found
+}
+
+/** The help of a command. */
+export async function helpOf({ command, parent }: FoundCommand): Promise<string> {
+  const text = await renderUsage(command, parent === '' ? undefined : { meta: { name: parent } })
+  return `${stripVTControlCharacters(text).replace(/ +$/gm, '')}\n`
+}
+
+/**
+ * Refuses what the command does not know; the parser of citty ignores it.
+ *
+ * @throws UsageError
+ */
+export function checkArguments({ command, parent, rest }: FoundCommand): void {
+  const defined = Object.entries(command.args)
+  const options = Object.fromEntries(
+    defined
+      .filter(([, { type }]) => type !== 'positional')
+      .map(([name, { type }]) => [name, { type: type === 'boolean' ? type : 'string' } as const]),
+  )
+  const mostPositionals = defined.length - Object.keys(options).length
+  const help = `\`${parent} ${command.meta.name} --help\` lists what it takes.`
+  let positionals: readonly string[]
+  try {
+    positionals = parseArgs({ args: [...rest], options, strict: true, allowPositionals: true }).positionals
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new UsageError(`${error.message.split(/[.\n]/, 1)[0]}. ${help}`)
+  }
+  const extra = positionals[mostPositionals]
+  if (extra !== undefined) throw new UsageError(`Unexpected argument: ${extra}. ${help}`)
+}
+
+/** A whole number of an option. @throws UsageError */
+export function wholeNumber(option: string, text: string, most: number): number {
+  const number = /^\d+$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= most) return number
+  throw new UsageError(`--${option} is "${text}": it must be a whole number from 1 to ${most}.`)
+}

@@ -1,0 +1,53 @@
+import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
+
+/** The process that a command runs in. */
+export interface Shell {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Writes to standard output. */
+  write(text: string): void
+  /** Writes to standard error. */
+  writeError(text: string): void
+}
+
+/** What a command prints. */
+export interface Outcome {
+  /** With `--json`. */
+  readonly value: unknown
+  /** Without. */
+  readonly text: string
+  /** Exit status 1 if false. Default: true. */
+  readonly ok?: boolean
+}
+
+/** A command, with its sub-commands or its run. */
+export interface Command extends CommandDef {
+  readonly meta: { readonly name: string; readonly description: string }
+  readonly args: ArgsDef
+  readonly subCommands?: Readonly<Record<string, Command>>
+}
+
+const jsonArgument = { json: { type: 'boolean', description: 'Print JSON' } } as const
+
+/** Defines a command. Its run returns what to print; undefined if it has printed everything. */
+export function command<const T extends ArgsDef>(
+  name: string,
+  description: string,
+  args: T,
+  run: (args: ParsedArgs<T & typeof jsonArgument>, shell: Shell) => Promise<Outcome | undefined>,
+): Command {
+  const definition = defineCommand<T & typeof jsonArgument>({
+    meta: { name, description },
+    args: { ...args, ...jsonArgument },
+    run: (context) => run(context.args, context.data),
+  })
+  return definition as unknown as Command
+}
+
+/** Defines a command that only has sub-commands. */
+export function group(name: string, description: string, subCommands: readonly Command[]): Command {
+  return {
+    meta: { name, description },
+    args: {},
+    subCommands: Object.fromEntries(subCommands.map((each) => [each.meta.name, each])),
+  }
+}

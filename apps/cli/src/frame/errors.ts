@@ -1,0 +1,17 @@
+/** The command line is wrong: exit status 2, and nothing was started. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly code = 'CLI_USAGE'
+}
+
+/** A command failed: exit status 1. The message says what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import { type Client, createClient } from '@ratatosk/client'
+import type { Shell } from './command.js'
+import { wholeNumber } from './command-line.js'
+import { CommandError, UsageError } from './errors.js'
+
+const mostSeconds = 3600
+
+/** Options of a command that asks a running node. */
+export const nodeArguments = {
+  url: { type: 'string', valueHint: 'url', description: 'The node. Default: from HOST and PORT' },
+  timeout: {
+    type: 'string',
+    valueHint: 'seconds',
+    default: '30',
+    description: 'Time that one request may take',
+  },
+} as const
+
+/** Options of a command that uses an operator endpoint. */
+export const operatorArguments = {
+  ...nodeArguments,
+  // Layer 1 may need several blocks.
+  timeout: { ...nodeArguments.timeout, default: '300' },
+  'token-file': {
+    type: 'string',
+    valueHint: 'path',
+    description: 'File with OPERATOR_TOKEN. Default: from OPERATOR_TOKEN_FILE or OPERATOR_TOKEN',
+  },
+} as const
+
+interface NodeOptions {
+  readonly url?: string | undefined
+  readonly timeout: string
+  readonly 'token-file'?: string | undefined
+}
+
+/** A client of the node that the options name. @throws UsageError or CommandError */
+export async function connect(options: NodeOptions, { environment }: Shell): Promise<Client> {
+  const { url = defaultUrl(environment) } = options
+  const timeoutMs = wholeNumber('timeout', options.timeout, mostSeconds) * 1000
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
+  const operatorToken = await secretOf('OPERATOR_TOKEN', environment, options['token-file'])
+  return createClient(url, { timeoutMs, retries: 1, ...(operatorToken && { operatorToken }) })
+}
+
+/** Where a node with this environment listens. */
+function defaultUrl({ HOST, PORT }: Shell['environment']): string {
+  const unspecified: Readonly<Record<string, string>> = {
+    '': '127.0.0.1',
+    '0.0.0.0': '127.0.0.1',
+    '::': '::1',
+  }
+  const host = unspecified[HOST ?? ''] ?? HOST ?? ''
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT || '3000'}`
+}
+
+/** A secret of the environment or of a file, never of the command line. @throws CommandError */
+async function secretOf(
+  name: string,
+  environment: Shell['environment'],
+  file = environment[`${name}_FILE`],
+): Promise<string | undefined> {
+  if (!file) return environment[name]
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch {
+    throw new CommandError('CLI_SECRET_FILE', `The file "${file}" for ${name} cannot be read.`)
+  }
+}

@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// Imports only what every version of Node can load, so that an old one gets a message.
+import { nodeVersionProblem } from './node-version.js'
+
+const problem = nodeVersionProblem(process.versions.node)
+if (problem === undefined) {
+  const { runCli } = await import('./run-cli.js')
+  const status = await runCli(process.argv.slice(2), {
+    environment: process.env,
+    write: (text) => void process.stdout.write(text),
+    writeError: (text) => void process.stderr.write(text),
+  })
+  // `start` sets it later, if the node fails.
+  if (status !== 0) process.exitCode = status
+} else {
+  process.stderr.write(`${problem}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+
+const manifest = new URL('../package.json', import.meta.url)
+const { engines, version }: { engines: { node: string }; version: string } = JSON.parse(
+  readFileSync(manifest, 'utf8'),
+)
+
+/** The version of this package. */
+export const cliVersion = version
+
+/** What to do if this version of Node, such as `20.19.0`, is too old; undefined otherwise. */
+export function nodeVersionProblem(found: string): string | undefined {
+  const oldest = engines.node.replace('>=', '')
+  const [major = 0, minor = 0] = found.split('.').map(Number)
+  const [leastMajor = 0, leastMinor = 0] = oldest.split('.').map(Number)
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined
+  const mend = 'install it from https://nodejs.org.'
+  return `Ratatosk needs Node.js ${oldest} or later, and this is ${found}: ${mend}`
+}

@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { keysFromSeedPhrase } from '@ratatosk/transaction'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { cliVersion, nodeVersionProblem } from './node-version.js'
+import { run } from './test/run.js'
+
+const execute = promisify(execFile)
+
+// Loading the node takes long on a busy machine.
+vi.setConfig({ testTimeout: 300_000 })
+
+async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'ratatosk-cli-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+test.each([
+  [['strat'], 'Unknown command: strat.'],
+  [['dead-letters', 'lst'], 'Unknown command: lst.'],
+  [['start', '--confg', 'a'], "Unknown option '--confg'."],
+  [['start', '--config'], "Option '--config <value>' argument missing."],
+  [['start', 'now'], 'Unexpected argument: now.'],
+  [['--quiet'], "Unknown option '--quiet'."],
+  [['dead-letters', 'show'], 'Missing required positional argument: ID'],
+  [
+    ['keygen', '--out', 'key', '--network', 'sanchonet'],
+    'Expected one of: devnet, preview, preprod, mainnet',
+  ],
+  [['status', '--url', 'localhost:3000'], '--url must be a URL such as http://127.0.0.1:3000.'],
+  [['status', '--timeout', '0'], '--timeout is "0": it must be a whole number from 1 to 3600.'],
+  [['dead-letters', 'list', '--limit', '1e3'], '--limit is "1e3": it must be a whole number from 1 to 500.'],
+  [[], 'USAGE ratatosk'],
+  [['dead-letters'], 'USAGE ratatosk dead-letters list|show|replay|drop'],
+])('%j ends with 2 and starts nothing', async (argv, message) => {
+  const { status, out, error } = await run(argv)
+  expect([status, out]).toEqual([2, ''])
+  expect(error).toContain(message)
+  if (argv.length === 0) return
+  const json = await run([...argv, '--json'])
+  expect(json).toMatchObject({ status: 2, error: '' })
+  expect(JSON.parse(json.out).error).toMatchObject({ code: 'CLI_USAGE' })
+})
+
+test('the program ends with the status', async () => {
+  const main = new URL('../dist/main.js', import.meta.url).pathname
+  await expect(execute(process.execPath, [main, 'start', '--prot', '1'])).rejects.toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining("Unknown option '--prot'"),
+  })
+  const { stdout } = await execute(process.execPath, [main, '--version'])
+  expect(stdout).toBe(`${cliVersion}\n`)
+})
+
+test('prints help', async () => {
+  expect((await run(['--help'])).out).toMatch(/dead-letters +Rejected transactions/)
+  expect((await run(['start', '--config', 'a', '--help'])).out).toMatch(/--config=<path> +YAML file/)
+  expect(await run(['merge', '-h'])).toMatchObject({ status: 0, error: '' })
+})
+
+test('judges the version of Node.js', () => {
+  expect(nodeVersionProblem('20.19.0')).toBeUndefined()
+  expect(nodeVersionProblem('22.0.0')).toBeUndefined()
+  expect(nodeVersionProblem('20.18.3')).toBe(
+    'Ratatosk needs Node.js 20.19 or later, and this is 20.18.3: install it from https://nodejs.org.',
+  )
+})
+
+test('keygen writes a phrase that only its owner can read, and never over another', async () => {
+  const file = join(await temporaryDirectory(), 'phrase')
+  const { status, out } = await run(['keygen', '--out', file, '--network', 'mainnet', '--json'])
+  expect(status).toBe(0)
+  const phrase = await readFile(file, 'utf8')
+  expect(out).not.toContain(phrase.trim())
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const { addressText, payment } = keysFromSeedPhrase(phrase, { networkId: 1 })
+  expect(JSON.parse(out)).toEqual({
+    file,
+    address: addressText,
+    keyHash: Buffer.from(payment.hash).toString('hex'),
+  })
+  const again = await run(['keygen', '--out', file])
+  expect(again).toMatchObject({ status: 1, error: expect.stringContaining('a key is never overwritten') })
+  expect(await readFile(file, 'utf8')).toBe(phrase)
+})
+
+test('check names every fault, and ends with 1', async () => {
+  const file = join(await temporaryDirectory(), 'node.yaml')
+  await writeFile(file, 'PORT: 0\nDATA_DIR: /dev/null\n')
+  const { status, out } = await run(['check', '--config', file, '--json'])
+  expect(status).toBe(1)
+  const { ok, findings } = JSON.parse(out)
+  expect(ok).toBe(false)
+  expect(findings).toContainEqual({
+    subject: 'data directory',
+    status: 'failed',
+    message: expect.stringContaining('is not a directory. Set another DATA_DIR.'),
+  })
+  expect(findings).toContainEqual({ subject: 'Node.js', status: 'ok', message: process.versions.node })
+
+  const invalid = await run(['check'], { PORT: 'http', NETWROK: 'devnet' })
+  expect(invalid.status).toBe(1)
+  expect(invalid.out).toContain('FAILED   settings: NETWROK is not a setting. Did you mean NETWORK?')
+  expect(invalid.out).toContain('FAILED   settings: PORT is "http"')
+  expect(await run(['check'], { PORT: '0' })).toMatchObject({ status: 0 })
+})
+
+test.each([
+  ['PORTT: 3000', 'PORTT is not a setting.'],
+  ['HOST_FILE: a', 'HOST_FILE is not a setting.'],
+  ['constructor: a', 'constructor is not a setting.'],
+  [
+    'OPERATOR_TOKEN: hidden',
+    'OPERATOR_TOKEN is a secret: set OPERATOR_TOKEN_FILE to the path of a file that contains it.',
+  ],
+  ['PORT: { a: 1 }', 'PORT must be a value, or a list of values.'],
+  ['- PORT', 'it must have lines such as `PORT: 3000`.'],
+  ['a: [', 'cannot be read'],
+])('a configuration file with %j starts nothing', async (text, message) => {
+  const file = join(await temporaryDirectory(), 'node.yaml')
+  await writeFile(file, text)
+  const { status, out, error } = await run(['start', '--config', file])
+  expect([status, out]).toEqual([1, ''])
+  expect(error).toContain(message)
+  expect(error).not.toContain('hidden')
+})
+
+test('the environment takes precedence over the configuration file', async () => {
+  const file = join(await temporaryDirectory(), 'node.yaml')
+  await writeFile(file, 'PORT: 65536\nCORS_ORIGIN: [https://a.example, https://b.example]\n')
+  expect((await run(['check', '--config', file])).out).toContain('PORT is "65536"')
+  const { status, out } = await run(['check', '--config', file], { PORT: '0' })
+  expect(status, out).toBe(0)
+  await writeFile(file, 'OPERATOR_TOKEN_FILE: /nowhere\nPORT: 0\n')
+  expect((await run(['check', '--config', file], { OPERATOR_TOKEN: 'a' })).status).toBe(0)
+  expect((await run(['check', '--config', file])).out).toContain('OPERATOR_TOKEN_FILE is "/nowhere"')
+})
+
+test.each([
+  ['ratatosk de', ['dead-letters']],
+  ['ratatosk dead-letters re', ['replay']],
+  ['ratatosk start --c', ['--config']],
+  [
+    'ratatosk dead-letters list --',
+    ['--url', '--timeout', '--token-file', '--limit', '--before', '--json', '--help'],
+  ],
+])('completes %j in bash', async (line, words) => {
+  const { out } = await run(['completion'])
+  const all = line.split(' ')
+  const script = `${out}
+COMP_WORDS=(${all.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${all.length - 1}
+_ratatosk; echo "\${COMPREPLY[@]}"`
+  const { stdout } = await execute('bash', ['-c', script])
+  expect(stdout.trim().split(' ')).toEqual(words)
+})
+
+test('prints completions for zsh and fish', async () => {
+  expect((await run(['completion', '--shell', 'zsh'])).out).toMatch(/^autoload -U \+X bashcompinit/)
+  expect((await run(['completion', '--shell', 'fish'])).out).toMatch(
+    /-n '__fish_seen_subcommand_from dead-letters' -a 'list show replay drop --help'/,
+  )
+})

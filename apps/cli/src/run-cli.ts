@@ -1,0 +1,71 @@
+import { stripVTControlCharacters } from 'node:util'
+import { ClientError, WrongTokenError } from '@ratatosk/client'
+import { runCommand } from 'citty'
+import { root } from './commands/root.js'
+import type { Outcome, Shell } from './frame/command.js'
+import { checkArguments, findCommand, helpOf } from './frame/command-line.js'
+import { CommandError, UsageError } from './frame/errors.js'
+import { cliVersion } from './node-version.js'
+
+/**
+ * Runs a command line.
+ *
+ * @param argv what follows the name of the program
+ * @returns the exit status: 0, 1 if the command failed, 2 if the command line is wrong
+ *
+ * @example
+ * process.exitCode = await runCli(['status', '--json'], shell)
+ */
+export async function runCli(argv: readonly string[], shell: Shell): Promise<0 | 1 | 2> {
+  const isJson = argv.includes('--json')
+  try {
+    const outcome = await outcomeOf(argv, shell)
+    if (outcome === undefined) return 0
+    const { value, text, ok = true } = outcome
+    shell.write(isJson ? `${JSON.stringify(value, undefined, 2)}\n` : text.replace(/\n*$/, '\n'))
+    return ok ? 0 : 1
+  } catch (error) {
+    const { code, message, status } = failureOf(error)
+    if (isJson) shell.write(`${JSON.stringify({ error: { code, message } }, undefined, 2)}\n`)
+    else shell.writeError(`${message}\n`)
+    return status
+  }
+}
+
+async function outcomeOf(argv: readonly string[], shell: Shell): Promise<Outcome | undefined> {
+  const found = findCommand(root, argv)
+  if (found.rest.some((arg) => arg === '--help' || arg === '-h')) {
+    const text = await helpOf(found)
+    return { value: { help: text }, text }
+  }
+  if (found.command === root && ['--version', '-v'].includes(found.rest[0] ?? ''))
+    return { value: { version: cliVersion }, text: cliVersion }
+  if (found.command.subCommands !== undefined) {
+    const [option] = found.rest
+    if (option !== undefined) throw new UsageError(`Unknown option '${option}'.`)
+    throw new UsageError(await helpOf(found))
+  }
+  checkArguments(found)
+  const { result } = await runCommand(found.command, { rawArgs: [...found.rest], data: shell })
+  return result as Outcome | undefined
+}
+
+interface Failure {
+  readonly code: string
+  readonly message: string
+  readonly status: 1 | 2
+}
+
+/** Failures that a person can correct; others are faults of this program. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof UsageError) return { code: error.code, message: error.message, status: 2 }
+  if (error instanceof CommandError) return { code: error.code, message: error.message, status: 1 }
+  if (error instanceof Error && error.name === 'CLIError') {
+    return { code: 'CLI_USAGE', message: stripVTControlCharacters(error.message), status: 2 }
+  }
+  if (error instanceof ClientError) {
+    const mend = error instanceof WrongTokenError ? '. Set OPERATOR_TOKEN_FILE, or use --token-file' : ''
+    return { code: error.code, message: `${error.message}${mend}`, status: 1 }
+  }
+  throw error
+}

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import type { Environment } from '@ratatosk/node'
+import { parse } from 'yaml'
+import { CommandError } from '../frame/errors.js'
+
+/** The option of commands that read settings. */
+export const configArgument = {
+  config: {
+    type: 'string',
+    valueHint: 'path',
+    description: 'YAML file with settings; the environment takes precedence',
+  },
+} as const
+
+/** Every setting by its name. */
+type Kinds = ReadonlyMap<string, 'secret' | 'plain'>
+
+/**
+ * The environment, with the settings of a file where it has none. A secret may only be in another file, which
+ * the file names by `<NAME>_FILE`.
+ *
+ * @throws CommandError
+ */
+export async function withConfigFile(
+  path: string | undefined,
+  environment: Environment,
+): Promise<Environment> {
+  if (path === undefined) return environment
+  const entries = Object.entries(await readMapping(path))
+  const { settingsSchema } = await import('@ratatosk/node')
+  const known: Kinds = new Map(
+    Object.entries<object>(settingsSchema.properties).map(([name, notes]) => [
+      name,
+      'secret' in notes ? 'secret' : 'plain',
+    ]),
+  )
+  const problems = entries.flatMap(([name, value]) => problemOf(name, value, known))
+  if (problems.length > 0)
+    throw new CommandError('CLI_CONFIG', problems.map((problem) => `${path}: ${problem}`).join('\n'))
+  const missing = entries.filter(([name]) => !environment[name] && !environment[name.replace(/_FILE$/, '')])
+  return { ...environment, ...Object.fromEntries(missing.map(([name, value]) => [name, textOf(value)])) }
+}
+
+async function readMapping(path: string): Promise<object> {
+  let content: unknown
+  try {
+    // Every scalar is text, as in an environment: 56 digits are a hash and no number.
+    content = parse(await readFile(path, 'utf8'), { schema: 'failsafe' })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
+    throw new CommandError('CLI_CONFIG', `The file "${path}" cannot be read: ${reason}`)
+  }
+  if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content
+  throw new CommandError('CLI_CONFIG', `${path}: it must have lines such as \`PORT: 3000\`.`)
+}
+
+function problemOf(name: string, value: unknown, known: Kinds): readonly string[] {
+  if (known.get(name) === 'secret')
+    return [`${name} is a secret: set ${name}_FILE to the path of a file that contains it.`]
+  const namesSecret = name.endsWith('_FILE') && known.get(name.replace(/_FILE$/, '')) === 'secret'
+  if (!known.has(name) && !namesSecret) return [`${name} is not a setting.`]
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (texts.every((text) => typeof text === 'string')) return []
+  return [`${name} must be a value, or a list of values.`]
+}
+
+function textOf(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : String(value)
+}

@@ -1,0 +1,26 @@
+import { runCli } from '../index.js'
+
+/** What a command line did. */
+export interface Run {
+  readonly status: number
+  readonly out: string
+  readonly error: string
+}
+
+/** Runs a command line in this process. */
+export async function run(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Run> {
+  let [out, error] = ['', '']
+  const status = await runCli(argv, {
+    environment,
+    write: (text) => {
+      out += text
+    },
+    writeError: (text) => {
+      error += text
+    },
+  })
+  return { status, out, error }
+}

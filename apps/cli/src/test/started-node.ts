@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** A node that `ratatosk start` runs, as a process. */
+export interface StartedNode {
+  readonly url: string
+  /** A file with its OPERATOR_TOKEN. */
+  readonly tokenFile: string
+  /** Sends SIGTERM. Resolves with the exit status. */
+  stop(): Promise<number | null>
+}
+
+/** Starts a node by a configuration file. */
+export async function startedNode(settings: Readonly<Record<string, string>>): Promise<StartedNode> {
+  const directory = await mkdtemp(join(tmpdir(), 'ratatosk-cli-'))
+  const tokenFile = join(directory, 'token')
+  const config = join(directory, 'node.yaml')
+  await writeFile(tokenFile, 'an operator\n')
+  const all = { PORT: '0', DATA_DIR: join(directory, 'data'), OPERATOR_TOKEN_FILE: tokenFile, ...settings }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\n`)
+  await writeFile(config, lines.join(''))
+  const main = new URL('../../dist/main.js', import.meta.url).pathname
+  const child = spawn(process.execPath, [main, 'start', '--config', config, '--json'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH },
+  })
+  const exit = once(child, 'exit')
+  return {
+    url: await urlIn(child.stdout),
+    tokenFile,
+    async stop() {
+      child.kill('SIGTERM')
+      const [status] = await exit
+      await rm(directory, { recursive: true, force: true })
+      return status
+    },
+  }
+}
+
+/** The URL of the line that says that the node is up. */
+async function urlIn(log: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: log })) {
+    const { msg, url } = JSON.parse(line)
+    if (msg !== 'Ratatosk is up') continue
+    log.resume()
+    return url
+  }
+  throw new Error('The node did not start')
+}
