@@ -118,6 +118,7 @@ const checks = [
   ['names in documents', 'scripts/check-names.mjs'],
   ['code blocks of documents', 'scripts/check-readmes.mjs'],
   ['lengths of files and lines', 'scripts/check-lengths.mjs'],
+  ['versions of packages and changelog', 'scripts/check-release.mjs'],
 ]
 const failedChecks = []
 for (const [name, ...command] of checks) {
