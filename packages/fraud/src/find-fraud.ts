@@ -1,4 +1,4 @@
-import type { ProvableRules, VerdictPolicyName } from '@ratatosk/contracts'
+import { type ProvableRules, type VerdictPolicyName, verdictPolicies } from '@ratatosk/contracts'
 import type { AccusedBlock } from './accused-block.js'
 import { findLedgerFraud } from './find-ledger-fraud.js'
 import { findTransactionFraud } from './find-transaction-fraud.js'
@@ -8,7 +8,8 @@ import type { FoundFraud } from './smallest-proof.js'
 /** The search of each policy, in the order in which they are tried. */
 export const fraudSearches = {
   ledger: findLedgerFraud,
-  transaction: (block: AccusedBlock, rules?: ProvableRules) => rules && findTransactionFraud(block, rules),
+  transaction: (block: AccusedBlock, rules?: ProvableRules) =>
+    rules && verdictPolicies.transaction.covers(rules) ? findTransactionFraud(block, rules) : undefined,
   witness: (block: AccusedBlock, rules?: ProvableRules) => rules && findWitnessFraud(block, rules.parameters),
 } as const satisfies Record<
   VerdictPolicyName,

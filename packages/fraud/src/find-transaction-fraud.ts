@@ -102,7 +102,8 @@ function* fraudsOf(
     account.stake.kind === 'key'
   if (body.withdrawals.some(isForbidden)) yield { fraud: 'forbiddenWithdrawal', transaction }
   if (body.inputs.length === 0) yield { fraud: 'noInputs', transaction }
-  const read = body.referenceInputs.map(outputReferenceKey)
+  // Version 11 allows it.
+  const read = parameters.ledgerVersion.major < 11 ? body.referenceInputs.map(outputReferenceKey) : []
   for (const [input, key] of body.inputs.map(outputReferenceKey).entries()) {
     const referenceInput = read.indexOf(key)
     if (referenceInput >= 0) yield { fraud: 'inputIsReferenceInput', transaction, input, referenceInput }
@@ -222,7 +223,12 @@ function lowFees(
   resolved: readonly Uint8Array[] | undefined,
 ): LowFee[] {
   const { body, witnesses, auxiliaryData } = decoded
-  const sizes = resolved?.map((output) => decodeTransactionOutput(output).referenceScript?.bytes.length ?? 0)
+  // In version 11 an output may be both input and reference input: equal ones count once, as in the policy.
+  const isCounted = (output: Uint8Array, i: number) =>
+    parameters.ledgerVersion.major < 11 || resolved?.findIndex((each) => equalBytes(each, output)) === i
+  const sizes = resolved?.map((output, i) =>
+    isCounted(output, i) ? (decodeTransactionOutput(output).referenceScript?.bytes.length ?? 0) : 0,
+  )
   const count = 1 + (sizes?.findLastIndex((size) => size > 0) ?? -1)
   const total = sizes?.reduce((sum, size) => sum + size, 0) ?? 0
   const sets: LowFee[] = []

@@ -27,7 +27,8 @@ async function contextOf(environment: Record<string, string>, major = 10) {
 
 test.each<[string, Record<string, string>, number, readonly string[]]>([
   ['a devnet', {}, 10, all],
-  ['a devnet whose layer 2 has later rules', {}, 11, ['ledger', 'witness']],
+  ['a devnet whose layer 2 has ledger version 11', {}, 11, all],
+  ['a devnet whose layer 2 has later rules', {}, 12, ['ledger', 'witness']],
   ['a devnet without proofs', { VERDICT_POLICIES: 'none' }, 10, []],
   ['a public network', preprod, 10, []],
   [
@@ -48,9 +49,9 @@ test.each<[string, Record<string, string>, number, readonly string[]]>([
 })
 
 test('refuses a policy by name that does not know the rules of layer 2', async () => {
-  const context = await contextOf({ VERDICT_POLICIES: 'transaction' }, 11)
+  const context = await contextOf({ VERDICT_POLICIES: 'transaction' }, 12)
   expect(() => contractsOf(context)).toThrow(
-    'VERDICT_POLICIES names transaction, but layer 2 has ledger version 11, whose rules this ' +
+    'VERDICT_POLICIES names transaction, but layer 2 has ledger version 12, whose rules this ' +
       'policy does not know.',
   )
 })

@@ -1,7 +1,7 @@
 import { languageViews, type ProtocolParameters, scriptHash } from '@ratatosk/ledger'
 import { ContractsError } from '../errors.js'
 import { applyParameters, type PlutusScript } from '../script/apply.js'
-import { compiledCode } from '../script/blueprint.js'
+import { compiledCode, type ValidatorTitle } from '../script/blueprint.js'
 import type { ProvableRules } from './rules.js'
 
 /**
@@ -13,25 +13,36 @@ export function ledgerFraudScript(): PlutusScript {
   return { language: 'PlutusV3', bytes, hash: scriptHash('PlutusV3', bytes) }
 }
 
+/** The transaction policy of each major ledger version that has one. */
+const transactionPolicies: ReadonlyMap<number, ValidatorTitle> = new Map([
+  [9, 'transaction_fraud'],
+  [10, 'transaction_fraud'],
+  [11, 'transaction_fraud_11'],
+])
+
 /**
  * The policy of proofs that a transaction of a block breaks a rule of its own: value, fee, outputs, validity
  * interval, and what layer 2 does not allow. The rules of the layer 2 are its parameters: other rules need
  * another policy, or honest operators lose their bonds.
  *
- * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`; also for another ledger version than 9 or 10,
- *   whose rules these are
+ * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`; also for a ledger version that has no such policy
  */
 export function transactionFraudScript(rules: ProvableRules): PlutusScript {
-  if (!hasTransactionPolicy(rules)) {
-    const { major } = rules.parameters.ledgerVersion
-    throw new ContractsError('CONTRACTS_INVALID_PARAMETER', `ledgerVersion must be 9 or 10, not ${major}`)
+  const { major } = rules.parameters.ledgerVersion
+  const title = transactionPolicies.get(major)
+  if (title === undefined) {
+    const versions = [...transactionPolicies.keys()].join(', ')
+    throw new ContractsError(
+      'CONTRACTS_INVALID_PARAMETER',
+      `ledgerVersion must be one of ${versions}, not ${major}`,
+    )
   }
-  return applyParameters(compiledCode('transaction_fraud'), rulesData(rules))
+  return applyParameters(compiledCode(title), rulesData(rules))
 }
 
-/** Whether there is a transaction policy for these rules: it knows those of ledger versions 9 and 10. */
+/** Whether there is a transaction policy for these rules. */
 export const hasTransactionPolicy = ({ parameters }: ProvableRules): boolean =>
-  [9, 10].includes(parameters.ledgerVersion.major)
+  transactionPolicies.has(parameters.ledgerVersion.major)
 
 /** The parameters of the transaction policy. */
 export function rulesData({ parameters, networkId, slots }: ProvableRules): bigint[] {

@@ -13,6 +13,7 @@ export type ValidatorTitle =
   | 'operator_registry'
   | 'ledger_fraud'
   | 'transaction_fraud'
+  | 'transaction_fraud_11'
   | 'witness_fraud'
 
 /** A CBOR byte string that holds the flat program, not yet applied to its parameters. */

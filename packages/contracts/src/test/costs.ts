@@ -1,5 +1,6 @@
 import { decodeTransaction, decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
+import type { ProvableRules } from '../fraud/rules.js'
 import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../fraud/scripts.js'
 import type { PlutusScript } from '../script/apply.js'
 import { complete } from './complete.js'
@@ -153,6 +154,11 @@ function scriptRow(title: string, script: PlutusScript): string {
   )
 }
 
+const rulesOfVersion11: ProvableRules = {
+  ...rules,
+  parameters: { ...rules.parameters, ledgerVersion: { major: 11, minor: 0 } },
+}
+
 /** The tables of sizes and costs in Markdown. Both engines report the same units; these are scalus's. */
 export function costTables(): string {
   const scripts = [
@@ -160,6 +166,7 @@ export function costTables(): string {
     scriptRow('operator registry', world.registry.script),
     scriptRow('ledger policy of fraud proofs', ledgerFraudScript()),
     scriptRow('transaction policy of fraud proofs', transactionFraudScript(rules)),
+    scriptRow('the same for ledger version 11', transactionFraudScript(rulesOfVersion11)),
     scriptRow('witness policy of fraud proofs', witnessFraudScript(parameters)),
   ]
   const proofs = [...proveManyLies(), ...proveTransactionLies(), ...proveManyWitnessLies()]

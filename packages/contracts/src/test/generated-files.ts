@@ -30,6 +30,8 @@ export const generatedFiles: { readonly [name: string]: () => string } = {
       ruleTable(ledgerFraudNotes, ledgerBreaches),
       '## Transaction policy of fraud proofs',
       ruleTable(transactionFraudNotes, transactionBreaches),
+      'The policy of ledger version 11 has no rule `input-is-reference-input`, and counts the reference ' +
+        'script of an output that is both an input and a reference input once.',
       '## Witness policy of fraud proofs',
       ruleTable(witnessFraudNotes, witnessBreaches),
     ),
@@ -37,7 +39,8 @@ export const generatedFiles: { readonly [name: string]: () => string } = {
     page(
       '# Sizes and costs',
       notice,
-      'At mainnet’s prices and limits, with reference scripts. Layer-1 rules accept each transaction. ' +
+      'At mainnet’s prices and limits of ledger version 10, with reference scripts. Layer-1 rules accept ' +
+        'each transaction. ' +
         'Fraud proofs are about a block of 40,000 entries over 1,000,000 unspent outputs. ' +
         'An ordinary transaction has what one script needs; the rich one has three scripts, three policies ' +
         'and a withdrawal.',

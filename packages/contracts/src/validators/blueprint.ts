@@ -47,19 +47,9 @@ export function blueprint(): object {
         ],
       }),
       policyEntry('ledger_fraud', compileValidator('ledger_fraud'), 'LedgerFraudProof'),
-      policyEntry('transaction_fraud', compileValidator('transaction_fraud'), 'TransactionFraudProof', [
-        ['slot_zero_time', 'Integer'],
-        ['slot_length', 'Integer'],
-        ['network_id', 'Integer'],
-        ['min_fee_a', 'Integer'],
-        ['min_fee_b', 'Integer'],
-        ['memory_price', 'Integer'],
-        ['step_price', 'Integer'],
-        ['unit_price_denominator', 'Integer'],
-        ['script_price', 'Integer'],
-        ['script_price_denominator', 'Integer'],
-        ['coins_per_utxo_byte', 'Integer'],
-      ]),
+      ...(['transaction_fraud', 'transaction_fraud_11'] as const).map((title) =>
+        policyEntry(title, compileValidator(title), 'TransactionFraudProof', transactionRules),
+      ),
       policyEntry('witness_fraud', compileValidator('witness_fraud'), 'WitnessFraudProof', [
         ['plutus_v1', 'Bytes'],
         ['plutus_v2', 'Bytes'],
@@ -69,6 +59,21 @@ export function blueprint(): object {
     definitions,
   }
 }
+
+/** The parameters of the transaction policies. */
+const transactionRules: Interface['parameters'] = [
+  ['slot_zero_time', 'Integer'],
+  ['slot_length', 'Integer'],
+  ['network_id', 'Integer'],
+  ['min_fee_a', 'Integer'],
+  ['min_fee_b', 'Integer'],
+  ['memory_price', 'Integer'],
+  ['step_price', 'Integer'],
+  ['unit_price_denominator', 'Integer'],
+  ['script_price', 'Integer'],
+  ['script_price_denominator', 'Integer'],
+  ['coins_per_utxo_byte', 'Integer'],
+]
 
 interface Interface {
   readonly mint: string

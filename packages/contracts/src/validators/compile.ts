@@ -4,7 +4,7 @@ import { unIData } from './core/builtins.js'
 import { createInstrumentedRuleBook, createRuleBook, type RuleBook } from './core/rules.js'
 import { type Data, lambda, linked, type Unit } from './core/term.js'
 import { readingCheck } from './fraud/cbor/check-reading.js'
-import { ledgerFraud, transactionFraud, witnessFraud } from './fraud/policies.js'
+import { ledgerFraud, transactionFraud, transactionFraudOfVersion11, witnessFraud } from './fraud/policies.js'
 import { proofCheck } from './mpf/check.js'
 import { stateQueue } from './queue/state-queue.js'
 import { operatorRegistry } from './registry/registry.js'
@@ -18,6 +18,20 @@ export interface Compiled {
 }
 
 const plutusV3 = [1, 1, 0] as const
+
+const transactionRules = [
+  'slotZeroTime',
+  'slotLength',
+  'networkId',
+  'minFeeA',
+  'minFeeB',
+  'memoryPrice',
+  'stepPrice',
+  'unitPriceDenominator',
+  'scriptPrice',
+  'scriptPriceDenominator',
+  'coinsPerUtxoByte',
+] as const
 
 const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PType> } = {
   state_queue: (book) =>
@@ -51,21 +65,12 @@ const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PTyp
     ),
   ledger_fraud: (book) => lambda((context: Data) => ledgerFraud(book, context)),
   transaction_fraud: (book) =>
-    withParameters(
-      [
-        'slotZeroTime',
-        'slotLength',
-        'networkId',
-        'minFeeA',
-        'minFeeB',
-        'memoryPrice',
-        'stepPrice',
-        'unitPriceDenominator',
-        'scriptPrice',
-        'scriptPriceDenominator',
-        'coinsPerUtxoByte',
-      ],
-      (parameters) => lambda((context: Data) => transactionFraud(book, parameters, context)),
+    withParameters(transactionRules, (parameters) =>
+      lambda((context: Data) => transactionFraud(book, parameters, context)),
+    ),
+  transaction_fraud_11: (book) =>
+    withParameters(transactionRules, (parameters) =>
+      lambda((context: Data) => transactionFraudOfVersion11(book, parameters, context)),
     ),
   witness_fraud: (book) =>
     withParameters(['plutusV1', 'plutusV2', 'plutusV3'], ({ plutusV1, plutusV2, plutusV3 }) =>

@@ -2,7 +2,7 @@ import type { RuleBook } from '../core/rules.js'
 import type { Data, Unit } from '../core/term.js'
 import { ledgerFrauds } from './ledger/frauds.js'
 import { fraudPolicy } from './policy.js'
-import { transactionFrauds } from './transaction/frauds.js'
+import { transactionFrauds, transactionFraudsOfVersion11 } from './transaction/frauds.js'
 import type { RuleParameters } from './transaction/opening.js'
 import { witnessFrauds } from './witness/frauds.js'
 import type { LanguageViews } from './witness/script-data-frauds.js'
@@ -15,6 +15,13 @@ export const ledgerFraud = (book: RuleBook, context: Data): Unit => fraudPolicy(
  */
 export const transactionFraud = (book: RuleBook, parameters: RuleParameters, context: Data): Unit =>
   fraudPolicy(book, transactionFrauds(parameters), context)
+
+/** The same for ledger version 11. */
+export const transactionFraudOfVersion11 = (
+  book: RuleBook,
+  parameters: RuleParameters,
+  context: Data,
+): Unit => fraudPolicy(book, transactionFraudsOfVersion11(parameters), context)
 
 /**
  * Proves that a transaction of a block lacks a signature, script, redeemer or datum, or has a wrong one.

@@ -1,6 +1,7 @@
 import { judgeBlock, partsOf } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { decodeOutputReference, decodeTransactionOutput, outputReferenceKey } from '@ratatosk/ledger'
+import type { ProvableRules } from '../../../fraud/rules.js'
 import type { TestBlock } from '../blocks.js'
 import { rules } from './transactions.js'
 
@@ -26,7 +27,10 @@ const ofWitnesses = new Set([
 /**
  * The predicates, besides those of witnesses, of the first transaction that `judgeBlock` refuses a block for.
  */
-export async function transactionRulesBrokenBy(block: TestBlock): Promise<string[]> {
+export async function transactionRulesBrokenBy(
+  block: TestBlock,
+  { parameters, networkId, slots }: ProvableRules = rules,
+): Promise<string[]> {
   const before = new Map(
     Array.from(block.outputsBefore, ([key, output]) => [
       outputReferenceKey(decodeOutputReference(fromHex(key))),
@@ -37,7 +41,11 @@ export async function transactionRulesBrokenBy(block: TestBlock): Promise<string
   // One at a time, because judging ends at the first transaction that lacks a witness.
   for (const transaction of block.transactions) {
     try {
-      await judgeBlock([transaction], block.header, withOutputsOf(block, before), rules)
+      await judgeBlock([transaction], block.header, withOutputsOf(block, before), {
+        parameters,
+        networkId,
+        slots,
+      })
     } catch (error) {
       const { failures } = error as { failures?: readonly { predicate: string }[] }
       broken.push(...(failures?.map(({ predicate }) => predicate) ?? ['malformed']))

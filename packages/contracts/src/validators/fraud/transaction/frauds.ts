@@ -22,7 +22,14 @@ import { argumentAt, elementAt, fieldAt, fieldUnder, isEnd, withMap } from '../c
 import { BodyField, isThere, referenceAt, referenceCount, referencesIn } from '../cbor/references.js'
 import { isGiven } from '../openings.js'
 import type { Frauds } from '../policy.js'
-import { type FraudCheck, type Opened, openings, type RuleParameters } from './opening.js'
+import {
+  type FraudCheck,
+  type Opened,
+  openings,
+  type RuleParameters,
+  sumOverDistinct,
+  sumOverSupplied,
+} from './opening.js'
 import { outputOnOtherNetwork, outputTooSmall } from './output-frauds.js'
 import { feeTooSmall, valueNotPreserved } from './value-frauds.js'
 
@@ -193,12 +200,12 @@ const unreadableReference: FraudCheck = (book, block, fields) =>
     })
   })
 
-/** The frauds that the transaction policy knows. */
+/** The frauds of ledger versions 9 and 10. */
 export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> => ({
   open: openings(parameters),
   checks: [
     [TransactionFraud.valueNotPreserved, valueNotPreserved],
-    [TransactionFraud.feeTooSmall, feeTooSmall(parameters)],
+    [TransactionFraud.feeTooSmall, feeTooSmall(parameters, sumOverSupplied)],
     [TransactionFraud.outputTooSmall, outputTooSmall(parameters)],
     [TransactionFraud.outputOnOtherNetwork, outputOnOtherNetwork(parameters)],
     [TransactionFraud.outsideInterval, outsideInterval],
@@ -211,3 +218,19 @@ export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> =>
     [TransactionFraud.unreadableReference, unreadableReference],
   ],
 })
+
+/**
+ * The frauds of ledger version 11: an output may be both an input and a reference input, and its reference
+ * script counts once.
+ */
+export function transactionFraudsOfVersion11(parameters: RuleParameters): Frauds<Opened> {
+  const { open, checks } = transactionFrauds(parameters)
+  const replaced = new Set<number>([TransactionFraud.feeTooSmall, TransactionFraud.inputIsReferenceInput])
+  return {
+    open,
+    checks: [
+      [TransactionFraud.feeTooSmall, feeTooSmall(parameters, sumOverDistinct)],
+      ...checks.filter(([fraud]) => !replaced.has(fraud)),
+    ],
+  }
+}

@@ -3,17 +3,20 @@ import { headerFieldIndex } from '@ratatosk/block'
 import {
   addInteger,
   appendByteString,
+  bData,
   blake2b256,
   divideInteger,
   equalsByteString,
   headList,
   integer,
+  listOf,
   nullList,
+  prepend,
   subtractInteger,
   tailList,
   unIData,
 } from '../../core/builtins.js'
-import { at, either, fieldsOf } from '../../core/data.js'
+import { at, either, fieldsOf, includes } from '../../core/data.js'
 import {
   type Bytes,
   bind,
@@ -113,8 +116,35 @@ export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
 
 export type FraudCheck = CheckOf<Opened>
 
-/** The sum over outputs as supplied. */
-export const sumOverSupplied = ({ supplied }: Opened, outputs: List, each: (output: Bytes) => Int): Int =>
+/** Sums over outputs as supplied. */
+export type SumOverOutputs = (block: Opened, outputs: List, each: (output: Bytes) => Int) => Int
+
+export const sumOverSupplied: SumOverOutputs = ({ supplied }, outputs, each) =>
   recursive<PList<PData>, PInt>((self, rest) =>
     choose(nullList(rest), integer(0), addInteger(each(supplied(headList(rest))), self(tailList(rest)))),
   )(outputs)
+
+/**
+ * The same, of equal outputs only once: an output that is both an input and a reference input is there twice.
+ * Other outputs that are equal count as one too, which makes the sum smaller.
+ */
+export const sumOverDistinct: SumOverOutputs = ({ supplied }, outputs, each) =>
+  call<PInt>(
+    recursive<PList<PData>, PLam<PList<PData>, PInt>>((self, rest) =>
+      lambda((counted) =>
+        choose(
+          nullList(rest),
+          integer(0),
+          scope(function* () {
+            const cbor = yield* bind(supplied(headList(rest)))
+            const output = yield* bind(bData(cbor))
+            return addInteger(
+              choose(includes(counted, output), integer(0), each(cbor)),
+              call<PInt>(self(tailList(rest)), prepend(output, counted)),
+            )
+          }),
+        ),
+      ),
+    )(outputs),
+    listOf(),
+  )

@@ -67,13 +67,6 @@ describe('the transaction policy', () => {
     })
   })
 
-  it.each([8, 11])('has no script for ledger version %i', (major) => {
-    const parameters = { ...rules.parameters, ledgerVersion: { major, minor: 0 } }
-    expect(() => transactionFraudScript({ ...rules, parameters })).toThrow(
-      expect.objectContaining({ code: 'CONTRACTS_INVALID_PARAMETER' }),
-    )
-  })
-
   judgeWithoutRules({
     title: 'transaction_fraud',
     parameters: rulesData(rules),

@@ -21,7 +21,7 @@ import { quantityIn, quantityOf, sumOver, valueAt } from '../cbor/values.js'
 import { isGiven, recordOf } from '../openings.js'
 import { isEmpty } from '../records.js'
 import { referenceScriptSize, referenceScriptsPrice, unitsPrice } from './fees.js'
-import { type FraudCheck, type RuleParameters, sumOverSupplied } from './opening.js'
+import { type FraudCheck, type RuleParameters, type SumOverOutputs, sumOverSupplied } from './opening.js'
 
 /**
  * What a transaction consumes of an asset is not what it produces.
@@ -74,9 +74,11 @@ const feeIn = (body: Bytes): Int => argumentAt(body, fieldAt(body, integer(0), B
  * The fee is below the minimum. `[transaction, witness set, auxiliary data, outputs, hashes]`: without
  * auxiliary data, and for outputs that are not shown, the minimum counts as if there were none.
  * `FeeTooSmallUTxO`.
+ *
+ * @param sumOverOutputs the outputs whose reference scripts count
  */
 export const feeTooSmall =
-  (parameters: RuleParameters): FraudCheck =>
+  (parameters: RuleParameters, sumOverOutputs: SumOverOutputs): FraudCheck =>
   (book, block, fields) =>
     scope(function* () {
       const opening = yield* bind(unListData(at(fields, 0)))
@@ -122,7 +124,7 @@ export const feeTooSmall =
           denominator: unIData(parameters.unitPriceDenominator),
         }),
         referenceScriptsPrice(
-          sumOverSupplied(block, outputs, referenceScriptSize),
+          sumOverOutputs(block, outputs, referenceScriptSize),
           unIData(parameters.scriptPrice),
           unIData(parameters.scriptPriceDenominator),
         ),
