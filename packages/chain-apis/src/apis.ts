@@ -4,6 +4,7 @@ import { blockfrostApi } from './blockfrost/blockfrost-api.js'
 import type { FaultSource } from './faults/faults.js'
 import { kupoApi } from './kupo/kupo-api.js'
 import { ogmiosApi } from './ogmios/ogmios-api.js'
+import { type OgmiosVersion, ogmiosVersions } from './versions.js'
 import type { ChainView } from './view/chain-view.js'
 import { registerWebSockets } from './websockets.js'
 
@@ -22,6 +23,8 @@ export interface ApisOptions {
     /** Ogmios by WebSocket and by POST. Default `/ogmios`. */
     readonly ogmios?: string | false
   }
+  /** The version of the Ogmios API. Default 6. */
+  readonly ogmiosVersion?: OgmiosVersion
   /** The most outputs that a response without pages may be made of; more are refused. Default 10,000. */
   readonly maxOutputs?: number
   /** The most WebSockets of the server, over all chains; more are answered 503. Default 2,500. */
@@ -39,11 +42,16 @@ export interface ApisOptions {
 async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<void> {
   const { chain, prefix = '', paths = {}, faults } = options
   const { maxOutputs = 10_000, maxWebSockets = 2500, stallTimeoutMs = 30_000 } = options
+  const { ogmiosVersion: version = '6' } = options
   if (typeof chain?.submit !== 'function') {
     throw new TypeError('@ratatosk/chain-apis: the option chain must satisfy ChainView')
   }
   for (const [name, value] of Object.entries({ maxOutputs, maxWebSockets, stallTimeoutMs })) {
     if (!(value >= 1)) throw new TypeError(`@ratatosk/chain-apis: ${name} must be at least 1`)
+  }
+  if (!ogmiosVersions.includes(version)) {
+    const allowed = ogmiosVersions.join(' or ')
+    throw new TypeError(`@ratatosk/chain-apis: ogmiosVersion must be ${allowed}, not ${version}`)
   }
   const { blockfrost = '/blockfrost/api/v0', kupo = '/kupo', ogmios = '/ogmios' } = paths
   const api = { chain, faults, maxOutputs }
@@ -52,7 +60,13 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
   if (ogmios !== false) {
     // One WebSocket server per HTTP server, however many chains it serves.
     await registerWebSockets(fastify, stallTimeoutMs)
-    await fastify.register(ogmiosApi, { ...api, maxWebSockets, stallTimeoutMs, prefix: prefix + ogmios })
+    await fastify.register(ogmiosApi, {
+      ...api,
+      version,
+      maxWebSockets,
+      stallTimeoutMs,
+      prefix: prefix + ogmios,
+    })
   }
 }
 

@@ -37,7 +37,11 @@ export async function hostDevnet({ settings, database, served, log }: HostOption
   try {
     // Its pages are under development, and so of any origin.
     await server.register(cors, { origin: true })
-    await server.register(devnetApis, { devnet, paths: { wallet: '/dev-wallet.js' } })
+    await server.register(devnetApis, {
+      devnet,
+      paths: { wallet: '/dev-wallet.js' },
+      ogmiosVersion: settings.OGMIOS_VERSION,
+    })
     return { devnet, url: await server.listen({ host: HOST, port: DEVNET_PORT ?? 0 }), close }
   } catch (error) {
     await close()

@@ -29,7 +29,7 @@ const maxWaitingEvaluations = 32
 /** Options of {@link layer2Apis}. */
 interface Layer2ApisOptions {
   readonly views: ReadonlyMap<Finality, ChainView>
-  readonly settings: Pick<Settings, 'CORS_ORIGIN' | 'MAX_CONNECTIONS' | 'STALL_TIMEOUT_MS'>
+  readonly settings: Pick<Settings, 'CORS_ORIGIN' | 'MAX_CONNECTIONS' | 'OGMIOS_VERSION' | 'STALL_TIMEOUT_MS'>
 }
 
 /** Serves layer 2 by the APIs of layer 1, once for each finality. */
@@ -40,6 +40,7 @@ export const layer2Apis: FastifyPluginAsync<Layer2ApisOptions> = async (server, 
       chain,
       prefix: prefixes[finality],
       paths,
+      ogmiosVersion: settings.OGMIOS_VERSION,
       // Clients of other routes always find connections.
       maxWebSockets: Math.ceil(settings.MAX_CONNECTIONS / 2),
       stallTimeoutMs: settings.STALL_TIMEOUT_MS,

@@ -1,3 +1,4 @@
+import { ogmiosVersions } from '@ratatosk/chain-apis'
 import { Type } from '@sinclair/typebox'
 import { flag, oneOf, optionalList, wholeNumber } from './kinds.js'
 
@@ -26,6 +27,10 @@ export const endpointSettings = {
     description:
       'Serve layer 2 by the APIs of Blockfrost, Kupo and Ogmios under `/l2`, keep the index that they ' +
       'read, and serve `GET /network`',
+  }),
+  OGMIOS_VERSION: oneOf(ogmiosVersions, {
+    default: '6',
+    description: 'Version of the Ogmios API that `/l2` and the devnet serve',
   }),
   LAYER2_SUBMIT_TIMEOUT_MS: milliseconds({
     default: 15_000,

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Mutex } from 'async-mutex'
 import { LRUCache } from 'lru-cache'
 import { encodeJson, JsonBytes } from '../json.js'
+import type { OgmiosVersion } from '../versions.js'
 import type { ChainBlock, ChainView } from '../view/chain-view.js'
 import { transactionJson } from './json/transaction-json.js'
 
@@ -24,7 +25,7 @@ const turnLength = 10
 const noKey = '00'.repeat(32)
 
 /** Builds the JSON of each block once, one block at a time, and keeps that of the newest. */
-export function createBlockReader(chain: ChainView): BlockReader {
+export function createBlockReader(chain: ChainView, version: OgmiosVersion = '6'): BlockReader {
   const kept = new LRUCache<string, JsonBytes>({
     maxSize: maxKept,
     sizeCalculation: ({ bytes }) => bytes.length,
@@ -37,7 +38,7 @@ export function createBlockReader(chain: ChainView): BlockReader {
       if (known !== undefined) return known
       return building.runExclusive(async () => {
         if (!isWanted()) return undefined
-        const found = kept.get(block.hash) ?? (await build(chain, block))
+        const found = kept.get(block.hash) ?? (await build(chain, block, version))
         if (found !== undefined) kept.set(block.hash, found)
         return found
       })
@@ -45,8 +46,12 @@ export function createBlockReader(chain: ChainView): BlockReader {
   }
 }
 
-async function build(chain: ChainView, block: ChainBlock): Promise<JsonBytes | undefined> {
-  const transactions = await transactionsOf(chain, block)
+async function build(
+  chain: ChainView,
+  block: ChainBlock,
+  version: OgmiosVersion,
+): Promise<JsonBytes | undefined> {
+  const transactions = await transactionsOf(chain, block, version)
   if (transactions === undefined) return undefined
   const { height, slot, hash, previous, size } = block
   const header = encodeJson({
@@ -72,6 +77,7 @@ async function build(chain: ChainView, block: ChainBlock): Promise<JsonBytes | u
 async function transactionsOf(
   chain: ChainView,
   { hash, transactionCount }: ChainBlock,
+  version: OgmiosVersion,
 ): Promise<readonly string[] | undefined> {
   const transactions: string[] = []
   let since = performance.now()
@@ -79,7 +85,7 @@ async function transactionsOf(
     const page = await chain.blockTransactions(hash, { offset: transactions.length, limit: pageSize })
     if (page.length === 0) return undefined
     for (const { transaction } of page) {
-      transactions.push(encodeJson(transactionJson(transaction)))
+      transactions.push(encodeJson(transactionJson(transaction, version)))
       if (performance.now() - since < turnLength) continue
       await setImmediate()
       since = performance.now()

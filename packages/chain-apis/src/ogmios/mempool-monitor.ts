@@ -1,3 +1,4 @@
+import type { OgmiosVersion } from '../versions.js'
 import type { ChainView } from '../view/chain-view.js'
 import { transactionJson } from './json/transaction-json.js'
 import type { MempoolFeed, MempoolSnapshot } from './mempool-feed.js'
@@ -14,7 +15,11 @@ export interface MempoolMonitor {
   close(): void
 }
 
-export function createMempoolMonitor(chain: ChainView, mempool: MempoolFeed): MempoolMonitor {
+export function createMempoolMonitor(
+  chain: ChainView,
+  mempool: MempoolFeed,
+  version: OgmiosVersion = '6',
+): MempoolMonitor {
   let snapshot: MempoolSnapshot | undefined
   let position = 0
   let wake: (() => void) | undefined
@@ -49,7 +54,8 @@ export function createMempoolMonitor(chain: ChainView, mempool: MempoolFeed): Me
       if (fields !== 'all') return { transaction: { id: next.hash } }
       const found = await chain.transaction(next.hash)
       return {
-        transaction: found === undefined ? { id: next.hash } : transactionJson(found.transaction.transaction),
+        transaction:
+          found === undefined ? { id: next.hash } : transactionJson(found.transaction.transaction, version),
       }
     },
     hasTransaction({ id }) {

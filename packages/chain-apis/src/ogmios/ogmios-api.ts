@@ -7,6 +7,7 @@ import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
 import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
+import type { OgmiosVersion } from '../versions.js'
 import { createBlockReader } from './block-reader.js'
 import { createMempoolFeed } from './mempool-feed.js'
 import { networkName, tipJson, utcTime } from './queries.js'
@@ -25,11 +26,14 @@ const requestOverhead = 512
 const waitingMethods = new Set(['findIntersection', 'nextBlock', 'acquireMempool'])
 
 export interface OgmiosOptions extends ApiOptions {
+  readonly version: OgmiosVersion
   /** The most WebSockets of the server; more are refused. */
   readonly maxWebSockets: number
   /** Time for which a WebSocket may not take a part of a message, in milliseconds; then it is closed. */
   readonly stallTimeoutMs: number
 }
+
+const announced = { '6': 'v6.14.0', '7': 'v7.0.0' } as const satisfies Record<OgmiosVersion, string>
 
 interface Connection {
   readonly socket: WebSocket
@@ -43,13 +47,14 @@ interface Connection {
  */
 export async function ogmiosApi(
   fastify: FastifyInstance,
-  { chain, faults, maxOutputs, maxWebSockets, stallTimeoutMs }: OgmiosOptions,
+  { chain, faults, maxOutputs, maxWebSockets, stallTimeoutMs, version }: OgmiosOptions,
 ): Promise<void> {
   const context = {
     chain,
-    blocks: createBlockReader(chain),
+    blocks: createBlockReader(chain, version),
     mempool: createMempoolFeed(chain),
     maxOutputs,
+    version,
   }
   let connections = 0
 
@@ -91,7 +96,7 @@ export async function ogmiosApi(
         connectionStatus: 'connected',
         currentEpoch: epochOf(tip.slot),
         slotInEpoch: tip.slot % epochLength,
-        version: 'v6.14.0',
+        version: announced[version],
         network: networkName(chain),
       }),
     )

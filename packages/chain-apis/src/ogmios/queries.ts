@@ -5,13 +5,20 @@ import { allOutputs } from '../limited-outputs.js'
 import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { readStakeCredential } from '../stake-credential.js'
+import type { OgmiosVersion } from '../versions.js'
 import { readAddressText } from '../view/address-text.js'
 import type { ChainOutput, ChainTip, ChainView, Point } from '../view/chain-view.js'
 import { lovelaceJson, outputJson, referenceJson } from './json/output-json.js'
 import { parametersJson } from './json/parameters-json.js'
 import { checkList, invalidParams, RpcError, type RpcRequest } from './rpc.js'
 
-type Query = (chain: ChainView, params: RpcRequest['params'], maxOutputs: number) => unknown
+interface QueryOptions {
+  /** The most outputs of one response. */
+  readonly maxOutputs: number
+  readonly version: OgmiosVersion
+}
+
+type Query = (chain: ChainView, params: RpcRequest['params'], options: QueryOptions) => unknown
 
 /** The supported queries of ledger state and network. */
 export const queries: Readonly<Record<string, Query>> = {
@@ -28,8 +35,8 @@ export const queries: Readonly<Record<string, Query>> = {
       },
     },
   ],
-  'queryLedgerState/protocolParameters': (chain) => parametersJson(chain),
-  'queryLedgerState/utxo': async (chain, params, maxOutputs) =>
+  'queryLedgerState/protocolParameters': (chain, _params, { version }) => parametersJson(chain, version),
+  'queryLedgerState/utxo': async (chain, params, { maxOutputs }) =>
     (await utxosBy(chain, params, maxOutputs)).map(utxoJson),
   'queryLedgerState/rewardAccountSummaries': rewardAccounts,
   'queryLedgerState/treasuryAndReserves': () => ({ treasury: lovelaceJson(0n), reserves: lovelaceJson(0n) }),
@@ -150,7 +157,11 @@ function readReferences(references: unknown): string[] {
   })
 }
 
-function genesisConfiguration(chain: ChainView, { era }: RpcRequest['params']): unknown {
+function genesisConfiguration(
+  chain: ChainView,
+  { era }: RpcRequest['params'],
+  { version }: QueryOptions,
+): unknown {
   if (era !== 'shelley') {
     throw new RpcError(
       2004,
@@ -171,7 +182,7 @@ function genesisConfiguration(chain: ChainView, { era }: RpcRequest['params']): 
     slotLength: { milliseconds: chain.slots.slotLength },
     updateQuorum: 5,
     maxLovelaceSupply: 45_000_000_000_000_000n,
-    initialParameters: parametersJson(chain),
+    initialParameters: parametersJson(chain, version),
     initialDelegates: [],
     initialFunds: {},
     initialStakePools: { stakePools: {}, delegators: {} },

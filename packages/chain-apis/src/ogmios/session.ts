@@ -1,6 +1,7 @@
 import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults/faults.js'
 import { TooManyOutputsError } from '../limited-outputs.js'
+import type { OgmiosVersion } from '../versions.js'
 import type { ChainView } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'
 import { createChainSync } from './chain-sync.js'
@@ -47,15 +48,16 @@ export interface SessionContext {
   readonly mempool: MempoolFeed
   /** The most outputs of one response. */
   readonly maxOutputs: number
+  readonly version: OgmiosVersion
 }
 
 /** @param onError called with unexpected errors, whose details the response omits */
 export function createSession(
-  { chain, blocks, mempool, maxOutputs }: SessionContext,
+  { chain, blocks, mempool, maxOutputs, version }: SessionContext,
   onError: (error: unknown) => void,
 ): Session {
   const chainSync = createChainSync(chain, blocks)
-  const monitor = createMempoolMonitor(chain, mempool)
+  const monitor = createMempoolMonitor(chain, mempool, version)
   const methods: Readonly<Record<string, (params: RpcRequest['params']) => unknown>> = {
     submitTransaction: (params) => submitTransaction(chain, params),
     evaluateTransaction: (params) => evaluateTransaction(chain, params),
@@ -72,7 +74,7 @@ export function createSession(
 
   async function run({ method, params }: RpcRequest): Promise<unknown> {
     if (Object.hasOwn(methods, method)) return methods[method]?.(params)
-    if (Object.hasOwn(queries, method)) return queries[method]?.(chain, params, maxOutputs)
+    if (Object.hasOwn(queries, method)) return queries[method]?.(chain, params, { maxOutputs, version })
     throw new RpcError(-32601, `Method not found: "${method}".`)
   }
 

@@ -1,4 +1,4 @@
-import { apis } from '@ratatosk/chain-apis'
+import { apis, type OgmiosVersion } from '@ratatosk/chain-apis'
 import { devWalletScript } from '@ratatosk/dev-wallet/script'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -32,9 +32,12 @@ export interface DevnetApisOptions {
      */
     readonly wallet?: string | false
   }
+  /** The version of the Ogmios API. Default 6. */
+  readonly ogmiosVersion?: OgmiosVersion
 }
 
-async function plugin(fastify: FastifyInstance, { devnet, prefix = '', paths = {} }: DevnetApisOptions) {
+async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
+  const { devnet, prefix = '', paths = {}, ogmiosVersion } = options
   if (typeof devnet?.submit !== 'function') {
     throw new DevnetError('DEVNET_CONFIGURATION', 'devnetApis requires the option devnet, from createDevnet')
   }
@@ -45,9 +48,9 @@ async function plugin(fastify: FastifyInstance, { devnet, prefix = '', paths = {
     await fastify.register(topUpApi, { devnet, prefix: `${prefix}/local-cluster/api` })
   }
   if (wallet !== false && blockfrost !== false) {
-    const options = { wallets: testWallets.wallets, url: prefix + blockfrost }
+    const script = { wallets: testWallets.wallets, url: prefix + blockfrost }
     fastify.get(prefix + wallet, async (_request, reply) =>
-      reply.type('text/javascript; charset=utf-8').send(await devWalletScript(options)),
+      reply.type('text/javascript; charset=utf-8').send(await devWalletScript(script)),
     )
   }
   await fastify.register(apis, {
@@ -55,6 +58,7 @@ async function plugin(fastify: FastifyInstance, { devnet, prefix = '', paths = {
     faults: devnet.faults,
     prefix,
     paths: served,
+    ...(ogmiosVersion && { ogmiosVersion }),
     // Everything is in memory anyway.
     maxOutputs: Number.POSITIVE_INFINITY,
   })

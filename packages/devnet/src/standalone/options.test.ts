@@ -7,6 +7,7 @@ const defaults = {
   dataDirectory: undefined,
   blockEveryMs: 1000,
   slotLengthMs: 1000,
+  ogmiosVersion: '6',
 }
 
 describe('readCommand', () => {
@@ -15,10 +16,17 @@ describe('readCommand', () => {
   })
 
   it('reads every option', () => {
-    const args = '--host ::1 --port 0 --data-dir chain --block-every 0 --slot-length 20'.split(' ')
+    const args = '--host ::1 --port 0 --data-dir chain --block-every 0 --slot-length 20 --ogmios 7'.split(' ')
     expect(readCommand(args)).toEqual({
       kind: 'start',
-      options: { host: '::1', port: 0, dataDirectory: 'chain', blockEveryMs: 0, slotLengthMs: 20 },
+      options: {
+        host: '::1',
+        port: 0,
+        dataDirectory: 'chain',
+        blockEveryMs: 0,
+        slotLengthMs: 20,
+        ogmiosVersion: '7',
+      },
     })
   })
 
@@ -39,6 +47,7 @@ describe('readCommand', () => {
     [['--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536"'],
     [['--port', '1e3'], '--port must be a whole number from 0 to 65535, not "1e3"'],
     [['--slot-length', '0'], '--slot-length must be a whole number from 1 to 86400000, not "0"'],
+    [['--ogmios', '5'], '--ogmios must be 6 or 7, not "5"'],
     [['--block-every='], '--block-every must be a whole number from 0 to 86400000, not ""'],
   ])('rejects %j', (args, message) => {
     expect(readCommand(args)).toEqual({ kind: 'invalid', message })

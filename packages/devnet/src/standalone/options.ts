@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { type OgmiosVersion, ogmiosVersions } from '@ratatosk/chain-apis'
 
 /** The options of the standalone devnet. */
 export interface StandaloneOptions {
@@ -10,6 +11,7 @@ export interface StandaloneOptions {
   /** 0: no scheduled blocks. */
   readonly blockEveryMs: number
   readonly slotLengthMs: number
+  readonly ogmiosVersion: OgmiosVersion
 }
 
 /** What the command line asks for. */
@@ -29,6 +31,7 @@ Runs a Cardano layer 1 in this process and serves the Blockfrost, Kupo and Ogmio
   --data-dir <folder>  keep the chain in this folder                        (default in memory)
   --block-every <ms>   interval between blocks; 0: only on demand           (default 1000)
   --slot-length <ms>   length of a slot                                     (default 1000)
+  --ogmios <version>   version of the Ogmios API: 6 or 7                    (default 6)
   -h, --help           print this help
   -v, --version        print the version
 `
@@ -44,6 +47,7 @@ export function readCommand(args: readonly string[]): Command {
         'data-dir': { type: 'string' },
         'block-every': { type: 'string', default: '1000' },
         'slot-length': { type: 'string', default: '1000' },
+        ogmios: { type: 'string', default: '6' },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', short: 'v', default: false },
       },
@@ -56,6 +60,7 @@ export function readCommand(args: readonly string[]): Command {
       dataDirectory: values['data-dir'],
       blockEveryMs: wholeNumber('--block-every', values['block-every'], 0, 86_400_000),
       slotLengthMs: wholeNumber('--slot-length', values['slot-length'], 1, 86_400_000),
+      ogmiosVersion: ogmiosVersion(values.ogmios),
     }
     return { kind: 'start', options }
   } catch (error) {
@@ -64,6 +69,12 @@ export function readCommand(args: readonly string[]): Command {
     const [message = ''] = error.message.split('. ')
     return { kind: 'invalid', message }
   }
+}
+
+function ogmiosVersion(text: string): OgmiosVersion {
+  const version = ogmiosVersions.find((each) => each === text)
+  if (version !== undefined) return version
+  throw new RangeError(`--ogmios must be ${ogmiosVersions.join(' or ')}, not "${text}"`)
 }
 
 function wholeNumber(name: string, text: string, least: number, most: number): number {

@@ -18,7 +18,7 @@ interface Standalone {
 
 /** Opens the devnet with its store and serves all of its APIs. */
 export async function start(options: StandaloneOptions): Promise<Standalone> {
-  const { host, port, dataDirectory, blockEveryMs, slotLengthMs } = options
+  const { host, port, dataDirectory, blockEveryMs, slotLengthMs, ogmiosVersion } = options
   const { store, close: closeStore } = await openStore(dataDirectory)
   const devnet = await createDevnet({ store, blockEveryMs, slotLengthMs })
   const server = fastify({
@@ -28,7 +28,11 @@ export async function start(options: StandaloneOptions): Promise<Standalone> {
   })
   // Wallets and dApps under development come from any origin.
   await server.register(cors, { origin: true })
-  await server.register(devnetApis, { devnet, paths: { control: '/devnet', wallet: '/dev-wallet.js' } })
+  await server.register(devnetApis, {
+    devnet,
+    paths: { control: '/devnet', wallet: '/dev-wallet.js' },
+    ogmiosVersion,
+  })
   const url = await server.listen({ host, port })
   return {
     banner: bannerOf(devnet, url, dataDirectory),

@@ -78,6 +78,10 @@ describe('parseProtocolParameters', () => {
     const expected = { ...parseProtocolParameters(blockfrost), maxReferenceScriptsSize: 204_800 }
     expect(parseProtocolParameters(ogmios)).toEqual(expected)
     expect(parseProtocolParameters({ jsonrpc: '2.0', result: ogmios })).toEqual(expected)
+    const { maxReferenceScriptsSize: _, ...ogmios7 } = ogmios
+    expect(
+      parseProtocolParameters({ ...ogmios7, maxReferenceScriptsSizePerTransaction: { bytes: 102_400 } }),
+    ).toEqual({ ...expected, maxReferenceScriptsSize: 102_400 })
   })
 
   it('accepts a missing cost model', () => {

@@ -90,9 +90,7 @@ function fromOgmios(json: JsonObject): ProtocolParameters {
     maxTransactionExecutionUnits: executionUnitsAt(json, 'maxExecutionUnitsPerTransaction'),
     maxBlockExecutionUnits: executionUnitsAt(json, 'maxExecutionUnitsPerBlock'),
     referenceScriptCostPerByte: rationalAt(perReferenceScript, 'base', 'minFeeReferenceScripts.base'),
-    ...('maxReferenceScriptsSize' in json && {
-      maxReferenceScriptsSize: bytesAt(json, 'maxReferenceScriptsSize'),
-    }),
+    ...referenceScriptsLimit(json),
     costModels: costModelsAt(json, 'plutusCostModels', {
       PlutusV1: 'plutus:v1',
       PlutusV2: 'plutus:v2',
@@ -131,6 +129,14 @@ function costModelsAt(
 /** Ogmios writes `{ "ada": { "lovelace": n } }`. */
 function lovelaceAt(json: JsonObject, key: string): bigint {
   return naturalAt(objectAt(objectAt(json, key), 'ada', `${key}.ada`), 'lovelace', `${key}.ada.lovelace`)
+}
+
+/** Under its name of Ogmios 7 or of Ogmios 6. */
+function referenceScriptsLimit(json: JsonObject): Pick<ProtocolParameters, 'maxReferenceScriptsSize'> {
+  const key = ['maxReferenceScriptsSizePerTransaction', 'maxReferenceScriptsSize'].find(
+    (each) => each in json,
+  )
+  return key === undefined ? {} : { maxReferenceScriptsSize: bytesAt(json, key) }
 }
 
 /** Ogmios writes `{ "bytes": n }`. */

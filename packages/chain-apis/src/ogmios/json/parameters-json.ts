@@ -5,13 +5,17 @@ import {
   referenceScriptTiers,
   unusedParameters as unused,
 } from '../../mainnet-values.js'
+import type { OgmiosVersion } from '../../versions.js'
 import type { ChainView } from '../../view/chain-view.js'
 import { lovelaceJson } from './output-json.js'
 
 const languages = { PlutusV1: 'plutus:v1', PlutusV2: 'plutus:v2', PlutusV3: 'plutus:v3' } as const
 
 /** `queryLedgerState/protocolParameters`. Parameters that no rule reads are mainnet's. */
-export function parametersJson({ parameters, maxBlockSize }: Pick<ChainView, 'parameters' | 'maxBlockSize'>) {
+export function parametersJson(
+  { parameters, maxBlockSize }: Pick<ChainView, 'parameters' | 'maxBlockSize'>,
+  version: OgmiosVersion,
+) {
   const { executionPrices, maxTransactionExecutionUnits, maxBlockExecutionUnits } = parameters
   const { pool, drep } = unused
   const { numerator, denominator } = parameters.referenceScriptCostPerByte
@@ -44,7 +48,9 @@ export function parametersJson({ parameters, maxBlockSize }: Pick<ChainView, 'pa
     scriptExecutionPrices: { memory: exact(executionPrices.memory), cpu: exact(executionPrices.steps) },
     maxExecutionUnitsPerTransaction: units(maxTransactionExecutionUnits),
     maxExecutionUnitsPerBlock: units(maxBlockExecutionUnits),
-    maxReferenceScriptsSize: { bytes: parameters.maxReferenceScriptsSize ?? defaultMaxReferenceScriptsSize },
+    [version === '6' ? 'maxReferenceScriptsSize' : 'maxReferenceScriptsSizePerTransaction']: {
+      bytes: parameters.maxReferenceScriptsSize ?? defaultMaxReferenceScriptsSize,
+    },
     stakePoolVotingThresholds: {
       noConfidence: ratio(pool.noConfidence),
       constitutionalCommittee: {

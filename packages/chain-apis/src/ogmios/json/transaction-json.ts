@@ -1,11 +1,15 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Transaction } from '@ratatosk/ledger'
 import { metadataLabels } from '../../metadata.js'
+import type { OgmiosVersion } from '../../versions.js'
 import { addressText } from '../../view/address-text.js'
 import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, scriptJson } from './output-json.js'
 
-export function transactionJson(transaction: Transaction) {
+/** A transaction. Ogmios 7 omits `outputs` and `validityInterval` if they are empty. */
+export function transactionJson(transaction: Transaction, version: OgmiosVersion) {
   const { body, witnesses, auxiliaryData, isValid } = transaction
+  const outputs = body.outputs.map(outputJson)
+  const interval = intervalJson(transaction)
   return {
     id: toHex(transaction.id),
     spends: isValid ? 'inputs' : 'collaterals',
@@ -14,7 +18,7 @@ export function transactionJson(transaction: Transaction) {
     collaterals: nonEmpty(body.collateralInputs.map(referenceJson)),
     totalCollateral: body.totalCollateral === undefined ? undefined : lovelaceJson(body.totalCollateral),
     collateralReturn: body.collateralReturn && outputJson(body.collateralReturn),
-    outputs: body.outputs.map(outputJson),
+    outputs: version === '6' ? outputs : nonEmpty(outputs),
     withdrawals:
       body.withdrawals.length === 0
         ? undefined
@@ -22,7 +26,7 @@ export function transactionJson(transaction: Transaction) {
             body.withdrawals.map(({ account, lovelace }) => [addressText(account), lovelaceJson(lovelace)]),
           ),
     fee: lovelaceJson(body.fee),
-    validityInterval: intervalJson(transaction),
+    validityInterval: version === '6' || Object.keys(interval).length > 0 ? interval : undefined,
     mint: body.mint.size === 0 ? undefined : assetsJson(body.mint),
     network: body.networkId === undefined ? undefined : body.networkId === 1 ? 'mainnet' : 'testnet',
     scriptIntegrityHash: body.scriptDataHash && toHex(body.scriptDataHash),

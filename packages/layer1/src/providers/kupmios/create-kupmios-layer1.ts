@@ -15,7 +15,7 @@ import { createOgmios } from './ogmios.js'
 export interface KupmiosOptions extends Layer1Limits {
   /** `http://127.0.0.1:1442` */
   readonly kupoUrl: string
-  /** `http://127.0.0.1:1337`; Ogmios 6, by HTTP. */
+  /** `http://127.0.0.1:1337`; Ogmios 6 or 7, by HTTP. */
   readonly ogmiosUrl: string
   /** The network that the servers must serve: mainnet 764824073, preprod 1, preview 2. */
   readonly networkMagic: number

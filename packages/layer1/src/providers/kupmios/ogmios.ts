@@ -19,7 +19,7 @@ import { cleanReason } from '../reason.js'
 
 const providerName = 'Ogmios'
 
-/** Ogmios 6 by JSON-RPC over HTTP: the node's own state. */
+/** Ogmios 6 or 7 by JSON-RPC over HTTP: the node's own state. */
 export interface Ogmios {
   parameters(signal: AbortSignal): Promise<ProtocolParameters>
   tip(signal: AbortSignal): Promise<Tip>
