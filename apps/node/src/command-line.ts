@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** What a command line asks for instead of a node: text to print, and the exit code. */
-export interface CommandLineAnswer {
+interface CommandLineAnswer {
   readonly text: string
   readonly exitCode: 0 | 2
 }

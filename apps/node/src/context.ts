@@ -2,7 +2,7 @@ import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { type NodeKeys, readKeys } from './layer1/keys.js'
-import { type Genesis, loadGenesis } from './network/genesis.js'
+import { type LoadedGenesis, loadGenesis } from './network/genesis.js'
 import { type Network, networkOf } from './network/network.js'
 import { loadProtocolParameters } from './network/protocol-parameters.js'
 import { type Duties, duties } from './roles.js'
@@ -26,7 +26,7 @@ export interface NodeContext {
   readonly keys: NodeKeys
   /** Protocol parameters of layer 2. */
   readonly parameters: ProtocolParameters
-  readonly genesis: Genesis | undefined
+  readonly genesis: LoadedGenesis | undefined
   /** Current time in POSIX milliseconds. */
   readonly clock: () => number
   readonly log: Logger

@@ -39,12 +39,6 @@ export interface ArchivedHeader {
   readonly header: Header
 }
 
-/** The transactions of a block */
-export interface Block {
-  /** In block order; empty for an unknown block */
-  readonly hashes: readonly string[]
-}
-
 /** What is kept off layer 1: the transactions of a block and their effect */
 export interface BlockBody {
   /** In block order */
@@ -83,6 +77,12 @@ export interface BlockEvent {
   readonly maturesAt?: string
   /** When it entered the state */
   readonly at: string
+}
+
+/** The transactions of a block */
+export interface BlockTransactions {
+  /** In block order; empty for an unknown block */
+  readonly hashes: readonly string[]
 }
 
 /** The table is in the log of the server */
@@ -882,7 +882,7 @@ export interface Endpoints {
   listBlockTransactions(
     parameters: ListBlockTransactionsParameters,
     options?: NodeRequestOptions,
-  ): Promise<Block>
+  ): Promise<BlockTransactions>
 
   /** `POST /evaluate`: Validate a transaction without submitting it. Applies the rules that validation applies, to the mempool ledger as it is now, and changes nothing. A later submission can end otherwise, because the ledger changes. */
   evaluate(body: string, options?: NodeRequestOptions): Promise<Evaluation>

@@ -18,7 +18,7 @@ export type NodeEvent =
   | { readonly type: 'block'; readonly id: string; readonly data: BlockEvent }
 
 /** The connection is open: later events are received. */
-export interface Opened {
+interface StreamOpened {
   readonly type: 'opened'
 }
 
@@ -34,7 +34,7 @@ export async function* follow(
   transport: Transport,
   { after, ...filter }: StreamEventsParameters,
   options: NodeRequestOptions,
-): AsyncGenerator<NodeEvent | Opened, never> {
+): AsyncGenerator<NodeEvent | StreamOpened, never> {
   let last = after
   let retryMs = defaultRetryMs
   let failures = 0

@@ -23,7 +23,7 @@ export function readTransaction(tx: unknown): Transaction {
 }
 
 /** The keys that a transaction needs. */
-export interface NeededKeys {
+interface NeededKeys {
   /** Their hashes in hex. */
   readonly hashes: ReadonlySet<string>
   /** Keys that native scripts name; which of them have to sign depends on the script. */

@@ -14,7 +14,13 @@ import { blockHash, fillBlock, revalidateAll } from './chain/blocks.js'
 import { createChain } from './chain/chain.js'
 import { createMempool } from './chain/mempool.js'
 import { createRules, type LedgerView } from './chain/rules.js'
-import type { Block, ChainEvent, ChainTip, ChainTransaction, DevnetSubmitResult } from './chain/types.js'
+import type {
+  ChainEvent,
+  ChainTip,
+  DevnetBlock,
+  DevnetSubmitResult,
+  DevnetTransaction,
+} from './chain/types.js'
 import { DevnetError } from './errors.js'
 import { createFaults } from './faults.js'
 import { defaultParameters, genesisHash, genesisOutputs } from './genesis/genesis.js'
@@ -118,7 +124,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     const hash = toHex(transaction.id)
     const failures = await rules.validate(transaction, mempool, currentSlot())
     if (failures.length > 0) return { kind: 'rejected', hash, transaction, failures }
-    const accepted: ChainTransaction = { hash, transaction, sequence: sequence + 1 }
+    const accepted: DevnetTransaction = { hash, transaction, sequence: sequence + 1 }
     await store.addTransaction({ hash, cbor: transaction.bytes, sequence: accepted.sequence })
     sequence = accepted.sequence
     mempool.add(accepted)
@@ -126,7 +132,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     return { kind: 'accepted', hash }
   }
 
-  async function produceBlock(): Promise<Block> {
+  async function produceBlock(): Promise<DevnetBlock> {
     const { tip } = chain
     const now = currentSlot()
     const slot = now > tip.slot ? now : tip.slot + 1n
@@ -141,7 +147,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       { height, slot, hash, previous: tip.hash, transactions: hashesOf(included) },
       { dropped: hashesOf(dropped), prunable },
     )
-    const block: Block = {
+    const block: DevnetBlock = {
       height,
       slot,
       hash,
@@ -274,7 +280,7 @@ function readTransaction(cbor: Uint8Array): Transaction | string {
   }
 }
 
-function hashesOf(transactions: readonly ChainTransaction[]): string[] {
+function hashesOf(transactions: readonly DevnetTransaction[]): string[] {
   return transactions.map(({ hash }) => hash)
 }
 

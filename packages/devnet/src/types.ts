@@ -1,6 +1,6 @@
 import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import type { Block, ChainReads, ChainTip, DevnetSubmitResult, Place } from './chain/types.js'
+import type { ChainReads, ChainTip, DevnetBlock, DevnetSubmitResult, Place } from './chain/types.js'
 import type { Faults } from './faults.js'
 import type { Genesis } from './genesis/genesis.js'
 import type { DevnetStore } from './store/types.js'
@@ -71,7 +71,7 @@ export interface Devnet extends ChainReads {
    *
    * @throws {DevnetError} (rejects) `DEVNET_CLOSED`
    */
-  produceBlock(): Promise<Block>
+  produceBlock(): Promise<DevnetBlock>
   /**
    * Undoes the newest blocks and restores the unspent outputs exactly. Pending transactions that become
    * invalid are dropped.

@@ -5,11 +5,11 @@ export { type EvidenceFolder, type EvidenceOptions, openEvidence } from './evide
 export { layer1Chain } from './read-layer1.js'
 export { type RebuildOptions, rebuildUtxos } from './rebuild-utxos.js'
 export type {
-  Chain,
   ChainState,
   Follower,
   FollowerOptions,
   FollowerStatus,
-  GenesisOutput,
+  GenesisUtxo,
   InvalidBlockStatus,
+  QueueReader,
 } from './types.js'

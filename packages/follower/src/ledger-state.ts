@@ -25,7 +25,7 @@ import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import { FollowerError } from './errors.js'
 import { createMemoryOutputs, type OutputStore, openOutputStore } from './output-store.js'
 import { rebuildUtxos } from './rebuild-utxos.js'
-import type { GenesisOutput } from './types.js'
+import type { GenesisUtxo } from './types.js'
 
 /**
  * States that can be reverted to; an older state is rebuilt from bodies. At least the size of an archived
@@ -60,7 +60,7 @@ export interface LedgerState {
 
 interface LedgerStateOptions {
   readonly archive: WritableArchive
-  readonly genesis: readonly GenesisOutput[]
+  readonly genesis: readonly GenesisUtxo[]
   readonly rules: BlockRules
   /** Folder of the state; in memory without one. */
   readonly dir: string | undefined
@@ -168,7 +168,7 @@ export async function openLedgerState({
   }
 }
 
-async function rootOf(genesis: readonly GenesisOutput[]): Promise<Uint8Array> {
+async function rootOf(genesis: readonly GenesisUtxo[]): Promise<Uint8Array> {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   await trie.rebuild(
     genesis.map(({ reference, output }): TrieEntry => [encodeOutputReference(reference), output]),

@@ -1,9 +1,9 @@
 import type { Layer1 } from '@ratatosk/layer1'
 import { type Contracts, readStateQueue, soundBlocks, soundRoot } from '@ratatosk/protocol'
-import type { Chain } from './types.js'
+import type { QueueReader } from './types.js'
 
 /** Reads the state queue of the contracts from layer 1. */
-export function layer1Chain(layer1: Pick<Layer1, 'utxosByPolicy'>, contracts: Contracts): Chain {
+export function layer1Chain(layer1: Pick<Layer1, 'utxosByPolicy'>, contracts: Contracts): QueueReader {
   return {
     async read(signal) {
       const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, { signal })

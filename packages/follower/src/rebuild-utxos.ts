@@ -1,13 +1,13 @@
 import { type Archive, partsOfBody } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
-import type { GenesisOutput } from './types.js'
+import type { GenesisUtxo } from './types.js'
 
 /** Options of {@link rebuildUtxos}. */
 export interface RebuildOptions {
   readonly archive: Pick<Archive, 'range' | 'body'>
   /** The genesis outputs of the ledger. */
-  readonly genesis: readonly GenesisOutput[]
+  readonly genesis: readonly GenesisUtxo[]
   /** Height of the block after which the outputs are wanted; 0 for genesis. */
   readonly height: bigint
   /** Aborts the rebuild. */

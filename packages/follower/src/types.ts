@@ -12,13 +12,13 @@ export interface ChainState {
 }
 
 /** The state queue on layer 1. */
-export interface Chain {
+export interface QueueReader {
   /** Rejects when layer 1 cannot be read, or the queue is broken. */
   read(signal: AbortSignal): Promise<ChainState>
 }
 
 /** A genesis output of the ledger. */
-export interface GenesisOutput {
+export interface GenesisUtxo {
   readonly reference: OutputReference
   /** CBOR. */
   readonly output: Uint8Array
@@ -27,13 +27,13 @@ export interface GenesisOutput {
 /** Options of `createFollower`. */
 export interface FollowerOptions {
   /** Reads the state queue on layer 1. */
-  chain: Chain
+  chain: QueueReader
   /** Base URLs of archivist APIs, such as `http://sequencer:3000/archivist`. */
   peers: readonly string[]
   /** Where valid blocks are archived; `Store.archive` of `@ratatosk/store` is one. */
   archive: WritableArchive
   /** The genesis outputs of the ledger. */
-  genesis: readonly GenesisOutput[]
+  genesis: readonly GenesisUtxo[]
   /** The rules that every transaction must keep: those of the validation workers. */
   rules: BlockRules
   log: Log

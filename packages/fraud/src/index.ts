@@ -13,7 +13,7 @@ export {
   openTransaction,
   openUnspent,
   type RecordOpening,
-  type Supplied,
+  type SuppliedBytes,
   type TransactionOpening,
   type UnspentOpening,
 } from './openings.js'

@@ -11,7 +11,7 @@ import type { AccusedBlock } from './accused-block.js'
  * Bytes in the redeemer; or the index of a reference input whose inline datum is these bytes, for what a
  * redeemer cannot hold.
  */
-export type Supplied = Uint8Array | number
+export type SuppliedBytes = Uint8Array | number
 
 /** A transaction's record in the transactions map of a block, proven. */
 export interface RecordOpening {
@@ -24,7 +24,7 @@ export interface RecordOpening {
 /** A record and the transaction's body. */
 export interface TransactionOpening extends RecordOpening {
   /** CBOR. */
-  readonly body: Supplied
+  readonly body: SuppliedBytes
 }
 
 /**
@@ -93,7 +93,7 @@ export const transactionData = (opening: TransactionOpening): PlutusData => [
   suppliedData(opening.body),
 ]
 
-export const suppliedData = (supplied: Supplied): PlutusData =>
+export const suppliedData = (supplied: SuppliedBytes): PlutusData =>
   supplied instanceof Uint8Array ? constr(0, supplied) : constr(1, BigInt(supplied))
 
 /** What a map has under a key, or that it lacks the key. */

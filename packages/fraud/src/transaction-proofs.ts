@@ -5,7 +5,7 @@ import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plut
 import {
   type RecordOpening,
   recordData,
-  type Supplied,
+  type SuppliedBytes,
   suppliedData,
   type TransactionOpening,
   transactionData,
@@ -14,7 +14,7 @@ import {
 /** What the inputs of a transaction, and behind them its reference inputs, stand for. */
 export interface ResolvedOutputs {
   /** CBOR of the outputs of the first of them. */
-  readonly outputs: readonly Supplied[]
+  readonly outputs: readonly SuppliedBytes[]
   /** Blake2b-256 of the others, 32 bytes each. */
   readonly hashes: Uint8Array
 }
@@ -52,8 +52,8 @@ export type TransactionFraudProof =
   | {
       readonly fraud: 'feeTooSmall'
       readonly transaction: TransactionOpening
-      readonly witnessSet: Supplied
-      readonly auxiliaryData?: Supplied
+      readonly witnessSet: SuppliedBytes
+      readonly auxiliaryData?: SuppliedBytes
       readonly resolved?: ResolvedOutputs
     }
   /** An output holds less than its minimum, or pays to an address of another network. */
@@ -89,7 +89,9 @@ export type TransactionFraudProof =
    */
   | {
       readonly fraud: 'unreadablePart'
-      readonly part: TransactionOpening | { readonly record: RecordOpening; readonly witnessSet: Supplied }
+      readonly part:
+        | TransactionOpening
+        | { readonly record: RecordOpening; readonly witnessSet: SuppliedBytes }
     }
   /** A reference is not a definite array. */
   | {

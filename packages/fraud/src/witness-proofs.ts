@@ -8,7 +8,7 @@ import {
   optionData,
   type RecordOpening,
   recordData,
-  type Supplied,
+  type SuppliedBytes,
   suppliedData,
   type TransactionOpening,
   transactionData,
@@ -22,7 +22,7 @@ export interface SpentOpening {
   /** What the block notes of the output. */
   readonly noted: OutputOpening
   /** CBOR of the output. */
-  readonly output: Supplied
+  readonly output: SuppliedBytes
 }
 
 /** What a transaction needs a script for: an input, a policy id of 28 bytes, or a reward account of 29. */
@@ -38,7 +38,7 @@ export type SignatureNeed = SpentOpening | { readonly kind: 'required'; readonly
 interface Witnessed {
   readonly transaction: TransactionOpening
   /** CBOR of the witness set. */
-  readonly witnesses: Supplied
+  readonly witnesses: SuppliedBytes
 }
 
 /** A fraud in the witnesses of a transaction, and its proof: an argument of the witness policy. */
@@ -50,7 +50,7 @@ export type WitnessFraudProof =
   | {
       readonly fraud: 'invalidSignature'
       readonly transaction: RecordOpening
-      readonly witnesses: Supplied
+      readonly witnesses: SuppliedBytes
       readonly isBootstrap: boolean
       readonly index: number
     }
@@ -60,7 +60,7 @@ export type WitnessFraudProof =
   | ({
       readonly fraud: 'nativeScriptFails'
       readonly need: ScriptNeed
-      readonly script: Supplied
+      readonly script: SuppliedBytes
     } & Witnessed)
   /**
    * A script that is needed is nowhere. `outputs` are all that inputs and, behind them, reference inputs
@@ -69,14 +69,14 @@ export type WitnessFraudProof =
   | ({
       readonly fraud: 'scriptMissing'
       readonly need: ScriptNeed
-      readonly outputs: readonly Supplied[]
+      readonly outputs: readonly SuppliedBytes[]
     } & Witnessed)
   /** A Plutus script that is needed has no redeemer. `script` is the content of its byte string. */
   | ({
       readonly fraud: 'redeemerMissing'
       readonly need: ScriptNeed
       readonly language: Exclude<Script['language'], 'native'>
-      readonly script: Supplied
+      readonly script: SuppliedBytes
     } & Witnessed)
   /**
    * An input with a redeemer stands for an output with the hash of a datum that is not in the witness set.

@@ -5,7 +5,7 @@ import type { Block, OrderedTransaction, SequencePart, Store } from '@ratatosk/s
 import { type Finality, genesisTip, type Head, openHash, readHead, tipOf } from './finality.js'
 
 /** Source of the blocks of a view. */
-export interface BlockSource extends Pick<Store, 'blocks' | 'chain'> {
+interface BlockSource extends Pick<Store, 'blocks' | 'chain'> {
   readonly slots: SlotConfig
   /** POSIX milliseconds. */
   readonly now: () => number

@@ -22,7 +22,7 @@ export type ReadIndex = Pick<
 >
 
 /** What the view reads from the index. */
-export type IndexedReads = Pick<
+type IndexedReads = Pick<
   ChainView,
   'outputs' | 'outputPages' | 'history' | 'assets' | 'asset' | 'knowsAddress' | 'datum' | 'script'
 >

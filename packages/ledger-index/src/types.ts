@@ -85,7 +85,7 @@ export interface At {
 }
 
 /** A transaction that the index knows. */
-export interface IndexedTransaction {
+interface IndexedTransaction {
   readonly sequence: bigint
   /** 32 bytes. */
   readonly id: Uint8Array

@@ -22,7 +22,7 @@ const contentSecurityPolicy = {
 }
 
 /** How clients authenticate: a bearer token. */
-export interface TokenScheme {
+interface TokenScheme {
   /** What the token is for and where it comes from. */
   readonly description: string
 }

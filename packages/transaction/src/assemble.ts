@@ -37,7 +37,7 @@ export interface Budget {
 const noBudget: Budget = { memory: 0n, steps: 0n }
 
 /** A redeemer with a key that stays the same while added inputs shift the indices. */
-export interface NamedRedeemer extends RedeemerContent {
+interface NamedRedeemer extends RedeemerContent {
   readonly key: string
 }
 

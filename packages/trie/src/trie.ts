@@ -3,7 +3,7 @@ import { draftOutdated, rootUnknown, TrieError } from './errors.js'
 import { allocate, hashLength } from './hash/memory.js'
 import { decodeNode } from './node/codec.js'
 import { createNodeHasher } from './node/hasher.js'
-import type { Node } from './node/node.js'
+import type { TrieNode } from './node/node.js'
 import type { NewVersion, TrieStore, Version, WriteNode } from './store/store.js'
 import { createRootBuilder, createTrieBuilder, type TrieEntry } from './update/build.js'
 import { editTrie } from './update/edit.js'
@@ -128,10 +128,10 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
   const hasher = createNodeHasher()
   const sealer = createNodeSealer(hasher)
 
-  const load = (id: number, path: Uint8Array, depth: number): Node =>
+  const load = (id: number, path: Uint8Array, depth: number): TrieNode =>
     decodeNode(store.read(id), id, path, depth)
 
-  function sealRoot(node: Node | undefined, size: number, write: WriteNode): NewVersion {
+  function sealRoot(node: TrieNode | undefined, size: number, write: WriteNode): NewVersion {
     const root = allocate(hashLength)
     const id = node === undefined ? 0 : sealer.seal(node, 0, root, write)
     return { root, node: id, size }

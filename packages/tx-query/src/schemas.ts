@@ -65,7 +65,7 @@ export const BlockAnswer = Type.Object(
       description: 'In block order; empty for an unknown block',
     }),
   },
-  { title: 'Block', description: 'The transactions of a block' },
+  { title: 'BlockTransactions', description: 'The transactions of a block' },
 )
 export type BlockAnswer = Static<typeof BlockAnswer>
 

@@ -13,7 +13,7 @@ export interface HostedDevnet {
   close(): Promise<void>
 }
 
-export interface HostOptions {
+interface HostOptions {
   readonly settings: Settings
   /** Database that holds the chain. */
   readonly database: Store['database']

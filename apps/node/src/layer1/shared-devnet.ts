@@ -14,7 +14,7 @@ const takeOverEveryMs = 2000
 const hostTimeoutMs = 5000
 const hostPollMs = 100
 
-export interface SharedDevnetOptions {
+interface SharedDevnetOptions {
   readonly leases: Store['leases']
   /** Hosts the devnet in this process; undefined for a role that only uses it. */
   readonly host: (() => Promise<HostedDevnet>) | undefined

@@ -24,7 +24,7 @@ const Entry = Type.Object({
 const lovelaceLimit = 2n ** 64n
 
 /** The unspent outputs that a ledger starts with. */
-export interface Genesis {
+export interface LoadedGenesis {
   /** GENESIS_FILE; undefined for the devnet's own genesis. */
   readonly file: string | undefined
   readonly outputs: readonly LedgerEntry[]
@@ -39,7 +39,7 @@ export interface Genesis {
 export async function loadGenesis(
   { GENESIS_FILE }: Pick<Settings, 'GENESIS_FILE'>,
   network: Network,
-): Promise<Genesis | undefined> {
+): Promise<LoadedGenesis | undefined> {
   const source = GENESIS_FILE ?? (network.name === 'devnet' ? devnetGenesis : undefined)
   if (source === undefined) return undefined
   const fail = (reason: string): never => {
@@ -88,7 +88,7 @@ function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Netwo
 }
 
 /** A key address that owns a genesis output, for examples; undefined if there is none. */
-export function exampleAddress({ outputs }: Genesis): string | undefined {
+export function exampleAddress({ outputs }: LoadedGenesis): string | undefined {
   for (const { address } of outputs) {
     const decoded = decodeAddress(address)
     if ('payment' in decoded && decoded.payment.kind === 'key') return encodeBech32Address(decoded)

@@ -1,7 +1,7 @@
 import { type TOptional, type TUnsafe, Type } from '@sinclair/typebox'
 
 /** What a setting's schema says beside JSON Schema. */
-export interface SettingNotes {
+interface SettingNotes {
   /** One line for the table of settings. */
   readonly description: string
   /** Completes "it must be …" in error messages. By default, derived from the schema. */

@@ -9,7 +9,7 @@ const renamed: Readonly<Record<string, string>> = {
 }
 
 /** An environment without old names, and what to tell the operator. */
-export interface CurrentNames {
+interface CurrentNames {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly problems: readonly string[]
   readonly warnings: readonly string[]

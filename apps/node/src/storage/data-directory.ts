@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.js'
 
 /** A directory that is locked for this process until it is released. */
-export interface DataDirectory {
+interface DataDirectory {
   readonly path: string
   release(): Promise<void>
 }

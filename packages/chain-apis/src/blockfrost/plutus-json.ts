@@ -1,7 +1,7 @@
 import { CborReader, Major, toHex } from '@ratatosk/cbor'
 
 /** Plutus data in cardano-cli's detailed JSON schema. */
-export type PlutusJson =
+type PlutusJson =
   | { readonly int: bigint }
   | { readonly bytes: string }
   | { readonly list: readonly PlutusJson[] }

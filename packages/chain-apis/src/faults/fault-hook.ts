@@ -19,7 +19,7 @@ export interface ApiOptions {
   readonly maxOutputs: number
 }
 
-export interface FaultHook {
+interface FaultHook {
   readonly faults: FaultSource | undefined
   readonly target: FaultTarget
   /** The operation of a request; undefined exempts it from faults. Default: from the route's config. */

@@ -6,7 +6,7 @@ import type { ChainOutput, ChainOutputQuery } from '../view/chain-view.js'
 import { paymentCredential, stakeCredential, units } from '../view/outputs.js'
 
 /** The outputs that a request selects. */
-export interface Pattern {
+interface Pattern {
   /** Narrows the search to what the chain has indexed. `matches` repeats its conditions. */
   readonly query: ChainOutputQuery
   matches(output: ChainOutput): boolean

@@ -5,7 +5,7 @@ import { pointJson, readPoint, tipJson } from './queries.js'
 import { checkList, RpcError, type RpcRequest } from './rpc.js'
 
 /** Chain synchronization of one connection: its cursor, and a wait for the next block. */
-export interface ChainSync {
+interface ChainSync {
   findIntersection(params: RpcRequest['params']): Promise<unknown>
   nextBlock(): Promise<unknown>
   close(): void

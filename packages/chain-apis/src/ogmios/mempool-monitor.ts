@@ -5,7 +5,7 @@ import type { MempoolFeed, MempoolSnapshot } from './mempool-feed.js'
 import { invalidParams, RpcError, type RpcRequest } from './rpc.js'
 
 /** Mempool monitoring of one connection: a snapshot of the mempool, read one transaction at a time. */
-export interface MempoolMonitor {
+interface MempoolMonitor {
   /** Takes a snapshot. If the connection already has one, waits until the mempool differs from it. */
   acquireMempool(): Promise<unknown>
   nextTransaction(params: RpcRequest['params']): Promise<unknown>

@@ -25,7 +25,7 @@ const requestOverhead = 512
 /** Methods that may wait for the chain to change. They delay each other, but no other method. */
 const waitingMethods = new Set(['findIntersection', 'nextBlock', 'acquireMempool'])
 
-export interface OgmiosOptions extends ApiOptions {
+interface OgmiosOptions extends ApiOptions {
   readonly version: OgmiosVersion
   /** The most WebSockets of the server; more are refused. */
   readonly maxWebSockets: number

@@ -42,7 +42,7 @@ export function operationOf(method: string): FaultOperation {
 }
 
 /** What the sessions of a chain share. */
-export interface SessionContext {
+interface SessionContext {
   readonly chain: ChainView
   readonly blocks: BlockReader
   readonly mempool: MempoolFeed

@@ -1,26 +1,26 @@
 import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256, type ProtocolParameters } from '@ratatosk/ledger'
 import { createMempool } from './mempool.js'
-import type { LedgerView, Rules } from './rules.js'
-import type { ChainTransaction } from './types.js'
+import type { ChainRules, LedgerView } from './rules.js'
+import type { DevnetTransaction } from './types.js'
 
 interface BlockContents {
-  readonly included: readonly ChainTransaction[]
+  readonly included: readonly DevnetTransaction[]
   /** Valid transactions left for a later block. */
-  readonly remaining: readonly ChainTransaction[]
+  readonly remaining: readonly DevnetTransaction[]
   /** Transactions that are no longer valid: their validity interval ended, or an input is gone. */
-  readonly dropped: readonly ChainTransaction[]
+  readonly dropped: readonly DevnetTransaction[]
 }
 
 /** Validates mempool transactions again, in order, on top of the confirmed ledger at a slot. */
 export function revalidateAll(
-  transactions: Iterable<ChainTransaction>,
+  transactions: Iterable<DevnetTransaction>,
   confirmed: LedgerView,
-  rules: Rules,
+  rules: ChainRules,
   slot: bigint,
-): { readonly kept: readonly ChainTransaction[]; readonly dropped: readonly ChainTransaction[] } {
+): { readonly kept: readonly DevnetTransaction[]; readonly dropped: readonly DevnetTransaction[] } {
   const view = createMempool(confirmed, rules.parameters.keyDeposit)
-  const dropped: ChainTransaction[] = []
+  const dropped: DevnetTransaction[] = []
   for (const transaction of transactions) {
     if (rules.revalidate(transaction.transaction, view, slot).length > 0) dropped.push(transaction)
     else view.add(transaction)
@@ -33,9 +33,9 @@ export function revalidateAll(
  * Skipping none of them keeps chained transactions in order.
  */
 export function fillBlock(
-  transactions: Iterable<ChainTransaction>,
+  transactions: Iterable<DevnetTransaction>,
   confirmed: LedgerView,
-  rules: Rules,
+  rules: ChainRules,
   slot: bigint,
   maxBlockSize: number,
 ): BlockContents {
@@ -45,7 +45,7 @@ export function fillBlock(
 }
 
 function countFitting(
-  transactions: readonly ChainTransaction[],
+  transactions: readonly DevnetTransaction[],
   maxBlockSize: number,
   { memory, steps }: ProtocolParameters['maxBlockExecutionUnits'],
 ): number {

@@ -9,7 +9,7 @@ import {
 } from '@ratatosk/ledger'
 import { type AccountView, createAccounts } from './accounts.js'
 import { createOutputIndex, type OutputIndex } from './output-index.js'
-import type { Block, ChainTip, ChainTransaction, Place } from './types.js'
+import type { ChainTip, DevnetBlock, DevnetTransaction, Place } from './types.js'
 
 /** The confirmed chain and the state derived from it. Blocks are appended and undone at the tip only. */
 export interface Chain {
@@ -17,12 +17,12 @@ export interface Chain {
   readonly outputs: OutputIndex
   readonly accounts: AccountView
   readonly preimages: Preimages
-  blockAt(height: number): Block | undefined
-  blockOf(hash: string): Block | undefined
-  transaction(hash: string): { readonly transaction: ChainTransaction; readonly place: Place } | undefined
-  append(block: Block): void
+  blockAt(height: number): DevnetBlock | undefined
+  blockOf(hash: string): DevnetBlock | undefined
+  transaction(hash: string): { readonly transaction: DevnetTransaction; readonly place: Place } | undefined
+  append(block: DevnetBlock): void
   /** Removes the tip and returns it. */
-  undo(): Block
+  undo(): DevnetBlock
   /** Prunes the block at a height if it is empty. */
   prune(height: number): void
   /** The newest block at or below a height that was not pruned, or genesis. */
@@ -34,12 +34,12 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
   const accounts = createAccounts(keyDeposit)
   const undoAccounts = new Map<string, () => void>()
   const preimages = createPreimages()
-  const blocks = new Map<number, Block>()
+  const blocks = new Map<number, DevnetBlock>()
   const heights = new Map<string, number>()
-  const transactions = new Map<string, { transaction: ChainTransaction; place: Place }>()
+  const transactions = new Map<string, { transaction: DevnetTransaction; place: Place }>()
   let tip = genesis
 
-  function apply(chainTransaction: ChainTransaction, place: Place): void {
+  function apply(chainTransaction: DevnetTransaction, place: Place): void {
     const { hash, transaction } = chainTransaction
     const { spent, produced } = effects(transaction)
     const by = transaction.isValid ? 'inputs' : 'collateral'
@@ -61,7 +61,7 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
     transactions.set(hash, { transaction: chainTransaction, place })
   }
 
-  function revert({ hash, transaction }: ChainTransaction): void {
+  function revert({ hash, transaction }: DevnetTransaction): void {
     const { spent, produced } = effects(transaction)
     for (const { reference } of produced) outputs.remove(outputReferenceKey(reference))
     for (const reference of spent) outputs.unspend(outputReferenceKey(reference))

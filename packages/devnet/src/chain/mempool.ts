@@ -1,26 +1,26 @@
 import { effects, outputReferenceKey, type TransactionOutput } from '@ratatosk/ledger'
 import { createAccounts } from './accounts.js'
 import type { LedgerView } from './rules.js'
-import type { ChainTransaction } from './types.js'
+import type { DevnetTransaction } from './types.js'
 
 /** The pending transactions in order of acceptance, and the ledger after applying them. */
 export interface Mempool extends LedgerView {
   has(hash: string): boolean
-  transaction(hash: string): ChainTransaction | undefined
-  transactions(): ChainTransaction[]
-  add(transaction: ChainTransaction): void
+  transaction(hash: string): DevnetTransaction | undefined
+  transactions(): DevnetTransaction[]
+  add(transaction: DevnetTransaction): void
   /** Replaces the contents. */
-  reset(transactions: Iterable<ChainTransaction>): void
+  reset(transactions: Iterable<DevnetTransaction>): void
 }
 
 /** @param confirmed the ledger of the confirmed chain */
 export function createMempool(confirmed: LedgerView, keyDeposit: bigint): Mempool {
-  const pending = new Map<string, ChainTransaction>()
+  const pending = new Map<string, DevnetTransaction>()
   const spent = new Set<string>()
   const produced = new Map<string, TransactionOutput>()
   let accounts = createAccounts(keyDeposit, confirmed)
 
-  function add(chainTransaction: ChainTransaction): void {
+  function add(chainTransaction: DevnetTransaction): void {
     const change = effects(chainTransaction.transaction)
     for (const reference of change.spent) {
       const key = outputReferenceKey(reference)

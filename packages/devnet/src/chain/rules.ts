@@ -18,7 +18,7 @@ import { type AccountView, validateAccounts } from './accounts.js'
 export interface LedgerView extends UtxoView, AccountView {}
 
 /** The ledger rules, bound to the protocol parameters. Each method returns all violated predicates. */
-export interface Rules {
+export interface ChainRules {
   readonly parameters: ProtocolParameters
   /** Both phases, for a new transaction. */
   validate(transaction: Transaction, view: LedgerView, slot: bigint): Promise<Failures>
@@ -30,7 +30,7 @@ export function createRules(
   parameters: ProtocolParameters,
   slots: SlotConfig,
   evaluator: Pick<Evaluator, 'evaluate'>,
-): Rules {
+): ChainRules {
   const context = (slot: bigint): RuleContext => ({ parameters, networkId: 0, slot })
   return {
     parameters,

@@ -15,7 +15,7 @@ export type { ChainOutput, ChainTip, Place, Point } from '@ratatosk/chain-apis'
 // `outputReferenceKey` of `@ratatosk/ledger` writes them.
 
 /** A transaction that the chain or its mempool accepted. */
-export interface ChainTransaction {
+export interface DevnetTransaction {
   /** Transaction id: Blake2b-256 of the body, 64 hex digits. */
   readonly hash: string
   readonly transaction: Transaction
@@ -24,14 +24,14 @@ export interface ChainTransaction {
 }
 
 /** A block with its transactions. */
-export interface Block extends ChainTip {
+export interface DevnetBlock extends ChainTip {
   /** Hash of the previous block; for the first block, the genesis hash. */
   readonly previous: string
   /** Start of the block's slot, in POSIX milliseconds. */
   readonly time: bigint
   /** Total size of the transactions, in bytes. */
   readonly size: number
-  readonly transactions: readonly ChainTransaction[]
+  readonly transactions: readonly DevnetTransaction[]
 }
 
 /** Selects unspent outputs. An output must match every field given; an empty query matches all of them. */
@@ -79,10 +79,10 @@ export type ChainEvaluation = Exclude<ScriptEvaluation, { kind: 'busy' }>
  * - `dropped`: transactions left the mempool, or an undone block, without entering another block.
  */
 export type ChainEvent =
-  | { readonly type: 'block'; readonly block: Block }
-  | { readonly type: 'roll-back'; readonly to: ChainTip; readonly blocks: readonly Block[] }
-  | { readonly type: 'transaction'; readonly transaction: ChainTransaction }
-  | { readonly type: 'dropped'; readonly transactions: readonly ChainTransaction[] }
+  | { readonly type: 'block'; readonly block: DevnetBlock }
+  | { readonly type: 'roll-back'; readonly to: ChainTip; readonly blocks: readonly DevnetBlock[] }
+  | { readonly type: 'transaction'; readonly transaction: DevnetTransaction }
+  | { readonly type: 'dropped'; readonly transactions: readonly DevnetTransaction[] }
 
 /** The reads of a devnet. They are synchronous and answer from memory. */
 export interface ChainReads {
@@ -103,11 +103,11 @@ export interface ChainReads {
   /** The newest block, or genesis. */
   tip(): ChainTip
   /** The block at a height or with a hash; undefined for genesis, unknown blocks and pruned empty blocks. */
-  block(at: number | string): Block | undefined
+  block(at: number | string): DevnetBlock | undefined
   /** A transaction by id; `place` is absent while the transaction is in the mempool. */
-  transaction(hash: string): { readonly transaction: ChainTransaction; readonly place?: Place } | undefined
+  transaction(hash: string): { readonly transaction: DevnetTransaction; readonly place?: Place } | undefined
   /** The transactions of the mempool, in order of acceptance. */
-  mempool(): readonly ChainTransaction[]
+  mempool(): readonly DevnetTransaction[]
   /**
    * Unspent outputs of the confirmed chain, oldest first.
    *

@@ -20,7 +20,7 @@ export interface Genesis {
 }
 
 /** An output of the genesis, decoded. */
-export interface GenesisOutput {
+interface GenesisOutput {
   readonly key: string
   readonly transactionHash: string
   readonly index: number

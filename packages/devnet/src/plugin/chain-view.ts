@@ -11,7 +11,7 @@ import {
   partOf,
 } from '@ratatosk/chain-apis'
 import { decodeAddress, splitUnit } from '@ratatosk/ledger'
-import type { Block, ChainOutput } from '../chain/types.js'
+import type { ChainOutput, DevnetBlock } from '../chain/types.js'
 import type { Devnet } from '../types.js'
 
 /** A devnet as the APIs of `@ratatosk/chain-apis` see it. */
@@ -65,7 +65,7 @@ export function chainViewOf(devnet: Devnet): ChainView {
   }
 }
 
-function chainBlock({ transactions, ...block }: Block): ChainBlock {
+function chainBlock({ transactions, ...block }: DevnetBlock): ChainBlock {
   const bodies = transactions.map(({ transaction }) => transaction.body)
   const output = bodies.flatMap(({ outputs }) => outputs.map(({ value }) => value.lovelace))
   return {

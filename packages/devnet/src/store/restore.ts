@@ -2,7 +2,7 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { decodeTransaction, type SlotConfig, slotToTime } from '@ratatosk/ledger'
 import { blockHash } from '../chain/blocks.js'
 import type { Chain } from '../chain/chain.js'
-import type { ChainTransaction } from '../chain/types.js'
+import type { DevnetTransaction } from '../chain/types.js'
 import { DevnetError } from '../errors.js'
 import type { StoredChain, StoredTransaction } from './types.js'
 
@@ -12,7 +12,7 @@ import type { StoredChain, StoredTransaction } from './types.js'
  * @returns the pending transactions, in order of acceptance
  * @throws {DevnetError} `DEVNET_STORE_CORRUPT` if a hash does not match its content
  */
-export function restore(stored: StoredChain, chain: Chain, slots: SlotConfig): ChainTransaction[] {
+export function restore(stored: StoredChain, chain: Chain, slots: SlotConfig): DevnetTransaction[] {
   const pending = new Map(stored.transactions.map((transaction) => [transaction.hash, transaction]))
   for (const block of stored.blocks) {
     const transactions = block.transactions.map((hash) => {
@@ -34,7 +34,7 @@ export function restore(stored: StoredChain, chain: Chain, slots: SlotConfig): C
   return Array.from(pending.values(), readTransaction).sort((a, b) => a.sequence - b.sequence)
 }
 
-function readTransaction({ hash, cbor, sequence }: StoredTransaction): ChainTransaction {
+function readTransaction({ hash, cbor, sequence }: StoredTransaction): DevnetTransaction {
   try {
     const transaction = decodeTransaction(cbor)
     if (toHex(transaction.id) !== hash) throw corrupt(`transaction ${hash} has a different hash`)

@@ -1,34 +1,34 @@
 import { ProtocolParametersError } from '../errors.js'
 import type { Rational } from './types.js'
 
-export type JsonObject = { readonly [key: string]: unknown }
+export type ParameterJson = { readonly [key: string]: unknown }
 
-export function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is ParameterJson {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function objectAt(parent: JsonObject, key: string, path = key): JsonObject {
+export function objectAt(parent: ParameterJson, key: string, path = key): ParameterJson {
   const value = parent[key]
   if (!isObject(value)) throw new ProtocolParametersError(path, `expected an object, got ${shown(value)}`)
   return value
 }
 
 /** A non-negative integer, given as a JSON number or a decimal string. */
-export function naturalAt(parent: JsonObject, key: string, path = key): bigint {
+export function naturalAt(parent: ParameterJson, key: string, path = key): bigint {
   const value = integer(parent[key], path)
   if (value < 0n) throw new ProtocolParametersError(path, `expected a natural number, got ${value}`)
   return value
 }
 
 /** A non-negative integer of at most 32 bits, for sizes and counts. */
-export function countAt(parent: JsonObject, key: string, path = key): number {
+export function countAt(parent: ParameterJson, key: string, path = key): number {
   const value = naturalAt(parent, key, path)
   if (value > 0xffff_ffffn) throw new ProtocolParametersError(path, `${value} is out of range (32 bits)`)
   return Number(value)
 }
 
 /** An exact fraction: `"577/10000"`, `{ numerator, denominator }`, or a decimal (`0.0577`, `7.21e-5`). */
-export function rationalAt(parent: JsonObject, key: string, path = key): Rational {
+export function rationalAt(parent: ParameterJson, key: string, path = key): Rational {
   const value = parent[key]
   if (isObject(value)) {
     const denominator = naturalAt(value, 'denominator', `${path}.denominator`)
@@ -48,7 +48,7 @@ export function rationalAt(parent: JsonObject, key: string, path = key): Rationa
     : fraction(mantissa, 10n ** BigInt(-exponent), path)
 }
 
-export function integersAt(parent: JsonObject, key: string, path = key): readonly bigint[] {
+export function integersAt(parent: ParameterJson, key: string, path = key): readonly bigint[] {
   const value = parent[key]
   if (!Array.isArray(value)) {
     throw new ProtocolParametersError(path, `expected an array of integers, got ${shown(value)}`)

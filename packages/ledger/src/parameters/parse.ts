@@ -5,9 +5,9 @@ import {
   countAt,
   integersAt,
   isObject,
-  type JsonObject,
   naturalAt,
   objectAt,
+  type ParameterJson,
   rationalAt,
 } from './json-fields.js'
 import type { ProtocolParameters } from './types.js'
@@ -36,7 +36,7 @@ export function parseProtocolParameters(json: unknown): ProtocolParameters {
   )
 }
 
-function fromBlockfrost(json: JsonObject): ProtocolParameters {
+function fromBlockfrost(json: ParameterJson): ProtocolParameters {
   return {
     minFeeA: naturalAt(json, 'min_fee_a'),
     minFeeB: naturalAt(json, 'min_fee_b'),
@@ -71,7 +71,7 @@ function fromBlockfrost(json: JsonObject): ProtocolParameters {
   }
 }
 
-function fromOgmios(json: JsonObject): ProtocolParameters {
+function fromOgmios(json: ParameterJson): ProtocolParameters {
   const version = objectAt(json, 'version')
   const prices = objectAt(json, 'scriptExecutionPrices')
   const perReferenceScript = objectAt(json, 'minFeeReferenceScripts')
@@ -109,7 +109,7 @@ function fromOgmios(json: JsonObject): ProtocolParameters {
 
 /** The cost models that are present. Each must have a length that some ledger version uses. */
 function costModelsAt(
-  json: JsonObject,
+  json: ParameterJson,
   key: string,
   names: { readonly [language in PlutusLanguage]: string },
 ): ProtocolParameters['costModels'] {
@@ -127,12 +127,12 @@ function costModelsAt(
 }
 
 /** Ogmios writes `{ "ada": { "lovelace": n } }`. */
-function lovelaceAt(json: JsonObject, key: string): bigint {
+function lovelaceAt(json: ParameterJson, key: string): bigint {
   return naturalAt(objectAt(objectAt(json, key), 'ada', `${key}.ada`), 'lovelace', `${key}.ada.lovelace`)
 }
 
 /** Under its name of Ogmios 7 or of Ogmios 6. */
-function referenceScriptsLimit(json: JsonObject): Pick<ProtocolParameters, 'maxReferenceScriptsSize'> {
+function referenceScriptsLimit(json: ParameterJson): Pick<ProtocolParameters, 'maxReferenceScriptsSize'> {
   const key = ['maxReferenceScriptsSizePerTransaction', 'maxReferenceScriptsSize'].find(
     (each) => each in json,
   )
@@ -140,11 +140,11 @@ function referenceScriptsLimit(json: JsonObject): Pick<ProtocolParameters, 'maxR
 }
 
 /** Ogmios writes `{ "bytes": n }`. */
-function bytesAt(json: JsonObject, key: string): number {
+function bytesAt(json: ParameterJson, key: string): number {
   return countAt(objectAt(json, key), 'bytes', `${key}.bytes`)
 }
 
-function executionUnitsAt(json: JsonObject, key: string): { memory: bigint; steps: bigint } {
+function executionUnitsAt(json: ParameterJson, key: string): { memory: bigint; steps: bigint } {
   const units = objectAt(json, key)
   return { memory: naturalAt(units, 'memory', `${key}.memory`), steps: naturalAt(units, 'cpu', `${key}.cpu`) }
 }

@@ -17,7 +17,7 @@ import { createScriptCache, type ScriptCache } from './cek/program/script-cache.
 import { apply, constant, type Term } from './cek/program/term.js'
 import { dataConstant, ValueKind } from './cek/values/constant.js'
 import { TypeTag } from './cek/values/constant-type.js'
-import type { Data } from './cek/values/data.js'
+import type { DataValue } from './cek/values/data.js'
 import type { Value } from './cek/values/value.js'
 import { plutusLanguages } from './cost-models.js'
 import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from './engine.js'
@@ -74,7 +74,7 @@ function evaluateTransaction(
   const resolution = resolve(transaction, outputsOf(request))
   const { needs, provided } = scriptUse(transaction, resolution)
   const ordered = orderTransaction(transaction, resolution.inputs, resolution.referenceInputs, protocolMajor)
-  const infos = new Map<PlutusLanguage, Data>()
+  const infos = new Map<PlutusLanguage, DataValue>()
   const evaluated: Extract<EngineAnswer, { kind: 'evaluated' }>['redeemers'][number][] = []
 
   for (const redeemer of transaction.witnesses.redeemers) {
@@ -140,7 +140,7 @@ function bytesOf(model: BigInt64Array): Uint8Array {
 
 interface ScriptRun {
   readonly program: Program
-  readonly args: readonly Data[]
+  readonly args: readonly DataValue[]
   readonly language: PlutusLanguage
   readonly protocolMajor: number
   readonly costs: CostTable

@@ -9,7 +9,15 @@ import {
   writeUint48,
 } from '../hash/memory.js'
 import { extendPath, nibbleAt, pathLength } from '../path.js'
-import { type Branch, countChildren, createBranch, firstChild, type Leaf, type Node, radix } from './node.js'
+import {
+  type Branch,
+  countChildren,
+  createBranch,
+  firstChild,
+  type Leaf,
+  radix,
+  type TrieNode,
+} from './node.js'
 
 /*
  * A node in a store:
@@ -28,7 +36,7 @@ const idLength = 6
 const maxNodeLength = branchHeaderLength + pathLength + radix * (idLength + hashLength)
 
 /** Encodes nodes, each into the same memory. */
-export interface NodeEncoder {
+interface NodeEncoder {
   /** The bytes of a leaf, valid until the next call. */
   leaf(leaf: Leaf): Uint8Array
   /** The bytes of a branch whose parent forks just above `depth`, valid until the next call. */
@@ -74,7 +82,7 @@ export function createNodeEncoder(): NodeEncoder {
  * @param path the path of its parent, of which the first `depth` nibbles are read
  * @param depth index of the first nibble of its prefix
  */
-export function decodeNode(bytes: Uint8Array, id: number, path: Uint8Array, depth: number): Node {
+export function decodeNode(bytes: Uint8Array, id: number, path: Uint8Array, depth: number): TrieNode {
   const head = bytes[0]
   if (head === leafTag && bytes.length === leafLength) {
     return {

@@ -32,10 +32,10 @@ export interface Branch {
    */
   hashes: Uint8Array
   /** Children that are not yet hashed and stored. */
-  changed: (Node | undefined)[]
+  changed: (TrieNode | undefined)[]
 }
 
-export type Node = Leaf | Branch
+export type TrieNode = Leaf | Branch
 
 /** The maximum number of children of a branch: one for each nibble. */
 export const radix = 16
@@ -48,12 +48,12 @@ export function createBranch(path: Uint8Array, fork: number): Branch {
     mask: 0,
     ids: new Array<number>(radix).fill(0),
     hashes: allocate(radix * hashLength),
-    changed: new Array<Node | undefined>(radix).fill(undefined),
+    changed: new Array<TrieNode | undefined>(radix).fill(undefined),
   }
 }
 
 /** Sets the child under `nibble` to one that is not hashed yet, or removes it. */
-export function setChild(branch: Branch, nibble: number, child: Node | undefined): void {
+export function setChild(branch: Branch, nibble: number, child: TrieNode | undefined): void {
   branch.changed[nibble] = child
   branch.ids[nibble] = 0
   branch.hashes.fill(0, nibble * hashLength, (nibble + 1) * hashLength)

@@ -1,5 +1,5 @@
 import type { NodeHasher } from '../node/hasher.js'
-import { type Branch, countChildren, firstChild, type Leaf, type Node } from '../node/node.js'
+import { type Branch, countChildren, firstChild, type Leaf, type TrieNode } from '../node/node.js'
 import { divergence, extendPath, nibbleAt, pathLength } from '../path.js'
 import type { LoadNode } from '../update/edit.js'
 import type { ForkStep, LeafStep, ProofStep } from './proof.js'
@@ -43,7 +43,7 @@ function* descend(
   root: number,
   path: Uint8Array,
   load: LoadNode,
-): Generator<{ node: Node; depth: number; end: number }> {
+): Generator<{ node: TrieNode; depth: number; end: number }> {
   let id = root
   let depth = 0
   while (id !== 0) {

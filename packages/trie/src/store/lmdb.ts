@@ -6,7 +6,7 @@ import { type ObsoleteIds, obsoleteIds } from './obsolete-ids.js'
 import type { NewVersion, TrieStore, WriteNode } from './store.js'
 
 /** Options of {@link openLmdbStore}. */
-export interface LmdbStoreOptions {
+interface LmdbStoreOptions {
   /** A folder for this trie only; created if it does not exist. */
   path: string
   /**

@@ -1,7 +1,7 @@
 import { readUint16, writeUint16 } from '../hash/memory.js'
 
 /** Memory for byte strings of a few hundred bytes, without an object for each. */
-export interface Slab {
+interface Slab {
   /** Stores a copy of `bytes` and returns its id, a positive integer. */
   add(bytes: Uint8Array): number
   /** A view of the bytes at `id`. */

@@ -3,7 +3,7 @@ import { TrieError } from '../errors.js'
 import { allocate, hashLength, readUint16 } from '../hash/memory.js'
 import { hashBranch, hashLeaf, leafInput } from '../node/hasher.js'
 import { childrenLength } from '../node/merkle.js'
-import { createBranch, type Node, setChild } from '../node/node.js'
+import { createBranch, setChild, type TrieNode } from '../node/node.js'
 import { nibbleAt, pathLength } from '../path.js'
 import type { WriteNode } from '../store/store.js'
 import type { NodeSealer } from './seal.js'
@@ -13,7 +13,7 @@ import { sortedIndexes } from './sort.js'
 export type TrieEntry = readonly [key: Uint8Array, value: Uint8Array, path?: Uint8Array | undefined]
 
 /** Collects entries in any order, 64 bytes for each, and builds a trie, hashing each node once. */
-export interface TrieBuilder {
+interface TrieBuilder {
   /** The number of entries. */
   readonly size: number
   add(entry: TrieEntry): void
@@ -23,7 +23,7 @@ export interface TrieBuilder {
    * @returns the root; undefined if there are no entries
    * @throws TrieError `TRIE_KEY_DUPLICATE`
    */
-  build(write: WriteNode): Node | undefined
+  build(write: WriteNode): TrieNode | undefined
 }
 
 const recordLength = 2 * hashLength
@@ -139,7 +139,7 @@ export function createTrieBuilder(sealer: NodeSealer): TrieBuilder {
   const { half } = records
 
   /** Creates the node above the entries in `order`, which is sorted, and seals its descendants. */
-  function node(order: Uint32Array, depth: number, write: WriteNode): Node {
+  function node(order: Uint32Array, depth: number, write: WriteNode): TrieNode {
     const first = order[0] ?? 0
     const last = order.at(-1) ?? 0
     const path = half(first, 0)
@@ -175,7 +175,7 @@ export function createTrieBuilder(sealer: NodeSealer): TrieBuilder {
 }
 
 /** Collects entries in any order and computes the root of their map, but none of its nodes. */
-export interface RootBuilder {
+interface RootBuilder {
   add(entry: TrieEntry): void
   /**
    * The root, 32 bytes.

@@ -6,19 +6,19 @@ import {
   createBranch,
   firstChild,
   type Leaf,
-  type Node,
   setChild,
+  type TrieNode,
 } from '../node/node.js'
 import { divergence, extendPath, nibbleAt } from '../path.js'
 import type { KeyChange } from './operations.js'
 
 /** Reads a node from a store; see `decodeNode`. */
-export type LoadNode = (id: number, path: Uint8Array, depth: number) => Node
+export type LoadNode = (id: number, path: Uint8Array, depth: number) => TrieNode
 
 /** A map open for changes, one batch after another, none of which is hashed or written yet. */
-export interface Edit {
+interface Edit {
   /** The root after the changes, with the nodes on the way to them open; undefined if the map is empty. */
-  readonly root: Node | undefined
+  readonly root: TrieNode | undefined
   /** Nodes that the map before the changes has, and that it no longer uses, or uses in another form. */
   readonly superseded: readonly number[]
   /**
@@ -37,26 +37,26 @@ export function editTrie(before: number, load: LoadNode): Edit {
   const superseded: number[] = []
 
   /** Opens a node for changes. A branch is rewritten even if only its position changes; a leaf is not. */
-  function open(id: number, path: Uint8Array, depth: number): Node {
+  function open(id: number, path: Uint8Array, depth: number): TrieNode {
     const node = load(id, path, depth)
     if (node.kind === 'branch') superseded.push(id)
     return node
   }
 
   /** @param path a path that leads through the child */
-  function openChild(branch: Branch, nibble: number, path: Uint8Array): Node | undefined {
+  function openChild(branch: Branch, nibble: number, path: Uint8Array): TrieNode | undefined {
     if ((branch.mask & (1 << nibble)) === 0) return undefined
     return branch.changed[nibble] ?? open(branch.ids[nibble] ?? 0, path, branch.fork + 1)
   }
 
   /** Changes a node by those of the changes from `from` to `to`. */
   function edit(
-    node: Node | undefined,
+    node: TrieNode | undefined,
     changes: readonly KeyChange[],
     from: number,
     to: number,
     depth: number,
-  ): Node | undefined {
+  ): TrieNode | undefined {
     if (node === undefined) {
       if (to - from === 1) return insertedLeaf(changes[from] as KeyChange)
       return join(insertedLeaves(changes.slice(from, to)), depth)
@@ -80,7 +80,7 @@ export function editTrie(before: number, load: LoadNode): Edit {
     from: number,
     to: number,
     depth: number,
-  ): Node | undefined {
+  ): TrieNode | undefined {
     const isBelow = ({ path }: KeyChange): boolean => divergence(path, branch.path, depth) >= branch.fork
     // They are sorted: if the first and the last are below the branch, all are.
     if (isBelow(changes[from] as KeyChange) && isBelow(changes[to - 1] as KeyChange))
@@ -97,7 +97,7 @@ export function editTrie(before: number, load: LoadNode): Edit {
     changes: readonly KeyChange[],
     from: number,
     to: number,
-  ): Node | undefined {
+  ): TrieNode | undefined {
     for (let start = from; start < to; ) {
       const { path } = changes[start] as KeyChange
       const nibble = nibbleAt(path, branch.fork)
@@ -135,7 +135,7 @@ function insertedLeaves(changes: readonly KeyChange[]): Leaf[] {
 }
 
 /** Joins sibling nodes, sorted by path and none an ancestor of another, into one. */
-function join(nodes: readonly Node[], depth: number): Node | undefined {
+function join(nodes: readonly TrieNode[], depth: number): TrieNode | undefined {
   const [first] = nodes
   const last = nodes.at(-1)
   if (first === undefined || last === undefined || first === last) return first
@@ -148,11 +148,11 @@ function join(nodes: readonly Node[], depth: number): Node | undefined {
 
 interface Group {
   nibble: number
-  items: Node[]
+  items: TrieNode[]
 }
 
 /** Splits a sorted list where the nibble at `index` of the paths changes. */
-function groupByNibble(sorted: readonly Node[], index: number): Group[] {
+function groupByNibble(sorted: readonly TrieNode[], index: number): Group[] {
   const groups: Group[] = []
   let group: Group | undefined
   for (const item of sorted) {
@@ -166,6 +166,6 @@ function groupByNibble(sorted: readonly Node[], index: number): Group[] {
   return groups
 }
 
-function byPath(a: Node, b: Node): number {
+function byPath(a: TrieNode, b: TrieNode): number {
   return compareBytes(a.path, b.path)
 }

@@ -1,7 +1,7 @@
 import { hashLength } from '../hash/memory.js'
 import { createNodeEncoder } from '../node/codec.js'
 import type { NodeHasher } from '../node/hasher.js'
-import { type Branch, type Node, radix } from '../node/node.js'
+import { type Branch, radix, type TrieNode } from '../node/node.js'
 import type { WriteNode } from '../store/store.js'
 
 /** Hashes and writes nodes, each after its descendants. */
@@ -14,7 +14,7 @@ export interface NodeSealer {
    * @param at where in `hashes`; at its start by default
    * @returns its id
    */
-  seal(node: Node, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number
+  seal(node: TrieNode, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number
   /** Seals everything that is open below a branch, but not the branch. */
   sealChildren(branch: Branch, write: WriteNode): void
 }
@@ -22,7 +22,7 @@ export interface NodeSealer {
 export function createNodeSealer(hasher: NodeHasher): NodeSealer {
   const encoder = createNodeEncoder()
 
-  function seal(node: Node, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number {
+  function seal(node: TrieNode, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number {
     if (node.kind === 'leaf') {
       hasher.leaf(hashes, node.path, depth, node.valueHash, at)
       return node.id === 0 ? write(encoder.leaf(node)) : node.id

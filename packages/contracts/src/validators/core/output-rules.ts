@@ -5,7 +5,7 @@ import type { Rules } from './rules.js'
 import type { Data, Int } from './term.js'
 
 /** What an output of the protocol must be. */
-export interface ExpectedOutput {
+interface ExpectedOutput {
   readonly address: Data
   /** Every asset but ada. */
   readonly tokens: Data

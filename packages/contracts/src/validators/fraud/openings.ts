@@ -66,7 +66,7 @@ export interface Transactions {
 }
 
 /** What the transactions map of the header notes of outputs. */
-export interface NotedOutputs {
+interface NotedOutputs {
   /**
    * What the block notes of an output; empty if nothing.
    *

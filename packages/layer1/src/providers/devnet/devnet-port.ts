@@ -47,7 +47,7 @@ type DevnetSubmission =
       readonly failures: readonly { readonly predicate: string; readonly message: string }[]
     }
 
-export type PortEvaluation =
+type PortEvaluation =
   | { readonly kind: 'malformed'; readonly message: string }
   | { readonly kind: 'unknown-inputs' | 'overlapping-outputs'; readonly references: readonly string[] }
   | {

@@ -8,7 +8,7 @@ import { Constant, type Content, ValueKind } from './values/constant.js'
 import { TypeTag } from './values/constant-type.js'
 import type { Pair } from './values/data.js'
 import type { LinkedList } from './values/list.js'
-import { Builtin, Constructed, Delayed, Environment, Lambda, type Value } from './values/value.js'
+import { Builtin, CekEnvironment, Constructed, Delayed, Lambda, type Value } from './values/value.js'
 
 /** The continuation frames: what the machine does with the next value. */
 const FrameKind = {
@@ -29,7 +29,7 @@ class Frame {
   constructor(
     readonly kind: number,
     readonly term: Term | null,
-    readonly environment: Environment | null,
+    readonly environment: CekEnvironment | null,
     readonly value: Value | null,
     readonly fields: readonly Value[] | null,
     readonly below: Frame | null,
@@ -58,7 +58,7 @@ export function evaluate(program: Term, options: MachineOptions): Value {
   const { charges } = costs
   const stepCosts = stepCostsByKind(costs)
   let term = program
-  let environment: Environment | null = null
+  let environment: CekEnvironment | null = null
   let frame: Frame | null = null
   let value: Value
 
@@ -178,7 +178,7 @@ export function evaluate(program: Term, options: MachineOptions): Value {
       }
       if (callee.kind === ValueKind.lambda) {
         term = callee.body
-        environment = new Environment(argument, callee.environment)
+        environment = new CekEnvironment(argument, callee.environment)
         break
       }
       if (callee.kind !== ValueKind.builtin || callee.forces > 0) {
@@ -202,7 +202,7 @@ function stepCostsByKind({ machine }: CostTable): readonly { steps: number; memo
   return [variable, delay, lam, apply, constant, force, free, builtin, constr, caseOf]
 }
 
-function lookUp(environment: Environment | null, index: number): Value {
+function lookUp(environment: CekEnvironment | null, index: number): Value {
   let at = environment
   for (let left = index; left > 1 && at !== null; left--) at = at.outer
   return at === null || index < 1 ? fail('The script has a free variable') : at.value

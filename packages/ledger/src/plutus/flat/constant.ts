@@ -9,7 +9,7 @@ import {
   simpleType,
   TypeTag,
 } from '../cek/values/constant-type.js'
-import type { Data } from '../cek/values/data.js'
+import type { DataValue } from '../cek/values/data.js'
 import { decodeData } from '../cek/values/data-cbor.js'
 import { listOf } from '../cek/values/list.js'
 import { type BitReader, FlatError } from './bit-reader.js'
@@ -95,7 +95,7 @@ function readItems(reader: BitReader, element: ConstantType): Content[] {
 }
 
 /** Decodes data in a script, a redeemer or a datum. */
-export function readData(bytes: Uint8Array): Data {
+export function readData(bytes: Uint8Array): DataValue {
   const reader = new CborReader(bytes)
   readPlutusData(reader)
   reader.assertEnd()

@@ -43,7 +43,7 @@ import { referenceScriptAt } from '../cbor/values.js'
  */
 
 /** What an execution unit costs: numerators of lovelace over one denominator. */
-export interface UnitPrices {
+interface UnitPrices {
   readonly memory: Int
   readonly steps: Int
   readonly denominator: Int

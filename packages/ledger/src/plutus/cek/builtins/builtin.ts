@@ -1,7 +1,7 @@
 import { fail } from '../failures.js'
 import { type Coins, type Constant, type Content, ValueKind } from '../values/constant.js'
 import { type ConstantType, sameType, TypeTag } from '../values/constant-type.js'
-import type { Data, Pair } from '../values/data.js'
+import type { DataValue, Pair } from '../values/data.js'
 import type { LinkedList } from '../values/list.js'
 import type { Value } from '../values/value.js'
 
@@ -79,8 +79,8 @@ export function unitAt(args: readonly Value[], at: number): void {
   contentAt(args, at, TypeTag.unit)
 }
 
-export function dataAt(args: readonly Value[], at: number): Data {
-  return contentAt(args, at, TypeTag.data) as Data
+export function dataAt(args: readonly Value[], at: number): DataValue {
+  return contentAt(args, at, TypeTag.data) as DataValue
 }
 
 export function coinsAt(args: readonly Value[], at: number): Coins {

@@ -3,7 +3,7 @@ import { quantityCount } from '../costs/measures.js'
 import { fail } from '../failures.js'
 import { boolConstant, type Coins, Constant, dataConstant, integerConstant } from '../values/constant.js'
 import { valueType } from '../values/constant-type.js'
-import { bytesData, type Data, integerData, mapData, type Pair } from '../values/data.js'
+import { bytesData, type DataValue, integerData, mapData, type Pair } from '../values/data.js'
 import type { LinkedList } from '../values/list.js'
 import { builtin, bytesAt, coinsAt, dataAt, integerAt } from './builtin.js'
 
@@ -78,9 +78,9 @@ function scaled(coins: Coins, factor: bigint): Coins {
   return all
 }
 
-function toData(coins: Coins): Data {
+function toData(coins: Coins): DataValue {
   if (quantityCount(coins) > maxTranslated) fail('valueData: the value is too large')
-  const key = (hex: string): Data => bytesData(fromHex(hex))
+  const key = (hex: string): DataValue => bytesData(fromHex(hex))
   return mapData(
     [...coins].map(([policy, names]) => [
       key(policy),
@@ -90,7 +90,7 @@ function toData(coins: Coins): Data {
 }
 
 /** Accepts only what `valueData` returns: ascending keys, no empty maps, no zeros. */
-function fromData(data: Data): Coins {
+function fromData(data: DataValue): Coins {
   return readMap(data, (names) => {
     const read = readMap(names, (amount) => {
       if (amount.kind !== 'integer' || amount.value === 0n) return fail('unValueData: not a quantity')
@@ -100,11 +100,11 @@ function fromData(data: Data): Coins {
   })
 }
 
-function readMap<Item>(data: Data, read: (data: Data) => Item): Map<string, Item> {
+function readMap<Item>(data: DataValue, read: (data: DataValue) => Item): Map<string, Item> {
   if (data.kind !== 'map') return fail('unValueData: not a map')
   const map = new Map<string, Item>()
   let last: string | undefined
-  for (let cell: LinkedList<Pair<Data, Data>> = data.entries; cell !== null; cell = cell.tail) {
+  for (let cell: LinkedList<Pair<DataValue, DataValue>> = data.entries; cell !== null; cell = cell.tail) {
     const { first, second } = cell.head
     if (first.kind !== 'bytes') return fail('unValueData: a key is not a byte string')
     const key = checkedKey(first.value)

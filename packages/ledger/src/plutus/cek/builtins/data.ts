@@ -1,7 +1,7 @@
 import { fail } from '../failures.js'
 import { boolConstant, bytesConstant, Constant, dataConstant, integerConstant } from '../values/constant.js'
 import { constructorPairType, dataListType, dataPairListType, dataPairType } from '../values/constant-type.js'
-import { type Data, equalData, type Pair } from '../values/data.js'
+import { type DataValue, equalData, type Pair } from '../values/data.js'
 import { encodeData } from '../values/data-cbor.js'
 import type { LinkedList } from '../values/list.js'
 import { anyAt, builtin, bytesAt, contentOf, dataAt, integerAt, unitAt } from './builtin.js'
@@ -9,7 +9,7 @@ import { anyAt, builtin, bytesAt, contentOf, dataAt, integerAt, unitAt } from '.
 const maxIndex = 2n ** 64n - 1n
 
 /** The order of `chooseData`'s branches. */
-const branches: { readonly [kind in Data['kind']]: number } = {
+const branches: { readonly [kind in DataValue['kind']]: number } = {
   constructor: 1,
   map: 2,
   list: 3,
@@ -25,18 +25,18 @@ export const dataBuiltins = {
   chooseData: builtin(1, 6, (args) => anyAt(args, branches[dataAt(args, 0).kind])),
   constrData: builtin(0, 2, (args, { bounded }) => {
     const index = integerAt(args, 0)
-    const fields = contentOf(args, 1, dataListType) as LinkedList<Data>
+    const fields = contentOf(args, 1, dataListType) as LinkedList<DataValue>
     if (bounded && (index < 0n || index > maxIndex)) fail('constrData: the index is out of bounds')
     return dataConstant({ kind: 'constructor', index, fields })
   }),
   mapData: builtin(0, 1, (args) =>
     dataConstant({
       kind: 'map',
-      entries: contentOf(args, 0, dataPairListType) as LinkedList<Pair<Data, Data>>,
+      entries: contentOf(args, 0, dataPairListType) as LinkedList<Pair<DataValue, DataValue>>,
     }),
   ),
   listData: builtin(0, 1, (args) =>
-    dataConstant({ kind: 'list', items: contentOf(args, 0, dataListType) as LinkedList<Data> }),
+    dataConstant({ kind: 'list', items: contentOf(args, 0, dataListType) as LinkedList<DataValue> }),
   ),
   iData: builtin(0, 1, (args) => dataConstant({ kind: 'integer', value: integerAt(args, 0) })),
   bData: builtin(0, 1, (args) => dataConstant({ kind: 'bytes', value: bytesAt(args, 0) })),

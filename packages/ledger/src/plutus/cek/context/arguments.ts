@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import type { PlutusLanguage, Redeemer, Transaction, TransactionOutput } from '../../../transaction/types.js'
 import { readData } from '../../flat/constant.js'
-import { constructorData, type Data } from '../values/data.js'
+import { constructorData, type DataValue } from '../values/data.js'
 import { maybe } from './parts.js'
 import { purposeData, type SortedTransaction } from './purpose.js'
 
@@ -15,8 +15,8 @@ export function scriptArguments(
   redeemer: Redeemer,
   ordered: SortedTransaction,
   language: PlutusLanguage,
-  info: Data,
-): readonly Data[] {
+  info: DataValue,
+): readonly DataValue[] {
   const purpose = purposeData(redeemer, ordered, language)
   const given = readData(redeemer.data)
   const datum =
@@ -31,13 +31,13 @@ export function scriptArguments(
 }
 
 /** `ScriptInfo`: the purpose, and for a spent output its datum. */
-function scriptInfo({ purpose }: Redeemer, data: Data, datum: Data | undefined): Data {
+function scriptInfo({ purpose }: Redeemer, data: DataValue, datum: DataValue | undefined): DataValue {
   if (purpose !== 'spend' || data.kind !== 'constructor' || data.fields === null) return data
   return constructorData(1, [data.fields.head, maybe(datum)])
 }
 
 /** The datum of an output: inline, or the witness with its hash. */
-function datumOf(output: TransactionOutput | undefined, { witnesses }: Transaction): Data | undefined {
+function datumOf(output: TransactionOutput | undefined, { witnesses }: Transaction): DataValue | undefined {
   if (output === undefined || output.datum.kind === 'none') return undefined
   if (output.datum.kind === 'inline') return readData(output.datum.data)
   const data = witnesses.datums.get(toHex(output.datum.hash))

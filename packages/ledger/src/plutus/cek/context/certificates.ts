@@ -1,6 +1,6 @@
 import { CborReader } from '@ratatosk/cbor'
 import type { Certificate } from '../../../transaction/types.js'
-import { bytesData, constructorData, type Data, integerData } from '../values/data.js'
+import { bytesData, constructorData, type DataValue, integerData } from '../values/data.js'
 import { bytesOf, type Item, integerOf, itemsIn, readItem } from './item.js'
 import { maybe, nothing, UntranslatableError } from './parts.js'
 
@@ -12,27 +12,27 @@ function fieldsOf({ bytes }: Certificate): { readonly number: number; readonly f
 }
 
 /** `[0, key hash]` or `[1, script hash]`. */
-function credential(item: Item | undefined): Data {
+function credential(item: Item | undefined): DataValue {
   const [kind, hash] = itemsIn(item)
   return constructorData(Number(integerOf(kind)), [bytesData(bytesOf(hash))])
 }
 
-function staking(item: Item | undefined): Data {
+function staking(item: Item | undefined): DataValue {
   return constructorData(0, [credential(item)])
 }
 
-function hash(item: Item | undefined): Data {
+function hash(item: Item | undefined): DataValue {
   return bytesData(bytesOf(item))
 }
 
-function integer(item: Item | undefined): Data {
+function integer(item: Item | undefined): DataValue {
   return integerData(integerOf(item))
 }
 
 /**
  * A certificate for Plutus V1 and V2, whose `DCert` cannot represent the certificates that Conway introduced.
  */
-export function certificateDataV1(certificate: Certificate): Data {
+export function certificateDataV1(certificate: Certificate): DataValue {
   const { number, fields } = fieldsOf(certificate)
   const [first, second] = fields
   switch (number) {
@@ -54,29 +54,29 @@ export function certificateDataV1(certificate: Certificate): Data {
 }
 
 /** `[0 | 1, hash]`, or 2 for abstain, 3 for no confidence. */
-function representative(item: Item | undefined): Data {
+function representative(item: Item | undefined): DataValue {
   const [kind] = itemsIn(item)
   const number = Number(integerOf(kind))
   return number < 2 ? constructorData(0, [credential(item)]) : constructorData(number - 1)
 }
 
-function delegationOfStake(pool: Item | undefined): Data {
+function delegationOfStake(pool: Item | undefined): DataValue {
   return constructorData(0, [hash(pool)])
 }
 
-function delegationOfVote(drep: Item | undefined): Data {
+function delegationOfVote(drep: Item | undefined): DataValue {
   return constructorData(1, [representative(drep)])
 }
 
-function delegationOfBoth(pool: Item | undefined, drep: Item | undefined): Data {
+function delegationOfBoth(pool: Item | undefined, drep: Item | undefined): DataValue {
   return constructorData(2, [hash(pool), representative(drep)])
 }
 
 /** A certificate for Plutus V3. Ledger version 9 omits declared deposits. */
-export function certificateDataV3(certificate: Certificate, protocolMajor: number): Data {
+export function certificateDataV3(certificate: Certificate, protocolMajor: number): DataValue {
   const { number, fields } = fieldsOf(certificate)
   const [first, second, third, fourth] = fields
-  const deposit = (item: Item | undefined): Data => maybe(protocolMajor > 9 ? integer(item) : undefined)
+  const deposit = (item: Item | undefined): DataValue => maybe(protocolMajor > 9 ? integer(item) : undefined)
   switch (number) {
     case 0:
       return constructorData(0, [credential(first), nothing])

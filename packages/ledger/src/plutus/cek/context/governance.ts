@@ -2,17 +2,17 @@ import { CborReader, compareBytes } from '@ratatosk/cbor'
 import { readAddress } from '../../../address/decode.js'
 import type { Credential, RewardAddress } from '../../../address/types.js'
 import type { ProposalProcedure, VotingProcedure } from '../../../transaction/types.js'
-import { bytesData, constructorData, type Data, integerData, listData, mapData } from '../values/data.js'
+import { bytesData, constructorData, type DataValue, integerData, listData, mapData } from '../values/data.js'
 import { bytesOf, entriesIn, type Item, integerOf, isList, isTagged, itemsIn, readItem } from './item.js'
 import { compareLedgerCredentials, credentialData, maybe, UntranslatableError } from './parts.js'
 
-export function voterData({ role, credential }: VotingProcedure['voter']): Data {
+export function voterData({ role, credential }: VotingProcedure['voter']): DataValue {
   if (role === 'pool') return constructorData(2, [bytesData(credential.hash)])
   return constructorData(role === 'committee' ? 0 : 1, [credentialData(credential)])
 }
 
 /** The votes of one voter, sorted by action id; 0 is no, 1 is yes, 2 is abstain. */
-export function votesData({ bytes }: VotingProcedure): Data {
+export function votesData({ bytes }: VotingProcedure): DataValue {
   const votes = entriesIn(readItem(new CborReader(bytes))).map(([action, procedure]) => {
     const [transactionId, index] = itemsIn(action)
     const [vote] = itemsIn(procedure)
@@ -27,7 +27,7 @@ export function votesData({ bytes }: VotingProcedure): Data {
   )
 }
 
-export function proposalData({ bytes }: ProposalProcedure): Data {
+export function proposalData({ bytes }: ProposalProcedure): DataValue {
   const [deposit, account, action] = itemsIn(readItem(new CborReader(bytes)))
   return constructorData(0, [
     integerData(integerOf(deposit)),
@@ -36,7 +36,7 @@ export function proposalData({ bytes }: ProposalProcedure): Data {
   ])
 }
 
-function actionData([number, ...fields]: readonly Item[]): Data {
+function actionData([number, ...fields]: readonly Item[]): DataValue {
   const [first, second, third, fourth] = fields
   switch (Number(integerOf(number))) {
     case 0:
@@ -70,17 +70,17 @@ function accountOf(item: Item | undefined): RewardAddress {
   return address
 }
 
-function actionId(item: Item | undefined): Data {
+function actionId(item: Item | undefined): DataValue {
   if (item === null) return maybe(undefined)
   const [transactionId, index] = itemsIn(item)
   return maybe(constructorData(0, [bytesData(bytesOf(transactionId)), integerData(integerOf(index))]))
 }
 
-function policy(item: Item | undefined): Data {
+function policy(item: Item | undefined): DataValue {
   return maybe(item === null || item === undefined ? undefined : bytesData(bytesOf(item)))
 }
 
-function treasuryWithdrawals(item: Item | undefined): Data {
+function treasuryWithdrawals(item: Item | undefined): DataValue {
   const withdrawals = entriesIn(item).map(([account, lovelace]) => {
     return { account: accountOf(account), lovelace: integerOf(lovelace) }
   })
@@ -100,11 +100,11 @@ function credentialOf(item: Item): Credential {
   return { kind: integerOf(kind) === 0n ? 'key' : 'script', hash: bytesOf(hash) }
 }
 
-function leaving(item: Item | undefined): Data {
+function leaving(item: Item | undefined): DataValue {
   return listData(itemsIn(item).map(credentialOf).sort(compareLedgerCredentials).map(credentialData))
 }
 
-function coming(item: Item | undefined): Data {
+function coming(item: Item | undefined): DataValue {
   const members = entriesIn(item).map(([member, epoch]) => ({
     member: credentialOf(member),
     epoch: integerOf(epoch),
@@ -113,7 +113,7 @@ function coming(item: Item | undefined): Data {
   return mapData(members.map(({ member, epoch }) => [credentialData(member), integerData(epoch)]))
 }
 
-function ratio(item: Item | undefined): Data {
+function ratio(item: Item | undefined): DataValue {
   return constructorData(0, fraction(item).map(integerData))
 }
 
@@ -129,7 +129,7 @@ function fraction(item: Item | undefined): readonly [bigint, bigint] {
 const costModels = 18n
 
 /** Changed parameters by number: integers, fractions and units as lists, cost models by language. */
-function parametersData(item: Item | undefined): Data {
+function parametersData(item: Item | undefined): DataValue {
   const parameters = [...entriesIn(item)].sort(([a], [b]) => Number(integerOf(a) - integerOf(b)))
   return mapData(
     parameters.map(([key, value]) => {
@@ -139,13 +139,13 @@ function parametersData(item: Item | undefined): Data {
   )
 }
 
-function parameterData(item: Item): Data {
+function parameterData(item: Item): DataValue {
   if (isList(item)) return listData(item.map(parameterData))
   if (isTagged(item)) return listData(fraction(item).map(integerData))
   return integerData(integerOf(item))
 }
 
-function costModelsData(item: Item): Data {
+function costModelsData(item: Item): DataValue {
   const models = [...entriesIn(item)].sort(([a], [b]) => Number(integerOf(a) - integerOf(b)))
   return mapData(models.map(([language, costs]) => [integerData(integerOf(language)), parameterData(costs)]))
 }

@@ -3,34 +3,34 @@ import type { Address, Credential } from '../../../address/types.js'
 import { slotToTime } from '../../../parameters/slots.js'
 import type { SlotConfig } from '../../../parameters/types.js'
 import type { Assets, ValidityInterval, Value } from '../../../transaction/types.js'
-import { bytesData, constructorData, type Data, integerData, mapData } from '../values/data.js'
+import { bytesData, constructorData, type DataValue, integerData, mapData } from '../values/data.js'
 
 /** The parts that the script contexts of all languages share (plutus-ledger-api V1). */
 
-function just(data: Data): Data {
+function just(data: DataValue): DataValue {
   return constructorData(0, [data])
 }
 
 export const nothing = constructorData(1)
 
-export function maybe(data: Data | undefined): Data {
+export function maybe(data: DataValue | undefined): DataValue {
   return data === undefined ? nothing : just(data)
 }
 
-export function tuple(first: Data, second: Data): Data {
+export function tuple(first: DataValue, second: DataValue): DataValue {
   return constructorData(0, [first, second])
 }
 
-function boolean(value: boolean): Data {
+function boolean(value: boolean): DataValue {
   return constructorData(value ? 1 : 0)
 }
 
-export function credentialData({ kind, hash }: Credential): Data {
+export function credentialData({ kind, hash }: Credential): DataValue {
   return constructorData(kind === 'key' ? 0 : 1, [bytesData(hash)])
 }
 
 /** `StakingCredential`: a credential where a stake pointer is also possible. */
-export function stakingCredentialData(credential: Credential): Data {
+export function stakingCredentialData(credential: Credential): DataValue {
   return constructorData(0, [credentialData(credential)])
 }
 
@@ -41,12 +41,12 @@ export class UntranslatableError extends Error {
   override readonly name = 'UntranslatableError'
 }
 
-export function addressData(address: Address): Data {
+export function addressData(address: Address): DataValue {
   if (address.kind === 'byron' || address.kind === 'reward') {
     throw new UntranslatableError('A script context cannot represent a Byron address')
   }
   const { payment, stake, pointer } = address
-  let staking: Data | undefined
+  let staking: DataValue | undefined
   if (stake !== undefined) staking = stakingCredentialData(stake)
   else if (pointer !== undefined) {
     const { slot, transactionIndex, certificateIndex } = pointer
@@ -58,11 +58,11 @@ export function addressData(address: Address): Data {
 const none = bytesData(new Uint8Array())
 
 /** Lovelace is the first entry, with empty names, even if it is zero. */
-export function lovelaceEntry(lovelace: bigint): readonly [Data, Data] {
+export function lovelaceEntry(lovelace: bigint): readonly [DataValue, DataValue] {
   return [none, mapData([[none, integerData(lovelace)]])]
 }
 
-export function assetEntries(assets: Assets): (readonly [Data, Data])[] {
+export function assetEntries(assets: Assets): (readonly [DataValue, DataValue])[] {
   return sortedByHex(assets).map(([policy, quantities]) => [
     bytesData(fromHex(policy)),
     mapData(
@@ -71,7 +71,7 @@ export function assetEntries(assets: Assets): (readonly [Data, Data])[] {
   ])
 }
 
-export function valueData({ lovelace, assets }: Value): Data {
+export function valueData({ lovelace, assets }: Value): DataValue {
   return mapData([lovelaceEntry(lovelace), ...assetEntries(assets)])
 }
 
@@ -83,12 +83,15 @@ export function sortedByHex<Item>(map: ReadonlyMap<string, Item>): [string, Item
 const negativeInfinity = constructorData(0)
 const positiveInfinity = constructorData(2)
 
-function finite(time: bigint): Data {
+function finite(time: bigint): DataValue {
   return constructorData(1, [integerData(time)])
 }
 
 /** An interval in POSIX milliseconds. Infinite and lower bounds are closed, upper bounds open. */
-export function intervalData({ invalidBefore, invalidHereafter }: ValidityInterval, slots: SlotConfig): Data {
+export function intervalData(
+  { invalidBefore, invalidHereafter }: ValidityInterval,
+  slots: SlotConfig,
+): DataValue {
   const lower = invalidBefore === undefined ? negativeInfinity : finite(slotToTime(slots, invalidBefore))
   const upper =
     invalidHereafter === undefined ? positiveInfinity : finite(slotToTime(slots, invalidHereafter))

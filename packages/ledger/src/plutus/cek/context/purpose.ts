@@ -8,7 +8,7 @@ import type {
   VotingProcedure,
 } from '../../../transaction/types.js'
 import type { RedeemerPointer } from '../../types.js'
-import { bytesData, constructorData, type Data, integerData } from '../values/data.js'
+import { bytesData, constructorData, type DataValue, integerData } from '../values/data.js'
 import { certificateDataV1, certificateDataV3 } from './certificates.js'
 import { compareAccounts, proposalData, voterData } from './governance.js'
 import {
@@ -52,11 +52,14 @@ export function orderTransaction(
 }
 
 /** Before Plutus V3, a transaction id is wrapped in a constructor. */
-export function transactionIdData(id: Uint8Array, language: PlutusLanguage): Data {
+export function transactionIdData(id: Uint8Array, language: PlutusLanguage): DataValue {
   return language === 'PlutusV3' ? bytesData(id) : constructorData(0, [bytesData(id)])
 }
 
-export function referenceData({ transactionId, index }: OutputReference, language: PlutusLanguage): Data {
+export function referenceData(
+  { transactionId, index }: OutputReference,
+  language: PlutusLanguage,
+): DataValue {
   return constructorData(0, [transactionIdData(transactionId, language), integerData(index)])
 }
 
@@ -65,7 +68,7 @@ export function purposeData(
   { purpose, index }: RedeemerPointer,
   ordered: SortedTransaction,
   language: PlutusLanguage,
-): Data {
+): DataValue {
   const third = language === 'PlutusV3'
   const { body } = ordered.transaction
   switch (purpose) {

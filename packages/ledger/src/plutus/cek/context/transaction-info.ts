@@ -8,7 +8,7 @@ import type {
   TransactionOutput,
 } from '../../../transaction/types.js'
 import { readData } from '../../flat/constant.js'
-import { bytesData, constructorData, type Data, integerData, listData, mapData } from '../values/data.js'
+import { bytesData, constructorData, type DataValue, integerData, listData, mapData } from '../values/data.js'
 import { certificateDataV1, certificateDataV3 } from './certificates.js'
 import { proposalData, voterData, votesData } from './governance.js'
 import {
@@ -32,10 +32,10 @@ export function transactionInfo(
   ordered: SortedTransaction,
   language: PlutusLanguage,
   slots: SlotConfig,
-): Data {
+): DataValue {
   const { transaction, inputs, referenceInputs } = ordered
   const { body, witnesses } = transaction
-  const inputData = (input: ResolvedInput): Data =>
+  const inputData = (input: ResolvedInput): DataValue =>
     constructorData(0, [referenceData(input.reference, language), outputData(outputOf(input), language)])
 
   const spent = listData(inputs.map(inputData))
@@ -96,7 +96,7 @@ export function transactionInfo(
       id,
     ])
   }
-  const pairs = (entries: readonly (readonly [Data, Data])[]): Data =>
+  const pairs = (entries: readonly (readonly [DataValue, DataValue])[]): DataValue =>
     listData(entries.map(([first, second]) => tuple(first, second)))
   return constructorData(0, [
     spent,
@@ -120,7 +120,7 @@ function outputOf({ key, output }: ResolvedInput): TransactionOutput {
 function outputData(
   { address, value, datum, referenceScript }: TransactionOutput,
   language: PlutusLanguage,
-): Data {
+): DataValue {
   const common = [addressData(address), valueData(value)]
   const hash = datum.kind === 'hash' ? bytesData(datum.hash) : undefined
   if (language === 'PlutusV1') return constructorData(0, [...common, maybe(hash)])
@@ -134,7 +134,7 @@ function outputData(
 /** The ledger's order of purposes, which differs from that of the constructors. */
 const order: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
-function redeemersData(ordered: SortedTransaction, language: PlutusLanguage): Data {
+function redeemersData(ordered: SortedTransaction, language: PlutusLanguage): DataValue {
   const redeemers = [...ordered.transaction.witnesses.redeemers].sort(
     (a: Redeemer, b: Redeemer) => order.indexOf(a.purpose) - order.indexOf(b.purpose) || a.index - b.index,
   )

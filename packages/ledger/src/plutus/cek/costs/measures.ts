@@ -2,7 +2,7 @@ import { fail } from '../failures.js'
 import type { Meter } from '../meter.js'
 import { type Coins, type Content, ValueKind } from '../values/constant.js'
 import { TypeTag } from '../values/constant-type.js'
-import type { Data } from '../values/data.js'
+import type { DataValue } from '../values/data.js'
 import { dataNodes, dataSize, lesserDataSize } from '../values/data-size.js'
 import { type LinkedList, lengthOf } from '../values/list.js'
 import { bytesSize, characterCount, integerSize, utf8Length } from '../values/sizes.js'
@@ -69,12 +69,16 @@ export function measuring(measure: Measure, protocolMajor: number): Measuring {
     case 'list':
       return (args, at) => lengthOf(content(args, at, TypeTag.list) as LinkedList<Content>)
     case 'data':
-      return (args, at, limit) => dataSize(content(args, at, TypeTag.data) as Data, limit)
+      return (args, at, limit) => dataSize(content(args, at, TypeTag.data) as DataValue, limit)
     case 'dataNodes':
-      return (args, at, limit) => dataNodes(content(args, at, TypeTag.data) as Data, limit)
+      return (args, at, limit) => dataNodes(content(args, at, TypeTag.data) as DataValue, limit)
     case 'lesserData':
       return (args, _, limit) =>
-        lesserDataSize(content(args, 0, TypeTag.data) as Data, content(args, 1, TypeTag.data) as Data, limit)
+        lesserDataSize(
+          content(args, 0, TypeTag.data) as DataValue,
+          content(args, 1, TypeTag.data) as DataValue,
+          limit,
+        )
     case 'literal':
       return (args, at) => magnitude(content(args, at, TypeTag.integer) as bigint)
     case 'wordsOfBytes':

@@ -1,7 +1,7 @@
 import type { WeierstrassPoint } from '@noble/curves/abstract/weierstrass.js'
 import type { bls12_381 } from '@noble/curves/bls12-381.js'
 import { boolType, byteStringType, type ConstantType, dataType, integerType } from './constant-type.js'
-import type { Data, Pair } from './data.js'
+import type { DataValue, Pair } from './data.js'
 import type { Cell } from './list.js'
 
 type Fields = typeof bls12_381.fields
@@ -21,7 +21,7 @@ export type Content =
   | string
   | undefined
   | boolean
-  | Data
+  | DataValue
   | Contents
   | PairOfContents
   | readonly Content[]
@@ -61,6 +61,6 @@ export function boolConstant(value: boolean): Constant {
   return value ? yes : no
 }
 
-export function dataConstant(value: Data): Constant {
+export function dataConstant(value: DataValue): Constant {
   return new Constant(dataType, value)
 }

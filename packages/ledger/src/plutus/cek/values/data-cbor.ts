@@ -1,5 +1,5 @@
 import { bigintOf, type CborReader, CborWriter, concatBytes, Major } from '@ratatosk/cbor'
-import { bytesData, type Data, type Pair } from './data.js'
+import { bytesData, type DataValue, type Pair } from './data.js'
 import { type LinkedList, listOf } from './list.js'
 
 /**
@@ -7,7 +7,7 @@ import { type LinkedList, listOf } from './list.js'
  *
  * Compact constructor tags: 121–127 are 0–6, 1280–1400 are 7–127, 102 holds any other.
  */
-export function decodeData(reader: CborReader): Data {
+export function decodeData(reader: CborReader): DataValue {
   switch (reader.peekMajor()) {
     case Major.unsigned:
     case Major.negative:
@@ -18,7 +18,7 @@ export function decodeData(reader: CborReader): Data {
       return { kind: 'list', items: decodeItems(reader) }
     case Major.map: {
       const count = reader.readMap()
-      const entries: Pair<Data, Data>[] = []
+      const entries: Pair<DataValue, DataValue>[] = []
       while (reader.hasNext(count, entries.length)) {
         const first = decodeData(reader)
         entries.push({ first, second: decodeData(reader) })
@@ -30,7 +30,7 @@ export function decodeData(reader: CborReader): Data {
   }
 }
 
-function decodeTagged(reader: CborReader): Data {
+function decodeTagged(reader: CborReader): DataValue {
   const tag = reader.readTag()
   if (tag === 2) return { kind: 'integer', value: bigintOf(readChunks(reader)) }
   if (tag === 3) return { kind: 'integer', value: -1n - bigintOf(readChunks(reader)) }
@@ -45,9 +45,9 @@ function decodeTagged(reader: CborReader): Data {
   return { kind: 'constructor', index, fields }
 }
 
-function decodeItems(reader: CborReader): LinkedList<Data> {
+function decodeItems(reader: CborReader): LinkedList<DataValue> {
   const count = reader.readArray()
-  const items: Data[] = []
+  const items: DataValue[] = []
   while (reader.hasNext(count, items.length)) items.push(decodeData(reader))
   return listOf(items)
 }
@@ -66,9 +66,9 @@ const end = Symbol('break')
  * Encodes data as `serialiseData` does: lists and fields of indefinite length unless empty, maps of definite
  * length, byte strings of more than 64 bytes in chunks of 64.
  */
-export function encodeData(data: Data): Uint8Array {
+export function encodeData(data: DataValue): Uint8Array {
   const writer = new CborWriter()
-  const open: (Data | typeof end)[] = [data]
+  const open: (DataValue | typeof end)[] = [data]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next === end) writer.break()
     else if (next.kind === 'integer') writer.int(next.value)
@@ -77,7 +77,7 @@ export function encodeData(data: Data): Uint8Array {
     else if (next.kind === 'constructor') openConstructor(writer, open, next.index, next.fields)
     else {
       writer.map(next.entries?.length ?? 0)
-      const items: Data[] = []
+      const items: DataValue[] = []
       for (let cell = next.entries; cell !== null; cell = cell.tail)
         items.push(cell.head.first, cell.head.second)
       pushReversed(open, items)
@@ -88,9 +88,9 @@ export function encodeData(data: Data): Uint8Array {
 
 function openConstructor(
   writer: CborWriter,
-  open: (Data | typeof end)[],
+  open: (DataValue | typeof end)[],
   index: bigint,
-  fields: LinkedList<Data>,
+  fields: LinkedList<DataValue>,
 ): void {
   if (index >= 0n && index < 7n) writer.tag(121 + Number(index))
   else if (index >= 0n && index < 128n) writer.tag(1280 + Number(index) - 7)
@@ -98,18 +98,18 @@ function openConstructor(
   openList(writer, open, fields)
 }
 
-function openList(writer: CborWriter, open: (Data | typeof end)[], list: LinkedList<Data>): void {
+function openList(writer: CborWriter, open: (DataValue | typeof end)[], list: LinkedList<DataValue>): void {
   if (list === null) {
     writer.array(0)
     return
   }
   writer.indefiniteArray()
   open.push(end)
-  const items: Data[] = []
-  for (let cell: LinkedList<Data> = list; cell !== null; cell = cell.tail) items.push(cell.head)
+  const items: DataValue[] = []
+  for (let cell: LinkedList<DataValue> = list; cell !== null; cell = cell.tail) items.push(cell.head)
   pushReversed(open, items)
 }
 
-function pushReversed(open: (Data | typeof end)[], items: readonly Data[]): void {
-  for (let i = items.length - 1; i >= 0; i--) open.push(items[i] as Data)
+function pushReversed(open: (DataValue | typeof end)[], items: readonly DataValue[]): void {
+  for (let i = items.length - 1; i >= 0; i--) open.push(items[i] as DataValue)
 }

@@ -1,8 +1,8 @@
-import type { Data } from './data.js'
+import type { DataValue } from './data.js'
 import { bytesSize, integerSize } from './sizes.js'
 
 /** How the nodes of data are counted: `charge` returns the share of one node. */
-type Charge = (data: Data) => number
+type Charge = (data: DataValue) => number
 
 /** Four words per node, plus the size of integers and byte strings (`ExMemoryUsage Data` in plutus-core). */
 const memoryCharge: Charge = (data) => {
@@ -16,17 +16,17 @@ const nodeCharge: Charge = () => 1
  * Returns the size of data in words, or a number above `limit` if the size exceeds it. Data with shared parts
  * can be exponentially larger than the work of building it, so the traversal must stop where the budget ends.
  */
-export function dataSize(data: Data, limit: number): number {
+export function dataSize(data: DataValue, limit: number): number {
   return walk(data, limit, memoryCharge)
 }
 
 /** Returns the number of nodes of data, or a number above `limit`. */
-export function dataNodes(data: Data, limit: number): number {
+export function dataNodes(data: DataValue, limit: number): number {
   return walk(data, limit, nodeCharge)
 }
 
 /** Returns the smaller of two sizes. The work is proportional to that size. */
-export function lesserDataSize(a: Data, b: Data, limit: number): number {
+export function lesserDataSize(a: DataValue, b: DataValue, limit: number): number {
   for (let reach = 256; ; reach *= 4) {
     const bound = Math.min(reach, limit)
     const first = dataSize(a, bound)
@@ -37,8 +37,8 @@ export function lesserDataSize(a: Data, b: Data, limit: number): number {
   }
 }
 
-function walk(data: Data, limit: number, charge: Charge): number {
-  const open: Data[] = [data]
+function walk(data: DataValue, limit: number, charge: Charge): number {
+  const open: DataValue[] = [data]
   let size = 0
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     size += charge(next)

@@ -2,22 +2,26 @@ import { CborReader } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readPlutusData } from '../../../transaction/script/plutus-data.js'
-import { type Data, equalData } from './data.js'
+import { type DataValue, equalData } from './data.js'
 import { decodeData, encodeData } from './data-cbor.js'
 import { dataNodes, dataSize, lesserDataSize } from './data-size.js'
 import { cons, listOf } from './list.js'
 
-const { data } = fc.letrec<{ data: Data }>((tie) => ({
+const { data } = fc.letrec<{ data: DataValue }>((tie) => ({
   data: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.bigInt({ min: -(2n ** 600n), max: 2n ** 600n }).map((value): Data => ({ kind: 'integer', value })),
-    fc.uint8Array({ maxLength: 150 }).map((value): Data => ({ kind: 'bytes', value })),
-    fc.array(tie('data'), { maxLength: 4 }).map((items): Data => ({ kind: 'list', items: listOf(items) })),
+    fc
+      .bigInt({ min: -(2n ** 600n), max: 2n ** 600n })
+      .map((value): DataValue => ({ kind: 'integer', value })),
+    fc.uint8Array({ maxLength: 150 }).map((value): DataValue => ({ kind: 'bytes', value })),
+    fc
+      .array(tie('data'), { maxLength: 4 })
+      .map((items): DataValue => ({ kind: 'list', items: listOf(items) })),
     fc
       .tuple(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.array(tie('data'), { maxLength: 4 }))
-      .map(([index, fields]): Data => ({ kind: 'constructor', index, fields: listOf(fields) })),
+      .map(([index, fields]): DataValue => ({ kind: 'constructor', index, fields: listOf(fields) })),
     fc.array(fc.tuple(tie('data'), tie('data')), { maxLength: 3 }).map(
-      (entries): Data => ({
+      (entries): DataValue => ({
         kind: 'map',
         entries: listOf(entries.map(([first, second]) => ({ first, second }))),
       }),
@@ -25,7 +29,7 @@ const { data } = fc.letrec<{ data: Data }>((tie) => ({
   ),
 }))
 
-function decode(bytes: Uint8Array): Data {
+function decode(bytes: Uint8Array): DataValue {
   const reader = new CborReader(bytes)
   readPlutusData(reader)
   reader.assertEnd()
@@ -65,8 +69,8 @@ test('the size of data does not depend on the limit, and lesserDataSize is the m
 })
 
 /** 2^300 nodes in 300 objects. */
-function shared(): Data {
-  let value: Data = { kind: 'integer', value: 1n }
+function shared(): DataValue {
+  let value: DataValue = { kind: 'integer', value: 1n }
   for (let i = 0; i < 300; i++) value = { kind: 'list', items: cons(value, cons(value, null)) }
   return value
 }
@@ -78,9 +82,9 @@ test('data with shared parts is measured only up to the limit', () => {
 })
 
 test('data may be nested as deep as a script can build it', () => {
-  let value: Data = { kind: 'integer', value: 1n }
+  let value: DataValue = { kind: 'integer', value: 1n }
   for (let i = 0; i < 200_000; i++) value = { kind: 'list', items: cons(value, null) }
-  let other: Data = { kind: 'integer', value: 2n }
+  let other: DataValue = { kind: 'integer', value: 2n }
   for (let i = 0; i < 200_000; i++) other = { kind: 'list', items: cons(other, null) }
   expect(dataSize(value, Number.MAX_SAFE_INTEGER)).toBe(800_005)
   expect(equalData(value, other)).toBe(false)

@@ -7,36 +7,36 @@ export interface Pair<First, Second> {
 }
 
 /** Plutus data. Its depth can exceed the call stack, so functions that traverse it use an explicit stack. */
-export type Data =
-  | { readonly kind: 'constructor'; readonly index: bigint; readonly fields: LinkedList<Data> }
-  | { readonly kind: 'map'; readonly entries: LinkedList<Pair<Data, Data>> }
-  | { readonly kind: 'list'; readonly items: LinkedList<Data> }
+export type DataValue =
+  | { readonly kind: 'constructor'; readonly index: bigint; readonly fields: LinkedList<DataValue> }
+  | { readonly kind: 'map'; readonly entries: LinkedList<Pair<DataValue, DataValue>> }
+  | { readonly kind: 'list'; readonly items: LinkedList<DataValue> }
   | { readonly kind: 'integer'; readonly value: bigint }
   | { readonly kind: 'bytes'; readonly value: Uint8Array }
 
-export function constructorData(index: number, fields: readonly Data[] = []): Data {
+export function constructorData(index: number, fields: readonly DataValue[] = []): DataValue {
   return { kind: 'constructor', index: BigInt(index), fields: listOf(fields) }
 }
 
-export function listData(items: readonly Data[]): Data {
+export function listData(items: readonly DataValue[]): DataValue {
   return { kind: 'list', items: listOf(items) }
 }
 
-export function mapData(entries: readonly (readonly [Data, Data])[]): Data {
+export function mapData(entries: readonly (readonly [DataValue, DataValue])[]): DataValue {
   return { kind: 'map', entries: listOf(entries.map(([first, second]) => ({ first, second }))) }
 }
 
-export function integerData(value: bigint | number): Data {
+export function integerData(value: bigint | number): DataValue {
   return { kind: 'integer', value: BigInt(value) }
 }
 
-export function bytesData(value: Uint8Array): Data {
+export function bytesData(value: Uint8Array): DataValue {
   return { kind: 'bytes', value }
 }
 
 /** Nodes that are the same object are equal, because data is immutable. */
-export function equalData(left: Data, right: Data): boolean {
-  let open: LinkedList<Pair<Data, Data>> = cons({ first: left, second: right }, null)
+export function equalData(left: DataValue, right: DataValue): boolean {
+  let open: LinkedList<Pair<DataValue, DataValue>> = cons({ first: left, second: right }, null)
   while (open !== null) {
     const { first: a, second: b } = open.head
     open = open.tail
@@ -64,6 +64,6 @@ export function equalData(left: Data, right: Data): boolean {
   return true
 }
 
-function sameIndex(a: Data, b: Data): boolean {
+function sameIndex(a: DataValue, b: DataValue): boolean {
   return a.kind === 'constructor' && b.kind === 'constructor' && a.index === b.index
 }

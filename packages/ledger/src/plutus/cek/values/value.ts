@@ -2,10 +2,10 @@ import type { Term } from '../program/term.js'
 import { type Constant, ValueKind } from './constant.js'
 
 /** The arguments of the functions that enclose a term, innermost first. */
-export class Environment {
+export class CekEnvironment {
   constructor(
     readonly value: Value,
-    readonly outer: Environment | null,
+    readonly outer: CekEnvironment | null,
   ) {}
 }
 
@@ -13,7 +13,7 @@ export class Lambda {
   readonly kind = ValueKind.lambda
   constructor(
     readonly body: Term,
-    readonly environment: Environment | null,
+    readonly environment: CekEnvironment | null,
   ) {}
 }
 
@@ -21,7 +21,7 @@ export class Delayed {
   readonly kind = ValueKind.delayed
   constructor(
     readonly body: Term,
-    readonly environment: Environment | null,
+    readonly environment: CekEnvironment | null,
   ) {}
 }
 
