@@ -34,7 +34,7 @@ async function install() {
   const { stdout } = await run(
     process.execPath,
     [
-      packageManager(),
+      await packageManager(),
       ...needed.map((name) => `--filter-prod=${name}...`),
       ...['pack', '--json', '--pack-destination', folder],
     ],

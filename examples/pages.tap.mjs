@@ -39,7 +39,7 @@ async function serve(t, name) {
   const folder = await temporaryFolder(t)
   await cp(join(here, name), folder, { recursive: true })
   const wallet = fileURLToPath(new URL('../packages/dev-wallet', import.meta.url))
-  const pack = [packageManager(), 'pack', '--json', '--pack-destination', folder]
+  const pack = [await packageManager(), 'pack', '--json', '--pack-destination', folder]
   const { stdout } = await run(process.execPath, pack, { cwd: wallet, maxBuffer: 2 ** 24 })
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   manifest.dependencies['@ratatosk/dev-wallet'] = `file:${JSON.parse(stdout).filename}`

@@ -1,9 +1,10 @@
 // npm run bench [name …]: install, build, then every script of bench/, or those named.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { prepare, root, run } from './prepare.mjs'
+import { prepare, root } from './prepare.mjs'
+import { run } from './steps.mjs'
 
-prepare()
+await prepare()
 
 const names = process.argv.slice(2)
 const scripts = readdirSync(join(root, 'bench'))
@@ -13,6 +14,7 @@ const scripts = readdirSync(join(root, 'bench'))
 let failed = 0
 for (const script of scripts) {
   console.log(`\n── bench/${script}`)
-  if (run(process.execPath, [join('bench', script)], { stdio: 'inherit' }) !== 0) failed++
+  const status = await run(process.execPath, [join('bench', script)], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) failed++
 }
 process.exit(failed > 0 ? 1 : 0)

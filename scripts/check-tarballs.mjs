@@ -7,13 +7,14 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packageManager, prepare, root, run } from './prepare.mjs'
+import { packageManager, prepare, root } from './prepare.mjs'
+import { run } from './steps.mjs'
 
 const full = process.env.RATATOSK_TARBALLS === 'all'
 /** What @ratatosk/submit may add to an installation of Fastify, in bytes. */
 const submitLimit = 5_000_000
 
-if (full) prepare()
+if (full) await prepare()
 // These import development dependencies, which a clean clone has only now.
 const { installedSize, installPacked } = await import('./tarballs/install.mjs')
 const { lintPackage } = await import('./tarballs/lint.mjs')
@@ -29,7 +30,7 @@ try {
   useFromEveryModuleSystem(consumer, packages.flatMap(entryPoints), 'all packages')
   checkTypes(consumer)
   measureSubmit(consumer)
-  if (full) installWithNpm()
+  if (full) await installWithNpm()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -102,13 +103,14 @@ function measureSubmit(consumer) {
 }
 
 /** Packs with pnpm and installs each tarball alone, its @ratatosk dependencies from the other tarballs. */
-function installWithNpm() {
+async function installWithNpm() {
   const tarballs = join(folder, 'tarballs')
   mkdirSync(tarballs)
   const names = packages.flatMap(({ name }) => ['--filter', name])
-  const packing = [packageManager(), '-r', ...names, 'pack', '--pack-destination', tarballs]
+  const packing = [await packageManager(), '-r', ...names, 'pack', '--pack-destination', tarballs]
   // The list of packed files is compared below.
-  if (run(process.execPath, packing, { stdio: ['ignore', 'ignore', 2] }) !== 0) {
+  const status = await run(process.execPath, packing, { cwd: root, stdio: ['ignore', 'ignore', 2] })
+  if (status !== 0) {
     faults.push('pnpm pack failed')
     return
   }

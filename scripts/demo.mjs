@@ -2,5 +2,5 @@
 import { launch } from './launch.mjs'
 import { prepare } from './prepare.mjs'
 
-prepare()
+await prepare()
 launch('examples/demo/main.js')

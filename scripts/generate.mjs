@@ -1,5 +1,6 @@
 // npm run generate: installs, builds, and writes every generated file anew, each after what it is made from.
-import { prepare, run } from './prepare.mjs'
+import { prepare, root } from './prepare.mjs'
+import { run } from './steps.mjs'
 
 const generators = [
   'packages/contracts/scripts/write-blueprint.mjs',
@@ -10,12 +11,16 @@ const generators = [
   'scripts/write-docs.mjs',
 ]
 
-prepare()
+await prepare()
 for (const generator of generators) {
   console.log(generator)
-  const status = run(process.execPath, [generator], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const status = await run(process.execPath, [generator], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   if (status !== 0) process.exit(status)
 }
 // The client's types and the bundles are compiled from generated files.
-prepare()
-process.exit(run(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'format', '--write']))
+await prepare()
+const format = ['node_modules/@biomejs/biome/bin/biome', 'format', '--write']
+process.exit(await run(process.execPath, format, { cwd: root }))

@@ -10,11 +10,13 @@ import { root } from './prepare.mjs'
  */
 export const nodeOptions = ['--max-semi-space-size=64']
 
+/** Starts the program, and ends with it. The program may send a message. */
 export function launch(path, args = process.argv.slice(2), environment = process.env) {
   const child = spawn(process.execPath, [...nodeOptions, '--enable-source-maps', join(root, path), ...args], {
-    stdio: 'inherit',
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environment,
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
+  return child
 }

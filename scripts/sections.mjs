@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, run } from './prepare.mjs'
+import { root } from './prepare.mjs'
 
 /**
  * Writes a page's generated section, between `<!-- name: … -->` and `<!-- /name -->`.
@@ -21,7 +22,8 @@ export function writeSection(path, name, markdown, checking) {
   }
   writeFileSync(join(root, path), written)
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
-  return run(process.execPath, [biome, 'format', '--write', path]) === 0
+  const args = [biome, 'format', '--write', path]
+  return spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] }).status === 0
 }
 
 /** The formatter pads table cells; padding does not count as a difference. */

@@ -16,7 +16,7 @@ process.on('exit', () => {
   if (!summarised) console.log('0 passed, 1 failed, 0 skipped')
 })
 
-prepare()
+await prepare()
 
 const results = join(root, '.test-results')
 rmSync(results, { recursive: true, force: true })

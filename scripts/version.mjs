@@ -2,7 +2,8 @@
 // into CHANGELOG.md. All packages have one version.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, run } from './prepare.mjs'
+import { root } from './prepare.mjs'
+import { run } from './steps.mjs'
 
 const folder = join(root, '.changeset')
 const texts = readdirSync(folder)
@@ -17,7 +18,8 @@ const texts = readdirSync(folder)
 if (texts.length === 0) fail('There is no change to release. `npx changeset` describes one.')
 
 const program = join(root, 'node_modules/@changesets/cli/bin.js')
-if (run(process.execPath, [program, 'version']) !== 0) fail('changeset failed. The lines above say why.')
+const status = await run(process.execPath, [program, 'version'], { cwd: root })
+if (status !== 0) fail('changeset failed. The lines above say why.')
 
 const { version } = read('apps/node/package.json')
 const manifest = readFileSync(join(root, 'package.json'), 'utf8')

@@ -7,7 +7,7 @@ import { pluginsTable, registeredRoutes, routesTable } from './routes.mjs'
 import { writeSection } from './sections.mjs'
 
 const checking = process.argv.includes('--check')
-if (!checking) prepare()
+if (!checking) await prepare()
 
 const { settingsTables } = await import('../apps/node/dist/settings/table.js')
 const { performanceSections } = await import('./performance.mjs')

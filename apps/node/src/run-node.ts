@@ -24,6 +24,8 @@ export async function runNode(environment: Environment): Promise<void> {
       log.info('Closed')
     })
 
+    // For the program that launched this one, if there is one and it still runs.
+    process.send?.('up', () => undefined)
     if (logFormat(settings) === 'pretty') console.log(banner(node))
     else {
       // Logged at every LOG_LEVEL: with PORT=0, only this line says where the node is.

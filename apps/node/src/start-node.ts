@@ -67,6 +67,7 @@ export async function startNode(
   const context = await loadContext(settings, options)
   const { server, log } = context
   try {
+    log.info('Start: checking the settings, the address and the services')
     await checkAddress(settings)
     const storage = await openStorage(context)
     const { store, queue, places } = storage
@@ -97,10 +98,11 @@ export async function startNode(
 
 /** Applies the genesis to an empty ledger; only roles that validate do. */
 async function applyGenesis(
-  { genesis, duties }: NodeContext,
+  { genesis, duties, log }: NodeContext,
   { store }: Storage,
 ): Promise<GenesisReport | undefined> {
   if (genesis === undefined || !duties.validates) return undefined
+  log.info('Start: comparing the ledger with the genesis')
   try {
     const applied = await store.applyGenesis(genesis.outputs)
     return { outputs: genesis.outputs.length, applied, example: exampleAddress(genesis) }

@@ -30,8 +30,10 @@ const maxOperators = 100n
  * @throws StartError if a devnet cannot be opened
  */
 export async function openSettlement(context: NodeContext, storage: Storage): Promise<Settlement> {
-  const { settings } = context
+  const { settings, log } = context
+  log.info('Start: applying the settings to the contracts')
   const contracts = contractsOf(context)
+  log.info(`Start: connecting to layer 1 (${settings.LAYER1_PROVIDER})`)
   const { layer1, place } = await openLayer1(context, storage)
   // The devnet is in this process or beside it and has no quota.
   const sharing = settings.LAYER1_PROVIDER === 'devnet' ? { freshForMs: 250, callsPerSecond: 50 } : {}

@@ -14,7 +14,8 @@ import { identifyRequests } from './requests.js'
  * @throws StartError `NODE_LISTEN`
  */
 export async function serve(node: Node, plugins: readonly PluginRow[]): Promise<string> {
-  const { server, settings, duties } = node
+  const { server, settings, duties, log } = node
+  log.info('Start: registering the routes')
   identifyRequests(server, settings)
   // First, so that pages can read the error bodies of what follows.
   await allowOrigins(server, settings)

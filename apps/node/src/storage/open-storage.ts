@@ -33,11 +33,13 @@ export async function openStorage(context: NodeContext): Promise<Storage> {
   if (REDIS_URL !== undefined) await (await openQueueAt(settings, undefined, log)).close()
   const embedded = DATABASE_URL === undefined ? await openEmbedded(context) : undefined
 
+  log.info('Start: opening the store and migrating its schema')
   const store = await openStoreAt(settings, embedded?.pglite)
   onClose(() => store.close())
   await checkBlockVersion(store)
   await warnOfSettings(store, log)
 
+  log.info('Start: opening the queue')
   const queue = await openQueueAt(settings, embedded?.pglite, log)
   onClose(() => queue.close(settings.SHUTDOWN_TIMEOUT_MS))
   for (const { code, message } of queue.warnings()) log.warn({ code }, message)
@@ -97,13 +99,14 @@ async function openEmbedded({
  */
 async function openPGlite(path: string, log: Logger): Promise<PGlite> {
   if (!(await exists(path))) {
-    log.info('Creating the embedded PostgreSQL: this takes a few seconds on the first start')
+    log.info('Start: creating the embedded PostgreSQL, which takes a few seconds on the first start')
     const temporary = `${path}.new`
     await rm(temporary, { recursive: true, force: true })
     await mkdir(temporary)
     await (await PGlite.create(temporary)).close()
     await rename(temporary, path)
   }
+  log.info('Start: opening the embedded PostgreSQL')
   return PGlite.create(path)
 }
 

@@ -34,7 +34,25 @@ export async function spawnNode(
   environment: Readonly<Record<string, string>>,
   program = process.execPath,
 ): Promise<NodeProcess> {
-  const { child, streams, ended, started } = run(t, [main], environment, { program })
+  return nodeProcess(run(t, [main], environment, { program }))
+}
+
+/**
+ * Starts a node as `npm start` does, under its launcher and in its own process group, and waits until it
+ * prints its address.
+ *
+ * @param args by default, the launcher alone
+ */
+export async function spawnGroup(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[] = ['-e', launch],
+): Promise<NodeProcess & { kill(): void }> {
+  const group = run(t, args, environment, { detached: true })
+  return { ...(await nodeProcess(group)), kill: group.kill }
+}
+
+async function nodeProcess({ child, streams, ended, started }: ReturnType<typeof run>): Promise<NodeProcess> {
   return {
     url: await started(),
     pid: child.pid ?? 0,
@@ -44,18 +62,6 @@ export async function spawnNode(
       return (await ended).code
     },
   }
-}
-
-/**
- * Starts a node as `npm start` does, under its launcher and in its own process group, and waits until it
- * prints its address.
- */
-export async function spawnGroup(
-  t: Test,
-  environment: Readonly<Record<string, string>>,
-): Promise<{ readonly url: string; kill(): void }> {
-  const { started, kill } = run(t, ['-e', launch], environment, { detached: true })
-  return { url: await started(), kill }
 }
 
 /** Starts a node that is expected to exit. */

@@ -34,6 +34,7 @@ export async function startSequencer(
   const evaluator = createEvaluator()
   onClose(() => evaluator.close())
   const directory = await cacheDirectory(context, storage)
+  log.info('Start: opening the roots')
   const roots = await openRoots({
     history: settings.PROOF_BLOCKS,
     ...(directory !== undefined && { path: join(directory, 'roots') }),
@@ -85,6 +86,7 @@ export async function startSequencer(
     intervalMs: settings.OPERATION_INTERVAL_MS,
   })
   onClose(() => server.close())
+  log.info('Start: taking part in the election of the sequencer')
   await sequencer.start()
   return { sequencer, roots }
 }

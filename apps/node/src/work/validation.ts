@@ -9,6 +9,7 @@ export async function startValidation(
   { queue, store }: Storage,
 ): Promise<ValidationWorker> {
   const { settings, network, parameters, clock, log, onClose } = context
+  log.info('Start: starting the validation')
   const evaluator = createEvaluator()
   onClose(() => evaluator.close())
   const worker = createValidationWorker({

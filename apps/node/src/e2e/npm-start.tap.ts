@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process'
+import { appendFile, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { temporaryDirectory } from '../test/backends.js'
+import { spawnGroup } from '../test/node-process.js'
+
+// One start, and a few compilations of one file.
+t.setTimeout(300_000)
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const script = (name: string) => join(root, 'scripts', name)
+const environment = { PATH: process.env.PATH }
+/** Node's permission model: nothing can be written, and no process started. */
+const readOnly = [
+  process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
+  '--allow-fs-read=*',
+  '--no-warnings',
+]
+
+async function node(args: readonly string[]): Promise<string> {
+  const { stderr } = await promisify(execFile)(process.execPath, args, { env: environment })
+  return stderr
+}
+
+const build = (place: string, ...options: readonly string[]) =>
+  node([
+    ...options,
+    ...['--input-type=module', '-e'],
+    `import { build } from ${JSON.stringify(script('build.mjs'))}
+     console.error((await build(${JSON.stringify(place)})) ?? 'complete')`,
+  ])
+
+/** A workspace of one package, whose bundle is a copy. */
+async function workspace(folder: string): Promise<string> {
+  const home = join(folder, 'packages', 'dev-wallet')
+  const compilerOptions = { composite: true, rootDir: 'src', outDir: 'dist', types: [] }
+  await mkdir(join(home, 'src'), { recursive: true })
+  await mkdir(join(folder, 'apps'))
+  await mkdir(join(folder, 'node_modules'))
+  await symlink(join(root, 'node_modules', 'typescript'), join(folder, 'node_modules', 'typescript'))
+  const json = (path: string, value: unknown) => writeFile(join(folder, path), JSON.stringify(value))
+  await json('tsconfig.base.json', {})
+  await json('tsconfig.json', { files: [], references: [{ path: 'packages/dev-wallet' }] })
+  await json('packages/dev-wallet/package.json', {})
+  await json('packages/dev-wallet/tsconfig.json', { compilerOptions, include: ['src'] })
+  await writeFile(join(home, 'src', 'index.ts'), 'export const one: number = 1\n')
+  await writeFile(
+    join(home, 'bundle.mjs'),
+    `import { cpSync } from 'node:fs'\ncpSync('${home}/dist/index.js', '${home}/bundle/index.js')\n`,
+  )
+  return home
+}
+
+t.test('a build runs if sources or outputs have changed, and only then', async (t) => {
+  const place = await temporaryDirectory(t)
+  const home = await workspace(place)
+  const built = /^Compiling …\n[\s\S]*Bundling the dev wallet …\n[\s\S]*complete\n$/
+  t.match(await build(place), built)
+  t.equal(await build(place, ...readOnly), 'complete\n', 'nothing is run or written')
+
+  await appendFile(join(home, 'src', 'index.ts'), 'export const two: number = 2\n')
+  t.match(await build(place), built, 'a source has changed')
+  await rm(join(home, 'bundle'), { recursive: true })
+  t.match(await build(place), built, 'the bundle is gone')
+  await appendFile(join(home, 'dist', 'index.js'), '// damaged\n')
+  t.match(await build(place), built, 'an output has changed')
+  await writeFile(join(home, 'src', 'index.ts'), 'export const one: number = "1"\n')
+  t.match(await build(place), /error TS2322[\s\S]*The build failed\. The lines above say where\.\n$/)
+  t.match(await build(place), 'The build failed', 'until it is repaired')
+  await rm(join(home, 'src', 'index.ts'))
+  await writeFile(join(home, 'src', 'other.ts'), 'export const one: number = 1\n')
+  await build(place)
+  t.notOk((await readdir(join(home, 'dist'))).includes('index.js'), 'what was built of it goes with a source')
+})
+
+t.test('a checkout that is built and cannot be written to needs no preparation', async (t) => {
+  await node([script('prepare.mjs')])
+  t.equal(await node([...readOnly, script('prepare.mjs')]), '')
+})
+
+t.test('a step that goes on says so', async (t) => {
+  const program = `import { begin } from ${JSON.stringify(script('steps.mjs'))}
+    const write = process.stderr.write.bind(process.stderr)
+    const end = begin('Waiting', 1)
+    process.stderr.write = (text) => {
+      process.stderr.write = write
+      write(text)
+      end()
+      return true
+    }`
+  const output = await node(['--input-type=module', '-e', program])
+  t.match(output, /^Waiting …\n {2}… \d+\.\d s\n {2}done in \d+\.\d s\n$/)
+})
+
+t.test('npm start names each step until the node is up', async (t) => {
+  const DATA_DIR = join(await temporaryDirectory(t), 'data')
+  const started = await spawnGroup(t, { DATA_DIR }, [script('start.mjs')])
+  t.equal(await started.stop('SIGTERM'), 0)
+  t.match(started.output(), /^Starting the node …\n(?: {2}… \d+\.\d s\n)* {2}done in \d+\.\d s$/m)
+  const steps = [...started.output().matchAll(/"msg":"Start: ([^\s"]+ [^\s"]+ [^\s"]+)/g)]
+  t.same(
+    steps.map(([, name]) => name),
+    [
+      'checking the settings,',
+      'creating the embedded',
+      'opening the embedded',
+      'opening the store',
+      'opening the queue',
+      'comparing the ledger',
+      'applying the settings',
+      'connecting to layer',
+      'starting the validation',
+      'opening the roots',
+      'taking part in',
+      'registering the routes',
+    ],
+  )
+})
