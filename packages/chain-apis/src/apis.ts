@@ -25,7 +25,7 @@ export interface ApisOptions {
   }
   /** The version of the Ogmios API. Default 6. */
   readonly ogmiosVersion?: OgmiosVersion
-  /** The most outputs that a response without pages may be made of; more are refused. Default 10,000. */
+  /** The most outputs that a response of Blockfrost may add up; more are refused. Default 10,000. */
   readonly maxOutputs?: number
   /** The most WebSockets of the server, over all chains; more are answered 503. Default 2,500. */
   readonly maxWebSockets?: number
@@ -54,8 +54,10 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
     throw new TypeError(`@ratatosk/chain-apis: ogmiosVersion must be ${allowed}, not ${version}`)
   }
   const { blockfrost = '/blockfrost/api/v0', kupo = '/kupo', ogmios = '/ogmios' } = paths
-  const api = { chain, faults, maxOutputs }
-  if (blockfrost !== false) await fastify.register(blockfrostApi, { ...api, prefix: prefix + blockfrost })
+  const api = { chain, faults }
+  if (blockfrost !== false) {
+    await fastify.register(blockfrostApi, { ...api, maxOutputs, prefix: prefix + blockfrost })
+  }
   if (kupo !== false) await fastify.register(kupoApi, { ...api, prefix: prefix + kupo })
   if (ogmios !== false) {
     // One WebSocket server per HTTP server, however many chains it serves.

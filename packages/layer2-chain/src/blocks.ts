@@ -2,7 +2,16 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import type { ChainBlock, ChainTip, ChainTransaction, ChainView, ListPart, Place } from '@ratatosk/chain-apis'
 import { decodeTransaction, type SlotConfig, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import type { Block, OrderedTransaction, SequencePart, Store } from '@ratatosk/store'
-import { type Finality, genesisTip, type Head, openHash, readHead, tipOf } from './finality.js'
+import {
+  blockHash,
+  type Finality,
+  genesisTip,
+  type Head,
+  openHash,
+  readBlockHash,
+  readHead,
+  tipOf,
+} from './finality.js'
 
 /** Source of the blocks of a view. */
 interface BlockSource extends Pick<Store, 'blocks' | 'chain'> {
@@ -27,7 +36,6 @@ export interface ViewBlocks
 
 /** Maximum number of transactions of the open block that are counted. */
 const maxCounted = 100_000
-const headerHashHex = /^[0-9a-f]{56}$/
 const transactionIdHex = /^[0-9a-f]{64}$/
 
 /** Reads the closed blocks of a finality from the store, and adds the open block that follows them. */
@@ -64,7 +72,7 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
     const tip = tipOf(block, slots)
     return {
       ...tip,
-      previous: toHex(block.previousHeaderHash),
+      previous: blockHash(block.previousHeaderHash),
       time: slotToTime(slots, tip.slot),
       size: await chain.sizeOf(block.headerHash),
       transactionCount: block.transactions,
@@ -78,13 +86,14 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
       if (at < 1 || at > newest.tip.height) return undefined
       return closedBlock(await blocks.byHeight(BigInt(at)), newest)
     }
-    if (!headerHashHex.test(at)) return undefined
+    const headerHash = readBlockHash(at)
+    if (headerHash === undefined) return undefined
     if (at === openHash(newest.tip.hash)) return openBlock(newest)
     // The open block's hash still resolves after it closes.
     const { block } = newest
-    if (block !== undefined && at === openHash(toHex(block.previousHeaderHash)))
+    if (block !== undefined && at === openHash(blockHash(block.previousHeaderHash)))
       return closedBlock(block, newest)
-    return closedBlock(await blocks.byHash(fromHex(at)), newest)
+    return closedBlock(await blocks.byHash(headerHash), newest)
   }
 
   async function placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place> {
@@ -116,8 +125,9 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
       if (hash === openHash(newest.tip.hash))
         return finality === 'accepted' ? acceptedAfter(newest.lastSequence, part) : []
       const block = await blockAt(hash)
-      if (block === undefined || block.open) return []
-      const transactions = await blocks.transactionsOf(fromHex(block.hash), sequencePart(part))
+      const headerHash = block && readBlockHash(block.hash)
+      if (headerHash === undefined || block?.open) return []
+      const transactions = await blocks.transactionsOf(headerHash, sequencePart(part))
       return transactions.map(toChainTransaction)
     },
     async transaction(hash) {

@@ -1,7 +1,6 @@
-import { fromHex } from '@ratatosk/cbor'
 import type { ChainChange, ChainTip, ChainView } from '@ratatosk/chain-apis'
 import type { Store } from '@ratatosk/store'
-import { genesisTip, type Head } from './finality.js'
+import { genesisTip, type Head, readBlockHash } from './finality.js'
 
 interface Watched {
   head(): Promise<Head>
@@ -68,7 +67,8 @@ export function watchChanges({ head, blocks, chain }: Watched): ChainView['subsc
   async function isOnChain({ height, hash }: ChainTip, tip: ChainTip): Promise<boolean> {
     if (height === 0) return true
     if (height > tip.height) return false
-    const block = await blocks.byHash(fromHex(hash))
+    const headerHash = readBlockHash(hash)
+    const block = headerHash && (await blocks.byHash(headerHash))
     return block !== undefined && block.state !== 'removed' && Number(block.height) === height
   }
 

@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import type { ChainTip } from '@ratatosk/chain-apis'
 import { blake2b224, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
 import type { Block, BlockPosition, Store } from '@ratatosk/store'
@@ -31,8 +31,8 @@ export interface Head {
   readonly block: Block | undefined
 }
 
-/** Stands for the block before the first one, as in its header: 56 hex digits. */
-export const genesisHash = '00'.repeat(28)
+/** Stands for the block before the first one, as in its header. */
+export const genesisHash = blockHash(new Uint8Array(28))
 export const genesisTip: ChainTip = { height: 0, slot: 0n, hash: genesisHash }
 
 export async function readHead(
@@ -47,10 +47,23 @@ export async function readHead(
 
 /** The slot of a block is the slot in which it ends. */
 export function tipOf({ height, headerHash, endTime }: BlockPosition, slots: SlotConfig): ChainTip {
-  return { height: Number(height), slot: timeToSlot(slots, endTime), hash: toHex(headerHash) }
+  return { height: Number(height), slot: timeToSlot(slots, endTime), hash: blockHash(headerHash) }
+}
+
+/**
+ * The hash of a block for clients, which expect the 32 bytes of Cardano's: the header hash and four zero
+ * bytes.
+ */
+export function blockHash(headerHash: Uint8Array): string {
+  return `${toHex(headerHash)}00000000`
+}
+
+/** The header hash in a block hash; undefined if the text is not a block hash. */
+export function readBlockHash(hash: string): Uint8Array | undefined {
+  return /^[0-9a-f]{56}0{8}$/.test(hash) ? fromHex(hash.slice(0, 56)) : undefined
 }
 
 /** Names the open block that follows a block. @param previous hash of that block */
 export function openHash(previous: string): string {
-  return toHex(blake2b224(Buffer.from(`ratatosk open block ${previous}`)))
+  return blockHash(blake2b224(Buffer.from(`ratatosk open block ${previous}`)))
 }

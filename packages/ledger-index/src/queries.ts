@@ -181,7 +181,8 @@ function partOf({ offset, limit, order }: IndexPart, values: Parameters) {
 
 function outputsStatement(query: OutputQuery, part: OutputPart, at: At) {
   const values = parametersOf()
-  const conditions = [...conditionsOf(query, values), ...afterOf(part, values)]
+  const conditions = conditionsOf(query, values)
+  const after = afterOf(part, values)
   const states = statesOf(query.spent, at, values)
   const { direction, most, range } = partOf(part, values)
   const order = (table: string) => `${table}.sequence ${direction}, ${table}.output_index ${direction}`
@@ -197,12 +198,14 @@ function outputsStatement(query: OutputQuery, part: OutputPart, at: At) {
   const branch = (state: readonly string[]): Sql => {
     const [from, where] =
       held === undefined
-        ? [sql`${schema}.outputs AS x`, [...state, ...conditions]]
+        ? [sql`${schema}.outputs AS x`, [...state, ...conditions, ...after]]
         : [
+            // Limited here if nothing else selects: a page costs the same however many hold the asset.
             sql`(
-              SELECT DISTINCT x.transaction_id, x.output_index FROM ${schema}.assets AS x
-              WHERE ${[...held, ...state].join(' AND ')}
-            ) AS holding JOIN ${schema}.outputs AS x USING (transaction_id, output_index)`,
+              SELECT DISTINCT x.sequence, x.output_index FROM ${schema}.assets AS x
+              WHERE ${[...held, ...state, ...after].join(' AND ')}
+              ORDER BY ${order('x')} ${conditions.length === 0 ? most : ''}
+            ) AS holding JOIN ${schema}.outputs AS x USING (sequence, output_index)`,
             conditions,
           ]
     const filter = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`

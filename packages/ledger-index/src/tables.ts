@@ -12,7 +12,7 @@ import {
 import { IndexError } from './errors.js'
 
 /** Raise it with every change of the tables or of what they hold: an index of another version is rebuilt. */
-const version = 1
+const version = 2
 
 const names = ['outputs', 'assets', 'mints', 'transactions', 'preimages', 'preimage_uses'] as const
 
@@ -65,6 +65,8 @@ const create = [
   sql`CREATE INDEX ON ${schema}.assets (policy, name, sequence, output_index)`,
   sql`CREATE INDEX ON ${schema}.assets (policy, name, sequence, output_index) WHERE spent_by IS NULL`,
   sql`CREATE INDEX ON ${schema}.assets (policy, name, spent_by) WHERE spent_by IS NOT NULL`,
+  sql`CREATE INDEX ON ${schema}.assets (policy, sequence, output_index)`,
+  sql`CREATE INDEX ON ${schema}.assets (policy, sequence, output_index) WHERE spent_by IS NULL`,
   sql`CREATE TABLE ${schema}.mints (
     policy bytea NOT NULL,
     name bytea NOT NULL,

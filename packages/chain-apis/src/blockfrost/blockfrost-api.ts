@@ -11,10 +11,15 @@ import { addTransactionRoutes } from './routes/transaction-routes.js'
 /** Larger than any transaction. */
 const bodyLimit = 1024 * 1024
 
+export interface BlockfrostOptions extends ApiOptions {
+  /** The most outputs that a response may add up. */
+  readonly maxOutputs: number
+}
+
 /** The part of the Blockfrost API that wallets and SDKs use. */
 export async function blockfrostApi(
   fastify: FastifyInstance,
-  { chain, faults, maxOutputs }: ApiOptions,
+  { chain, faults, maxOutputs }: BlockfrostOptions,
 ): Promise<void> {
   fastify.setErrorHandler(handleError)
   fastify.setNotFoundHandler((_request, reply) => {

@@ -15,8 +15,6 @@ declare module 'fastify' {
 export interface ApiOptions {
   readonly chain: ChainView
   readonly faults?: FaultSource | undefined
-  /** The most outputs that a response without pages may be made of. */
-  readonly maxOutputs: number
 }
 
 interface FaultHook {

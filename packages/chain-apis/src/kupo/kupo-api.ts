@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isChainUnavailable } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { encodeJson } from '../json.js'
-import { streamedPages } from '../limited-outputs.js'
-import type { ChainOutput } from '../view/chain-view.js'
+import { outputList } from '../output-list.js'
+import type { ChainOutput, ChainOutputQuery, ChainView, ListPart } from '../view/chain-view.js'
 import { matchesJson, pointJson, scriptJson } from './match-json.js'
 import { type Filters, readFilters, readPattern } from './pattern.js'
 
@@ -16,10 +16,7 @@ interface MatchesQuery extends Filters {
 }
 
 /** The part of the Kupo API that wallets and SDKs use: matches, datums, scripts, health and checkpoints. */
-export async function kupoApi(
-  fastify: FastifyInstance,
-  { chain, faults, maxOutputs }: ApiOptions,
-): Promise<void> {
+export async function kupoApi(fastify: FastifyInstance, { chain, faults }: ApiOptions): Promise<void> {
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500
     const isExpected = status < 500 || isChainUnavailable(error)
@@ -47,56 +44,25 @@ export async function kupoApi(
     return payload
   })
 
-  /** The matching outputs as JSON, or what is wrong with the request. */
-  async function matches(text: string, query: MatchesQuery): Promise<{ json: string | Readable } | string> {
-    const pattern = readPattern(text)
-    if (pattern === undefined) {
-      return 'Invalid pattern! Fetching matches from a pattern must be done using a valid pattern.'
-    }
-    const filters = readFilters(query)
-    if (typeof filters === 'string') return filters
-    const order = query.order ?? 'most_recent_first'
-    if (order !== 'most_recent_first' && order !== 'oldest_first') {
-      return 'order must be most_recent_first or oldest_first'
-    }
-    const onlySpent = query.spent !== undefined
-    const onlyUnspent = query.unspent !== undefined
-    if (onlySpent && onlyUnspent) return 'spent and unspent are mutually exclusive'
-    const selected = {
-      ...filters.query,
-      ...pattern.query,
-      ...(onlySpent && { spent: true }),
-      ...(onlyUnspent && { spent: false }),
-    }
-    const found = await streamedPages(
-      chain,
-      selected,
-      maxOutputs,
-      order === 'oldest_first' ? 'oldest-first' : 'newest-first',
-    )
-    const page = async (outputs: readonly ChainOutput[]) => {
-      const matching = outputs.filter((output) => pattern.matches(output) && filters.matches(output))
-      return encodeJson(await matchesJson(chain, matching, query.resolve_hashes !== undefined))
-    }
-    return { json: Symbol.asyncIterator in found ? Readable.from(joined(found, page)) : await page(found) }
-  }
-
   const utxos = { config: { operation: 'utxos' as const } }
   fastify.get<{ Params: { '*': string }; Querystring: MatchesQuery }>(
     '/matches/*',
     utxos,
-    async ({ params, query }, reply) => sendMatches(reply, await matches(params['*'], query)),
+    async (request, reply) => sendMatches(request, reply, readSelection(request.params['*'], request.query)),
   )
-  fastify.get<{ Querystring: MatchesQuery }>('/matches', utxos, async ({ query }, reply) =>
-    sendMatches(reply, await matches('*', query)),
+  fastify.get<{ Querystring: MatchesQuery }>('/matches', utxos, async (request, reply) =>
+    sendMatches(request, reply, readSelection('*', request.query)),
   )
 
   async function sendMatches(
+    { method }: FastifyRequest,
     reply: FastifyReply,
-    found: Awaited<ReturnType<typeof matches>>,
+    selection: Selection | string,
   ): Promise<FastifyReply> {
-    if (typeof found === 'string') return reply.code(400).send(hint(found))
-    return reply.type(jsonType).send(found.json)
+    if (typeof selection === 'string') return reply.code(400).send(hint(selection))
+    // HEAD costs no search.
+    const body = method === 'HEAD' ? [] : await matchesOf(chain, selection)
+    return reply.type(jsonType).send(Readable.from(body))
   }
 
   const hash = /^[0-9a-f]+$/
@@ -153,19 +119,47 @@ function json(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.type(jsonType).send(encodeJson(body))
 }
 
-/** One JSON array of the arrays that the pages become. */
-async function* joined<Page>(
-  pages: AsyncIterable<Page>,
-  jsonOf: (page: Page) => Promise<string>,
-): AsyncGenerator<string, void> {
-  let separator = '['
-  for await (const page of pages) {
-    const items = (await jsonOf(page)).slice(1, -1)
-    if (items === '') continue
-    yield separator + items
-    separator = ','
+/** What a request for matches asks for. */
+interface Selection {
+  readonly query: ChainOutputQuery
+  readonly order: NonNullable<ListPart['order']>
+  readonly resolveHashes: boolean
+  matches(output: ChainOutput): boolean
+}
+
+/** @returns what the request selects, or what is wrong with it */
+function readSelection(text: string, query: MatchesQuery): Selection | string {
+  const pattern = readPattern(text)
+  if (pattern === undefined) {
+    return 'Invalid pattern! Fetching matches from a pattern must be done using a valid pattern.'
   }
-  yield separator === '[' ? '[]' : ']'
+  const filters = readFilters(query)
+  if (typeof filters === 'string') return filters
+  const order = query.order ?? 'most_recent_first'
+  if (order !== 'most_recent_first' && order !== 'oldest_first') {
+    return 'order must be most_recent_first or oldest_first'
+  }
+  const onlySpent = query.spent !== undefined
+  const onlyUnspent = query.unspent !== undefined
+  if (onlySpent && onlyUnspent) return 'spent and unspent are mutually exclusive'
+  return {
+    query: {
+      ...filters.query,
+      ...pattern.query,
+      ...(onlySpent && { spent: true }),
+      ...(onlyUnspent && { spent: false }),
+    },
+    order: order === 'oldest_first' ? 'oldest-first' : 'newest-first',
+    resolveHashes: query.resolve_hashes !== undefined,
+    matches: (output) => pattern.matches(output) && filters.matches(output),
+  }
+}
+
+/** The matching outputs as JSON, in parts. */
+function matchesOf(chain: ChainView, { query, order, resolveHashes, matches }: Selection) {
+  return outputList(chain.outputPages(query, order), (page) =>
+    matchesJson(chain, page.filter(matches), resolveHashes),
+  )
 }
 
 function hint(text: string): { hint: string } {

@@ -33,7 +33,7 @@ it('builds a block once for all readers, page by page', async () => {
   const { reads, reader } = chainOf(block)
   const answers = await Promise.all(Array.from({ length: 50 }, () => reader.read(block, wanted)))
   expect(new Set(answers).size).toBe(1)
-  const json = JSON.parse(String(answers[0]?.bytes))
+  const json = JSON.parse(String(answers[0]?.part))
   expect(json).toMatchObject({ type: 'praos', height: 1, ancestor: 'genesis', id: block.hash })
   expect(json.transactions.map((each: { id: string }) => each.id)).toEqual(Array(250).fill(id))
   expect(reads.map(({ part }) => part.offset)).toEqual([0, 100, 200])
@@ -65,7 +65,7 @@ it('keeps the newest 32 MiB', async () => {
   const blocks = Array.from({ length: 5 }, (_, index) => blockOf(index + 1, 12_000))
   const { reads, reader } = chainOf(...blocks)
   let size = 0
-  for (const block of blocks) size = (await reader.read(block, wanted))?.bytes.length ?? 0
+  for (const block of blocks) size = (await reader.read(block, wanted))?.part.length ?? 0
   expect(5 * size).toBeGreaterThan(32 * 1024 * 1024)
   reads.length = 0
   await reader.read(blocks[4]!, wanted)

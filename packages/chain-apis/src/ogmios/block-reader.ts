@@ -1,10 +1,12 @@
-import { setImmediate } from 'node:timers/promises'
 import { Mutex } from 'async-mutex'
 import { LRUCache } from 'lru-cache'
-import { encodeJson, JsonBytes } from '../json.js'
+import { EncodedJson, encodeJson } from '../json.js'
+import { createPause } from '../pause.js'
 import type { OgmiosVersion } from '../versions.js'
 import type { ChainBlock, ChainView } from '../view/chain-view.js'
 import { transactionJson } from './json/transaction-json.js'
+
+type EncodedBlock = EncodedJson<Buffer>
 
 /** Blocks as JSON, which all readers of a chain share. */
 export interface BlockReader {
@@ -12,23 +14,21 @@ export interface BlockReader {
    * @param isWanted false once the client has left
    * @returns undefined if the block left the chain while it was read, or is not wanted any more
    */
-  read(block: ChainBlock, isWanted: () => boolean): Promise<JsonBytes | undefined>
+  read(block: ChainBlock, isWanted: () => boolean): Promise<EncodedBlock | undefined>
 }
 
 /** The most bytes of blocks that are kept. */
 const maxKept = 32 * 1024 * 1024
 /** Transactions that are read at a time. */
 const pageSize = 100
-/** Milliseconds of encoding after which timers and sockets take their turn. */
-const turnLength = 10
 /** Placeholder for the keys of the block producer: the chain has none. */
 const noKey = '00'.repeat(32)
 
 /** Builds the JSON of each block once, one block at a time, and keeps that of the newest. */
 export function createBlockReader(chain: ChainView, version: OgmiosVersion = '6'): BlockReader {
-  const kept = new LRUCache<string, JsonBytes>({
+  const kept = new LRUCache<string, EncodedBlock>({
     maxSize: maxKept,
-    sizeCalculation: ({ bytes }) => bytes.length,
+    sizeCalculation: ({ part }) => part.length,
   })
   const building = new Mutex()
 
@@ -50,7 +50,7 @@ async function build(
   chain: ChainView,
   block: ChainBlock,
   version: OgmiosVersion,
-): Promise<JsonBytes | undefined> {
+): Promise<EncodedBlock | undefined> {
   const transactions = await transactionsOf(chain, block, version)
   if (transactions === undefined) return undefined
   const { height, slot, hash, previous, size } = block
@@ -70,7 +70,7 @@ async function build(
       leaderValue: {},
     },
   })
-  return new JsonBytes(Buffer.from(`${header.slice(0, -1)},"transactions":[${transactions.join(',')}]}`))
+  return new EncodedJson(Buffer.from(`${header.slice(0, -1)},"transactions":[${transactions.join(',')}]}`))
 }
 
 /** The transactions as JSON; undefined if the block left the chain. */
@@ -80,15 +80,13 @@ async function transactionsOf(
   version: OgmiosVersion,
 ): Promise<readonly string[] | undefined> {
   const transactions: string[] = []
-  let since = performance.now()
+  const pause = createPause()
   while (transactions.length < transactionCount) {
     const page = await chain.blockTransactions(hash, { offset: transactions.length, limit: pageSize })
     if (page.length === 0) return undefined
     for (const { transaction } of page) {
       transactions.push(encodeJson(transactionJson(transaction, version)))
-      if (performance.now() - since < turnLength) continue
-      await setImmediate()
-      since = performance.now()
+      await pause()
     }
   }
   return transactions

@@ -1,10 +1,11 @@
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { WebSocket } from '@fastify/websocket'
 import { slotToTime } from '@ratatosk/ledger'
 import { Mutex } from 'async-mutex'
 import type { FastifyInstance } from 'fastify'
 import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
-import { encodeJson, encodeJsonParts } from '../json.js'
+import { encodeJson, encodeJsonParts, type JsonPart } from '../json.js'
 import { maxRequestLength } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import type { OgmiosVersion } from '../versions.js'
@@ -47,13 +48,12 @@ interface Connection {
  */
 export async function ogmiosApi(
   fastify: FastifyInstance,
-  { chain, faults, maxOutputs, maxWebSockets, stallTimeoutMs, version }: OgmiosOptions,
+  { chain, faults, maxWebSockets, stallTimeoutMs, version }: OgmiosOptions,
 ): Promise<void> {
   const context = {
     chain,
     blocks: createBlockReader(chain, version),
     mempool: createMempoolFeed(chain),
-    maxOutputs,
     version,
   }
   let connections = 0
@@ -106,7 +106,7 @@ export async function ogmiosApi(
     const session = createSession(context, (error) => request.log.error(error))
     try {
       const response = await session.answer(readRequest(String(request.body ?? '')))
-      return reply.code(statusOf(response)).type(json).send(encodeJson(response))
+      return reply.code(statusOf(response)).type(json).send(bodyOf(response))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       return reply
@@ -174,6 +174,20 @@ export async function ogmiosApi(
     const response = await session.answer(request)
     if (fault?.kind === 'lost-answer') return socket.terminate()
     await send(...encodeJsonParts(response))
+  }
+}
+
+/** A stream if a part is not in memory. */
+function bodyOf(response: RpcResponse): string | Readable {
+  const parts = encodeJsonParts(response)
+  const [only] = parts
+  return parts.length === 1 && typeof only === 'string' ? only : Readable.from(flat(parts))
+}
+
+async function* flat(parts: readonly JsonPart[]): AsyncGenerator<string | Buffer, void> {
+  for (const part of parts) {
+    if (typeof part === 'string' || Buffer.isBuffer(part)) yield part
+    else yield* part
   }
 }
 

@@ -1,24 +1,19 @@
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Credential, slotToTime } from '@ratatosk/ledger'
-import { isObject } from '../json.js'
-import { allOutputs } from '../limited-outputs.js'
+import { readBlockHash } from '../block-hash.js'
+import { EncodedJson, isObject } from '../json.js'
 import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
+import { outputList } from '../output-list.js'
 import { readStakeCredential } from '../stake-credential.js'
 import type { OgmiosVersion } from '../versions.js'
 import { readAddressText } from '../view/address-text.js'
-import type { ChainOutput, ChainTip, ChainView, Point } from '../view/chain-view.js'
+import type { ChainOutput, ChainOutputQuery, ChainTip, ChainView, Point } from '../view/chain-view.js'
 import { lovelaceJson, outputJson, referenceJson } from './json/output-json.js'
 import { parametersJson } from './json/parameters-json.js'
 import { checkList, invalidParams, RpcError, type RpcRequest } from './rpc.js'
 
-interface QueryOptions {
-  /** The most outputs of one response. */
-  readonly maxOutputs: number
-  readonly version: OgmiosVersion
-}
-
-type Query = (chain: ChainView, params: RpcRequest['params'], options: QueryOptions) => unknown
+type Query = (chain: ChainView, params: RpcRequest['params'], version: OgmiosVersion) => unknown
 
 /** The supported queries of ledger state and network. */
 export const queries: Readonly<Record<string, Query>> = {
@@ -35,9 +30,11 @@ export const queries: Readonly<Record<string, Query>> = {
       },
     },
   ],
-  'queryLedgerState/protocolParameters': (chain, _params, { version }) => parametersJson(chain, version),
-  'queryLedgerState/utxo': async (chain, params, { maxOutputs }) =>
-    (await utxosBy(chain, params, maxOutputs)).map(utxoJson),
+  'queryLedgerState/protocolParameters': (chain, _params, version) => parametersJson(chain, version),
+  'queryLedgerState/utxo': async (chain, params) => {
+    const pages = pagesOf(chain, utxoQueries(params))
+    return new EncodedJson(await outputList(pages, (page) => page.map(utxoJson)))
+  },
   'queryLedgerState/rewardAccountSummaries': rewardAccounts,
   'queryLedgerState/treasuryAndReserves': () => ({ treasury: lovelaceJson(0n), reserves: lovelaceJson(0n) }),
   'queryNetwork/tip': async (chain) => pointJson(await chain.tip()),
@@ -69,7 +66,7 @@ export function readPoint(point: unknown): 'origin' | Point {
   if (!isObject(point) || typeof point.id !== 'string' || !Number.isSafeInteger(point.slot)) {
     throw invalidParams('A point is "origin" or { "slot", "id" }.')
   }
-  return { slot: BigInt(Number(point.slot)), hash: point.id }
+  return { slot: BigInt(Number(point.slot)), hash: readBlockHash(point.id) }
 }
 
 function utxoJson({ key, output }: ChainOutput) {
@@ -80,23 +77,17 @@ export function utcTime(milliseconds: bigint): string {
   return new Date(Number(milliseconds)).toISOString().replace(/\.000Z$/, 'Z')
 }
 
-async function utxosBy(
-  chain: ChainView,
-  { outputReferences, addresses }: RpcRequest['params'],
-  maxOutputs: number,
-): Promise<readonly ChainOutput[]> {
-  if (outputReferences !== undefined) {
-    const references = readReferences(outputReferences)
-    return allOutputs(chain, { references, spent: false }, maxOutputs)
-  }
-  if (addresses === undefined) return allOutputs(chain, { spent: false }, maxOutputs)
+/** @throws {RpcError} -32602 */
+function utxoQueries({ outputReferences, addresses }: RpcRequest['params']): readonly ChainOutputQuery[] {
+  if (outputReferences !== undefined) return [{ references: readReferences(outputReferences) }]
+  if (addresses === undefined) return [{}]
   checkList('addresses', addresses, maxAddresses)
-  const found: ChainOutput[] = []
-  for (const address of addresses) {
-    const query = { address: addressBytes(String(address)), spent: false }
-    found.push(...(await allOutputs(chain, query, maxOutputs - found.length)))
-  }
-  return found
+  const distinct = new Set(addresses.map((address) => addressBytes(String(address))))
+  return Array.from(distinct, (address) => ({ address }))
+}
+
+async function* pagesOf(chain: ChainView, queries: readonly ChainOutputQuery[]) {
+  for (const query of queries) yield* chain.outputPages({ ...query, spent: false }, 'oldest-first')
 }
 
 /** Bytes of an address in hex. */
@@ -160,7 +151,7 @@ function readReferences(references: unknown): string[] {
 function genesisConfiguration(
   chain: ChainView,
   { era }: RpcRequest['params'],
-  { version }: QueryOptions,
+  version: OgmiosVersion,
 ): unknown {
   if (era !== 'shelley') {
     throw new RpcError(

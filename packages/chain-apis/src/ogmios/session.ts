@@ -1,6 +1,5 @@
 import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults/faults.js'
-import { TooManyOutputsError } from '../limited-outputs.js'
 import type { OgmiosVersion } from '../versions.js'
 import type { ChainView } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'
@@ -8,15 +7,7 @@ import { createChainSync } from './chain-sync.js'
 import type { MempoolFeed } from './mempool-feed.js'
 import { createMempoolMonitor } from './mempool-monitor.js'
 import { pointJson, queries, readPoint } from './queries.js'
-import {
-  failure,
-  invalidParams,
-  RpcError,
-  type RpcRequest,
-  type RpcResponse,
-  success,
-  unavailable,
-} from './rpc.js'
+import { failure, RpcError, type RpcRequest, type RpcResponse, success, unavailable } from './rpc.js'
 import { evaluateTransaction, submitTransaction } from './transactions.js'
 
 /** One connection: its methods, and the state that they share between requests. */
@@ -46,14 +37,12 @@ interface SessionContext {
   readonly chain: ChainView
   readonly blocks: BlockReader
   readonly mempool: MempoolFeed
-  /** The most outputs of one response. */
-  readonly maxOutputs: number
   readonly version: OgmiosVersion
 }
 
 /** @param onError called with unexpected errors, whose details the response omits */
 export function createSession(
-  { chain, blocks, mempool, maxOutputs, version }: SessionContext,
+  { chain, blocks, mempool, version }: SessionContext,
   onError: (error: unknown) => void,
 ): Session {
   const chainSync = createChainSync(chain, blocks)
@@ -74,7 +63,7 @@ export function createSession(
 
   async function run({ method, params }: RpcRequest): Promise<unknown> {
     if (Object.hasOwn(methods, method)) return methods[method]?.(params)
-    if (Object.hasOwn(queries, method)) return queries[method]?.(chain, params, { maxOutputs, version })
+    if (Object.hasOwn(queries, method)) return queries[method]?.(chain, params, version)
     throw new RpcError(-32601, `Method not found: "${method}".`)
   }
 
@@ -85,7 +74,6 @@ export function createSession(
       } catch (error) {
         if (error instanceof RpcError) return failure(request, error)
         if (isChainUnavailable(error)) return failure(request, { code: unavailable, message: error.message })
-        if (error instanceof TooManyOutputsError) return failure(request, invalidParams(error.message))
         onError(error)
         return failure(request, { code: -32603, message: 'Internal error.' })
       }

@@ -37,7 +37,7 @@ export async function serve(
   const { url } = await listening(server)
   t.teardown(() => server.close())
   const webSocket = `${url.replace('http', 'ws')}/ogmios`
-  return { server, connect: (options?: ClientOptions) => connect(t, webSocket, options) }
+  return { server, url, connect: (options?: ClientOptions) => connect(t, webSocket, options) }
 }
 
 /** The chain without blocks, with other methods. */

@@ -20,7 +20,7 @@ type Awaitable<T> = T | Promise<T>
 /** A position on the chain. */
 export interface Point {
   readonly slot: bigint
-  /** Block hash: 64 hex digits on layer 1, 56 (the header hash) on layer 2. */
+  /** Block hash, 64 hex digits. On layer 2, the last 8 of them are zeros. */
   readonly hash: string
 }
 

@@ -14,6 +14,9 @@ import { decodeAddress, splitUnit } from '@ratatosk/ledger'
 import type { ChainOutput, DevnetBlock } from '../chain/types.js'
 import type { Devnet } from '../types.js'
 
+/** Outputs that are converted for a response at a time. */
+const pageLength = 128
+
 /** A devnet as the APIs of `@ratatosk/chain-apis` see it. */
 export function chainViewOf(devnet: Devnet): ChainView {
   const { parameters, slots, networkMagic, networkId, genesisHash, maxBlockSize, securityParameter } = devnet
@@ -47,9 +50,11 @@ export function chainViewOf(devnet: Devnet): ChainView {
         bytes: transaction.bytes.length,
       })),
     outputs: (query, part) => partOf(find(devnet, query), part),
-    // They are in memory anyway.
     async *outputPages(query, order) {
-      yield partOf(find(devnet, query), { offset: 0, limit: Number.POSITIVE_INFINITY, order })
+      const found = partOf(find(devnet, query), { offset: 0, limit: Number.POSITIVE_INFINITY, order })
+      for (let start = 0; start < found.length; start += pageLength) {
+        yield found.slice(start, start + pageLength)
+      }
     },
     history: (address, part) => partOf(historyOf(devnet, address), part),
     assets: (policy, part) => partOf(assetsOf(devnet, policy), part),

@@ -59,7 +59,7 @@ async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
     prefix,
     paths: served,
     ...(ogmiosVersion && { ogmiosVersion }),
-    // Everything is in memory anyway.
+    // They are in memory anyway.
     maxOutputs: Number.POSITIVE_INFINITY,
   })
 }

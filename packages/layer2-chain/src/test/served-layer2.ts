@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { fromHex } from '@ratatosk/cbor'
 import { apis } from '@ratatosk/chain-apis'
 import { decodeTransactionOutput, timeToSlot } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
@@ -17,7 +17,7 @@ import {
 } from '@ratatosk/test-kit/ledger-apis'
 import { createValidationWorker } from '@ratatosk/workers'
 import fastify from 'fastify'
-import { type Finality, finalities, genesisHash } from '../finality.js'
+import { blockHash, type Finality, finalities, genesisHash } from '../finality.js'
 import { openLayer2Chain } from '../open-layer2-chain.js'
 
 /** Pays itself, so that every block has a transaction. */
@@ -147,7 +147,7 @@ export async function serveLayer2(): Promise<ServedLayer2> {
       lease!,
     )
     await store.blocks.setState([headerHash], 'committed', lease!)
-    return { slot: timeToSlot(slots, endTime), hash: toHex(headerHash) }
+    return { slot: timeToSlot(slots, endTime), hash: blockHash(headerHash) }
   }
 
   async function reset(): Promise<void> {

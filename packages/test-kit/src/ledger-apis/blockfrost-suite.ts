@@ -60,6 +60,12 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
       tx_count: count,
     })
     t.match(await api.blocks(ledger.genesisHash), { height: 0, next_block: block.hash })
+    t.match(block.hash, /^[0-9a-f]{64}$/)
+    if (ledger.layer === 2) {
+      // Also by header hash.
+      t.match(await api.blocks(block.hash.slice(0, 56)), { height: 1, hash: block.hash })
+      t.match(await api.blocks(ledger.genesisHash.slice(0, 56)), { height: 0 })
+    }
     t.match(await errorOf(api.blocks(7)), {
       status_code: 404,
       error: 'Not Found',

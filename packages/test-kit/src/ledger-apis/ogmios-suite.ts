@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  ChainSynchronization,
   createChainSynchronizationClient,
   createInteractionContext,
   createLedgerStateQueryClient,
@@ -55,7 +56,7 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
     const client = await createLedgerStateQueryClient(await connect())
     // The newest block of layer 2 is open, so there is always one more.
     const ahead = ledger.layer === 1 ? 0 : 1
-    const nothing = ledger.layer === 1 ? 'origin' : { id: /^[0-9a-f]{56}$/ }
+    const nothing = ledger.layer === 1 ? 'origin' : { id: /^[0-9a-f]{64}$/ }
     t.match(await client.ledgerTip(), nothing)
     t.equal(await client.networkBlockHeight(), ledger.layer === 1 ? 'origin' : 1)
     const { slot, hash } = await ledger.produceBlock()
@@ -204,6 +205,14 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
     await ledger.rollBack(1)
     const other = await ledger.produceBlock()
     await stepsAre('-origin', `+${block.hash}`, `+${lost.hash}`, `-${block.hash}`, `+${other.hash}`)
+    if (ledger.layer === 2) {
+      const point = { slot: Number(block.slot), id: block.hash.slice(0, 56) }
+      // On a connection of its own: on that of the client, it would wait behind the next block.
+      const context = await connect()
+      const { intersection } = await ChainSynchronization.findIntersection(context, [point])
+      t.match(intersection, { id: block.hash }, 'also by header hash')
+      context.socket.close()
+    }
     await client.shutdown()
   })
 

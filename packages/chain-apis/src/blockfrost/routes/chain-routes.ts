@@ -1,5 +1,6 @@
 import { slotToTime } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
+import { readBlockHash } from '../../block-hash.js'
 import { epochLength, epochOf } from '../../mainnet-values.js'
 import type { ChainBlock, ChainView } from '../../view/chain-view.js'
 import { notFound } from '../errors.js'
@@ -92,7 +93,7 @@ async function hashesOf(chain: ChainView, { height, hash }: ChainBlock, query: P
 }
 
 async function blockBy(chain: ChainView, hashOrHeight: string): Promise<ChainBlock> {
-  const at = /^\d{1,15}$/.test(hashOrHeight) ? Number(hashOrHeight) : hashOrHeight.toLowerCase()
+  const at = /^\d{1,15}$/.test(hashOrHeight) ? Number(hashOrHeight) : readBlockHash(hashOrHeight)
   const block = await chain.block(at)
   if (block !== undefined) return block
   if (at === 0 || at === chain.genesisHash) return genesisBlock(chain)

@@ -1,0 +1,121 @@
+import { CborWriter } from '@ratatosk/cbor'
+import { decodeTransactionOutput } from '@ratatosk/ledger'
+import { until } from '@ratatosk/test-kit/http'
+import t from 'tap'
+import { serve } from './test/served-chain.js'
+import type { ChainOutput, ChainView } from './view/chain-view.js'
+
+const pageLength = 128
+const address = new Uint8Array(29).fill(0x60, 0, 1)
+const output = decodeTransactionOutput(new CborWriter().array(2).bytes(address).uint(2_000_000n).toBytes())
+const policy = '11'.repeat(28)
+const created = { block: { height: 0, slot: 0n, hash: '00'.repeat(32) }, position: 0 }
+
+/** Outputs in pages, and how many pages were read. */
+function chainOf(pages: number) {
+  const read = { pages: 0, ended: false }
+  const outputPages: ChainView['outputPages'] = async function* () {
+    try {
+      for (let page = 0; page < pages; page++) {
+        read.pages++
+        yield Array.from({ length: pageLength }, (_, index): ChainOutput => {
+          const transactionHash = page.toString(16).padStart(64, '0')
+          const key = `${transactionHash}#${index}`
+          return { key, transactionHash, index, output, created, collateralReturn: false }
+        })
+      }
+    } finally {
+      read.ended = true
+    }
+  }
+  return { read, outputPages }
+}
+
+const request = { jsonrpc: '2.0', method: 'queryLedgerState/utxo', params: {}, id: 7 }
+
+t.test('Kupo and Ogmios send any number of outputs', async (t) => {
+  const pages = 3
+  const { outputPages } = chainOf(pages)
+  const { server, connect } = await serve(t, { outputPages }, { maxOutputs: 1 })
+  const keyOf = (id: string, index: number) => `${Number.parseInt(id, 16)}#${index}`
+  const all = Array.from(
+    { length: pages * pageLength },
+    (_, n) => `${Math.floor(n / pageLength)}#${n % pageLength}`,
+  )
+  const matches = (await server.inject('/kupo/matches')).json()
+  t.same(
+    matches.map((match: { transaction_id: string; output_index: number }) =>
+      keyOf(match.transaction_id, match.output_index),
+    ),
+    all,
+  )
+  const utxo = (result: { transaction: { id: string }; index: number }[]) =>
+    result.map(({ transaction, index }) => keyOf(transaction.id, index))
+  const posted = (await server.inject({ method: 'POST', url: '/ogmios', payload: request })).json()
+  t.match(posted, { method: request.method, id: 7 })
+  t.same(utxo(posted.result), all, 'by POST')
+  t.same(utxo((await (await connect()).ask(request.method)).result), all, 'by WebSocket')
+})
+
+t.test('without outputs, the answer is an empty list', async (t) => {
+  const { server, connect } = await serve(t, { outputPages: chainOf(0).outputPages })
+  t.equal((await server.inject('/kupo/matches')).body, '[]')
+  t.same((await server.inject({ method: 'POST', url: '/ogmios', payload: request })).json().result, [])
+  t.same((await (await connect()).ask(request.method)).result, [])
+})
+
+t.test('HEAD has the fields of GET and reads no output', async (t) => {
+  const { read, outputPages } = chainOf(3)
+  const { server } = await serve(t, { outputPages })
+  const { statusCode, headers, body } = await server.inject({ method: 'HEAD', url: '/kupo/matches' })
+  t.match({ statusCode, body }, { statusCode: 200, body: '' })
+  t.match(headers, { 'content-type': 'application/json;charset=utf-8', etag: '00'.repeat(32) })
+  t.equal(headers['content-length'], undefined)
+  t.equal(read.pages, 0)
+  t.equal((await server.inject({ method: 'HEAD', url: '/kupo/matches/no-pattern' })).statusCode, 400)
+})
+
+t.test('an error of the first page is an answer', async (t) => {
+  const outputPages: ChainView['outputPages'] = async function* () {
+    yield* []
+    throw Object.assign(new Error('The index is behind'), { name: 'ChainUnavailableError', statusCode: 503 })
+  }
+  const { server } = await serve(t, { outputPages })
+  t.equal((await server.inject('/kupo/matches')).statusCode, 503)
+  t.equal((await server.inject({ method: 'POST', url: '/ogmios', payload: request })).statusCode, 503)
+})
+
+t.test('an error of a later page closes the WebSocket', async (t) => {
+  const { outputPages } = chainOf(2)
+  const failing: ChainView['outputPages'] = async function* (...query) {
+    yield* outputPages(...query)
+    throw new Error('lost')
+  }
+  const { connect } = await serve(t, { outputPages: failing })
+  const { ask, closed } = await connect()
+  void ask(request.method)
+  t.equal(await closed, 1006)
+})
+
+t.test('the search ends when the client leaves, whether it finds anything or not', async (t) => {
+  const { read, outputPages } = chainOf(Number.POSITIVE_INFINITY)
+  const { server, connect, url } = await serve(t, { outputPages })
+  t.teardown(() => server.close())
+  for (const path of ['/kupo/matches', `/kupo/matches/${policy}.*`, '/ogmios']) {
+    Object.assign(read, { pages: 0, ended: false })
+    const leaving = new AbortController()
+    const post = { method: 'POST', body: JSON.stringify(request) }
+    const answer = fetch(url + path, { signal: leaving.signal, ...(path === '/ogmios' && post) })
+    const { body } = await answer
+    await until(() => read.pages > 2, { what: `${path} is searched` })
+    leaving.abort()
+    await body?.cancel().catch(() => {})
+    await until(() => read.ended, { what: `the search for ${path} ends` })
+  }
+  Object.assign(read, { pages: 0, ended: false })
+  const { socket, ask } = await connect()
+  void ask(request.method)
+  await until(() => read.pages > 2)
+  socket.terminate()
+  await until(() => read.ended, { what: 'the search by WebSocket ends' })
+})
