@@ -1,22 +1,31 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { createClient } from '@ratatosk/client'
 import { until } from '@ratatosk/test-kit/http'
+import { keysFromSigningKey } from '@ratatosk/transaction'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openBuilder, outputsOf } from './layer2/layer2.js'
+import { type TestLayer1, testLayer1 } from './test/layer1.js'
 import { run } from './test/run.js'
 import { type StartedNode, startedNode } from './test/started-node.js'
 
 // A first start creates a database, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
+let layer1: TestLayer1
 let node: StartedNode
 let stopped = false
 
 beforeAll(async () => {
-  node = await startedNode({ AUTO_COMMIT: 'false', AUTO_MERGE: 'false', MATURITY_WINDOW_MS: '0' })
+  layer1 = await testLayer1()
+  const manual = { AUTO_COMMIT: 'false', AUTO_MERGE: 'false', MATURITY_WINDOW_MS: '0' }
+  node = await startedNode({ ...layer1.settings, ...manual })
   await until(async () => (await json('status')).value.stateQueue === 'ok', { what: 'it is initialised' })
 })
 
 afterAll(async () => {
   if (!stopped) await node?.stop()
+  await layer1?.close()
 })
 
 /** Runs a command with the node's URL and token. */
@@ -88,6 +97,107 @@ test('dead letters are listed, shown, replayed and dropped', async () => {
     status: 1,
     value: { error: { code: 'HTTP_404' } },
   })
+})
+
+/** A client of `ratatosk mcp`, which runs as a process. Answers what tools answer, or their error. */
+async function mcpClient() {
+  const main = new URL('../dist/main.js', import.meta.url).pathname
+  const client = new Client({ name: 'test', version: '1' })
+  const options = ['--url', node.url, '--devnet-url', layer1.controlUrl]
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [main, 'mcp', ...options] }),
+  )
+  const call = async (name: string, input: Record<string, unknown> = {}) => {
+    const {
+      structuredContent,
+      content,
+      isError = false,
+    } = await client.callTool({ name, arguments: input }, undefined, { timeout: 120_000 })
+    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }])
+    const value = structuredContent as Record<string, unknown>
+    expect('error' in value).toBe(isError)
+    return value
+  }
+  return { client, call }
+}
+
+test('an MCP client takes a payment from its funds to the confirmed state', async () => {
+  const { client, call } = await mcpClient()
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual([
+    'info',
+    'fund',
+    'utxos',
+    'decode',
+    'evaluate',
+    'submit',
+    'status',
+    'roll_back',
+  ])
+  expect(await call('info')).toMatchObject({ ready: true, network: 'devnet', networkId: 0 })
+
+  const own = keysFromSigningKey('01'.repeat(32), { networkId: 0 })
+  const friend = keysFromSigningKey('02'.repeat(32), { networkId: 0 }).addressText
+  const funded = await call('fund', { address: own.addressText, lovelace: 50_000_000 })
+  expect(funded).toMatchObject({ status: 'mempool', lovelace: '50000000' })
+  const outref = `${funded.txHash}#0`
+  expect(await call('utxos', { address: own.addressText })).toEqual({
+    total: 1,
+    utxos: [{ outref, address: own.addressText, lovelace: '50000000', cbor: expect.any(String) }],
+  })
+
+  const layer2 = createClient(node.url)
+  const [utxo] = await outputsOf(layer2, own.addressText)
+  const builder = await openBuilder(layer2)
+  const { transaction, txHash } = await builder.pay({
+    from: own,
+    utxo: utxo!,
+    to: friend,
+    lovelace: 7_000_000n,
+  })
+  expect(await call('decode', { transaction })).toMatchObject({
+    txHash,
+    inputs: [outref],
+    outputs: [{ address: friend, lovelace: '7000000' }, { address: own.addressText }],
+  })
+  expect(await call('evaluate', { transaction })).toMatchObject({ verdict: 'valid', failures: [] })
+  expect(await call('submit', { transaction, finality: 'accepted' })).toMatchObject({
+    txHash,
+    status: 'mempool',
+  })
+
+  expect((await json('commit')).value).toMatchObject({ transactions: 2 })
+  const committed = await call('status', { txHash, finality: 'committed' })
+  expect(committed).toMatchObject({ block: { height: 1 } })
+  await until(async () => (await json('merge')).value.txHash !== undefined, { what: 'the block is merged' })
+  expect(await call('status', { txHash, finality: 'merged' })).toMatchObject({ status: 'merged' })
+
+  const again = await builder.pay({ from: own, utxo: utxo!, to: friend, lovelace: 8_000_000n })
+  expect(await call('submit', { transaction: again.transaction, finality: 'accepted' })).toMatchObject({
+    error: { failures: [expect.objectContaining({ predicate: expect.any(String) })] },
+  })
+  const { height } = layer1.devnet.tip()
+  const { tip } = await call('roll_back', { blocks: 1 })
+  expect((tip as { height: number }).height).toBeGreaterThanOrEqual(height - 1)
+  await client.close()
+})
+
+test('an MCP client learns what is wrong', async () => {
+  const { client, call } = await mcpClient()
+  for (const [name, input, message] of [
+    ['utxos', {}, 'address: '],
+    ['utxos', { address: 'a' }, 'GET /utxos: 400'],
+    ['decode', { transaction: 'xyz' }, 'transaction: '],
+    ['decode', { transaction: '80' }, 'Not a transaction: '],
+    ['status', { txHash: '00'.repeat(32), finality: 'accepted', timeoutSeconds: 1 }, 'within 1000 ms'],
+    ['roll_back', { blocks: 2000 }, 'The devnet answered 4'],
+    ['transfer', {}, 'There is no tool transfer'],
+  ] as const) {
+    expect(await call(name, input)).toEqual({
+      error: expect.objectContaining({ message: expect.stringContaining(message) }),
+    })
+  }
+  await client.close()
 })
 
 test('the node closes on SIGTERM, and status then ends with 1', async () => {

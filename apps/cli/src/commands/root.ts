@@ -3,6 +3,7 @@ import { checkCommand } from './check.js'
 import { completion } from './completion.js'
 import { deadLetters } from './dead-letters.js'
 import { keygen } from './keygen.js'
+import { mcp } from './mcp.js'
 import { operations } from './operations.js'
 import { start } from './start.js'
 import { status } from './status.js'
@@ -16,6 +17,7 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   wallet,
   deadLetters,
   ...operations,
+  mcp,
   keygen,
   completion(() => root),
 ])

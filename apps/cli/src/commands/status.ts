@@ -16,7 +16,8 @@ export const status = command(
 
 type NodeStatus = Awaited<ReturnType<typeof readStatus>>
 
-async function readStatus(client: Client) {
+/** Whether a node is ready, and what it serves of its state. */
+export async function readStatus(client: Client) {
   // First, because it also shows whether anything answers.
   const failing = await failingParts(client)
   const [network, queue, root, wallet] = await Promise.all([

@@ -42,7 +42,13 @@ export async function connect(options: NodeOptions, { environment }: Shell): Pro
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
   const operatorToken = await secretOf('OPERATOR_TOKEN', environment, options['token-file'])
-  return createClient(url, { timeoutMs, retries: 1, ...(operatorToken && { operatorToken }) })
+  const faucetToken = await secretOf('FAUCET_TOKEN', environment)
+  return createClient(url, {
+    timeoutMs,
+    retries: 1,
+    ...(operatorToken && { operatorToken }),
+    ...(faucetToken && { faucetToken }),
+  })
 }
 
 /** Where a node with this environment listens. */

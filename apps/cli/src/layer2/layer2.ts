@@ -1,0 +1,91 @@
+import type { Client } from '@ratatosk/client'
+import { testWallets } from '@ratatosk/devnet'
+import {
+  decodeOutputReference,
+  decodeTransactionOutput,
+  type ProtocolParameters,
+  parseProtocolParameters,
+  type SlotConfig,
+  timeToSlot,
+  type Utxo,
+} from '@ratatosk/ledger'
+import { buildTransaction, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/transaction'
+
+/** A signed transaction. */
+interface Payment {
+  /** CBOR in hex. */
+  readonly transaction: string
+  readonly txHash: string
+}
+
+/** What is paid from where. */
+interface PaymentDraft {
+  readonly from: WalletKeys
+  readonly utxo: Utxo
+  /** Bech32. */
+  readonly to: string
+  readonly lovelace: bigint
+}
+
+/** Builds payments on layer 2. */
+export interface PaymentBuilder {
+  readonly network: string
+  /** Spends one output; the change goes back to its owner. */
+  pay(draft: PaymentDraft): Promise<Payment>
+}
+
+/** The unspent outputs of an address. */
+export async function outputsOf(client: Client, address: string): Promise<readonly Utxo[]> {
+  const { utxos } = await client.listUtxos({ address })
+  return utxos.map(({ outref, value }) => ({
+    reference: decodeOutputReference(Buffer.from(outref, 'hex')),
+    output: decodeTransactionOutput(Buffer.from(value, 'hex')),
+  }))
+}
+
+/** An output of a test wallet of the devnet with at least this much; undefined if there is no such output. */
+export async function devnetFunds(
+  client: Client,
+  lovelace: bigint,
+): Promise<{ readonly from: WalletKeys; readonly utxo: Utxo } | undefined> {
+  // The last wallets: the first ones are the administrator, the operator and the faucet.
+  for (const { account } of testWallets.wallets.toReversed()) {
+    const from = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
+    const enough = (await outputsOf(client, from.addressText)).filter(
+      ({ output }) => output.value.lovelace >= lovelace && output.value.assets.size === 0,
+    )
+    // Any of them, so that programs that run side by side rarely choose the same one.
+    const utxo = enough[Math.floor(Math.random() * enough.length)]
+    if (utxo !== undefined) return { from, utxo }
+  }
+  return undefined
+}
+
+/** Builds and signs payments by what `GET /network` says of layer 2. */
+export async function openBuilder(client: Client): Promise<PaymentBuilder> {
+  const { network, networkId, protocolParameters, slotClock } = await client.getNetwork()
+  const parameters: ProtocolParameters = parseProtocolParameters(protocolParameters)
+  const slots: SlotConfig = {
+    zeroTime: BigInt(slotClock.zeroTime),
+    zeroSlot: BigInt(slotClock.zeroSlot),
+    slotLength: slotClock.slotLength,
+  }
+  return {
+    network,
+    async pay({ from, utxo, to, lovelace }) {
+      const { bytes, id } = await buildTransaction(
+        { inputs: [{ utxo }], outputs: [{ address: to, lovelace }] },
+        {
+          funds: [],
+          changeAddress: from.address.bytes,
+          signers: [from.payment],
+          parameters,
+          slots,
+          slot: timeToSlot(slots, BigInt(Date.now())),
+          networkId: networkId === 1 ? 1 : 0,
+        },
+      )
+      return { transaction: Buffer.from(bytes).toString('hex'), txHash: id }
+    },
+  }
+}

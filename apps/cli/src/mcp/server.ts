@@ -1,0 +1,47 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { ClientError, RejectedError } from '@ratatosk/client'
+import { CommandError } from '../frame/errors.js'
+import { cliVersion } from '../node-version.js'
+import type { ToolContext } from './tool.js'
+import { tools } from './tools.js'
+
+/** A server of the Model Context Protocol with tools for one node. The caller connects it to a transport. */
+export function mcpServer(context: ToolContext): Server {
+  const server = new Server({ name: 'ratatosk', version: cliVersion }, { capabilities: { tools: {} } })
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: tools.map(({ run: _run, ...described }) => described),
+  }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    const called = tools.find(({ name }) => name === params.name)
+    if (called === undefined) return failed('CLI_NO_TOOL', `There is no tool ${params.name}`)
+    try {
+      return resultOf(await called.run(params.arguments, context))
+    } catch (error) {
+      return failureOf(error)
+    }
+  })
+  return server
+}
+
+function resultOf(value: Readonly<Record<string, unknown>>): CallToolResult {
+  // Clients of older versions of the protocol only read the text.
+  return { structuredContent: value, content: [{ type: 'text', text: JSON.stringify(value) }] }
+}
+
+function failed(code: string, message: string, more: object = {}): CallToolResult {
+  return { ...resultOf({ error: { code, message, ...more } }), isError: true }
+}
+
+/** What a model can correct; anything else is a fault of this program. */
+function failureOf(error: unknown): CallToolResult {
+  if (error instanceof RejectedError) {
+    return failed(error.code, error.message, { failures: error.failures })
+  }
+  if (error instanceof ClientError || error instanceof CommandError) return failed(error.code, error.message)
+  throw error
+}

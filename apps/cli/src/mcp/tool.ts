@@ -1,0 +1,39 @@
+import type { Client } from '@ratatosk/client'
+import type { Static, TObject } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { CommandError } from '../frame/errors.js'
+
+/** What tools work with. */
+export interface ToolContext {
+  readonly client: Client
+  /** Base URL of the control API of a devnet. */
+  readonly devnetUrl: string | undefined
+}
+
+/** A tool, as an MCP client sees and calls it. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: TObject
+  readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint?: boolean }
+  /** @throws CommandError, or a ClientError */
+  run(input: unknown, context: ToolContext): Promise<Readonly<Record<string, unknown>>>
+}
+
+/** Defines a tool whose input is checked against its schema. */
+export function tool<T extends TObject>(
+  notes: Pick<Tool, 'name' | 'description' | 'annotations'>,
+  inputSchema: T,
+  run: (input: Static<T>, context: ToolContext) => Promise<Readonly<Record<string, unknown>>>,
+): Tool {
+  return {
+    ...notes,
+    inputSchema,
+    async run(input = {}, context) {
+      if (Value.Check(inputSchema, input)) return run(input, context)
+      const { path, message } = Value.Errors(inputSchema, input).First() ?? { path: '', message: '' }
+      const where = path === '' ? 'The input' : path.slice(1)
+      throw new CommandError('CLI_TOOL_INPUT', `${where}: ${message}`)
+    },
+  }
+}

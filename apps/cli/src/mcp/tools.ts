@@ -1,0 +1,191 @@
+import { isDecodeError } from '@ratatosk/cbor'
+import type { AwaitTxOptions } from '@ratatosk/client'
+import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
+import { Type } from '@sinclair/typebox'
+import { readStatus } from '../commands/status.js'
+import { CommandError } from '../frame/errors.js'
+import { devnetFunds, openBuilder, outputsOf } from '../layer2/layer2.js'
+import { describeOutput, describeTransaction, outrefText } from './describe.js'
+import { type Tool, tool } from './tool.js'
+
+const reads = { readOnlyHint: true }
+const changes = { readOnlyHint: false, destructiveHint: false }
+/** Answers are read by a model: more is of no use to it. */
+const mostOutputs = 100
+const defaultFunds = 100_000_000
+
+const address = Type.String({ description: 'Bech32 address', minLength: 1, maxLength: 200 })
+const transaction = Type.String({
+  description: 'CBOR of the transaction in hex',
+  pattern: '^([0-9a-fA-F]{2})+$',
+  maxLength: 2_097_152,
+})
+const txHash = Type.String({ description: 'Transaction hash', pattern: '^[0-9a-fA-F]{64}$' })
+const waiting = {
+  finality: Type.Optional(
+    Type.Union(
+      (['accepted', 'committed', 'mature', 'merged'] as const).map((name) => Type.Literal(name)),
+      { description: 'Wait until the transaction is in this state; default: do not wait' },
+    ),
+  ),
+  timeoutSeconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 600, description: 'Longest wait; default 60' }),
+  ),
+}
+
+const info = tool(
+  {
+    name: 'info',
+    description: 'Whether the node is ready; its network, slots, APIs, state queue and wallet',
+    annotations: reads,
+  },
+  Type.Object({}, { additionalProperties: false }),
+  async (_, { client }) => {
+    const status = await readStatus(client)
+    const { protocolParameters: _parameters, ...network } = await client.getNetwork()
+    return { ...status, ...network }
+  },
+)
+
+const fund = tool(
+  {
+    name: 'fund',
+    description:
+      'Pay test ada to an address: on the devnet from a public test wallet on layer 2, elsewhere by the ' +
+      'faucet of the node',
+    annotations: changes,
+  },
+  Type.Object(
+    {
+      address,
+      lovelace: Type.Optional(
+        Type.Integer({
+          minimum: 1_000_000,
+          maximum: 1_000_000_000,
+          description: 'Devnet only; default 100000000',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  async ({ address: to, lovelace = defaultFunds }, { client }) => {
+    const builder = await openBuilder(client)
+    // Retried with the same key: a claim pays once.
+    if (builder.network !== 'devnet') return { ...(await client.claim({ address: to, ipHash: 'mcp' })) }
+    const amount = BigInt(lovelace)
+    const funds = await devnetFunds(client, amount + 2_000_000n)
+    if (funds === undefined)
+      throw new CommandError('CLI_NO_FUNDS', 'No test wallet has enough: an empty DATA_DIR begins anew.')
+    const payment = await builder.pay({ ...funds, to, lovelace: amount })
+    const { id } = await client.submit(payment.transaction)
+    const { status } = await client.awaitTx(payment.txHash, { submissionId: id, timeoutMs: 60_000 })
+    return { txHash: payment.txHash, status, lovelace: String(amount) }
+  },
+)
+
+const utxos = tool(
+  {
+    name: 'utxos',
+    description: `The unspent outputs of an address, at most ${mostOutputs} of them; total counts them all`,
+    annotations: reads,
+  },
+  Type.Object({ address }, { additionalProperties: false }),
+  async (input, { client }) => {
+    const all = await outputsOf(client, input.address)
+    const shown = all.slice(0, mostOutputs).map(({ reference, output }) => ({
+      outref: outrefText(reference),
+      ...describeOutput(output),
+      cbor: Buffer.from(output.bytes).toString('hex'),
+    }))
+    return { total: all.length, utxos: shown }
+  },
+)
+
+const decode = tool(
+  { name: 'decode', description: 'Show what a transaction does. Nothing is sent', annotations: reads },
+  Type.Object({ transaction }, { additionalProperties: false }),
+  async (input) => describeTransaction(decoded(input.transaction)),
+)
+
+const evaluate = tool(
+  {
+    name: 'evaluate',
+    description: 'Validate a signed transaction without submitting it; lists every rule that it breaks',
+    annotations: reads,
+  },
+  Type.Object({ transaction }, { additionalProperties: false }),
+  async (input, { client }) => ({ ...(await client.evaluate(input.transaction)) }),
+)
+
+const submit = tool(
+  { name: 'submit', description: 'Submit a signed transaction to layer 2', annotations: changes },
+  Type.Object({ transaction, ...waiting }, { additionalProperties: false }),
+  async ({ transaction: cbor, finality, timeoutSeconds }, { client }) => {
+    const hash = Buffer.from(decoded(cbor).id).toString('hex')
+    const { id } = await client.submit(cbor)
+    if (finality === undefined) return { submissionId: id, txHash: hash }
+    const options = waitOptions(finality, timeoutSeconds)
+    const status = await client.awaitTx(hash, { ...options, submissionId: id })
+    return { submissionId: id, ...status }
+  },
+)
+
+const status = tool(
+  {
+    name: 'status',
+    description: 'How far a transaction has come, or why it was rejected',
+    annotations: reads,
+  },
+  Type.Object({ txHash, ...waiting }, { additionalProperties: false }),
+  async ({ txHash: text, finality, timeoutSeconds }, { client }) => {
+    const hash = text.toLowerCase()
+    if (finality === undefined) return { ...(await client.getTransactionStatus({ tx_hash: hash })) }
+    return { ...(await client.awaitTx(hash, waitOptions(finality, timeoutSeconds))) }
+  },
+)
+
+const rollBack = tool(
+  {
+    name: 'roll_back',
+    description: 'Undo the newest blocks of the layer-1 devnet. Their transactions return to its mempool',
+    annotations: { readOnlyHint: false, destructiveHint: true },
+  },
+  Type.Object({ blocks: Type.Integer({ minimum: 1, maximum: 2160 }) }, { additionalProperties: false }),
+  async ({ blocks }, { devnetUrl }) => {
+    if (devnetUrl === undefined)
+      throw new CommandError(
+        'CLI_NO_DEVNET',
+        'Start `ratatosk mcp` with --devnet-url, such as http://127.0.0.1:8090/devnet.',
+      )
+    const response = await fetch(`${devnetUrl}/roll-back`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ blocks, resubmit: true }),
+      signal: AbortSignal.timeout(30_000),
+    }).catch(() => undefined)
+    if (response === undefined)
+      throw new CommandError('CLI_NO_DEVNET', 'The devnet does not answer: correct --devnet-url.')
+    if (!response.ok)
+      throw new CommandError(
+        'CLI_ROLL_BACK',
+        `The devnet answered ${response.status}: ${await response.text()}`,
+      )
+    return { tip: await response.json() }
+  },
+)
+
+/** Every tool. */
+export const tools: readonly Tool[] = [info, fund, utxos, decode, evaluate, submit, status, rollBack]
+
+function waitOptions(finality: NonNullable<AwaitTxOptions['finality']>, timeoutSeconds = 60): AwaitTxOptions {
+  return { finality, timeoutMs: timeoutSeconds * 1000 }
+}
+
+function decoded(hex: string): Transaction {
+  try {
+    return decodeTransaction(Buffer.from(hex, 'hex'))
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new CommandError('CLI_NOT_A_TRANSACTION', `Not a transaction: ${error.message}`)
+  }
+}
