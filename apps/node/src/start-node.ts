@@ -1,8 +1,9 @@
 import { createSubmissionQueue } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
+import { requirePostgres } from './check/postgres.js'
 import { type ContextOptions, loadContext, type NodeContext } from './context.js'
 import { StartError } from './errors.js'
-import { openSettlement } from './layer1/settlement.js'
+import { contractsOf, openSettlement } from './layer1/settlement.js'
 import { exampleAddress } from './network/genesis.js'
 import type { Node } from './node.js'
 import type { PluginRow } from './plugins/row.js'
@@ -69,10 +70,12 @@ export async function startNode(
   try {
     log.info('Start: checking the settings, the address and the services')
     await checkAddress(settings)
+    if (settings.DATABASE_URL !== undefined) await requirePostgres(settings, settings.DATABASE_URL)
+    const contracts = context.duties.reachesLayer1 ? contractsOf(context) : undefined
     const storage = await openStorage(context)
     const { store, queue, places } = storage
     const genesis = await applyGenesis(context, storage)
-    const settlement = context.duties.reachesLayer1 ? await openSettlement(context, storage) : undefined
+    const settlement = contracts && (await openSettlement(context, storage, contracts))
     const work = await startWork(context, storage, settlement)
     const submissions = createSubmissionQueue(queue, {
       maxWaiting: settings.QUEUE_MAX_WAITING,

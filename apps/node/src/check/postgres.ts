@@ -1,4 +1,5 @@
 import { inspectServer, type ServerInspection, StoreError } from '@ratatosk/store'
+import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { indexSchema, queueSchema } from '../storage/open-storage.js'
@@ -6,6 +7,8 @@ import { about, type Finding, type Inspection } from './finding.js'
 
 const { ok, warning, failed } = about('PostgreSQL')
 const oldestMajor = 13
+/** As long as the store waits. */
+const connectTimeoutMs = 10_000
 
 /** Asks the server of DATABASE_URL whether it can hold the store. Creates nothing. */
 export async function inspectPostgres(
@@ -28,6 +31,30 @@ export async function inspectPostgres(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return { findings: [failed(`${place}: ${mendOf(error)}`)] }
+  }
+}
+
+/**
+ * Refuses a server that cannot hold the store, before a start creates anything. Privileges are left to the
+ * migration, which is one transaction: a user who may not create schemas may use migrated ones.
+ *
+ * @throws StartError `NODE_DATABASE`
+ */
+export async function requirePostgres(
+  settings: Pick<Settings, 'DATABASE_SCHEMA'>,
+  url: string,
+): Promise<void> {
+  const place = maskedUrl(url)
+  const refusal = (reason: string, cause?: StoreError) =>
+    new StartError('NODE_DATABASE', `The store cannot be opened: ${reason}`, cause && { cause })
+  try {
+    const server = await inspectServer({ url, connectTimeoutMs }, [settings.DATABASE_SCHEMA])
+    const findings = serverFindings(place, { ...server, mayCreate: true })
+    const faults = findings.filter(({ status }) => status === 'failed')
+    if (faults.length > 0) throw refusal(faults.map(({ message }) => message).join(' '))
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw refusal(`${error.message}. ${place}: ${mendOf(error)}`, error)
   }
 }
 

@@ -105,12 +105,12 @@ t.test('npm start names each step until the node is up', async (t) => {
     steps.map(([, name]) => name),
     [
       'checking the settings,',
+      'applying the settings',
       'creating the embedded',
       'opening the embedded',
       'opening the store',
       'opening the queue',
       'comparing the ledger',
-      'applying the settings',
       'connecting to layer',
       'starting the validation',
       'opening the roots',

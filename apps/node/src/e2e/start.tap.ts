@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -86,33 +85,6 @@ t.test('a failed start prints a message, not a stack trace', async (t) => {
     t.match(stderr, sentence)
     t.notMatch(stderr, /^\s+at /m)
     t.notMatch(stdout + stderr, 'opensesame')
-  }
-})
-
-t.test('a start that cannot reach its port, queue or database creates nothing', async (t) => {
-  const occupied = createServer()
-  await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => occupied.close())
-  const address = occupied.address()
-  const PORT = String(typeof address === 'object' ? address?.port : undefined)
-  const unreachable = '127.0.0.1:1'
-  for (const [environment, sentence] of [
-    [{ PORT }, `PORT is ${PORT}: another process listens on this port.`],
-    [
-      { HOST: 'nowhere.invalid', OPERATOR_OPEN: 'true' },
-      'HOST is "nowhere.invalid": this machine has no such',
-    ],
-    [{ REDIS_URL: `redis://${unreachable}` }, 'The queue cannot be opened: Redis is not reachable'],
-    [
-      { DATABASE_URL: `postgres://${unreachable}/x` },
-      'The store cannot be opened: The database is unreachable',
-    ],
-  ] as const) {
-    const DATA_DIR = join(directory, 'never')
-    const { code, stderr } = await failedStart(t, { DATA_DIR, ...environment })
-    t.equal(code, 1)
-    t.match(stderr, sentence)
-    t.notOk(existsSync(DATA_DIR), sentence)
   }
 })
 

@@ -24,15 +24,13 @@ export interface Settlement {
 /** The registry's capacity; a parameter of the contracts. */
 const maxOperators = 100n
 
-/**
- * Connects to layer 1 and derives the contracts from the settings.
- *
- * @throws StartError if a devnet cannot be opened
- */
-export async function openSettlement(context: NodeContext, storage: Storage): Promise<Settlement> {
+/** Connects to layer 1. */
+export async function openSettlement(
+  context: NodeContext,
+  storage: Storage,
+  contracts: Contracts,
+): Promise<Settlement> {
   const { settings, log } = context
-  log.info('Start: applying the settings to the contracts')
-  const contracts = contractsOf(context)
   log.info(`Start: connecting to layer 1 (${settings.LAYER1_PROVIDER})`)
   const { layer1, place } = await openLayer1(context, storage)
   // The devnet is in this process or beside it and has no quota.
@@ -59,7 +57,8 @@ function deploymentOutputOf({ DEPLOYMENT_OUTPUT, ADMIN_RENOUNCED }: Settings): O
  * @throws SettingsError
  */
 export function contractsOf(context: NodeContext): Contracts {
-  const { settings, network, keys } = context
+  const { settings, network, keys, log } = context
+  log.info('Start: applying the settings to the contracts')
   const administrator = keys.administrator?.credential
   if (administrator === undefined) throw new TypeError(`${settings.NODE_ROLE} does not reach layer 1`)
   const maturityWindow = BigInt(settings.MATURITY_WINDOW_MS)

@@ -4,19 +4,41 @@ import type { FastifyInstance } from 'fastify'
 import { StartError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 
+/** A port that a process listens on, and the setting that names it. */
+interface Place {
+  readonly host: string
+  readonly port: number
+  readonly setting: 'PORT' | 'DEVNET_PORT'
+}
+
 /**
  * Checks that the node can listen, so that a start that cannot end well creates nothing.
  *
  * @throws StartError `NODE_LISTEN`
  */
-export async function checkAddress({ HOST, PORT }: Pick<Settings, 'HOST' | 'PORT'>): Promise<void> {
+export async function checkAddress(settings: Settings): Promise<void> {
+  const { HOST: host, PORT, DEVNET_PORT } = settings
+  await checkPlace({ host, port: PORT, setting: 'PORT' })
+  if (DEVNET_PORT === PORT && PORT !== 0)
+    throw new StartError('NODE_LISTEN', `PORT and DEVNET_PORT are both ${PORT}: set different ports.`)
+  // Processes on one PostgreSQL may name the same port: only one of them hosts the devnet.
+  if (DEVNET_PORT === undefined || !hasOwnDevnet(settings)) return
+  await checkPlace({ host, port: DEVNET_PORT, setting: 'DEVNET_PORT' })
+}
+
+/** Whether the devnet is in the store of this process alone. */
+function hasOwnDevnet({ NODE_ROLE, LAYER1_PROVIDER, DATABASE_URL }: Settings): boolean {
+  return NODE_ROLE === 'all' && LAYER1_PROVIDER === 'devnet' && DATABASE_URL === undefined
+}
+
+async function checkPlace(place: Place): Promise<void> {
   const probe = createServer()
   try {
     const listening = once(probe, 'listening')
-    probe.listen({ host: HOST, port: PORT })
+    probe.listen(place)
     await listening
   } catch (cause) {
-    throw new StartError('NODE_LISTEN', messageOf(cause, HOST, PORT), { cause })
+    throw new StartError('NODE_LISTEN', messageOf(cause, place), { cause })
   }
   await new Promise((resolve) => probe.close(resolve))
 }
@@ -35,7 +57,8 @@ export async function listen(
     // By default 511 connections may wait to be accepted, and the system resets some of a larger burst.
     await server.listen({ host: HOST, port: PORT, backlog: MAX_CONNECTIONS })
   } catch (cause) {
-    throw new StartError('NODE_LISTEN', messageOf(cause, HOST, PORT), { cause })
+    const place: Place = { host: HOST, port: PORT, setting: 'PORT' }
+    throw new StartError('NODE_LISTEN', messageOf(cause, place), { cause })
   }
   const address = server.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : PORT
@@ -45,16 +68,16 @@ export async function listen(
   return `http://${host}:${port}`
 }
 
-function messageOf(cause: unknown, host: string, port: number): string {
+function messageOf(cause: unknown, { host, port, setting }: Place): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   switch (code) {
     case 'EADDRINUSE':
       return (
-        `PORT is ${port}: another process listens on this port. Stop it, or set another PORT; 0 takes ` +
-        'a free port.'
+        `${setting} is ${port}: another process listens on this port. Stop it, or set another ` +
+        `${setting}; 0 takes a free port.`
       )
     case 'EACCES':
-      return `PORT is ${port}: this user may not listen on this port. Use 1024 or higher.`
+      return `${setting} is ${port}: this user may not listen on this port. Use 1024 or higher.`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `HOST is "${host}": this machine has no such address.`

@@ -163,7 +163,12 @@ async function openQueueAt(
     if (pglite !== undefined) return await openQueueBackend({ kind: 'pglite', pglite, schema, onError })
     return await openQueueBackend({ kind: 'postgres', url: DATABASE_URL ?? '', schema, onError })
   } catch (cause) {
-    throw new StartError('NODE_QUEUE', `The queue cannot be opened: ${messageOf(cause)}`, { cause })
+    const advice =
+      REDIS_URL === undefined
+        ? ''
+        : `. Start Redis at ${maskedUrl(REDIS_URL)}, correct REDIS_URL, or unset it: the store's database ` +
+          'then holds the queue.'
+    throw new StartError('NODE_QUEUE', `The queue cannot be opened: ${messageOf(cause)}${advice}`, { cause })
   }
 }
 
