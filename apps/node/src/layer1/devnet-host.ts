@@ -1,5 +1,5 @@
 import cors from '@fastify/cors'
-import { createDevnet, createSqlStore, type Devnet, devnetApis } from '@ratatosk/devnet'
+import { createDevnet, createSqlStore, type Devnet, defaultParameters, devnetApis } from '@ratatosk/devnet'
 import type { Store } from '@ratatosk/store'
 import { fastify } from 'fastify'
 import type { Logger } from 'pino'
@@ -27,6 +27,7 @@ export async function hostDevnet({ settings, database, served, log }: HostOption
   const { DATABASE_SCHEMA, DEVNET_PORT, HOST } = settings
   const devnet = await createDevnet({
     store: createSqlStore({ database, schema: `${DATABASE_SCHEMA}_devnet` }),
+    parameters: defaultParameters(settings.LEDGER_VERSION),
     onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
   })
   // Some clients double a slash in their paths.

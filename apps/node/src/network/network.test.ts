@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url'
+import { defaultParameters } from '@ratatosk/devnet'
 import { slotToTime } from '@ratatosk/ledger'
 import { expect, test } from 'vitest'
 import { networkOf } from './network.js'
@@ -22,3 +24,29 @@ test.each(['devnet', 'preview', 'preprod', 'mainnet'] as const)(
     expect(Object.keys(parameters.costModels)).toEqual(['PlutusV1', 'PlutusV2', 'PlutusV3'])
   },
 )
+
+test.each([
+  ['devnet', undefined],
+  ['preprod', undefined],
+  ['mainnet', /^LEDGER_VERSION is 11 on mainnet.*PROTOCOL_PARAMETERS_FILE\.$/],
+  ['preview', /^LEDGER_VERSION is 11 on preview.*PROTOCOL_PARAMETERS_FILE\.$/],
+] as const)('%s has parameters of ledger version 11 only if they are known', async (NETWORK, problem) => {
+  const loading = loadProtocolParameters({ NETWORK, LEDGER_VERSION: '11' })
+  if (problem !== undefined) return expect(loading).rejects.toThrow(problem)
+  const { ledgerVersion, costModels, maxTransactionExecutionUnits } = await loading
+  expect(ledgerVersion).toEqual({ major: 11, minor: 0 })
+  const lengths = Object.entries(costModels).map(([language, model]) => [language, model.length])
+  expect(Object.fromEntries(lengths)).toEqual({ PlutusV1: 332, PlutusV2: 332, PlutusV3: 350 })
+  expect(maxTransactionExecutionUnits.memory).toBe(16_500_000n)
+  expect(defaultParameters('11')).toEqual(await loading)
+})
+
+test('refuses a file of another ledger version', async () => {
+  const PROTOCOL_PARAMETERS_FILE = fileURLToPath(new URL('../../parameters/preprod-11.json', import.meta.url))
+  const settings = { NETWORK: 'mainnet', PROTOCOL_PARAMETERS_FILE } as const
+  const { ledgerVersion } = await loadProtocolParameters(settings)
+  expect(ledgerVersion.major).toBe(11)
+  await expect(loadProtocolParameters({ ...settings, LEDGER_VERSION: '10' })).rejects.toThrow(
+    /^LEDGER_VERSION is 10, but .*ledger version 11: name a file of version 10, or set LEDGER_VERSION=11\.$/,
+  )
+})

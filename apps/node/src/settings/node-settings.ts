@@ -94,11 +94,19 @@ export const ledgerSettings = {
       '"<hex CBOR>" } ] }`; applied once, to an empty ledger; not allowed on mainnet',
   }),
   PROTOCOL_PARAMETERS_FILE: optional({
-    defaultNote: 'by network',
+    defaultNote: 'by network and `LEDGER_VERSION`',
     description:
       "File with the protocol parameters of layer 2, in the format of Blockfrost's " +
       "`/epochs/latest/parameters` or Ogmios's `queryLedgerState/protocolParameters`",
   }),
+  LEDGER_VERSION: Type.Optional(
+    oneOf(['10', '11'], {
+      defaultNote: '`10`, or that of `PROTOCOL_PARAMETERS_FILE`',
+      description:
+        "Ledger version (Cardano's protocol version) of layer 2, and of the devnet. It is fixed for the " +
+        'life of a deployment, and the same on all of its nodes',
+    }),
+  ),
   MAX_TX_SIZE: wholeNumber({
     default: 16_384,
     minimum: 1,

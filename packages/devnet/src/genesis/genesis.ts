@@ -71,8 +71,14 @@ export function genesisHash({ startTime, networkMagic, utxos }: Genesis, slotLen
   return toHex(blake2b256(Buffer.from(text, 'utf8')))
 }
 
-/** Mainnet's protocol parameters: Conway era, ledger version 10. */
-export function defaultParameters(): ProtocolParameters {
-  const file = new URL('../../parameters/devnet.json', import.meta.url)
+/** The ledger versions whose parameters the devnet has. */
+export const ledgerVersions = ['10', '11'] as const
+
+export type LedgerVersion = (typeof ledgerVersions)[number]
+
+/** The protocol parameters of mainnet at ledger version 10, or of preprod at version 11. */
+export function defaultParameters(version: LedgerVersion = '10'): ProtocolParameters {
+  const name = version === '10' ? 'devnet' : 'devnet-11'
+  const file = new URL(`../../parameters/${name}.json`, import.meta.url)
   return parseProtocolParameters(JSON.parse(readFileSync(file, 'utf8')))
 }

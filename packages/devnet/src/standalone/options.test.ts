@@ -8,6 +8,7 @@ const defaults = {
   blockEveryMs: 1000,
   slotLengthMs: 1000,
   ogmiosVersion: '6',
+  ledgerVersion: '10',
 }
 
 describe('readCommand', () => {
@@ -16,7 +17,10 @@ describe('readCommand', () => {
   })
 
   it('reads every option', () => {
-    const args = '--host ::1 --port 0 --data-dir chain --block-every 0 --slot-length 20 --ogmios 7'.split(' ')
+    const args =
+      '--host ::1 --port 0 --data-dir chain --block-every 0 --slot-length 20 --ogmios 7 --ledger 11'.split(
+        ' ',
+      )
     expect(readCommand(args)).toEqual({
       kind: 'start',
       options: {
@@ -26,6 +30,7 @@ describe('readCommand', () => {
         blockEveryMs: 0,
         slotLengthMs: 20,
         ogmiosVersion: '7',
+        ledgerVersion: '11',
       },
     })
   })
@@ -47,6 +52,7 @@ describe('readCommand', () => {
     [['--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536"'],
     [['--port', '1e3'], '--port must be a whole number from 0 to 65535, not "1e3"'],
     [['--slot-length', '0'], '--slot-length must be a whole number from 1 to 86400000, not "0"'],
+    [['--ledger', '12'], '--ledger must be 10 or 11, not "12"'],
     [['--ogmios', '5'], '--ogmios must be 6 or 7, not "5"'],
     [['--block-every='], '--block-every must be a whole number from 0 to 86400000, not ""'],
   ])('rejects %j', (args, message) => {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type OgmiosVersion, ogmiosVersions } from '@ratatosk/chain-apis'
+import { type LedgerVersion, ledgerVersions } from '../genesis/genesis.js'
 
 /** The options of the standalone devnet. */
 export interface StandaloneOptions {
@@ -12,6 +13,7 @@ export interface StandaloneOptions {
   readonly blockEveryMs: number
   readonly slotLengthMs: number
   readonly ogmiosVersion: OgmiosVersion
+  readonly ledgerVersion: LedgerVersion
 }
 
 /** What the command line asks for. */
@@ -31,6 +33,7 @@ Runs a Cardano layer 1 in this process and serves the Blockfrost, Kupo and Ogmio
   --data-dir <folder>  keep the chain in this folder                        (default in memory)
   --block-every <ms>   interval between blocks; 0: only on demand           (default 1000)
   --slot-length <ms>   length of a slot                                     (default 1000)
+  --ledger <version>   ledger version of the chain: 10 or 11                (default 10)
   --ogmios <version>   version of the Ogmios API: 6 or 7                    (default 6)
   -h, --help           print this help
   -v, --version        print the version
@@ -47,6 +50,7 @@ export function readCommand(args: readonly string[]): Command {
         'data-dir': { type: 'string' },
         'block-every': { type: 'string', default: '1000' },
         'slot-length': { type: 'string', default: '1000' },
+        ledger: { type: 'string', default: '10' },
         ogmios: { type: 'string', default: '6' },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', short: 'v', default: false },
@@ -60,7 +64,8 @@ export function readCommand(args: readonly string[]): Command {
       dataDirectory: values['data-dir'],
       blockEveryMs: wholeNumber('--block-every', values['block-every'], 0, 86_400_000),
       slotLengthMs: wholeNumber('--slot-length', values['slot-length'], 1, 86_400_000),
-      ogmiosVersion: ogmiosVersion(values.ogmios),
+      ogmiosVersion: oneOf('--ogmios', values.ogmios, ogmiosVersions),
+      ledgerVersion: oneOf('--ledger', values.ledger, ledgerVersions),
     }
     return { kind: 'start', options }
   } catch (error) {
@@ -71,10 +76,10 @@ export function readCommand(args: readonly string[]): Command {
   }
 }
 
-function ogmiosVersion(text: string): OgmiosVersion {
-  const version = ogmiosVersions.find((each) => each === text)
-  if (version !== undefined) return version
-  throw new RangeError(`--ogmios must be ${ogmiosVersions.join(' or ')}, not "${text}"`)
+function oneOf<T extends string>(name: string, text: string, values: readonly T[]): T {
+  const value = values.find((each) => each === text)
+  if (value !== undefined) return value
+  throw new RangeError(`${name} must be ${values.join(' or ')}, not "${text}"`)
 }
 
 function wholeNumber(name: string, text: string, least: number, most: number): number {

@@ -2,6 +2,7 @@ import cors from '@fastify/cors'
 import { openPGlite } from '@ratatosk/database'
 import fastify from 'fastify'
 import { createDevnet } from '../create-devnet.js'
+import { defaultParameters } from '../genesis/genesis.js'
 import { testWallets } from '../genesis/wallets.js'
 import { devnetApis } from '../plugin/devnet-apis.js'
 import { createMemoryStore } from '../store/memory-store.js'
@@ -18,9 +19,14 @@ interface Standalone {
 
 /** Opens the devnet with its store and serves all of its APIs. */
 export async function start(options: StandaloneOptions): Promise<Standalone> {
-  const { host, port, dataDirectory, blockEveryMs, slotLengthMs, ogmiosVersion } = options
+  const { host, port, dataDirectory, blockEveryMs, slotLengthMs, ogmiosVersion, ledgerVersion } = options
   const { store, close: closeStore } = await openStore(dataDirectory)
-  const devnet = await createDevnet({ store, blockEveryMs, slotLengthMs })
+  const devnet = await createDevnet({
+    store,
+    blockEveryMs,
+    slotLengthMs,
+    parameters: defaultParameters(ledgerVersion),
+  })
   const server = fastify({
     forceCloseConnections: true,
     // Some clients join a base URL that ends in a slash to a path that starts with one.

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { vectorsFolder } from '@ratatosk/test-vectors'
+import { describe, expect, it, test } from 'vitest'
 import { ProtocolParametersError } from '../errors.js'
 import { parseProtocolParameters } from './parse.js'
 
@@ -134,4 +137,15 @@ describe('parseProtocolParameters', () => {
       expect(error).toMatchObject({ field, code: 'LEDGER_INVALID_PARAMETERS' })
     }
   })
+})
+
+const scenarios = vectorsFolder('ledger-scenarios') ?? ''
+
+test.skipIf(scenarios === '')('the devnet has the cost models that its file of version 11 names', () => {
+  const read = (path: string | URL) => JSON.parse(readFileSync(path, 'utf8'))
+  const { plutusCostModels } = read(join(scenarios, 'common', 'protocolParameters', 'preprod-287.json'))
+  const file = new URL('../../../devnet/parameters/devnet-11.json', import.meta.url)
+  const { costModels, ledgerVersion } = parseProtocolParameters(read(file))
+  expect(ledgerVersion.major).toBe(11)
+  expect(Object.values(costModels).map((model) => model.map(Number))).toEqual(Object.values(plutusCostModels))
 })
