@@ -6,7 +6,7 @@ import { embedded } from '../test/backends.js'
 import { askExact, runNode } from '../test/node.js'
 
 // A machine that runs many tests at once is slow.
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 
 async function start(t: Test, environment: Record<string, string>) {
   const lines: Record<string, unknown>[] = []
@@ -55,6 +55,10 @@ t.test('shows a browser a page about the node at /, and answers API clients with
   const page = await ask(`${url}/`, { headers: browser })
   t.match(page, { status: 200, headers: { 'content-type': 'text/html; charset=utf-8', vary: 'accept' } })
   t.match(page.body, 'Ratatosk node')
+  const links = [...page.body.matchAll(/href="(\/[^"]*)"/g)].map(([, path = '']) => path)
+  for (const path of ['/docs', '/l2/blockfrost/api/v0/blocks/latest', '/l2/kupo/health', '/l2/ogmios/health'])
+    t.ok(links.includes(path), path)
+  for (const path of links) t.not((await ask(url + path)).status, 404, path)
   const unknown = await askExact(`${url}/nothing`)
   for (const accept of ['*/*', 'application/json', '']) {
     t.same(await askExact(`${url}/`, { headers: { accept } }), unknown, accept)

@@ -1,21 +1,42 @@
 import { sameOriginOnly } from '@ratatosk/http'
 import type { FastifyInstance } from 'fastify'
 
-const page = `<!doctype html>
+/** What a browser can open, if this node serves it. */
+const links = [
+  ['/docs', 'all endpoints, with examples'],
+  ['/openapi.json', 'the same for programs'],
+  ['/health/ready', 'whether the node is ready'],
+  ['/network', 'the network and its parameters'],
+  ['/stateQueue', 'the blocks that wait on layer 1'],
+  ['/l2/blockfrost/api/v0/blocks/latest', 'layer 2 by the API of Blockfrost, under /l2/blockfrost/api/v0'],
+  ['/l2/kupo/health', 'layer 2 by the API of Kupo, under /l2/kupo'],
+  ['/l2/ogmios/health', 'layer 2 by the API of Ogmios, under /l2/ogmios'],
+] as const
+
+function pageOf(server: FastifyInstance): string {
+  const served = links.filter(([url]) => server.hasRoute({ method: 'GET', url }))
+  const items = served.map(([url, text]) => `<li><a href="${url}">${url}</a>: ${text}</li>`)
+  return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>Ratatosk node</title>
 <h1>Ratatosk node</h1>
-<p>This is the HTTP API of an optimistic rollup on Cardano. It has no user interface.</p>
+<p>This is the HTTP API of an optimistic rollup on Cardano.
+<a href="https://github.com/ratatosk-l2/ratatosk#readme">The README</a> explains it.</p>
 <ul>
-<li><a href="/health/ready">/health/ready</a> says whether the node is ready.</li>
-<li><a href="https://github.com/ratatosk-l2/ratatosk#readme">The README</a> documents the endpoints.</li>
+${items.join('\n')}
 </ul>
 </html>
 `
+}
 
 /** Describes the node to a browser that opens `/`. API clients get the 404 of every unknown path. */
 export function landingPage(server: FastifyInstance): void {
+  let page = ''
+  server.addHook('onReady', (done) => {
+    page = pageOf(server)
+    done()
+  })
   server.get('/', { exposeHeadRoute: false, config: sameOriginOnly }, (request, reply) => {
     if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) return reply.callNotFound()
     return reply

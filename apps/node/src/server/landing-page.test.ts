@@ -1,0 +1,17 @@
+import { fastify } from 'fastify'
+import { expect, test } from 'vitest'
+import { landingPage } from './landing-page.js'
+
+async function linksOf(...served: readonly string[]): Promise<readonly string[]> {
+  const server = fastify()
+  landingPage(server)
+  for (const path of served) server.get(path, async () => 'served')
+  const { body } = await server.inject({ url: '/', headers: { accept: 'text/html' } })
+  return [...body.matchAll(/href="(\/[^"]*)"/g)].map(([, path = '']) => path)
+}
+
+test('the page for browsers links what the node serves, and nothing else', async () => {
+  expect(await linksOf()).toEqual([])
+  const served = ['/docs', '/health/ready', '/l2/kupo/health']
+  expect(await linksOf('/nothing', ...served)).toEqual(served)
+})
