@@ -1,12 +1,15 @@
-// Compares every answer that a server of this process sends with docs/openapi.json. `.taprc` preloads it into
-// every test of tap, and NODE_OPTIONS into the processes that these start. If an answer is not documented,
-// the test's process ends with exit code 1.
+// Compares every answer that a server of this process sends with docs/openapi.json, and measures the turns of
+// the event loop while it listens. `.taprc` preloads it into every test of tap, and NODE_OPTIONS into the
+// processes that these start. If an answer is not documented or a turn is long, the test's process ends with
+// exit code 1.
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { documentJudge } from './documented-answers.js'
+import { mayTakeLongTurns } from './exempt-from-turns.js'
+import { watchTurns } from './turns.js'
 
 /** How many bytes of a body are kept; of longer ones only status and type are judged. */
 const mostKept = 1024 * 1024
@@ -21,15 +24,27 @@ if (isMainThread) {
     const preload = `--import=${import.meta.url}?faults=${encodeURIComponent(file)}`
     process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${preload}`.trim()
     process.on('exit', () => {
-      if (!existsSync(file)) return
-      process.stderr.write(
-        `docs/openapi.json does not describe these answers:\n${readFileSync(file, 'utf8')}`,
-      )
-      rmSync(file)
-      process.exitCode = 1
+      fail('docs/openapi.json does not describe these answers', file, false)
+      fail('The event loop took long turns', turnsOf(file), mayTakeLongTurns(process.argv[1]))
     })
   }
   hook(file)
+  watchTurns((turn) =>
+    appendFileSync(turnsOf(file), `${process.argv[1] ?? 'a program'} (${process.pid}): ${turn}\n`),
+  )
+}
+
+function turnsOf(file: string): string {
+  return `${file}-turns`
+}
+
+function fail(what: string, file: string, exempt: boolean): void {
+  if (!existsSync(file)) return
+  const faults = readFileSync(file, 'utf8')
+  rmSync(file)
+  if (exempt) return
+  process.stderr.write(`${what}:\n${faults}`)
+  process.exitCode = 1
 }
 
 /**

@@ -1,6 +1,7 @@
 // Compares what the node answers with docs/openapi.json, also where tap does not preload it.
 import '@ratatosk/test-kit/answers-hook'
 import { type Answer, ask, type Question, until } from '@ratatosk/test-kit/http'
+import { whileStarting } from '@ratatosk/test-kit/turns'
 import type { Test } from 'tap'
 import { type NodeOptions, type RunningNode, readSettings, startNode } from '../index.js'
 
@@ -11,7 +12,7 @@ export async function runNode(
   options: NodeOptions = {},
 ): Promise<RunningNode> {
   const settings = readSettings({ PORT: '0', LOG_LEVEL: 'silent', LOG_FORMAT: 'json', ...environment })
-  const node = await startNode(settings, options)
+  const node = await whileStarting(() => startNode(settings, options))
   t.teardown(() => node.close())
   return node
 }

@@ -1,0 +1,130 @@
+// Measures the turns of the event loop while a server of this process listens. A turn is long if it takes
+// more than 250 ms of wall time and 200 ms of this thread's processor time: on a busy machine the first alone
+// means little, and a turn that waits does not take the second. Collection of garbage and the code of tests,
+// by samples of the stack, do not count.
+import { subscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import { type IncomingMessage, Server } from 'node:http'
+import { type PerformanceEntry, PerformanceObserver, performance } from 'node:perf_hooks'
+import { Profiler } from './profiler.js'
+
+const most = { wall: 250, processor: 200 }
+/** Milliseconds between two measurements; turns that are shorter are measured together. */
+const period = 20
+/** Requests that a report names. */
+const requestsNamed = 3
+
+/** Milliseconds so far, of turns and of this thread's processor time. */
+interface Times {
+  readonly at: number
+  readonly wall: number
+  readonly processor: number
+}
+
+const requests: string[] = []
+let servers = 0
+let pauses = 0
+let last: Times | undefined
+
+/** Turns do not count until this promise is settled, because a node of this process starts. */
+export async function whileStarting<T>(start: () => Promise<T>): Promise<T> {
+  pauses++
+  try {
+    return await start()
+  } finally {
+    pauses--
+    if (last !== undefined) last = now()
+  }
+}
+
+/** Reports each long turn from now on. Where the processor time of one thread is not known, there is none. */
+export function watchTurns(report: (turn: string) => void): void {
+  if (processorTime() === undefined) return
+  const garbage: PerformanceEntry[] = []
+  const collections = new PerformanceObserver((list) => garbage.push(...list.getEntries()))
+  const profiler = new Profiler()
+  let timer: NodeJS.Timeout | undefined
+  const { listen } = Server.prototype
+
+  function begin(): void {
+    if (servers++ > 0) return
+    collections.observe({ entryTypes: ['gc'] })
+    profiler.start()
+    last = now()
+    timer = setInterval(measure, period).unref()
+  }
+
+  function end(): void {
+    if (--servers > 0) return
+    clearInterval(timer)
+    measure()
+    last = undefined
+  }
+
+  function measure(): void {
+    const from = last
+    last = now()
+    if (from === undefined || pauses > 0) return
+    const turn = { wall: last.wall - from.wall, processor: last.processor - from.processor }
+    // Node reports collections after the turn.
+    if (isLong(turn)) setImmediate(judge, turn, from.at, last.at, [...requests])
+    garbage.splice(
+      0,
+      garbage.findIndex(({ startTime }) => startTime > from.at - 5000),
+    )
+  }
+
+  function judge(turn: Omit<Times, 'at'>, from: number, to: number, asked: readonly string[]): void {
+    garbage.push(...collections.takeRecords())
+    const collected = garbage
+      .filter(({ startTime, duration }) => startTime + duration > from && startTime < to)
+      .reduce((sum, { duration }) => sum + duration, 0)
+    const { share, top } = profiler.between(from, to)
+    const rest = { wall: (turn.wall - collected) * share, processor: (turn.processor - collected) * share }
+    if (!isLong(rest)) return
+    const [wall, processor] = [rest.wall, rest.processor].map(Math.round)
+    report(
+      `a turn of ${wall} ms, ${processor} ms of them on the processor; last requests: ` +
+        `${asked.join(', ') || 'none'}; most of it in ${top}`,
+    )
+  }
+
+  subscribe('http.server.request.start', (message) => {
+    const { method, url } = (message as { request: IncomingMessage }).request
+    requests.push(`${method} ${url?.slice(0, 100)}`)
+    if (requests.length > requestsNamed) requests.shift()
+  })
+  Server.prototype.listen = function (this: Server, ...given: unknown[]) {
+    this.once('listening', () => {
+      begin()
+      this.once('close', end)
+    })
+    return Reflect.apply(listen, this, given)
+  } as typeof listen
+}
+
+function isLong({ wall, processor }: Omit<Times, 'at'>): boolean {
+  return wall > most.wall && processor > most.processor
+}
+
+function now(): Times {
+  return {
+    at: performance.now(),
+    wall: performance.eventLoopUtilization().active,
+    processor: processorTime() ?? 0,
+  }
+}
+
+/** Milliseconds for which this thread has run; undefined where that is not known. */
+function processorTime(): number | undefined {
+  const { threadCpuUsage } = process as { threadCpuUsage?: () => { user: number; system: number } }
+  if (threadCpuUsage !== undefined) {
+    const { user, system } = threadCpuUsage.call(process)
+    return (user + system) / 1000
+  }
+  try {
+    return Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6
+  } catch {
+    return undefined
+  }
+}
