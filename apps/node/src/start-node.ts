@@ -12,6 +12,7 @@ import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
 import { openStorage, type Storage } from './storage/open-storage.js'
+import { openClientScripts } from './work/evaluations.js'
 import { startWork } from './work/start-work.js'
 
 /** A node that serves requests. */
@@ -81,7 +82,8 @@ export async function startNode(
       maxWaiting: settings.QUEUE_MAX_WAITING,
       maxWaitingBytes: settings.QUEUE_MAX_WAITING_BYTES,
     })
-    const node: Node = { ...context, ...work, store, queue, submissions, settlement }
+    const scripts = openClientScripts(context)
+    const node: Node = { ...context, ...work, store, queue, submissions, scripts, settlement }
     const url = await serve(node, [...plugins, ...further])
     let closed: Promise<void> | undefined
     return {

@@ -116,6 +116,35 @@ t.test('answers nothing more to a client that has left', async (t) => {
   t.equal(asked, 1)
 })
 
+t.test('aborts an evaluation whose client leaves', async (t) => {
+  const signals: (AbortSignal | undefined)[] = []
+  const { url, connect } = await serve(t, {
+    evaluate(_cbor, _additional, signal) {
+      signals.push(signal)
+      return new Promise((resolve) => {
+        signal?.addEventListener('abort', () => resolve({ kind: 'busy' }))
+      })
+    },
+  })
+  const request = { jsonrpc: '2.0', method: 'evaluateTransaction', params: { transaction } }
+  const leave = new AbortController()
+  const post = (path: string, type: string, body: string) =>
+    fetch(url + path, { method: 'POST', headers: { 'content-type': type }, body, signal: leave.signal })
+  const left = [
+    post('/ogmios', 'application/json', JSON.stringify(request)),
+    post(evaluate, 'application/cbor', transaction.cbor),
+    post(`${evaluate}/utxos`, 'application/json', JSON.stringify(transaction)),
+  ].map((answer) => t.rejects(answer))
+  const { socket } = await connect()
+  socket.send(JSON.stringify(request))
+  await until(() => signals.length === 4, { what: 'all have asked' })
+  t.equal(signals.filter((signal) => signal?.aborted).length, 0)
+  leave.abort()
+  socket.terminate()
+  await Promise.all(left)
+  await until(() => signals.every((signal) => signal?.aborted), { what: 'all evaluations are aborted' })
+})
+
 t.test('closes a WebSocket on which more than 1 MiB of requests wait', async (t) => {
   const { connect } = await serve(t, { tip: () => new Promise(() => {}) })
   const { socket, closed } = await connect()

@@ -135,11 +135,15 @@ t.test('aborts the signal when the client disconnects', async (t) => {
     evaluations: {
       evaluate: (_cbor, signal) =>
         new Promise((_resolve, reject) => {
-          begin()
-          signal?.addEventListener('abort', () => {
-            aborted()
-            reject(signal.reason)
-          })
+          // After the end of the request, for which the signal is not.
+          setTimeout(() => {
+            t.equal(signal?.aborted, false)
+            signal?.addEventListener('abort', () => {
+              aborted()
+              reject(signal.reason)
+            })
+            begin()
+          }, 50)
         }),
     },
   })

@@ -3,6 +3,7 @@ import { toHex } from '@ratatosk/cbor'
 import {
   BusyError,
   checkOptions,
+  clientSignal,
   hasMethods,
   noStore,
   optionalInteger,
@@ -39,9 +40,9 @@ const plugin: FastifyPluginAsyncTypebox<EvaluateOptions> = async (fastify, optio
   fastify.post(
     '/evaluate',
     { schema: evaluateSchema, onRequest: noStore, ...reading },
-    async ({ body, signal }) => {
+    async ({ body }, reply) => {
       try {
-        return answerOf(await evaluations.evaluate(body, signal))
+        return answerOf(await evaluations.evaluate(body, clientSignal(reply)))
       } catch (error) {
         const seconds = retryAfterSeconds(error)
         throw seconds === undefined ? error : new BusyError('EVALUATE_BUSY', busy, seconds)

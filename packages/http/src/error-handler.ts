@@ -75,14 +75,14 @@ function answerTo(error: unknown, request: FastifyRequest): Answer {
     const { statusCode, message } = error
     return { statusCode, body: { error: statusCode < 500 ? message : (STATUS_CODES[statusCode] ?? message) } }
   }
-  if (error instanceof Error && (error === request.raw.errored || error === abortReason(request)))
+  if (error instanceof Error && (error === request.raw.errored || isAbort(error, request)))
     return { statusCode: 400, body: { error: 'Request aborted' } }
   return { statusCode: 500, body: internalError }
 }
 
-/** What a call that received the request's signal rejects with after the client has disconnected. */
-function abortReason({ signal }: FastifyRequest): unknown {
-  return signal?.aborted ? signal.reason : undefined
+/** What a call that received the client's signal rejects with after the client has disconnected. */
+function isAbort(error: Error, { raw, signal }: FastifyRequest): boolean {
+  return error.name === 'AbortError' && (raw.socket?.destroyed === true || signal?.aborted === true)
 }
 
 /** Fastify and its plugins prefix their codes with `FST_`; the status of any other error is not trusted. */

@@ -1,3 +1,4 @@
+export { clientSignal } from './client-signal.js'
 export { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 export {
   BusyError,

@@ -4,11 +4,13 @@ import {
   outputReferenceKey,
   type ProtocolParameters,
   type SlotConfig,
+  type Transaction,
   type TransactionOutput,
   type UtxoView,
 } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
 import type { LedgerIndex } from '@ratatosk/ledger-index'
+import type { Turns } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { viewBlocks } from './blocks.js'
 import { watchChanges } from './changes.js'
@@ -26,6 +28,8 @@ export interface Layer2ChainOptions extends SubmissionsOptions {
   readonly index: ReadIndex & Pick<LedgerIndex, 'wake'>
   /** Runs the scripts of transactions that are evaluated. */
   readonly evaluator: Pick<Evaluator, 'evaluate'>
+  /** When they run: clients pay no fee for evaluations. */
+  readonly turns: Turns
   readonly parameters: ProtocolParameters
   readonly slots: SlotConfig
   readonly networkMagic: number
@@ -67,9 +71,14 @@ function openView(
   options: Layer2ChainOptions,
   submit: ReturnType<typeof createSubmissions>['submit'],
 ): ChainView {
-  const { store, index, evaluator, parameters, slots } = options
+  const { store, index, evaluator, turns, parameters, slots } = options
   const { blocks, chain } = store
   const { head, placesOf, ...reads } = viewBlocks(finality, { blocks, chain, slots, now: options.now })
+
+  /** Each script may use the units of a whole transaction. */
+  function costOf({ witnesses }: Transaction): bigint {
+    return BigInt(witnesses.redeemers.length) * parameters.maxTransactionExecutionUnits.steps
+  }
 
   async function pendingOutputs(keys: readonly string[]): Promise<UtxoView> {
     const references = keys.flatMap((key) => readReference(key) ?? [])
@@ -100,16 +109,24 @@ function openView(
       if (result.kind === 'accepted') index.wake()
       return result
     },
-    async evaluate(cbor, additional) {
+    async evaluate(cbor, additional, signal) {
       const transaction = readTransaction(Uint8Array.from(cbor))
       if (typeof transaction === 'string') return { kind: 'malformed', message: transaction }
       const { inputs, referenceInputs, collateralInputs } = transaction.body
       const keys = [...inputs, ...referenceInputs, ...collateralInputs].map(outputReferenceKey)
       const utxos = await pendingOutputs([...new Set([...keys, ...additional.keys()])])
+      const inTurn: Layer2ChainOptions['evaluator'] = {
+        evaluate: (...request) =>
+          turns.take(costOf(transaction), signal, () => evaluator.evaluate(...request)),
+      }
       try {
-        return await evaluateTransaction({ evaluator, parameters, slots, utxos }, transaction, additional)
+        return await evaluateTransaction(
+          { evaluator: inTurn, parameters, slots, utxos },
+          transaction,
+          additional,
+        )
       } catch (error) {
-        if (codeOf(error) === 'EVALUATOR_BUSY') return { kind: 'busy' }
+        if (signal?.aborted || codeOf(error) === 'WORKERS_EVALUATIONS_BUSY') return { kind: 'busy' }
         throw error
       }
     },

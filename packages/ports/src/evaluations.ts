@@ -48,6 +48,19 @@ export interface Evaluation {
   readonly slot: bigint
 }
 
+/** Shares one thread among those whose transactions are evaluated. `openTurns` of `@ratatosk/workers` implements it. */
+export interface Turns {
+  /**
+   * Does work when it is its turn: the cheapest of those that wait first.
+   *
+   * @param cost in steps
+   * @param signal ends the wait; work that has begun is finished
+   * @throws (rejects) an error with the code `WORKERS_EVALUATIONS_BUSY` if too many wait, or for too long;
+   *   the signal's reason; what the work throws
+   */
+  take<T>(cost: bigint, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>
+}
+
 /** Validates transactions and changes nothing. `openEvaluations` of `@ratatosk/workers` implements it. */
 export interface Evaluations<Result extends Evaluation = Evaluation> {
   /**

@@ -10,7 +10,7 @@ export type {
   ReserveRequest,
   UnsettledPayment,
 } from './claim-store.js'
-export type { Evaluation, Evaluations, RedeemerReport, Units } from './evaluations.js'
+export type { Evaluation, Evaluations, RedeemerReport, Turns, Units } from './evaluations.js'
 export type {
   AcceptedEvent,
   BlockEvent,

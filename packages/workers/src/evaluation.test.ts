@@ -17,6 +17,7 @@ import {
   type EvaluationsOptions,
   type LedgerEvaluation,
   openEvaluations,
+  openTurns,
 } from './index.js'
 import { minting, withCostModel } from './test/minting.js'
 import { run } from './test/running-worker.js'
@@ -183,7 +184,7 @@ describe('an evaluation', () => {
     })
     const { evaluate } = await open(services, {
       parameters,
-      maxWaiting: 2,
+      turns: openTurns({ maxWaiting: 2 }),
       evaluator: {
         evaluate: async () => {
           most = Math.max(most, ++running)

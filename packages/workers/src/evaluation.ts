@@ -9,13 +9,13 @@ import {
   validateSignatures,
 } from '@ratatosk/ledger'
 import type { EvaluationResult, RedeemerResult } from '@ratatosk/ledger/plutus'
-import type { Evaluation, Evaluations } from '@ratatosk/ports'
+import type { Evaluation, Evaluations, Turns } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { LRUCache } from 'lru-cache'
 import { BatchView } from './batch-view.js'
-import { CheapestFirst } from './cheapest-first.js'
 import { type Candidate, examine, isCandidate } from './examine.js'
 import { costOf, runScripts } from './script-runs.js'
+import { openTurns } from './turns.js'
 import { type Decision, type ParkedDecision, validateBatch } from './validate-batch.js'
 
 /** An evaluation with the failures and the redeemers of the ledger. */
@@ -34,22 +34,8 @@ export interface EvaluationsOptions {
   readonly evaluator?: PhaseTwo['evaluator']
   /** POSIX milliseconds. @defaultValue `Date.now` */
   readonly now?: () => number
-  /** The most transactions that wait for scripts or for many signatures. @defaultValue 32 */
-  readonly maxWaiting?: number
-  /** Maximum wait for scripts or for many signatures to start, in milliseconds. @defaultValue 5000 */
-  readonly maxWaitMs?: number
-}
-
-/** Too many evaluations are waiting. Nothing is known about the transaction. */
-export class EvaluationsBusyError extends Error {
-  readonly code = 'WORKERS_EVALUATIONS_BUSY'
-  /** When to try again, in milliseconds. */
-  readonly retryAfterMs = 2000
-
-  constructor() {
-    super('Too many transactions wait to be evaluated')
-    this.name = 'EvaluationsBusyError'
-  }
+  /** When scripts and many signatures are validated. @defaultValue turns of its own */
+  readonly turns?: Turns
 }
 
 /** Remembered results of scripts. */
@@ -57,19 +43,12 @@ const maxResults = 1000
 const maxResultBytes = 4 * 1024 * 1024
 const resultTtlMs = 10 * 60_000
 
-/** A transaction that waits to run scripts or to verify signatures. */
-interface Holder {
-  /** In steps, as `costOf` counts. */
-  readonly cost: bigint
-}
-
 /**
  * Opens evaluations over a store.
  *
  * They cost clients no fee, so they are bounded: without its inputs and everything else in order, a
- * transaction costs two queries. What is expensive, scripts and many signatures, is done for one transaction
- * at a time, the cheapest first by declared units, and at most half of the time, so that validation is never
- * short of more than half a thread. Results of scripts are remembered for ten minutes.
+ * transaction costs two queries. What is expensive, scripts and many signatures, takes turns, by declared
+ * units. Results of scripts are remembered for ten minutes.
  *
  * @example
  * const evaluations = openEvaluations({ store, parameters, networkId: 0, slots })
@@ -77,8 +56,7 @@ interface Holder {
  */
 export function openEvaluations(options: EvaluationsOptions): Evaluations<LedgerEvaluation> {
   const { store, parameters, networkId, slots, evaluator, now = Date.now } = options
-  const { maxWaiting = 32, maxWaitMs = 5000 } = options
-  const queue = new CheapestFirst<Holder>(1)
+  const { turns = openTurns() } = options
   const results = new LRUCache<string, EvaluationResult>({
     max: maxResults,
     maxSize: maxResultBytes,
@@ -138,7 +116,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
       if (decision?.kind !== 'parked') return { decision, ...(result && { result }) }
       const parked = decision
       if (parked.verify) {
-        const flaws = await oneAtATime(candidate, signal, async () =>
+        const flaws = await turns.take(costOf(candidate), signal, async () =>
           validateSignatures(candidate.transaction),
         )
         candidate = { ...candidate, flaws, verified: true }
@@ -168,37 +146,10 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
       runScripts(candidate.transaction, outputs, context, { evaluator: recording, slots })
     const scripts =
       result === undefined
-        ? await oneAtATime(candidate, signal, () => run(resolved ?? new Map()))
+        ? await turns.take(costOf(candidate), signal, () => run(resolved ?? new Map()))
         : await run(resolved ?? new Map())
     if (scripts.ran && result !== undefined) results.set(candidate.key, result)
     return { scripts, ...(result && { result }) }
-  }
-
-  /** Does expensive work for one transaction at a time, and then nothing for as long as it took. */
-  async function oneAtATime<T>(
-    candidate: Candidate,
-    signal: AbortSignal | undefined,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    signal?.throwIfAborted()
-    if (queue.waiting >= maxWaiting) throw new EvaluationsBusyError()
-    const holder: Holder = { cost: costOf(candidate) }
-    const withdraw = () => queue.withdraw(holder)
-    const timer = setTimeout(withdraw, maxWaitMs)
-    signal?.addEventListener('abort', withdraw, { once: true })
-    const granted = await queue.acquire(holder)
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', withdraw)
-    if (!granted) {
-      signal?.throwIfAborted()
-      throw new EvaluationsBusyError()
-    }
-    const began = performance.now()
-    try {
-      return await work()
-    } finally {
-      setTimeout(() => queue.release(), performance.now() - began).unref()
-    }
   }
 
   return { evaluate }

@@ -4,7 +4,6 @@ import { devWalletScript } from '@ratatosk/dev-wallet/script'
 import { testWallets } from '@ratatosk/devnet'
 import { sameOriginOnly } from '@ratatosk/http'
 import { type Finality, finalities, openLayer2Chain } from '@ratatosk/layer2-chain'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
 import type { NetworkInfo } from '@ratatosk/network'
 import { maxBlockBytes } from '@ratatosk/sequencer'
 import type { FastifyPluginAsync } from 'fastify'
@@ -22,9 +21,6 @@ const prefixes: Readonly<Record<Finality, string>> = {
 }
 
 const paths = { blockfrost: '/blockfrost/api/v0', kupo: '/kupo', ogmios: '/ogmios' } as const
-
-/** Maximum number of evaluations that wait. They cost clients no fee. */
-const maxWaitingEvaluations = 32
 
 /** Options of {@link layer2Apis}. */
 interface Layer2ApisOptions {
@@ -50,16 +46,13 @@ export const layer2Apis: FastifyPluginAsync<Layer2ApisOptions> = async (server, 
 
 /** Opens the index and the views of layer 2. */
 export async function openLayer2(node: Node): Promise<Layer2ApisOptions> {
-  const { settings, network, parameters, clock, log, server, store, submissions } = node
+  const { settings, network, parameters, clock, log, server, store, submissions, scripts } = node
   const index = await openLedgerIndex(node)
-  // A thread of its own, so that it takes none from validation.
-  const evaluator = createEvaluator({ threads: 1, queueLimit: maxWaitingEvaluations })
-  node.onClose(() => evaluator.close())
   const layer2 = openLayer2Chain({
     store,
     index,
     queue: submissions,
-    evaluator,
+    ...scripts,
     maxTransactionSize: settings.MAX_TX_SIZE,
     submitTimeoutMs: settings.LAYER2_SUBMIT_TIMEOUT_MS,
     log,

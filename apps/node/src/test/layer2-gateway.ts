@@ -6,6 +6,7 @@ import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
 import { databaseUrl, redisUrl } from '@ratatosk/test-kit'
 import { devnetParameters } from '@ratatosk/test-kit/ledger-apis'
+import { openTurns } from '@ratatosk/workers'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 
@@ -30,6 +31,7 @@ export async function serveGateway(t: Test, name: string, submitTimeoutMs: numbe
     index,
     queue: createSubmissionQueue(queue),
     evaluator,
+    turns: openTurns(),
     maxTransactionSize: parameters.maxTransactionSize,
     submitTimeoutMs,
     log: { warn: (...args: unknown[]) => console.warn(...args) },

@@ -1,11 +1,16 @@
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import type { Evaluations } from '@ratatosk/ports'
-import { openEvaluations as open } from '@ratatosk/workers'
-import type { Node } from '../node.js'
+import { openEvaluations as open, openTurns } from '@ratatosk/workers'
+import type { NodeContext } from '../context.js'
+import type { ClientScripts, Node } from '../node.js'
 
-/** Opens evaluations with a thread of their own, so that they take none from validation. */
-export function openEvaluations({ network, parameters, clock, onClose, store }: Node): Evaluations {
+/** Opens it with a thread of its own, which starts when it is needed, so that it takes none from validation. */
+export function openClientScripts({ onClose }: NodeContext): ClientScripts {
   const evaluator = createEvaluator({ threads: 1 })
   onClose(() => evaluator.close())
-  return open({ store, parameters, networkId: network.id, slots: network.slots, evaluator, now: clock })
+  return { evaluator, turns: openTurns() }
+}
+
+export function openEvaluations({ network, parameters, clock, store, scripts }: Node): Evaluations {
+  return open({ store, parameters, networkId: network.id, slots: network.slots, ...scripts, now: clock })
 }

@@ -4,6 +4,7 @@ import type { WebSocket } from '@fastify/websocket'
 import { slotToTime } from '@ratatosk/ledger'
 import { Mutex } from 'async-mutex'
 import type { FastifyInstance } from 'fastify'
+import { clientSignal } from '../client-signal.js'
 import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
 import { encodeJson, encodeJsonParts, type JsonPart } from '../json.js'
 import { maxRequestLength } from '../limits.js'
@@ -103,7 +104,7 @@ export async function ogmiosApi(
   })
 
   fastify.post<{ Body: unknown }>('/', { bodyLimit: maxRequestLength }, async (request, reply) => {
-    const session = createSession(context, (error) => request.log.error(error))
+    const session = createSession(context, (error) => request.log.error(error), clientSignal(reply))
     try {
       const response = await session.answer(readRequest(String(request.body ?? '')))
       return reply.code(statusOf(response)).type(json).send(bodyOf(response))
@@ -120,7 +121,8 @@ export async function ogmiosApi(
 
   fastify.get('/', { websocket: true }, (socket, request) => {
     connections++
-    const session = createSession(context, (error) => request.log.error(error))
+    const left = new AbortController()
+    const session = createSession(context, (error) => request.log.error(error), left.signal)
     const send = createSender(socket, stallTimeoutMs)
     // Responses come in the order of the requests, except that waiting methods have an order of their own.
     const waiting = new Mutex()
@@ -151,6 +153,7 @@ export async function ogmiosApi(
     socket.on('error', (error) => request.log.info(error))
     socket.on('close', () => {
       connections--
+      left.abort()
       session.close()
     })
   })

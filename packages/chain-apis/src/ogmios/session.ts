@@ -40,16 +40,20 @@ interface SessionContext {
   readonly version: OgmiosVersion
 }
 
-/** @param onError called with unexpected errors, whose details the response omits */
+/**
+ * @param onError called with unexpected errors, whose details the response omits
+ * @param signal aborted when the client has left
+ */
 export function createSession(
   { chain, blocks, mempool, version }: SessionContext,
   onError: (error: unknown) => void,
+  signal: AbortSignal,
 ): Session {
   const chainSync = createChainSync(chain, blocks)
   const monitor = createMempoolMonitor(chain, mempool, version)
   const methods: Readonly<Record<string, (params: RpcRequest['params']) => unknown>> = {
     submitTransaction: (params) => submitTransaction(chain, params),
-    evaluateTransaction: (params) => evaluateTransaction(chain, params),
+    evaluateTransaction: (params) => evaluateTransaction(chain, params, signal),
     findIntersection: (params) => chainSync.findIntersection(params),
     nextBlock: () => chainSync.nextBlock(),
     acquireLedgerState: ({ point }) => acquireLedgerState(chain, point),

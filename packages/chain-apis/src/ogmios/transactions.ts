@@ -34,11 +34,16 @@ export async function submitTransaction(chain: ChainView, params: RpcRequest['pa
   throw new RpcError(code, message, data)
 }
 
-export async function evaluateTransaction(chain: ChainView, params: RpcRequest['params']): Promise<unknown> {
+export async function evaluateTransaction(
+  chain: ChainView,
+  params: RpcRequest['params'],
+  signal: AbortSignal,
+): Promise<unknown> {
   const cbor = readCbor(params)
   const evaluation = await chain.evaluate(
     cbor,
     readAdditionalUtxo(params.additionalUtxo, chain.parameters.maxValueSize),
+    signal,
   )
   switch (evaluation.kind) {
     case 'malformed':

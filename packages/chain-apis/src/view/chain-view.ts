@@ -254,8 +254,13 @@ export interface ChainView {
    * Runs the scripts of a transaction, ignoring the budgets that its redeemers declare.
    *
    * @param additional outputs that the chain does not have, by output reference
+   * @param signal ends the wait for scripts, because the client has left; the result is then `busy`
    */
-  evaluate(cbor: Uint8Array, additional: ReadonlyMap<string, TransactionOutput>): Promise<ScriptEvaluation>
+  evaluate(
+    cbor: Uint8Array,
+    additional: ReadonlyMap<string, TransactionOutput>,
+    signal?: AbortSignal,
+  ): Promise<ScriptEvaluation>
   /**
    * Calls the listener after each change.
    *

@@ -15,7 +15,7 @@ import {
   type OpenLedger,
   testKey,
 } from '@ratatosk/test-kit/ledger-apis'
-import { createValidationWorker } from '@ratatosk/workers'
+import { createValidationWorker, openTurns } from '@ratatosk/workers'
 import fastify from 'fastify'
 import { blockHash, type Finality, finalities, genesisHash } from '../finality.js'
 import { openLayer2Chain } from '../open-layer2-chain.js'
@@ -86,6 +86,7 @@ export async function serveLayer2(): Promise<ServedLayer2> {
     index,
     queue: createSubmissionQueue(queue),
     evaluator,
+    turns: openTurns(),
     maxTransactionSize: parameters.maxTransactionSize,
     submitTimeoutMs: 20_000,
     log: { warn: (...args: unknown[]) => console.warn(...args) },

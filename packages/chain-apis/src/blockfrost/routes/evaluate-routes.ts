@@ -2,6 +2,7 @@ import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import { type RedeemerPurpose, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
 import type { EvaluationFailure, EvaluationResult } from '@ratatosk/ledger/plutus'
 import type { FastifyInstance } from 'fastify'
+import { clientSignal } from '../../client-signal.js'
 import {
   type AdditionalOutput,
   maxAdditionalOutputs,
@@ -18,21 +19,21 @@ import { malformedMessage } from './submit-route.js'
 export function addEvaluateRoutes(fastify: FastifyInstance, chain: ChainView): void {
   const options = { config: { operation: 'evaluate' as const }, bodyLimit: maxRequestLength }
 
-  fastify.post<{ Body: unknown }>('/utils/txs/evaluate', options, async ({ body }) => {
+  fastify.post<{ Body: unknown }>('/utils/txs/evaluate', options, async ({ body }, reply) => {
     if (!Buffer.isBuffer(body)) throw new BlockfrostError(400, 'Content-Type must be application/cbor')
-    return evaluate(readBody(body))
+    return evaluate(clientSignal(reply), readBody(body))
   })
-  fastify.post<{ Body: unknown }>('/utils/txs/evaluate/utxos', options, async ({ body }) => {
+  fastify.post<{ Body: unknown }>('/utils/txs/evaluate/utxos', options, async ({ body }, reply) => {
     const { cbor, ...rest } = isObject(body) ? body : {}
     if (typeof cbor !== 'string') throw new BlockfrostError(400, 'body must have required property "cbor"')
     // Blockfrost ignores other spellings. Blaze relies on that: under `additionalUtxoset` it sends outputs
     // without address.
-    return evaluate(readText(cbor), rest.additionalUtxoSet)
+    return evaluate(clientSignal(reply), readText(cbor), rest.additionalUtxoSet)
   })
 
-  async function evaluate(cbor: Uint8Array, additional?: unknown) {
+  async function evaluate(signal: AbortSignal, cbor: Uint8Array, additional?: unknown) {
     const outputs = readAdditionalUtxos(additional, chain.parameters.maxValueSize)
-    const evaluation = await chain.evaluate(cbor, outputs)
+    const evaluation = await chain.evaluate(cbor, outputs, signal)
     if (evaluation.kind === 'malformed') throw new BlockfrostError(400, malformedMessage(evaluation.message))
     if (evaluation.kind === 'busy') {
       throw new BlockfrostError(503, 'Too many evaluations are running. Try again in a second.')
