@@ -48,7 +48,10 @@ export interface Evaluation {
   readonly slot: bigint
 }
 
-/** Shares one thread among those whose transactions are evaluated. `openTurns` of `@ratatosk/workers` implements it. */
+/**
+ * Shares one thread among those whose transactions are evaluated. `openTurns` of `@ratatosk/workers`
+ * implements it.
+ */
 export interface Turns {
   /**
    * Does work when it is its turn: the cheapest of those that wait first.

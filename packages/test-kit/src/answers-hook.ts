@@ -20,6 +20,10 @@ const inherited = new URL(import.meta.url).searchParams.get('faults')
 
 if (isMainThread) {
   const file = inherited ?? join(tmpdir(), `ratatosk-undocumented-${process.pid}-${Date.now()}`)
+  // Before the test's process reports, when it exits.
+  watchTurns((turn) =>
+    appendFileSync(turnsOf(file), `${process.argv[1] ?? 'a program'} (${process.pid}): ${turn}\n`),
+  )
   if (inherited === null) {
     const preload = `--import=${import.meta.url}?faults=${encodeURIComponent(file)}`
     process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${preload}`.trim()
@@ -29,9 +33,6 @@ if (isMainThread) {
     })
   }
   hook(file)
-  watchTurns((turn) =>
-    appendFileSync(turnsOf(file), `${process.argv[1] ?? 'a program'} (${process.pid}): ${turn}\n`),
-  )
 }
 
 function turnsOf(file: string): string {

@@ -35,34 +35,35 @@ export class Profiler {
     this.#session.post('Profiler.start')
   }
 
-  /** The samples between two times of `performance.now()`; all before the second are forgotten. */
-  between(from: number, to: number): Samples {
+  /** Ends it. @returns what ran between two times of `performance.now()` */
+  stop(): (from: number, to: number) => Samples {
+    this.#started = false
     let profile: Protocol.Profile | undefined
     // The answer to a command of the same thread comes at once.
     this.#session.post('Profiler.stop', (_error, answer) => {
       profile = answer?.profile
     })
-    this.#session.post('Profiler.start')
+    this.#session.disconnect()
     if (profile === undefined) throw new Error('The profiler did not answer')
-    return summary(profile.nodes, samplesBetween(profile, from, to))
+    const { nodes } = profile
+    const counts = countSamples(profile)
+    return (from, to) => summary(nodes, counts(from, to))
   }
 }
 
-/** How often each node of a profile was sampled. */
-function samplesBetween(
-  { samples = [], timeDeltas = [], startTime }: Protocol.Profile,
-  from: number,
-  to: number,
-): ReadonlyMap<number, number> {
+/** How often each node of a profile was sampled between two times. */
+function countSamples({ samples = [], timeDeltas = [], startTime }: Protocol.Profile) {
   // Both clocks are monotonic; the profile counts microseconds from another zero.
   const zero = Number(process.hrtime.bigint() / 1000n) / 1000 - performance.now()
-  const counts = new Map<number, number>()
-  let at = startTime / 1000 - zero
-  for (const [position, id] of samples.entries()) {
-    at += (timeDeltas[position] ?? 0) / 1000
-    if (at >= from && at <= to) counts.set(id, (counts.get(id) ?? 0) + 1)
+  return (from: number, to: number): ReadonlyMap<number, number> => {
+    const counts = new Map<number, number>()
+    let at = startTime / 1000 - zero
+    for (const [position, id] of samples.entries()) {
+      at += (timeDeltas[position] ?? 0) / 1000
+      if (at >= from && at <= to) counts.set(id, (counts.get(id) ?? 0) + 1)
+    }
+    return counts
   }
-  return counts
 }
 
 function summary(nodes: readonly Protocol.ProfileNode[], counts: ReadonlyMap<number, number>): Samples {

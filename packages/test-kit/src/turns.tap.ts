@@ -10,7 +10,8 @@ async function run(work: string): Promise<{ code: number; stderr: string }> {
   const program = `
 import { createServer } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-const busy = (ms) => { for (const since = process.cpuUsage().user; process.cpuUsage().user - since < ms * 1000;); }
+const used = () => process.cpuUsage().user / 1000
+const busy = (ms) => { for (const since = used(); used() - since < ms;); }
 const served = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
 await new Promise((done) => served.once('listening', done))
 await (await fetch('http://127.0.0.1:' + served.address().port + '/planted')).text()
@@ -55,7 +56,8 @@ t.test('lets turns pass that wait, that the test takes itself, or that come befo
   const passes = { code: 0, stderr: '' }
   const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)'
   t.same(await run(wait), passes)
-  const own = "runInThisContext('(' + busy + ')(400)', '/planted.tap.js')"
+  const loop = '(ms, used) => { for (const since = used(); used() - since < ms;); }'
+  const own = `runInThisContext('${loop}', '/planted.tap.js')(400, used)`
   t.same(await run(`const { runInThisContext } = await import('node:vm'); ${own}`), passes)
   const starts = 'await whileStarting(async () => busy(400))'
   t.same(await run(`const { whileStarting } = await import('${turns}'); ${starts}`), passes)

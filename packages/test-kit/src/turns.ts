@@ -13,12 +13,22 @@ const most = { wall: 250, processor: 200 }
 const period = 20
 /** Requests that a report names. */
 const requestsNamed = 3
+/** Turns that are judged. */
+const mostTurns = 100
 
 /** Milliseconds so far, of turns and of this thread's processor time. */
 interface Times {
   readonly at: number
   readonly wall: number
   readonly processor: number
+}
+
+/** A turn of the event loop between two times of `performance.now()`. */
+interface Turn extends Omit<Times, 'at'> {
+  readonly from: number
+  readonly to: number
+  /** The last requests. */
+  readonly asked: readonly string[]
 }
 
 const requests: string[] = []
@@ -43,6 +53,7 @@ export function watchTurns(report: (turn: string) => void): void {
   const garbage: PerformanceEntry[] = []
   const collections = new PerformanceObserver((list) => garbage.push(...list.getEntries()))
   const profiler = new Profiler()
+  const turns: Turn[] = []
   let timer: NodeJS.Timeout | undefined
   const { listen } = Server.prototype
 
@@ -59,6 +70,7 @@ export function watchTurns(report: (turn: string) => void): void {
     clearInterval(timer)
     measure()
     last = undefined
+    setImmediate(conclude)
   }
 
   function measure(): void {
@@ -67,28 +79,38 @@ export function watchTurns(report: (turn: string) => void): void {
     if (from === undefined || pauses > 0) return
     const turn = { wall: last.wall - from.wall, processor: last.processor - from.processor }
     // Node reports collections after the turn.
-    if (isLong(turn)) setImmediate(judge, turn, from.at, last.at, [...requests])
+    if (isLong(turn))
+      setImmediate(withoutGarbage, { ...turn, from: from.at, to: last.at, asked: [...requests] })
     garbage.splice(
       0,
       garbage.findIndex(({ startTime }) => startTime > from.at - 5000),
     )
   }
 
-  function judge(turn: Omit<Times, 'at'>, from: number, to: number, asked: readonly string[]): void {
+  function withoutGarbage({ wall, processor, ...turn }: Turn): void {
     garbage.push(...collections.takeRecords())
     const collected = garbage
-      .filter(({ startTime, duration }) => startTime + duration > from && startTime < to)
+      .filter(({ startTime, duration }) => startTime + duration > turn.from && startTime < turn.to)
       .reduce((sum, { duration }) => sum + duration, 0)
-    const { share, top } = profiler.between(from, to)
-    const rest = { wall: (turn.wall - collected) * share, processor: (turn.processor - collected) * share }
-    if (!isLong(rest)) return
-    const [wall, processor] = [rest.wall, rest.processor].map(Math.round)
-    report(
-      `a turn of ${wall} ms, ${processor} ms of them on the processor; last requests: ` +
-        `${asked.join(', ') || 'none'}; most of it in ${top}`,
-    )
+    const rest = { wall: wall - collected, processor: processor - collected }
+    if (isLong(rest) && turns.length < mostTurns) turns.push({ ...turn, ...rest })
   }
 
+  /** Reports the turns that are not the test's. At the end, because reading the samples takes time. */
+  function conclude(): void {
+    if (turns.length === 0) return
+    const samples = profiler.stop()
+    for (const { wall, processor, from, to, asked } of turns.splice(0)) {
+      const { share, top } = samples(from, to)
+      if (!isLong({ wall: wall * share, processor: processor * share })) continue
+      report(
+        `a turn of ${Math.round(wall)} ms, ${Math.round(processor)} ms of them on the processor; last ` +
+          `requests: ${asked.join(', ') || 'none'}; most of it in ${top}`,
+      )
+    }
+  }
+
+  process.on('exit', conclude)
   subscribe('http.server.request.start', (message) => {
     const { method, url } = (message as { request: IncomingMessage }).request
     requests.push(`${method} ${url?.slice(0, 100)}`)

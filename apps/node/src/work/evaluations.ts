@@ -4,7 +4,7 @@ import { openEvaluations as open, openTurns } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
 import type { ClientScripts, Node } from '../node.js'
 
-/** Opens it with a thread of its own, which starts when it is needed, so that it takes none from validation. */
+/** Opens it with a thread of its own, so that it takes none from validation. */
 export function openClientScripts({ onClose }: NodeContext): ClientScripts {
   const evaluator = createEvaluator({ threads: 1 })
   onClose(() => evaluator.close())
