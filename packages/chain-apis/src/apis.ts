@@ -18,6 +18,8 @@ export interface ApisOptions {
   readonly paths?: {
     /** Default `/blockfrost/api/v0`. */
     readonly blockfrost?: string | false
+    /** Blockfrost for clients of Yaci, which expect 202. Default `/yaci/api/v1`, if Blockfrost is served. */
+    readonly yaci?: string | false
     /** Default `/kupo`. */
     readonly kupo?: string | false
     /** Ogmios by WebSocket and by POST. Default `/ogmios`. */
@@ -54,9 +56,14 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
     throw new TypeError(`@ratatosk/chain-apis: ogmiosVersion must be ${allowed}, not ${version}`)
   }
   const { blockfrost = '/blockfrost/api/v0', kupo = '/kupo', ogmios = '/ogmios' } = paths
+  const { yaci = blockfrost !== false && '/yaci/api/v1' } = paths
   const api = { chain, faults }
-  if (blockfrost !== false) {
-    await fastify.register(blockfrostApi, { ...api, maxOutputs, prefix: prefix + blockfrost })
+  for (const [path, postStatus] of [
+    [blockfrost, 200],
+    [yaci, 202],
+  ] as const) {
+    if (path === false) continue
+    await fastify.register(blockfrostApi, { ...api, maxOutputs, postStatus, prefix: prefix + path })
   }
   if (kupo !== false) await fastify.register(kupoApi, { ...api, prefix: prefix + kupo })
   if (ogmios !== false) {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { blockfrostErrorBody, handleError, invalidPath } from './errors.js'
+import { addAccountRoutes } from './routes/account-routes.js'
 import { addAddressRoutes } from './routes/address-routes.js'
 import { addChainRoutes } from './routes/chain-routes.js'
 import { addEvaluateRoutes } from './routes/evaluate-routes.js'
@@ -14,12 +15,14 @@ const bodyLimit = 1024 * 1024
 export interface BlockfrostOptions extends ApiOptions {
   /** The most outputs that a response may add up. */
   readonly maxOutputs: number
+  /** The status of submissions and evaluations: 202 in Yaci's API, otherwise 200. */
+  readonly postStatus: 200 | 202
 }
 
 /** The part of the Blockfrost API that wallets and SDKs use. */
 export async function blockfrostApi(
   fastify: FastifyInstance,
-  { chain, faults, maxOutputs }: BlockfrostOptions,
+  { chain, faults, maxOutputs, postStatus }: BlockfrostOptions,
 ): Promise<void> {
   fastify.setErrorHandler(handleError)
   fastify.setNotFoundHandler((_request, reply) => {
@@ -34,8 +37,9 @@ export async function blockfrostApi(
   )
   addChainRoutes(fastify, chain)
   addAddressRoutes(fastify, chain, maxOutputs)
+  addAccountRoutes(fastify, chain, maxOutputs)
   addTransactionRoutes(fastify, chain)
   addScriptRoutes(fastify, chain)
-  addSubmitRoute(fastify, chain)
-  addEvaluateRoutes(fastify, chain)
+  addSubmitRoute(fastify, chain, postStatus)
+  addEvaluateRoutes(fastify, chain, postStatus)
 }

@@ -1,5 +1,6 @@
 import { BlockFrostAPI, BlockfrostServerError } from '@blockfrost/blockfrost-js'
 import { toHex } from '@ratatosk/cbor'
+import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
 import type { Test } from 'tap'
 import { draft, unitDatum } from './draft.js'
 import {
@@ -23,6 +24,12 @@ async function errorOf(work: Promise<unknown>): Promise<BlockfrostServerError> {
   )
   if (error instanceof BlockfrostServerError) return error
   throw error ?? new Error('expected an error')
+}
+
+function bech32Of(bytes: Uint8Array): string {
+  const address = decodeAddress(bytes)
+  if (address.kind === 'byron') throw new Error('Byron addresses are in base58')
+  return encodeBech32Address(address)
 }
 
 /**
@@ -195,6 +202,60 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     await ledger.rollBack(1)
     t.match(await errorOf(api.accounts(address)), { status_code: 404 })
     t.match(await errorOf(api.accounts('stake_test1')), { status_code: 400 })
+  })
+
+  test('an account that holds outputs, registered or not', async (t) => {
+    const { api, ledger } = await open(t)
+    const base = Uint8Array.from([0x00, ...alice.hash, ...bob.hash])
+    const stake = bech32Of(Uint8Array.from([0xe0, ...bob.hash]))
+    t.match(await errorOf(api.accountsAddresses(stake)), { status_code: 404 })
+    const { cbor, hash } = draft({
+      inputs: [first],
+      outputs: [
+        { address: base, lovelace: 60_000_000n },
+        { address: base, lovelace: 39_800_000n },
+      ],
+      fee: 200_000n,
+      signers: [alice],
+    })
+    t.equal(await api.txSubmit(cbor), hash)
+    await ledger.produceBlock()
+    const address = bech32Of(base)
+    t.match(await api.accounts(stake), { stake_address: stake, controlled_amount: '99800000' })
+    t.same(await api.accountsAddresses(stake), [{ address }])
+    t.same(await api.accountsAddresses(stake, { page: 2 }), [])
+    t.same(await api.accountsAddressesAssets(stake), [])
+    const read = async (path: string) => (await fetch(`${ledger.blockfrost}${path}`)).json()
+    t.match(await read(`/accounts/${stake}/utxos?count=1&order=desc`), [
+      { address, tx_hash: hash, output_index: 1, amount: [{ unit: 'lovelace', quantity: '39800000' }] },
+    ])
+    t.same(await api.addressesTotal(alice.address), {
+      address: alice.address,
+      received_sum: [{ unit: 'lovelace', quantity: '200000000' }],
+      sent_sum: [{ unit: 'lovelace', quantity: '100000000' }],
+      tx_count: 2,
+    })
+    t.match(await errorOf(api.addressesTotal(bob.address)), { status_code: 404 })
+  })
+
+  test('submission and evaluation as clients of Yaci expect them: hex, answered with 202', async (t) => {
+    const { api, ledger } = await open(t)
+    const { cbor, hash } = unlock(await lock(ledger, succeedingHash), succeeding)
+    const yaci = ledger.blockfrost.replace('/blockfrost/api/v0', '/yaci/api/v1')
+    const post = async (path: string, type: string) => {
+      const headers = { 'content-type': type }
+      const answer = await fetch(yaci + path, { method: 'POST', headers, body: toHex(cbor) })
+      return { status: answer.status, body: await answer.json() }
+    }
+    t.match(await post('/utils/txs/evaluate', 'application/cbor'), {
+      status: 202,
+      body: { result: { EvaluationResult: { 'spend:0': { memory: 500, steps: 64_100 } } } },
+    })
+    t.same(await post('/tx/submit', 'text/plain'), { status: 202, body: hash })
+    await ledger.produceBlock()
+    t.match(await api.txsRedeemers(hash), [
+      { tx_index: 0, purpose: 'spend', script_hash: toHex(succeedingHash), unit_mem: '10000', fee: '1298' },
+    ])
   })
 
   test('a rejection names the violated predicates in the format of cardano-submit-api', async (t) => {

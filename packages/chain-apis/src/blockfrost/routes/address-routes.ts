@@ -3,7 +3,7 @@ import { type Address, slotToTime, splitUnit } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import type { FastifyInstance } from 'fastify'
 import { limitedPages } from '../../limited-outputs.js'
-import { readStakeCredential, stakeAddress } from '../../stake-credential.js'
+import { stakeAddress } from '../../stake-credential.js'
 import { addressText, readAddressText } from '../../view/address-text.js'
 import type { ChainOutputQuery, ChainView } from '../../view/chain-view.js'
 import { assetJson, checkUnit } from '../asset-json.js'
@@ -32,6 +32,7 @@ export function addAddressRoutes(fastify: FastifyInstance, chain: ChainView, max
     const holder = readHolder(chain, text)
     if (list === undefined) return holderJson(chain, text, holder, maxOutputs)
     if (list === 'utxos') return utxosOf(chain, holder, query, asset)
+    if (list === 'total') return totalJson(chain, text, holder, maxOutputs)
     if (list === 'transactions') return transactionsOf(chain, holder, query)
     throw invalidPath()
   })
@@ -46,23 +47,20 @@ export function addAddressRoutes(fastify: FastifyInstance, chain: ChainView, max
     if (list !== 'addresses' || rest.length > 0) throw invalidPath()
     return page(await holders(chain, asset.toLowerCase(), maxOutputs), query)
   })
-
-  fastify.get<{ Params: { stake: string } }>('/accounts/:stake', async ({ params }) =>
-    accountJson(chain, params.stake, maxOutputs),
-  )
 }
 
 /** An address, or the hash of a payment key or script in hex. */
 type Holder = Address | string
 
 function queryOf(holder: Holder): ChainOutputQuery {
-  if (typeof holder === 'string') return { paymentCredential: holder, spent: false }
-  return { address: toHex(holder.bytes), spent: false }
+  if (typeof holder === 'string') return { paymentCredential: holder }
+  return { address: toHex(holder.bytes) }
 }
 
 async function holderJson(chain: ChainView, text: string, holder: Holder, maxOutputs: number) {
   const total = new Total()
-  for await (const outputs of limitedPages(chain, queryOf(holder), maxOutputs)) total.add(outputs)
+  const query = { ...queryOf(holder), spent: false }
+  for await (const outputs of limitedPages(chain, query, maxOutputs)) total.add(outputs)
   await requireKnown(chain, holder, total.outputs)
   const address = typeof holder === 'string' ? undefined : holder
   const stake = address !== undefined && 'stake' in address ? address.stake : undefined
@@ -81,7 +79,7 @@ async function holderJson(chain: ChainView, text: string, holder: Holder, maxOut
 
 async function utxosOf(chain: ChainView, holder: Holder, query: Paging, unit?: string) {
   const outputs = await chain.outputs(
-    { ...queryOf(holder), ...(unit !== undefined && { unit: unit.toLowerCase() }) },
+    { ...queryOf(holder), spent: false, ...(unit !== undefined && { unit: unit.toLowerCase() }) },
     readPaging(query),
   )
   await requireKnown(chain, holder, outputs.length)
@@ -108,27 +106,25 @@ async function transactionsOf(chain: ChainView, holder: Holder, query: Paging) {
   }))
 }
 
-/** A registered account. The chain has no delegation and no rewards. */
-async function accountJson(chain: ChainView, text: string, maxOutputs: number) {
-  const credential = readStakeCredential(text, 'key')
-  if (credential === undefined) throw new BlockfrostError(400, 'Invalid or malformed stake address format.')
-  if ((await chain.stakeDeposit(credential)) === undefined) throw notFound()
-  const query = { stakeCredential: toHex(credential.hash), spent: false }
-  const controlled = new Total()
-  for await (const outputs of limitedPages(chain, query, maxOutputs)) controlled.add(outputs)
+/** What an address ever received and sent, and in how many transactions. */
+async function totalJson(chain: ChainView, text: string, holder: Holder, maxOutputs: number) {
+  const received = new Total()
+  const sent = new Total()
+  const transactions = new Set<string>()
+  for await (const outputs of limitedPages(chain, queryOf(holder), maxOutputs)) {
+    received.add(outputs)
+    sent.add(outputs.filter(({ spent }) => spent !== undefined))
+    for (const { transactionHash, spent } of outputs) {
+      transactions.add(transactionHash)
+      if (spent !== undefined) transactions.add(spent.transactionHash)
+    }
+  }
+  if (received.outputs === 0) throw notFound()
   return {
-    stake_address: stakeAddress(chain.networkId, credential),
-    active: false,
-    active_epoch: null,
-    registered: true,
-    controlled_amount: String(controlled.lovelace),
-    rewards_sum: '0',
-    withdrawals_sum: '0',
-    reserves_sum: '0',
-    treasury_sum: '0',
-    withdrawable_amount: '0',
-    pool_id: null,
-    drep_id: null,
+    address: text,
+    received_sum: received.json(),
+    sent_sum: sent.json(),
+    tx_count: transactions.size,
   }
 }
 

@@ -16,19 +16,20 @@ import { BlockfrostError } from '../errors.js'
 import { malformedMessage } from './submit-route.js'
 
 /** Evaluation in the format of Ogmios 5, which Blockfrost kept. */
-export function addEvaluateRoutes(fastify: FastifyInstance, chain: ChainView): void {
+export function addEvaluateRoutes(fastify: FastifyInstance, chain: ChainView, status: 200 | 202): void {
   const options = { config: { operation: 'evaluate' as const }, bodyLimit: maxRequestLength }
 
   fastify.post<{ Body: unknown }>('/utils/txs/evaluate', options, async ({ body }, reply) => {
     if (!Buffer.isBuffer(body)) throw new BlockfrostError(400, 'Content-Type must be application/cbor')
-    return evaluate(clientSignal(reply), readBody(body))
+    return reply.code(status).send(await evaluate(clientSignal(reply), readBody(body)))
   })
   fastify.post<{ Body: unknown }>('/utils/txs/evaluate/utxos', options, async ({ body }, reply) => {
     const { cbor, ...rest } = isObject(body) ? body : {}
     if (typeof cbor !== 'string') throw new BlockfrostError(400, 'body must have required property "cbor"')
     // Blockfrost ignores other spellings. Blaze relies on that: under `additionalUtxoset` it sends outputs
     // without address.
-    return evaluate(clientSignal(reply), readText(cbor), rest.additionalUtxoSet)
+    const outputs = rest.additionalUtxoSet
+    return reply.code(status).send(await evaluate(clientSignal(reply), readText(cbor), outputs))
   })
 
   async function evaluate(signal: AbortSignal, cbor: Uint8Array, additional?: unknown) {

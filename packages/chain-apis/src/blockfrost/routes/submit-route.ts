@@ -1,24 +1,31 @@
+import { fromHex } from '@ratatosk/cbor'
 import type { Failures, PredicateFailure } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import type { ChainView } from '../../view/chain-view.js'
 import { BlockfrostError } from '../errors.js'
 
-export function addSubmitRoute(fastify: FastifyInstance, chain: ChainView): void {
+export function addSubmitRoute(fastify: FastifyInstance, chain: ChainView, status: 200 | 202): void {
   fastify.post<{ Body: unknown }>(
     '/tx/submit',
     { config: { operation: 'submit' } },
     async ({ body }, reply) => {
       if (!Buffer.isBuffer(body)) throw new BlockfrostError(400, 'Content-Type must be application/cbor')
-      const result = await chain.submit(body)
+      const result = await chain.submit(readBody(body))
       if (result.kind === 'malformed') throw new BlockfrostError(400, malformedMessage(result.message))
       if (result.kind === 'rejected') throw new BlockfrostError(400, rejectionMessage(result.failures))
       if (result.kind === 'undecided') {
         reply.header('retry-after', String(Math.ceil(result.retryAfterMs / 1000)))
         throw new BlockfrostError(503, result.message)
       }
-      return JSON.stringify(result.hash)
+      return reply.code(status).send(JSON.stringify(result.hash))
     },
   )
+}
+
+/** Mesh sends hex to Yaci. It begins with 8, the first half byte of a transaction, as text. */
+function readBody(body: Buffer): Uint8Array {
+  const text = body[0] === 0x38 ? body.toString('latin1').trim() : ''
+  return /^([0-9a-fA-F]{2})+$/.test(text) ? fromHex(text) : body
 }
 
 /** The message for bytes that do not decode, in the format of cardano-submit-api. */

@@ -11,6 +11,7 @@ import { notFound } from '../errors.js'
 import { metadataJson } from '../metadata-json.js'
 import { amountJson, outputJson, Total } from '../output-json.js'
 import { type Paging, readPaging } from '../paging.js'
+import { redeemersJson } from '../redeemers-json.js'
 import { seconds } from './chain-routes.js'
 
 type ByHash = { Params: { hash: string } }
@@ -73,6 +74,10 @@ export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView)
       address: addressText(account),
       amount: String(lovelace),
     })),
+  )
+
+  fastify.get<ByHash>('/txs/:hash/redeemers', config, async ({ params }) =>
+    redeemersJson(chain, (await confirmed(params.hash)).transaction),
   )
 
   fastify.get<{ Querystring: Paging }>('/mempool', config, async ({ query }) =>
