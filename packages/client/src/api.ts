@@ -863,7 +863,7 @@ export interface Endpoints {
     options?: NodeRequestOptions,
   ): Promise<TransactionStatus>
 
-  /** `GET /submission`: Status of a submission. A rejected submission stays rejected. An accepted one has the status of its transaction from then on. */
+  /** `GET /submission`: Status of a submission. A rejected submission stays rejected, unless it lost an input to a transaction that the ledger has undone since: the node submits it again. Then, and once accepted, it has the status of its transaction. */
   getSubmissionStatus(
     parameters: GetSubmissionStatusParameters,
     options?: NodeRequestOptions,

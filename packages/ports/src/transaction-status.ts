@@ -46,6 +46,8 @@ export interface RejectedSubmission {
   readonly submittedAt: Date
   readonly firstRejectedAt: Date
   readonly rejectedAt: Date
+  /** When the node submitted the bytes again, because the transaction that they lost against was undone. */
+  readonly reopenedAt?: Date
 }
 
 /** Finds rejections. `store.rejections` of `@ratatosk/store` implements it. */

@@ -172,7 +172,8 @@ export const submissionStatusSchema = {
   operationId: 'getSubmissionStatus',
   summary: 'Status of a submission',
   description:
-    'A rejected submission stays rejected. An accepted one has the status of its transaction from then on.',
+    'A rejected submission stays rejected, unless it lost an input to a transaction that the ledger has ' +
+    'undone since: the node submits it again. Then, and once accepted, it has the status of its transaction.',
   tags: ['transactions'],
   querystring: Type.Unsafe<SubmissionStatusQuery>(
     Type.Object({

@@ -57,6 +57,9 @@ export async function statusOfSubmission(
   const rejection = await sources.rejections.find(id)
   const transactionId = queued?.transactionId ?? rejection?.transactionId
   const named = { id, ...(transactionId && { txHash: toHex(transactionId) }) }
+  if (rejection?.reopenedAt !== undefined && transactionId) {
+    return { ...named, ...(await statusOfTransaction(sources, transactionId)) }
+  }
   if (rejection !== undefined) return { ...named, ...rejected(rejection) }
   if (queued === undefined) return { ...named, status: 'unknown' }
   const place = transactionId && (await sources.ledger.placeOf(transactionId))

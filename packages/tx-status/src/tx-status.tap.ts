@@ -124,6 +124,18 @@ t.test('a submission that was rejected stays so when its transaction is accepted
   t.equal((await transaction()).status, 'mempool')
 })
 
+t.test('a rejected submission that was reopened has the status of its transaction', async (t) => {
+  const reopened = { ...rejection, reopenedAt: new Date(time.getTime() + 1) }
+  const world = { rejection: reopened, transactionRejection: reopened }
+  const queued = { state: 'queued', submittedAt: reopened.reopenedAt, attempts: 0 } as const
+  const waiting = await build(t, { ...world, waiting: queued })
+  t.match(await waiting.submission(), { id: 's-1', txHash, status: 'queued' })
+  const placed = await build(t, { ...world, place: accepted })
+  t.match(await placed.submission(), { id: 's-1', txHash, status: 'mempool' })
+  const again = await build(t, world)
+  t.equal((await again.submission()).status, 'rejected')
+})
+
 t.test('a submission that has left the queue has the status of its transaction', async (t) => {
   const { submission } = await build(t, {
     submission: { state: 'left', transactionId: id },

@@ -29,13 +29,20 @@ export class BatchView implements UtxoView {
   readonly #spenders: Map<string, Candidate>
   /** Outputs that were decoded or produced; `undefined` if the batch has spent them. */
   readonly #outputs = new Map<string, TransactionOutput | undefined>()
+  readonly #spentBy: Map<string, string>
 
   /**
    * @param stored CBOR of the ledger's outputs by `outputReferenceKey`
    * @param provisional of the undecided transactions of earlier batches
+   * @param spentBy hex ids of the transactions that spent outputs which are not stored
    */
-  constructor(stored: ReadonlyMap<string, Uint8Array>, provisional?: ProvisionalEffects) {
+  constructor(
+    stored: ReadonlyMap<string, Uint8Array>,
+    provisional?: ProvisionalEffects,
+    spentBy?: ReadonlyMap<string, string>,
+  ) {
     this.#stored = stored
+    this.#spentBy = new Map(spentBy)
     this.#provisional = new Map(provisional?.outputs)
     this.#spenders = new Map(provisional?.spenders)
   }
@@ -47,6 +54,11 @@ export class BatchView implements UtxoView {
     const output = decodeTransactionOutput(stored)
     this.#outputs.set(key, output)
     return output
+  }
+
+  /** Hex id of the accepted transaction that spent an output, if it is known. */
+  spenderOf(key: string): string | undefined {
+    return this.#spentBy.get(key)
   }
 
   /** The undecided candidates that must be accepted for the outputs that this candidate names to exist. */
@@ -72,7 +84,10 @@ export class BatchView implements UtxoView {
   }
 
   apply(candidate: Candidate): void {
-    for (const key of candidate.spentKeys) this.#outputs.set(key, undefined)
+    for (const key of candidate.spentKeys) {
+      this.#outputs.set(key, undefined)
+      this.#spentBy.set(key, candidate.key)
+    }
     for (const { key, output } of candidate.produced) this.#outputs.set(key, output)
   }
 

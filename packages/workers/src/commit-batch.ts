@@ -1,9 +1,11 @@
+import { fromHex, toHex } from '@ratatosk/cbor'
 import type { Failures, OutputReference, RuleContext, Transaction } from '@ratatosk/ledger'
 import type { Delivery } from '@ratatosk/queue'
 import type { AcceptedTransaction, Ledger, LedgerReads, NewRejection, UnlockedLedger } from '@ratatosk/store'
 import { BatchView, type ProvisionalEffects } from './batch-view.js'
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, isCandidate, type NamedOutput } from './examine.js'
+import { spendersOfMissing } from './spent-inputs.js'
 import { type Decision, type ValidatedBatch, validateBatch } from './validate-batch.js'
 
 /** A delivery and the result of phase A: its transaction, or why it does not decode. */
@@ -62,10 +64,24 @@ export async function commitUnlockedBatch(
   if (!isCurrent()) return undefined
   const kept = await ledger.outputs(keptOutputs(batch.accepted))
   if (kept.includes(undefined)) return undefined
-  const known = await ledger.known(deadLetters.flatMap(({ transactionId }) => transactionId ?? []))
-  if (known.includes(true)) return undefined
+  if (!(await stillHold(ledger, deadLetters, batch))) return undefined
   await write(ledger, batch, deadLetters)
   return batch
+}
+
+/** Whether dead letters are still not accepted, and the transactions that they lost against still are. */
+async function stillHold(
+  ledger: Ledger,
+  deadLetters: readonly NewRejection[],
+  { accepted }: ValidatedBatch,
+): Promise<boolean> {
+  const own = new Set(accepted.map(({ key }) => key))
+  const rejected = deadLetters.flatMap(({ transactionId }) => transactionId ?? [])
+  const spenders = deadLetters.flatMap(({ spentBy }) =>
+    spentBy === undefined || own.has(toHex(spentBy)) ? [] : [spentBy],
+  )
+  const known = await ledger.known([...rejected, ...spenders])
+  return known.every((isKnown, position) => isKnown === position >= rejected.length)
 }
 
 // The outputs first. Without the lock, another worker may accept a delivery of the same transaction between
@@ -79,7 +95,10 @@ async function validateDeliveries(
   const candidates = [...deliveries.map(({ examined }) => examined).filter(isCandidate), ...followers]
   const stored = await storedOutputs(ledger, candidates)
   const known = await knownKeys(ledger, candidates)
-  return validateBatch(candidates, known, new BatchView(stored, provisional), context, verifyFew)
+  const has = (key: string) => stored.has(key) || provisional.outputs.has(key)
+  const spenders = await spendersOfMissing(ledger, candidates, { has, known })
+  const view = new BatchView(stored, provisional, spenders)
+  return validateBatch(candidates, known, view, context, verifyFew)
 }
 
 async function write(
@@ -97,11 +116,13 @@ function deadLettersOf(
   { maxAttempts }: BatchConditions,
 ): readonly NewRejection[] {
   return deliveries.flatMap(({ delivery, examined }) => {
-    const failures = isCandidate(examined)
-      ? finalFailures(delivery, decisions.get(examined), maxAttempts)
-      : examined
+    if (!isCandidate(examined)) return [deadLetterOf(delivery, undefined, examined)]
+    const decision = decisions.get(examined)
+    const failures = finalFailures(delivery, decision, maxAttempts)
     if (failures === undefined) return []
-    return [deadLetterOf(delivery, isCandidate(examined) ? examined.transaction.id : undefined, failures)]
+    const letter = deadLetterOf(delivery, examined.transaction.id, failures)
+    const spentBy = decision?.kind === 'rejected' ? decision.spentBy : undefined
+    return [{ ...letter, ...(spentBy !== undefined && { spentBy: fromHex(spentBy) }) }]
   })
 }
 

@@ -15,6 +15,7 @@ import { LRUCache } from 'lru-cache'
 import { BatchView } from './batch-view.js'
 import { type Candidate, examine, isCandidate } from './examine.js'
 import { costOf, runScripts } from './script-runs.js'
+import { spendersOfMissing } from './spent-inputs.js'
 import { openTurns } from './turns.js'
 import { type Decision, type ParkedDecision, validateBatch } from './validate-batch.js'
 
@@ -43,11 +44,18 @@ const maxResults = 1000
 const maxResultBytes = 4 * 1024 * 1024
 const resultTtlMs = 10 * 60_000
 
+/** What the ledger knows of a transaction: its outputs, and who spent the missing ones. */
+interface ReadState {
+  readonly outputs: ReadonlyMap<string, Uint8Array>
+  readonly known: ReadonlySet<string>
+  readonly spenders: ReadonlyMap<string, string>
+}
+
 /**
  * Opens evaluations over a store.
  *
  * They cost clients no fee, so they are bounded: without its inputs and everything else in order, a
- * transaction costs two queries. What is expensive, scripts and many signatures, takes turns, by declared
+ * transaction costs three queries. What is expensive, scripts and many signatures, takes turns, by declared
  * units. Results of scripts are remembered for ten minutes.
  *
  * @example
@@ -76,8 +84,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
         slot: context.slot,
       }
     }
-    const { outputs, known } = await read(examined)
-    const validated = await validate(examined, outputs, known, context, signal)
+    const validated = await validate(examined, await read(examined), context, signal)
     return {
       ...verdictOf(validated.decision),
       transactionId: examined.transaction.id,
@@ -87,7 +94,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
   }
 
   /** The outputs first: a transaction that is accepted between the two reads is then known. */
-  async function read(candidate: Candidate) {
+  async function read(candidate: Candidate): Promise<ReadState> {
     const found = await store.ledger.outputs(candidate.named.map(({ reference }) => reference))
     const outputs = new Map<string, Uint8Array>()
     for (const [index, { key }] of candidate.named.entries()) {
@@ -95,20 +102,21 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
       if (output !== undefined) outputs.set(key, output)
     }
     const [isKnown] = await store.ledger.known([candidate.transaction.id])
-    return { outputs, known: new Set(isKnown ? [candidate.key] : []) }
+    const known = new Set(isKnown ? [candidate.key] : [])
+    const has = (key: string) => outputs.has(key)
+    return { outputs, known, spenders: await spendersOfMissing(store.ledger, [candidate], { has, known }) }
   }
 
   async function validate(
     first: Candidate,
-    outputs: ReadonlyMap<string, Uint8Array>,
-    known: ReadonlySet<string>,
+    { outputs, known, spenders }: ReadState,
     context: RuleContext,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly decision: Decision | undefined; readonly result?: EvaluationResult }> {
     let candidate = first
     let result: EvaluationResult | undefined
     for (;;) {
-      const view = new BatchView(outputs)
+      const view = new BatchView(outputs, undefined, spenders)
       // Phase A has verified few signatures already.
       const decision = validateBatch([candidate], known, view, context, () => undefined).decisions.get(
         candidate,

@@ -46,6 +46,10 @@ function validate(transactions: readonly SignedTransaction[], known: readonly Si
         : []
     }),
     accepted: batch.accepted.map(({ key: id }) => id),
+    spentBy: candidates.map((each) => {
+      const decision = batch.decisions.get(each)
+      return decision?.kind === 'rejected' ? decision.spentBy : undefined
+    }),
   }
 }
 
@@ -57,13 +61,14 @@ test('accepts a chain in any order within a batch', () => {
   expect(validate([3, 0, 4, 2, 1].map((n) => links[n]!)).accepted).toEqual(ids)
 })
 
-test('accepts the first of two transactions that spend the same output; the other is retriable', () => {
+test('accepts the first of two transactions that spend the same output; the other names it', () => {
   const one = signed(key, { inputs: [first!], outputs: [10n * ada] })
   const other = signed(key, { inputs: [first!], outputs: [4n * ada, 6n * ada] })
   expect(validate([one, other])).toMatchObject({
-    kinds: ['accepted', 'retriable'],
+    kinds: ['accepted', 'rejected'],
     predicates: [[], ['BadInputsUTxO']],
     accepted: [one.id],
+    spentBy: [undefined, one.id],
   })
   expect(validate([other, one]).accepted).toEqual([other.id])
 })

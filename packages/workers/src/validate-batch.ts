@@ -8,14 +8,18 @@ import {
 } from '@ratatosk/ledger'
 import type { BatchView } from './batch-view.js'
 import type { Candidate } from './examine.js'
+import { nameSpenders, spentInputs } from './spent-inputs.js'
 
 /** What phase B found out about a candidate. */
 export type Decision =
   | { readonly kind: 'accepted' }
   /** It was in the ledger before. */
   | { readonly kind: 'known' }
-  /** `failures`: every predicate that fails, of both phases; those of phase A first. */
-  | { readonly kind: 'rejected'; readonly failures: Failures }
+  /**
+   * `failures`: every predicate that fails, of both phases; those of phase A first. `spentBy`: the accepted
+   * transaction, in hex, that spends one of its inputs, if nothing else is wrong for good.
+   */
+  | { readonly kind: 'rejected'; readonly failures: Failures; readonly spentBy?: string }
   /** A later attempt may succeed. `missing`: the outputs that are unknown, by `outputReferenceKey`. */
   | { readonly kind: 'retriable'; readonly failures: Failures; readonly missing: readonly string[] }
   | ParkedDecision
@@ -68,10 +72,14 @@ export function validateBatch(
 
   function validate(candidate: Candidate): Decision {
     if (done.has(candidate.key)) return { kind: 'known' }
-    const failures = validateStateful(candidate.transaction, view, context)
+    const broken = validateStateful(candidate.transaction, view, context)
+    const spent = broken.length > 0 ? spentInputs(candidate, view) : noneSpent
+    const failures = nameSpenders(broken, spent)
     if (candidate.flaws.length > 0) return { kind: 'rejected', failures: joined(candidate.flaws, failures) }
     if (failures.length > 0) {
       if (!isRetriable(failures, context.slot)) return { kind: 'rejected', failures }
+      const [spentBy] = spent.values()
+      if (spentBy !== undefined) return { kind: 'rejected', failures, spentBy }
       const missing = candidate.named.flatMap(({ key }) => (view.get(key) === undefined ? [key] : []))
       return { kind: 'retriable', failures, missing }
     }
@@ -123,6 +131,8 @@ export function validateBatch(
   }
   return { decisions, accepted }
 }
+
+const noneSpent: ReadonlyMap<string, string> = new Map()
 
 /**
  * The failures of phase A, then those of phase B. Both validate the fee, and only phase B knows what

@@ -51,8 +51,10 @@ for (const backend of await bothBackends()) {
       )
       for (const [index, id] of ids.entries()) {
         const letter = letters.get(id)
-        if (letter?.code !== 'BadInputsUTxO' || letter.attempts !== 5)
-          t.match(letter, { code: 'BadInputsUTxO', attempts: 5 })
+        // The input of the first is spent; the others wait for outputs that never come.
+        const attempts = index === 0 ? 1 : 5
+        if (letter?.code !== 'BadInputsUTxO' || letter.attempts !== attempts)
+          t.match(letter, { code: 'BadInputsUTxO', attempts })
         const hash = Buffer.from(letter?.transactionId ?? []).toString('hex')
         if (hash !== rival[index]!.txId) t.equal(hash, rival[index]!.txId)
       }

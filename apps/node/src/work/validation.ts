@@ -1,5 +1,7 @@
+import { hostname } from 'node:os'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { createValidationWorker, type ValidationWorker } from '@ratatosk/workers'
+import { createSubmissionQueue } from '@ratatosk/queue'
+import { createValidationWorker, reopenDeadLetters, type ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
 import type { Storage } from '../storage/open-storage.js'
 
@@ -28,34 +30,50 @@ export async function startValidation(
   })
   onClose(() => worker.close())
   await worker.ready()
-  pruneDeadLetters(context, store)
+  keepDeadLetters(context, { queue, store })
   return worker
 }
 
-/** Interval of dead-letter pruning in milliseconds. With nothing to prune, it reads two rows. */
-const pruneEveryMs = 1000
+/** Interval in milliseconds. With nothing to prune and to reopen, it reads three rows. */
+const keepEveryMs = 1000
 
-/** Keeps the dead letters within the limits of the settings until the node closes. */
-function pruneDeadLetters({ settings, log, onClose }: NodeContext, { rejections }: Storage['store']): void {
+/**
+ * Until the node closes: keeps the dead letters within the limits of the settings, and submits those again
+ * that lost their inputs to transactions which have left the ledger.
+ */
+function keepDeadLetters(
+  { settings, log, onClose }: NodeContext,
+  { queue, store }: Pick<Storage, 'queue' | 'store'>,
+): void {
   const retention = {
     maxAgeMs: settings.DEAD_LETTER_MAX_AGE_MS,
     // Additions keep within the whole. The rest is room, so that few of them have to prune.
     maxBytes: Math.floor((settings.DEAD_LETTER_MAX_BYTES * 7) / 8),
   }
-  let pruning: Promise<unknown> = Promise.resolve()
+  const reopening = {
+    store,
+    submissions: createSubmissionQueue(queue),
+    holder: `${hostname()}/${process.pid}`,
+  }
+  const keep = async (): Promise<void> => {
+    await store.rejections.prune(retention)
+    const transactions = await reopenDeadLetters(reopening)
+    if (transactions > 0)
+      log.info({ transactions }, 'Dead letters are in the queue again: what they lost against was undone')
+  }
+  let keeping: Promise<void> = Promise.resolve()
   let busy = false
   const timer = setInterval(() => {
     if (busy) return
     busy = true
-    pruning = rejections
-      .prune(retention)
-      .catch((err: unknown) => log.warn({ err }, 'Dead letters could not be pruned; trying again'))
+    keeping = keep()
+      .catch((err: unknown) => log.warn({ err }, 'Dead letters could not be kept up to date; trying again'))
       .finally(() => {
         busy = false
       })
-  }, pruneEveryMs)
+  }, keepEveryMs)
   onClose(async () => {
     clearInterval(timer)
-    await pruning
+    await keeping
   })
 }

@@ -1,4 +1,5 @@
 import { type Connection, schema, sql } from '@ratatosk/database'
+import { forgetSpenders } from '../rejections/reopen-rejections.js'
 
 const emptied = [
   'block_transactions',
@@ -14,9 +15,11 @@ const emptied = [
 
 /**
  * Empties the tables of the ledger, in a transaction that holds its lock. DELETE, unlike TRUNCATE, blocks no
- * reader. Dead letters stay: they are evidence, and have their own retention.
+ * reader. Dead letters stay: they are evidence, and have their own retention. They
+ * no longer rest on anything.
  */
 export async function reset(transaction: Connection): Promise<void> {
   for (const table of emptied) await transaction.execute(sql`DELETE FROM ${schema}.${table}`)
+  await forgetSpenders(transaction)
   await transaction.execute(sql`INSERT INTO ${schema}.dropped_transactions DEFAULT VALUES`)
 }

@@ -1,4 +1,5 @@
 import {
+  bytea,
   bytesColumn,
   type Database,
   int4,
@@ -31,6 +32,18 @@ const known = statement(
   ) AS accepted USING (transaction_id)`,
 )
 
+const spenders = statement(
+  { position: int4, spender: bytea },
+  sql`SELECT asked.position, COALESCE(waiting.transaction_id, placed.transaction_id) AS spender
+  FROM ${parameterRows({ transaction_id: 'bytea', output_index: 'integer' })} AS asked
+  JOIN ${schema}.spent_outputs AS spent
+    ON spent.transaction_id || int4send(spent.output_index)
+      = asked.transaction_id || int4send(asked.output_index)
+  LEFT JOIN ${schema}.mempool_transactions AS waiting ON waiting.sequence = spent.spent_by
+  LEFT JOIN ${schema}.block_transactions AS placed ON placed.sequence = spent.spent_by
+  WHERE waiting.sequence IS NOT NULL OR placed.sequence IS NOT NULL`,
+)
+
 /** What can be read of the mempool ledger, with or without its lock. */
 export function openLedgerReads(database: Pick<Database, 'query'>): LedgerReads {
   return {
@@ -42,6 +55,17 @@ export function openLedgerReads(database: Pick<Database, 'query'>): LedgerReads 
         references.map(({ index }) => index),
       ])
       for (const { position, output } of rows) found[position - 1] = output
+      return found
+    },
+
+    async spenders(references) {
+      const found = new Array<Uint8Array | undefined>(references.length).fill(undefined)
+      if (references.length === 0) return found
+      const rows = await database.query(spenders, [
+        bytesColumn(references.map(({ transactionId }) => transactionId)),
+        references.map(({ index }) => index),
+      ])
+      for (const { position, spender } of rows) found[position - 1] = spender
       return found
     },
 

@@ -35,6 +35,11 @@ export interface Batch {
 export interface LedgerReads {
   /** The unspent outputs of `references`, in their order. `undefined`: unknown or spent. One query. */
   outputs(references: readonly OutputReference[]): Promise<(Uint8Array | undefined)[]>
+  /**
+   * The transaction that spent each of `references`, in their order. `undefined`: unspent, unknown, or spent
+   * so long ago that it is forgotten; see `Blocks.forgetSpent`. One query.
+   */
+  spenders(references: readonly OutputReference[]): Promise<(Uint8Array | undefined)[]>
   /** For each transaction id, in order: whether it is in the mempool or in a block. One query. */
   known(ids: readonly Uint8Array[]): Promise<boolean[]>
 }

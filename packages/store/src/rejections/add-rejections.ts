@@ -35,6 +35,7 @@ const columns = {
   message: 'text',
   details: 'text',
   submitted_at: 'timestamptz',
+  spent_by: 'bytea',
 } as const
 
 // Runs under the lock of the rejections, so `before` is exact. CBOR that retention has dropped comes back
@@ -43,7 +44,8 @@ const add = statement(
   { added: int4 },
   sql`WITH given AS MATERIALIZED (
     SELECT DISTINCT ON (submission_id) r.*, sha256(cbor) AS digest,
-      ${fixedBytes} + octet_length(code) + octet_length(message) + octet_length(details) AS reason_bytes
+      ${fixedBytes} + octet_length(code) + octet_length(message) + octet_length(details)
+        + COALESCE(3 * octet_length(spent_by), 0) AS reason_bytes
     FROM ${parameterRows(columns)} AS r
     ORDER BY submission_id, position
   ), fresh AS MATERIALIZED (
@@ -70,10 +72,10 @@ const add = statement(
     INSERT INTO ${schema}.rejections AS r
       (digest, sequence, submission_id, transaction_id, cbor, cbor_bytes, reason_bytes, attempts,
         code, message,
-        details, submitted_at, rejected_at, first_rejected_at, count)
+        details, submitted_at, rejected_at, first_rejected_at, count, spent_by)
     SELECT digest, sequence, submission_id, transaction_id, cbor, octet_length(cbor), reason_bytes,
       attempts, code,
-      message, details::json, submitted_at, rejected_at, first_rejected_at, count
+      message, details::json, submitted_at, rejected_at, first_rejected_at, count, spent_by
     FROM newest
     ON CONFLICT (digest) DO UPDATE
     SET sequence = excluded.sequence, submission_id = excluded.submission_id,
@@ -83,6 +85,7 @@ const add = statement(
       attempts = excluded.attempts, code = excluded.code, message = excluded.message,
         details = excluded.details,
       submitted_at = excluded.submitted_at, rejected_at = excluded.rejected_at,
+      spent_by = excluded.spent_by, reopened_at = NULL,
       count = LEAST(r.count::bigint + excluded.count, 2147483647)::integer
     RETURNING cbor IS NOT NULL AS has_cbor, cbor_bytes, reason_bytes
   ), change AS (
@@ -117,6 +120,7 @@ export async function addRejections(
     rejections.map(({ message }) => storable(message)),
     rejections.map(({ details }) => JSON.stringify(capped(details))),
     rejections.map(({ submittedAt }) => submittedAt),
+    bytesColumn(rejections.map(({ spentBy }) => spentBy)),
   ])
   return result?.added ?? 0
 }

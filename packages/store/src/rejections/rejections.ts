@@ -16,6 +16,7 @@ import { rejectedSubmissions, rejectionUsage, rejections as table } from '../sch
 import { submissionBytes } from './add-rejections.js'
 import { addWithinLimit } from './add-within-limit.js'
 import { pruneRejections } from './prune-rejections.js'
+import { noteReopened, reopenable } from './reopen-rejections.js'
 import type { Rejection, RejectionSummary, Rejections } from './types.js'
 
 const maxPage = 1000
@@ -122,6 +123,8 @@ export function openRejections(database: Database, maxBytes?: number): Rejection
       }),
 
     prune: (retention) => pruneRejections(database, retention),
+    reopenable: () => reopenable(database),
+    reopened: (letters) => noteReopened(database, letters),
 
     async usage() {
       const [row] = await database.query(usage)
@@ -131,10 +134,12 @@ export function openRejections(database: Database, maxBytes?: number): Rejection
 }
 
 function toSummary(row: Row<typeof summaryRow>): RejectionSummary {
-  const { transactionId, replayedAt, replayedAs, ...rejection } = row
+  const { transactionId, spentBy, replayedAt, replayedAs, reopenedAt, ...rejection } = row
   return {
     ...rejection,
     ...(transactionId !== null && { transactionId }),
+    ...(spentBy !== null && { spentBy }),
+    ...(reopenedAt !== null && { reopenedAt }),
     ...(replayedAt !== null &&
       replayedAs !== null && { replayed: { submissionId: replayedAs, at: replayedAt } }),
   }

@@ -17,6 +17,11 @@ export interface NewRejection {
   /** All failed predicates. If its JSON is longer than 4 KiB, {@link TruncatedDetails} are kept instead. */
   readonly details: Json
   readonly submittedAt: Date
+  /**
+   * The accepted transaction (32 bytes) that spends an input, if the rejection rests on nothing else: it is
+   * reopened when that transaction leaves the ledger.
+   */
+  readonly spentBy?: Uint8Array
 }
 
 /** What is kept of details that are too long. */
@@ -54,11 +59,26 @@ export interface RejectionSummary extends Omit<NewRejection, 'cbor'> {
     /** By the database's clock. */
     readonly at: Date
   }
+  /** When the bytes were submitted again because the spender of an input had left the ledger. */
+  readonly reopenedAt?: Date
 }
 
 /** A dead letter with its CBOR, unless retention has dropped it. */
 export interface Rejection extends RejectionSummary {
   readonly cbor?: Uint8Array
+}
+
+/** A dead letter whose reason has gone: the transaction that it lost against has left the ledger. */
+export interface Reopenable extends Pick<RejectionSummary, 'digest' | 'sequence'> {
+  /** Which leaving of the transaction it is. */
+  readonly number: bigint
+  readonly cbor: Uint8Array
+}
+
+/** A dead letter that is in the queue again. */
+export interface Reopened extends Omit<Reopenable, 'cbor'> {
+  /** Its new submission. */
+  readonly submissionId: string
 }
 
 /** How long and how many dead letters are kept. Whole numbers from 0. */
@@ -128,4 +148,11 @@ export interface Rejections extends RejectionWriter {
    */
   prune(retention: Retention): Promise<Pruned>
   usage(): Promise<RejectionUsage>
+  /**
+   * Dead letters to submit again: those whose `spentBy` has left the ledger and is not on its way back. At
+   * most 100, the oldest first, and at most 1,000 for one spender.
+   */
+  reopenable(): Promise<Reopenable[]>
+  /** Notes that dead letters are in the queue again. Those that were rejected again since are left alone. */
+  reopened(letters: readonly Reopened[]): Promise<void>
 }

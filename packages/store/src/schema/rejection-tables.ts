@@ -37,11 +37,19 @@ export const rejections = ratatosk.table(
     replayedAt: moment('replayed_at'),
     /** The submission that replays these bytes. */
     replayedAs: text('replayed_as'),
+    /** The accepted transaction that spends an input, if the rejection rests on nothing else. */
+    spentBy: bytea('spent_by'),
+    /** When these bytes were submitted again because the spender had left the ledger. */
+    reopenedAt: moment('reopened_at'),
   },
   (table) => [
     index('rejections_transaction_id')
       .on(table.transactionId, table.sequence)
       .where(sql`${table.transactionId} IS NOT NULL`),
+    // What can be reopened once its spender has left the ledger.
+    index('rejections_spent_by')
+      .on(table.spentBy, table.sequence)
+      .where(sql`${table.spentBy} IS NOT NULL AND ${table.cbor} IS NOT NULL`),
     // The order in which retention drops CBOR: what does not decode first.
     index('rejections_cbor')
       .on(sql`(${table.transactionId} IS NOT NULL)`, table.sequence)

@@ -42,7 +42,14 @@ export const spentOutputs = ratatosk.table(
     spentBy: bigint('spent_by', { mode: 'bigint' }).notNull(),
     ...output,
   },
-  (table) => [primaryKey({ columns: [table.spentBy, table.transactionId, table.outputIndex] })],
+  (table) => [
+    primaryKey({ columns: [table.spentBy, table.transactionId, table.outputIndex] }),
+    // Finds the spender of an output. A hash index is small, and no plan can use it for an order.
+    index('spent_outputs_reference').using(
+      'hash',
+      sql`(${table.transactionId} || int4send(${table.outputIndex}))`,
+    ),
+  ],
 )
 
 export const blockState = ratatosk.enum('block_state', [
@@ -188,8 +195,14 @@ export const droppedTransactions = ratatosk.table(
     /** Its accept sequence, which no other transaction ever gets. */
     sequence: bigint('sequence', { mode: 'bigint' }),
     transactionId: bytea('transaction_id'),
+    /**
+     * How many dead letters that rest on the transaction may still be reopened; 0 once the others are
+     * settled.
+     */
+    reopenings: integer('reopenings').notNull().default(1_000),
   },
   (table) => [
+    index('dropped_transactions_reopenings').on(table.number).where(sql`${table.reopenings} > 0`),
     check(
       'dropped_transactions_one_or_all',
       sql`(${table.sequence} IS NULL) = (${table.transactionId} IS NULL)`,
