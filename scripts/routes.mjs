@@ -46,6 +46,7 @@ export async function registeredRoutes() {
         NODE_ROLE: role,
         FAUCET_TOKEN: 'faucet',
         OPERATOR_TOKEN: 'operator',
+        SERVE_METRICS: 'true',
         DATA_DIR: join(directory, role),
         DATABASE_URL: databaseUrl,
         DATABASE_SCHEMA: role === 'archivist' ? `${schema}_archive` : schema,

@@ -46,6 +46,10 @@ export interface ValidationStats {
   /** Deliveries that were returned to the queue undecided. */
   readonly released: number
   readonly batches: number
+  /** Milliseconds that batches took, all together. */
+  readonly batchMs: number
+  /** The rejected ones by their first broken rule. */
+  readonly rejectedBy: Readonly<Record<string, number>>
   /** Transactions that wait for scripts now. */
   readonly waitingForScripts: number
 }
@@ -67,6 +71,8 @@ const maxDeadLetterLines = 5
  */
 export function recordActivity(log: Log | undefined): Activity {
   const counts = { accepted: 0, known: 0, rejected: 0, postponed: 0, deferred: 0, released: 0, batches: 0 }
+  const rejectedBy: Record<string, number> = {}
+  let batchMs = 0
   let logged = { ...counts }
   let busyMs = 0
   let deadLetters = 0
@@ -86,6 +92,10 @@ export function recordActivity(log: Log | undefined): Activity {
   return {
     settled(delivery, outcome) {
       counts[outcome.kind]++
+      if (outcome.kind === 'rejected') {
+        const rule = outcome.failures[0]?.predicate ?? 'unknown'
+        rejectedBy[rule] = (rejectedBy[rule] ?? 0) + 1
+      }
       if (outcome.kind === 'rejected' && ++deadLetters <= maxDeadLetterLines) {
         log?.info(deadLetterFields(delivery, outcome), 'Dead letter')
       }
@@ -94,6 +104,7 @@ export function recordActivity(log: Log | undefined): Activity {
     batch(milliseconds) {
       counts.batches++
       busyMs += milliseconds
+      batchMs += milliseconds
     },
     failed({ id }, error) {
       log?.error({ err: error, submission: id }, 'Failed to validate a transaction')
@@ -104,7 +115,7 @@ export function recordActivity(log: Log | undefined): Activity {
     storeAvailable() {
       log?.info({}, 'Store available again')
     },
-    stats: () => ({ ...counts }),
+    stats: () => ({ ...counts, batchMs, rejectedBy: { ...rejectedBy } }),
     close() {
       if (timer === undefined) return
       clearTimeout(timer)

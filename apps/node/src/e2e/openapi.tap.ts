@@ -97,7 +97,7 @@ t.test('a node that serves everything', async (t) => {
 t.test('SERVE_DOCS=false answers as an unknown path', async (t) => {
   const { url } = await runNode(t, { ...(await embedded(t)), SERVE_DOCS: 'false', SERVE_EVALUATE: 'false' })
   const unknown = await askExact(`${url}/nothing`)
-  for (const path of ['/openapi.json', '/docs', '/docs/', '/docs/json', '/evaluate']) {
+  for (const path of ['/openapi.json', '/docs', '/docs/', '/docs/json', '/evaluate', '/metrics']) {
     t.same(await askExact(`${url}${path}`), unknown, path)
   }
 })

@@ -8,12 +8,15 @@ import type { NodeContext } from '../context.js'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 import type { Storage } from '../storage/open-storage.js'
+import { countCalls, type Layer1Calls } from './counted-layer1.js'
 import { devnetAccounts } from './keys.js'
 import { openLayer1 } from './open-layer1.js'
 
 /** Layer 1 and the rollup's contracts on it. */
 export interface Settlement {
   readonly layer1: Layer1
+  /** How its calls have ended. */
+  readonly calls: () => readonly Layer1Calls[]
   /** Reads for HTTP clients, who share them so that they cannot spend the provider's quota. */
   readonly reads: SharedReads
   readonly contracts: Contracts
@@ -32,10 +35,11 @@ export async function openSettlement(
 ): Promise<Settlement> {
   const { settings, log } = context
   log.info(`Start: connecting to layer 1 (${settings.LAYER1_PROVIDER})`)
-  const { layer1, place } = await openLayer1(context, storage)
+  const { place, ...opened } = await openLayer1(context, storage)
+  const { layer1, calls } = countCalls(opened.layer1)
   // The devnet is in this process or beside it and has no quota.
   const sharing = settings.LAYER1_PROVIDER === 'devnet' ? { freshForMs: 250, callsPerSecond: 50 } : {}
-  return { layer1, reads: shareReads(layer1, sharing), contracts, place }
+  return { layer1, calls, reads: shareReads(layer1, sharing), contracts, place }
 }
 
 /**

@@ -104,7 +104,7 @@ function rootUnitsOf(
 }
 
 /** Reads the balance of the wallet that pays for commitments. */
-function commitmentWallet({ reads }: Pick<Settlement, 'reads'>, address: string): CommitmentWallet {
+export function commitmentWallet({ reads }: Pick<Settlement, 'reads'>, address: string): CommitmentWallet {
   return {
     async lovelace(signal) {
       const utxos = await reads.utxosAt(address, signal && { signal })

@@ -4,6 +4,7 @@ import { evaluate } from '@ratatosk/evaluate'
 import { events } from '@ratatosk/events'
 import { faucet } from '@ratatosk/faucet'
 import { health } from '@ratatosk/health'
+import { metrics } from '@ratatosk/metrics'
 import { network } from '@ratatosk/network'
 import { docs } from '@ratatosk/openapi'
 import { operator } from '@ratatosk/operator'
@@ -23,6 +24,7 @@ import { deadLettersOf } from './dead-letters.js'
 import { healthOptions } from './health.js'
 import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
 import { ledgerOf } from './ledger.js'
+import { metricsOptions } from './metrics.js'
 import { operatorAccess, operatorOptions } from './operator.js'
 import { queuedSubmissionsOf } from './queued-submissions.js'
 import { type PluginRow, pluginRow } from './row.js'
@@ -42,6 +44,8 @@ export const plugins: readonly PluginRow[] = [
     when: ({ serves, bodies }, { SERVE_DOCS }) => SERVE_DOCS && (serves !== 'nothing' || bodies !== 'none'),
     options: () => description,
   }),
+  // It times the routes that follow.
+  pluginRow({ plugin: metrics, when: (_, { SERVE_METRICS }) => SERVE_METRICS, options: metricsOptions }),
   pluginRow({ plugin: health, when: always, options: healthOptions }),
   pluginRow({
     plugin: submit,

@@ -46,7 +46,7 @@ function nodesWith(variables: Environment): [string, Service][] {
   return Object.entries(services).filter(([, { environment }]) => environment?.NODE_ROLE)
 }
 
-const passwords = { POSTGRES_PASSWORD: 'one', OPERATOR_TOKEN: 'other' }
+const passwords = { POSTGRES_PASSWORD: 'one', OPERATOR_TOKEN: 'other', GRAFANA_PASSWORD: 'third' }
 const devnet = { ...assignments(example, /^(\w+)=(.*)$/gm), ...passwords }
 const imageSettings = assignments(/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? '', /(\w+)=(\S+)/g)
 const isSetting = (name: string) => settingNotes.has(name) || settingNotes.has(name.replace(/_FILE$/, ''))

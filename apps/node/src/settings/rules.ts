@@ -155,8 +155,9 @@ function isLoopback(host: string): boolean {
 
 /** Operator endpoints that others can reach, or that spend real money, need a token. */
 function ruleOfOperatorAccess(settings: Settings): string[] {
-  const { NODE_ROLE, NETWORK, HOST, OPERATOR_TOKEN, OPERATOR_OPEN } = settings
-  if (duties[NODE_ROLE].serves === 'nothing' || OPERATOR_TOKEN !== undefined || OPERATOR_OPEN) return []
+  const { NODE_ROLE, NETWORK, HOST, OPERATOR_TOKEN, OPERATOR_OPEN, SERVE_METRICS } = settings
+  const isOperated = duties[NODE_ROLE].serves !== 'nothing' || SERVE_METRICS
+  if (!isOperated || OPERATOR_TOKEN !== undefined || OPERATOR_OPEN) return []
   const reason = !isLoopback(HOST)
     ? `HOST is "${HOST}"`
     : settings.NETWORK === 'devnet'

@@ -52,6 +52,10 @@ export const endpointSettings = {
     default: true,
     description: 'Serve `/openapi.json`, the OpenAPI document of this node, and `/docs`, its reference',
   }),
+  SERVE_METRICS: flag({
+    default: false,
+    description: 'Serve `/metrics` to Prometheus, as an operator route; in every role',
+  }),
   SERVE_EVALUATE: flag({
     default: true,
     description: 'Serve `POST /evaluate`, which validates a transaction without submitting it',

@@ -15,6 +15,7 @@ test('fills in every default', () => {
     SERVE_PROOFS: true,
     PROOF_BLOCKS: 64,
     SERVE_EVALUATE: true,
+    SERVE_METRICS: false,
     SERVE_EVENTS: true,
     EVENTS_MAX_CLIENTS: 1000,
     EVIDENCE_MAX_BYTES: 1024 ** 3,

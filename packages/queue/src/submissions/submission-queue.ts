@@ -53,6 +53,19 @@ export interface SubmissionQueue {
    * @throws QueueError `QUEUE_UNAVAILABLE`, `QUEUE_CLOSED`
    */
   findTransaction(transactionId: Uint8Array): Promise<QueuedSubmission | undefined>
+  /**
+   * What waits for validation, redeliveries included, and when the oldest of it was submitted. Takes longer
+   * the more there is.
+   *
+   * @throws QueueError `QUEUE_CLOSED`
+   */
+  waiting(): Promise<WaitingSubmissions>
+}
+
+/** What waits for validation. */
+interface WaitingSubmissions extends QueueSize {
+  /** Undefined if nothing waits for its first delivery. */
+  readonly oldestAt: Date | undefined
 }
 
 /** Options of {@link createSubmissionQueue}. */
@@ -153,6 +166,11 @@ export function createSubmissionQueue(
 
   return {
     jobs,
+    async waiting() {
+      refuseIfClosed(jobs)
+      const [size, [oldest]] = await Promise.all([countWaiting(jobs), jobs.getJobs(['waiting'], 0, 0, true)])
+      return { ...size, oldestAt: oldest && new Date(oldest.timestamp) }
+    },
     async add(cbor) {
       if (limit === undefined) return add(cbor)
       refuseIfClosed(jobs)

@@ -1,0 +1,172 @@
+import { slotToTime } from '@ratatosk/ledger'
+import { type Metric, type MetricsOptions, prometheus, type Sample } from '@ratatosk/metrics'
+import type { Settlement } from '../layer1/settlement.js'
+import type { Node } from '../node.js'
+import { operatorAccess } from './operator.js'
+import { commitmentWallet } from './state-queue.js'
+
+/** Counting more takes longer than a scrape should. */
+const mempoolLimit = 10_000
+/** How often scrapes read layer 1, in milliseconds: a provider's quota is limited. */
+const tipEveryMs = 15_000
+const walletEveryMs = 60_000
+
+/** The metrics of what this process runs and reaches. */
+export function metricsOptions(node: Node): MetricsOptions {
+  const { settings, validation, sequencer, settlement, keys, follower } = node
+  const metrics = [
+    ...queueMetrics(node),
+    ...blockMetrics(node),
+    ...(validation ? validationMetrics(validation) : []),
+    ...(settlement ? layer1Metrics(settlement, keys.operatorAddress) : []),
+    ...(sequencer
+      ? [
+          gauge('ratatosk_sequencer_active', 'Whether this process holds the lease of the sequencer', () =>
+            Number(sequencer.active),
+          ),
+          gauge('ratatosk_sequencer_fault', 'Whether the sequencer has stopped because of a fault', () =>
+            Number(sequencer.snapshot().fault !== null),
+          ),
+        ]
+      : []),
+    ...(follower
+      ? [
+          gauge('ratatosk_archive_height', 'Height of the archive', () => Number(follower.status().height)),
+          counter('ratatosk_invalid_blocks_total', 'Invalid blocks that layer 1 showed', [], () => [
+            { value: follower.status().invalidBlocks },
+          ]),
+        ]
+      : []),
+  ]
+  return { ...operatorAccess(settings), registry: prometheus({ metrics }) }
+}
+
+function queueMetrics({ submissions, clock }: Node): Metric[] {
+  const waiting = shared(0, () => submissions.waiting())
+  return [
+    gauge(
+      'ratatosk_queue_transactions',
+      'Transactions that wait for validation',
+      async () => (await waiting()).transactions,
+    ),
+    gauge('ratatosk_queue_bytes', 'Bytes of the transactions that wait', async () => (await waiting()).bytes),
+    gauge(
+      'ratatosk_queue_oldest_seconds',
+      'Age of the oldest submission without a first delivery',
+      async () => {
+        const { oldestAt } = await waiting()
+        return oldestAt === undefined ? 0 : Math.max(0, clock() - oldestAt.getTime()) / 1000
+      },
+    ),
+  ]
+}
+
+function validationMetrics({ stats }: NonNullable<Node['validation']>): Metric[] {
+  const outcomes = ['accepted', 'known', 'rejected', 'postponed', 'deferred', 'released'] as const
+  return [
+    counter(
+      'ratatosk_deliveries_total',
+      'Deliveries from the queue, by what was decided',
+      ['outcome'],
+      () => {
+        const now = stats()
+        return outcomes.map((outcome) => ({ labels: { outcome }, value: now[outcome] }))
+      },
+    ),
+    counter(
+      'ratatosk_rejections_total',
+      'Rejected transactions, by the first rule that they break',
+      ['predicate'],
+      () =>
+        Object.entries(stats().rejectedBy).map(([predicate, value]) => ({ labels: { predicate }, value })),
+    ),
+    counter('ratatosk_batches_total', 'Batches of validation', [], () => [{ value: stats().batches }]),
+    counter('ratatosk_batch_seconds_total', 'Time that batches took', [], () => [
+      { value: stats().batchMs / 1000 },
+    ]),
+    gauge('ratatosk_scripts_waiting', 'Transactions that wait for scripts', () => stats().waitingForScripts),
+  ]
+}
+
+function blockMetrics({ store, duties }: Node): Metric[] {
+  // An archivist's store has an archive in place of blocks.
+  if (duties.bodies === 'archive') return []
+  const newest = shared(0, async () => ({
+    built: await store.blocks.newest(),
+    committed: await store.blocks.newest(['committed', 'mature', 'merged']),
+    merged: await store.blocks.confirmed(),
+  }))
+  const states = ['built', 'committed', 'merged'] as const
+  return [
+    gauge(
+      'ratatosk_mempool_transactions',
+      `Accepted transactions in no block, counted up to ${mempoolLimit}`,
+      async () => store.blocks.waiting(mempoolLimit),
+    ),
+    {
+      ...gauge('ratatosk_block_height', 'Height of the newest block that is at least in this state', () => 0),
+      labels: ['state'],
+      read: async () => {
+        const blocks = await newest()
+        return states.map((state) => ({ labels: { state }, value: Number(blocks[state]?.height ?? 0) }))
+      },
+    },
+    gauge(
+      'ratatosk_last_commit_timestamp_seconds',
+      'End of the newest committed block; 0: there is none',
+      async () => {
+        const { committed } = await newest()
+        return Number(committed?.endTime ?? 0n) / 1000
+      },
+    ),
+  ]
+}
+
+function layer1Metrics(settlement: Settlement, address: string | undefined): Metric[] {
+  const { reads, layer1, calls } = settlement
+  const tipTime = shared(tipEveryMs, async () => {
+    const [{ slot }, slots] = await Promise.all([reads.tip(), layer1.slots()])
+    return Number(slotToTime(slots, slot)) / 1000
+  })
+  const metrics = [
+    counter(
+      'ratatosk_layer1_calls_total',
+      'Calls to layer 1, by method and outcome',
+      ['method', 'outcome'],
+      () => calls().map(({ method, outcome, count }) => ({ labels: { method, outcome }, value: count })),
+    ),
+    gauge('ratatosk_layer1_tip_timestamp_seconds', 'Time of the newest block of layer 1', tipTime),
+  ]
+  if (address === undefined) return metrics
+  const wallet = commitmentWallet(settlement, address)
+  const lovelace = shared(walletEveryMs, async () => Number(await wallet.lovelace()))
+  return [...metrics, gauge('ratatosk_wallet_lovelace', "Balance of the operator's wallet", lovelace)]
+}
+
+function gauge(name: string, help: string, read: () => number | Promise<number>): Metric {
+  return { name, help, kind: 'gauge', read: async () => [{ value: await read() }] }
+}
+
+function counter(
+  name: string,
+  help: string,
+  labels: readonly string[],
+  read: () => readonly Sample[],
+): Metric {
+  return { name, help, kind: 'counter', labels, read }
+}
+
+/** Calls at the same time, and for `freshMs` afterwards, share one answer. A failure is not kept. */
+function shared<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => {
+    if (answer !== undefined) return answer
+    const asked = read()
+    answer = asked
+    const forget = () => {
+      if (answer === asked) answer = undefined
+    }
+    asked.then(() => (freshMs === 0 ? forget() : setTimeout(forget, freshMs).unref()), forget)
+    return asked
+  }
+}
