@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type BlockBody,
@@ -75,11 +74,12 @@ export async function openLedgerState({
   log,
 }: LedgerStateOptions): Promise<LedgerState> {
   const genesisRoot = await rootOf(genesis)
-  if (dir !== undefined) mkdirSync(dir, { recursive: true })
   const store = dir === undefined ? createMemoryStore() : openLmdbStore({ path: dir })
   const trie = createOutputTrie({ store, history: keptStates })
-  const outputs: OutputStore =
-    dir === undefined ? createMemoryOutputs() : openOutputStore(join(dir, 'outputs'))
+  const outputs = await openOutputs(dir).catch(async (error: unknown) => {
+    await trie.close()
+    throw error
+  })
   /**
    * The references that the blocks of the kept states spent, the oldest block first. Outputs that older
    * blocks spent are deleted. Outputs that the last blocks before a restart spent are never deleted.
@@ -176,4 +176,8 @@ async function rootOf(genesis: readonly GenesisUtxo[]): Promise<Uint8Array> {
   const root = Uint8Array.from(trie.root)
   await trie.close()
   return root
+}
+
+async function openOutputs(dir: string | undefined): Promise<OutputStore> {
+  return dir === undefined ? createMemoryOutputs() : openOutputStore(join(dir, 'outputs'))
 }

@@ -1,3 +1,4 @@
+import { openUndamaged } from '@ratatosk/trie/lmdb'
 import { open } from 'lmdb'
 
 /**
@@ -17,8 +18,16 @@ export interface OutputStore {
   close(): Promise<void>
 }
 
-/** Outputs in an LMDB folder, created if missing. */
+/**
+ * Outputs in an LMDB folder, created if missing.
+ *
+ * @throws TrieError `TRIE_STORE_CORRUPT` if the folder is damaged
+ */
 export function openOutputStore(path: string): OutputStore {
+  return openUndamaged(path, () => openFolder(path))
+}
+
+function openFolder(path: string): OutputStore {
   const root = open({ path, noSubdir: false, maxDbs: 2, overlappingSync: false })
   const outputs = root.openDB<Buffer, Buffer>({ name: 'outputs', encoding: 'binary', keyEncoding: 'binary' })
   const meta = root.openDB<boolean, string>({ name: 'meta' })

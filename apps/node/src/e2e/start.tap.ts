@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -76,7 +76,7 @@ t.test('a failed start prints a message, not a stack trace', async (t) => {
     ],
     [
       { DATA_DIR: join(plainFile, 'x') },
-      /^DATA_DIR is ".*plain\/x": it cannot be written to \(ENOTDIR\)\.$/m,
+      /^DATA_DIR is ".*plain\/x": it cannot be written to \(ENOTDIR\)\. Choose another directory\.$/m,
     ],
     [{ DATABASE_URL: 'postgres://me:opensesame@127.0.0.1:1/ledger' }, /^The store cannot be opened: /m],
   ] as const) {
@@ -146,4 +146,18 @@ t.test('a start after a killed first start recreates what was incomplete', async
   await writeFile(join(halfMade, 'lock.1.a-boot-long-ago-1.abc'), '')
   const node = await spawnNode(t, { DATA_DIR: halfMade })
   t.match(await ask(`${node.url}/health/ready`), { status: 200 })
+})
+
+t.test('a start on damaged data rebuilds the roots, and refuses to overwrite a store', async (t) => {
+  const roots = join(dataDirectory, 'roots')
+  await truncate(join(roots, 'data.mdb'), 10_000)
+  const node = await spawnNode(t, { DATA_DIR: dataDirectory })
+  t.match(await ask(`${node.url}/health/ready`), { status: 200 })
+  t.match(node.output(), `"movedTo":"${roots}.damaged"`)
+  t.equal(await node.stop('SIGTERM'), 0)
+
+  await rm(join(dataDirectory, 'store', 'PG_VERSION'))
+  const { code, stderr } = await failedStart(t, { DATA_DIR: dataDirectory })
+  t.equal(code, 1)
+  t.match(stderr, /^The folder ".*data\/store" is not empty, but it has no file PG_VERSION: /m)
 })

@@ -53,7 +53,8 @@ export async function takeDataDirectory(
     } while (performance.now() < deadline)
   } catch (cause) {
     const reason = `it cannot be written to (${codeOf(cause)})`
-    throw new StartError('NODE_DATA_DIR', `DATA_DIR is "${directory}": ${reason}.`, { cause })
+    const message = `DATA_DIR is "${directory}": ${reason}. Choose another directory.`
+    throw new StartError('NODE_DATA_DIR', message, { cause })
   }
   throw new StartError(
     'NODE_DATA_DIR',

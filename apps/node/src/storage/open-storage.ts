@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
@@ -89,6 +89,7 @@ async function openEmbedded({
     onClose(() => pglite.close())
     return { pglite, directory: path }
   } catch (cause) {
+    if (cause instanceof StartError) throw cause
     throw new StartError('NODE_DATA_DIR', `The embedded PostgreSQL in "${path}" cannot be opened.`, { cause })
   }
 }
@@ -98,7 +99,15 @@ async function openEmbedded({
  * database.
  */
 async function openPGlite(path: string, log: Logger): Promise<PGlite> {
-  if (!(await exists(path))) {
+  const isStore = await exists(join(path, 'PG_VERSION'))
+  // PGlite would create a database over what is left of the old one.
+  if (!isStore && !(await isEmpty(path)))
+    throw new StartError(
+      'NODE_DATA_DIR',
+      `The folder "${path}" is not empty, but it has no file PG_VERSION: it is damaged, or not a store. ` +
+        'Restore it from a backup, or move it elsewhere and start again, which begins a new ledger.',
+    )
+  if (!isStore) {
     log.info('Start: creating the embedded PostgreSQL, which takes a few seconds on the first start')
     const temporary = `${path}.new`
     await rm(temporary, { recursive: true, force: true })
@@ -108,6 +117,11 @@ async function openPGlite(path: string, log: Logger): Promise<PGlite> {
   }
   log.info('Start: opening the embedded PostgreSQL')
   return PGlite.create(path)
+}
+
+/** Also if there is no such folder. */
+async function isEmpty(path: string): Promise<boolean> {
+  return !(await exists(path)) || (await readdir(path)).length === 0
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,10 +1,17 @@
 import { join } from 'node:path'
 import type { Evidence } from '@ratatosk/block'
-import { createFollower, type Follower, layer1Chain, openEvidence } from '@ratatosk/follower'
+import {
+  createFollower,
+  type Follower,
+  type FollowerOptions,
+  layer1Chain,
+  openEvidence,
+} from '@ratatosk/follower'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import { cacheDirectory, type Storage } from '../storage/open-storage.js'
+import { openRebuildable } from '../storage/rebuildable.js'
 
 /** Starts to archive the blocks of layer 1, with bodies from the peers. */
 export async function startFollower(
@@ -21,16 +28,20 @@ export async function startFollower(
     directory === undefined || maxBytes === 0
       ? undefined
       : openEvidence({ dir: join(directory, 'invalid-blocks'), maxBytes })
-  const follower = await createFollower({
+  const options: FollowerOptions = {
     chain: layer1Chain(layer1, contracts),
     peers: settings.ARCHIVIST_PEERS ?? [],
     archive: storage.store.archive,
     genesis: genesis?.outputs ?? [],
     rules: { parameters, networkId: network.id, slots: network.slots, evaluator },
     log,
-    ...(directory !== undefined && { trieDir: join(directory, 'archive-outputs') }),
     ...(evidence && { evidence }),
-  })
+  }
+  const open = (trieDir: string) => createFollower({ ...options, trieDir })
+  const follower =
+    directory === undefined
+      ? await createFollower(options)
+      : await openRebuildable(join(directory, 'archive-outputs'), open, log)
   onClose(() => follower.close())
   return { follower, evidence }
 }

@@ -19,6 +19,7 @@ import { type NodeContext, present } from '../context.js'
 import type { AdministratorKeys } from '../layer1/administrator-keys.js'
 import type { Settlement } from '../layer1/settlement.js'
 import { cacheDirectory, type Storage } from '../storage/open-storage.js'
+import { openRebuildable } from '../storage/rebuildable.js'
 
 /**
  * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
@@ -35,10 +36,11 @@ export async function startSequencer(
   onClose(() => evaluator.close())
   const directory = await cacheDirectory(context, storage)
   log.info('Start: opening the roots')
-  const roots = await openRoots({
-    history: settings.PROOF_BLOCKS,
-    ...(directory !== undefined && { path: join(directory, 'roots') }),
-  })
+  const history = settings.PROOF_BLOCKS
+  const roots =
+    directory === undefined
+      ? await openRoots({ history })
+      : await openRebuildable(join(directory, 'roots'), (path) => openRoots({ history, path }), log)
   onClose(() => roots.close())
 
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)

@@ -1,9 +1,12 @@
 import { open } from 'lmdb'
 import { storeCorrupt, TrieError } from '../errors.js'
 import { emptyRoot } from '../hash/memory.js'
+import { openUndamaged } from './lmdb-file.js'
 import { decodeIds, decodeVersion, encodeIds, encodeVersion, type StoredVersion } from './lmdb-rows.js'
 import { type ObsoleteIds, obsoleteIds } from './obsolete-ids.js'
 import type { NewVersion, TrieStore, WriteNode } from './store.js'
+
+export { openUndamaged } from './lmdb-file.js'
 
 /** Options of {@link openLmdbStore}. */
 interface LmdbStoreOptions {
@@ -36,11 +39,15 @@ const genesis: StoredVersion = { sequence: 0, root: emptyRoot(), node: 0, size: 
  * positions in the trie. So an update is appended to the table in one piece, a node never belongs to two
  * histories, and undoing an update deletes a range.
  *
- * @throws TrieError `TRIE_STORE_CORRUPT` if the folder holds something else
+ * @throws TrieError `TRIE_STORE_CORRUPT` if the folder is damaged or holds something else
  * @example
  * const trie = createTrie({ store: openLmdbStore({ path: '.ratatosk/utxos' }) })
  */
-export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): TrieStore {
+export function openLmdbStore(options: LmdbStoreOptions): TrieStore {
+  return openUndamaged(options.path, () => openStore(options))
+}
+
+function openStore({ path, freesLater = false }: LmdbStoreOptions): TrieStore {
   const root = open<unknown, string>({
     path,
     noSubdir: false,
@@ -61,8 +68,9 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
 
   function load(): void {
     const format = meta.get('format')
+    // Also written if it is there, so that a file that cannot be written to is noticed while it is opened.
+    if (format === undefined || format === formatVersion) meta.putSync('format', formatVersion)
     if (format === undefined) {
-      meta.putSync('format', formatVersion)
       meta.putSync('revision', 0)
       putVersion(genesis)
     } else if (format !== formatVersion) {
@@ -70,6 +78,13 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
     }
     revision = meta.get('revision') ?? 0
     adopt(Array.from(rows.getRange(), ({ key, value }) => decodeVersion(key, value)))
+    if (head.node !== 0) read(head.node)
+  }
+
+  function read(id: number): Buffer {
+    const bytes = nodes.getBinary(id)
+    if (bytes === undefined) throw storeCorrupt(`node ${id} is missing`)
+    return bytes
   }
 
   function adopt(kept: readonly StoredVersion[]): void {
@@ -157,11 +172,7 @@ export function openLmdbStore({ path, freesLater = false }: LmdbStoreOptions): T
       return versions
     },
 
-    read(id) {
-      const bytes = nodes.getBinary(id)
-      if (bytes === undefined) throw storeCorrupt(`node ${id} is missing`)
-      return bytes
-    },
+    read,
 
     commit(superseded, keep, write) {
       transact((sequence) => {

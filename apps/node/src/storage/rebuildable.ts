@@ -1,0 +1,30 @@
+import { rename, rm } from 'node:fs/promises'
+import type { Logger } from 'pino'
+
+/**
+ * Opens a folder whose content can be rebuilt. A damaged one is moved aside, in place of the one before it,
+ * and opened anew, empty.
+ */
+export async function openRebuildable<Opened>(
+  path: string,
+  open: (path: string) => Promise<Opened>,
+  log: Logger,
+): Promise<Opened> {
+  try {
+    return await open(path)
+  } catch (err) {
+    if (!isDamage(err)) throw err
+    const movedTo = `${path}.damaged`
+    await rm(movedTo, { recursive: true, force: true })
+    await rename(path, movedTo)
+    log.warn({ err, path, movedTo }, 'Data that can be rebuilt are damaged: moved aside, and rebuilt')
+    return open(path)
+  }
+}
+
+/** Codes of folders that are damaged or hold something else, of the roots and of the follower's state. */
+const damage: readonly unknown[] = ['ROOTS_STORE_CORRUPT', 'TRIE_STORE_CORRUPT']
+
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && damage.includes(error.code)
+}

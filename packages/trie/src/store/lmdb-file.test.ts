@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { open, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { blockOperations } from '../test/blocks.js'
+import { temporaryFolder } from '../test/stores.js'
+import { createTrie, type Trie } from '../trie.js'
+import { openLmdbStore, openUndamaged } from './lmdb.js'
+
+function openTrie(path: string): Trie {
+  const trie = createTrie({ store: openLmdbStore({ path }), history: 5 })
+  onTestFinished(() => trie.close())
+  return trie
+}
+
+/** A folder with the trie of some blocks, closed. */
+async function filledFolder(): Promise<string> {
+  const path = await temporaryFolder()
+  const trie = openTrie(path)
+  for (let block = 0; block < 9; block += 1) trie.update(blockOperations(block))
+  await trie.close()
+  return path
+}
+
+async function overwrite(file: string, position: number, length: number): Promise<void> {
+  const handle = await open(file, 'r+')
+  await handle.write(Buffer.alloc(length, 0x5a), 0, length, position)
+  await handle.close()
+}
+
+const pageSize = 4096
+
+test.each<[damage: string, reason: RegExp, change: (file: string) => Promise<void>]>([
+  ['cut to half', /cut off/, async (file) => truncate(file, Math.floor((await stat(file)).size / 2))],
+  ['cut within its head', /beginning .* damaged/, (file) => truncate(file, 20)],
+  ['cut within its second page', /beginning .* damaged/, (file) => truncate(file, pageSize + 20)],
+  ['overwritten at its head', /beginning .* damaged/, (file) => overwrite(file, 0, pageSize)],
+  ['overwritten at its second page', /beginning .* damaged/, (file) => overwrite(file, pageSize, pageSize)],
+])('refuses a file that was %s', async (_damage, reason, change) => {
+  const path = await filledFolder()
+  await change(join(path, 'data.mdb'))
+  expect(() => openLmdbStore({ path })).toThrow(
+    expect.objectContaining({ code: 'TRIE_STORE_CORRUPT', message: expect.stringMatching(reason) }),
+  )
+})
+
+test('refuses a file in place of the folder', async () => {
+  const path = join(await temporaryFolder(), 'trie')
+  await writeFile(path, 'x')
+  expect(() => openLmdbStore({ path })).toThrow(/it is a file, not a folder/)
+})
+
+test('takes an empty file for a new store', async () => {
+  const path = await temporaryFolder()
+  await writeFile(join(path, 'data.mdb'), '')
+  expect(openTrie(path).size).toBe(0)
+})
+
+test('refuses a folder at whose opening a process has died, and no other', async () => {
+  const path = await filledFolder()
+  const marker = join(path, 'opening')
+  const marked = openUndamaged(path, () => existsSync(marker))
+  expect(marked).toBe(true)
+  expect(existsSync(marker)).toBe(false)
+  expect(() => openUndamaged(path, () => expect.fail('an error of the one that opens'))).toThrow(/an error/)
+  expect(openTrie(path).size).toBeGreaterThan(0)
+  await writeFile(marker, '')
+  expect(() => openLmdbStore({ path })).toThrow(/a process has died while it opened the folder/)
+})

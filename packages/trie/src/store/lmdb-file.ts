@@ -1,0 +1,74 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { storeCorrupt } from '../errors.js'
+
+// The layout of a meta page; of LMDB's two, the one of the later transaction holds.
+const metaOffset = 24
+const pageSizeOffset = metaOffset + 24
+const lastPageOffset = metaOffset + 120
+const transactionOffset = lastPageOffset + 8
+const headLength = transactionOffset + 8
+const magic = 0xbeefc0de
+
+/** Processors whose LMDB writes the layout above. */
+const known = ['x64', 'arm64'].includes(process.arch)
+
+/**
+ * Opens an LMDB folder, which is created if it does not exist. LMDB maps its file and trusts it: a damaged
+ * one would end the process without a message. So the file's meta pages are checked, and a marker shows
+ * that a process has died while it opened the folder.
+ *
+ * @param open opens and reads it
+ * @throws TrieError `TRIE_STORE_CORRUPT` if the folder is damaged
+ */
+export function openUndamaged<Opened>(path: string, open: () => Opened): Opened {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw storeCorrupt('it is a file, not a folder')
+  mkdirSync(path, { recursive: true })
+  const marker = join(path, 'opening')
+  if (existsSync(marker)) throw storeCorrupt('a process has died while it opened the folder')
+  if (known) checkFile(join(path, 'data.mdb'))
+  writeFileSync(marker, '')
+  try {
+    return open()
+  } finally {
+    rmSync(marker, { force: true })
+  }
+}
+
+function checkFile(file: string): void {
+  if (!existsSync(file)) return
+  const descriptor = openSync(file, 'r')
+  try {
+    const { size } = fstatSync(descriptor)
+    // An empty file becomes a new store.
+    if (size === 0) return
+    const first = metaAt(descriptor, 0)
+    const second = metaAt(descriptor, first.pageSize)
+    const { lastPage } = first.transaction > second.transaction ? first : second
+    if ((lastPage + 1n) * BigInt(first.pageSize) > BigInt(size)) throw storeCorrupt('its file is cut off')
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function metaAt(descriptor: number, offset: number) {
+  const page = Buffer.alloc(headLength)
+  readSync(descriptor, page, 0, headLength, offset)
+  if (page.readUInt32LE(metaOffset) !== magic) throw storeCorrupt('the beginning of its file is damaged')
+  return {
+    pageSize: page.readUInt32LE(pageSizeOffset),
+    lastPage: page.readBigUInt64LE(lastPageOffset),
+    transaction: page.readBigUInt64LE(transactionOffset),
+  }
+}
