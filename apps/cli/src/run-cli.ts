@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { ClientError, WrongTokenError } from '@ratatosk/client'
 import { runCommand } from 'citty'
 import { root } from './commands/root.js'
-import type { Outcome, Shell } from './frame/command.js'
+import type { CommandResult, Shell } from './frame/command.js'
 import { checkArguments, findCommand, helpOf } from './frame/command-line.js'
 import { CommandError, UsageError } from './frame/errors.js'
 import { cliVersion } from './node-version.js'
@@ -32,7 +32,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<0 |
   }
 }
 
-async function outcomeOf(argv: readonly string[], shell: Shell): Promise<Outcome | undefined> {
+async function outcomeOf(argv: readonly string[], shell: Shell): Promise<CommandResult | undefined> {
   const found = findCommand(root, argv)
   if (found.rest.some((arg) => arg === '--help' || arg === '-h')) {
     const text = await helpOf(found)
@@ -47,7 +47,7 @@ async function outcomeOf(argv: readonly string[], shell: Shell): Promise<Outcome
   }
   checkArguments(found)
   const { result } = await runCommand(found.command, { rawArgs: [...found.rest], data: shell })
-  return result as Outcome | undefined
+  return result as CommandResult | undefined
 }
 
 interface Failure {

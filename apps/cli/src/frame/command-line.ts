@@ -4,7 +4,7 @@ import type { Command } from './command.js'
 import { UsageError } from './errors.js'
 
 /** A command that a command line names. */
-export interface FoundCommand {
+interface FoundCommand {
   readonly command: Command
   /** The names before its own, such as `ratatosk dead-letters`. */
   readonly parent: string

@@ -10,7 +10,7 @@ export interface Shell {
 }
 
 /** What a command prints. */
-export interface Outcome {
+export interface CommandResult {
   /** With `--json`. */
   readonly value: unknown
   /** Without. */
@@ -33,7 +33,7 @@ export function command<const T extends ArgsDef>(
   name: string,
   description: string,
   args: T,
-  run: (args: ParsedArgs<T & typeof jsonArgument>, shell: Shell) => Promise<Outcome | undefined>,
+  run: (args: ParsedArgs<T & typeof jsonArgument>, shell: Shell) => Promise<CommandResult | undefined>,
 ): Command {
   const definition = defineCommand<T & typeof jsonArgument>({
     meta: { name, description },

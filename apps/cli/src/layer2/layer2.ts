@@ -28,7 +28,7 @@ interface PaymentDraft {
 }
 
 /** Builds payments on layer 2. */
-export interface PaymentBuilder {
+interface PaymentBuilder {
   readonly network: string
   /** Spends one output; the change goes back to its owner. */
   pay(draft: PaymentDraft): Promise<Payment>

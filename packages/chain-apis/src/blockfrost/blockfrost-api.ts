@@ -12,7 +12,7 @@ import { addTransactionRoutes } from './routes/transaction-routes.js'
 /** Larger than any transaction. */
 const bodyLimit = 1024 * 1024
 
-export interface BlockfrostOptions extends ApiOptions {
+interface BlockfrostApiOptions extends ApiOptions {
   /** The most outputs that a response may add up. */
   readonly maxOutputs: number
   /** The status of submissions and evaluations: 202 in Yaci's API, otherwise 200. */
@@ -22,7 +22,7 @@ export interface BlockfrostOptions extends ApiOptions {
 /** The part of the Blockfrost API that wallets and SDKs use. */
 export async function blockfrostApi(
   fastify: FastifyInstance,
-  { chain, faults, maxOutputs, postStatus }: BlockfrostOptions,
+  { chain, faults, maxOutputs, postStatus }: BlockfrostApiOptions,
 ): Promise<void> {
   fastify.setErrorHandler(handleError)
   fastify.setNotFoundHandler((_request, reply) => {
