@@ -1,4 +1,5 @@
 import type { Evaluator } from '@ratatosk/ledger/plutus'
+import type { LedgerIndex } from '@ratatosk/ledger-index'
 import type { Turns } from '@ratatosk/ports'
 import type { QueueBackend, SubmissionQueue } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
@@ -20,6 +21,8 @@ export interface Node extends NodeContext, Work {
   readonly submissions: SubmissionQueue
   /** Runs scripts of transactions that are evaluated. */
   readonly scripts: ClientScripts
+  /** Undefined for a role that does not serve the APIs of layer 2. */
+  readonly index: LedgerIndex | undefined
   /** Undefined for a role that does not use layer 1. */
   readonly settlement: Settlement | undefined
 }

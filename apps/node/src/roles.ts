@@ -38,6 +38,11 @@ export const duties: Readonly<Record<Role, Duties>> = {
   archivist: { ...none, bodies: 'archive', reachesLayer1: true, embeds: true },
 }
 
+/** Whether this process serves layer 2 by the APIs of layer 1, from an index of its own. */
+export function servesLayer2({ serves }: Duties, { SERVE_LAYER2_APIS }: Settings): boolean {
+  return serves === 'whole' && SERVE_LAYER2_APIS
+}
+
 /** Whether this process pays faucet claims. */
 export function hasFaucet({ NODE_ROLE, FAUCET_TOKEN, FAUCET_ENABLED }: Settings): boolean {
   return duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED

@@ -1,4 +1,3 @@
-import { createSubmissionQueue } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
 import { requirePostgres } from './check/postgres.js'
 import { type ContextOptions, loadContext, type NodeContext } from './context.js'
@@ -8,11 +7,14 @@ import { exampleAddress } from './network/genesis.js'
 import type { Node } from './node.js'
 import type { PluginRow } from './plugins/row.js'
 import { plugins } from './plugins/table.js'
+import { servesLayer2 } from './roles.js'
 import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
 import { openStorage, type Storage } from './storage/open-storage.js'
+import { openSubmissions } from './storage/submissions.js'
 import { openClientScripts } from './work/evaluations.js'
+import { openLedgerIndex } from './work/ledger-index.js'
 import { startWork } from './work/start-work.js'
 
 /** A node that serves requests. */
@@ -78,12 +80,11 @@ export async function startNode(
     const genesis = await applyGenesis(context, storage)
     const settlement = contracts && (await openSettlement(context, storage, contracts))
     const work = await startWork(context, storage, settlement)
-    const submissions = createSubmissionQueue(queue, {
-      maxWaiting: settings.QUEUE_MAX_WAITING,
-      maxWaitingBytes: settings.QUEUE_MAX_WAITING_BYTES,
-    })
+    const submissions = openSubmissions(settings, storage)
     const scripts = openClientScripts(context)
-    const node: Node = { ...context, ...work, store, queue, submissions, scripts, settlement }
+    const parts = { ...context, ...work, store, queue, submissions, scripts, settlement }
+    const hasIndex = servesLayer2(context.duties, settings)
+    const node: Node = { ...parts, index: hasIndex ? await openLedgerIndex(parts) : undefined }
     const url = await serve(node, [...plugins, ...further])
     let closed: Promise<void> | undefined
     return {

@@ -406,11 +406,18 @@ export interface NetworkInfo {
   }
 }
 
-/** One or more subsystems do not respond */
+/** One or more subsystems are not ready */
 export interface NotReady {
   readonly status: 'not_ready'
-  /** Subsystems that do not respond, in the order of the enum */
-  readonly failing: readonly ('database' | 'queue' | 'layer1')[]
+  /** Subsystems that are not ready, in the order of the enum */
+  readonly failing: readonly ('database' | 'queue' | 'layer1' | 'index')[]
+  /** Why, if it is known */
+  readonly reasons?: {
+    readonly database?: string
+    readonly queue?: string
+    readonly layer1?: string
+    readonly index?: string
+  }
 }
 
 /** With a proof that the key is absent; without one if no committed block fits */
@@ -851,7 +858,7 @@ export interface Endpoints {
   /** `GET /health/live`: Liveness. Always 200 while the process is up. */
   getLiveness(options?: NodeRequestOptions): Promise<Liveness>
 
-  /** `GET /health/ready`: Readiness of the subsystems that the server depends on. Asks the database, the queue and the layer-1 provider side by side; each has a time limit. */
+  /** `GET /health/ready`: Readiness of the subsystems that the server depends on. Asks the subsystems concurrently, each with a time limit. */
   getReadiness(options?: NodeRequestOptions): Promise<Ready>
 
   /** `POST /submit`: Enqueue a signed transaction. A 200 means that the transaction is in the queue. Validation follows: `GET /submission` returns the status by the `id`, `GET /tx/status` by the hash of the transaction body. Submitting the same transaction twice is safe. */

@@ -10,6 +10,9 @@ const sentences = {
   DATABASE_FAILED: 'The database failed: see the cause',
 } as const
 
+/** SQLSTATE `disk_full`. */
+export const diskFullState = '53100'
+
 type FailureCode = keyof typeof sentences
 
 /** SQLSTATE, or its first two characters: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -57,7 +60,11 @@ export function toDatabaseError(error: unknown): DatabaseError {
 }
 
 function failure(code: FailureCode, cause: unknown, sqlState?: string): DatabaseError {
-  return new DatabaseError(code, sentences[code], { cause, sqlState })
+  const sentence =
+    sqlState === diskFullState
+      ? `No space is left on the disk of the database (${diskFullState}): free some`
+      : sentences[code]
+  return new DatabaseError(code, sentence, { cause, sqlState })
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -11,6 +11,7 @@ export {
   type SqlTransaction,
   type TransactionExecutor,
 } from './connection.js'
+export { type DiskWatch, watchDisk } from './disk.js'
 export {
   DatabaseError,
   type DatabaseErrorCode,

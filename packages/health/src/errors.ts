@@ -16,3 +16,17 @@ export class ProbeTimeoutError extends Error {
 export function isProbeTimeoutError(value: unknown): value is ProbeTimeoutError {
   return value instanceof Error && value.name === 'ProbeTimeoutError'
 }
+
+/**
+ * Why a subsystem is not ready, in words that clients may see: `GET /health/ready` shows the message. Of any
+ * other failure of a probe, they see only the name of its subsystem.
+ */
+export class ReadinessError extends Error {
+  override readonly name = 'ReadinessError'
+  readonly code = 'HEALTH_NOT_READY'
+}
+
+/** Whether a caught value is a {@link ReadinessError}; works across copies of this package. */
+export function isReadinessError(value: unknown): value is ReadinessError {
+  return value instanceof Error && value.name === 'ReadinessError'
+}

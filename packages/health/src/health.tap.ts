@@ -4,7 +4,7 @@ import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
 import { golden, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import health, { type HealthOptions, health as named, type Probe } from './index.js'
+import health, { type HealthOptions, health as named, type Probe, ReadinessError } from './index.js'
 
 // With probes and counters that no node has.
 ignoreAnswers('/health/ready')
@@ -78,6 +78,19 @@ t.test('logs why a subsystem fails and does not tell the client', async (t) => {
   t.notMatch(response.body, /password/)
   t.equal(log().length, 1)
   t.match(log()[0], { subsystem: 'database', err: { message: /password authentication failed/ } })
+})
+
+t.test('shows and logs the reason of a subsystem that gives one, on one line', async (t) => {
+  const full: Probe = async () => {
+    throw new ReadinessError('no space left', { cause: new Error('/var/lib/private') })
+  }
+  const { server, log } = await build(t, { probes: { database: full, queue: down } })
+  const { body } = await server.inject('/health/ready')
+  t.equal(
+    body,
+    '{"status":"not_ready","failing":["database","queue"],"reasons":{"database":"no space left"}}',
+  )
+  t.match(log()[0], { subsystem: 'database', msg: 'Not ready: no space left' })
 })
 
 t.test('shows counters that are not 0, ready or not', async (t) => {
@@ -203,11 +216,11 @@ t.test('throws at startup for options that cannot work', async (t) => {
     [{ probes: { queue: true } }, 'probes must be an object of functions'],
     [
       { probes: {}, counters: { errors: 1 } },
-      'counters must be an object of functions with other names than status, failing',
+      'counters must be an object of functions with other names than status, failing, reasons',
     ],
     [
       { probes: {}, counters: { status: () => 1 } },
-      'counters must be an object of functions with other names than status, failing',
+      'counters must be an object of functions with other names than status, failing, reasons',
     ],
     [{ probes: {}, probeTimeoutMs: 0 }, 'probeTimeoutMs must be a whole number from 1'],
     [{ probes: {}, probeTimeoutMs: Number.NaN }, 'probeTimeoutMs must be a whole number from 1'],
@@ -232,8 +245,7 @@ t.test('documents every route and status in OpenAPI', async (t) => {
   t.same(Object.keys(paths?.['/health/live']?.get?.responses ?? {}), ['200', '408', '431'])
   t.same(Object.keys(paths?.['/health/ready']?.get?.responses ?? {}), ['200', '408', '431', '503'])
   t.matchOnlyStrict(paths?.['/health/ready']?.get?.responses?.['503'], {
-    description:
-      'One or more subsystems do not respond; or, with Retry-After, too many clients are connected',
+    description: 'One or more subsystems are not ready; or, with Retry-After, too many clients are connected',
     headers: { 'Retry-After': Object },
     content: { 'application/json': { schema: Object } },
   })

@@ -3,10 +3,11 @@ import { checkOptions, functionsByName, optionalInteger } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
+import { isReadinessError } from './errors.js'
 import { type Probe, readinessCheck } from './readiness.js'
 import { liveSchema, readySchema } from './schemas.js'
 
-export { isProbeTimeoutError, ProbeTimeoutError } from './errors.js'
+export { isProbeTimeoutError, isReadinessError, ProbeTimeoutError, ReadinessError } from './errors.js'
 export type { Probe } from './readiness.js'
 export { Liveness, liveSchema, type NotReady, notReady, Ready, readySchema } from './schemas.js'
 
@@ -26,7 +27,7 @@ export interface HealthOptions<Name extends string = string> extends RegisterOpt
 const name = '@ratatosk/health'
 const rules = {
   probes: functionsByName(),
-  counters: Type.Optional(functionsByName('status', 'failing')),
+  counters: Type.Optional(functionsByName('status', 'failing', 'reasons')),
   probeTimeoutMs: optionalInteger(1),
 }
 
@@ -34,19 +35,23 @@ const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options
   checkOptions(name, rules, options)
   const { probes, probeTimeoutMs = 3000, counters = {} } = options
 
-  const check = readinessCheck(probes, probeTimeoutMs, (subsystem, err) =>
-    fastify.log.warn({ subsystem, err }, 'Subsystem unavailable'),
-  )
+  const check = readinessCheck(probes, probeTimeoutMs, (subsystem, err) => {
+    if (isReadinessError(err)) fastify.log.warn({ subsystem }, `Not ready: ${err.message}`)
+    else fastify.log.warn({ subsystem, err }, 'Subsystem unavailable')
+  })
 
   fastify.get('/health/live', { schema: liveSchema }, async () => ({ status: 'ok' as const }))
 
   const schema = readySchema(Object.keys(probes), Object.keys(counters))
   fastify.get('/health/ready', { schema }, async (_request, reply) => {
-    const failing = await check()
+    const failures = await check()
     const counts = Object.entries(counters).map(([name, count]) => [name, count()] as const)
     const shown: object = Object.fromEntries(counts.filter(([_name, count]) => count > 0))
-    if (failing.length > 0) return reply.code(503).send({ ...shown, status: 'not_ready', failing })
-    return reply.send({ ...shown, status: 'ready' })
+    if (failures.length === 0) return reply.send({ ...shown, status: 'ready' })
+    const failing = failures.map((failure) => failure.name)
+    const explained = failures.flatMap(({ name, reason }) => (reason === undefined ? [] : [[name, reason]]))
+    const reasons = explained.length > 0 && { reasons: Object.fromEntries(explained) }
+    return reply.code(503).send({ ...shown, status: 'not_ready', failing, ...reasons })
   })
 }
 

@@ -1,11 +1,18 @@
 import pTimeout from 'p-timeout'
-import { ProbeTimeoutError } from './errors.js'
+import { isReadinessError, ProbeTimeoutError } from './errors.js'
 
 /**
  * Resolves when its subsystem responds, rejects when it does not. The signal aborts when the time limit is
  * exceeded; the probe then has to release what it holds.
  */
 export type Probe = (signal: AbortSignal) => Promise<void>
+
+/** A subsystem that is not ready. */
+interface Failure<Name extends string> {
+  readonly name: Name
+  /** For clients. */
+  readonly reason?: string
+}
 
 /**
  * Creates a check that runs all probes concurrently, each with a time limit. Calls during a run share its
@@ -14,30 +21,28 @@ export type Probe = (signal: AbortSignal) => Promise<void>
  * @param probes by the name of their subsystem
  * @param timeoutMs time limit of a probe, in milliseconds
  * @param onFailure called once per failure and run
- * @returns a function that resolves to the names of the failing subsystems, in the order of `probes`. Never
- *   rejects.
+ * @returns a function that resolves to the failing subsystems, in the order of `probes`. Never rejects.
  */
 export function readinessCheck<Name extends string>(
   probes: Readonly<Record<Name, Probe>>,
   timeoutMs: number,
   onFailure: (subsystem: Name, cause: unknown) => void,
-): () => Promise<Name[]> {
+): () => Promise<Failure<Name>[]> {
   const subsystems = Object.keys(probes) as Name[]
-  let current: Promise<Name[]> | undefined
+  let current: Promise<Failure<Name>[]> | undefined
 
-  async function responds(subsystem: Name): Promise<boolean> {
+  async function failureOf(name: Name): Promise<Failure<Name>[]> {
     try {
-      await withinLimit(probes[subsystem], timeoutMs)
-      return true
+      await withinLimit(probes[name], timeoutMs)
+      return []
     } catch (cause) {
-      onFailure(subsystem, cause)
-      return false
+      onFailure(name, cause)
+      return [isReadinessError(cause) ? { name, reason: cause.message } : { name }]
     }
   }
 
-  async function run(): Promise<Name[]> {
-    const responding = await Promise.all(subsystems.map(responds))
-    return subsystems.filter((_subsystem, index) => !responding[index])
+  async function run(): Promise<Failure<Name>[]> {
+    return (await Promise.all(subsystems.map(failureOf))).flat()
   }
 
   return () => {

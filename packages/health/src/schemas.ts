@@ -1,5 +1,5 @@
 import { arrivalResponses, limitResponses, orBusy } from '@ratatosk/http'
-import { type Static, type TInteger, type TOptional, Type } from '@sinclair/typebox'
+import { type Static, type TInteger, type TOptional, type TString, Type } from '@sinclair/typebox'
 
 /** Body of `GET /health/live`. */
 export const Liveness = Type.Object(
@@ -21,12 +21,18 @@ export type Ready = Static<typeof Ready>
 export interface NotReady<Name extends string = string> {
   status: 'not_ready'
   failing: Name[]
+  /** Why, for those of which clients may know it. */
+  reasons?: Partial<Record<Name, string>>
 }
 
 /** Schemas of the counters, which are present in a body unless they are 0. */
 function counts(counters: readonly string[]): Record<never, TOptional<TInteger>> {
   const count = Type.Optional(Type.Integer({ minimum: 1, description: 'Absent if 0' }))
   return Object.fromEntries(counters.map((name) => [name, count]))
+}
+
+function reasonsOf(subsystems: readonly string[]): Record<never, TOptional<TString>> {
+  return Object.fromEntries(subsystems.map((name) => [name, Type.Optional(Type.String())]))
 }
 
 /**
@@ -42,11 +48,12 @@ export function notReady<Name extends string>(subsystems: readonly Name[], count
     {
       status: Type.Literal('not_ready'),
       failing: Type.Array(Type.Unsafe<Name>(Type.String(names)), {
-        description: 'Subsystems that do not respond, in the order of the enum',
+        description: 'Subsystems that are not ready, in the order of the enum',
       }),
+      reasons: Type.Optional(Type.Object(reasonsOf(subsystems), { description: 'Why, if it is known' })),
       ...counts(counters),
     },
-    { title: 'NotReady', description: 'One or more subsystems do not respond' },
+    { title: 'NotReady', description: 'One or more subsystems are not ready' },
   )
 }
 
@@ -66,7 +73,7 @@ export const readySchema = <Name extends string>(
 ) => ({
   operationId: 'getReadiness',
   summary: 'Readiness of the subsystems that the server depends on',
-  description: 'Asks the database, the queue and the layer-1 provider side by side; each has a time limit.',
+  description: 'Asks the subsystems concurrently, each with a time limit.',
   tags: ['health'],
   response: {
     ...limitResponses(),

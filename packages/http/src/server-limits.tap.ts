@@ -84,7 +84,18 @@ t.test('answers 503 with Retry-After on connections beyond the limit, until one 
   t.equal((await get('/page')).status, 200)
 })
 
-t.test('closes connections at once when those beyond the limit are too many to answer', async (t) => {
+t.test('answers also when many connections beyond the limit wait', async (t) => {
+  const { port, get } = await build(t, { maxConnections: 1 })
+  const first = await client(t, port, request('/page'))
+  t.match(await answered(first), /200/)
+  await Promise.all(Array.from({ length: 70 }, () => client(t, port, '')))
+  const refused = await get('/page')
+  t.equal(refused.status, 503)
+  t.equal(refused.headers['retry-after'], '1')
+  t.equal((await get('/live')).status, 200, 'a liveness check is served')
+})
+
+t.test('closes connections without a request when those beyond the limit are too many', async (t) => {
   const { port, open, log } = await build(t, { maxConnections: 1 })
   const sockets = await Promise.all(Array.from({ length: 66 }, () => client(t, port, '')))
   const closed = sockets.map((socket) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
@@ -18,8 +19,8 @@ export interface ServerLimits {
    */
   readonly stallTimeoutMs: number
   /**
-   * Connections that are served at a time. Requests on further ones are answered 503 with `Retry-After`. For
-   * these, 10 % more are accepted, at least 64; any beyond are closed at once.
+   * Connections that are served at a time. Requests on further ones are answered 503 with `Retry-After`.
+   * Beyond 10 % more, at least 64, a connection is closed after a second without a request.
    */
   readonly maxConnections: number
   /** URLs of routes that are served on every open connection, such as a liveness check. */
@@ -35,9 +36,27 @@ const maxPipelined = 16
 /** Milliseconds between two log lines about refused connections. */
 const reportEveryMs = 10_000
 
-/** The most connections that are open at a time, with room to answer those that are not served. */
-function hardLimit(maxConnections: number): number {
+/** How long a connection beyond {@link patientLimit} waits for its request, in milliseconds. */
+const overflowMs = 1000
+
+/** Connections that are not served and wait for their request like others, with those that are served. */
+function patientLimit(maxConnections: number): number {
   return maxConnections + Math.max(64, Math.ceil(maxConnections / 10))
+}
+
+/** The most connections that are open at a time; the rest of the process needs file handles too. */
+function hardLimit(patient: number): number {
+  return Math.max(patient, Math.min(4 * patient, Math.floor(0.8 * fileHandles())))
+}
+
+/** How many files and sockets this process may have open. */
+function fileHandles(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return soft === undefined ? 0 : Number(soft)
+  } catch {
+    return 0
+  }
 }
 
 /**
@@ -90,8 +109,29 @@ export const serverLimits = fp(
       const connection = admitted.get(this.req.socket)
       if (connection) connection.pending--
     }
-    fastify.server.maxConnections = hardLimit(maxConnections)
+    const patient = patientLimit(maxConnections)
+    const overflowing = new WeakMap<Socket, NodeJS.Timeout>()
+    const counted = new WeakSet<Socket>()
+    let connected = 0
+    fastify.server.maxConnections = hardLimit(patient)
     fastify.server.on('drop', () => refusal.count('dropped'))
+    fastify.server.on('connection', (socket: Socket) => {
+      // A socket whose request asks for another protocol is emitted again.
+      if (counted.has(socket)) return
+      counted.add(socket)
+      // Bytes that came while the event loop was blocked are read before the immediate runs.
+      const due = () => setImmediate(drop, socket)
+      if (++connected > patient) overflowing.set(socket, setTimeout(due, overflowMs))
+      socket.once('close', () => {
+        connected--
+        clearTimeout(overflowing.get(socket))
+      })
+    })
+    function drop(socket: Socket): void {
+      if (socket.destroyed || admitted.has(socket)) return
+      refusal.count('dropped')
+      socket.destroy()
+    }
 
     fastify.addHook('onRequest', (request, reply, done) => {
       const { socket } = request.raw
@@ -101,6 +141,7 @@ export const serverLimits = fp(
       let connection = admitted.get(socket)
       if (connection === undefined && open < maxConnections) {
         connection = { pending: 0 }
+        clearTimeout(overflowing.get(socket))
         admitted.set(socket, connection)
         open++
         socket.once('close', release)

@@ -68,6 +68,19 @@ for (const backend of backends) {
       answer([])
     })
 
+    it('knows for how long it has not had everything', async () => {
+      let isDown = true
+      const accepted: IndexOptions['source']['accepted'] = (after, limit) =>
+        isDown ? Promise.reject(new Error('A test')) : world.store.changes.accepted(after, limit)
+      const source = { ...world.store.changes, accepted }
+      const late = await world.index(`${schema()}_6`, { source, pollMs: 1 })
+      await expect.poll(() => late.lagMs(), { timeout: 60_000 }).toBeGreaterThan(50)
+      const before = late.lagMs()
+      expect(late.lagMs()).toBeGreaterThanOrEqual(before)
+      isDown = false
+      await expect.poll(() => late.lagMs(), { timeout: 60_000, interval: 1 }).toBeLessThan(50)
+    })
+
     it('yields to busy work until a caller waits or half of the waiting time has passed', async () => {
       const polls = { asked: 0, made: 0 }
       const busy = () => {

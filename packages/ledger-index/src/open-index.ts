@@ -188,6 +188,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
       })
       await Promise.race([followed, late]).finally(() => clearTimeout(timeout))
     },
+    lagMs: () => performance.now() - followedAt,
     wake() {
       if (!closed && !yields()) follow().catch(() => {})
     },

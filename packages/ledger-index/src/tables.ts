@@ -52,6 +52,8 @@ const create = [
   sql`CREATE INDEX ON ${schema}.outputs (owner, spent_by) WHERE spent_by IS NOT NULL`,
   sql`CREATE INDEX ON ${schema}.outputs (stake_credential, sequence, output_index)
     WHERE stake_credential IS NOT NULL`,
+  sql`CREATE INDEX ON ${schema}.outputs (stake_credential, sequence, output_index)
+    WHERE stake_credential IS NOT NULL AND spent_by IS NULL`,
   sql`CREATE TABLE ${schema}.assets (
     transaction_id bytea NOT NULL,
     output_index integer NOT NULL,

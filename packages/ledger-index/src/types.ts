@@ -159,6 +159,8 @@ export interface LedgerIndex extends IndexQueries {
    * @throws IndexError `INDEX_BEHIND` if that takes longer than `waitMs`
    */
   caughtUp(sequence?: bigint): Promise<void>
+  /** Milliseconds since the index last had everything that was accepted. */
+  lagMs(): number
   /** Polls now, unless `busy`. Never rejects. */
   wake(): void
   /** Empties the index and follows again from the start. Other processes that follow notice. */

@@ -12,6 +12,7 @@ import {
   quoteSchema,
   type SqlTransaction,
   sql,
+  watchDisk,
 } from '@ratatosk/database'
 import { Mutex } from 'async-mutex'
 import pTimeout from 'p-timeout'
@@ -65,19 +66,21 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await driver.close()
       throw error
     }
-    return createStore(storeDriver(driver), schema, vacuumed, maxRejectionBytes)
+    return createStore(driver, schema, vacuumed, maxRejectionBytes)
   } catch (error) {
     throw toStoreError(error)
   }
 }
 
 function createStore(
-  driver: Driver,
+  connected: Driver,
   schema: string,
   vacuumedSchemas: readonly string[],
   maxRejectionBytes: number | undefined,
 ): Store {
   const inFlight = trackInFlight()
+  const disk = watchDisk()
+  const driver = storeDriver(connected, disk)
   const tables = inSchema(driver, schema)
   const database: Database = {
     schema,
@@ -115,7 +118,14 @@ function createStore(
           },
         })
       }),
-    ledger: openLedgerReads(database),
+    ledger: {
+      ...openLedgerReads(database),
+      spenders: (references) =>
+        database.transaction(async (transaction) => {
+          await lookUpByIndex(transaction)
+          return openLedgerReads(transaction).spenders(references)
+        }),
+    },
     applyGenesis: (outputs) => withLedgerLock((transaction) => applyGenesis(transaction, outputs)),
     events: openEvents(database),
     rejections: openRejections(database, maxRejectionBytes),
@@ -134,9 +144,13 @@ function createStore(
 
     async ping(signal) {
       signal?.throwIfAborted()
-      const answer = database.execute(sql`SELECT 1`)
+      const answer = database
+        .execute(sql`SELECT 1`)
+        .then(() => disk.check((text) => inFlight.run(() => driver.run(text, []))))
       await pTimeout(answer, { milliseconds: Number.POSITIVE_INFINITY, ...(signal && { signal }) })
     },
+
+    noteFailure: disk.failed,
 
     warnings: async () => (driver.autovacuum ? readServerWarnings(database) : []),
 

@@ -1,4 +1,10 @@
-import { type DatabaseErrorCode, type Driver, type Executor, isDatabaseError } from '@ratatosk/database'
+import {
+  type DatabaseErrorCode,
+  type DiskWatch,
+  type Driver,
+  type Executor,
+  isDatabaseError,
+} from '@ratatosk/database'
 import { StoreError, type StoreErrorCode } from './errors.js'
 
 const codes: { readonly [Code in DatabaseErrorCode]: StoreErrorCode } = {
@@ -19,15 +25,20 @@ export function toStoreError(error: unknown): unknown {
   return new StoreError(codes[code], message, { cause, sqlState })
 }
 
-/** The same driver, with its failures as StoreErrors, inside transactions too. */
-export function storeDriver(driver: Driver): Driver {
+/**
+ * The same driver, with its failures as StoreErrors, inside transactions too.
+ *
+ * @param disk takes note of the failures
+ */
+export function storeDriver(driver: Driver, disk: DiskWatch): Driver {
   return {
     autovacuum: driver.autovacuum,
-    run: runOf(driver),
+    run: runOf(driver, disk),
     async transaction(work) {
       try {
-        return await driver.transaction(({ run, doom }) => work({ run: runOf({ run }), doom }))
+        return await driver.transaction(({ run, doom }) => work({ run: runOf({ run }, disk), doom }))
       } catch (error) {
+        disk.failed(error)
         throw toStoreError(error)
       }
     },
@@ -35,11 +46,12 @@ export function storeDriver(driver: Driver): Driver {
   }
 }
 
-function runOf(executor: Executor): Executor['run'] {
+function runOf(executor: Executor, disk: DiskWatch): Executor['run'] {
   return async (text, parameters) => {
     try {
       return await executor.run(text, parameters)
     } catch (error) {
+      disk.failed(error)
       throw toStoreError(error)
     }
   }

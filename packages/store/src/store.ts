@@ -127,8 +127,13 @@ export interface Store {
   /** The same database, for parts that keep tables of their own in another schema. */
   readonly database: SharedDriver
 
-  /** Resolves when the database answers. Rejects when it does not, or when the signal aborts first. */
+  /**
+   * Resolves when the database answers and its last write did not meet a full disk, or another one succeeds.
+   * Rejects otherwise, or when the signal aborts first.
+   */
   ping(signal?: AbortSignal): Promise<void>
+  /** Takes note of a write of another part to the same database that failed, for `ping`. */
+  noteFailure(error: unknown): void
   /**
    * Settings of the PostgreSQL server under which the store loses data or speed. None for a PGlite, whose
    * settings are fixed.

@@ -1,7 +1,7 @@
 import { breakableProxy, databaseUrl, redisUrl } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { backends, bothBackends, servicesMissing } from '../test/backends.js'
+import { backends, bothBackends, embedded, servicesMissing } from '../test/backends.js'
 import { askExact, runNode } from '../test/node.js'
 
 for (const backend of await backends()) {
@@ -18,6 +18,20 @@ for (const backend of await backends()) {
   })
 }
 
+t.test('readiness says that the clock is behind layer 1, until it is not', async (t) => {
+  let behind = 0
+  const { url } = await runNode(t, await embedded(t), { clock: () => Date.now() - behind })
+  const ready = () => ask(`${url}/health/ready`)
+  t.match(await ready(), { status: 200 })
+  behind = 3_600_000
+  // The devnet's first block comes within a second.
+  await until(async () => (await ready()).status === 503)
+  const { body } = await ready()
+  t.match(JSON.parse(body), { failing: ['layer1'], reasons: { layer1: / 3\d\d\d s ahead / } })
+  behind = 0
+  t.match(await ready(), { status: 200 })
+})
+
 t.test(
   'readiness names the failing subsystems, and only those',
   { skip: await servicesMissing() },
@@ -32,6 +46,7 @@ t.test(
       DATABASE_URL: database.url,
       REDIS_URL: queue.url,
       HEALTH_PROBE_TIMEOUT_MS: '1000',
+      INDEX_MAX_LAG_MS: '600000',
     })
     const ready = () => ask(`${url}/health/ready`)
     const failing = (...names: string[]) => ({

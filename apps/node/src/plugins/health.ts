@@ -1,22 +1,76 @@
-import type { HealthOptions } from '@ratatosk/health'
+import { type HealthOptions, ReadinessError } from '@ratatosk/health'
+import type { Tip } from '@ratatosk/layer1'
+import { type SlotConfig, slotToTime } from '@ratatosk/ledger'
+import { isStoreError } from '@ratatosk/store'
 import type { Node } from '../node.js'
 
+/** Milliseconds by which the clocks of two machines may differ. */
+const clockToleranceMs = 60_000
+
 /** Probes of the parts that a node depends on. */
-export function healthOptions({ store, queue, settlement, follower, settings }: Node): HealthOptions {
+export function healthOptions(node: Node): HealthOptions {
+  const { store, queue, settlement, follower, index, settings, clock } = node
+  const isQueueInStore = settings.REDIS_URL === undefined
   return {
     probes: {
-      database: (signal) => store.ping(signal),
-      queue: (signal) => queue.ping(signal),
+      database: (signal) => explained(store.ping(signal)),
+      queue: async (signal) => {
+        await explained(queue.ping(signal))
+        // Its disk is that of the store.
+        if (isQueueInStore) await explained(store.ping(signal))
+      },
       ...(settlement && {
         layer1: async (signal) => {
-          await settlement.reads.tip({ signal })
+          const { reads, layer1 } = settlement
+          const [tip, slots] = await Promise.all([reads.tip({ signal }), layer1.slots({ signal })])
+          checkClock(tip, slots, clock())
         },
       }),
+      ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
       ...(follower && { blocks: () => noInvalidBlock(follower) }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
     ...(follower && { counters: { invalidBlocks: () => follower.status().invalidBlocks } }),
   }
+}
+
+/** Explains a full disk to clients. */
+async function explained(pinged: Promise<void>): Promise<void> {
+  try {
+    await pinged
+  } catch (cause) {
+    const reason = fullDisk(cause)
+    throw reason === undefined ? cause : new ReadinessError(reason, { cause })
+  }
+}
+
+/** What to say if an error, or one of its causes, is that a disk is full. */
+export function fullDisk(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (isStoreError(error) && error.sqlState === '53100') return error.message
+  // Redis refuses even a PING while it cannot save what it holds.
+  if (/^MISCONF\b/.test(error.message)) return 'Redis cannot write to its disk (MISCONF): free some space'
+  return fullDisk(error.cause)
+}
+
+/**
+ * Transactions are valid for a time by layer 1's slots. With a clock that is behind these, none would ever be
+ * included.
+ *
+ * @param now in POSIX milliseconds
+ * @throws {ReadinessError} while the tip is in the future
+ */
+export function checkClock({ slot }: Pick<Tip, 'slot'>, slots: SlotConfig, now: number): void {
+  const ahead = Number(slotToTime(slots, slot)) - now
+  if (ahead <= clockToleranceMs) return
+  throw new ReadinessError(
+    `layer 1's tip is ${Math.round(ahead / 1000)} s ahead of this machine's clock: set the clock, or wait`,
+  )
+}
+
+function checkLag(lagMs: number, maxMs: number): void {
+  if (lagMs <= maxMs) return
+  throw new ReadinessError(`the index is ${Math.round(lagMs / 1000)} s behind acceptance`)
 }
 
 /** Rejects while layer 1 shows a block that breaks the ledger's rules. */

@@ -8,10 +8,10 @@ import type { NetworkInfo } from '@ratatosk/network'
 import { maxBlockBytes } from '@ratatosk/sequencer'
 import type { FastifyPluginAsync } from 'fastify'
 import { nodeVersion } from '../command-line.js'
+import { present } from '../context.js'
 import type { Node } from '../node.js'
 import { refuseForeignSockets } from '../server/cross-origin.js'
 import type { Settings } from '../settings/schema.js'
-import { openLedgerIndex } from '../work/ledger-index.js'
 
 /** Where the APIs of a finality are. */
 const prefixes: Readonly<Record<Finality, string>> = {
@@ -44,10 +44,10 @@ export const layer2Apis: FastifyPluginAsync<Layer2ApisOptions> = async (server, 
   }
 }
 
-/** Opens the index and the views of layer 2. */
+/** Opens the views of layer 2. */
 export async function openLayer2(node: Node): Promise<Layer2ApisOptions> {
   const { settings, network, parameters, clock, log, server, store, submissions, scripts } = node
-  const index = await openLedgerIndex(node)
+  const index = present(node.index, 'index')
   const layer2 = openLayer2Chain({
     store,
     index,

@@ -14,8 +14,7 @@ import { submit } from '@ratatosk/submit'
 import { txQuery } from '@ratatosk/tx-query'
 import { txStatus } from '@ratatosk/tx-status'
 import { present } from '../context.js'
-import { type Duties, hasFaucet } from '../roles.js'
-import type { Settings } from '../settings/schema.js'
+import { type Duties, hasFaucet, servesLayer2 } from '../roles.js'
 import { openEvaluations } from '../work/evaluations.js'
 import { openFaucet } from '../work/faucet.js'
 import { openProver } from '../work/prover.js'
@@ -33,8 +32,6 @@ import { maturityOf, stateQueueOptions } from './state-queue.js'
 const always = () => true
 const servesPublic = ({ serves }: Duties) => serves !== 'nothing'
 const servesWhole = ({ serves }: Duties) => serves === 'whole'
-const servesLayer2 = (duties: Duties, { SERVE_LAYER2_APIS }: Settings) =>
-  servesWhole(duties) && SERVE_LAYER2_APIS
 
 /** Every plugin of the node, in the order of registration. To add one, add its package and a row. */
 export const plugins: readonly PluginRow[] = [

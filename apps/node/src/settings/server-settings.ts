@@ -39,6 +39,13 @@ export const endpointSettings = {
       'How long a submission through these APIs waits for its result, in milliseconds; then 503, and the ' +
       'client may repeat it',
   }),
+  INDEX_MAX_LAG_MS: milliseconds({
+    default: 30_000,
+    minimum: 10_000,
+    description:
+      'How long the index behind these APIs may lag behind acceptance, in milliseconds; then ' +
+      '`/health/ready` fails',
+  }),
   SERVE_PROOFS: flag({ default: true, description: 'Serve `/proofs/utxo` and `/proofs/transaction`' }),
   PROOF_BLOCKS: wholeNumber({
     default: 64,

@@ -3,7 +3,7 @@ import type { Node } from '../node.js'
 import { indexSchema } from '../storage/open-storage.js'
 
 /** Starts to follow acceptance. The index yields to validation. */
-export async function openLedgerIndex(node: Node): Promise<LedgerIndex> {
+export async function openLedgerIndex(node: Omit<Node, 'index'>): Promise<LedgerIndex> {
   const { settings, genesis, log, store, validation, onClose } = node
   const index = await openIndex({
     database: store.database,

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { createSubmissionQueue } from '@ratatosk/queue'
 import { createValidationWorker, reopenDeadLetters, type ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
 import type { Storage } from '../storage/open-storage.js'
+import { openSubmissions } from '../storage/submissions.js'
 
 /** Starts to validate queued transactions; resolves once the worker accepts jobs. */
 export async function startValidation(
@@ -52,7 +52,7 @@ function keepDeadLetters(
   }
   const reopening = {
     store,
-    submissions: createSubmissionQueue(queue),
+    submissions: openSubmissions(settings, { queue, store }),
     holder: `${hostname()}/${process.pid}`,
   }
   const keep = async (): Promise<void> => {

@@ -1,0 +1,28 @@
+import { QueueError } from '@ratatosk/queue'
+import { StoreError } from '@ratatosk/store'
+import { expect, test } from 'vitest'
+import { checkClock, fullDisk } from './health.js'
+
+test.each([50, 1000, 20_000])('a tip is ahead of the clock only in the future, with slots of %i ms', (ms) => {
+  const zeroTime = 1_700_000_000_000n
+  const slots = { zeroTime, zeroSlot: 7n, slotLength: ms }
+  const at = (aheadMs: number) => () => {
+    const passed = 86_400_000
+    const slot = 7n + BigInt(Math.floor((passed + aheadMs) / ms))
+    checkClock({ slot }, slots, Number(zeroTime) + passed)
+  }
+  for (const ahead of [-3_600_000, -1, 0, ms, 30_000]) expect(at(ahead)).not.toThrow()
+  expect(at(3_600_000)).toThrow(/^layer 1's tip is 3600 s ahead of this machine's clock/)
+})
+
+test('a full disk is explained, and nothing else', () => {
+  const full = new StoreError('STORE_UNAVAILABLE', 'No space is left', { sqlState: '53100' })
+  expect(fullDisk(full)).toBe('No space is left')
+  const cause = new Error('MISCONF Errors writing to the AOF file: No space left on device')
+  const unavailable = new QueueError('QUEUE_UNAVAILABLE', 'The queue backend does not respond', { cause })
+  expect(fullDisk(unavailable)).toMatch(/^Redis cannot write to its disk \(MISCONF\)/)
+  expect(fullDisk(new StoreError('STORE_UNAVAILABLE', 'unreachable', { cause: new Error('x') }))).toBe(
+    undefined,
+  )
+  expect(fullDisk('text')).toBe(undefined)
+})
