@@ -1,12 +1,12 @@
 import type { ChainOutput, ChainOutputQuery, ChainView } from './view/chain-view.js'
 
 /** More outputs match than a sum may be made of. */
-class TooManyOutputsError extends Error {
+export class TooManyOutputsError extends Error {
   override readonly name = 'TooManyOutputsError'
   readonly statusCode = 400
 
-  constructor(most: number) {
-    super(`More than ${most} outputs match. Read them by pages and add them up.`)
+  constructor(most: number, what = 'outputs match') {
+    super(`More than ${most} ${what}. Read them by pages and add them up.`)
   }
 }
 

@@ -11,8 +11,10 @@ import type { FastifyReply } from 'fastify'
  */
 export function clientSignal({ raw }: FastifyReply): AbortSignal {
   const left = new AbortController()
-  raw.once('close', () => {
+  const check = () => {
     if (!raw.writableFinished) left.abort()
-  })
+  }
+  if (raw.destroyed) check()
+  else raw.once('close', check)
   return left.signal
 }

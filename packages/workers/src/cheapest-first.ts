@@ -12,6 +12,11 @@ export class CheapestFirst<Holder extends { readonly cost: bigint }> {
     return this.#waiting.length
   }
 
+  /** The holder that would be admitted last. */
+  get costliest(): Holder | undefined {
+    return this.#waiting.at(-1)?.holder
+  }
+
   /** @returns true when the holder is admitted, until {@link release}; false if it was withdrawn before */
   acquire(holder: Holder): Promise<boolean> {
     return new Promise((start) => {

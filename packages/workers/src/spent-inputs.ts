@@ -24,11 +24,12 @@ export async function spendersOfMissing(
   candidates: readonly Candidate[],
   { has, known }: ReadLedger,
 ): Promise<ReadonlyMap<string, string>> {
-  const produced = new Set(candidates.flatMap((candidate) => candidate.produced.map(({ key }) => key)))
+  // What is accepted already, or invalid, produces nothing in this batch.
+  const producers = candidates.filter(({ key, flaws }) => flaws.length === 0 && !known.has(key))
+  const produced = new Set(producers.flatMap((candidate) => candidate.produced.map(({ key }) => key)))
   const missing = new Map<string, NamedOutput>()
-  for (const { key, named, flaws } of candidates) {
-    // What is invalid for another reason needs no spender, and what is accepted has spent its inputs itself.
-    if (flaws.length > 0 || known.has(key)) continue
+  // What is invalid for another reason needs no spender, and what is accepted has spent its inputs itself.
+  for (const { named } of producers) {
     const own = named.filter((output) => !has(output.key) && !produced.has(output.key))
     for (const output of own.slice(0, maxSpenders)) missing.set(output.key, output)
   }

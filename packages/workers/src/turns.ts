@@ -26,7 +26,8 @@ interface Holder {
 
 /**
  * Opens turns for work that costs clients no fee: one at a time, the cheapest first, and at most half of the
- * time, so that validation is never short of more than half a thread.
+ * time, so that validation is never short of more than half a thread. A cheaper one takes the place of the
+ * costliest that waits.
  *
  * @example
  * const turns = openTurns()
@@ -38,7 +39,11 @@ export function openTurns({ maxWaiting = 32, maxWaitMs = 5000 }: TurnsOptions = 
   return {
     async take(cost, signal, work) {
       signal?.throwIfAborted()
-      if (queue.waiting >= maxWaiting) throw new EvaluationsBusyError()
+      if (queue.waiting >= maxWaiting) {
+        const last = queue.costliest
+        if (last === undefined || last.cost <= cost) throw new EvaluationsBusyError()
+        queue.withdraw(last)
+      }
       const holder: Holder = { cost }
       const withdraw = () => queue.withdraw(holder)
       const timer = setTimeout(withdraw, maxWaitMs)

@@ -1,5 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import { blake2b256, type TransactionOutput, type Value } from '@ratatosk/ledger'
+import { TooManyOutputsError } from '../limited-outputs.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput } from '../view/chain-view.js'
 
@@ -35,7 +36,14 @@ export function utxoJson({ transactionHash, index, output, created }: ChainOutpu
   }
 }
 
-/** What several outputs hold together. */
+/** The most units of a total, which is built in memory. An output holds about a thousand at most. */
+const maxUnits = 20_000
+
+/**
+ * What several outputs hold together.
+ *
+ * @throws {TooManyOutputsError} (by `add`) beyond 20,000 units
+ */
 export class Total {
   readonly #quantities = new Map<string, bigint>([['lovelace', 0n]])
   /** The number of outputs. */
@@ -47,6 +55,8 @@ export class Total {
       for (const { unit, quantity } of amountJson(output.value)) {
         this.#quantities.set(unit, (this.#quantities.get(unit) ?? 0n) + BigInt(quantity))
       }
+      if (this.#quantities.size > maxUnits)
+        throw new TooManyOutputsError(maxUnits, 'assets are in the outputs')
     }
     return this
   }
