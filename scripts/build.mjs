@@ -43,12 +43,15 @@ export function readStamp(path) {
 export async function build(root) {
   const stampPath = join(root, 'node_modules', '.ratatosk-built')
   const sources = digest(root, sourcesOf(root))
-  if (readStamp(stampPath) === `${sources} ${digest(root, outputsOf(root))}`) return undefined
+  const stamp = readStamp(stampPath)
+  if (stamp === `${sources} ${digest(root, outputsOf(root))}`) return undefined
+  // The compiler does not compare what it wrote: if only that has changed, it must write everything.
+  const force = stamp.startsWith(`${sources} `) ? ['--force'] : []
   // A build that does not end leaves no stamp.
   rmSync(stampPath, { force: true })
   const node = (name, path, ...args) =>
     step(name, () => run(process.execPath, [join(root, path), ...args], { cwd: root }))
-  const compiled = await node('Compiling', 'node_modules/typescript/bin/tsc', '-b')
+  const compiled = await node('Compiling', 'node_modules/typescript/bin/tsc', '-b', ...force)
   if (compiled !== 0) return 'The build failed. The lines above say where.'
   for (const folder of packageFolders(root)) removeStaleOutput(join(root, folder))
   // Browsers get one file.

@@ -16,7 +16,12 @@ export function launch(path, args = process.argv.slice(2), environment = process
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environment,
   })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  for (const signal of ['SIGINT', 'SIGHUP'])
+    process.on(signal, () => {
+      // A terminal sends these to the program too, and a second one would end it at once.
+      if (!process.stdin.isTTY) child.kill(signal)
+    })
   child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
   return child
 }

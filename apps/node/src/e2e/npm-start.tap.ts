@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { appendFile, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -67,6 +67,7 @@ t.test('a build runs if sources or outputs have changed, and only then', async (
   t.match(await build(place), built, 'the bundle is gone')
   await appendFile(join(home, 'dist', 'index.js'), '// damaged\n')
   t.match(await build(place), built, 'an output has changed')
+  t.notMatch(await readFile(join(home, 'dist', 'index.js'), 'utf8'), 'damaged')
   await writeFile(join(home, 'src', 'index.ts'), 'export const one: number = "1"\n')
   t.match(await build(place), /error TS2322[\s\S]*The build failed\. The lines above say where\.\n$/)
   t.match(await build(place), 'The build failed', 'until it is repaired')

@@ -56,7 +56,7 @@ test('takes an empty file for a new store', async () => {
   expect(openTrie(path).size).toBe(0)
 })
 
-test('refuses a folder at whose opening a process has died, and no other', async () => {
+test('refuses a folder at whose opening two processes in a row have died, and no other', async () => {
   const path = await filledFolder()
   const marker = join(path, 'opening')
   const marked = openUndamaged(path, () => existsSync(marker))
@@ -64,6 +64,9 @@ test('refuses a folder at whose opening a process has died, and no other', async
   expect(existsSync(marker)).toBe(false)
   expect(() => openUndamaged(path, () => expect.fail('an error of the one that opens'))).toThrow(/an error/)
   expect(openTrie(path).size).toBeGreaterThan(0)
-  await writeFile(marker, '')
-  expect(() => openLmdbStore({ path })).toThrow(/a process has died while it opened the folder/)
+  await writeFile(marker, '1')
+  expect(() => openUndamaged(path, () => expect.fail('an error'))).toThrow(/an error/)
+  expect(existsSync(marker)).toBe(false)
+  await writeFile(marker, '2')
+  expect(() => openLmdbStore({ path })).toThrow(/two processes have died while they opened the folder/)
 })
