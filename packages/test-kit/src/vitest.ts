@@ -17,7 +17,12 @@ export interface ServiceFunctions<Store extends Closable, Queue extends Closable
   openQueueBackend(
     options:
       | { readonly kind: 'pglite'; readonly pglite: PGlite }
-      | { readonly kind: 'redis'; readonly url: string; readonly prefix: string },
+      | {
+          readonly kind: 'redis'
+          readonly url: string
+          readonly prefix: string
+          readonly requestTimeoutMs: number
+        },
   ): Promise<Queue>
 }
 
@@ -61,7 +66,9 @@ export function serviceOpeners<Store extends Closable, Queue extends Closable>({
       await needServices(context)
       const name = randomName()
       const store = await openStore({ url: databaseUrl, schema: name })
-      const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
+      // Scripts that tests run beside each other block the thread for seconds.
+      const patience = { requestTimeoutMs: 10_000 }
+      const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name, ...patience })
       context.onTestFinished(async () => {
         await queue.close()
         await store.close()

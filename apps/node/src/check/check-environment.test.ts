@@ -55,6 +55,7 @@ async function providerOf(options: DevnetOptions) {
 
 const preprod = {
   NETWORK: 'preprod',
+  SLASH_PENALTY: '50000000',
   OPERATOR_TOKEN: 'secret',
   OPERATOR_SEED_PHRASE: phrase,
   ADMIN_KEY_HASH: 'ab'.repeat(28),
