@@ -17,19 +17,25 @@ const mostKept = 1024 * 1024
 const ignored = new Set<string>()
 /** In processes that a test has started: the file to which faults are appended. */
 const inherited = new URL(import.meta.url).searchParams.get('faults')
+/** Whether turns are measured in this process: as in the test that has started it. */
+const measuresTurns =
+  inherited === null
+    ? !mayTakeLongTurns(process.argv[1])
+    : new URL(import.meta.url).searchParams.get('turns') === 'true'
 
 if (isMainThread) {
   const file = inherited ?? join(tmpdir(), `ratatosk-undocumented-${process.pid}-${Date.now()}`)
   // Before the test's process reports, when it exits.
-  watchTurns((turn) =>
-    appendFileSync(turnsOf(file), `${process.argv[1] ?? 'a program'} (${process.pid}): ${turn}\n`),
-  )
+  if (measuresTurns)
+    watchTurns((turn) =>
+      appendFileSync(turnsOf(file), `${process.argv[1] ?? 'a program'} (${process.pid}): ${turn}\n`),
+    )
   if (inherited === null) {
-    const preload = `--import=${import.meta.url}?faults=${encodeURIComponent(file)}`
+    const preload = `--import=${import.meta.url}?faults=${encodeURIComponent(file)}&turns=${measuresTurns}`
     process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${preload}`.trim()
     process.on('exit', () => {
-      fail('docs/openapi.json does not describe these answers', file, false)
-      fail('The event loop took long turns', turnsOf(file), mayTakeLongTurns(process.argv[1]))
+      fail('docs/openapi.json does not describe these answers', file)
+      fail('The event loop took long turns', turnsOf(file))
     })
   }
   hook(file)
@@ -39,11 +45,10 @@ function turnsOf(file: string): string {
   return `${file}-turns`
 }
 
-function fail(what: string, file: string, exempt: boolean): void {
+function fail(what: string, file: string): void {
   if (!existsSync(file)) return
   const faults = readFileSync(file, 'utf8')
   rmSync(file)
-  if (exempt) return
   process.stderr.write(`${what}:\n${faults}`)
   process.exitCode = 1
 }
