@@ -1,4 +1,4 @@
-/** Tests whose servers may take long turns of the event loop, by a part of their path, each with its reason. */
+/** Tests whose servers may take long turns of the event loop: a part of their path, and the reason. */
 const exempt: Readonly<Record<string, string>> = {
   '/apps/node/dist/e2e/': 'several nodes share a process, and an embedded database starts in one turn',
   '/examples/': 'as those of apps/node',
