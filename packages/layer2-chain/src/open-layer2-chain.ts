@@ -116,11 +116,8 @@ function openView(
       const keys = [...inputs, ...referenceInputs, ...collateralInputs].map(outputReferenceKey)
       const utxos = await pendingOutputs([...new Set([...keys, ...additional.keys()])])
       const inTurn: Layer2ChainOptions['evaluator'] = {
-        evaluate: (...request) => {
-          const evaluate = () => evaluator.evaluate(...request)
-          const runsScripts = transaction.witnesses.redeemers.length > 0
-          return runsScripts ? turns.take(costOf(transaction), signal, evaluate) : evaluate()
-        },
+        evaluate: (...request) =>
+          turns.take(costOf(transaction), signal, () => evaluator.evaluate(...request)),
       }
       try {
         return await evaluateTransaction(

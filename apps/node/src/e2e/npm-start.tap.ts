@@ -12,7 +12,6 @@ t.setTimeout(300_000)
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const script = (name: string) => join(root, 'scripts', name)
-const environment = { PATH: process.env.PATH }
 /** Node's permission model: nothing can be written, and no process started. */
 const readOnly = [
   process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
@@ -20,8 +19,10 @@ const readOnly = [
   '--no-warnings',
 ]
 
+/** Runs Node without what the test runner preloads into the processes that its tests start. */
 async function node(args: readonly string[]): Promise<string> {
-  const { stderr } = await promisify(execFile)(process.execPath, args, { env: environment })
+  const clean = ['-i', `PATH=${process.env.PATH}`, process.execPath]
+  const { stderr } = await promisify(execFile)('env', [...clean, ...args])
   return stderr
 }
 
