@@ -2,9 +2,6 @@ import { encodeJson } from './json.js'
 import { createPause } from './pause.js'
 import type { ChainOutput } from './view/chain-view.js'
 
-/** Characters of a part, beyond which the next one begins: an output may have many assets. */
-const maxPartLength = 65_536
-
 type Pages = AsyncIterable<readonly ChainOutput[]>
 
 /**
@@ -36,10 +33,6 @@ async function* partsOf(
     for (const item of await itemsOf(page)) {
       part += separator + encodeJson(item)
       separator = ','
-      if (part.length >= maxPartLength) {
-        yield part
-        part = ''
-      }
       await pause()
     }
     await pause()

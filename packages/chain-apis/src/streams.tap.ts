@@ -119,16 +119,3 @@ t.test('the search ends when the client leaves, whether it finds anything or not
   socket.terminate()
   await until(() => read.ended, { what: 'the search by WebSocket ends' })
 })
-
-t.test('Kupo reads a number of lists at a time, and more when readers have left', async (t) => {
-  const { server, url } = await serve(t, { outputPages: chainOf(Number.POSITIVE_INFINITY).outputPages })
-  t.teardown(() => server.close())
-  const leaving = new AbortController()
-  const ask = async (signal = leaving.signal) => (await fetch(`${url}/kupo/matches`, { signal })).status
-  const statuses = await Promise.all(Array.from({ length: 65 }, () => ask()))
-  t.same(statuses.sort(), [...Array.from({ length: 64 }, () => 200), 503])
-  leaving.abort()
-  const last = new AbortController()
-  await until(async () => (await ask(last.signal)) === 200)
-  last.abort()
-})

@@ -1,6 +1,6 @@
-import { finished, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ChainUnavailableError, isChainUnavailable } from '../errors.js'
+import { isChainUnavailable } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { encodeJson } from '../json.js'
 import { outputList } from '../output-list.js'
@@ -14,9 +14,6 @@ interface MatchesQuery extends Filters {
   readonly order?: string
   readonly resolve_hashes?: string
 }
-
-/** The most lists that are read at a time: a reader that stalls holds some pages in memory. */
-const maxReads = 64
 
 /** The part of the Kupo API that wallets and SDKs use: matches, datums, scripts, health and checkpoints. */
 export async function kupoApi(fastify: FastifyInstance, { chain, faults }: ApiOptions): Promise<void> {
@@ -47,7 +44,6 @@ export async function kupoApi(fastify: FastifyInstance, { chain, faults }: ApiOp
     return payload
   })
 
-  let reading = 0
   const utxos = { config: { operation: 'utxos' as const } }
   fastify.get<{ Params: { '*': string }; Querystring: MatchesQuery }>(
     '/matches/*',
@@ -65,13 +61,8 @@ export async function kupoApi(fastify: FastifyInstance, { chain, faults }: ApiOp
   ): Promise<FastifyReply> {
     if (typeof selection === 'string') return reply.code(400).send(hint(selection))
     // HEAD costs no search.
-    if (method === 'HEAD') return reply.type(jsonType).send(Readable.from([]))
-    if (reading >= maxReads) throw new ChainUnavailableError('Too many lists are being read: retry later.')
-    reading++
-    finished(reply.raw, () => {
-      reading--
-    })
-    return reply.type(jsonType).send(Readable.from(await matchesOf(chain, selection)))
+    const body = method === 'HEAD' ? [] : await matchesOf(chain, selection)
+    return reply.type(jsonType).send(Readable.from(body))
   }
 
   const hash = /^[0-9a-f]+$/
