@@ -2,7 +2,7 @@
 const exempt: Readonly<Record<string, string>> = {
   '/apps/node/dist/e2e/': 'several nodes share a process, and an embedded database starts in one turn',
   '/examples/': 'as those of apps/node',
-  '/chain-apis/dist/streams.tap.js': 'its searches have no end, and samples of their stacks cost most of the time',
+  '/chain-apis/dist/streams.tap.js': 'its searches have no end',
 }
 
 /** Whether a test's program, such as `/…/apps/node/dist/e2e/start.tap.js`, is exempt. */
