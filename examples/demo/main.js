@@ -86,7 +86,8 @@ async function showDoubleSpend(client, { cborHex, hash }) {
   const rejected = await client.awaitTx(hash, { submissionId: id, timeoutMs }).catch((error) => error)
   if (!(rejected instanceof RejectedError)) throw new Error('The node has not rejected a double spend.')
   const { rejection } = await client.getTransactionStatus({ tx_hash: hash })
-  say(`GET /tx/status: rejected after ${rejection.attempts} attempts`)
+  const attempts = rejection.attempts === 1 ? '1 attempt' : `${rejection.attempts} attempts`
+  say(`GET /tx/status: rejected after ${attempts}`)
   for (const { predicate, message } of rejection.failures) say(`${predicate}: ${message}`)
   const known = await client.getTransaction({ tx_hash: hash }).catch((error) => error)
   if (!(known instanceof NotFoundError)) throw new Error('GET /tx knows the double spend.')
