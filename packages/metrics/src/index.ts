@@ -54,7 +54,8 @@ const scope = fp<MetricsOptions>(
     // Prometheus addresses each process by its IP address. A page of another host does not know the token.
     const guards = token === undefined ? onRequest : [noStore, bearerToken(token)]
     fastify.setErrorHandler(errorHandler)
-    fastify.get('/metrics', { onRequest: guards, config, schema }, async (_request, reply) => {
+    const route = { onRequest: guards, config, schema, exposeHeadRoute: false }
+    fastify.get('/metrics', route, async (_request, reply) => {
       const { contentType, text } = await registry.read()
       return reply.type(contentType).send(text)
     })

@@ -20,7 +20,8 @@ test('logs one summary a second while there is work, and none otherwise', () => 
   const { lines, activity } = recorded()
   for (let second = 0; second < 3; second++) {
     for (let n = 0; n < 100; n++) activity.settled(delivery, { kind: 'accepted' })
-    activity.batch(7)
+    activity.examined(2)
+    activity.batch(3, 7)
     vi.advanceTimersByTime(1000)
   }
   vi.advanceTimersByTime(10_000)
@@ -35,7 +36,13 @@ test('logs one summary a second while there is work, and none otherwise', () => 
     busyMs: 7,
   }
   expect(lines).toEqual([line, line, line])
-  expect(activity.stats()).toMatchObject({ accepted: 300, batches: 3 })
+  expect(activity.stats()).toMatchObject({
+    accepted: 300,
+    examineMs: 6,
+    batches: 3,
+    batchDeliveries: 9,
+    batchMs: 21,
+  })
 })
 
 test('logs the remaining counts when it closes', () => {

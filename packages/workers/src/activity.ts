@@ -24,7 +24,10 @@ export type Outcome =
 export interface ValidationObserver {
   /** The outcome of a delivery is durable. */
   settled(delivery: Delivery, outcome: Outcome): void
-  batch(milliseconds: number): void
+  /** Phase A has examined a delivery. */
+  examined(milliseconds: number): void
+  /** Phase B has decided a batch, and what it decided is stored. */
+  batch(deliveries: number, milliseconds: number): void
   /** The node failed to validate a transaction, because of a defect or a failing dependency. */
   failed(delivery: Delivery, error: unknown): void
   storeUnavailable(error: Error): void
@@ -45,7 +48,12 @@ export interface ValidationStats {
   readonly deferred: number
   /** Deliveries that were returned to the queue undecided. */
   readonly released: number
+  /** Milliseconds that phase A took, all together. */
+  readonly examineMs: number
+  /** Batches of phase B. */
   readonly batches: number
+  /** Their deliveries, all together. */
+  readonly batchDeliveries: number
   /** Milliseconds that batches took, all together. */
   readonly batchMs: number
   /** The rejected ones by their first broken rule. */
@@ -72,6 +80,8 @@ const maxDeadLetterLines = 5
 export function recordActivity(log: Log | undefined): Activity {
   const counts = { accepted: 0, known: 0, rejected: 0, postponed: 0, deferred: 0, released: 0, batches: 0 }
   const rejectedBy: Record<string, number> = {}
+  let examineMs = 0
+  let batchDeliveries = 0
   let batchMs = 0
   let logged = { ...counts }
   let busyMs = 0
@@ -101,8 +111,12 @@ export function recordActivity(log: Log | undefined): Activity {
       }
       if (log !== undefined) timer ??= setTimeout(summarize, summaryMs).unref()
     },
-    batch(milliseconds) {
+    examined(milliseconds) {
+      examineMs += milliseconds
+    },
+    batch(deliveries, milliseconds) {
       counts.batches++
+      batchDeliveries += deliveries
       busyMs += milliseconds
       batchMs += milliseconds
     },
@@ -115,7 +129,7 @@ export function recordActivity(log: Log | undefined): Activity {
     storeAvailable() {
       log?.info({}, 'Store available again')
     },
-    stats: () => ({ ...counts, batchMs, rejectedBy: { ...rejectedBy } }),
+    stats: () => ({ ...counts, examineMs, batchDeliveries, batchMs, rejectedBy: { ...rejectedBy } }),
     close() {
       if (timer === undefined) return
       clearTimeout(timer)

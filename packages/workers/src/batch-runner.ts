@@ -111,8 +111,9 @@ export class BatchRunner {
     const { observer, scripts } = this.#options
     const began = performance.now()
     try {
-      await this.#validateAndCommit(items.filter(isEntry), items.filter(isOffer))
-      observer.batch(performance.now() - began)
+      const deliveries = items.filter(isEntry)
+      await this.#validateAndCommit(deliveries, items.filter(isOffer))
+      observer.batch(deliveries.length, performance.now() - began)
     } catch (error) {
       if (isUnavailable(error)) {
         for (const entry of items.filter(isEntry)) entry.settle({ kind: 'released' })

@@ -68,6 +68,7 @@ async function expectAgreement(
     backoff: () => 1,
     observer: {
       settled: () => {},
+      examined: () => {},
       batch: () => {},
       failed: (_delivery, error) => {
         throw error

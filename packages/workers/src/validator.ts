@@ -68,12 +68,14 @@ export class Validator {
 
   async #outcome(delivery: Delivery, slot: DeliverySlot): Promise<Outcome> {
     let examined: Candidate | Failures
+    const began = performance.now()
     try {
       examined = examine(delivery.cbor, this.#context(), {
         max: maxVerifiedOnArrival,
         remembered: this.#signatures,
       })
       if (isCandidate(examined)) examined = this.#scripts.recall(examined)
+      this.#options.observer.examined(performance.now() - began)
     } catch (error) {
       return this.#runner.fail(delivery, undefined, error)
     }

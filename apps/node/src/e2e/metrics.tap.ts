@@ -86,6 +86,16 @@ for (const backend of await bothBackends()) {
     t.ok((now.get('ratatosk_layer1_calls_total{method="submit",outcome="ok"}') ?? 0) >= 2)
     t.ok((now.get('ratatosk_last_commit_timestamp_seconds') ?? 0) > 1_700_000_000)
     t.equal(now.get('ratatosk_sequencer_active'), 1)
+    t.ok((now.get('ratatosk_sequencer_lease_expires_timestamp_seconds') ?? 0) > 1_700_000_000)
+    for (const name of [
+      'ratatosk_batch_deliveries_total',
+      'ratatosk_validation_seconds_total{phase="a"}',
+      'ratatosk_validation_seconds_total{phase="b"}',
+      'ratatosk_block_delay_seconds{state="committed"}',
+      'ratatosk_block_delay_seconds{state="merged"}',
+      'ratatosk_roots_seconds_total{method="applyWithin"}',
+    ])
+      t.ok((now.get(name) ?? 0) > 0, name)
 
     const others = [...now.keys()].filter((name) => !name.startsWith('ratatosk_http'))
     t.ok(others.length <= 400, `${others.length} series`)

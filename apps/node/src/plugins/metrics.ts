@@ -1,20 +1,25 @@
 import { slotToTime } from '@ratatosk/ledger'
 import { type Metric, type MetricsOptions, prometheus, type Sample } from '@ratatosk/metrics'
+import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
+import type { RootsCalls } from '../work/timed-roots.js'
 import { operatorAccess } from './operator.js'
 import { commitmentWallet } from './state-queue.js'
 
 /** Counting more takes longer than a scrape should. */
 const mempoolLimit = 10_000
+/** How often scrapes count the queue, in milliseconds. */
+const queueEveryMs = 5_000
 /** How often scrapes read layer 1, in milliseconds: a provider's quota is limited. */
 const tipEveryMs = 15_000
 const walletEveryMs = 60_000
 
 /** The metrics of what this process runs and reaches. */
 export function metricsOptions(node: Node): MetricsOptions {
-  const { settings, validation, sequencer, settlement, keys, follower } = node
+  const { settings, validation, sequencer, rootsCalls, settlement, keys, follower } = node
   const metrics = [
+    infoMetric(settings.NODE_ROLE),
     ...queueMetrics(node),
     ...blockMetrics(node),
     ...(validation ? validationMetrics(validation) : []),
@@ -24,11 +29,17 @@ export function metricsOptions(node: Node): MetricsOptions {
           gauge('ratatosk_sequencer_active', 'Whether this process holds the lease of the sequencer', () =>
             Number(sequencer.active),
           ),
+          gauge(
+            'ratatosk_sequencer_lease_expires_timestamp_seconds',
+            'End of the lease of the sequencer; 0: this process does not hold it',
+            () => Date.parse(sequencer.snapshot().leaseExpiresAt ?? '') / 1000 || 0,
+          ),
           gauge('ratatosk_sequencer_fault', 'Whether the sequencer has stopped because of a fault', () =>
             Number(sequencer.snapshot().fault !== null),
           ),
         ]
       : []),
+    ...(rootsCalls ? rootsMetrics(rootsCalls) : []),
     ...(follower
       ? [
           gauge('ratatosk_archive_height', 'Height of the archive', () => Number(follower.status().height)),
@@ -41,8 +52,17 @@ export function metricsOptions(node: Node): MetricsOptions {
   return { ...operatorAccess(settings), registry: prometheus({ metrics }) }
 }
 
+function infoMetric(role: string): Metric {
+  const labels = { role, version: nodeVersion() }
+  return {
+    ...gauge('ratatosk_node_info', 'The role and the version of this process', () => 1),
+    labels: ['role', 'version'],
+    read: () => [{ labels, value: 1 }],
+  }
+}
+
 function queueMetrics({ submissions, clock }: Node): Metric[] {
-  const waiting = shared(0, () => submissions.waiting())
+  const waiting = shared(queueEveryMs, () => submissions.waiting())
   return [
     gauge(
       'ratatosk_queue_transactions',
@@ -81,9 +101,16 @@ function validationMetrics({ stats }: NonNullable<Node['validation']>): Metric[]
         Object.entries(stats().rejectedBy).map(([predicate, value]) => ({ labels: { predicate }, value })),
     ),
     counter('ratatosk_batches_total', 'Batches of validation', [], () => [{ value: stats().batches }]),
-    counter('ratatosk_batch_seconds_total', 'Time that batches took', [], () => [
-      { value: stats().batchMs / 1000 },
+    counter('ratatosk_batch_deliveries_total', 'Deliveries that batches decided', [], () => [
+      { value: stats().batchDeliveries },
     ]),
+    counter('ratatosk_validation_seconds_total', 'Time that validation took, by phase', ['phase'], () => {
+      const { examineMs, batchMs } = stats()
+      return [
+        { labels: { phase: 'a' }, value: examineMs / 1000 },
+        { labels: { phase: 'b' }, value: batchMs / 1000 },
+      ]
+    }),
     gauge('ratatosk_scripts_waiting', 'Transactions that wait for scripts', () => stats().waitingForScripts),
   ]
 }
@@ -111,6 +138,21 @@ function blockMetrics({ store, duties }: Node): Metric[] {
         return states.map((state) => ({ labels: { state }, value: Number(blocks[state]?.height ?? 0) }))
       },
     },
+    {
+      ...gauge(
+        'ratatosk_block_delay_seconds',
+        'From the acceptance of the first transaction of the newest block in this state to the state',
+        () => 0,
+      ),
+      labels: ['state'],
+      read: async () => {
+        const { committedMs = 0, mergedMs = 0 } = await store.blocks.delays()
+        return [
+          { labels: { state: 'committed' }, value: committedMs / 1000 },
+          { labels: { state: 'merged' }, value: mergedMs / 1000 },
+        ]
+      },
+    },
     gauge(
       'ratatosk_last_commit_timestamp_seconds',
       'End of the newest committed block; 0: there is none',
@@ -118,6 +160,17 @@ function blockMetrics({ store, duties }: Node): Metric[] {
         const { committed } = await newest()
         return Number(committed?.endTime ?? 0n) / 1000
       },
+    ),
+  ]
+}
+
+function rootsMetrics(calls: () => readonly RootsCalls[]): Metric[] {
+  return [
+    counter('ratatosk_roots_calls_total', 'Calls to the roots of blocks, by method', ['method'], () =>
+      calls().map(({ method, count }) => ({ labels: { method }, value: count })),
+    ),
+    counter('ratatosk_roots_seconds_total', 'Time that calls to the roots took', ['method'], () =>
+      calls().map(({ method, milliseconds }) => ({ labels: { method }, value: milliseconds / 1000 })),
     ),
   ]
 }

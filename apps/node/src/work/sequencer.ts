@@ -20,6 +20,7 @@ import type { AdministratorKeys } from '../layer1/administrator-keys.js'
 import type { Settlement } from '../layer1/settlement.js'
 import { cacheDirectory, type Storage } from '../storage/open-storage.js'
 import { openRebuildable } from '../storage/rebuildable.js'
+import { type RootsCalls, timeRoots } from './timed-roots.js'
 
 /**
  * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
@@ -28,7 +29,11 @@ export async function startSequencer(
   context: NodeContext,
   storage: Storage,
   { layer1, contracts }: Settlement,
-): Promise<{ readonly sequencer: Sequencer; readonly roots: Roots }> {
+): Promise<{
+  readonly sequencer: Sequencer
+  readonly roots: Roots
+  readonly rootsCalls: () => readonly RootsCalls[]
+}> {
   const { settings, network, genesis, keys, log, onClose } = context
   const operatorKeys = present(keys.operator, 'operator')
   const administratorKeys = present(keys.administrator, 'administrator')
@@ -37,11 +42,12 @@ export async function startSequencer(
   const directory = await cacheDirectory(context, storage)
   log.info('Start: opening the roots')
   const history = settings.PROOF_BLOCKS
-  const roots =
+  const opened =
     directory === undefined
       ? await openRoots({ history })
       : await openRebuildable(join(directory, 'roots'), (path) => openRoots({ history, path }), log)
-  onClose(() => roots.close())
+  onClose(() => opened.close())
+  const { roots, calls: rootsCalls } = timeRoots(opened)
 
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)
   if (!network.isDevnet) logCost(context, hourlyBudget)
@@ -90,7 +96,7 @@ export async function startSequencer(
   onClose(() => server.close())
   log.info('Start: taking part in the election of the sequencer')
   await sequencer.start()
-  return { sequencer, roots }
+  return { sequencer, roots, rootsCalls }
 }
 
 /** The administrator of the settings, as far as its keys are here; undefined if there is none. */

@@ -8,6 +8,7 @@ import type { Settlement } from '../layer1/settlement.js'
 import type { Storage } from '../storage/open-storage.js'
 import { startFollower } from './follower.js'
 import { startSequencer } from './sequencer.js'
+import type { RootsCalls } from './timed-roots.js'
 import { startValidation } from './validation.js'
 
 /** What a process runs beside its server; undefined for what its role does not run. */
@@ -16,6 +17,8 @@ export interface Work {
   readonly sequencer: Sequencer | undefined
   /** The roots of this process's blocks. */
   readonly roots: Roots | undefined
+  /** How long their calls have taken. */
+  readonly rootsCalls: (() => readonly RootsCalls[]) | undefined
   readonly follower: Follower | undefined
   /** Invalid blocks that the follower has found. */
   readonly evidence: Evidence | undefined
@@ -31,7 +34,7 @@ export async function startWork(
 ): Promise<Work> {
   const { settings, duties, server } = context
   const validation = duties.validates ? await startValidation(context, storage) : undefined
-  const { sequencer, roots } =
+  const { sequencer, roots, rootsCalls } =
     settlement && duties.sequences ? await startSequencer(context, storage, settlement) : {}
   const { follower, evidence } =
     settlement && duties.bodies === 'archive' ? await startFollower(context, storage, settlement) : {}
@@ -47,5 +50,5 @@ export async function startWork(
     for (const part of [operations, sequencer]) part?.close().catch(() => undefined)
     done()
   })
-  return { validation, sequencer, roots, follower, evidence, operations }
+  return { validation, sequencer, roots, rootsCalls, follower, evidence, operations }
 }

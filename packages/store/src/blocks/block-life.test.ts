@@ -114,8 +114,13 @@ describeEveryBackend('changing blocks', (backend) => {
       const confirmed = await store.blocks.confirmed()
       if (state === 'merged') expect(confirmed?.mergedAt).toBeInstanceOf(Date)
       else expect(confirmed).toBeUndefined()
+      const { committedMs, mergedMs } = await store.blocks.delays()
+      expect(committedMs !== undefined).toBe(['committed', 'mature', 'merged'].includes(state))
+      expect(mergedMs !== undefined).toBe(state === 'merged')
+      if (mergedMs !== undefined) expect(mergedMs).toBeGreaterThanOrEqual(committedMs ?? 0)
     }
     expect(await store.blocks.newest()).not.toHaveProperty('mergedAt')
+    expect(await store.blocks.delays()).toEqual({})
     await store.blocks.setState([], 'merged', lease)
     expect(await store.blocks.unmerged()).toHaveLength(2)
   })

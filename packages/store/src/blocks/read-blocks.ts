@@ -140,6 +140,20 @@ const transactionsOf = (position: string, direction: 'ASC' | 'DESC') =>
 const oldestOf = transactionsOf('> $2::bigint', 'ASC')
 const newestOf = transactionsOf('<= block.transactions - $2::bigint', 'DESC')
 
+const times = {
+  acceptedAt: blockTransactions.acceptedAt,
+  committedAt: blocks.committedAt,
+  mergedAt: blocks.mergedAt,
+}
+const timesOfNewest = statement(
+  times,
+  sql`SELECT entry.accepted_at AS "acceptedAt", block.committed_at AS "committedAt",
+    block.merged_at AS "mergedAt"
+  FROM ${schema}.blocks AS block
+  JOIN ${schema}.block_transactions AS entry ON entry.block_id = block.id AND entry.position = 1
+  WHERE block.state <> 'removed' AND block.state::text = ANY ($1::text[]) ORDER BY block.height DESC LIMIT 1`,
+)
+
 type BlockReads = Pick<
   Blocks,
   | 'oldest'
@@ -153,6 +167,7 @@ type BlockReads = Pick<
   | 'range'
   | 'transactionsOf'
   | 'counts'
+  | 'delays'
 >
 
 /** What reads blocks, and the part of the mempool that the next block is built from. */
@@ -196,6 +211,17 @@ export function readBlocks(connection: Connection): BlockReads {
     },
 
     counts: async (limit) => connection.query(counts, [checkedCount(limit)]),
+
+    async delays() {
+      const [committed] = await connection.query(timesOfNewest, [['committed', 'mature', 'merged']])
+      const [merged] = await connection.query(timesOfNewest, [['merged']])
+      const since = (from: Date | undefined, to: Date | null | undefined) =>
+        from && to ? to.getTime() - from.getTime() : undefined
+      return {
+        committedMs: since(committed?.acceptedAt, committed?.committedAt),
+        mergedMs: since(merged?.acceptedAt, merged?.mergedAt),
+      }
+    },
   }
 }
 

@@ -134,6 +134,11 @@ export interface Blocks {
   transactionsOf(headerHash: Uint8Array, part?: Partial<SequencePart>): Promise<OrderedTransaction[]>
   /** The newest blocks that are not removed, newest first. */
   counts(limit: number): Promise<BlockCount[]>
+  /**
+   * Milliseconds from the acceptance of a block's first transaction until layer 1 had the block, and until it
+   * was merged: of the newest block that is so far.
+   */
+  delays(): Promise<{ readonly committedMs: number | undefined; readonly mergedMs: number | undefined }>
 
   /**
    * Appends a block of the mempool's oldest transactions, in state `built`. Replaces a removed block with the
