@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,6 +99,15 @@ test('names every part that does not answer, with what to do, and no password', 
 test('names a file that the settings name and that is missing', async () => {
   const faults = faultsOf(await check({ GENESIS_FILE: '/nowhere/genesis.json' }))
   expect(faults.settings).toContain('GENESIS_FILE')
+})
+
+test('names settings that give no contracts', async () => {
+  const included = new URL('../../parameters/devnet.json', import.meta.url)
+  const parameters = JSON.parse(await readFile(included, 'utf8'))
+  const file = join(await temporaryDirectory(), 'parameters.json')
+  await writeFile(file, JSON.stringify({ ...parameters, protocol_major_ver: 12 }))
+  const faults = faultsOf(await check({ PROTOCOL_PARAMETERS_FILE: file, VERDICT_POLICIES: 'transaction' }))
+  expect(faults.settings).toContain('VERDICT_POLICIES names transaction')
 })
 
 test('names a data directory that is a file', async () => {

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { loadContext, type NodeContext } from '../context.js'
 import { isSettingsError, isStartError } from '../errors.js'
+import { contractsOf } from '../layer1/settlement.js'
 import { checkAddress } from '../server/listen.js'
 import type { Settings } from '../settings/schema.js'
 import { clockFinding } from './clock.js'
@@ -29,17 +30,16 @@ export async function checkEnvironment(
   { clock = Date.now }: CheckOptions = {},
 ): Promise<readonly Finding[]> {
   const port = await checkPort(settings)
-  let context: NodeContext
+  let context: NodeContext | undefined
   try {
     context = await loadContext(settings, { log: pino({ level: 'silent' }), clock })
+    if (context.duties.reachesLayer1) contractsOf(context)
+    return [port, ...(await checkParts(context))]
   } catch (error) {
     if (!isSettingsError(error)) throw error
     return [port, ...error.problems.map(about('settings').failed)]
-  }
-  try {
-    return [port, ...(await checkParts(context))]
   } finally {
-    await context.server.close()
+    await context?.server.close()
   }
 }
 
