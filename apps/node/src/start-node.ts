@@ -11,6 +11,7 @@ import { servesLayer2 } from './roles.js'
 import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
+import { checkDeployment } from './storage/deployment.js'
 import { openStorage, type Storage } from './storage/open-storage.js'
 import { openSubmissions } from './storage/submissions.js'
 import { openClientScripts } from './work/evaluations.js'
@@ -76,6 +77,7 @@ export async function startNode(
     if (settings.DATABASE_URL !== undefined) await requirePostgres(settings, settings.DATABASE_URL)
     const contracts = context.duties.reachesLayer1 ? contractsOf(context) : undefined
     const storage = await openStorage(context)
+    if (contracts) await checkDeployment(storage.store, contracts)
     const { store, queue, places } = storage
     const genesis = await applyGenesis(context, storage)
     const settlement = contracts && (await openSettlement(context, storage, contracts))
