@@ -1,5 +1,8 @@
 // Mainnet's values for what the chain does not have: the APIs must show them, and no rule reads them.
 
+/** The most lovelace that there can ever be. */
+export const maxSupply = 45_000_000_000_000_000n
+
 /** Slots per epoch. Nothing happens at an epoch boundary. */
 export const epochLength = 432_000n
 

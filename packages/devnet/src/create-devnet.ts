@@ -230,6 +230,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     outputs: () => chain.outputs.all(),
     outputsOf: (transactionHash) => chain.outputs.of(transactionHash),
     output: (reference) => chain.outputs.get(reference),
+    labelled: (label) => chain.labelled(label),
     knowsAddress: (address) => chain.outputs.knowsAddress(toHex(readAddressText(address).bytes)),
     datum: (hash) => chain.preimages.datum(hash),
     script: (hash) => chain.preimages.script(hash),

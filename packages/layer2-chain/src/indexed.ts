@@ -18,13 +18,21 @@ import { assetOf, indexQuery } from './index-query.js'
 /** The reads of the index that a view needs. */
 export type ReadIndex = Pick<
   LedgerIndex,
-  'caughtUp' | 'outputs' | 'history' | 'assets' | 'asset' | 'knowsAddress' | 'datum' | 'script'
+  'caughtUp' | 'outputs' | 'history' | 'labelled' | 'assets' | 'asset' | 'knowsAddress' | 'datum' | 'script'
 >
 
 /** What the view reads from the index. */
 type IndexedReads = Pick<
   ChainView,
-  'outputs' | 'outputPages' | 'history' | 'assets' | 'asset' | 'knowsAddress' | 'datum' | 'script'
+  | 'outputs'
+  | 'outputPages'
+  | 'history'
+  | 'labelled'
+  | 'assets'
+  | 'asset'
+  | 'knowsAddress'
+  | 'datum'
+  | 'script'
 >
 
 /** The ledger of a view at one moment. */
@@ -117,10 +125,17 @@ export function indexedReads(
       )
       return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
     },
+    async labelled(label, part) {
+      const { at } = await stateOf()
+      return (await index.labelled(label, part, at)).map(({ id }) => toHex(id))
+    },
     async assets(policy, part) {
       const { at } = await stateOf()
-      const found = await index.assets(fromHex(policy), part, at)
-      return found.map(({ name, quantity }) => ({ unit: policy + toHex(name), quantity }))
+      const found = await index.assets(policy === undefined ? undefined : fromHex(policy), part, at)
+      return found.map(({ quantity, ...asset }) => ({
+        unit: toHex(asset.policy) + toHex(asset.name),
+        quantity,
+      }))
     },
     async asset(unit) {
       const { at } = await stateOf()

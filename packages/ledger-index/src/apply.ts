@@ -36,11 +36,20 @@ const insertAssets = insert(
   'name',
 )
 
-const insertMints = insert(
-  'mints',
-  { policy: 'bytea', name: 'bytea', sequence: 'bigint', quantity: 'numeric' },
-  'name',
-)
+const mint = { policy: 'bytea', name: 'bytea', sequence: 'bigint', quantity: 'numeric' } as const
+
+// The sequences of a step are above all that the index has.
+const insertMints = sql`INSERT INTO ${schema}.mints (policy, name, sequence, quantity, first)
+  SELECT policy, name, sequence, quantity,
+    sequence = min(sequence) OVER (PARTITION BY policy, name) AND NOT EXISTS (
+      SELECT FROM ${schema}.mints AS m WHERE m.policy = given.policy AND m.name = given.name
+    )
+  FROM (
+    SELECT policy, COALESCE(name, '') AS name, sequence, quantity
+    FROM ${parameterRows(mint)} AS given
+  ) AS given`
+
+const insertLabels = insert('labels', { label: 'numeric', sequence: 'bigint' })
 
 const insertPreimages = sql`${insert(
   'preimages',
@@ -78,7 +87,7 @@ function insert(table: string, columns: Parameters<typeof parameterRows>[0], may
 /** Adds what transactions did. The tables are then as if the transactions had been added one by one. */
 export async function addEntries(
   connection: Connection,
-  { transactions, outputs, assets, spent, mints, preimages, uses }: IndexEntries,
+  { transactions, outputs, assets, spent, mints, labels, preimages, uses }: IndexEntries,
 ): Promise<void> {
   if (transactions.length > 0) {
     await connection.execute(insertTransactions, [
@@ -127,6 +136,12 @@ export async function addEntries(
       mints.map(({ quantity }) => quantity),
     ])
   }
+  if (labels.length > 0) {
+    await connection.execute(insertLabels, [
+      labels.map(({ label }) => label),
+      labels.map(({ sequence }) => sequence),
+    ])
+  }
   if (preimages.length > 0) {
     await connection.execute(insertPreimages, [
       bytesColumn(preimages.map(({ hash }) => hash)),
@@ -154,8 +169,17 @@ const undoStatements = [
     sql`DELETE FROM ${schema}.${table} WHERE sequence ${among}`,
     sql`UPDATE ${schema}.${table} SET spent_by = NULL WHERE spent_by ${among}`,
   ]),
-  sql`DELETE FROM ${schema}.mints WHERE sequence ${among}`,
-  // Every part sees the tables as they were before the statement.
+  // Every part of a statement sees the tables as they were before it.
+  sql`WITH gone AS (
+      DELETE FROM ${schema}.mints WHERE sequence ${among} RETURNING policy, name, first
+    ), next AS (
+      SELECT policy, name, min(m.sequence) AS sequence
+      FROM gone JOIN ${schema}.mints AS m USING (policy, name)
+      WHERE gone.first AND m.sequence <> ALL ($1::bigint[]) GROUP BY policy, name
+    )
+    UPDATE ${schema}.mints AS m SET first = true FROM next
+    WHERE m.policy = next.policy AND m.name = next.name AND m.sequence = next.sequence`,
+  sql`DELETE FROM ${schema}.labels WHERE sequence ${among}`,
   sql`WITH unused AS (
       DELETE FROM ${schema}.preimage_uses WHERE sequence ${among} RETURNING hash
     )

@@ -6,6 +6,7 @@ import {
   decodeTransaction,
   decodeTransactionOutput,
   effects,
+  metadataLabels,
   type OutputReference,
   type Script,
   type TransactionOutput,
@@ -22,6 +23,8 @@ export interface IndexEntries {
   /** Outputs that it spends and did not produce. */
   readonly spent: { reference: OutputReference; spentBy: bigint }[]
   readonly mints: { policy: Uint8Array; name: Uint8Array; sequence: bigint; quantity: bigint }[]
+  /** The labels of each transaction's metadata. */
+  readonly labels: { label: bigint; sequence: bigint }[]
   /** Datums and scripts, each content once. */
   readonly preimages: { hash: Uint8Array; language: Script['language'] | undefined; bytes: Uint8Array }[]
   readonly uses: { hash: Uint8Array; sequence: bigint }[]
@@ -64,6 +67,9 @@ export function entriesOf(transactions: readonly FollowedTransaction[]): IndexEn
       collected.preimage(hash, fromHex(hash), undefined, data, sequence)
     for (const script of witnesses.scripts) collected.script(script, sequence)
     for (const script of auxiliaryData?.scripts ?? []) collected.script(script, sequence)
+    if (transaction.isValid && auxiliaryData !== undefined) {
+      for (const { label } of metadataLabels(auxiliaryData)) collected.labels.push({ label, sequence })
+    }
     for (const { output } of change.produced) collected.contents(output, sequence)
   }
   const at = (position: number | undefined) => (position === undefined ? undefined : sequenceAt[position])
@@ -96,6 +102,7 @@ function collect() {
     assets: [],
     spent: [],
     mints: [],
+    labels: [],
     preimages: [],
     uses: [],
   }

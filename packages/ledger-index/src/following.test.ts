@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { IndexError } from './errors.js'
 import { dumpIndex, unspentOf } from './test/dump.js'
 import { genesis, History, numbersOf } from './test/history.js'
-import { addressOf, type TransactionDraft, transactionOf } from './test/transactions.js'
+import { addressOf, credential, type TransactionDraft, transactionOf } from './test/transactions.js'
 import { acceptAndIndex, backends, createWorld, type World } from './test/world.js'
 import type { IndexOptions, LedgerIndex } from './types.js'
 
@@ -50,6 +50,20 @@ for (const backend of backends) {
       const again = await accept(draft)
       expect(again.sequence).toBeGreaterThan(dropped.sequence)
       expect(await index.datum(blake2b256(datum))).toEqual(datum)
+    })
+
+    it('lists assets by the first mint that is left when the first one is undone', async () => {
+      const mint = (amount: number) => [[220, 'aa', amount]] as const
+      const dropped = await accept({ inputs: [input(7)], outputs: [{ address: alice }], mint: mint(1) })
+      const next = await accept({ inputs: [input(8)], outputs: [{ address: alice }], mint: mint(2) })
+      await accept({ inputs: [input(9)], outputs: [{ address: alice }], mint: mint(4) })
+      const reason: DropReason = { code: 'BadInputsUTxO', message: 'A test', details: {} }
+      const id = Buffer.from(dropped.id).toString('hex')
+      await world.store.blocks.drop(new Map([[id, reason]]), () => undefined, world.lease)
+      await index.caughtUp()
+      const policy = credential(220)
+      expect(await index.assets(policy, all)).toMatchObject([{ quantity: 6n }])
+      expect(await index.assets(policy, all, next)).toMatchObject([{ quantity: 2n }])
     })
 
     it('refuses a genesis that is not the one of the ledger', async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { genesis } from './test/history.js'
 import { addressOf, credential, type TransactionDraft } from './test/transactions.js'
 import { acceptAndIndex, backends, createWorld, type World } from './test/world.js'
-import type { IndexedOutput, LedgerIndex, OutputQuery } from './types.js'
+import type { IndexedOutput, IndexPart, LedgerIndex, OutputQuery } from './types.js'
 
 const all = { offset: 0, limit: 100 }
 const unspent = { spent: false } as const
@@ -155,7 +155,7 @@ for (const backend of backends) {
         outputs: [{ address: alice }, { address: script }],
       })
       const third = await accept({ inputs: [out(second)], outputs: [{ address: script }] })
-      const ids = async (part = all as Parameters<LedgerIndex['history']>[1], at = {}) =>
+      const ids = async (part: IndexPart = all, at = {}) =>
         (await index.history(alice, part, at)).map(({ id }) => id)
       expect(await ids()).toEqual([first.id, second.id, third.id])
       expect(await ids({ offset: 1, limit: 1, order: 'newest-first' })).toEqual([second.id])
@@ -179,15 +179,21 @@ for (const backend of backends) {
         outputs: [{ address: alice }],
         mint: [[210, 'bb', -7]],
       })
-      const assets = (at = {}) => index.assets(credential(210), all, at)
-      expect(await assets()).toEqual([
-        { name: name(''), quantity: 1n },
-        { name: name('bb'), quantity: 0n },
-      ])
+      const under = credential(210)
+      const assets = (at = {}) => index.assets(under, all, at)
+      const left = [
+        { policy: under, name: name(''), quantity: 1n },
+        { policy: under, name: name('bb'), quantity: 0n },
+      ]
+      expect(await assets()).toEqual(left)
       expect(await assets({ sequence: minted.sequence })).toEqual([
-        { name: name(''), quantity: 1n },
-        { name: name('bb'), quantity: 7n },
+        left[0],
+        { policy: under, name: name('bb'), quantity: 7n },
       ])
+      const [ofOthers, ...every] = await index.assets(undefined, all)
+      expect(ofOthers).toEqual({ policy, name: name('aa'), quantity: 40n })
+      expect(every).toEqual(left)
+      expect(await index.assets(undefined, { offset: 0, limit: 1, order: 'newest-first' })).toEqual([left[1]])
       const bb = (at = {}) => index.asset(credential(210), name('bb'), at)
       expect(await bb()).toEqual({ quantity: 0n, mints: 2, first: minted.id, last: burnt.id })
       expect(await bb({ sequence: minted.sequence })).toEqual({
@@ -205,7 +211,27 @@ for (const backend of backends) {
         last: ofGenesis.at(-1)!.reference.transactionId,
       })
       // Of the genesis: eight outputs with five each.
-      expect(await index.assets(policy, all, { sequence: 0n })).toEqual([{ name: name('aa'), quantity: 40n }])
+      expect(await index.assets(policy, all, { sequence: 0n })).toEqual([ofOthers])
+    })
+
+    it('lists the valid transactions with a label of metadata, by age', async () => {
+      const [low, high] = [0n, 2n ** 64n - 1n]
+      const first = await accept({ inputs: [input(2)], outputs: [{ address: alice }], labels: [low, high] })
+      const second = await accept({ inputs: [out(first)], outputs: [{ address: alice }], labels: [high] })
+      await accept({
+        inputs: [input(5)],
+        outputs: [],
+        labels: [high],
+        collateral: { input: input(6), back: { address: alice } },
+      })
+      const ids = async (label: bigint, part: IndexPart = all, at = {}) =>
+        (await index.labelled(label, part, at)).map(({ id }) => id)
+      expect(await ids(low)).toEqual([first.id])
+      expect(await ids(high)).toEqual([first.id, second.id])
+      expect(await ids(high, { offset: 0, limit: 1, order: 'newest-first' })).toEqual([second.id])
+      expect(await ids(high, { offset: 1, limit: 9 })).toEqual([second.id])
+      expect(await ids(high, all, { sequence: first.sequence })).toEqual([first.id])
+      expect(await ids(1n)).toEqual([])
     })
 
     it('finds datums and scripts of witnesses and outputs by their hash', async () => {

@@ -12,14 +12,14 @@ import {
 import { IndexError } from './errors.js'
 
 /** Raise it with every change of the tables or of what they hold: an index of another version is rebuilt. */
-const version = 2
+const version = 3
 
-const names = ['outputs', 'assets', 'mints', 'transactions', 'preimages', 'preimage_uses'] as const
+const names = ['outputs', 'assets', 'mints', 'labels', 'transactions', 'preimages', 'preimage_uses'] as const
 
 /**
  * The tables. `owner` is the payment credential, or for a Byron address the address
  * itself. `sequence` is the accept sequence of the producing transaction and `spent_by` that of the spending
- * one.
+ * one. `first` marks the first mint of an asset: lists of assets read only those rows.
  */
 const create = [
   sql`CREATE TABLE ${schema}.progress (
@@ -74,9 +74,19 @@ const create = [
     name bytea NOT NULL,
     sequence bigint NOT NULL,
     quantity numeric NOT NULL,
+    first boolean NOT NULL,
     PRIMARY KEY (policy, name, sequence)
   )`,
   sql`CREATE INDEX ON ${schema}.mints (sequence)`,
+  sql`CREATE INDEX ON ${schema}.mints (sequence, policy, name) WHERE first`,
+  sql`CREATE INDEX ON ${schema}.mints (policy, sequence, name) WHERE first`,
+  // The labels of metadata, integers of 64 bits without sign.
+  sql`CREATE TABLE ${schema}.labels (
+    label numeric NOT NULL,
+    sequence bigint NOT NULL,
+    PRIMARY KEY (label, sequence)
+  )`,
+  sql`CREATE INDEX ON ${schema}.labels (sequence)`,
   // Datums, whose language is NULL, and scripts. Content may occur in many transactions: it is kept while one
   // of them is.
   sql`CREATE TABLE ${schema}.preimages (

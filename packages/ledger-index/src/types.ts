@@ -120,12 +120,18 @@ export interface IndexQueries {
   history(address: Uint8Array, part: IndexPart, at?: At): Promise<IndexedTransaction[]>
   /** Whether any output was ever at the address. @param address its bytes */
   knowsAddress(address: Uint8Array, at?: At): Promise<boolean>
-  /** Assets ever minted under a policy, by their first mint, with the quantity that is left: 0 once burnt. */
+  /** Valid transactions whose metadata has a label. @param label 64 bits without sign */
+  labelled(label: bigint, part: IndexPart, at?: At): Promise<IndexedTransaction[]>
+  /**
+   * Assets ever minted, by their first mint, with the quantity that is left: 0 once burnt.
+   *
+   * @param policy undefined: under any policy
+   */
   assets(
-    policy: Uint8Array,
+    policy: Uint8Array | undefined,
     part: IndexPart,
     at?: At,
-  ): Promise<{ readonly name: Uint8Array; readonly quantity: bigint }[]>
+  ): Promise<{ readonly policy: Uint8Array; readonly name: Uint8Array; readonly quantity: bigint }[]>
   /**
    * An asset that was ever minted: how much is left, how often it was minted or burnt, and the ids of the
    * first and the last transaction that did so. Each genesis output that holds it counts as a mint.

@@ -50,6 +50,7 @@ export {
   decodeTransactionBody,
   decodeTransactionOutput,
 } from './transaction/decode.js'
+export { metadataLabels } from './transaction/metadata.js'
 export {
   decodeOutputReference,
   encodeOutputReference,

@@ -2,6 +2,7 @@ import { fromHex } from '@ratatosk/cbor'
 import { blake2b160, splitUnit } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import { encodeJson } from '../json.js'
+import { createPause } from '../pause.js'
 import type { ChainView } from '../view/chain-view.js'
 import { BlockfrostError, notFound } from './errors.js'
 import { type MetadatumJson, metadataJson } from './metadata-json.js'
@@ -35,6 +36,39 @@ export async function assetJson(chain: ChainView, unit: string): Promise<string>
     onchain_metadata_extra: null,
     metadata: null,
   })
+}
+
+/** The most assets of an answer whose metadata are read: each costs several queries. */
+const maxLookUps = 100
+
+/**
+ * A sum with what Blockfrost adds to it: whether an asset has metadata by CIP-25. It is `false` beyond 100
+ * assets; decimals are those of ada alone, because there is no registry of other metadata.
+ */
+export async function extendedAmount(
+  chain: ChainView,
+  amount: readonly { readonly unit: string; readonly quantity: string }[],
+) {
+  const pause = createPause()
+  const extended: object[] = []
+  for (const [index, { unit, quantity }] of amount.entries()) {
+    const isAda = unit === 'lovelace'
+    extended.push({
+      unit,
+      quantity,
+      decimals: isAda ? 6 : null,
+      has_nft_onchain_metadata: !isAda && index <= maxLookUps && (await hasMetadata(chain, unit)),
+    })
+    await pause()
+  }
+  return extended
+}
+
+async function hasMetadata(chain: ChainView, unit: string): Promise<boolean> {
+  const asset = await chain.asset(unit)
+  if (asset === undefined) return false
+  const { policy, name } = splitUnit(unit)
+  return (await tokenMetadata(chain, asset.last, policy, name)).metadata !== null
 }
 
 /** The name of an asset for people (CIP-14). */

@@ -5,6 +5,8 @@ import { addAccountRoutes } from './routes/account-routes.js'
 import { addAddressRoutes } from './routes/address-routes.js'
 import { addChainRoutes } from './routes/chain-routes.js'
 import { addEvaluateRoutes } from './routes/evaluate-routes.js'
+import { addMetadataRoutes } from './routes/metadata-routes.js'
+import { addNetworkRoutes } from './routes/network-routes.js'
 import { addScriptRoutes } from './routes/script-routes.js'
 import { addSubmitRoute } from './routes/submit-route.js'
 import { addTransactionRoutes } from './routes/transaction-routes.js'
@@ -36,9 +38,11 @@ export async function blockfrostApi(
     (_request, body, done) => done(null, body),
   )
   addChainRoutes(fastify, chain)
+  addNetworkRoutes(fastify, chain, maxOutputs)
   addAddressRoutes(fastify, chain, maxOutputs)
   addAccountRoutes(fastify, chain, maxOutputs)
   addTransactionRoutes(fastify, chain)
+  addMetadataRoutes(fastify, chain)
   addScriptRoutes(fastify, chain)
   addSubmitRoute(fastify, chain, postStatus)
   addEvaluateRoutes(fastify, chain, postStatus)

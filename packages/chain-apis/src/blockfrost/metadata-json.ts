@@ -1,10 +1,9 @@
-import { CborReader, fromHex, Major, toHex } from '@ratatosk/cbor'
-import type { AuxiliaryData } from '@ratatosk/ledger'
-import { metadataLabels } from '../metadata.js'
+import { CborReader, Major, toHex } from '@ratatosk/cbor'
+import { type AuxiliaryData, metadataLabels } from '@ratatosk/ledger'
 import { BlockfrostError } from './errors.js'
 
 /** The most bytes of auxiliary data that are converted; their JSON is at most 16 times as long. */
-const maxCborLength = 64 * 1024
+export const maxMetadataLength = 64 * 1024
 
 /** A metadatum in the JSON that cardano-cli writes without a schema, and Blockfrost with it. */
 export type MetadatumJson =
@@ -22,10 +21,16 @@ export function metadataJson(
   data: AuxiliaryData | undefined,
 ): { readonly label: string; readonly json: MetadatumJson }[] {
   if (data === undefined) return []
-  if (data.bytes.length > maxCborLength) {
+  if (data.bytes.length > maxMetadataLength) {
     throw new BlockfrostError(400, 'The metadata is too large for JSON. Read it as CBOR.')
   }
-  return metadataLabels(data).map(({ label, cbor }) => ({ label, json: metadatumJson(fromHex(cbor)) }))
+  return metadataLabels(data).map(({ label, cbor }) => ({ label: String(label), json: metadatumJson(cbor) }))
+}
+
+/** A metadatum as CBOR, in both forms that Blockfrost has. */
+export function cborJson(cbor: Uint8Array) {
+  const hex = toHex(cbor)
+  return { cbor_metadata: `\\x${hex}`, metadata: hex }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isChainUnavailable } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { encodeJson } from '../json.js'
-import { outputList } from '../output-list.js'
+import { jsonList } from '../json-list.js'
 import type { ChainOutput, ChainOutputQuery, ChainView, ListPart } from '../view/chain-view.js'
 import { matchesJson, pointJson, scriptJson } from './match-json.js'
 import { type Filters, readFilters, readPattern } from './pattern.js'
@@ -157,7 +157,7 @@ function readSelection(text: string, query: MatchesQuery): Selection | string {
 
 /** The matching outputs as JSON, in parts. */
 function matchesOf(chain: ChainView, { query, order, resolveHashes, matches }: Selection) {
-  return outputList(chain.outputPages(query, order), (page) =>
+  return jsonList(chain.outputPages(query, order), (page) =>
     matchesJson(chain, page.filter(matches), resolveHashes),
   )
 }

@@ -2,9 +2,9 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Credential, slotToTime } from '@ratatosk/ledger'
 import { readBlockHash } from '../block-hash.js'
 import { EncodedJson, isObject } from '../json.js'
+import { jsonList } from '../json-list.js'
 import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
-import { outputList } from '../output-list.js'
 import { readStakeCredential } from '../stake-credential.js'
 import type { OgmiosVersion } from '../versions.js'
 import { readAddressText } from '../view/address-text.js'
@@ -33,7 +33,7 @@ export const queries: Readonly<Record<string, Query>> = {
   'queryLedgerState/protocolParameters': (chain, _params, version) => parametersJson(chain, version),
   'queryLedgerState/utxo': async (chain, params) => {
     const pages = pagesOf(chain, utxoQueries(params))
-    return new EncodedJson(await outputList(pages, (page) => page.map(utxoJson)))
+    return new EncodedJson(await jsonList(pages, (page) => page.map(utxoJson)))
   },
   'queryLedgerState/rewardAccountSummaries': rewardAccounts,
   'queryLedgerState/treasuryAndReserves': () => ({ treasury: lovelaceJson(0n), reserves: lovelaceJson(0n) }),

@@ -228,9 +228,15 @@ export interface ChainView {
   ): AsyncIterable<readonly ChainOutput[]>
   /** Transactions that pay to an address or spend from it. @param address its bytes in hex */
   history(address: string, part: ListPart): Awaitable<readonly AddressTransaction[]>
-  /** Units ever minted under a policy, by their first mint, with the quantity that is left: 0 once burnt. */
+  /** Ids of valid transactions whose metadata has a label. @param label 64 bits without sign */
+  labelled(label: bigint, part: ListPart): Awaitable<readonly string[]>
+  /**
+   * Units ever minted, by their first mint, with the quantity that is left: 0 once burnt.
+   *
+   * @param policy its id in hex; undefined: under any policy
+   */
   assets(
-    policy: string,
+    policy: string | undefined,
     part: ListPart,
   ): Awaitable<readonly { readonly unit: string; readonly quantity: bigint }[]>
   /** An asset by its unit, if it was ever minted or the chain began with it. */

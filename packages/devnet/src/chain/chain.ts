@@ -2,6 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
   effects,
+  metadataLabels,
   outputReferenceKey,
   type Script,
   type Transaction,
@@ -20,6 +21,8 @@ export interface Chain {
   blockAt(height: number): DevnetBlock | undefined
   blockOf(hash: string): DevnetBlock | undefined
   transaction(hash: string): { readonly transaction: DevnetTransaction; readonly place: Place } | undefined
+  /** Ids of valid transactions whose metadata has a label, oldest first. */
+  labelled(label: bigint): readonly string[]
   append(block: DevnetBlock): void
   /** Removes the tip and returns it. */
   undo(): DevnetBlock
@@ -37,6 +40,7 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
   const blocks = new Map<number, DevnetBlock>()
   const heights = new Map<string, number>()
   const transactions = new Map<string, { transaction: DevnetTransaction; place: Place }>()
+  const labels = new Map<bigint, string[]>()
   let tip = genesis
 
   function apply(chainTransaction: DevnetTransaction, place: Place): void {
@@ -58,6 +62,11 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
     }
     undoAccounts.set(hash, accounts.apply(transaction))
     preimages.addTransaction(transaction)
+    for (const label of labelsOf(transaction)) {
+      const labelled = labels.get(label)
+      if (labelled === undefined) labels.set(label, [hash])
+      else labelled.push(hash)
+    }
     transactions.set(hash, { transaction: chainTransaction, place })
   }
 
@@ -67,6 +76,8 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
     for (const reference of spent) outputs.unspend(outputReferenceKey(reference))
     undoAccounts.get(hash)?.()
     undoAccounts.delete(hash)
+    // The newest transaction is undone first.
+    for (const label of labelsOf(transaction)) labels.get(label)?.pop()
     transactions.delete(hash)
   }
 
@@ -83,6 +94,7 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
       return height === undefined ? undefined : blocks.get(height)
     },
     transaction: (hash) => transactions.get(hash),
+    labelled: (label) => labels.get(label) ?? [],
     append(block) {
       const at = { height: block.height, slot: block.slot, hash: block.hash }
       block.transactions.forEach((transaction, position) => {
@@ -117,6 +129,12 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
     }
     return genesis
   }
+}
+
+/** The labels of a transaction's metadata, which one without valid scripts does not have. */
+function labelsOf({ auxiliaryData, isValid }: Transaction): bigint[] {
+  if (!isValid || auxiliaryData === undefined) return []
+  return metadataLabels(auxiliaryData).map(({ label }) => label)
 }
 
 /**

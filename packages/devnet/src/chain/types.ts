@@ -126,6 +126,8 @@ export interface ChainReads {
    * @throws {DecodeError} the address is not valid
    */
   knowsAddress(address: string): boolean
+  /** Ids of valid transactions of the chain whose metadata has a label, oldest first. */
+  labelled(label: bigint): readonly string[]
   /** Unspent outputs after applying the mempool: what a chained transaction can spend. */
   readonly pendingUtxos: UtxoView
   /** The datum with a hash, if an output or a witness ever contained it. */

@@ -9,8 +9,9 @@ import {
   type MintedAsset,
   type Place,
   partOf,
+  units,
 } from '@ratatosk/chain-apis'
-import { decodeAddress, splitUnit } from '@ratatosk/ledger'
+import { decodeAddress, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
 import type { ChainOutput, DevnetBlock } from '../chain/types.js'
 import type { Devnet } from '../types.js'
 
@@ -57,6 +58,7 @@ export function chainViewOf(devnet: Devnet): ChainView {
       }
     },
     history: (address, part) => partOf(historyOf(devnet, address), part),
+    labelled: (label, part) => partOf(devnet.labelled(label), part),
     assets: (policy, part) => partOf(assetsOf(devnet, policy), part),
     asset: (unit) => assetOf(devnet, unit),
     knowsAddress: (address) => devnet.knowsAddress(textOf(address)),
@@ -115,12 +117,13 @@ function historyOf(devnet: Devnet, address: string): { hash: string; place: Plac
 }
 
 /** Units in order of their first mint, with what is left of them. */
-function assetsOf(devnet: Devnet, policy: string): { unit: string; quantity: bigint }[] {
+function assetsOf(devnet: Devnet, policy: string | undefined): { unit: string; quantity: bigint }[] {
   const quantities = new Map<string, bigint>()
-  for (const { output, spent } of find(devnet, { policy })) {
-    for (const [name, quantity] of output.value.assets.get(policy) ?? []) {
-      const left = quantities.get(policy + name) ?? 0n
-      quantities.set(policy + name, spent === undefined ? left + quantity : left)
+  for (const { output, spent } of find(devnet, policy === undefined ? {} : { policy })) {
+    for (const unit of units(output)) {
+      if (policy !== undefined && !unit.startsWith(policy)) continue
+      const left = quantities.get(unit) ?? 0n
+      quantities.set(unit, spent === undefined ? left + quantityOf(output, unit) : left)
     }
   }
   return Array.from(quantities, ([unit, quantity]) => ({ unit, quantity }))
@@ -128,8 +131,7 @@ function assetsOf(devnet: Devnet, policy: string): { unit: string; quantity: big
 
 /** The genesis mints with its outputs, and transactions with what they produce beyond what they spend. */
 function assetOf(devnet: Devnet, unit: string): MintedAsset | undefined {
-  const { policy, name } = splitUnit(unit)
-  const quantityIn = ({ output }: ChainOutput) => output.value.assets.get(policy)?.get(name) ?? 0n
+  const quantityIn = ({ output }: ChainOutput) => quantityOf(output, unit)
   const changes = new Map<string, { quantity: bigint; place: Place }>()
   const add = (hash: string, place: Place, quantity: bigint) => {
     changes.set(hash, { quantity: (changes.get(hash)?.quantity ?? 0n) + quantity, place })
@@ -144,6 +146,11 @@ function assetOf(devnet: Devnet, unit: string): MintedAsset | undefined {
   if (first === undefined || last === undefined) return undefined
   const left = mints.reduce((sum, [, { quantity }]) => sum + quantity, 0n)
   return { quantity: left, mints: mints.length, first: first[0], last: last[0] }
+}
+
+function quantityOf({ value }: TransactionOutput, unit: string): bigint {
+  const { policy, name } = splitUnit(unit)
+  return value.assets.get(policy)?.get(name) ?? 0n
 }
 
 /** @param address its bytes in hex */

@@ -1,6 +1,6 @@
 import type { SharedDriver } from '@ratatosk/database'
 
-const tables = ['transactions', 'outputs', 'assets', 'mints', 'preimages', 'preimage_uses']
+const tables = ['transactions', 'outputs', 'assets', 'mints', 'labels', 'preimages', 'preimage_uses']
 
 /**
  * Every row of the index, as text and in order: equal for equal indexes. Without the progress, which may be

@@ -112,6 +112,7 @@ export class History {
       ...(this.#chance(0.2) && { mint: [[200 + this.#below(3), this.#name(), this.#chance(0.5) ? 3 : -1]] }),
       ...(this.#chance(0.2) && { datums: [this.#datum()] }),
       ...(this.#chance(0.2) && { scripts: [Uint8Array.of(1, this.#below(6))] }),
+      ...(this.#chance(0.2) && { labels: [BigInt(this.#below(3))] }),
       ...(this.#chance(0.1) && input !== undefined && { collateral: { input, back: this.#output() } }),
     }
   }

@@ -1,4 +1,4 @@
-import { concatBytes } from '@ratatosk/cbor'
+import { CborWriter, concatBytes } from '@ratatosk/cbor'
 import {
   encodeAssets,
   encodeBytes,
@@ -38,6 +38,8 @@ export interface TransactionDraft {
   readonly mint?: readonly (readonly [policy: number, name: string, quantity: number])[]
   readonly datums?: readonly Uint8Array[]
   readonly scripts?: readonly Uint8Array[]
+  /** Labels of metadata, each with the same value. */
+  readonly labels?: readonly bigint[]
   /** Marks the transaction invalid: it spends this and pays it back. */
   readonly collateral?: { readonly input: OutputReference; readonly back: OutputDraft }
   /** Distinguishes transactions that are otherwise equal. */
@@ -49,7 +51,7 @@ export interface TransactionDraft {
  * balance.
  */
 export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
-  const { inputs, outputs, mint = [], datums = [], scripts = [], collateral, fee = 0 } = draft
+  const { inputs, outputs, mint = [], datums = [], scripts = [], labels = [], collateral, fee = 0 } = draft
   const body = new Map([
     [0, referencesOf(inputs)],
     [1, encodeList(outputs.map(outputOf))],
@@ -60,7 +62,17 @@ export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
   const witnesses = new Map<number, Uint8Array>()
   if (datums.length > 0) witnesses.set(4, encodeSet(datums))
   if (scripts.length > 0) witnesses.set(7, encodeSet(scripts.map(encodeBytes)))
-  return acceptedOf(encodeDraft({ body, witnesses, signers: [], isValid: collateral === undefined }))
+  const auxiliaryData = new CborWriter().map(labels.length)
+  for (const label of labels) auxiliaryData.uint(label).text('a test')
+  return acceptedOf(
+    encodeDraft({
+      body,
+      witnesses,
+      signers: [],
+      isValid: collateral === undefined,
+      ...(labels.length > 0 && { auxiliaryData: auxiliaryData.toBytes() }),
+    }),
+  )
 }
 
 export function genesisOf(outputs: readonly OutputDraft[]): LedgerEntry[] {

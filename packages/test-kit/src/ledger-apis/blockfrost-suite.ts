@@ -1,7 +1,7 @@
-import { BlockFrostAPI, BlockfrostServerError } from '@blockfrost/blockfrost-js'
+import { BlockFrostAPI } from '@blockfrost/blockfrost-js'
 import { toHex } from '@ratatosk/cbor'
-import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
 import type { Test } from 'tap'
+import { bech32Of, blockfrostSupplySuite, errorOf } from './blockfrost-supply.js'
 import { draft, unitDatum } from './draft.js'
 import {
   alice,
@@ -16,21 +16,6 @@ import {
   unlock,
 } from './scenes.js'
 import type { OpenLedger, RunTest } from './served-ledger.js'
-
-async function errorOf(work: Promise<unknown>): Promise<BlockfrostServerError> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  if (error instanceof BlockfrostServerError) return error
-  throw error ?? new Error('expected an error')
-}
-
-function bech32Of(bytes: Uint8Array): string {
-  const address = decodeAddress(bytes)
-  if (address.kind === 'byron') throw new Error('Byron addresses are in base58')
-  return encodeBech32Address(address)
-}
 
 /**
  * What the client `@blockfrost/blockfrost-js` sees of a ledger.
@@ -237,6 +222,8 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     })
     t.match(await errorOf(api.addressesTotal(bob.address)), { status_code: 404 })
   })
+
+  blockfrostSupplySuite(test, open)
 
   test('submission and evaluation as clients of Yaci expect them: hex, answered with 202', async (t) => {
     const { api, ledger } = await open(t)

@@ -45,6 +45,8 @@ export interface Draft {
   /** Reward addresses with lovelace. */
   readonly withdrawals?: readonly (readonly [address: Uint8Array, lovelace: bigint])[]
   readonly mint?: Readonly<Record<string, bigint>>
+  /** CBOR of the auxiliary data. */
+  readonly auxiliaryData?: Uint8Array
   readonly collateral?: readonly string[]
   readonly referenceInputs?: readonly string[]
   /** Plutus V3 scripts. */
@@ -95,13 +97,14 @@ function write(transaction: Draft, integrity: Uint8Array | undefined): { cbor: U
     .raw(body)
     .raw(witnesses)
     .boolean(transaction.isValid ?? true)
-  return { cbor: cbor.null().toBytes(), hash: toHex(id) }
+  const { auxiliaryData } = transaction
+  return { cbor: (auxiliaryData ? cbor.raw(auxiliaryData) : cbor.null()).toBytes(), hash: toHex(id) }
 }
 
 /** Inputs and witnesses are lists, not sets, as before Conway. */
 function bodyOf(transaction: Draft, integrity: Uint8Array | undefined): Map<number, Uint8Array> {
   const { invalidBefore, invalidHereafter, certificates, withdrawals, mint } = transaction
-  const { collateral, referenceInputs } = transaction
+  const { collateral, referenceInputs, auxiliaryData } = transaction
   return present([
     [0, encodeInputs(transaction.inputs)],
     [1, encodeList(transaction.outputs.map(outputOf))],
@@ -109,6 +112,7 @@ function bodyOf(transaction: Draft, integrity: Uint8Array | undefined): Map<numb
     [3, invalidHereafter === undefined ? undefined : encodeUint(invalidHereafter)],
     [4, certificates && encodeList(certificates.map(encodeCertificate))],
     [5, withdrawals && encodeWithdrawals(withdrawals)],
+    [7, auxiliaryData && encodeBytes(blake2b256(auxiliaryData))],
     [8, invalidBefore === undefined ? undefined : encodeUint(invalidBefore)],
     [9, mint && encodeAssets(assetsOf(mint))],
     [11, integrity && encodeBytes(integrity)],

@@ -6,7 +6,7 @@ import { limitedPages } from '../../limited-outputs.js'
 import { stakeAddress } from '../../stake-credential.js'
 import { addressText, readAddressText } from '../../view/address-text.js'
 import type { ChainOutputQuery, ChainView } from '../../view/chain-view.js'
-import { assetJson, checkUnit } from '../asset-json.js'
+import { assetJson, checkUnit, extendedAmount } from '../asset-json.js'
 import { BlockfrostError, invalidPath, notFound } from '../errors.js'
 import { Total, utxoJson } from '../output-json.js'
 import { type Paging, page, readPaging } from '../paging.js'
@@ -31,16 +31,23 @@ export function addAddressRoutes(fastify: FastifyInstance, chain: ChainView, max
     if (rest.length > 0 || (asset !== undefined && list !== 'utxos')) throw invalidPath()
     const holder = readHolder(chain, text)
     if (list === undefined) return holderJson(chain, text, holder, maxOutputs)
+    if (list === 'extended') {
+      const json = await holderJson(chain, text, holder, maxOutputs)
+      return { ...json, amount: await extendedAmount(chain, json.amount) }
+    }
     if (list === 'utxos') return utxosOf(chain, holder, query, asset)
     if (list === 'total') return totalJson(chain, text, holder, maxOutputs)
     if (list === 'transactions') return transactionsOf(chain, holder, query)
     throw invalidPath()
   })
 
+  fastify.get<{ Querystring: Paging }>('/assets', utxos, async ({ query }) => minted(chain, undefined, query))
   fastify.get<ByPath>('/assets/*', utxos, async ({ params, query }, reply) => {
     const [asset = '', list, ...rest] = params['*'].split('/')
     if (asset === 'policy' && list !== undefined && rest.length === 0) {
-      return mintedUnder(chain, list.toLowerCase(), query)
+      const assets = await minted(chain, readPolicy(list), query)
+      if (assets.length === 0 && readPaging(query).offset === 0) throw notFound()
+      return assets
     }
     if (list === undefined)
       return reply.type('application/json').send(await assetJson(chain, asset.toLowerCase()))
@@ -148,16 +155,17 @@ async function holders(
   return Array.from(quantities, ([address, quantity]) => ({ address, quantity: String(quantity) }))
 }
 
-/**
- * The assets ever minted under a policy in order of their first mint, with what is left of them: `0` once
- * burned.
- */
-async function mintedUnder(chain: ChainView, policy: string, query: Paging) {
-  if (!/^[0-9a-f]{56}$/.test(policy)) throw new BlockfrostError(400, 'Invalid or malformed policy format.')
-  const part = readPaging(query)
-  const assets = await chain.assets(policy, part)
-  if (assets.length === 0 && part.offset === 0) throw notFound()
+/** The assets ever minted in order of their first mint, with what is left of them: `0` once burned. */
+async function minted(chain: ChainView, policy: string | undefined, query: Paging) {
+  const assets = await chain.assets(policy, readPaging(query))
   return assets.map(({ unit, quantity }) => ({ asset: unit, quantity: String(quantity) }))
+}
+
+/** @throws {BlockfrostError} 400 if the text is not the id of a policy */
+function readPolicy(text: string): string {
+  const policy = text.toLowerCase()
+  if (/^[0-9a-f]{56}$/.test(policy)) return policy
+  throw new BlockfrostError(400, 'Invalid or malformed policy format.')
 }
 
 /**

@@ -1,13 +1,13 @@
 import { slotToTime } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import { readBlockHash } from '../../block-hash.js'
-import { epochLength, epochOf } from '../../mainnet-values.js'
+import { epochLength, epochOf, maxSupply } from '../../mainnet-values.js'
 import type { ChainBlock, ChainView } from '../../view/chain-view.js'
 import { notFound } from '../errors.js'
 import { type Paging, readPaging } from '../paging.js'
 import { parametersJson } from '../parameters-json.js'
 
-/** Routes for health, genesis, eras, epochs, protocol parameters and blocks. */
+/** Routes for health, genesis, epochs, protocol parameters and blocks. */
 export function addChainRoutes(fastify: FastifyInstance, chain: ChainView): void {
   const tip = { config: { operation: 'tip' as const } }
   const parameters = { config: { operation: 'parameters' as const } }
@@ -21,7 +21,7 @@ export function addChainRoutes(fastify: FastifyInstance, chain: ChainView): void
   fastify.get('/genesis', async () => ({
     active_slots_coefficient: 1,
     update_quorum: 5,
-    max_lovelace_supply: '45000000000000000',
+    max_lovelace_supply: String(maxSupply),
     network_magic: chain.networkMagic,
     epoch_length: Number(epochLength),
     system_start: seconds(slotToTime(chain.slots, 0n)),
@@ -30,18 +30,6 @@ export function addChainRoutes(fastify: FastifyInstance, chain: ChainView): void
     max_kes_evolutions: 62,
     security_param: chain.securityParameter,
   }))
-
-  fastify.get('/network/eras', async () => [
-    {
-      start: { time: 0, slot: 0, epoch: 0 },
-      end: { time: null, slot: null, epoch: null },
-      parameters: {
-        epoch_length: Number(epochLength),
-        slot_length: chain.slots.slotLength / 1000,
-        safe_zone: 3 * chain.securityParameter,
-      },
-    },
-  ])
 
   fastify.get('/epochs/latest', tip, async () => {
     const { slot, height } = await chain.tip()

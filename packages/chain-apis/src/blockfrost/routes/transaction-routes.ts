@@ -1,14 +1,19 @@
 import { toHex } from '@ratatosk/cbor'
-import { type OutputReference, outputReferenceKey, slotToTime, type Transaction } from '@ratatosk/ledger'
+import {
+  metadataLabels,
+  type OutputReference,
+  outputReferenceKey,
+  slotToTime,
+  type Transaction,
+} from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import { encodeJson } from '../../json.js'
-import { metadataLabels } from '../../metadata.js'
 import { stakeAddress } from '../../stake-credential.js'
 import { addressText } from '../../view/address-text.js'
 import { deposits, registers, stakeCredentialOf } from '../../view/certificates.js'
 import type { ChainOutput, ChainView, Place } from '../../view/chain-view.js'
 import { notFound } from '../errors.js'
-import { metadataJson } from '../metadata-json.js'
+import { cborJson, metadataJson } from '../metadata-json.js'
 import { amountJson, outputJson, Total } from '../output-json.js'
 import { type Paging, readPaging } from '../paging.js'
 import { redeemersJson } from '../redeemers-json.js'
@@ -53,7 +58,7 @@ export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView)
   fastify.get<ByHash>('/txs/:hash/metadata/cbor', config, async ({ params }) => {
     const { auxiliaryData } = (await confirmed(params.hash)).transaction
     const labels = auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)
-    return labels.map(({ label, cbor }) => ({ label, cbor_metadata: `\\x${cbor}`, metadata: cbor }))
+    return labels.map(({ label, cbor }) => ({ label: String(label), ...cborJson(cbor) }))
   })
 
   fastify.get<ByHash>('/txs/:hash/metadata', config, async ({ params }, reply) => {

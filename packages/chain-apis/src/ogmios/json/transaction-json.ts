@@ -1,6 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import type { Transaction } from '@ratatosk/ledger'
-import { metadataLabels } from '../../metadata.js'
+import { metadataLabels, type Transaction } from '@ratatosk/ledger'
 import type { OgmiosVersion } from '../../versions.js'
 import { addressText } from '../../view/address-text.js'
 import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, scriptJson } from './output-json.js'
@@ -34,7 +33,9 @@ export function transactionJson(transaction: Transaction, version: OgmiosVersion
     metadata: body.auxiliaryDataHash &&
       auxiliaryData && {
         hash: toHex(body.auxiliaryDataHash),
-        labels: Object.fromEntries(metadataLabels(auxiliaryData).map(({ label, cbor }) => [label, { cbor }])),
+        labels: Object.fromEntries(
+          metadataLabels(auxiliaryData).map(({ label, cbor }) => [String(label), { cbor: toHex(cbor) }]),
+        ),
       },
     signatories: [
       ...witnesses.keyWitnesses.map(({ publicKey, signature }) => ({

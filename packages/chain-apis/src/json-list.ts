@@ -1,18 +1,15 @@
 import { encodeJson } from './json.js'
 import { createPause } from './pause.js'
-import type { ChainOutput } from './view/chain-view.js'
-
-type Pages = AsyncIterable<readonly ChainOutput[]>
 
 /**
- * A JSON array of what pages of outputs become, in parts: no more than a page is in memory.
+ * A JSON array of what pages of a list become, in parts: no more than a page is in memory.
  *
  * @param itemsOf what a page contributes
  * @returns the parts, of which the first is made, so that what fails at once rejects
  */
-export async function outputList(
-  pages: Pages,
-  itemsOf: (page: readonly ChainOutput[]) => readonly unknown[] | Promise<readonly unknown[]>,
+export async function jsonList<Entry>(
+  pages: AsyncIterable<readonly Entry[]>,
+  itemsOf: (page: readonly Entry[]) => readonly unknown[] | Promise<readonly unknown[]>,
 ): Promise<AsyncIterable<string>> {
   const parts = partsOf(pages, itemsOf)
   const first = await parts.next()
@@ -22,9 +19,9 @@ export async function outputList(
   })()
 }
 
-async function* partsOf(
-  pages: Pages,
-  itemsOf: Parameters<typeof outputList>[1],
+async function* partsOf<Entry>(
+  pages: AsyncIterable<readonly Entry[]>,
+  itemsOf: Parameters<typeof jsonList<Entry>>[1],
 ): AsyncGenerator<string, void> {
   const pause = createPause()
   let separator = '['
