@@ -12,6 +12,7 @@ import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
 import { checkDeployment } from './storage/deployment.js'
+import { atLedgerVersion } from './storage/ledger-version.js'
 import { openStorage, type Storage } from './storage/open-storage.js'
 import { openSubmissions } from './storage/submissions.js'
 import { openClientScripts } from './work/evaluations.js'
@@ -69,14 +70,17 @@ export async function startNode(
   settings: Settings,
   { plugins: further = [], ...options }: NodeOptions = {},
 ): Promise<RunningNode> {
-  const context = await loadContext(settings, options)
-  const { server, log } = context
+  const loaded = await loadContext(settings, options)
+  const { server, log } = loaded
   try {
     log.info('Start: checking the settings, the address and the services')
     await checkAddress(settings)
     if (settings.DATABASE_URL !== undefined) await requirePostgres(settings, settings.DATABASE_URL)
-    const contracts = context.duties.reachesLayer1 ? contractsOf(context) : undefined
-    const storage = await openStorage(context)
+    // Before the storage, because settings that cannot work must leave nothing behind.
+    const expected = loaded.duties.reachesLayer1 ? contractsOf(loaded) : undefined
+    const storage = await openStorage(loaded)
+    const context = await atLedgerVersion(loaded, storage.store)
+    const contracts = context === loaded ? expected : expected && contractsOf(context)
     if (contracts) await checkDeployment(storage.store, contracts)
     const { store, queue, places } = storage
     const genesis = await applyGenesis(context, storage)

@@ -2,6 +2,7 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { evaluateTransaction, readAddressText } from '@ratatosk/chain-apis'
 import {
   decodeTransaction,
+  type ProtocolParameters,
   type SlotConfig,
   slotToTime,
   type Transaction,
@@ -23,7 +24,13 @@ import type {
 } from './chain/types.js'
 import { DevnetError } from './errors.js'
 import { createFaults } from './faults.js'
-import { defaultParameters, genesisHash, genesisOutputs } from './genesis/genesis.js'
+import {
+  defaultParameters,
+  genesisHash,
+  genesisOutputs,
+  ledgerVersionOf,
+  newestLedgerVersion,
+} from './genesis/genesis.js'
 import { testGenesis } from './genesis/wallets.js'
 import { runOnSchedule } from './schedule.js'
 import { createMemoryStore } from './store/memory-store.js'
@@ -40,7 +47,7 @@ const placeInSlot = 0.6
  * Opens a devnet: the chain in the store, or a new one if the store is empty.
  *
  * @throws {DevnetError} (rejects) `DEVNET_CONFIGURATION` if an option is invalid or the stored chain has a
- *   different genesis, `DEVNET_STORE_CORRUPT` if the stored chain is damaged
+ *   different genesis or ledger version, `DEVNET_STORE_CORRUPT` if the stored chain is damaged
  * @example
  * ```ts
  * const devnet = await createDevnet({ blockEveryMs: 0 })
@@ -52,7 +59,6 @@ const placeInSlot = 0.6
 export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const {
     store = createMemoryStore(),
-    parameters = defaultParameters(),
     genesis = testGenesis(),
     clock = Date,
     slotLengthMs = 1000,
@@ -63,11 +69,27 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
   } = options
   requireWholeNumber('slotLengthMs', slotLengthMs, 1)
   requireWholeNumber('blockEveryMs', blockEveryMs, 0)
-  requireWholeNumber('maxBlockSize', maxBlockSize, parameters.maxTransactionSize)
   requireWholeNumber('securityParameter', securityParameter, 1)
 
   const slots: SlotConfig = { zeroTime: BigInt(genesis.startTime), zeroSlot: 0n, slotLength: slotLengthMs }
   const origin: ChainTip = { height: 0, slot: 0n, hash: genesisHash(genesis, slotLengthMs) }
+  const { major } = options.parameters?.ledgerVersion ?? { major: Number(newestLedgerVersion) }
+  const stored = await store.open(origin.hash, major)
+  if (stored.genesis !== origin.hash) {
+    throw new DevnetError(
+      'DEVNET_CONFIGURATION',
+      'The stored chain has another genesis: use its genesis and slot length, or empty the store',
+    )
+  }
+  const parameters = options.parameters ?? parametersOf(stored.ledgerVersion)
+  if (parameters?.ledgerVersion.major !== stored.ledgerVersion) {
+    throw new DevnetError(
+      'DEVNET_CONFIGURATION',
+      `The stored chain began with ledger version ${stored.ledgerVersion} and keeps it: use that version, ` +
+        'or empty the store',
+    )
+  }
+  requireWholeNumber('maxBlockSize', maxBlockSize, parameters.maxTransactionSize)
   const chain = createChain(origin, parameters.keyDeposit)
   for (const output of genesisOutputs(genesis)) {
     chain.outputs.add({ ...output, created: { block: origin, position: 0 }, collateralReturn: false })
@@ -79,13 +101,6 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
   }
   const mempool = createMempool(confirmed, parameters.keyDeposit)
 
-  const stored = await store.open(origin.hash)
-  if (stored.genesis !== origin.hash) {
-    throw new DevnetError(
-      'DEVNET_CONFIGURATION',
-      'The stored chain has another genesis: use its genesis and slot length, or empty the store',
-    )
-  }
   mempool.reset(restore(stored.chain, chain, slots))
   let sequence = stored.chain.transactions.reduce((most, each) => Math.max(most, each.sequence), 0)
 
@@ -283,6 +298,12 @@ function readTransaction(cbor: Uint8Array): Transaction | string {
 
 function hashesOf(transactions: readonly DevnetTransaction[]): string[] {
   return transactions.map(({ hash }) => hash)
+}
+
+/** The parameters of a chain that began with a version; undefined if the devnet does not have them. */
+function parametersOf(major: number): ProtocolParameters | undefined {
+  const version = ledgerVersionOf(major)
+  return version && defaultParameters(version)
 }
 
 function requireWholeNumber(name: string, value: number, least: number): void {

@@ -9,7 +9,7 @@ import type { DevnetStore } from './store/types.js'
 export interface DevnetOptions {
   /** Where the chain is kept. Default: in memory, lost when the process ends. */
   readonly store?: DevnetStore
-  /** Protocol parameters. Default: mainnet's. */
+  /** Protocol parameters. Default: those of the stored chain's ledger version; of a new one, version 11. */
   readonly parameters?: ProtocolParameters
   /** Default: the public test wallets, with 5 outputs of 10,000 ada each. */
   readonly genesis?: Genesis

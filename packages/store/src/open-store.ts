@@ -25,6 +25,7 @@ import { trackInFlight } from './in-flight.js'
 import { openLeases } from './leases/leases.js'
 import { applyGenesis } from './ledger/apply-genesis.js'
 import { openLedger, openLedgerReads } from './ledger/ledger.js'
+import { ledgerVersion } from './ledger/ledger-version.js'
 import type { StoreOptions } from './options.js'
 import { openChain } from './queries/chain.js'
 import { openChanges } from './queries/changes.js'
@@ -127,6 +128,7 @@ function createStore(
         }),
     },
     applyGenesis: (outputs) => withLedgerLock((transaction) => applyGenesis(transaction, outputs)),
+    ledgerVersion: (first) => ledgerVersion(database, first),
     events: openEvents(database),
     rejections: openRejections(database, maxRejectionBytes),
     leases: openLeases(database),

@@ -101,6 +101,13 @@ export interface Store {
    */
   applyGenesis(outputs: readonly LedgerEntry[]): Promise<boolean>
 
+  /**
+   * The ledger version with which the deployment of this store began, and which it keeps; also after a reset.
+   *
+   * @param first what a new deployment begins with. A store of an earlier version began with 10.
+   */
+  ledgerVersion(first: number): Promise<number>
+
   /** What has happened to transactions and blocks, in order and from any position. */
   readonly events: EventLog
   /** Dead letters. */

@@ -1,5 +1,12 @@
 import cors from '@fastify/cors'
-import { createDevnet, createSqlStore, type Devnet, defaultParameters, devnetApis } from '@ratatosk/devnet'
+import {
+  createDevnet,
+  createSqlStore,
+  type Devnet,
+  defaultParameters,
+  devnetApis,
+  ledgerVersionOf,
+} from '@ratatosk/devnet'
 import type { Store } from '@ratatosk/store'
 import { fastify } from 'fastify'
 import type { Logger } from 'pino'
@@ -15,6 +22,8 @@ export interface HostedDevnet {
 
 interface HostOptions {
   readonly settings: Settings
+  /** The ledger version of layer 2, which the devnet has too if it knows it. */
+  readonly ledgerVersion: number
   /** Database that holds the chain. */
   readonly database: Store['database']
   /** Serve the HTTP APIs even without DEVNET_PORT, for other processes. */
@@ -23,11 +32,18 @@ interface HostOptions {
 }
 
 /** Opens the devnet whose chain is in a database, or starts a new chain there. */
-export async function hostDevnet({ settings, database, served, log }: HostOptions): Promise<HostedDevnet> {
+export async function hostDevnet({
+  settings,
+  ledgerVersion,
+  database,
+  served,
+  log,
+}: HostOptions): Promise<HostedDevnet> {
   const { DATABASE_SCHEMA, DEVNET_PORT, HOST } = settings
+  const version = ledgerVersionOf(ledgerVersion)
   const devnet = await createDevnet({
     store: createSqlStore({ database, schema: `${DATABASE_SCHEMA}_devnet` }),
-    parameters: defaultParameters(settings.LEDGER_VERSION),
+    ...(version && { parameters: defaultParameters(version) }),
     onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
   })
   // Some clients double a slash in their paths.

@@ -51,10 +51,11 @@ export function connectProvider(
 
 /** An embedded store belongs to one process, and so does its devnet. */
 async function openEmbeddedDevnet(
-  { settings, log, onClose }: NodeContext,
+  { settings, parameters, log, onClose }: NodeContext,
   { database }: Storage['store'],
 ): Promise<OpenedLayer1> {
-  const hosted = await hostDevnet({ settings, database, served: false, log })
+  const { major: ledgerVersion } = parameters.ledgerVersion
+  const hosted = await hostDevnet({ settings, ledgerVersion, database, served: false, log })
   onClose(() => hosted.close())
   const where = hosted.url === undefined ? '' : ` at ${hosted.url}`
   return { layer1: createDevnetLayer1(hosted.devnet), place: `devnet in this process${where}` }
@@ -62,13 +63,14 @@ async function openEmbeddedDevnet(
 
 /** All processes on one PostgreSQL share a devnet. */
 async function openSharedDevnet(
-  { settings, duties, network, log, onClose }: NodeContext,
+  { settings, parameters, duties, network, log, onClose }: NodeContext,
   { store }: Storage,
 ): Promise<OpenedLayer1> {
+  const { major: ledgerVersion } = parameters.ledgerVersion
   const shared = new SharedDevnet({
     leases: store.leases,
     host: duties.sequences
-      ? () => hostDevnet({ settings, database: store.database, served: true, log })
+      ? () => hostDevnet({ settings, ledgerVersion, database: store.database, served: true, log })
       : undefined,
     network,
     log,

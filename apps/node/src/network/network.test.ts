@@ -16,10 +16,16 @@ test.each([
   expect(new Date(Number(slotToTime(slots, slot))).toISOString()).toBe(time)
 })
 
-test.each(['devnet', 'preview', 'preprod', 'mainnet'] as const)(
-  '%s has default parameters with the fees of the specification and three cost models',
-  async (NETWORK) => {
+test.each([
+  ['devnet', 11],
+  ['preview', 10],
+  ['preprod', 11],
+  ['mainnet', 10],
+] as const)(
+  '%s has default parameters of version %d, with the fees of the specification and three cost models',
+  async (NETWORK, major) => {
     const parameters = await loadProtocolParameters({ NETWORK })
+    expect(parameters.ledgerVersion.major).toBe(major)
     expect(parameters).toMatchObject({ minFeeA: 44n, minFeeB: 155_381n, maxTransactionSize: 16_384 })
     expect(Object.keys(parameters.costModels)).toEqual(['PlutusV1', 'PlutusV2', 'PlutusV3'])
   },
@@ -28,8 +34,8 @@ test.each(['devnet', 'preview', 'preprod', 'mainnet'] as const)(
 test.each([
   ['devnet', undefined],
   ['preprod', undefined],
-  ['mainnet', /^LEDGER_VERSION is 11 on mainnet.*PROTOCOL_PARAMETERS_FILE\.$/],
-  ['preview', /^LEDGER_VERSION is 11 on preview.*PROTOCOL_PARAMETERS_FILE\.$/],
+  ['mainnet', /^The ledger version is 11 on mainnet.*PROTOCOL_PARAMETERS_FILE\.$/],
+  ['preview', /^The ledger version is 11 on preview.*PROTOCOL_PARAMETERS_FILE\.$/],
 ] as const)('%s has parameters of ledger version 11 only if they are known', async (NETWORK, problem) => {
   const loading = loadProtocolParameters({ NETWORK, LEDGER_VERSION: '11' })
   if (problem !== undefined) return expect(loading).rejects.toThrow(problem)

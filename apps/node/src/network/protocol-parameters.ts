@@ -4,25 +4,36 @@ import type { NetworkName, Settings } from '../settings/schema.js'
 import { readJsonFile } from './json-file.js'
 
 /**
- * The networks whose parameters of ledger version 11 are known; those of the devnet are preprod's. Of mainnet
- * the cost model of Plutus V1 was not to be had, of preview none.
+ * The parameters that the node includes, by ledger version. The devnet uses preprod's of version 11. Of
+ * mainnet the cost model of Plutus V1 at that version was not to be had, of preview none.
  */
-const filesOfVersion11: { readonly [network in NetworkName]?: string } = {
-  devnet: 'preprod-11',
-  preprod: 'preprod-11',
+const includedFiles: Readonly<Record<NetworkName, ReadonlyMap<number, string>>> = {
+  devnet: new Map([
+    [10, 'devnet'],
+    [11, 'preprod-11'],
+  ]),
+  preprod: new Map([
+    [10, 'preprod'],
+    [11, 'preprod-11'],
+  ]),
+  preview: new Map([[10, 'preview']]),
+  mainnet: new Map([[10, 'mainnet']]),
 }
 
 /**
- * The protocol parameters of layer 2: those of PROTOCOL_PARAMETERS_FILE, or the network's own at
- * LEDGER_VERSION.
+ * The protocol parameters of layer 2: those of PROTOCOL_PARAMETERS_FILE, or the network's own at a ledger
+ * version.
  *
+ * @param began the ledger version with which the deployment began; by default LEDGER_VERSION, or the newest
+ *   whose parameters the node includes
  * @throws SettingsError if the file cannot be read, lacks a parameter, or is of another version
  */
 export async function loadProtocolParameters(
   settings: Pick<Settings, 'NETWORK' | 'PROTOCOL_PARAMETERS_FILE' | 'LEDGER_VERSION'>,
+  began?: number,
 ): Promise<ProtocolParameters> {
   const { LEDGER_VERSION: version } = settings
-  const path = settings.PROTOCOL_PARAMETERS_FILE ?? includedFile(settings)
+  const path = settings.PROTOCOL_PARAMETERS_FILE ?? includedFile(settings, began)
   const parameters = parse(await readJsonFile('PROTOCOL_PARAMETERS_FILE', path), path)
   const { major } = parameters.ledgerVersion
   if (version === undefined || Number(version) === major) return parameters
@@ -32,12 +43,17 @@ export async function loadProtocolParameters(
   ])
 }
 
-function includedFile({ NETWORK, LEDGER_VERSION }: Pick<Settings, 'NETWORK' | 'LEDGER_VERSION'>): URL {
-  const name = LEDGER_VERSION === '11' ? filesOfVersion11[NETWORK] : NETWORK
+function includedFile(
+  { NETWORK, LEDGER_VERSION }: Pick<Settings, 'NETWORK' | 'LEDGER_VERSION'>,
+  began: number | undefined,
+): URL {
+  const files = includedFiles[NETWORK]
+  const version = began ?? Number(LEDGER_VERSION ?? Math.max(...files.keys()))
+  const name = files.get(version)
   if (name !== undefined) return new URL(`../../parameters/${name}.json`, import.meta.url)
   throw new SettingsError([
-    `LEDGER_VERSION is 11 on ${NETWORK}, whose parameters of this version the node does not include: ` +
-      'name a file with them in PROTOCOL_PARAMETERS_FILE.',
+    `The ledger version is ${version} on ${NETWORK}, whose parameters of this version the node does not ` +
+      'include: name a file with them in PROTOCOL_PARAMETERS_FILE.',
   ])
 }
 

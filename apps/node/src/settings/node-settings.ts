@@ -101,10 +101,10 @@ export const ledgerSettings = {
   }),
   LEDGER_VERSION: Type.Optional(
     oneOf(['10', '11'], {
-      defaultNote: '`10`, or that of `PROTOCOL_PARAMETERS_FILE`',
+      defaultNote: "the deployment's; of a new one `11`, on mainnet and preview `10`",
       description:
         "Ledger version (Cardano's protocol version) of layer 2, and of the devnet. It is fixed for the " +
-        'life of a deployment, and the same on all of its nodes',
+        'life of a deployment: the store keeps it, and another one is refused',
     }),
   ),
   MAX_TX_SIZE: wholeNumber({

@@ -32,7 +32,7 @@ export interface Transfer {
 
 /** The protocol parameters of a node without PROTOCOL_PARAMETERS_FILE. */
 export async function devnetParameters(): Promise<ProtocolParameters> {
-  const path = new URL('../../parameters/devnet.json', import.meta.url)
+  const path = new URL('../../parameters/preprod-11.json', import.meta.url)
   return parseProtocolParameters(JSON.parse(await readFile(path, 'utf8')))
 }
 

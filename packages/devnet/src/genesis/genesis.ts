@@ -76,8 +76,16 @@ export const ledgerVersions = ['10', '11'] as const
 
 export type LedgerVersion = (typeof ledgerVersions)[number]
 
-/** The protocol parameters of mainnet at ledger version 10, or of preprod at version 11. */
-export function defaultParameters(version: LedgerVersion = '10'): ProtocolParameters {
+/** The version of a new chain. */
+export const newestLedgerVersion: LedgerVersion = '11'
+
+/** A version whose parameters the devnet has. */
+export function ledgerVersionOf(major: number): LedgerVersion | undefined {
+  return ledgerVersions.find((version) => version === String(major))
+}
+
+/** The protocol parameters of mainnet at ledger version 10, or of preprod at version 11, the default. */
+export function defaultParameters(version: LedgerVersion = newestLedgerVersion): ProtocolParameters {
   const name = version === '10' ? 'devnet' : 'devnet-11'
   const file = new URL(`../../parameters/${name}.json`, import.meta.url)
   return parseProtocolParameters(JSON.parse(readFileSync(file, 'utf8')))

@@ -8,7 +8,7 @@ const defaults = {
   blockEveryMs: 1000,
   slotLengthMs: 1000,
   ogmiosVersion: '6',
-  ledgerVersion: '10',
+  ledgerVersion: undefined,
 }
 
 describe('readCommand', () => {

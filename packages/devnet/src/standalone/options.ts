@@ -13,7 +13,8 @@ export interface StandaloneOptions {
   readonly blockEveryMs: number
   readonly slotLengthMs: number
   readonly ogmiosVersion: OgmiosVersion
-  readonly ledgerVersion: LedgerVersion
+  /** Undefined: that of the chain in the folder, or the newest. */
+  readonly ledgerVersion: LedgerVersion | undefined
 }
 
 /** What the command line asks for. */
@@ -33,7 +34,7 @@ Runs a Cardano layer 1 in this process and serves the Blockfrost, Kupo and Ogmio
   --data-dir <folder>  keep the chain in this folder                        (default in memory)
   --block-every <ms>   interval between blocks; 0: only on demand           (default 1000)
   --slot-length <ms>   length of a slot                                     (default 1000)
-  --ledger <version>   ledger version of the chain: 10 or 11                (default 10)
+  --ledger <version>   ledger version of the chain: 10 or 11     (default the chain's, or 11)
   --ogmios <version>   version of the Ogmios API: 6 or 7                    (default 6)
   -h, --help           print this help
   -v, --version        print the version
@@ -50,7 +51,7 @@ export function readCommand(args: readonly string[]): Command {
         'data-dir': { type: 'string' },
         'block-every': { type: 'string', default: '1000' },
         'slot-length': { type: 'string', default: '1000' },
-        ledger: { type: 'string', default: '10' },
+        ledger: { type: 'string' },
         ogmios: { type: 'string', default: '6' },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', short: 'v', default: false },
@@ -65,7 +66,8 @@ export function readCommand(args: readonly string[]): Command {
       blockEveryMs: wholeNumber('--block-every', values['block-every'], 0, 86_400_000),
       slotLengthMs: wholeNumber('--slot-length', values['slot-length'], 1, 86_400_000),
       ogmiosVersion: oneOf('--ogmios', values.ogmios, ogmiosVersions),
-      ledgerVersion: oneOf('--ledger', values.ledger, ledgerVersions),
+      ledgerVersion:
+        values.ledger === undefined ? undefined : oneOf('--ledger', values.ledger, ledgerVersions),
     }
     return { kind: 'start', options }
   } catch (error) {

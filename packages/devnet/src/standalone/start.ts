@@ -25,7 +25,7 @@ export async function start(options: StandaloneOptions): Promise<Standalone> {
     store,
     blockEveryMs,
     slotLengthMs,
-    parameters: defaultParameters(ledgerVersion),
+    ...(ledgerVersion && { parameters: defaultParameters(ledgerVersion) }),
   })
   const server = fastify({
     forceCloseConnections: true,

@@ -5,15 +5,15 @@ import type { DevnetStore, StoredBlock, StoredTransaction } from './types.js'
  * continue the same chain.
  */
 export function createMemoryStore(): DevnetStore {
-  let recordedGenesis: string | undefined
+  let begun: { readonly genesis: string; readonly ledgerVersion: number } | undefined
   let blocks: StoredBlock[] = []
   const transactions = new Map<string, StoredTransaction>()
 
   return {
-    async open(genesis) {
-      recordedGenesis ??= genesis
+    async open(genesis, ledgerVersion) {
+      begun ??= { genesis, ledgerVersion }
       return {
-        genesis: recordedGenesis,
+        ...begun,
         chain: { blocks: [...blocks], transactions: [...transactions.values()] },
       }
     },

@@ -30,6 +30,8 @@ const createTables = [
     singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     hash text NOT NULL
   )`,
+  // A chain of an earlier version has ledger version 10.
+  sql`ALTER TABLE ${schema}.genesis ADD COLUMN IF NOT EXISTS ledger_version integer NOT NULL DEFAULT 10`,
   sql`CREATE TABLE IF NOT EXISTS ${schema}.blocks (
     height integer PRIMARY KEY,
     slot bigint NOT NULL,
@@ -44,8 +46,12 @@ const createTables = [
   )`,
 ]
 
-const recordGenesis = sql`INSERT INTO ${schema}.genesis (hash) VALUES ($1) ON CONFLICT DO NOTHING`
-const recordedGenesis = statement({ hash: text }, sql`SELECT hash FROM ${schema}.genesis`)
+const recordGenesis = sql`
+  INSERT INTO ${schema}.genesis (hash, ledger_version) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+const recordedGenesis = statement(
+  { genesis: text, ledgerVersion: int4 },
+  sql`SELECT hash AS genesis, ledger_version AS "ledgerVersion" FROM ${schema}.genesis`,
+)
 
 const ids: Computed<readonly string[]> = { sqlType: 'json' }
 const everyBlock = statement(
@@ -85,14 +91,14 @@ export function createSqlStore(options: SqlStoreOptions): DevnetStore {
   const database = inSchema(options.database, quoteSchema(options.schema ?? 'devnet'))
 
   return {
-    async open(genesis) {
+    async open(genesis, ledgerVersion) {
       for (const table of createTables) await database.execute(table)
-      await database.execute(recordGenesis, [genesis])
+      await database.execute(recordGenesis, [genesis, ledgerVersion])
       const [recorded] = await database.query(recordedGenesis)
       const blocks = await database.query(everyBlock)
       const transactions = await database.query(everyTransaction)
       return {
-        genesis: recorded?.hash ?? genesis,
+        ...(recorded ?? { genesis, ledgerVersion }),
         chain: {
           blocks: blocks.map(({ hash, previous, ...block }) => ({
             ...block,

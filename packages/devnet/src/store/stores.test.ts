@@ -2,6 +2,7 @@ import { openPGlite, openPostgres } from '@ratatosk/database'
 import { createPGlite, databaseUrl, inDatabase, randomName, whyMissing } from '@ratatosk/test-kit'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDevnet } from '../create-devnet.js'
+import { defaultParameters } from '../genesis/genesis.js'
 import { draft } from '../test/draft.js'
 import { genesisOf } from '../test/keys.js'
 import { alice, aliceGenesis, first, second, utxoSet } from '../test/scenes.js'
@@ -67,7 +68,7 @@ function breakable(store: DevnetStore, moment: 'before' | 'after') {
       if (armed) throw new Error('write failed')
     }
   const wrapped: DevnetStore = {
-    open: (hash) => store.open(hash),
+    open: (...begun) => store.open(...begun),
     addTransaction: wrap(store.addTransaction),
     addBlock: wrap(store.addBlock),
     removeBlocks: wrap(store.removeBlocks),
@@ -155,13 +156,44 @@ describe.each(Object.entries(stores))('a chain in %s', (name, createStore) => {
     await expect(other).rejects.toMatchObject({ code: 'DEVNET_CONFIGURATION' })
   })
 
+  it('keeps the ledger version with which it began', async () => {
+    const options = { store: createStore(), genesis: aliceGenesis, clock, blockEveryMs: 0 }
+    await (await createDevnet({ ...options, parameters: defaultParameters('10') })).close()
+    const again = await createDevnet(options)
+    expect(again.parameters).toEqual(defaultParameters('10'))
+    await again.close()
+    await expect(createDevnet({ ...options, parameters: defaultParameters('11') })).rejects.toMatchObject({
+      code: 'DEVNET_CONFIGURATION',
+      message: expect.stringContaining('began with ledger version 10'),
+    })
+    const other = await createDevnet({ ...options, store: createStore() })
+    expect(other.parameters.ledgerVersion.major).toBe(11)
+    await other.close()
+  })
+
   it('is rejected if a block does not match its hash', async () => {
     const store = createStore()
     const devnet = await reopen(createMemoryStore())
     await devnet.close()
-    await store.open(devnet.genesisHash)
+    await store.open(devnet.genesisHash, devnet.parameters.ledgerVersion.major)
     const block = { height: 1, slot: 1n, hash: '00'.repeat(32), previous: '11'.repeat(32), transactions: [] }
     await store.addBlock(block, { dropped: [], prunable: -1 })
     await expect(reopen(store)).rejects.toMatchObject({ code: 'DEVNET_STORE_CORRUPT' })
   })
+})
+
+it.each([
+  ['PGlite', undefined],
+  ['PostgreSQL', withoutPostgres],
+])('a chain that an earlier version kept in %s has ledger version 10', async (name, missing) => {
+  if (missing !== undefined) return
+  const schema = randomName()
+  const database = name === 'PGlite' ? openPGlite(pglite) : postgres
+  if (name === 'PostgreSQL') schemas.push(schema)
+  const store = createSqlStore({ database, schema })
+  await (await reopen(store)).close()
+  await database.run(`ALTER TABLE "${schema}".genesis DROP COLUMN ledger_version`, [])
+  const devnet = await reopen(store)
+  expect(devnet.parameters.ledgerVersion.major).toBe(10)
+  await devnet.close()
 })

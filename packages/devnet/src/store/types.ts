@@ -39,12 +39,16 @@ interface BlockChange {
  */
 export interface DevnetStore {
   /**
-   * Loads the chain. An empty store first records the genesis.
+   * Loads the chain. An empty store first records what it begins with.
    *
    * @param genesis genesis hash to record in an empty store
-   * @returns the chain and its genesis hash, which can differ from the one given
+   * @param ledgerVersion major ledger version to record in an empty store
+   * @returns the chain, its genesis hash and its ledger version, which can differ from those given
    */
-  open(genesis: string): Promise<{ readonly genesis: string; readonly chain: StoredChain }>
+  open(
+    genesis: string,
+    ledgerVersion: number,
+  ): Promise<{ readonly genesis: string; readonly ledgerVersion: number; readonly chain: StoredChain }>
   addTransaction(transaction: StoredTransaction): Promise<void>
   addBlock(block: StoredBlock, change: BlockChange): Promise<void>
   /**

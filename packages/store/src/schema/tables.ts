@@ -231,6 +231,18 @@ export const genesis = ratatosk.table(
   (table) => [check('genesis_once', sql`${table.id} = 1`)],
 )
 
+/** At most one row: what the deployment of this store began with, and keeps. A reset leaves it. */
+export const deployment = ratatosk.table(
+  'deployment',
+  {
+    id: integer('id').primaryKey().default(1),
+    /** Cardano's protocol version by whose rules layer 2 judges. */
+    ledgerVersion: integer('ledger_version').notNull(),
+    begunAt: moment('begun_at').notNull().defaultNow(),
+  },
+  (table) => [check('deployment_once', sql`${table.id} = 1`)],
+)
+
 /** Blocks whose bodies an archivist serves. Heights have no gaps. */
 export const archivedBlocks = ratatosk.table(
   'archived_blocks',

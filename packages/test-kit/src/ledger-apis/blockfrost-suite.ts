@@ -75,7 +75,7 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
       coins_per_utxo_size: '4310',
       price_mem: 0.0577,
       price_step: 0.0000721,
-      protocol_major_ver: 10,
+      protocol_major_ver: 11,
     })
     t.same(parameters.cost_models_raw?.PlutusV3, ledger.parameters.costModels.PlutusV3?.map(Number))
   })

@@ -75,7 +75,7 @@ export const unitDatum = fromHex('d87980')
 
 /** The parameters of `@ratatosk/devnet`. */
 export function devnetParameters(): ProtocolParameters {
-  const file = new URL('../../../devnet/parameters/devnet.json', import.meta.url)
+  const file = new URL('../../../devnet/parameters/devnet-11.json', import.meta.url)
   return parseProtocolParameters(JSON.parse(readFileSync(file, 'utf8')))
 }
 

@@ -69,7 +69,7 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
       minFeeCoefficient: 44,
       minFeeConstant: { ada: { lovelace: 155_381n } },
       scriptExecutionPrices: { memory: '577/10000', cpu: '721/10000000' },
-      version: { major: 10, minor: 0 },
+      version: { major: 11, minor: 0 },
     })
     t.match(await client.utxo({ addresses: [alice.address] }), [
       { transaction: { id: '11'.repeat(32) }, index: 0, value: { ada: { lovelace: 100_000_000n } } },
