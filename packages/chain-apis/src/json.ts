@@ -1,3 +1,5 @@
+import { createPause } from './pause.js'
+
 /** JSON that is encoded already: in UTF-8, or as text that is read while it is sent. */
 export class EncodedJson<Part extends JsonPart = JsonPart> {
   constructor(readonly part: Part) {}
@@ -7,36 +9,87 @@ export class EncodedJson<Part extends JsonPart = JsonPart> {
  * Encodes JSON with bigints as numbers of any size, as Kupo and Ogmios write quantities; `JSON.stringify`
  * rejects bigints. Members that are `undefined` are omitted.
  *
- * @param value without {@link EncodedJson}
+ * @param value without {@link EncodedJson}, and small: it is encoded in one turn
  */
 export function encodeJson(value: unknown): string {
-  return encode(value, [])
+  if (typeof value === 'bigint') return String(value)
+  if (Array.isArray(value)) return `[${value.map((item) => encodeJson(item ?? null)).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const members = membersOf(value).map(([key, member]) => `${JSON.stringify(key)}:${encodeJson(member)}`)
+  return `{${members.join(',')}}`
 }
 
 /** A part of JSON text: text, encoded text, or text that is read while it is sent. */
 export type JsonPart = string | Buffer | AsyncIterable<string>
 
-/** The same, in parts: each {@link EncodedJson} is one of them and is not copied. The last one is text. */
-export function encodeJsonParts(value: unknown): readonly JsonPart[] {
-  const encoded: JsonPart[] = []
-  const text = encode(value, encoded)
-  if (encoded.length === 0) return [text]
-  return text.split(placeholder).flatMap((part, index) => [part, ...encoded.slice(index, index + 1)])
+/** Characters of a part of JSON, and of a string that is encoded at a time. */
+const partLength = 64 * 1024
+
+/**
+ * The same, in parts of about 64 KiB, between which other work takes its turn. The value may hold
+ * {@link EncodedJson}, which is not copied, and iterables, which are arrays.
+ */
+export async function* encodeJsonParts(value: unknown): AsyncGenerator<string | Buffer, void> {
+  const pause = createPause()
+  let text = ''
+  for (const piece of piecesOf(value)) {
+    if (typeof piece === 'string') text += piece
+    if (typeof piece === 'string' && text.length < partLength) continue
+    yield text
+    text = ''
+    await pause()
+    if (typeof piece === 'string') continue
+    if (Buffer.isBuffer(piece)) yield piece
+    else yield* piece
+  }
+  if (text !== '') yield text
 }
 
-/** Stands for an {@link EncodedJson}; JSON text has no such character. */
-const placeholder = '\0'
-
-function encode(value: unknown, encoded: JsonPart[]): string {
-  if (typeof value === 'bigint') return String(value)
-  if (Array.isArray(value)) return `[${value.map((item) => encode(item ?? null, encoded)).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (value instanceof EncodedJson) {
-    encoded.push(value.part)
-    return placeholder
+function* piecesOf(value: unknown): Generator<JsonPart, void> {
+  if (value instanceof EncodedJson) yield value.part
+  else if (typeof value === 'string' && value.length > partLength) yield* piecesOfText(value)
+  else if (typeof value !== 'object' || value === null) yield encodeJson(value)
+  else if (isIterable(value)) yield* piecesOfList(value)
+  else {
+    let separator = '{'
+    for (const [key, member] of membersOf(value)) {
+      yield `${separator}${JSON.stringify(key)}:`
+      yield* piecesOf(member)
+      separator = ','
+    }
+    yield separator === '{' ? '{}' : '}'
   }
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${encode(member, encoded)}`).join(',')}}`
+}
+
+function* piecesOfList(items: Iterable<unknown>): Generator<JsonPart, void> {
+  let separator = '['
+  for (const item of items) {
+    yield separator
+    yield* piecesOf(item ?? null)
+    separator = ','
+  }
+  yield separator === '[' ? '[]' : ']'
+}
+
+/** Where a character of two halves is cut, both are escaped. */
+function* piecesOfText(text: string): Generator<string, void> {
+  yield '"'
+  for (let start = 0; start < text.length; start += partLength)
+    yield JSON.stringify(text.slice(start, start + partLength)).slice(1, -1)
+  yield '"'
+}
+
+/** An array as JSON of which each item is made when it is encoded. */
+export function* lazyList<T>(items: Iterable<T>, toJson: (item: T) => unknown): Generator<unknown, void> {
+  for (const item of items) yield toJson(item)
+}
+
+function membersOf(value: object): [string, unknown][] {
+  return Object.entries(value).filter(([, member]) => member !== undefined)
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value
 }
 
 export type JsonObject = { readonly [key: string]: unknown }

@@ -3,6 +3,7 @@ import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { serve } from './test/served-chain.js'
+import { addressText } from './view/address-text.js'
 import type { ChainOutput, ChainView } from './view/chain-view.js'
 
 const pageLength = 128
@@ -11,6 +12,14 @@ const output = decodeTransactionOutput(new CborWriter().array(2).bytes(address).
 const policy = '11'.repeat(28)
 const created = { block: { height: 0, slot: 0n, hash: '00'.repeat(32) }, position: 0 }
 
+function outputsOf(page: number, length: number): ChainOutput[] {
+  const transactionHash = page.toString(16).padStart(64, '0')
+  return Array.from({ length }, (_, index) => {
+    const key = `${transactionHash}#${index}`
+    return { key, transactionHash, index, output, created, collateralReturn: false }
+  })
+}
+
 /** Outputs in pages, and how many pages were read. */
 function chainOf(pages: number) {
   const read = { pages: 0, ended: false }
@@ -18,11 +27,7 @@ function chainOf(pages: number) {
     try {
       for (let page = 0; page < pages; page++) {
         read.pages++
-        yield Array.from({ length: pageLength }, (_, index): ChainOutput => {
-          const transactionHash = page.toString(16).padStart(64, '0')
-          const key = `${transactionHash}#${index}`
-          return { key, transactionHash, index, output, created, collateralReturn: false }
-        })
+        yield outputsOf(page, pageLength)
       }
     } finally {
       read.ended = true
@@ -55,6 +60,28 @@ t.test('Kupo and Ogmios send any number of outputs', async (t) => {
   t.match(posted, { method: request.method, id: 7 })
   t.same(utxo(posted.result), all, 'by POST')
   t.same(utxo((await (await connect()).ask(request.method)).result), all, 'by WebSocket')
+})
+
+t.test('answers with many assets are whole', async (t) => {
+  const [count, assets] = [50, 1000]
+  const names = new Map(Array.from({ length: assets }, (_, name) => [name.toString(16).padStart(4, '0'), 1n]))
+  const rich = { ...output, value: { lovelace: 2_000_000n, assets: new Map([[policy, names]]) } }
+  const outputs = outputsOf(0, count).map((found): ChainOutput => ({ ...found, output: rich }))
+  const outputPages: ChainView['outputPages'] = async function* () {
+    yield outputs
+  }
+  const { server, connect } = await serve(t, {
+    outputs: () => outputs,
+    outputPages,
+    transaction: () => undefined,
+  })
+  const get = async (url: string) => (await server.inject(url)).json()
+  const text = addressText(output.address)
+  t.equal((await get(`/blockfrost/api/v0/addresses/${text}/utxos`))[count - 1].amount.length, assets + 1)
+  t.equal((await get(`/blockfrost/api/v0/txs/${'0'.repeat(64)}/utxos`)).outputs[0].amount.length, assets + 1)
+  t.equal(Object.keys((await get('/kupo/matches'))[count - 1].value.assets).length, assets)
+  const { result } = await (await connect()).ask(request.method)
+  t.equal(Object.keys(result[count - 1].value[policy]).length, assets)
 })
 
 t.test('without outputs, the answer is an empty list', async (t) => {
@@ -99,8 +126,7 @@ t.test('an error of a later page closes the WebSocket', async (t) => {
 
 t.test('the search ends when the client leaves, whether it finds anything or not', async (t) => {
   const { read, outputPages } = chainOf(Number.POSITIVE_INFINITY)
-  const { server, connect, url } = await serve(t, { outputPages })
-  t.teardown(() => server.close())
+  const { connect, url } = await serve(t, { outputPages })
   for (const path of ['/kupo/matches', `/kupo/matches/${policy}.*`, '/ogmios']) {
     Object.assign(read, { pages: 0, ended: false })
     const leaving = new AbortController()

@@ -4,6 +4,7 @@ import {
   type ChainOutput,
   ChainUnavailableError,
   type ChainView,
+  createPause,
   type ListPart,
   type Place,
 } from '@ratatosk/chain-apis'
@@ -90,7 +91,13 @@ export function indexedReads(
       found.flatMap(({ sequence, spent }) => (spent === undefined ? [sequence] : [sequence, spent.sequence])),
       newest,
     )
-    return { outputs: found.map((each) => toChainOutput(each, placeOf)), last: found.at(-1) }
+    const pause = createPause()
+    const outputs: ChainOutput[] = []
+    for (const each of found) {
+      outputs.push(toChainOutput(each, placeOf))
+      await pause()
+    }
+    return { outputs, last: found.at(-1) }
   }
 
   /** Pages of one state; other requests are served between two of them. */

@@ -2,8 +2,6 @@
 const exempt: Readonly<Record<string, string>> = {
   '/apps/node/dist/e2e/': 'several nodes share a process, and an embedded database starts in one turn',
   '/examples/': 'as those of apps/node',
-  '/chain-apis/dist/streams.tap.js': 'its searches have no end',
-  '/chain-apis/dist/websockets.tap.js': 'a large answer of an Ogmios query is encoded in one turn',
 }
 
 /** Whether a test's program, such as `/…/apps/node/dist/e2e/start.tap.js`, is exempt. */

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { WebSocket } from '@fastify/websocket'
 import { slotToTime } from '@ratatosk/ledger'
@@ -6,9 +5,10 @@ import { Mutex } from 'async-mutex'
 import type { FastifyInstance } from 'fastify'
 import { clientSignal } from '../client-signal.js'
 import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
-import { encodeJson, encodeJsonParts, type JsonPart } from '../json.js'
+import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
+import { bodyOf } from '../read-ahead.js'
 import type { OgmiosVersion } from '../versions.js'
 import { createBlockReader } from './block-reader.js'
 import { createMempoolFeed } from './mempool-feed.js'
@@ -107,7 +107,10 @@ export async function ogmiosApi(
     const session = createSession(context, (error) => request.log.error(error), clientSignal(reply))
     try {
       const response = await session.answer(readRequest(String(request.body ?? '')))
-      return reply.code(statusOf(response)).type(json).send(bodyOf(response))
+      return reply
+        .code(statusOf(response))
+        .type(json)
+        .send(await bodyOf(encodeJsonParts(response)))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       return reply
@@ -176,21 +179,7 @@ export async function ogmiosApi(
     }
     const response = await session.answer(request)
     if (fault?.kind === 'lost-answer') return socket.terminate()
-    await send(...encodeJsonParts(response))
-  }
-}
-
-/** A stream if a part is not in memory. */
-function bodyOf(response: RpcResponse): string | Readable {
-  const parts = encodeJsonParts(response)
-  const [only] = parts
-  return parts.length === 1 && typeof only === 'string' ? only : Readable.from(flat(parts))
-}
-
-async function* flat(parts: readonly JsonPart[]): AsyncGenerator<string | Buffer, void> {
-  for (const part of parts) {
-    if (typeof part === 'string' || Buffer.isBuffer(part)) yield part
-    else yield* part
+    await send(encodeJsonParts(response))
   }
 }
 

@@ -1,12 +1,11 @@
 import type { WebSocket } from '@fastify/websocket'
 import { Mutex } from 'async-mutex'
-import type { JsonPart } from '../json.js'
 
 /**
- * Sends a message, given in parts of which the last one is in memory, after the messages before it. Resolves
- * when the connection has taken it, so that a client that does not read gets no further responses.
+ * Sends a message, whole or in parts, after the messages before it. Resolves when the connection has taken
+ * it, so that a client that does not read gets no further responses.
  */
-export type Send = (...parts: readonly JsonPart[]) => Promise<void>
+export type Send = (message: string | AsyncIterable<string | Buffer>) => Promise<void>
 
 /** Bytes of a message that are sent at a time, as one fragment. */
 const fragmentLength = 64 * 1024
@@ -32,25 +31,19 @@ export function createSender(socket: WebSocket, stallTimeoutMs: number): Send {
     })
   }
 
-  /** @returns false if the connection is closed */
-  async function sendText(text: string | Buffer, isLast: boolean): Promise<boolean> {
-    const fragments = fragmentsOf(text)
-    for (const [index, bytes] of fragments.entries()) {
-      if (socket.readyState !== socket.OPEN) return false
-      await sendFragment(bytes, isLast && index === fragments.length - 1)
-    }
-    return socket.readyState === socket.OPEN
-  }
-
-  return (...parts) =>
+  return (message) =>
     sending.runExclusive(async () => {
-      for (const [index, part] of parts.entries()) {
-        if (typeof part === 'string' || Buffer.isBuffer(part)) {
-          if (!(await sendText(part, index === parts.length - 1))) return
-        } else {
-          for await (const text of part) if (!(await sendText(text, false))) return
+      // The last fragment says so, and it is known when the parts have ended.
+      let held: Buffer | undefined
+      for await (const part of typeof message === 'string' ? [message] : message) {
+        // Before each part, also an empty one: leaving the loop ends what makes the parts.
+        if (socket.readyState !== socket.OPEN) return
+        for (const bytes of fragmentsOf(part)) {
+          if (held !== undefined) await sendFragment(held, false)
+          held = bytes
         }
       }
+      if (held !== undefined) await sendFragment(held, true)
     })
 }
 

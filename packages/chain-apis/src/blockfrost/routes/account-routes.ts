@@ -1,6 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Credential } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
+import { lazyList } from '../../json.js'
 import { limitedPages } from '../../limited-outputs.js'
 import { readStakeCredential, stakeAddress } from '../../stake-credential.js'
 import { addressText } from '../../view/address-text.js'
@@ -8,6 +9,7 @@ import type { ChainView } from '../../view/chain-view.js'
 import { BlockfrostError, notFound } from '../errors.js'
 import { Total, utxoJson } from '../output-json.js'
 import { type Paging, page, readPaging } from '../paging.js'
+import { sendJson } from '../send-json.js'
 
 interface ByStake {
   Params: { stake: string }
@@ -23,11 +25,11 @@ export function addAccountRoutes(fastify: FastifyInstance, chain: ChainView, max
     const { lovelace } = await totalOf(credential)
     return accountJson(chain, credential, lovelace)
   })
-  fastify.get<ByStake>('/accounts/:stake/utxos', utxos, async ({ params, query }) => {
+  fastify.get<ByStake>('/accounts/:stake/utxos', utxos, async ({ params, query }, reply) => {
     const credential = readCredential(params.stake)
     const outputs = await chain.outputs({ ...queryOf(credential), spent: false }, readPaging(query))
     if (outputs.length === 0) await requireKnown(chain, credential)
-    return outputs.map(utxoJson)
+    return sendJson(reply, lazyList(outputs, utxoJson))
   })
   fastify.get<ByStake>('/accounts/:stake/addresses', utxos, async ({ params, query }) => {
     const credential = readCredential(params.stake)

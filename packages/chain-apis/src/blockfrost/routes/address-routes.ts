@@ -2,6 +2,7 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Address, slotToTime, splitUnit } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import type { FastifyInstance } from 'fastify'
+import { lazyList } from '../../json.js'
 import { limitedPages } from '../../limited-outputs.js'
 import { stakeAddress } from '../../stake-credential.js'
 import { addressText, readAddressText } from '../../view/address-text.js'
@@ -10,6 +11,7 @@ import { assetJson, checkUnit, extendedAmount } from '../asset-json.js'
 import { BlockfrostError, invalidPath, notFound } from '../errors.js'
 import { Total, utxoJson } from '../output-json.js'
 import { type Paging, page, readPaging } from '../paging.js'
+import { sendJson } from '../send-json.js'
 import { seconds } from './chain-routes.js'
 
 const credentialPrefixes = new Set(['addr_vkh', 'addr_shared_vkh', 'script'])
@@ -26,7 +28,7 @@ interface ByPath {
 export function addAddressRoutes(fastify: FastifyInstance, chain: ChainView, maxOutputs: number): void {
   const utxos = { config: { operation: 'utxos' as const } }
 
-  fastify.get<ByPath>('/addresses/*', utxos, async ({ params, query }) => {
+  fastify.get<ByPath>('/addresses/*', utxos, async ({ params, query }, reply) => {
     const [text = '', list, asset, ...rest] = params['*'].split('/')
     if (rest.length > 0 || (asset !== undefined && list !== 'utxos')) throw invalidPath()
     const holder = readHolder(chain, text)
@@ -35,7 +37,9 @@ export function addAddressRoutes(fastify: FastifyInstance, chain: ChainView, max
       const json = await holderJson(chain, text, holder, maxOutputs)
       return { ...json, amount: await extendedAmount(chain, json.amount) }
     }
-    if (list === 'utxos') return utxosOf(chain, holder, query, asset)
+    if (list === 'utxos') {
+      return sendJson(reply, lazyList(await utxosOf(chain, holder, query, asset), utxoJson))
+    }
     if (list === 'total') return totalJson(chain, text, holder, maxOutputs)
     if (list === 'transactions') return transactionsOf(chain, holder, query)
     throw invalidPath()
@@ -90,7 +94,7 @@ async function utxosOf(chain: ChainView, holder: Holder, query: Paging, unit?: s
     readPaging(query),
   )
   await requireKnown(chain, holder, outputs.length)
-  return outputs.map(utxoJson)
+  return outputs
 }
 
 /** 404 for an address that never received an output, as in Blockfrost. */

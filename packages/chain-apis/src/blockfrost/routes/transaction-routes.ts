@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
-import { encodeJson } from '../../json.js'
+import { encodeJson, lazyList } from '../../json.js'
 import { stakeAddress } from '../../stake-credential.js'
 import { addressText } from '../../view/address-text.js'
 import { deposits, registers, stakeCredentialOf } from '../../view/certificates.js'
@@ -17,6 +17,7 @@ import { cborJson, metadataJson } from '../metadata-json.js'
 import { amountJson, outputJson, Total } from '../output-json.js'
 import { type Paging, readPaging } from '../paging.js'
 import { redeemersJson } from '../redeemers-json.js'
+import { sendJson } from '../send-json.js'
 import { seconds } from './chain-routes.js'
 
 type ByHash = { Params: { hash: string } }
@@ -40,15 +41,15 @@ export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView)
     return genesisJson(chain, outputs)
   })
 
-  fastify.get<ByHash>('/txs/:hash/utxos', config, async ({ params }) => {
+  fastify.get<ByHash>('/txs/:hash/utxos', config, async ({ params }, reply) => {
     const hash = params.hash.toLowerCase()
     const [found, outputs] = await Promise.all([chain.transaction(hash), outputsOf(chain, hash)])
     if (found?.place === undefined && outputs.length === 0) throw notFound()
-    return {
+    return sendJson(reply, {
       hash,
-      inputs: found === undefined ? [] : await inputsJson(chain, found.transaction.transaction),
-      outputs: outputs.map(createdJson),
-    }
+      inputs: found === undefined ? [] : await inputsOf(chain, found.transaction.transaction),
+      outputs: lazyList(outputs, createdJson),
+    })
   })
 
   fastify.get<ByHash>('/txs/:hash/cbor', config, async ({ params }) => ({
@@ -159,25 +160,31 @@ function transactionJson(chain: ChainView, transaction: Transaction, { block, po
   }
 }
 
-async function inputsJson(chain: ChainView, { body }: Transaction) {
+/** The inputs of a transaction, which become JSON when they are encoded. */
+async function inputsOf(chain: ChainView, { body }: Transaction): Promise<Iterable<unknown>> {
   const references = [...body.inputs, ...body.collateralInputs, ...body.referenceInputs].map(
     outputReferenceKey,
   )
   const part = { offset: 0, limit: Number.POSITIVE_INFINITY }
   const outputs = await chain.outputs({ references: [...new Set(references)] }, part)
   const byKey = new Map(outputs.map((output) => [output.key, output]))
-  const inputJson = (inputs: readonly OutputReference[], kind: { collateral: boolean; reference: boolean }) =>
+  const kinds = [
+    { inputs: body.inputs, collateral: false, reference: false },
+    { inputs: body.collateralInputs, collateral: true, reference: false },
+    { inputs: body.referenceInputs, collateral: false, reference: true },
+  ]
+  const known = kinds.flatMap(({ inputs, ...kind }) =>
     inputs.flatMap((reference) => {
       const found = byKey.get(outputReferenceKey(reference))
-      if (found === undefined) return []
-      const { transactionHash, index, output } = found
-      return [{ ...outputJson(output), tx_hash: transactionHash, output_index: index, ...kind }]
-    })
-  return [
-    ...inputJson(body.inputs, { collateral: false, reference: false }),
-    ...inputJson(body.collateralInputs, { collateral: true, reference: false }),
-    ...inputJson(body.referenceInputs, { collateral: false, reference: true }),
-  ]
+      return found === undefined ? [] : { found, kind }
+    }),
+  )
+  return lazyList(known, ({ found: { transactionHash, index, output }, kind }) => ({
+    ...outputJson(output),
+    tx_hash: transactionHash,
+    output_index: index,
+    ...kind,
+  }))
 }
 
 function createdJson({ output, index, spent, collateralReturn }: ChainOutput) {
