@@ -32,7 +32,8 @@ export async function serve(
   methods: Partial<ChainView> = {},
   options: Omit<ApisOptions, 'chain'> = {},
 ) {
-  const server = fastify()
+  // Clients keep connections, also ones without a request, on which `close` would wait.
+  const server = fastify({ forceCloseConnections: true })
   await server.register(apis, { chain: chainWith(methods), ...options })
   const { url } = await listening(server)
   t.teardown(() => server.close())
