@@ -1,0 +1,166 @@
+import { CborReader, equalBytes, toHex } from '@ratatosk/cbor'
+import { encodeBody, transactionsOfBody } from './body.js'
+import { blake2b256 } from './hash.js'
+import type { AuditedHeader } from './header.js'
+import type { AuditedLedger, Change } from './ledger.js'
+import { type AuditedTransaction, maxOutputIndex, outref, readTransaction, reasonOf } from './transaction.js'
+import type { TransactionTable } from './transaction-table.js'
+import { type MapOutput, transactionsRootOf } from './transactions-map.js'
+import type { Finding, FindingKind } from './types.js'
+import { ada, outputValue, Sum, textOf } from './value.js'
+
+/** What a body is audited against. */
+export interface BodyContext {
+  readonly ledger: AuditedLedger
+  /** Of the blocks before this one. */
+  readonly table: TransactionTable
+  readonly header: AuditedHeader
+  readonly pause: () => Promise<void>
+  readonly report: (kind: FindingKind, message: string, more?: Partial<Finding>) => void
+}
+
+/** A body that was audited. Nothing is applied yet. */
+export interface AuditedBody {
+  readonly transactionIds: readonly Uint8Array[]
+  readonly change: Change
+}
+
+/** Derives what the transactions of a body do, and reports what is wrong with them. Total. */
+export async function auditBody(body: Uint8Array, context: BodyContext): Promise<AuditedBody> {
+  const { header, pause, report } = context
+  const cbors = readOrReport(body, report)
+  const block = createBlock(context)
+  for (const cbor of cbors) {
+    await pause()
+    block.add(readTransaction(cbor))
+  }
+  const canonical = encodeBody(cbors, block.outputs.values())
+  if (!equalBytes(canonical, body))
+    report('body', 'The bytes of the body do not follow from its transactions', {
+      expected: toHex(blake2b256(canonical)),
+      found: toHex(blake2b256(body)),
+    })
+  const root = await transactionsRootOf({ ...block, before: context.ledger.get }, pause)
+  if (!equalBytes(root, header.transactionsRoot))
+    report('transactions-root', 'The transactions of the body do not have the root of the header', {
+      expected: toHex(root),
+      found: toHex(header.transactionsRoot),
+    })
+  return { transactionIds: block.transactions.map(({ id }) => id), change: block.change() }
+}
+
+function readOrReport(body: Uint8Array, report: BodyContext['report']): readonly Uint8Array[] {
+  try {
+    return transactionsOfBody(body)
+  } catch (error) {
+    report('body', `The body cannot be read: ${reasonOf(error)}`)
+    return []
+  }
+}
+
+function createBlock({ ledger, table, report }: BodyContext) {
+  const transactions: AuditedTransaction[] = []
+  const outputs = new Map<string, MapOutput>()
+  /** Positions by id. */
+  const positions = new Map<string, number>()
+  const minted = new Sum()
+  let fees = 0n
+
+  /** The output that an input stands for, or why there is none. */
+  function spend(key: string, cbor: Uint8Array, position: number): Uint8Array | undefined {
+    let output = outputs.get(key)
+    if (output === undefined) {
+      output = { outref: cbor, created: 0, spent: 0, output: ledger.get(key) }
+      outputs.set(key, output)
+    }
+    const isSpent = output.spent !== 0
+    if (!isSpent) output.spent = position + 1
+    return isSpent ? undefined : output.output
+  }
+
+  function isUnspent(key: string): boolean {
+    const output = outputs.get(key)
+    if (output === undefined) return ledger.get(key) !== undefined
+    return output.spent === 0 && output.output !== undefined
+  }
+
+  /** Whether a transaction of this chain made an output. */
+  function wasMade(key: string): boolean {
+    const id = key.slice(0, key.indexOf('#'))
+    return ledger.isGenesis(key) || positions.has(id) || table.get(Buffer.from(id, 'hex')) !== 0
+  }
+
+  function make(transaction: AuditedTransaction, position: number): void {
+    for (const [index, cbor] of transaction.outputs.entries()) {
+      if (index > maxOutputIndex) break
+      const { key, cbor: reference } = outref(transaction.id, index)
+      const output = outputs.get(key)
+      if (output === undefined)
+        outputs.set(key, { outref: reference, created: position + 1, spent: 0, output: cbor })
+      else if (output.created === 0) {
+        output.created = position + 1
+        output.output = cbor
+      }
+    }
+  }
+
+  return {
+    transactions,
+    outputs,
+
+    add(transaction: AuditedTransaction): void {
+      const position = transactions.length
+      const id = toHex(transaction.id)
+      const name = `Transaction ${id}`
+      const at = { transaction: { id, position } }
+      if (transaction.fault !== undefined)
+        report('transaction', `${name} is not a transaction: ${transaction.fault}`, at)
+      const [before, inBlock] = [table.get(transaction.id), positions.get(id)]
+      if (before !== 0 || inBlock !== undefined)
+        report('two-places', `${name} is in the chain twice`, {
+          ...at,
+          expected: 'one place',
+          found: before !== 0 ? `also in block ${before}` : `also at position ${inBlock} of the block`,
+        })
+      const balance = new Sum()
+      let isKnown = true
+      const missing = (key: string, verb: string): void => {
+        if (wasMade(key)) report('double-spend', `${name} ${verb} ${key}, which is spent`, at)
+        else report('unknown-input', `${name} ${verb} ${key}, which does not exist`, at)
+      }
+      for (const { key } of transaction.referenceInputs) if (!isUnspent(key)) missing(key, 'reads')
+      for (const { key, cbor } of transaction.inputs) {
+        const output = spend(key, cbor, position)
+        if (output === undefined) {
+          isKnown = false
+          missing(key, 'spends')
+        } else balance.add(outputValue(new CborReader(output)))
+      }
+      for (const output of transaction.outputs) balance.add(outputValue(new CborReader(output)), -1n)
+      balance.add(transaction.mint).add(ada(transaction.fee), -1n)
+      if (isKnown && !balance.isZero)
+        report('value', `${name} does not preserve value`, {
+          ...at,
+          expected: 'inputs and mint equal outputs and fee',
+          found: `a difference of ${textOf(balance)}`,
+        })
+      make(transaction, position)
+      positions.set(id, position)
+      minted.add(transaction.mint)
+      fees += transaction.fee
+      transactions.push(transaction)
+    },
+
+    change(): Change {
+      const removed: Change['removed'][number][] = []
+      const added: Change['added'][number][] = []
+      for (const [key, { outref: reference, created, spent, output }] of outputs) {
+        const before = ledger.get(key)
+        if (before !== undefined && spent !== 0) removed.push([key, { outref: reference, output: before }])
+        else if (before === undefined && output !== undefined && created !== 0 && spent === 0)
+          added.push([key, { outref: reference, output }])
+      }
+      return { removed, added, fees, minted }
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { CborReader, CborWriter, compareBytes } from '@ratatosk/cbor'
+import type { MapOutput } from './transactions-map.js'
+
+/** The transactions of a body. @throws DecodeError if its first list cannot be read */
+export function transactionsOfBody(body: Uint8Array): readonly Uint8Array[] {
+  const reader = new CborReader(body)
+  reader.readArray()
+  const count = reader.readArray()
+  const transactions: Uint8Array[] = []
+  while (reader.hasNext(count, transactions.length)) transactions.push(reader.readBytes())
+  return transactions
+}
+
+/** The canonical CBOR of the body that follows from transactions and what they did to outputs. */
+export function encodeBody(transactions: readonly Uint8Array[], outputs: Iterable<MapOutput>): Uint8Array {
+  const spent: Uint8Array[] = []
+  const produced: { readonly outref: Uint8Array; readonly output: Uint8Array }[] = []
+  for (const { outref, created, spent: spentBy, output } of outputs) {
+    if (created === 0) spent.push(outref)
+    else if (spentBy === 0 && output !== undefined) produced.push({ outref, output })
+  }
+  spent.sort(compareBytes)
+  produced.sort((a, b) => compareBytes(a.outref, b.outref))
+  const length = transactions.reduce((sum, cbor) => sum + cbor.length + 9, 1024)
+  const writer = new CborWriter(length).array(5).array(transactions.length)
+  for (const cbor of transactions) writer.bytes(cbor)
+  writer.array(spent.length)
+  for (const outref of spent) writer.raw(outref)
+  writer.array(produced.length)
+  for (const { outref, output } of produced) writer.array(2).raw(outref).bytes(output)
+  return writer.array(0).array(0).toBytes()
+}

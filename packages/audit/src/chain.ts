@@ -1,0 +1,237 @@
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { emptyRoot } from '@ratatosk/trie'
+import { auditBody } from './audit-block.js'
+import type { Findings } from './findings.js'
+import { blake2b224 } from './hash.js'
+import { type AuditedHeader, knownVersion, readHeader } from './header.js'
+import type { AuditedLedger, Change } from './ledger.js'
+import { reasonOf } from './transaction.js'
+import { TransactionTable } from './transaction-table.js'
+import type { Finding, FindingKind, NamedHeader } from './types.js'
+
+/** How many of the newest blocks can be undone, if layer 1 removes them while it is read. */
+export const undoableBlocks = 256
+
+/** A block that was audited and can be undone. */
+interface AuditedBlock {
+  readonly header: AuditedHeader | undefined
+  readonly change: Change
+  readonly transactionIds: readonly Uint8Array[]
+  readonly bodyBytes: number
+  /** Whether the unspent outputs before it were those of the header before it. */
+  readonly agreedBefore: boolean
+}
+
+/** The chain of blocks from genesis that an archive has, audited one by one. */
+export interface Chain {
+  readonly height: number
+  /** 28 bytes; zeros before the first block. */
+  readonly headerHash: Uint8Array
+  readonly transactions: number
+  readonly bodyBytes: number
+  /** Whether the newest header can be read, and ends later than it begins. Otherwise the chain ends there. */
+  readonly isSound: boolean
+  /** Whether the unspent outputs are those that the newest header commits to. */
+  readonly agrees: boolean
+  /** The header hash at a height; undefined above the newest block. */
+  hashAt(height: number): Uint8Array | undefined
+  /** The newest height of a header hash; 0 for genesis; undefined if it is not in the chain. */
+  heightOf(headerHash: Uint8Array): number | undefined
+  /** Height of the block of a transaction; 0 if it is in none. */
+  blockOf(transactionId: Uint8Array): number
+  /**
+   * Audits the next block.
+   *
+   * @param body asks for its body; undefined if there is none
+   * @returns ids of its transactions
+   */
+  append(block: NamedHeader, body: () => Promise<Uint8Array | undefined>): Promise<readonly Uint8Array[]>
+  /** @returns false if the newest block is too old to be undone */
+  undo(): boolean
+}
+
+const genesisHash = new Uint8Array(28)
+const hashLength = 28
+
+/** Header hashes, one after another: 28 bytes each. */
+function createHashes() {
+  let bytes = new Uint8Array(1024 * hashLength)
+  let count = 0
+  const at = (index: number): Uint8Array => bytes.subarray(index * hashLength, (index + 1) * hashLength)
+  return {
+    get count() {
+      return count
+    },
+    at,
+    push(hash: Uint8Array): void {
+      if ((count + 1) * hashLength > bytes.length) {
+        const grown = new Uint8Array(bytes.length * 2)
+        grown.set(bytes)
+        bytes = grown
+      }
+      bytes.set(hash, count++ * hashLength)
+    },
+    pop(): void {
+      count--
+    },
+    lastIndexOf(hash: Uint8Array): number {
+      let index = count - 1
+      while (index >= 0 && !equalBytes(at(index), hash)) index--
+      return index
+    },
+  }
+}
+
+export function createChain(ledger: AuditedLedger, findings: Findings, pause: () => Promise<void>): Chain {
+  const hashes = createHashes()
+  const table = new TransactionTable()
+  const kept: AuditedBlock[] = []
+  const genesisRoot = ledger.root
+  let transactions = 0
+  let bodyBytes = 0
+  /** Whether the unspent outputs are those of the newest header, as far as is known. */
+  let agrees = true
+  let unsoundAt: number | undefined
+
+  const reporter =
+    (height: number, headerHash: Uint8Array) =>
+    (kind: FindingKind, message: string, more: Partial<Finding> = {}): void =>
+      findings.add({ kind, message, block: { height, headerHash: toHex(headerHash) }, ...more })
+
+  type Report = ReturnType<typeof reporter>
+
+  function read({ headerHash, header }: NamedHeader, report: Report): AuditedHeader | undefined {
+    const hash = blake2b224(header)
+    if (!equalBytes(hash, headerHash))
+      report('header', 'The header does not have the hash that names it', {
+        expected: toHex(headerHash),
+        found: toHex(hash),
+      })
+    try {
+      return readHeader(header)
+    } catch (error) {
+      report('header', `The header cannot be read: ${reasonOf(error)}`)
+      return undefined
+    }
+  }
+
+  /** What a header says about itself and about the one before it. */
+  function judgeHeader(header: AuditedHeader, report: Report): void {
+    const before = kept.at(-1)?.header
+    const expect = (kind: FindingKind, message: string, expected: Uint8Array, found: Uint8Array): void => {
+      if (!equalBytes(expected, found))
+        report(kind, message, { expected: toHex(expected), found: toHex(found) })
+    }
+    if (header.blockVersion !== knownVersion)
+      report('version', 'The header states another block version', {
+        expected: String(knownVersion),
+        found: String(header.blockVersion),
+      })
+    const last = hashes.count === 0 ? genesisHash : hashes.at(hashes.count - 1)
+    expect('link', 'The header does not name the block before it', last, header.prevHeaderHash)
+    if (hashes.count === 0 || before !== undefined)
+      expect(
+        'prev-utxos-root',
+        'The block does not begin with the outputs after the block before it',
+        before?.utxosRoot ?? genesisRoot,
+        header.prevUtxosRoot,
+      )
+    if (before !== undefined && header.startTime !== before.endTime)
+      report('times', 'The block does not begin where the block before it ends', {
+        expected: String(before.endTime),
+        found: String(header.startTime),
+      })
+    if (header.endTime <= header.startTime) {
+      report('times', 'The block does not end after it begins', {
+        expected: `more than ${header.startTime}`,
+        found: String(header.endTime),
+      })
+      unsoundAt ??= hashes.count + 1
+    }
+    const [empty, supported] = [emptyRoot(), 'which this block version does not support']
+    expect('deposits-root', `The header has deposits, ${supported}`, empty, header.depositsRoot)
+    expect('withdrawals-root', `The header has withdrawals, ${supported}`, empty, header.withdrawalsRoot)
+  }
+
+  function judgeRoot({ utxosRoot }: AuditedHeader, isComplete: boolean, report: Report): void {
+    const { root } = ledger
+    const agreed = agrees
+    agrees = equalBytes(root, utxosRoot)
+    // What follows from a wrong state is not reported again.
+    if (agrees || !agreed || !isComplete) return
+    report('utxos-root', 'The root of the unspent outputs does not follow from the transactions', {
+      expected: toHex(root),
+      found: toHex(utxosRoot),
+    })
+  }
+
+  return {
+    get height() {
+      return hashes.count
+    },
+    get headerHash() {
+      return Uint8Array.from(hashes.count === 0 ? genesisHash : hashes.at(hashes.count - 1))
+    },
+    get transactions() {
+      return transactions
+    },
+    get bodyBytes() {
+      return bodyBytes
+    },
+    get isSound() {
+      return unsoundAt === undefined
+    },
+    get agrees() {
+      return agrees
+    },
+    hashAt: (height) => (height < 1 || height > hashes.count ? undefined : hashes.at(height - 1)),
+    heightOf: (hash) => {
+      if (equalBytes(hash, genesisHash)) return 0
+      const index = hashes.lastIndexOf(hash)
+      return index < 0 ? undefined : index + 1
+    },
+    blockOf: (id) => table.get(id),
+
+    async append(block, readBody) {
+      const height = hashes.count + 1
+      const report = reporter(height, block.headerHash)
+      const header = read(block, report)
+      if (header === undefined) unsoundAt ??= height
+      else judgeHeader(header, report)
+      const agreedBefore = agrees
+      const body = header && (await readBody())
+      if (header !== undefined && body === undefined)
+        report('body-missing', 'The archive does not have the body of the block')
+      const audited = header && body && (await auditBody(body, { ledger, table, header, pause, report }))
+      const { change, transactionIds } = audited ?? {
+        change: { removed: [], added: [], fees: 0n, minted: { lovelace: 0n, assets: new Map() } },
+        transactionIds: [],
+      }
+      ledger.apply(change)
+      hashes.push(block.headerHash)
+      for (const id of transactionIds) if (table.get(id) === 0) table.set(id, height)
+      transactions += transactionIds.length
+      bodyBytes += body?.length ?? 0
+      if (header !== undefined) judgeRoot(header, audited !== undefined, report)
+      else agrees = false
+      kept.push({ header, change, transactionIds, bodyBytes: body?.length ?? 0, agreedBefore })
+      if (kept.length > undoableBlocks) kept.shift()
+      return transactionIds
+    },
+
+    undo() {
+      const block = kept.pop()
+      if (block === undefined) return false
+      const height = hashes.count
+      ledger.undo(block.change)
+      for (const id of block.transactionIds) if (table.get(id) === height) table.delete(id)
+      transactions -= block.transactionIds.length
+      bodyBytes -= block.bodyBytes
+      agrees = block.agreedBefore
+      if (unsoundAt !== undefined && unsoundAt >= height) unsoundAt = undefined
+      findings.forgetFrom(height)
+      hashes.pop()
+      return true
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import { equalBytes, isDecodeError, toHex } from '@ratatosk/cbor'
+import type { Chain } from './chain.js'
+import { blake2b224 } from './hash.js'
+import { readHeader } from './header.js'
+import type { Sources } from './sources.js'
+import type { Finding, NamedHeader, QueueReading } from './types.js'
+
+/** A queue with a confirmed state. */
+export type RootedQueue = QueueReading & Required<Pick<QueueReading, 'confirmed'>>
+
+/** The end of the newest block on layer 1, POSIX milliseconds; undefined if that does not have its header. */
+export function endOfNewest({ confirmed, blocks }: RootedQueue): bigint | undefined {
+  const newest = blocks.at(-1)
+  if (newest === undefined) return confirmed.endTime
+  return equalBytes(blake2b224(newest.header), newest.headerHash) ? timesOf(newest)?.endTime : undefined
+}
+
+/** When a block begins and ends; undefined if its header cannot be read. */
+export function timesOf({ header }: NamedHeader) {
+  try {
+    return readHeader(header)
+  } catch (error) {
+    if (isDecodeError(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Compares the chain of an archive with the state queue of layer 1.
+ *
+ * @param genesisRoot of the unspent outputs before the first block
+ * @param extra a block that the archive has after the newest one of layer 1
+ */
+export async function compareQueue(
+  queue: RootedQueue,
+  chain: Chain,
+  { header }: Pick<Sources, 'header'>,
+  genesisRoot: Uint8Array,
+  extra: NamedHeader | undefined,
+): Promise<readonly Finding[]> {
+  const { confirmed, blocks } = queue
+  const merged = chain.heightOf(confirmed.headerHash)
+  if (merged === undefined)
+    return [
+      {
+        kind: 'block-missing',
+        message: 'The archive does not have the block of the confirmed state',
+        expected: toHex(confirmed.headerHash),
+        found: `${chain.height} other blocks`,
+      },
+    ]
+  const findings: Finding[] = []
+  const state = merged === 0 ? undefined : await header(merged)
+  const confirmedHeader = state && timesOf(state)
+  const root = merged === 0 ? genesisRoot : confirmedHeader?.utxosRoot
+  const at = { block: { height: merged, headerHash: toHex(confirmed.headerHash) } }
+  if (root !== undefined && !equalBytes(root, confirmed.utxosRoot))
+    findings.push({
+      kind: 'confirmed-state',
+      message: 'The confirmed state has another root of the unspent outputs than its block',
+      expected: toHex(root),
+      found: toHex(confirmed.utxosRoot),
+      ...at,
+    })
+  if (confirmedHeader !== undefined && confirmedHeader.endTime !== confirmed.endTime)
+    findings.push({
+      kind: 'confirmed-state',
+      message: 'The confirmed state ends at another time than its block',
+      expected: String(confirmedHeader.endTime),
+      found: String(confirmed.endTime),
+      ...at,
+    })
+
+  let equal = 0
+  for (const [place, { headerHash, header: cbor }] of blocks.entries()) {
+    const height = merged + place + 1
+    const named = { block: { height, headerHash: toHex(headerHash) } }
+    const hash = blake2b224(cbor)
+    if (!equalBytes(hash, headerHash))
+      findings.push({
+        kind: 'header',
+        message: 'The header on layer 1 does not have the hash that names it',
+        expected: toHex(headerHash),
+        found: toHex(hash),
+        ...named,
+      })
+    const derived = chain.hashAt(height)
+    if (derived !== undefined && equalBytes(derived, headerHash)) equal++
+    else
+      findings.push({
+        kind: 'block-missing',
+        message: 'Layer 1 has a block that the archive does not have at its height',
+        expected: toHex(headerHash),
+        found: derived === undefined ? 'none' : toHex(derived),
+        ...named,
+      })
+  }
+  const surplus = (height: number, headerHash: Uint8Array): void =>
+    void findings.push({
+      kind: 'block-extra',
+      message: 'The archive has a block that layer 1 does not have',
+      expected: 'none',
+      found: toHex(headerHash),
+      block: { height, headerHash: toHex(headerHash) },
+    })
+  for (let height = merged + equal + 1; height <= chain.height; height++) {
+    const hash = chain.hashAt(height)
+    if (hash !== undefined) surplus(height, hash)
+  }
+  if (extra !== undefined) surplus(chain.height + 1, extra.headerHash)
+  return findings
+}

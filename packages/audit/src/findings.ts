@@ -1,0 +1,31 @@
+import type { Finding } from './types.js'
+
+/** Collects findings, a limited number of them. */
+export interface Findings {
+  add(finding: Finding): void
+  /** Forgets those about blocks from this height on. */
+  forgetFrom(height: number): void
+  readonly list: readonly Finding[]
+  /** Findings beyond the limit. */
+  readonly omitted: number
+}
+
+export function createFindings(limit: number): Findings {
+  let list: Finding[] = []
+  let omitted = 0
+  return {
+    add(finding) {
+      if (list.length < limit) list.push(finding)
+      else omitted++
+    },
+    forgetFrom(height) {
+      list = list.filter(({ block }) => block === undefined || block.height < height)
+    },
+    get list() {
+      return list
+    },
+    get omitted() {
+      return omitted
+    },
+  }
+}

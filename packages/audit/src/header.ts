@@ -1,0 +1,46 @@
+import { CborReader } from '@ratatosk/cbor'
+
+/** What a header says. Roots have 32 bytes, hashes 28; times are POSIX milliseconds. */
+export interface AuditedHeader {
+  readonly prevUtxosRoot: Uint8Array
+  readonly utxosRoot: Uint8Array
+  readonly transactionsRoot: Uint8Array
+  readonly depositsRoot: Uint8Array
+  readonly withdrawalsRoot: Uint8Array
+  readonly startTime: bigint
+  readonly endTime: bigint
+  readonly prevHeaderHash: Uint8Array
+  readonly blockVersion: bigint
+}
+
+/** The block version whose rules this package knows. */
+export const knownVersion = 2n
+
+/** Constructor 0 of Plutus data. */
+const constructor0 = 121
+const fieldCount = 10
+
+/** Reads the Plutus data of a header. @throws DecodeError */
+export function readHeader(cbor: Uint8Array): AuditedHeader {
+  const reader = new CborReader(cbor)
+  const start = reader.position
+  if (reader.readTag() !== constructor0)
+    throw reader.error('CBOR_UNEXPECTED_TAG', 'another constructor than 0', start)
+  const list = reader.position
+  const count = reader.readArray()
+  const header = {
+    prevUtxosRoot: reader.readBytesOf(32),
+    utxosRoot: reader.readBytesOf(32),
+    transactionsRoot: reader.readBytesOf(32),
+    depositsRoot: reader.readBytesOf(32),
+    withdrawalsRoot: reader.readBytesOf(32),
+    startTime: reader.readInteger(),
+    endTime: reader.readInteger(),
+    prevHeaderHash: reader.readBytesOf(28),
+  }
+  reader.readBytesOf(28)
+  const blockVersion = reader.readInteger()
+  reader.leaveArray(count, fieldCount, list)
+  reader.assertEnd()
+  return { ...header, blockVersion }
+}

@@ -1,0 +1,17 @@
+export { type ArchivistOptions, openArchivist } from './archivist.js'
+export { audit } from './audit.js'
+export type {
+  AuditOptions,
+  AuditProgress,
+  AuditReport,
+  BlockSource,
+  Finding,
+  FindingKind,
+  GenesisOutput,
+  NamedHeader,
+  NodePlace,
+  NodeSource,
+  QueueReading,
+  QueueSource,
+  Unchecked,
+} from './types.js'

@@ -1,0 +1,118 @@
+import { CborReader, toHex } from '@ratatosk/cbor'
+import { createMemoryStore, createTrie, rootOf, type TrieOperation } from '@ratatosk/trie'
+import { outref, reasonOf } from './transaction.js'
+import type { GenesisOutput } from './types.js'
+import { outputValue, Sum, type Value } from './value.js'
+
+/** An unspent output. */
+interface Unspent {
+  /** CBOR of its reference. */
+  readonly outref: Uint8Array
+  /** CBOR. */
+  readonly output: Uint8Array
+}
+
+/** What a block changes. Undoing it needs no more. */
+export interface Change {
+  readonly removed: readonly (readonly [key: string, unspent: Unspent])[]
+  readonly added: readonly (readonly [key: string, unspent: Unspent])[]
+  /** Lovelace. */
+  readonly fees: bigint
+  readonly minted: Value
+}
+
+/** The unspent outputs, rebuilt from nothing, and what they must hold together. */
+export interface AuditedLedger {
+  readonly size: number
+  readonly root: Uint8Array
+  readonly genesisLovelace: bigint
+  readonly fees: bigint
+  readonly mintedAssets: number
+  /** Whether the ledger began with this output. */
+  isGenesis(key: string): boolean
+  get(key: string): Uint8Array | undefined
+  apply(change: Change): void
+  undo(change: Change): void
+  /** The sum of all unspent outputs, what it should be, and the root of a map made of them from nothing. */
+  recount(pause: () => Promise<void>): Promise<{ found: Sum; expected: Sum; root: Uint8Array }>
+}
+
+/** @throws TypeError if a genesis output does not decode or occurs twice */
+export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
+  const unspent = new Map<string, Unspent>()
+  const began = new Set<string>()
+  const supply = new Sum()
+  let fees = 0n
+  const minted = new Sum()
+  for (const { reference, output } of genesis) {
+    const { key, cbor } = outref(reference.transactionId, reference.index)
+    if (began.has(key)) throw new TypeError(`@ratatosk/audit: the genesis has ${key} twice`)
+    supply.add(valueOrThrow(key, output))
+    began.add(key)
+    unspent.set(key, { outref: cbor, output })
+  }
+  const genesisLovelace = supply.lovelace
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  trie.update(Array.from(unspent.values(), insertion))
+
+  function change(
+    { removed, added }: Pick<Change, 'removed' | 'added'>,
+    feesAdded: bigint,
+    mint: Value,
+    times: bigint,
+  ): void {
+    for (const [key] of removed) unspent.delete(key)
+    for (const [key, value] of added) unspent.set(key, value)
+    const operations: TrieOperation[] = removed.map(([, { outref: key }]) => ({ type: 'delete', key }))
+    for (const [, value] of added) operations.push(insertion(value))
+    if (operations.length > 0) trie.update(operations)
+    fees += feesAdded
+    minted.add(mint, times)
+  }
+
+  return {
+    get size() {
+      return unspent.size
+    },
+    get root() {
+      return trie.root
+    },
+    genesisLovelace,
+    get fees() {
+      return fees
+    },
+    get mintedAssets() {
+      return minted.assets.size
+    },
+    isGenesis: (key) => began.has(key),
+    get: (key) => unspent.get(key)?.output,
+    apply: (block) => change(block, block.fees, block.minted, 1n),
+    undo: ({ removed, added, fees: undone, minted: mint }) =>
+      change({ removed: added, added: removed }, -undone, mint, -1n),
+
+    async recount(pause) {
+      const found = new Sum()
+      const expected = new Sum().add(supply).add(minted).add({ lovelace: -fees, assets: new Map() })
+      for (const [key, { output }] of unspent) {
+        await pause()
+        found.add(valueOrThrow(key, output))
+      }
+      const entries = function* () {
+        for (const { outref: key, output } of unspent.values()) yield [key, output] as const
+      }
+      return { found, expected, root: await rootOf(entries(), pause) }
+    },
+  }
+}
+
+function insertion({ outref: key, output: value }: Unspent): TrieOperation {
+  return { type: 'insert', key, value }
+}
+
+function valueOrThrow(key: string, output: Uint8Array): Value {
+  try {
+    return outputValue(new CborReader(output))
+  } catch (error) {
+    throw new TypeError(`@ratatosk/audit: the output ${key} (${toHex(output)}) ${reasonOf(error)}`)
+  }
+}

@@ -1,0 +1,73 @@
+import { rootOf, type TrieEntry } from '@ratatosk/trie'
+import { blake2b256 } from './hash.js'
+import type { AuditedTransaction } from './transaction.js'
+
+/** What a block did to an output. */
+export interface MapOutput {
+  /** CBOR of the reference. */
+  readonly outref: Uint8Array
+  /** Position of the transaction that makes it, plus 1; 0 if it is older than the block. */
+  created: number
+  /** Position of the first transaction that spends it, plus 1; 0 if none does. */
+  spent: number
+  /** CBOR; undefined if no such output is known. */
+  output: Uint8Array | undefined
+}
+
+/** What a block did, from which its transactions map follows. See docs/block-body.md. */
+export interface BlockEffects {
+  readonly transactions: readonly AuditedTransaction[]
+  /** By the key of the reference. */
+  readonly outputs: ReadonlyMap<string, MapOutput>
+  /** CBOR of an output that the block only reads. */
+  readonly before: (key: string) => Uint8Array | undefined
+}
+
+const unknownOutput = new Uint8Array(32)
+const kindOfTransaction = 2
+
+/** The root of the transactions map, 32 bytes. */
+export function transactionsRootOf(effects: BlockEffects, pause: () => Promise<void>): Promise<Uint8Array> {
+  return rootOf(entriesOf(effects), pause)
+}
+
+function* entriesOf({ transactions, outputs, before }: BlockEffects): Generator<TrieEntry, void> {
+  const hashes = new Map<string, Uint8Array>()
+  const hashOf = (key: string): Uint8Array => {
+    let hash = hashes.get(key)
+    if (hash === undefined) {
+      const cbor = outputs.has(key) ? outputs.get(key)?.output : before(key)
+      hash = cbor === undefined ? unknownOutput : blake2b256(cbor)
+      hashes.set(key, hash)
+    }
+    return hash
+  }
+  let fees = 0n
+  for (const [position, { id, witnessSet, inputs, referenceInputs, fee }] of transactions.entries()) {
+    fees = BigInt.asUintN(64, fees + fee)
+    const resolved = new Uint8Array(32 * (inputs.length + referenceInputs.length))
+    let end = 0
+    for (const { key } of inputs) resolved.set(hashOf(key), 32 * end++)
+    for (const { key } of referenceInputs) resolved.set(hashOf(key), 32 * end++)
+    const record = new Uint8Array(105)
+    record[0] = kindOfTransaction
+    record.set(id, 1)
+    record.set(blake2b256(witnessSet), 33)
+    record.set(blake2b256(resolved), 65)
+    new DataView(record.buffer).setBigUint64(97, fees)
+    yield [bigEndian(position), record]
+  }
+  for (const [key, { outref, created, spent }] of outputs) {
+    const record = new Uint8Array(48)
+    record.set(bigEndian(created), 0)
+    record.set(bigEndian(spent), 8)
+    record.set(hashOf(key), 16)
+    yield [outref, record]
+  }
+}
+
+function bigEndian(number: number): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(number))
+  return bytes
+}

@@ -1,0 +1,205 @@
+/** A header that a party says to have. */
+export interface NamedHeader {
+  /** 28 bytes: the name of the block. */
+  readonly headerHash: Uint8Array
+  /** Plutus data CBOR, the preimage of `headerHash` if the party is honest. */
+  readonly header: Uint8Array
+}
+
+/** The state queue as layer 1 shows it. */
+export interface QueueReading {
+  /** Why the list of elements is broken; absent if it is sound. */
+  readonly fault?: string
+  /** Absent if the queue has no root, or more than one. */
+  readonly confirmed?: {
+    /** 28 bytes; zeros before the first merge. */
+    readonly headerHash: Uint8Array
+    /** Root of the unspent outputs, 32 bytes. */
+    readonly utxosRoot: Uint8Array
+    /** POSIX milliseconds. */
+    readonly endTime: bigint
+  }
+  /** The blocks that are not merged, oldest first; the hash is from the name of the element's token. */
+  readonly blocks: readonly NamedHeader[]
+}
+
+/** Reads the state queue on layer 1. Rejects when layer 1 cannot be read. */
+export interface QueueSource {
+  read(signal: AbortSignal): Promise<QueueReading>
+}
+
+/** An archive of blocks, which is not trusted. {@link openArchivist} reads one over HTTP. */
+export interface BlockSource {
+  /**
+   * @param height from 1
+   * @returns undefined if the archive has no such block
+   */
+  header(height: number, signal: AbortSignal): Promise<NamedHeader | undefined>
+  /** The canonical CBOR of a body; undefined if the archive does not have it. */
+  body(headerHash: Uint8Array, signal: AbortSignal): Promise<Uint8Array | undefined>
+}
+
+/** Where a node says that a transaction is. */
+export interface NodePlace {
+  /** `status` of `GET /tx/status`. */
+  readonly status: string
+  /** If it is in a block. */
+  readonly block?: {
+    readonly height: number
+    /** 56 hex digits. */
+    readonly headerHash: string
+  }
+}
+
+/** The public HTTP of a node whose answers are compared with what is derived. Hashes are lower-case hex. */
+export interface NodeSource {
+  /** Header hashes of the unmerged blocks, oldest first. */
+  queue(signal: AbortSignal): Promise<readonly string[]>
+  /** Transaction ids of a block, in order. */
+  transactionsOf(headerHash: string, signal: AbortSignal): Promise<readonly string[]>
+  placeOf(transactionId: string, signal: AbortSignal): Promise<NodePlace>
+}
+
+/** An output that the ledger begins with. */
+export interface GenesisOutput {
+  readonly reference: { readonly transactionId: Uint8Array; readonly index: number }
+  /** CBOR. */
+  readonly output: Uint8Array
+}
+
+/** How far an audit is. */
+export interface AuditProgress {
+  /** Height of the last block that was audited. */
+  readonly height: number
+  readonly transactions: number
+}
+
+/** Options of {@link audit}. */
+export interface AuditOptions {
+  readonly layer1: QueueSource
+  readonly archivist: BlockSource
+  readonly genesis: Iterable<GenesisOutput>
+  readonly node?: NodeSource
+  /** Ids of transactions that a node has accepted, 64 hex digits. Each must be in exactly one place. */
+  readonly accepted?: Iterable<string> | AsyncIterable<string>
+  /** @defaultValue 1000; further findings are counted only */
+  readonly maxFindings?: number
+  /**
+   * How often layer 1 and the archive are read again while they disagree about the newest blocks, which move
+   * while they are read. @defaultValue 10
+   */
+  readonly readings?: number
+  /** Milliseconds between these readings. @defaultValue 1000 */
+  readonly settleMs?: number
+  readonly onProgress?: (progress: AuditProgress) => void
+  /** Aborts the audit, which rejects with its reason. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * What is wrong.
+ *
+ * | kind | meaning |
+ * | --- | --- |
+ * | `queue-broken` | the elements on layer 1 are not one list |
+ * | `confirmed-state` | the confirmed state is not that of the block that it names |
+ * | `block-missing` | layer 1 has a block that the archive lacks, or has in another place |
+ * | `block-extra` | the archive has a block that layer 1 does not have |
+ * | `header` | a header does not decode, or does not have its hash |
+ * | `version` | a header states a block version that this package does not know |
+ * | `link` | a header does not name the block before it |
+ * | `times` | a block does not begin where the one before it ends, or does not end later |
+ * | `prev-utxos-root` | a header does not begin with the outputs after the block before it |
+ * | `utxos-root`, `transactions-root` | the root is not the one that follows from the transactions |
+ * | `deposits-root`, `withdrawals-root` | the root is not that of the empty map |
+ * | `body-missing`, `body` | the archive lacks the body, or its bytes do not follow from its transactions |
+ * | `transaction` | a transaction does not decode, or has bytes that its body does not fix |
+ * | `double-spend` | an output is spent that an earlier transaction has spent |
+ * | `unknown-input` | an output is spent or read that was never made, or is made later |
+ * | `value` | a transaction makes or destroys value |
+ * | `supply` | the unspent outputs do not hold genesis and mints less fees |
+ * | `two-places` | a transaction is in two places |
+ * | `lost` | an accepted transaction is in no place |
+ * | `node-queue`, `node-block` | a node shows another state queue, or other transactions of a block |
+ */
+export type FindingKind =
+  | 'queue-broken'
+  | 'confirmed-state'
+  | 'block-missing'
+  | 'block-extra'
+  | 'header'
+  | 'version'
+  | 'link'
+  | 'times'
+  | 'prev-utxos-root'
+  | 'utxos-root'
+  | 'transactions-root'
+  | 'deposits-root'
+  | 'withdrawals-root'
+  | 'body-missing'
+  | 'body'
+  | 'transaction'
+  | 'double-spend'
+  | 'unknown-input'
+  | 'value'
+  | 'supply'
+  | 'two-places'
+  | 'lost'
+  | 'node-queue'
+  | 'node-block'
+
+/** One thing that is wrong. */
+export interface Finding {
+  readonly kind: FindingKind
+  /** One sentence. */
+  readonly message: string
+  readonly expected?: string
+  readonly found?: string
+  readonly block?: {
+    readonly height: number
+    /** 56 hex digits. */
+    readonly headerHash: string
+  }
+  readonly transaction?: {
+    /** 64 hex digits. */
+    readonly id: string
+    /** In its block, from 0. */
+    readonly position?: number
+  }
+}
+
+/** What could not be audited. */
+export interface Unchecked {
+  readonly what: string
+  readonly why: string
+}
+
+/** The result of an audit. */
+export interface AuditReport {
+  /** `clean`: nothing was found, and everything that was asked for could be read. */
+  readonly verdict: 'clean' | 'defective' | 'incomplete'
+  readonly findings: readonly Finding[]
+  /** Findings beyond `maxFindings`. */
+  readonly omittedFindings: number
+  readonly unchecked: readonly Unchecked[]
+  readonly counts: {
+    readonly blocks: number
+    /** Blocks up to the confirmed state of layer 1. */
+    readonly merged: number
+    readonly transactions: number
+    /** Accepted transactions that are in no block. */
+    readonly waiting: number
+    readonly unspentOutputs: number
+    readonly bodyBytes: number
+  }
+  /** Lovelace. */
+  readonly lovelace: {
+    readonly genesis: bigint
+    readonly fees: bigint
+    readonly unspent: bigint
+  }
+  /** Assets with a net mint or burn. */
+  readonly mintedAssets: number
+  /** Root of the unspent outputs after the newest audited block, rebuilt from nothing: 64 hex digits. */
+  readonly utxosRoot: string
+}
