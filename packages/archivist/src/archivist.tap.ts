@@ -114,11 +114,11 @@ t.test('the OpenAPI document describes every route, parameter, status and format
     Object.keys(get.responses['200']?.content ?? {}),
   ])
   const formats = ['application/json', 'application/cbor']
-  const oneBlock = ['200', '304', '400', '404', '408', '414', '431', '500', '503']
+  const oneBlock = ['200', '304', '400', '404', '408', '414', '429', '431', '500', '503']
   t.same(shapes, [
     ['/block/{id}', ['id'], oneBlock, formats],
     ['/block/{id}/header', ['id'], oneBlock, formats],
     ['/block/{id}/body', ['id'], oneBlock, formats],
-    ['/blocks', ['from', 'to'], ['200', '400', '408', '431', '500', '503'], formats],
+    ['/blocks', ['from', 'to'], ['200', '400', '408', '429', '431', '500', '503'], formats],
   ])
 })

@@ -7,6 +7,14 @@ export class ChainUnavailableError extends Error {
   readonly statusCode = 503
 }
 
+/**
+ * True for an error whose message is for the client: a {@link ChainUnavailableError}, or one of the server
+ * with `expose: true`, such as that it is overloaded.
+ */
+export function isForClients(value: unknown): boolean {
+  return isChainUnavailable(value) || (value instanceof Error && 'expose' in value && value.expose === true)
+}
+
 /** True for a {@link ChainUnavailableError}, also one thrown by another copy of this package. */
 export function isChainUnavailable(value: unknown): value is ChainUnavailableError {
   return value instanceof Error && value.name === 'ChainUnavailableError'

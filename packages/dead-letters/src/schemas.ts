@@ -1,9 +1,9 @@
 import {
   bodyResponses,
+  connectionResponses,
   errorBody,
   forbiddenBody,
   internalErrorBody,
-  limitResponses,
   pathResponses,
   unauthorizedBody,
 } from '@ratatosk/http'
@@ -72,7 +72,7 @@ export const Replayed = Type.Object(
 export type Replayed = Static<typeof Replayed>
 
 const refusals = {
-  ...limitResponses(),
+  ...connectionResponses(),
   401: unauthorizedBody(),
   403: forbiddenBody(),
   500: internalErrorBody(),

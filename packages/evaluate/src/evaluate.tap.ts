@@ -181,5 +181,5 @@ t.test('documents the route, its body and every status in OpenAPI', async (t) =>
   await server.ready()
   const operation = server.swagger().paths?.['/evaluate']?.post
   t.match(operation, { requestBody: { content: { 'text/plain': { schema: { type: 'string' } } } } })
-  t.equal(Object.keys(operation?.responses ?? {}).join(' '), '200 400 408 413 415 431 500 503')
+  t.equal(Object.keys(operation?.responses ?? {}).join(' '), '200 400 408 413 415 429 431 500 503')
 })

@@ -172,7 +172,7 @@ t.test('documents its parameters and every status', async (t) => {
     >
   }
   const operation = paths['/events']?.get
-  t.equal(Object.keys(operation?.responses ?? {}).join(' '), '200 400 408 431 500 503')
+  t.equal(Object.keys(operation?.responses ?? {}).join(' '), '200 400 408 429 431 500 503')
   t.same(Object.keys(operation?.responses[200]?.content ?? {}), ['text/event-stream'])
   t.same(operation?.parameters.map(({ name }) => name).sort(), [
     'address',

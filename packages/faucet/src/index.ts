@@ -10,7 +10,7 @@ import {
 } from '@ratatosk/http'
 import type { ClaimPayer, ClaimResult } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
-import type { RegisterOptions } from 'fastify'
+import type { FastifyContextConfig, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { readClaim } from './claim-body.js'
 import { FaucetError, KeyUsedError } from './errors.js'
@@ -41,6 +41,8 @@ const bodyLimit = 16_384
 
 /** For OpenAPI documents. */
 const secured: RouteSecurity = { security: [{ faucetToken: [] }] }
+/** For `@fastify/rate-limit`: one server claims for many clients, whom the claims limit. */
+const uncounted: FastifyContextConfig & { readonly rateLimit: false } = { rateLimit: false }
 
 const name = '@ratatosk/faucet'
 const rules = {
@@ -66,7 +68,7 @@ const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options
       schema: claimSchema,
       onRequest: bearerToken(token),
       // A page that sends the token would give it to everyone who opens the page.
-      config: { ...sameOriginOnly, ...secured },
+      config: { ...sameOriginOnly, ...secured, ...uncounted },
       validatorCompiler: readBy(readClaim),
       bodyLimit,
     },

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { checkOptions, functionsByName, optionalInteger } from '@ratatosk/http'
+import { checkOptions, functionsByName, optionalInteger, servedUnderLoad } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -40,10 +40,11 @@ const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options
     else fastify.log.warn({ subsystem, err }, 'Subsystem unavailable')
   })
 
-  fastify.get('/health/live', { schema: liveSchema }, async () => ({ status: 'ok' as const }))
+  const config = servedUnderLoad
+  fastify.get('/health/live', { schema: liveSchema, config }, async () => ({ status: 'ok' as const }))
 
   const schema = readySchema(Object.keys(probes), Object.keys(counters))
-  fastify.get('/health/ready', { schema }, async (_request, reply) => {
+  fastify.get('/health/ready', { schema, config }, async (_request, reply) => {
     const failures = await check()
     const counts = Object.entries(counters).map(([name, count]) => [name, count()] as const)
     const shown: object = Object.fromEntries(counts.filter(([_name, count]) => count > 0))

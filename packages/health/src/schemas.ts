@@ -1,4 +1,4 @@
-import { arrivalResponses, limitResponses, orBusy } from '@ratatosk/http'
+import { arrivalResponses, connectionResponses, orBusy } from '@ratatosk/http'
 import { type Static, type TInteger, type TOptional, type TString, Type } from '@sinclair/typebox'
 
 /** Body of `GET /health/live`. */
@@ -76,7 +76,7 @@ export const readySchema = <Name extends string>(
   description: 'Asks the subsystems concurrently, each with a time limit.',
   tags: ['health'],
   response: {
-    ...limitResponses(),
+    ...connectionResponses(),
     200: Type.Object({ ...Ready.properties, ...counts(counters) }, readyNotes),
     503: orBusy(notReady(subsystems, counters)),
   },

@@ -6,7 +6,7 @@ import type { ErrorBody, NotFoundBody } from './schemas.js'
 const internalError: ErrorBody = { error: 'Something went wrong' }
 const notFound: NotFoundBody = { error: 'Not Found', code: 'DISABLED' }
 
-interface Answer extends Pick<HttpErrorOptions, 'headers'> {
+interface Answer extends Pick<HttpErrorOptions, 'headers' | 'quiet'> {
   readonly statusCode: number
   readonly body: ErrorBody
 }
@@ -23,8 +23,8 @@ interface Answer extends Pick<HttpErrorOptions, 'headers'> {
  * | anything else, whatever `statusCode` it carries | 500 `Something went wrong` |
  *
  * An exposed error may have `bodyFields` and `headers`. Responses from 500 on are logged at `error` with
- * their cause, the others at `debug`, under the id of the request. A path that is not served stays a 404 even
- * if its body does not parse.
+ * their cause, the others and `quiet` errors at `debug`, under the id of the request. A path that is not
+ * served stays a 404 even if its body does not parse.
  *
  * @example
  * ```ts
@@ -46,8 +46,8 @@ export function errorHandler(error: unknown, request: FastifyRequest, reply: Fas
  * ```
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { statusCode, body, headers } = answerTo(error, request)
-  if (statusCode >= 500) request.log.error({ err: error }, body.error)
+  const { statusCode, body, headers, quiet = false } = answerTo(error, request)
+  if (statusCode >= 500 && !quiet) request.log.error({ err: error }, body.error)
   else request.log.debug({ err: error }, body.error)
   if (headers) reply.headers(headers)
   return reply.code(statusCode).send(body)
@@ -68,8 +68,9 @@ export function notFoundHandler(_request: FastifyRequest, reply: FastifyReply): 
 
 function answerTo(error: unknown, request: FastifyRequest): Answer {
   if (isHttpError(error)) {
-    const { statusCode, message, bodyFields, headers } = error
-    return { statusCode, body: { ...bodyFields, error: message }, ...(headers && { headers }) }
+    const { statusCode, message, bodyFields, headers, quiet } = error
+    const body = { ...bodyFields, error: message }
+    return { statusCode, body, ...(headers && { headers }), ...(quiet && { quiet }) }
   }
   if (isFastifyError(error) && error.statusCode !== 500) {
     const { statusCode, message } = error

@@ -4,6 +4,8 @@ export interface HttpErrorOptions extends ErrorOptions {
   readonly bodyFields?: Readonly<Record<string, unknown>>
   /** Headers of the response, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Logged at `debug` also from 500 on, because a flood of requests may get it. */
+  readonly quiet?: true
 }
 
 /**
@@ -21,6 +23,8 @@ export class HttpError extends Error {
   readonly bodyFields?: Readonly<Record<string, unknown>>
   /** Headers of the response. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Logged at `debug` also from 500 on. */
+  readonly quiet?: true
 
   /**
    * @param statusCode HTTP status of the response, 400 to 599
@@ -38,13 +42,14 @@ export class HttpError extends Error {
     this.name = new.target.name
     if (options?.bodyFields) this.bodyFields = options.bodyFields
     if (options?.headers) this.headers = options.headers
+    if (options?.quiet) this.quiet = true
   }
 }
 
 /** An error that may be shown to the client: an {@link HttpError}, or any error of the same shape. */
 export type ExposedError = Error & { statusCode: number; expose: true } & Pick<
     HttpErrorOptions,
-    'bodyFields' | 'headers'
+    'bodyFields' | 'headers' | 'quiet'
   >
 
 /**
@@ -120,6 +125,28 @@ export class BusyError extends HttpError {
    */
   constructor(code: string, message: string, retryAfterSeconds = 1) {
     super(503, code, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
+  }
+}
+
+/**
+ * 503: the server is overloaded. `retryAfterMs` becomes the `Retry-After` of an error that has this one as
+ * its cause. Log it elsewhere, with {@link refusalLog}.
+ */
+export class OverloadedError extends HttpError {
+  readonly retryAfterMs = 1000
+
+  constructor() {
+    const headers = { 'retry-after': '1' }
+    super(503, 'HTTP_OVERLOADED', 'The node is overloaded: retry later', { headers, quiet: true })
+  }
+}
+
+/** 429: the client sent more requests than it may. `Retry-After` says when it may send more. */
+export class RateLimitError extends HttpError {
+  /** @param seconds whole seconds until the client may send more, at least 1 */
+  constructor(seconds: number) {
+    const headers = { 'retry-after': String(seconds) }
+    super(429, 'HTTP_RATE_LIMIT', 'Too many requests: retry later', { headers })
   }
 }
 

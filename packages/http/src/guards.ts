@@ -47,6 +47,20 @@ export function operatorGuards({ allowedHosts, operatorToken }: OperatorAccess):
  */
 export const sameOriginOnly: FastifyContextConfig & { readonly cors: false } = { cors: false }
 
+/**
+ * Config of a route that is served whatever the load of the server: `@fastify/under-pressure` and
+ * `@fastify/rate-limit` skip it.
+ *
+ * @example
+ * ```ts
+ * fastify.get('/health/live', { config: servedUnderLoad }, handler)
+ * ```
+ */
+export const servedUnderLoad: FastifyContextConfig & {
+  readonly rateLimit: false
+  readonly pressureHandler: () => void
+} = { rateLimit: false, pressureHandler: () => undefined }
+
 /** Which tokens a route asks for, by their names in an OpenAPI document. */
 export interface RouteSecurity {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
@@ -55,11 +69,12 @@ export interface RouteSecurity {
 /** Route options of {@link operatorRoute}. */
 export interface OperatorRoute {
   onRequest: onRequestHookHandler[]
-  config: typeof sameOriginOnly & Partial<RouteSecurity>
+  config: typeof sameOriginOnly & typeof servedUnderLoad & Partial<RouteSecurity>
 }
 
 /**
- * Route options of a route that only an operator may call: {@link operatorGuards} and {@link sameOriginOnly}.
+ * Route options of a route that only an operator may call: {@link operatorGuards}, {@link sameOriginOnly} and
+ * {@link servedUnderLoad}.
  * With a token, the config says so for OpenAPI documents, as `security: [{ operatorToken: [] }]`.
  *
  * @throws {TypeError} for an empty token or a malformed host name
@@ -71,7 +86,7 @@ export interface OperatorRoute {
  */
 export function operatorRoute(access: OperatorAccess = {}): OperatorRoute {
   const security = access.operatorToken === undefined ? {} : { security: [{ operatorToken: [] }] }
-  return { onRequest: operatorGuards(access), config: { ...sameOriginOnly, ...security } }
+  return { onRequest: operatorGuards(access), config: { ...sameOriginOnly, ...servedUnderLoad, ...security } }
 }
 
 /**

@@ -13,6 +13,8 @@ export {
   Layer1FailureError,
   layer1Causes,
   OperationError,
+  OverloadedError,
+  RateLimitError,
   UnauthorizedError,
 } from './errors.js'
 export {
@@ -25,6 +27,7 @@ export {
   type RouteSecurity,
   refuseForeignPages,
   sameOriginOnly,
+  servedUnderLoad,
   sideEffectingGet,
 } from './guards.js'
 export { clientErrorHandler, httpErrorOptions, httpErrors } from './http-errors.js'
@@ -45,11 +48,13 @@ export {
   type QueryValue,
   readBy,
 } from './query.js'
+export { refusalLog } from './refusal-log.js'
 export { retryAfterMsOf, retryAfterSeconds } from './retry-after.js'
 export {
   arrivalResponses,
   bodyResponses,
   busyBody,
+  connectionResponses,
   type ErrorBody,
   errorBody,
   forbiddenBody,

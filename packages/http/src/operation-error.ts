@@ -3,10 +3,10 @@ import type { TSchema } from '@sinclair/typebox'
 import { Layer1FailureError, OperationError } from './errors.js'
 import { layer1FailureBody } from './layer1-failure.js'
 import {
+  connectionResponses,
   errorBody,
   forbiddenBody,
   internalErrorBody,
-  limitResponses,
   orBusy,
   unauthorizedBody,
 } from './schemas.js'
@@ -71,7 +71,7 @@ export function operationResponses<Done extends TSchema, Conflict extends TSchem
   conflict: Conflict,
 ) {
   return {
-    ...limitResponses(),
+    ...connectionResponses(),
     200: done,
     401: unauthorizedBody(),
     403: forbiddenBody(),

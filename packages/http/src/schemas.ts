@@ -32,7 +32,11 @@ export const retryAfterHeader = {
  * @param limit the limit, other than the number of connections
  */
 export function busyBody(limit?: string): TObject<{ error: TString }> {
-  const limits = ['too many clients are connected', ...(limit === undefined ? [] : [limit])]
+  const limits = [
+    'too many clients are connected',
+    'the node is overloaded',
+    ...(limit === undefined ? [] : [limit]),
+  ]
   return errorBody(`A limit is reached: ${limits.join(', or ')}. Retry later`, retryAfterHeader)
 }
 
@@ -44,9 +48,15 @@ export function arrivalResponses() {
   }
 }
 
+/** The `response` schemas that the limits of a server cause on a route with {@link servedUnderLoad}. */
+export function connectionResponses() {
+  return { ...arrivalResponses(), 503: busyBody() }
+}
+
 /**
- * The `response` schemas that the limits of a server cause on every route: {@link arrivalResponses}, and
- * {@link busyBody}. A route whose 503 has another body as well overrides it with {@link orBusy}.
+ * The `response` schemas that the limits of a server cause on every other route: {@link arrivalResponses},
+ * the rate limit and {@link busyBody}. A route whose 503 has another body as well overrides it with
+ * {@link orBusy}.
  *
  * @example
  * ```ts
@@ -54,7 +64,8 @@ export function arrivalResponses() {
  * ```
  */
 export function limitResponses() {
-  return { ...arrivalResponses(), 503: busyBody() }
+  const tooMany = 'The client sent more requests than the node allows. Retry later'
+  return { ...connectionResponses(), 429: errorBody(tooMany, retryAfterHeader) }
 }
 
 /**
@@ -81,7 +92,7 @@ export function bodyResponses() {
  */
 export function orBusy<Own extends TSchema>(own: Own) {
   return Type.Union([own, busyBody()], {
-    description: `${own.description ?? own.title}; or, with Retry-After, too many clients are connected`,
+    description: `${own.description ?? own.title}; or, with Retry-After, too many clients are connected or the node is overloaded`,
     headers: retryAfterHeader,
   })
 }

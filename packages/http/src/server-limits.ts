@@ -5,6 +5,7 @@ import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { BusyError } from './errors.js'
 import { httpErrorOptions } from './http-errors.js'
+import { refusalLog } from './refusal-log.js'
 
 /** What one client, and all of them together, may take of a server. */
 export interface ServerLimits {
@@ -32,9 +33,6 @@ export interface ServerLimits {
  * that arrive together, whether or not the client reads the responses.
  */
 const maxPipelined = 16
-
-/** Milliseconds between two log lines about refused connections. */
-const reportEveryMs = 10_000
 
 /** How long a connection beyond {@link patientLimit} waits for its request, in milliseconds. */
 const overflowMs = 1000
@@ -101,7 +99,7 @@ export const serverLimits = fp(
     /** Requests in progress by connection. */
     const admitted = new WeakMap<Socket, { pending: number }>()
     let open = 0
-    const refusal = refusals(fastify)
+    const report = refusalLog(fastify.log, 'Too many connections or requests')
     const release = () => {
       open--
     }
@@ -114,7 +112,7 @@ export const serverLimits = fp(
     const counted = new WeakSet<Socket>()
     let connected = 0
     fastify.server.maxConnections = hardLimit(patient)
-    fastify.server.on('drop', () => refusal.count('dropped'))
+    fastify.server.on('drop', () => report('dropped'))
     fastify.server.on('connection', (socket: Socket) => {
       // A socket whose request asks for another protocol is emitted again.
       if (counted.has(socket)) return
@@ -129,7 +127,7 @@ export const serverLimits = fp(
     })
     function drop(socket: Socket): void {
       if (socket.destroyed || admitted.has(socket)) return
-      refusal.count('dropped')
+      report('dropped')
       socket.destroy()
     }
 
@@ -151,7 +149,7 @@ export const serverLimits = fp(
         reply.raw.on('close', ended)
         if (connection.pending <= maxPipelined) return done()
       } else if (always.has(request.routeOptions.url ?? '')) return done()
-      refusal.count('refused')
+      report('refused')
       const { statusCode, message, headers } = connection ? tooManyRequests() : tooManyConnections()
       // Not thrown: the error handler would log each of what may be a flood.
       reply
@@ -176,18 +174,4 @@ function closeIfStalled(this: ServerResponse, socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy()
   // The handler has not responded yet: check again later.
   else socket.setTimeout(socket.timeout ?? 0)
-}
-
-/** Logs how many connections were refused, at most once per interval. */
-function refusals({ log }: FastifyInstance) {
-  const counts = { refused: 0, dropped: 0 }
-  let last = Number.NEGATIVE_INFINITY
-  return {
-    count(kind: keyof typeof counts) {
-      counts[kind]++
-      if (performance.now() - last < reportEveryMs) return
-      last = performance.now()
-      log.warn({ ...counts }, 'Too many connections or requests')
-    },
-  }
 }

@@ -38,7 +38,7 @@ t.test('describes its responses', async (t) => {
   await server.register(network, { info })
   await server.ready()
   const { paths } = server.swagger() as { paths: Record<string, { get: { responses: object } }> }
-  t.same(Object.keys(paths['/network']?.get.responses ?? {}), ['200', '408', '431', '500', '503'])
+  t.same(Object.keys(paths['/network']?.get.responses ?? {}), ['200', '408', '429', '431', '500', '503'])
 })
 
 t.test('refuses an answer that does not fit its schema', async (t) => {

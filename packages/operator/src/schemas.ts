@@ -1,8 +1,8 @@
 import {
+  connectionResponses,
   errorBody,
   forbiddenBody,
   internalErrorBody,
-  limitResponses,
   operationResponses,
   unauthorizedBody,
 } from '@ratatosk/http'
@@ -119,7 +119,7 @@ const description = 'Changes state although it is a GET. HEAD is not served.'
 
 /** `response` of a route that writes to the log. */
 const logResponses = <Done extends TSchema>(done: Done) => ({
-  ...limitResponses(),
+  ...connectionResponses(),
   200: done,
   401: unauthorizedBody(),
   403: forbiddenBody(),

@@ -170,6 +170,6 @@ t.test('documents the routes and every status in OpenAPI', async (t) => {
   await server.ready()
   const { paths } = server.swagger()
   const statuses = (path: string) => Object.keys(paths?.[path]?.get?.responses ?? {}).join(' ')
-  t.equal(statuses('/proofs/utxo'), '200 400 404 408 410 431 500 503')
-  t.equal(statuses('/proofs/transaction'), '200 400 404 408 431 500 503')
+  t.equal(statuses('/proofs/utxo'), '200 400 404 408 410 429 431 500 503')
+  t.equal(statuses('/proofs/transaction'), '200 400 404 408 429 431 500 503')
 })

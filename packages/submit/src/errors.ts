@@ -1,14 +1,15 @@
-import { HttpError, hasCode, retryAfterSeconds } from '@ratatosk/http'
+import { HttpError, hasCode, OverloadedError, retryAfterSeconds } from '@ratatosk/http'
 
 /**
- * 500: the queue did not accept the transaction. The queue's error is the `cause`; if it has a positive
- * number `retryAfterMs`, the response has a `Retry-After` header, in seconds.
+ * 500: the queue did not accept the transaction, or the server is overloaded. Their error is the `cause`; if
+ * it has a positive number `retryAfterMs`, the response has a `Retry-After` header, in seconds.
  */
 export class EnqueueError extends HttpError {
   constructor(cause: unknown) {
     const seconds = retryAfterSeconds(cause)
     super(500, 'SUBMIT_ENQUEUE_FAILED', 'Failed to enqueue transaction', {
       cause,
+      ...(cause instanceof OverloadedError && { quiet: true }),
       ...(seconds !== undefined && { headers: { 'retry-after': String(seconds) } }),
     })
   }

@@ -1,5 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { checkOptions, hasMethods, optionalInteger, readTransactionBodies } from '@ratatosk/http'
+import {
+  checkOptions,
+  hasMethods,
+  OverloadedError,
+  optionalInteger,
+  readTransactionBodies,
+} from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { EnqueueError } from './errors.js'
@@ -34,12 +40,19 @@ export interface SubmitOptions extends RegisterOptions {
 const name = '@ratatosk/submit'
 const rules = { queue: hasMethods('add'), maxTransactionSize: optionalInteger(1) }
 
+/** For `@fastify/under-pressure`: an overloaded server answers like a queue that is full. */
+const config = {
+  pressureHandler: () => {
+    throw new EnqueueError(new OverloadedError())
+  },
+}
+
 const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options) => {
   checkOptions(name, rules, options)
   const { queue, maxTransactionSize = 16_384 } = options
 
   const reading = readTransactionBodies(fastify, { prefix: 'SUBMIT', maxSize: maxTransactionSize })
-  fastify.post('/submit', { schema: submitSchema, ...reading }, async (request) => {
+  fastify.post('/submit', { schema: submitSchema, config, ...reading }, async (request) => {
     try {
       return {
         message: 'Successfully added the transaction to the queue' as const,

@@ -45,7 +45,8 @@ export const submitSchema = {
     ...transactionBodyResponses(),
     200: SubmitAnswer,
     500: errorBody(
-      'The queue did not accept the transaction. Retry-After is present if the queue is full',
+      'The queue did not accept the transaction. Retry-After is present if the queue is full, or the ' +
+        'node is overloaded',
       retryAfterHeader,
     ),
   },

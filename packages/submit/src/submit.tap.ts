@@ -152,5 +152,5 @@ t.test('documents the route, its body and every status in OpenAPI', async (t) =>
   t.match(operation, {
     requestBody: { content: { 'text/plain': { schema: { type: 'string' } } }, required: true },
   })
-  t.equal(Object.keys(operation?.responses ?? {}).join(' '), '200 400 408 413 415 431 500 503')
+  t.equal(Object.keys(operation?.responses ?? {}).join(' '), '200 400 408 413 415 429 431 500 503')
 })

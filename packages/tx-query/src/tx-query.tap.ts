@@ -120,9 +120,9 @@ t.test('documents every route, parameter and status in OpenAPI', async (t) => {
     get.parameters.map(({ name, required }) => (required ? name : `${name}?`)),
     Object.keys(get.responses),
   ])
-  const list = ['200', '400', '408', '431', '500', '503']
+  const list = ['200', '400', '408', '429', '431', '500', '503']
   t.same(shapes, [
-    ['/tx', ['tx_hash'], ['200', '400', '404', '408', '431', '500', '503']],
+    ['/tx', ['tx_hash'], ['200', '400', '404', '408', '429', '431', '500', '503']],
     ['/txs', ['address', 'limit?', 'offset?'], list],
     ['/utxos', ['address'], list],
     ['/block', ['header_hash'], list],

@@ -65,7 +65,7 @@ t.test('documents every route, parameter and status', async (t) => {
     ['/tx/status', 'tx_hash'],
     ['/submission', 'id'],
   ] as const) {
-    t.equal(Object.keys(paths[path]?.get.responses ?? {}).join(' '), '200 400 408 431 500 503')
+    t.equal(Object.keys(paths[path]?.get.responses ?? {}).join(' '), '200 400 408 429 431 500 503')
     t.same(
       paths[path]?.get.parameters.map(({ name }) => name),
       [parameter],

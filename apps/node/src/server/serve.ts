@@ -5,6 +5,7 @@ import { limitsOf } from './create-server.js'
 import { allowOrigins } from './cross-origin.js'
 import { landingPage } from './landing-page.js'
 import { listen } from './listen.js'
+import { limitLoad } from './load-limits.js'
 import { identifyRequests } from './requests.js'
 
 /**
@@ -21,6 +22,7 @@ export async function serve(node: Node, plugins: readonly PluginRow[]): Promise<
   await allowOrigins(server, settings)
   await server.register(serverLimits, limitsOf(settings))
   await server.register(httpErrors)
+  await limitLoad(server, settings)
   landingPage(server)
   for (const { when, register } of plugins) {
     if (when(duties, settings)) await register(node)

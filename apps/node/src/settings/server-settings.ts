@@ -112,6 +112,23 @@ export const serverSettings = {
       'Time for which a connection is kept for its next request, in milliseconds; longer than the time of ' +
       'a proxy in front',
   }),
+  MAX_EVENT_LOOP_DELAY_MS: milliseconds({
+    default: 1000,
+    minimum: 0,
+    description:
+      'Delay of the event loop, averaged over a second, beyond which the node is overloaded, in ' +
+      'milliseconds: requests are answered 503, and `/submit` 500, with `Retry-After`; except health, ' +
+      'metrics and operator routes. `0`: no limit',
+  }),
+  RATE_LIMIT: wholeNumber({
+    default: 0,
+    minimum: 0,
+    maximum: 10_000_000,
+    description:
+      'Requests that an address, or an IPv6 network of 64 bits, may send in a minute; then 429 with ' +
+      '`Retry-After`. The same routes are excepted, and the faucet. Nodes with one `REDIS_URL` and ' +
+      '`QUEUE_PREFIX` count together. Behind a proxy, set `TRUST_PROXY`. `0`: no limit',
+  }),
   MAX_CONNECTIONS: wholeNumber({
     default: 5000,
     minimum: 1,

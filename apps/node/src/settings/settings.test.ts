@@ -45,6 +45,8 @@ test('fills in every default', () => {
     STALL_TIMEOUT_MS: 30000,
     KEEP_ALIVE_TIMEOUT_MS: 72000,
     MAX_CONNECTIONS: 5000,
+    MAX_EVENT_LOOP_DELAY_MS: 1000,
+    RATE_LIMIT: 0,
     SHUTDOWN_TIMEOUT_MS: 30000,
     LOG_LEVEL: 'info',
     ADMIN_RENOUNCED: false,

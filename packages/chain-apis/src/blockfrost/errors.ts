@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isChainUnavailable } from '../errors.js'
+import { isForClients } from '../errors.js'
 
 const statusNames: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -36,7 +36,7 @@ export function blockfrostErrorBody(status: number, message: string) {
 
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = error.statusCode ?? 500
-  const isExpected = error instanceof BlockfrostError || isChainUnavailable(error) || status < 500
+  const isExpected = error instanceof BlockfrostError || isForClients(error) || status < 500
   if (!isExpected) request.log.error(error)
   const message = !isExpected ? 'An unexpected response was received from the backend.' : error.message
   return reply.code(status).send(blockfrostErrorBody(status, message))

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isChainUnavailable } from '../errors.js'
+import { isForClients } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { encodeJson } from '../json.js'
 import { jsonList } from '../json-list.js'
@@ -19,7 +19,7 @@ interface MatchesQuery extends Filters {
 export async function kupoApi(fastify: FastifyInstance, { chain, faults }: ApiOptions): Promise<void> {
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500
-    const isExpected = status < 500 || isChainUnavailable(error)
+    const isExpected = status < 500 || isForClients(error)
     if (!isExpected) request.log.error(error)
     return reply.code(status).send(hint(isExpected ? error.message : 'Unexpected server error.'))
   })
