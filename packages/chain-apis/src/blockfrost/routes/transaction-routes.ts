@@ -1,11 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import {
-  metadataLabels,
-  type OutputReference,
-  outputReferenceKey,
-  slotToTime,
-  type Transaction,
-} from '@ratatosk/ledger'
+import { metadataLabels, outputReferenceKey, slotToTime, type Transaction } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import { encodeJson, lazyList } from '../../json.js'
 import { stakeAddress } from '../../stake-credential.js'
