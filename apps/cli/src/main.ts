@@ -9,6 +9,7 @@ if (problem === undefined) {
     environment: process.env,
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
+    isTerminal: process.stderr.isTTY,
   })
   // `start` sets it later, if the node fails.
   if (status !== 0) process.exitCode = status

@@ -1,6 +1,12 @@
 export { type CheckOptions, checkEnvironment } from './check/check-environment.js'
 export type { Finding } from './check/finding.js'
 export { isSettingsError, isStartError, SettingsError, StartError, type StartErrorCode } from './errors.js'
+export {
+  type DeployedQueue,
+  type Deployment,
+  openDeployment,
+  type QueuedHeader,
+} from './layer1/open-deployment.js'
 export type { Node } from './node.js'
 export { type PluginEntry, type PluginRow, pluginRow } from './plugins/row.js'
 export type { Duties } from './roles.js'

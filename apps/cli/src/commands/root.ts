@@ -1,4 +1,5 @@
 import { group } from '../frame/command.js'
+import { auditCommand } from './audit.js'
 import { checkCommand } from './check.js'
 import { completion } from './completion.js'
 import { deadLetters } from './dead-letters.js'
@@ -7,6 +8,7 @@ import { mcp } from './mcp.js'
 import { operations } from './operations.js'
 import { start } from './start.js'
 import { status } from './status.js'
+import { verify } from './verify.js'
 import { wallet } from './wallet.js'
 
 /** The whole command. */
@@ -17,6 +19,8 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   wallet,
   deadLetters,
   ...operations,
+  auditCommand,
+  verify,
   mcp,
   keygen,
   completion(() => root),

@@ -7,6 +7,8 @@ export interface Shell {
   write(text: string): void
   /** Writes to standard error. */
   writeError(text: string): void
+  /** Whether standard error is a terminal, which shows progress. Default: false. */
+  readonly isTerminal?: boolean
 }
 
 /** What a command prints. */

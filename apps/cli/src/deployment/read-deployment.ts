@@ -1,0 +1,54 @@
+import type { BlockSource } from '@ratatosk/audit'
+import type { Deployment } from '@ratatosk/node'
+import type { Shell } from '../frame/command.js'
+import { CommandError, UsageError } from '../frame/errors.js'
+import { configArgument, withConfigFile } from '../settings/config-file.js'
+
+/** Options of a command that judges a deployment from layer 1 and an archivist. */
+export const deploymentArguments = {
+  ...configArgument,
+  archivist: {
+    type: 'string',
+    valueHint: 'url',
+    description: 'Serves the blocks. Default: the first of ARCHIVIST_PEERS',
+  },
+} as const
+
+/** Layer 1 and blocks of a deployment. */
+interface JudgedDeployment extends Deployment {
+  readonly archivist: BlockSource
+  /** Base URL. */
+  readonly archivistUrl: string
+}
+
+/** The deployment that the settings describe. @throws UsageError or CommandError */
+export async function readDeployment(
+  { config, archivist }: { readonly config?: string | undefined; readonly archivist?: string | undefined },
+  { environment: own }: Shell,
+): Promise<JudgedDeployment> {
+  const environment = await withConfigFile(config, own)
+  const archivistUrl = archivist ?? environment.ARCHIVIST_PEERS?.split(',')[0]?.trim()
+  if (!archivistUrl)
+    throw new UsageError(
+      'Name an archivist: --archivist http://127.0.0.1:3000/archivist for the blocks of a node.',
+    )
+  const [{ isSettingsError, openDeployment, readSettings }, { openArchivist }] = await Promise.all([
+    import('@ratatosk/node'),
+    import('@ratatosk/audit'),
+  ])
+  try {
+    // An archivist needs just what is needed here.
+    const settings = readSettings({
+      ...environment,
+      NODE_ROLE: 'archivist',
+      ARCHIVIST_PEERS: archivistUrl,
+    })
+    const deployment = await openDeployment(settings)
+    return { ...deployment, archivistUrl, archivist: openArchivist(archivistUrl) }
+  } catch (error) {
+    if (isSettingsError(error)) throw new CommandError('CLI_SETTINGS', error.problems.join('\n'))
+    if (error instanceof TypeError && error.message.startsWith('@ratatosk/audit: '))
+      throw new UsageError(`--archivist: ${error.message.replace('@ratatosk/audit: ', '')}.`)
+    throw error
+  }
+}

@@ -1,0 +1,85 @@
+import { type BlockRules, encodedHeader } from '@ratatosk/block'
+import { fromHex } from '@ratatosk/cbor'
+import { readStateQueue } from '@ratatosk/protocol'
+import type { LedgerEntry } from '@ratatosk/store'
+import { pino } from 'pino'
+import { loadContext } from '../context.js'
+import { SettingsError } from '../errors.js'
+import type { Settings } from '../settings/schema.js'
+import { connectProvider } from './open-layer1.js'
+import { contractsOf } from './settlement.js'
+
+/** A block in the state queue. */
+export interface QueuedHeader {
+  /** 28 bytes, from the name of its token. */
+  readonly headerHash: Uint8Array
+  /** Plutus data CBOR. */
+  readonly header: Uint8Array
+}
+
+/** The state queue on layer 1, as an audit takes it. */
+export interface DeployedQueue {
+  /** Why the list is broken. */
+  readonly fault?: string
+  readonly confirmed?: {
+    readonly headerHash: Uint8Array
+    readonly utxosRoot: Uint8Array
+    readonly endTime: bigint
+  }
+  /** Oldest first. */
+  readonly blocks: readonly QueuedHeader[]
+}
+
+/** What others than a node need to judge a deployment: its layer 1, its genesis and its rules. */
+export interface Deployment {
+  /** Where layer 1 is, for people; without credentials. */
+  readonly place: string
+  /** Rejects when layer 1 cannot be read. */
+  readQueue(signal?: AbortSignal): Promise<DeployedQueue>
+  readonly genesis: readonly LedgerEntry[]
+  /** The rules of layer 2, without what runs scripts. */
+  readonly rules: Omit<BlockRules, 'evaluator'>
+}
+
+/**
+ * Reads what the settings of an archivist say about a deployment. Opens no storage, and sends nothing before
+ * the queue is read.
+ *
+ * @throws SettingsError
+ * @example
+ * const { readQueue } = await openDeployment(readSettings({ ...process.env, NODE_ROLE: 'archivist' }))
+ */
+export async function openDeployment(settings: Settings): Promise<Deployment> {
+  const context = await loadContext(settings, { log: pino({ level: 'silent' }) })
+  await context.server.close()
+  const provider = connectProvider(context)
+  if (provider === undefined)
+    throw new SettingsError(['LAYER1_PROVIDER must be blockfrost or kupmios: a devnet belongs to its node.'])
+  const { layer1, place } = provider
+  const contracts = contractsOf(context)
+  const { parameters, network, genesis } = context
+  return {
+    place,
+    genesis: genesis?.outputs ?? [],
+    rules: { parameters, networkId: network.id, slots: network.slots },
+    async readQueue(signal) {
+      const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, signal && { signal })
+      const { roots, blocks, fault } = readStateQueue(contracts, utxos)
+      const [root] = roots
+      return {
+        ...(fault && { fault: fault.message }),
+        ...(root && {
+          confirmed: {
+            headerHash: root.datum.state.headerHash,
+            utxosRoot: root.datum.state.utxoRoot,
+            endTime: root.datum.state.endTime,
+          },
+        }),
+        blocks: blocks.map(({ headerHash, datum }) => ({
+          headerHash: fromHex(headerHash),
+          header: encodedHeader(datum.header).bytes,
+        })),
+      }
+    },
+  }
+}
