@@ -94,7 +94,7 @@ async function getOnce(
     return joined(pieces, length)
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason
-    // What fetch throws says nothing but that there was no answer; its cause says why.
+    // What fetch throws says only that there was no answer; its cause says why.
     if (!(error instanceof TypeError)) throw error
     const { cause } = error
     throw new NoAnswer(cause instanceof Error && 'code' in cause ? String(cause.code) : error.message)

@@ -193,7 +193,7 @@ function createRun(
       }
     },
 
-    /** Where accepted transactions are. Without a node, they may wait where nobody sees them. */
+    /** Where accepted transactions are. Without a node, they may wait unseen. */
     async places(): Promise<{ readonly waiting: number; readonly unchecked: readonly Unchecked[] }> {
       if (!isPlaced) await place(countWaiting)
       const unseen: Unchecked = {

@@ -12,7 +12,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** The sources of an audit. Every method rejects with {@link Unavailable}, or with the reason of the signal. */
+/** The sources of an audit. They reject with {@link Unavailable}, or with the reason of the signal. */
 export interface Sources {
   readonly queue: () => ReturnType<QueueSource['read']>
   readonly header: (height: number) => ReturnType<BlockSource['header']>

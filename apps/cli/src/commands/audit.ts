@@ -48,7 +48,7 @@ function textOf({
   omittedFindings,
   unchecked,
   counts,
-  lovelace,
+  lovelace: { genesis, fees, unspent },
   utxosRoot,
 }: AuditReport): string {
   const lines = [
@@ -56,7 +56,7 @@ function textOf({
     `blocks        ${counts.blocks}, of which ${counts.merged} merged, ${counts.bodyBytes} bytes`,
     `transactions  ${counts.transactions} in blocks, ${counts.waiting} waiting`,
     `outputs       ${counts.unspentOutputs} unspent, root ${utxosRoot}`,
-    `value         genesis ${ada(lovelace.genesis)}, fees ${ada(lovelace.fees)}, unspent ${ada(lovelace.unspent)}`,
+    `value         genesis ${ada(genesis)}, fees ${ada(fees)}, unspent ${ada(unspent)}`,
     ...findings.flatMap(linesOf),
   ]
   if (omittedFindings > 0) lines.push(`and ${counted(omittedFindings, 'further finding')}`)

@@ -76,5 +76,6 @@ function headerOf({ headerHash, header }: NamedHeader, height: number): Header {
 const incomplete = (reason: string): CommandError =>
   new CommandError(
     'CLI_ARCHIVE',
-    `The archivist does not lead to the newest block of layer 1: ${reason}. Name another one with --archivist.`,
+    `The archivist does not lead to the newest block of layer 1: ${reason}. ` +
+      'Name another one with --archivist.',
   )

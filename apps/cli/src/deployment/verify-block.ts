@@ -93,8 +93,9 @@ function judgeLink({ header, before, height }: FoundBlock, root: Uint8Array): vo
   if (!equalBytes(root, claimed))
     throw new CommandError(
       'CLI_ARCHIVE',
-      `The bodies before block ${height} do not lead to its prev_utxos_root. The archivist serves other ones, ` +
-        'GENESIS_FILE is not that of the deployment, or an earlier block is invalid: run `ratatosk audit`.',
+      `The bodies before block ${height} do not lead to its prev_utxos_root. The archivist serves other ` +
+        'ones, GENESIS_FILE is not that of the deployment, or an earlier block is invalid: run `ratatosk ' +
+        'audit`.',
     )
 }
 

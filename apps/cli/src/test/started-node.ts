@@ -12,31 +12,44 @@ export interface StartedNode {
   readonly tokenFile: string
   /** Sends SIGTERM. Resolves with the exit status. */
   stop(): Promise<number | null>
+  /** Sends SIGKILL, and starts another process on what it leaves behind. */
+  killed(): Promise<StartedNode>
 }
 
-/** Starts a node by a configuration file. */
-export async function startedNode(settings: Readonly<Record<string, string>>): Promise<StartedNode> {
+type Settings = Readonly<Record<string, string>>
+
+/** Starts a node by a configuration file. `secrets` are in its environment. */
+export async function startedNode(settings: Settings, secrets: Settings = {}): Promise<StartedNode> {
   const directory = await mkdtemp(join(tmpdir(), 'ratatosk-cli-'))
   const tokenFile = join(directory, 'token')
-  const config = join(directory, 'node.yaml')
   await writeFile(tokenFile, 'an operator\n')
   const all = { PORT: '0', DATA_DIR: join(directory, 'data'), OPERATOR_TOKEN_FILE: tokenFile, ...settings }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\n`)
-  await writeFile(config, lines.join(''))
+  await writeFile(join(directory, 'node.yaml'), lines.join(''))
+  return startIn(directory, secrets)
+}
+
+async function startIn(directory: string, secrets: Settings): Promise<StartedNode> {
   const main = new URL('../../dist/main.js', import.meta.url).pathname
-  const child = spawn(process.execPath, [main, 'start', '--config', config, '--json'], {
+  const options = ['start', '--config', join(directory, 'node.yaml'), '--json']
+  const child = spawn(process.execPath, [main, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...secrets },
   })
   const exit = once(child, 'exit')
   return {
     url: await urlIn(child.stdout),
-    tokenFile,
+    tokenFile: join(directory, 'token'),
     async stop() {
       child.kill('SIGTERM')
       const [status] = await exit
       await rm(directory, { recursive: true, force: true })
       return status
+    },
+    async killed() {
+      child.kill('SIGKILL')
+      await exit
+      return startIn(directory, secrets)
     },
   }
 }

@@ -1,0 +1,128 @@
+import type { BlockSource } from '@ratatosk/audit'
+import { bodyOf, encodeBlockBody } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { encodeOutputReference } from '@ratatosk/ledger'
+import { freeOfCharge, keyOf, SourceChain, signed, slots } from '@ratatosk/test-kit'
+import { expect, test } from 'vitest'
+import { findBlock, parseBlock } from './find-block.js'
+import { verifyBlock } from './verify-block.js'
+
+const rules = { parameters: freeOfCharge, networkId: 0, slots }
+const junk = new Uint8Array(32).fill(0xee)
+const lovelace = 5_000_000n
+
+const archiveOf = (chain: SourceChain): BlockSource => ({
+  header: async (height) => chain.blocks[height - 1],
+  body: async (hash) => encodeBlockBody(bodyOf((await chain.byHash(hash))!.cbors)),
+})
+
+function queueOf(chain: SourceChain) {
+  const merged = chain.blocks.filter(({ state }) => state === 'merged').at(-1)
+  const { headerHash = new Uint8Array(28), fields } = merged ?? {}
+  const confirmed = { headerHash, utxosRoot: fields?.utxosRoot ?? junk, endTime: fields?.endTime ?? 0n }
+  return { confirmed, blocks: chain.blocks.filter(({ state }) => state === 'committed') }
+}
+
+async function verified(chain: SourceChain, wanted: string, lies: Partial<BlockSource> = {}) {
+  const archivist = { ...archiveOf(chain), ...lies }
+  const heights: number[] = []
+  const block = await findBlock(parseBlock(wanted), queueOf(chain), archivist, (height) =>
+    heights.push(height),
+  )
+  expect(heights).toEqual(chain.blocks.map((_, index) => index + 1))
+  const { genesis } = chain
+  const sources = { archivist, genesis: genesis.map((entry) => ({ ...entry, address: new Uint8Array() })) }
+  return { block, verdict: await verifyBlock(block, sources, rules, () => undefined) }
+}
+
+async function honest(): Promise<SourceChain> {
+  const chain = new SourceChain()
+  await chain.commit(3)
+  await chain.commit(2)
+  chain.merge(1)
+  return chain
+}
+
+test('an honest block is valid, by height or hash, merged or not', async () => {
+  const chain = await honest()
+  await chain.commit(25)
+  for (const [index, { headerHash, cbors }] of chain.blocks.entries()) {
+    const byHeight = await verified(chain, String(index + 1))
+    expect(byHeight.verdict).toEqual({ verdict: 'valid', transactions: cbors.length })
+    expect(byHeight.block).toMatchObject({ height: index + 1, isMerged: index === 0 })
+    expect(await verified(chain, toHex(headerHash).toUpperCase())).toEqual(byHeight)
+  }
+})
+
+type Breach = readonly [name: string, reason: string, commit: (chain: SourceChain) => Promise<unknown>]
+
+const breaches: readonly Breach[] = [
+  ['a false utxos root', 'does not lead to the utxos_root', (chain) => chain.commit(1, { utxosRoot: junk })],
+  [
+    'another start',
+    'does not begin where the block before it ends',
+    (chain) => chain.commit(1, { startTime: 1n }),
+  ],
+  [
+    'no length',
+    'does not end after it begins',
+    (chain) => chain.commit(1, { endTime: chain.tip!.fields.endTime }),
+  ],
+  [
+    'other outputs before it',
+    'does not begin with the state after the previous block',
+    (chain) => chain.commit(1, { prevUtxosRoot: junk }),
+  ],
+  ['deposits', 'deposits or withdrawals', (chain) => chain.commit(1, { depositsRoot: junk })],
+  [
+    'the signature of another key',
+    'MissingVKeyWitnessesUTXOW',
+    (chain) =>
+      chain.commitAny([signed(keyOf(77), { inputs: [chain.coins[9]!.reference], outputs: [lovelace] }).cbor]),
+  ],
+  [
+    'an input that does not exist',
+    'BadInputsUTxO',
+    (chain) => {
+      const reference = { transactionId: junk, index: 0 }
+      const { cbor } = signed(chain.coins[9]!.key, { inputs: [reference], outputs: [lovelace] })
+      return chain.commitAny([cbor], [encodeOutputReference(reference)])
+    },
+  ],
+]
+
+test.for(breaches)('a block with %s is invalid', async ([, reason, commit]) => {
+  const chain = await honest()
+  await commit(chain)
+  const { verdict } = await verified(chain, '3')
+  expect(verdict).toMatchObject({ verdict: 'invalid', reason: expect.stringContaining(reason) })
+})
+
+test('another body is not held against the operator', async () => {
+  const chain = await honest()
+  const last = toHex(chain.tip!.headerHash)
+  const { body } = archiveOf(chain)
+  const serving =
+    (lie: (bytes: Uint8Array) => Uint8Array): BlockSource['body'] =>
+    async (hash, signal) => {
+      const bytes = (await body(hash, signal))!
+      return toHex(hash) === last ? lie(bytes) : bytes
+    }
+  const changed = serving((bytes) => bytes.with(60, bytes[60]! ^ 1))
+  expect((await verified(chain, '2', { body: changed })).verdict.verdict).toBe('another body')
+  const cut = serving((bytes) => bytes.slice(0, -1))
+  expect((await verified(chain, '2', { body: cut })).verdict.verdict).toBe('another body')
+})
+
+test('what does not lead to the block is refused, with what to do', async () => {
+  const chain = await honest()
+  await expect(verified(chain, '7')).rejects.toThrow('Layer 1 has no block 7')
+  expect(() => parseBlock('0')).toThrow('"0" is no block')
+  expect(() => parseBlock('ab')).toThrow('a header hash of 56 hex digits')
+  const header: BlockSource['header'] = async (height) => (height === 1 ? chain.blocks[0] : undefined)
+  await expect(verified(chain, '1', { header })).rejects.toThrow('it has no block 2. Name another one')
+  const swapped: BlockSource['header'] = async (height) => chain.blocks[2 - height]
+  await expect(verified(chain, '1', { header: swapped })).rejects.toThrow('does not name the block before it')
+  const empty: BlockSource['body'] = async () => encodeBlockBody(bodyOf([]))
+  await expect(verified(chain, '2', { body: empty })).rejects.toThrow('do not lead to its prev_utxos_root')
+})
