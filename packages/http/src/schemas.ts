@@ -92,7 +92,9 @@ export function bodyResponses() {
  */
 export function orBusy<Own extends TSchema>(own: Own) {
   return Type.Union([own, busyBody()], {
-    description: `${own.description ?? own.title}; or, with Retry-After, too many clients are connected or the node is overloaded`,
+    description:
+      `${own.description ?? own.title}; or, with Retry-After, too many clients are connected or the node ` +
+      'is overloaded',
     headers: retryAfterHeader,
   })
 }

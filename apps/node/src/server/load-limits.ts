@@ -5,6 +5,11 @@ import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import type { Settings } from '../settings/schema.js'
 
+/**
+ * For how long the delay of the event loop is averaged, in milliseconds: a few long turns, as when a node
+ * starts, are no overload.
+ */
+const sampleMs = 3000
 /** How long a request waits for Redis to count it, in milliseconds; then it is served. */
 const countTimeoutMs = 500
 
@@ -24,6 +29,7 @@ async function refuseUnderPressure(server: FastifyInstance, maxEventLoopDelay: n
   const report = refusalLog(server.log, 'Overloaded: requests are refused')
   await server.register(underPressure, {
     maxEventLoopDelay,
+    sampleInterval: sampleMs,
     pressureHandler: (_request, reply, type) => {
       report(type)
       const error = new OverloadedError()

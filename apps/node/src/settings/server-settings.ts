@@ -116,7 +116,7 @@ export const serverSettings = {
     default: 1000,
     minimum: 0,
     description:
-      'Delay of the event loop, averaged over a second, beyond which the node is overloaded, in ' +
+      'Delay of the event loop, averaged over three seconds, beyond which the node is overloaded, in ' +
       'milliseconds: requests are answered 503, and `/submit` 500, with `Retry-After`; except health, ' +
       'metrics and operator routes. `0`: no limit',
   }),
