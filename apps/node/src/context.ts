@@ -13,7 +13,10 @@ import type { Settings } from './settings/schema.js'
 export interface ContextOptions {
   /** Default: a logger to standard output, according to LOG_LEVEL and LOG_FORMAT. */
   readonly log?: Logger
-  /** Current time in POSIX milliseconds, used to check validity intervals. Default: `Date.now`. */
+  /**
+   * Current time in POSIX milliseconds, of validity intervals and of a devnet that this process hosts.
+   * Default: `Date.now`.
+   */
   readonly clock?: () => number
 }
 

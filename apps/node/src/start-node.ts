@@ -29,6 +29,8 @@ export interface RunningNode {
   /** Address of the state queue on layer 1; undefined for a role that does not use layer 1. */
   readonly stateQueueAddress: string | undefined
   readonly genesis: GenesisReport | undefined
+  /** Reads the slot of the newest block of layer 1; undefined for a role that does not use layer 1. */
+  readonly layer1Slot: (() => Promise<bigint>) | undefined
   /** The node closes it. */
   readonly store: Store
   /**
@@ -99,6 +101,7 @@ export async function startNode(
       places: { ...places, ...(settlement && { layer1: settlement.place }) },
       stateQueueAddress: settlement?.contracts.scripts.queue.addressText,
       genesis,
+      layer1Slot: settlement && (async () => (await settlement.layer1.tip()).slot),
       store,
       close: () => (closed ??= server.close()),
     }

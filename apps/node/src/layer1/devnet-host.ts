@@ -28,6 +28,8 @@ interface HostOptions {
   readonly database: Store['database']
   /** Serve the HTTP APIs even without DEVNET_PORT, for other processes. */
   readonly served: boolean
+  /** Current time in POSIX milliseconds. */
+  readonly clock: () => number
   readonly log: Logger
 }
 
@@ -37,6 +39,7 @@ export async function hostDevnet({
   ledgerVersion,
   database,
   served,
+  clock,
   log,
 }: HostOptions): Promise<HostedDevnet> {
   const { DATABASE_SCHEMA, DEVNET_PORT, HOST } = settings
@@ -44,6 +47,7 @@ export async function hostDevnet({
   const devnet = await createDevnet({
     store: createSqlStore({ database, schema: `${DATABASE_SCHEMA}_devnet` }),
     ...(version && { parameters: defaultParameters(version) }),
+    clock: { now: clock },
     onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
   })
   // Some clients double a slash in their paths.

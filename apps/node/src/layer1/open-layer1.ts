@@ -51,11 +51,11 @@ export function connectProvider(
 
 /** An embedded store belongs to one process, and so does its devnet. */
 async function openEmbeddedDevnet(
-  { settings, parameters, log, onClose }: NodeContext,
+  { settings, parameters, clock, log, onClose }: NodeContext,
   { database }: Storage['store'],
 ): Promise<OpenedLayer1> {
   const { major: ledgerVersion } = parameters.ledgerVersion
-  const hosted = await hostDevnet({ settings, ledgerVersion, database, served: false, log })
+  const hosted = await hostDevnet({ settings, ledgerVersion, database, served: false, clock, log })
   onClose(() => hosted.close())
   const where = hosted.url === undefined ? '' : ` at ${hosted.url}`
   return { layer1: createDevnetLayer1(hosted.devnet), place: `devnet in this process${where}` }
@@ -63,14 +63,14 @@ async function openEmbeddedDevnet(
 
 /** All processes on one PostgreSQL share a devnet. */
 async function openSharedDevnet(
-  { settings, parameters, duties, network, log, onClose }: NodeContext,
+  { settings, parameters, duties, network, clock, log, onClose }: NodeContext,
   { store }: Storage,
 ): Promise<OpenedLayer1> {
   const { major: ledgerVersion } = parameters.ledgerVersion
   const shared = new SharedDevnet({
     leases: store.leases,
     host: duties.sequences
-      ? () => hostDevnet({ settings, ledgerVersion, database: store.database, served: true, log })
+      ? () => hostDevnet({ settings, ledgerVersion, database: store.database, served: true, clock, log })
       : undefined,
     network,
     log,

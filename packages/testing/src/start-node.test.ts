@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createClient } from '@ratatosk/client'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { startNode, type TestNode } from './index.js'
+import { templateOf } from './template.js'
+
+// A first start creates a database, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+// As CommonJS, because the ES modules of Lucid's libsodium lack a file.
+const lucidPath = createRequire(import.meta.url).resolve('@lucid-evolution/lucid')
+const { Blockfrost, Lucid, SLOT_CONFIG_NETWORK } = createRequire(import.meta.url)(
+  lucidPath,
+) as typeof import('@lucid-evolution/lucid')
+
+let cache: string
+let node: TestNode
+const templates = () => join(cache, 'ratatosk-testing')
+
+beforeAll(async () => {
+  cache = await mkdtemp(join(tmpdir(), 'ratatosk-cache-'))
+  // What another version of the database may have left: it is made again.
+  const store = join(templateOf(templates(), {}), 'store')
+  await mkdir(store, { recursive: true })
+  await writeFile(join(store, 'damaged'), '')
+  node = await startNode({ templates: templates() })
+})
+
+afterAll(async () => {
+  await node?.close()
+  await rm(cache, { recursive: true })
+})
+
+/** Pays from the first wallet to the second. Returns the hash of the transaction, which is accepted. */
+async function pay(from: TestNode, lovelace: bigint, validFrom?: number): Promise<string> {
+  const { slotClock } = await createClient(from.url).getNetwork()
+  SLOT_CONFIG_NETWORK.Custom = slotClock
+  const [payer, receiver] = from.wallets
+  const lucid = await Lucid(new Blockfrost(`${from.url}/l2/blockfrost/api/v0`, 'none'), 'Custom')
+  lucid.selectWallet.fromSeed(payer?.seedPhrase ?? '', { accountIndex: payer?.account ?? 0 })
+  const draft = lucid.newTx().pay.ToAddress(receiver?.address ?? '', { lovelace })
+  if (validFrom !== undefined) draft.validFrom(slotClock.zeroTime + validFrom * slotClock.slotLength)
+  const built = await draft.complete()
+  return (await built.sign.withWallet().complete()).submit()
+}
+
+const outputsOf = async ({ url, wallets }: TestNode, wallet: number) =>
+  (await createClient(url).listUtxos({ address: wallets[wallet]?.address ?? '' })).utxos
+
+test('a node starts from its template, with a ledger of its own', async () => {
+  expect(await readdir(templates())).toHaveLength(1)
+  const other = await startNode({ wallets: 3, templates: templates() })
+  onTestFinished(() => other.close())
+  expect(await readdir(templates())).toHaveLength(1)
+  expect(other.wallets).toHaveLength(3)
+  for (let wallet = 0; wallet < 3; wallet++)
+    expect((await outputsOf(other, wallet)).length).toBeGreaterThan(0)
+  const outputs = await outputsOf(node, 1)
+  await pay(other, 2_000_000n)
+  expect(await outputsOf(other, 1)).toHaveLength(outputs.length + 1)
+  expect(await outputsOf(node, 1)).toEqual(outputs)
+})
+
+test('time travel makes transactions valid and blocks mature', async () => {
+  const client = createClient(node.url)
+  const later = node.slot() + 7200
+  await expect(pay(node, 3_000_000n, later)).rejects.toThrow(/OutsideValidityInterval/)
+  await node.awaitSlot(later)
+  expect(node.slot()).toBeGreaterThanOrEqual(later)
+  const hash = await pay(node, 3_000_000n, later)
+  await client.awaitTx(hash, { finality: 'committed' })
+  expect((await client.getTransactionStatus({ tx_hash: hash })).status).toBe('committed')
+  // Further than any timeout of this test waits.
+  await node.awaitSlot(node.slot() + 86_400)
+  await client.awaitTx(hash, { finality: 'merged' })
+  await node.awaitSlot(later)
+})
+
+test('a saved state comes back, with its time, as often as wanted', async () => {
+  const client = createClient(node.url)
+  const { url } = node
+  const before = await outputsOf(node, 1)
+  const state = await node.save()
+  const saved = node.slot()
+  const hash = await pay(node, 4_000_000n)
+  await client.awaitTx(hash, { finality: 'committed' })
+  await node.awaitSlot(node.slot() + 100_000)
+  await client.awaitTx(hash, { finality: 'merged' })
+  for (let round = 0; round < 2; round++) {
+    await node.load(state)
+    expect(node.url).toBe(url)
+    expect(node.slot() - saved).toBeLessThan(50_000)
+    expect(await outputsOf(node, 1)).toEqual(before)
+  }
+})
+
+test('refuses what a test node cannot have', async () => {
+  for (const wallets of [8, -1, 1.5])
+    await expect(startNode({ wallets, templates: cache })).rejects.toThrow(
+      `wallets must be a whole number from 0 to 7, not ${wallets}`,
+    )
+  await expect(startNode({ settings: { DATABASE_URL: 'postgres://a' }, templates: cache })).rejects.toThrow(
+    'settings must not contain DATABASE_URL',
+  )
+  await expect(startNode({ settings: { LOG_LEVEL: 'loud' }, templates: cache })).rejects.toThrow(/LOG_LEVEL/)
+})
+
+test('the program of README.md passes with node:test', async () => {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
+  const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
+  // Here, because a package can import itself by its name.
+  const path = fileURLToPath(new URL(`../example-${process.pid}.mjs`, import.meta.url))
+  onTestFinished(() => rm(path))
+  await writeFile(
+    path,
+    program.replace(
+      /import (\{.*\}) from '@lucid-evolution\/lucid'/,
+      `import { createRequire } from 'node:module'\nconst $1 = createRequire('/')('${lucidPath}')`,
+    ),
+  )
+  const { stdout } = await promisify(execFile)(process.execPath, ['--test', path], {
+    env: { PATH: process.env.PATH, XDG_CACHE_HOME: cache },
+  })
+  expect(stdout).toMatch(/^(#|ℹ) pass 1$/m)
+})

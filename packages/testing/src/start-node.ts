@@ -1,0 +1,178 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { testGenesis } from '@ratatosk/devnet'
+import { startNode as openNode, type RunningNode, readSettings } from '@ratatosk/node'
+import { pino } from 'pino'
+import { Clock } from './clock.js'
+import { copyFolder, copyTemplate, defaultTemplates, saveTemplate, templateOf } from './template.js'
+import { type FundedWallet, fundedWallets } from './wallets.js'
+import { createWorkFolder, removeWorkFolder } from './work-folder.js'
+
+/** Options of {@link startNode}. */
+export interface TestNodeOptions {
+  /** Number of funded wallets, up to 7. Default: 2. */
+  readonly wallets?: number
+  /**
+   * Settings of the node by the names of its environment variables, such as `{ MATURITY_WINDOW_MS: '5000' }`.
+   * The environment of the process is not read.
+   */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Folder of the templates. Default: `ratatosk-testing` in the user's cache. */
+  readonly templates?: string
+}
+
+/** The state of a test node, both layers and the time; in a folder that its node removes when it closes. */
+export interface SavedState {
+  readonly folder: string
+  /** POSIX milliseconds. */
+  readonly time: number
+}
+
+/** A node for a test. */
+export interface TestNode {
+  /** Base URL, such as `http://127.0.0.1:40123`; the APIs for SDKs are below `/l2`. */
+  readonly url: string
+  readonly wallets: readonly FundedWallet[]
+  /** The current slot. Both layers count the same slots, of one second. */
+  slot(): number
+  /**
+   * Moves the time of both layers forward to a slot, and waits for a block of layer 1 in it or later: about a
+   * second. Returns at once if there is such a block.
+   */
+  awaitSlot(slot: number): Promise<void>
+  /** Saves the state. The node restarts at the same URL, so requests in progress must have ended. */
+  save(): Promise<SavedState>
+  /** Returns to a saved state, of this node or another with the same settings. The node restarts. */
+  load(state: SavedState): Promise<void>
+  /** Stops the node and removes everything that it wrote, except the template. */
+  close(): Promise<void>
+}
+
+/** A test would lose what makes it quick and repeatable. */
+const refusedSettings = ['DATABASE_URL', 'DATA_DIR', 'LAYER1_PROVIDER', 'NETWORK', 'NODE_ROLE', 'REDIS_URL']
+
+/** A node that lives for a test needs no API reference, and merges soon. */
+const defaultSettings = { MERGE_INTERVAL_MS: '500', SERVE_DOCS: 'false' }
+
+/** Length of a devnet's slots. */
+const slotMs = 1000
+
+/** How long a start may wait for layer 1, in milliseconds. */
+const initialMs = 120_000
+
+/**
+ * Starts a whole node in this process: layer 2, its sequencer and a layer 1 of its own, on an embedded
+ * database and a free port. The first start saves a template, of which later ones, also of other processes,
+ * start a copy.
+ *
+ * @throws {RangeError} for too many wallets
+ * @throws {TypeError} for a setting that a test node cannot have
+ * @throws SettingsError for an invalid setting
+ *
+ * @example
+ * const node = await startNode({ wallets: 2 })
+ * await fetch(`${node.url}/utxos?address=${node.wallets[0]?.address}`)
+ * await node.close()
+ */
+export async function startNode(options: TestNodeOptions = {}): Promise<TestNode> {
+  const { settings = {}, templates = defaultTemplates() } = options
+  const wallets = fundedWallets(options.wallets ?? 2)
+  const refused = Object.keys(settings).find((name) => refusedSettings.includes(name))
+  if (refused !== undefined) throw new TypeError(`settings must not contain ${refused}`)
+  const folder = await createWorkFolder()
+  const clock = new Clock()
+  const data = join(folder, 'data')
+  /** @param port 0: a free one */
+  const open = (port: string) =>
+    openNode(readSettings({ ...defaultSettings, ...settings, PORT: port, DATA_DIR: data }), {
+      clock: clock.now,
+      log: pino({ level: 'silent' }),
+    })
+  let node: RunningNode
+  try {
+    node = await openFromTemplate(templates, settings, data, () => open(settings.PORT ?? '0'))
+  } catch (error) {
+    await removeWorkFolder(folder)
+    throw error
+  }
+  const { url } = node
+  let states = 0
+
+  /** Changes the files of the node while it is stopped. */
+  async function whileStopped(change: () => Promise<void>): Promise<void> {
+    await node.close()
+    try {
+      await change()
+    } finally {
+      node = await open(new URL(url).port)
+    }
+  }
+
+  const { startTime } = testGenesis()
+  const slot = () => Math.floor((clock.now() - startTime) / slotMs)
+  return {
+    url,
+    wallets,
+    slot,
+    async awaitSlot(wanted) {
+      // By whole slots, so that blocks keep their place in their slots.
+      clock.move(Math.max(0, wanted - slot()) * slotMs)
+      while (Number(await node.layer1Slot?.()) < wanted) await sleep(20)
+    },
+    async save() {
+      const state = { folder: join(folder, `state-${++states}`), time: clock.now() }
+      await whileStopped(() => copyFolder(data, state.folder))
+      return state
+    },
+    load: (state) =>
+      whileStopped(async () => {
+        await rm(data, { recursive: true })
+        await copyFolder(state.folder, data)
+        clock.set(state.time)
+      }),
+    async close() {
+      await node.close()
+      await removeWorkFolder(folder)
+    },
+  }
+}
+
+/** Opens a node on a copy of its template, or makes the template first. */
+async function openFromTemplate(
+  templates: string,
+  settings: Readonly<Record<string, string>>,
+  data: string,
+  open: () => Promise<RunningNode>,
+): Promise<RunningNode> {
+  const template = templateOf(templates, settings)
+  if (await copyTemplate(template, data)) {
+    try {
+      return await open()
+    } catch {
+      // Damaged, or of another version of a dependency: it can be made again.
+      await rm(template, { recursive: true, force: true })
+      await rm(data, { recursive: true, force: true })
+    }
+  }
+  const node = await open()
+  if (node.settings.AUTO_INIT) await initialised(node)
+  await node.close()
+  await saveTemplate(data, templates, template)
+  return open()
+}
+
+/** Waits until the state queue is on layer 1. */
+async function initialised({ url, close }: RunningNode): Promise<void> {
+  const deadline = performance.now() + initialMs
+  for (;;) {
+    const response = await fetch(`${url}/stateQueue/root-unit-diagnostics`)
+    const { status } = (await response.json()) as { readonly status: string }
+    if (status === 'ok') return
+    if (performance.now() > deadline) {
+      await close()
+      throw new Error(`The state queue was not initialised within ${initialMs / 1000} s`)
+    }
+    await sleep(50)
+  }
+}

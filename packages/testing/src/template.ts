@@ -1,0 +1,65 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { cp, mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+const { version }: { version: string } = JSON.parse(
+  await readFile(new URL('../package.json', import.meta.url), 'utf8'),
+)
+
+/** How long a template is kept that no test uses, in milliseconds. */
+const unusedMs = 14 * 86_400_000
+
+/** Where templates are if the caller does not say: the user's cache. */
+export function defaultTemplates(): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'ratatosk-testing')
+}
+
+/** The template of this version of the package for these settings of the node. */
+export function templateOf(templates: string, settings: Readonly<Record<string, string>>): string {
+  const sorted = Object.entries(settings).sort(([one], [other]) => (one < other ? -1 : 1))
+  const digest = createHash('sha256').update(JSON.stringify([version, process.platform, sorted]))
+  return join(templates, `${version}-${digest.digest('hex').slice(0, 16)}`)
+}
+
+/** Copies a folder; shares its blocks with the copy if the file system can. */
+export async function copyFolder(from: string, to: string): Promise<void> {
+  await cp(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE })
+}
+
+/**
+ * Copies a template to a new folder.
+ *
+ * @returns false if there is no such template
+ */
+export async function copyTemplate(template: string, to: string): Promise<boolean> {
+  const now = new Date()
+  try {
+    await utimes(template, now, now)
+  } catch {
+    return false
+  }
+  await copyFolder(template, to)
+  return true
+}
+
+/**
+ * Saves a data folder as a template, and removes templates that are no longer used. Of processes that save
+ * the same template at the same time, one succeeds.
+ */
+export async function saveTemplate(from: string, templates: string, template: string): Promise<void> {
+  await mkdir(templates, { recursive: true, mode: 0o700 })
+  await removeUnused(templates)
+  const temporary = join(templates, `new-${randomUUID()}`)
+  await copyFolder(from, temporary)
+  await rename(temporary, template).catch(() => rm(temporary, { recursive: true }))
+}
+
+async function removeUnused(templates: string): Promise<void> {
+  for (const name of await readdir(templates)) {
+    const path = join(templates, name)
+    const { mtimeMs } = await stat(path)
+    if (Date.now() - mtimeMs > unusedMs) await rm(path, { recursive: true, force: true })
+  }
+}

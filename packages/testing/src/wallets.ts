@@ -1,0 +1,29 @@
+import { testWallets } from '@ratatosk/devnet'
+
+/** A wallet of a test node, with funds on both layers. THE KEYS ARE PUBLIC: never use it elsewhere. */
+export interface FundedWallet {
+  /** Bech32 base address, with payment and stake key. */
+  readonly address: string
+  /** 24 words (BIP-39), the same for all wallets, and the account of this one (CIP-1852). */
+  readonly seedPhrase: string
+  readonly account: number
+  /** Payment and stake signing key, as bech32 `ed25519e_sk` (CIP-5). */
+  readonly signingKey: string
+  readonly stakeSigningKey: string
+}
+
+/** The first accounts are the administrator, the operator and the faucet. */
+const reserved = 3
+const most = testWallets.wallets.length - reserved
+
+/**
+ * So many wallets of the devnet that the node itself does not use.
+ *
+ * @throws {RangeError} if there are not so many
+ */
+export function fundedWallets(count: number): readonly FundedWallet[] {
+  if (!Number.isInteger(count) || count < 0 || count > most)
+    throw new RangeError(`wallets must be a whole number from 0 to ${most}, not ${count}`)
+  const { mnemonic: seedPhrase, wallets } = testWallets
+  return wallets.slice(reserved, reserved + count).map((wallet) => ({ ...wallet, seedPhrase }))
+}

@@ -1,0 +1,64 @@
+import { rmSync } from 'node:fs'
+import { mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Memory, where a thousand files are copied ten times as fast as to a disk. */
+const memory = '/dev/shm'
+/** What it must have free, in bytes: a node takes 42 MiB, and grows. */
+const leastFree = 2 ** 30
+/** What is left of a process that was killed is removed when it is this old, in milliseconds. */
+const abandonedMs = 3_600_000
+const prefix = 'ratatosk-testing-'
+
+/** Folders of this process, which are removed when it exits. */
+const folders = new Set<string>()
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** Creates a folder for a node. */
+export async function createWorkFolder(): Promise<string> {
+  const parent = (await isRoomy(memory)) ? memory : tmpdir()
+  await removeAbandoned(parent)
+  const folder = await mkdtemp(join(parent, `${prefix}${process.pid}-`))
+  folders.add(folder)
+  return folder
+}
+
+/** Removes a folder with all that is in it. */
+export async function removeWorkFolder(folder: string): Promise<void> {
+  folders.delete(folder)
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function isRoomy(folder: string): Promise<boolean> {
+  try {
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize >= leastFree
+  } catch {
+    return false
+  }
+}
+
+async function removeAbandoned(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? []
+    if (pid === undefined || isRunning(Number(pid))) continue
+    const path = join(parent, name)
+    const age = await stat(path).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    )
+    if (age > abandonedMs) await rm(path, { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+  }
+}
