@@ -3,6 +3,7 @@ import { fastifyPlugin as fp } from 'fastify-plugin'
 import { blockfrostApi } from './blockfrost/blockfrost-api.js'
 import type { FaultSource } from './faults/faults.js'
 import { kupoApi } from './kupo/kupo-api.js'
+import { LongLists } from './long-lists.js'
 import { ogmiosApi } from './ogmios/ogmios-api.js'
 import { type OgmiosVersion, ogmiosVersions } from './versions.js'
 import type { ChainView } from './view/chain-view.js'
@@ -58,19 +59,21 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
   const { blockfrost = '/blockfrost/api/v0', kupo = '/kupo', ogmios = '/ogmios' } = paths
   const { yaci = blockfrost !== false && '/yaci/api/v1' } = paths
   const api = { chain, faults }
+  const lists = new LongLists()
   for (const [path, postStatus] of [
     [blockfrost, 200],
     [yaci, 202],
   ] as const) {
     if (path === false) continue
-    await fastify.register(blockfrostApi, { ...api, maxOutputs, postStatus, prefix: prefix + path })
+    await fastify.register(blockfrostApi, { ...api, lists, maxOutputs, postStatus, prefix: prefix + path })
   }
-  if (kupo !== false) await fastify.register(kupoApi, { ...api, prefix: prefix + kupo })
+  if (kupo !== false) await fastify.register(kupoApi, { ...api, lists, prefix: prefix + kupo })
   if (ogmios !== false) {
     // One WebSocket server per HTTP server, however many chains it serves.
     await registerWebSockets(fastify, stallTimeoutMs)
     await fastify.register(ogmiosApi, {
       ...api,
+      lists,
       version,
       maxWebSockets,
       stallTimeoutMs,

@@ -1,13 +1,12 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * A signal that is aborted when the client leaves before its answer is complete. Fastify's `request.signal`
- * is aborted, or never will be, once the body of the request has been read.
+ * A signal that is aborted when the client leaves or its answer is complete. Fastify's `request.signal` is
+ * aborted, or never will be, once the body of the request has been read.
  */
 export function clientSignal({ raw }: FastifyReply): AbortSignal {
   const left = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) left.abort()
-  })
+  if (raw.closed) left.abort()
+  else raw.once('close', () => left.abort())
   return left.signal
 }

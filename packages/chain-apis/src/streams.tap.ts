@@ -2,6 +2,7 @@ import { CborWriter } from '@ratatosk/cbor'
 import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { until } from '@ratatosk/test-kit/http'
 import t from 'tap'
+import { ChainUnavailableError } from './errors.js'
 import { serve } from './test/served-chain.js'
 import { addressText } from './view/address-text.js'
 import type { ChainOutput, ChainView } from './view/chain-view.js'
@@ -37,6 +38,7 @@ function chainOf(pages: number) {
 }
 
 const request = { jsonrpc: '2.0', method: 'queryLedgerState/utxo', params: {}, id: 7 }
+const post = { method: 'POST', body: JSON.stringify(request) }
 
 t.test('Kupo and Ogmios send any number of outputs', async (t) => {
   const pages = 3
@@ -108,8 +110,10 @@ t.test('an error of the first page is an answer', async (t) => {
     throw Object.assign(new Error('The index is behind'), { name: 'ChainUnavailableError', statusCode: 503 })
   }
   const { server } = await serve(t, { outputPages })
-  t.equal((await server.inject('/kupo/matches')).statusCode, 503)
-  t.equal((await server.inject({ method: 'POST', url: '/ogmios', payload: request })).statusCode, 503)
+  for (const asked of ['/kupo/matches', { method: 'POST', url: '/ogmios', payload: request } as const]) {
+    const { statusCode, headers } = await server.inject(asked)
+    t.same([statusCode, headers['retry-after']], [503, '1'])
+  }
 })
 
 t.test('an error of a later page closes the WebSocket', async (t) => {
@@ -124,13 +128,85 @@ t.test('an error of a later page closes the WebSocket', async (t) => {
   t.equal(await closed, 1006)
 })
 
+t.test('an error of a later page breaks an answer by HTTP', async (t) => {
+  const { outputPages } = chainOf(20)
+  const failing: ChainView['outputPages'] = async function* (...query) {
+    yield* outputPages(...query)
+    throw new ChainUnavailableError('The ledger has undone transactions')
+  }
+  const { url } = await serve(t, { outputPages: failing })
+  for (const answer of [await fetch(`${url}/kupo/matches`), await fetch(`${url}/ogmios`, post)]) {
+    t.equal(answer.status, 200)
+    await t.rejects(answer.text(), { message: 'terminated' })
+  }
+})
+
+t.test('reads eight pages at a time, of which both APIs have their share', async (t) => {
+  let reading = 0
+  let most = 0
+  let proceed = () => {}
+  const proceeds = new Promise<void>((resolve) => {
+    proceed = resolve
+  })
+  const outputPages: ChainView['outputPages'] = async function* () {
+    most = Math.max(most, ++reading)
+    await proceeds
+    reading--
+    yield outputsOf(0, 1)
+  }
+  const { url } = await serve(t, { outputPages })
+  const status = async (path: string, init?: RequestInit) => {
+    const answer = await fetch(url + path, init)
+    await answer.text()
+    return answer.status
+  }
+  const lists = Array.from({ length: 20 }, (_, number) =>
+    number % 2 === 0 ? status('/kupo/matches') : status('/ogmios', post),
+  )
+  await until(() => reading === 8)
+  // Requests before it were taken, so none of them is read beyond the limit.
+  t.equal(await status('/kupo/health'), 200)
+  t.equal(most, 8)
+  proceed()
+  t.same(new Set(await Promise.all(lists)), new Set([200]))
+})
+
+t.test('resolves the hashes of a page by one question', async (t) => {
+  const asked = { datums: 0, transactions: 0 }
+  const hash = new Uint8Array(32).fill(7)
+  const datum = Uint8Array.of(0x18, 0x2a)
+  const outputPages: ChainView['outputPages'] = async function* () {
+    yield outputsOf(0, pageLength).map(
+      (found): ChainOutput => ({
+        ...found,
+        output: { ...output, datum: { kind: 'hash', hash } },
+        spent: { ...created, transactionHash: 'ff'.repeat(32), by: 'inputs' },
+      }),
+    )
+  }
+  const { server } = await serve(t, {
+    outputPages,
+    datums(hashes) {
+      asked.datums++
+      return new Map(hashes.map((each) => [each, datum]))
+    },
+    transactions() {
+      asked.transactions++
+      return new Map()
+    },
+  })
+  const matches = (await server.inject('/kupo/matches?resolve_hashes')).json()
+  t.equal(matches.length, pageLength)
+  for (const match of matches) t.match(match, { datum: '182a', spent_at: { redeemer: null } })
+  t.same(asked, { datums: 1, transactions: 1 })
+})
+
 t.test('the search ends when the client leaves, whether it finds anything or not', async (t) => {
   const { read, outputPages } = chainOf(Number.POSITIVE_INFINITY)
   const { connect, url } = await serve(t, { outputPages })
   for (const path of ['/kupo/matches', `/kupo/matches/${policy}.*`, '/ogmios']) {
     Object.assign(read, { pages: 0, ended: false })
     const leaving = new AbortController()
-    const post = { method: 'POST', body: JSON.stringify(request) }
     const answer = fetch(url + path, { signal: leaving.signal, ...(path === '/ogmios' && post) })
     const { body } = await answer
     await until(() => read.pages > 2, { what: `${path} is searched` })

@@ -1,6 +1,20 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import type { ChainBlock, ChainTip, ChainTransaction, ChainView, ListPart, Place } from '@ratatosk/chain-apis'
-import { decodeTransaction, type SlotConfig, slotToTime, timeToSlot } from '@ratatosk/ledger'
+import {
+  type ChainBlock,
+  type ChainTip,
+  type ChainTransaction,
+  type ChainView,
+  createPause,
+  type ListPart,
+  type Place,
+} from '@ratatosk/chain-apis'
+import {
+  decodeTransaction,
+  type SlotConfig,
+  slotToTime,
+  type Transaction,
+  timeToSlot,
+} from '@ratatosk/ledger'
 import type { Block, OrderedTransaction, SequencePart, Store } from '@ratatosk/store'
 import {
   blockHash,
@@ -24,7 +38,14 @@ interface BlockSource extends Pick<Store, 'blocks' | 'chain'> {
 export interface ViewBlocks
   extends Pick<
     ChainView,
-    'currentSlot' | 'tip' | 'block' | 'blockAfter' | 'blockTransactions' | 'transaction' | 'mempool'
+    | 'currentSlot'
+    | 'tip'
+    | 'block'
+    | 'blockAfter'
+    | 'blockTransactions'
+    | 'transaction'
+    | 'transactions'
+    | 'mempool'
   > {
   head(): Promise<Head>
   /**
@@ -145,6 +166,16 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
       if (finality !== 'accepted') return { transaction }
       const placeOf = await placesOf([found.sequence], newest)
       return { transaction, place: placeOf(found.sequence) }
+    },
+    async transactions(hashes) {
+      const wanted = hashes.filter((hash) => transactionIdHex.test(hash)).map(fromHex)
+      const found = new Map<string, Transaction>()
+      const pause = createPause()
+      for (const { id, cbor } of await chain.transactions(wanted)) {
+        found.set(toHex(id), decodeTransaction(cbor))
+        await pause()
+      }
+      return found
     },
     async mempool(part) {
       if (finality === 'accepted') return []

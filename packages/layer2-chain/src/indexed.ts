@@ -19,7 +19,16 @@ import { assetOf, indexQuery } from './index-query.js'
 /** The reads of the index that a view needs. */
 export type ReadIndex = Pick<
   LedgerIndex,
-  'caughtUp' | 'outputs' | 'history' | 'labelled' | 'assets' | 'asset' | 'knowsAddress' | 'datum' | 'script'
+  | 'caughtUp'
+  | 'progress'
+  | 'outputs'
+  | 'history'
+  | 'labelled'
+  | 'assets'
+  | 'asset'
+  | 'knowsAddress'
+  | 'datums'
+  | 'script'
 >
 
 /** What the view reads from the index. */
@@ -32,7 +41,7 @@ type IndexedReads = Pick<
   | 'assets'
   | 'asset'
   | 'knowsAddress'
-  | 'datum'
+  | 'datums'
   | 'script'
 >
 
@@ -42,8 +51,10 @@ interface State {
   readonly at: At
 }
 
-/** Outputs of a page. Few, because an answer that waits for its client keeps a page in memory. */
+/** Outputs that are read at a time. Few, because an answer that waits for its client keeps them in memory. */
 const pageRows = 128
+/** Bytes of CBOR after which a page ends. */
+const pageBytes = 64 * 1024
 
 /** Reads the part of the index that a finality shows. */
 export function indexedReads(
@@ -85,39 +96,72 @@ export function indexedReads(
     return { ...state, at: { sequence: pending ?? state.head.lastSequence } }
   }
 
-  async function readOutputs(query: OutputQuery, part: OutputPart, { head: newest, at }: State) {
+  /** Outputs in the form that the index keeps, and what decodes them. */
+  async function findOutputs(query: OutputQuery, part: OutputPart, { head: newest, at }: State) {
     const found = await index.outputs(query, part, at)
     const placeOf = await placesOf(
       found.flatMap(({ sequence, spent }) => (spent === undefined ? [sequence] : [sequence, spent.sequence])),
       newest,
     )
     const pause = createPause()
-    const outputs: ChainOutput[] = []
-    for (const each of found) {
-      outputs.push(toChainOutput(each, placeOf))
+    const decode = async (each: IndexedOutput) => {
       await pause()
+      return toChainOutput(each, placeOf)
     }
-    return { outputs, last: found.at(-1) }
+    return { found, decode }
   }
 
-  /** Pages of one state; other requests are served between two of them. */
+  /**
+   * Pages of one state; other requests are served between two of them.
+   *
+   * @throws {ChainUnavailableError} if the ledger undid transactions since the first page: the state is gone
+   */
   async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
     const state = await snapshot()
+    const start = await index.progress()
     let after: IndexedOutput | undefined
     for (;;) {
       const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
-      const { outputs, last } = await readOutputs(query, part, state)
-      if (outputs.length > 0) yield outputs
-      if (outputs.length < pageRows) return
-      after = last
+      const { found, decode } = await findOutputs(query, part, state)
+      const { sequence, dropNumber } = await index.progress()
+      if (dropNumber !== start.dropNumber || sequence < start.sequence) {
+        throw new ChainUnavailableError(
+          'The ledger has undone transactions while the answer was read. Ask again.',
+        )
+      }
+      yield* decoded(found, decode)
+      if (found.length < pageRows) return
+      after = found.at(-1)
       await nextIteration()
     }
+  }
+
+  /** Outputs in pages of which each has a budget of bytes: decoded, they take many times as much memory. */
+  async function* decoded(
+    found: readonly IndexedOutput[],
+    decode: (each: IndexedOutput) => Promise<ChainOutput>,
+  ) {
+    let page: ChainOutput[] = []
+    let bytes = 0
+    for (const each of found) {
+      page.push(await decode(each))
+      bytes += each.output.length
+      if (bytes < pageBytes) continue
+      yield page
+      page = []
+      bytes = 0
+    }
+    if (page.length > 0) yield page
   }
 
   return {
     async outputs(query, part) {
       const wanted = indexQuery(query)
-      return wanted === undefined ? [] : (await readOutputs(wanted, part, await stateOf())).outputs
+      if (wanted === undefined) return []
+      const { found, decode } = await findOutputs(wanted, part, await stateOf())
+      const outputs: ChainOutput[] = []
+      for (const each of found) outputs.push(await decode(each))
+      return outputs
     },
     async *outputPages(query, order) {
       const wanted = indexQuery(query)
@@ -154,10 +198,11 @@ export function indexedReads(
       const { at } = await stateOf()
       return index.knowsAddress(fromHex(address), at)
     },
-    async datum(hash) {
-      if (!/^[0-9a-f]{64}$/.test(hash)) return undefined
+    async datums(hashes) {
+      const wanted = hashes.filter((hash) => /^[0-9a-f]{64}$/.test(hash)).map(fromHex)
+      if (wanted.length === 0) return new Map()
       await caughtUp()
-      return index.datum(fromHex(hash))
+      return new Map((await index.datums(wanted)).map(({ hash, bytes }) => [toHex(hash), bytes]))
     },
     async script(hash) {
       if (!/^[0-9a-f]{56}$/.test(hash)) return undefined

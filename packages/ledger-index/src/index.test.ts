@@ -242,9 +242,9 @@ for (const backend of backends) {
         datums: [datum],
         scripts: [Uint8Array.of(1, 2)],
       })
-      expect(await index.datum(blake2b256(datum))).toEqual(datum)
-      expect(await index.datum(blake2b256(inline))).toEqual(inline)
-      expect(await index.datum(new Uint8Array(32))).toBeUndefined()
+      expect(await index.datums([blake2b256(datum)])).toMatchObject([{ bytes: datum }])
+      expect(await index.datums([blake2b256(inline)])).toMatchObject([{ bytes: inline }])
+      expect(await index.datums([new Uint8Array(32)])).toEqual([])
       for (const bytes of [plutus, Uint8Array.of(1, 2)]) {
         const hash = scriptHash('PlutusV3', bytes)
         expect(await index.script(hash)).toEqual({ language: 'PlutusV3', hash, bytes })

@@ -3,16 +3,8 @@ import { addEntries, undo } from './apply.js'
 import { entriesOf, entriesOfGenesis } from './entries.js'
 import { IndexError, isIndexError } from './errors.js'
 import { openQueries } from './queries.js'
-import {
-  emptyTables,
-  lockProgress,
-  type Progress,
-  prepareTables,
-  readProgress,
-  start,
-  writeProgress,
-} from './tables.js'
-import type { IndexOptions, LedgerIndex } from './types.js'
+import { emptyTables, lockProgress, prepareTables, readProgress, start, writeProgress } from './tables.js'
+import type { IndexOptions, LedgerIndex, Progress } from './types.js'
 
 /** The longest pause after failures, in milliseconds. */
 const maxPauseMs = 10_000
@@ -188,6 +180,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
       })
       await Promise.race([followed, late]).finally(() => clearTimeout(timeout))
     },
+    progress: () => readProgress(database),
     lagMs: () => performance.now() - followedAt,
     wake() {
       if (!closed && !yields()) follow().catch(() => {})

@@ -1,10 +1,12 @@
 import {
   bool,
   bytea,
+  bytesColumn,
   type Computed,
   type Database,
   int4,
   int8,
+  parameterRows,
   queryInIndexOrder,
   type Row,
   schema,
@@ -31,9 +33,10 @@ const idOf = (which: string) => sql`COALESCE(
 ) AS ${which}`
 
 const language: Computed<Script['language']> = { sqlType: 'text' }
-const datumByHash = statement(
-  { bytes: bytea },
-  sql`SELECT bytes FROM ${schema}.preimages WHERE hash = $1 AND language IS NULL`,
+const datumsByHash = statement(
+  { hash: bytea, bytes: bytea },
+  sql`SELECT p.hash, p.bytes FROM ${parameterRows({ hash: 'bytea' })} AS given
+  JOIN ${schema}.preimages AS p USING (hash) WHERE p.language IS NULL`,
 )
 const scriptByHash = statement(
   { language, bytes: bytea },
@@ -143,10 +146,7 @@ export function openQueries(database: Database): IndexQueries {
       return row && { ...row, quantity: BigInt(row.quantity) }
     },
 
-    async datum(hash) {
-      const [row] = await database.query(datumByHash, [hash])
-      return row?.bytes
-    },
+    datums: (hashes) => database.query(datumsByHash, [bytesColumn(hashes)]),
 
     async script(hash) {
       const [row] = await database.query(scriptByHash, [hash])

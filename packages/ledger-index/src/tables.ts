@@ -10,6 +10,7 @@ import {
   statement,
 } from '@ratatosk/database'
 import { IndexError } from './errors.js'
+import type { Progress } from './types.js'
 
 /** Raise it with every change of the tables or of what they hold: an index of another version is rebuilt. */
 const version = 3
@@ -101,14 +102,6 @@ const create = [
   )`,
   sql`CREATE INDEX ON ${schema}.preimage_uses (sequence)`,
 ]
-
-/** How far the index has followed. */
-export interface Progress {
-  readonly sequence: bigint
-  readonly dropNumber: bigint
-  /** Whether it has the genesis outputs. */
-  readonly genesis: boolean
-}
 
 export const start: Progress = { sequence: 0n, dropNumber: 0n, genesis: false }
 

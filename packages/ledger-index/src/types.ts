@@ -149,10 +149,25 @@ export interface IndexQueries {
       }
     | undefined
   >
-  /** Plutus data by its hash (32 bytes), if a witness or an output contained it. */
-  datum(hash: Uint8Array): Promise<Uint8Array | undefined>
+  /** Plutus data by their hashes (32 bytes), as far as witnesses or outputs contained them. */
+  datums(
+    hashes: readonly Uint8Array[],
+  ): Promise<readonly { readonly hash: Uint8Array; readonly bytes: Uint8Array }[]>
   /** A script by its hash (28 bytes), if a witness, auxiliary data or an output contained it. */
   script(hash: Uint8Array): Promise<Script | undefined>
+}
+
+/** How far an index has followed. */
+export interface Progress {
+  /** The accept sequence of the newest transaction that it has followed. */
+  readonly sequence: bigint
+  /**
+   * The newest drop that it has undone. If it is another one, or the sequence is lower, what was read before
+   * does not fit to what is read after.
+   */
+  readonly dropNumber: bigint
+  /** Whether it has the genesis outputs. */
+  readonly genesis: boolean
 }
 
 /** An index that follows acceptance. */
@@ -165,6 +180,8 @@ export interface LedgerIndex extends IndexQueries {
    * @throws IndexError `INDEX_BEHIND` if that takes longer than `waitMs`
    */
   caughtUp(sequence?: bigint): Promise<void>
+  /** How far the index has followed, also in other processes. */
+  progress(): Promise<Progress>
   /** Milliseconds since the index last had everything that was accepted. */
   lagMs(): number
   /** Polls now, unless `busy`. Never rejects. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
+import type { LongLists } from '../long-lists.js'
 import { blockfrostErrorBody, handleError, invalidPath } from './errors.js'
 import { addAccountRoutes } from './routes/account-routes.js'
 import { addAddressRoutes } from './routes/address-routes.js'
@@ -19,12 +20,13 @@ interface BlockfrostApiOptions extends ApiOptions {
   readonly maxOutputs: number
   /** The status of submissions and evaluations: 202 in Yaci's API, otherwise 200. */
   readonly postStatus: 200 | 202
+  readonly lists: LongLists
 }
 
 /** The part of the Blockfrost API that wallets and SDKs use. */
 export async function blockfrostApi(
   fastify: FastifyInstance,
-  { chain, faults, maxOutputs, postStatus }: BlockfrostApiOptions,
+  { chain, faults, lists, maxOutputs, postStatus }: BlockfrostApiOptions,
 ): Promise<void> {
   fastify.setErrorHandler(handleError)
   fastify.setNotFoundHandler((_request, reply) => {
@@ -42,7 +44,7 @@ export async function blockfrostApi(
   addAddressRoutes(fastify, chain, maxOutputs)
   addAccountRoutes(fastify, chain, maxOutputs)
   addTransactionRoutes(fastify, chain)
-  addMetadataRoutes(fastify, chain)
+  addMetadataRoutes(fastify, chain, lists)
   addScriptRoutes(fastify, chain)
   addSubmitRoute(fastify, chain, postStatus)
   addEvaluateRoutes(fastify, chain, postStatus)

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isForClients } from '../errors.js'
+import { clientSignal } from '../client-signal.js'
+import { isChainUnavailable, isForClients } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { encodeJson } from '../json.js'
-import { jsonList } from '../json-list.js'
-import type { ChainOutput, ChainOutputQuery, ChainView, ListPart } from '../view/chain-view.js'
+import type { LongLists } from '../long-lists.js'
+import type { ChainOutput, ChainOutputQuery, ListPart } from '../view/chain-view.js'
 import { matchesJson, pointJson, scriptJson } from './match-json.js'
 import { type Filters, readFilters, readPattern } from './pattern.js'
 
@@ -16,11 +17,15 @@ interface MatchesQuery extends Filters {
 }
 
 /** The part of the Kupo API that wallets and SDKs use: matches, datums, scripts, health and checkpoints. */
-export async function kupoApi(fastify: FastifyInstance, { chain, faults }: ApiOptions): Promise<void> {
+export async function kupoApi(
+  fastify: FastifyInstance,
+  { chain, lists, faults }: ApiOptions & { readonly lists: LongLists },
+): Promise<void> {
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500
     const isExpected = status < 500 || isForClients(error)
     if (!isExpected) request.log.error(error)
+    if (isChainUnavailable(error)) reply.header('retry-after', '1')
     return reply.code(status).send(hint(isExpected ? error.message : 'Unexpected server error.'))
   })
   fastify.setNotFoundHandler((_request, reply) =>
@@ -61,8 +66,14 @@ export async function kupoApi(fastify: FastifyInstance, { chain, faults }: ApiOp
   ): Promise<FastifyReply> {
     if (typeof selection === 'string') return reply.code(400).send(hint(selection))
     // HEAD costs no search.
-    const body = method === 'HEAD' ? [] : await matchesOf(chain, selection)
+    const body = method === 'HEAD' ? [] : await matchesOf(selection, clientSignal(reply))
     return reply.type(jsonType).send(Readable.from(body))
+  }
+
+  /** The matching outputs as JSON, in parts. */
+  function matchesOf({ query, order, resolveHashes, matches }: Selection, signal: AbortSignal) {
+    const itemsOf = (page: readonly ChainOutput[]) => matchesJson(chain, page.filter(matches), resolveHashes)
+    return lists.read(chain.outputPages(query, order), itemsOf, signal)
   }
 
   const hash = /^[0-9a-f]+$/
@@ -73,7 +84,7 @@ export async function kupoApi(fastify: FastifyInstance, { chain, faults }: ApiOp
       if (params.hash.length !== 64 || !hash.test(params.hash)) {
         return reply.code(400).send(hint('Invalid datum hash: expected 64 lower-case hex digits.'))
       }
-      const datum = await chain.datum(params.hash)
+      const datum = (await chain.datums([params.hash])).get(params.hash)
       return json(reply, datum === undefined ? null : { datum: Buffer.from(datum).toString('hex') })
     },
   )
@@ -153,13 +164,6 @@ function readSelection(text: string, query: MatchesQuery): Selection | string {
     resolveHashes: query.resolve_hashes !== undefined,
     matches: (output) => pattern.matches(output) && filters.matches(output),
   }
-}
-
-/** The matching outputs as JSON, in parts. */
-function matchesOf(chain: ChainView, { query, order, resolveHashes, matches }: Selection) {
-  return jsonList(chain.outputPages(query, order), (page) =>
-    matchesJson(chain, page.filter(matches), resolveHashes),
-  )
 }
 
 function hint(text: string): { hint: string } {

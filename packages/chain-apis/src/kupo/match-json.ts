@@ -1,5 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import { blake2b256, outputReferenceKey, type Script, type Transaction } from '@ratatosk/ledger'
+import { lazyList } from '../json.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput, ChainView } from '../view/chain-view.js'
 
@@ -10,30 +11,44 @@ const languages = {
   PlutusV3: 'plutus:v3',
 } as const
 
-/** Outputs in Kupo's format. Quantities are bigints, see `encodeJson`. */
-export async function matchesJson(chain: ChainView, found: readonly ChainOutput[], resolveHashes: boolean) {
-  const spenders = new Map<string, Promise<Transaction | undefined>>()
-  const spenderOf = (hash: string) => {
-    const spender = spenders.get(hash) ?? transactionOf(chain, hash)
-    spenders.set(hash, spender)
-    return spender
-  }
-  const matches = []
-  // One after the other: a response may have thousands of outputs.
-  for (const output of found) matches.push(await matchJson(chain, output, resolveHashes, spenderOf))
-  return matches
+/** What outputs refer to. */
+interface Referred {
+  /** By hash. */
+  readonly spenders: ReadonlyMap<string, Transaction>
+  /** By hash, if hashes are to be resolved. */
+  readonly datums?: ReadonlyMap<string, Uint8Array>
 }
 
-async function transactionOf(chain: ChainView, hash: string): Promise<Transaction | undefined> {
-  return (await chain.transaction(hash))?.transaction.transaction
-}
-
-async function matchJson(
+/**
+ * Outputs in Kupo's format. Quantities are bigints, see `encodeJson`.
+ *
+ * @param found a page: what its outputs refer to is read at once
+ */
+export async function matchesJson(
   chain: ChainView,
-  found: ChainOutput,
+  found: readonly ChainOutput[],
   resolveHashes: boolean,
-  spenderOf: (hash: string) => Promise<Transaction | undefined>,
-) {
+): Promise<Iterable<unknown>> {
+  const hashes = found.flatMap(({ output: { datum } }) => (datum.kind === 'hash' ? toHex(datum.hash) : []))
+  const referred = {
+    spenders: await some(
+      found.flatMap(({ spent }) => spent?.transactionHash ?? []),
+      (wanted) => chain.transactions(wanted),
+    ),
+    ...(resolveHashes && { datums: await some(hashes, (wanted) => chain.datums(wanted)) }),
+  }
+  return lazyList(found, (output) => matchJson(output, referred))
+}
+
+/** What is known of these hashes, without a question if there are none. */
+async function some<Value>(
+  hashes: readonly string[],
+  read: (hashes: readonly string[]) => ReadonlyMap<string, Value> | Promise<ReadonlyMap<string, Value>>,
+): Promise<ReadonlyMap<string, Value>> {
+  return hashes.length === 0 ? new Map() : read([...new Set(hashes)])
+}
+
+function matchJson(found: ChainOutput, { spenders, datums }: Referred) {
   const { output, created, transactionHash, index } = found
   const { datum, referenceScript } = output
   const hash =
@@ -42,8 +57,7 @@ async function matchJson(
   for (const [policy, names] of output.value.assets) {
     for (const [name, quantity] of names) assets[name === '' ? policy : `${policy}.${name}`] = quantity
   }
-  const known =
-    datum.kind === 'inline' ? datum.data : hash && resolveHashes ? await chain.datum(toHex(hash)) : undefined
+  const known = datum.kind === 'inline' ? datum.data : hash && datums?.get(toHex(hash))
   return {
     transaction_index: created.position,
     transaction_id: transactionHash,
@@ -54,8 +68,8 @@ async function matchJson(
     datum_type: datum.kind === 'none' ? undefined : datum.kind,
     script_hash: referenceScript === undefined ? null : toHex(referenceScript.hash),
     created_at: pointJson(created.block),
-    spent_at: await spentJson(found, spenderOf),
-    ...(resolveHashes && {
+    spent_at: spentJson(found, spenders),
+    ...(datums && {
       datum: known === undefined ? null : toHex(known),
       script: referenceScript === undefined ? null : scriptJson(referenceScript),
     }),
@@ -71,12 +85,9 @@ export function pointJson({ slot, hash }: { readonly slot: bigint; readonly hash
 }
 
 /** Where an output was spent, and with which redeemer. The ledger numbers inputs by reference. */
-async function spentJson(
-  { key, spent }: ChainOutput,
-  spenderOf: (hash: string) => Promise<Transaction | undefined>,
-) {
+function spentJson({ key, spent }: ChainOutput, spenders: Referred['spenders']) {
   if (spent === undefined) return null
-  const spender = await spenderOf(spent.transactionHash)
+  const spender = spenders.get(spent.transactionHash)
   const references = spent.by === 'inputs' ? spender?.body.inputs : spender?.body.collateralInputs
   const keys = (references ?? []).map((reference) => ({
     key: outputReferenceKey(reference),

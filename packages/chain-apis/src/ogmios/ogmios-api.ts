@@ -7,6 +7,7 @@ import { clientSignal } from '../client-signal.js'
 import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
 import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
+import type { LongLists } from '../long-lists.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { bodyOf } from '../read-ahead.js'
 import type { OgmiosVersion } from '../versions.js'
@@ -28,6 +29,7 @@ const requestOverhead = 512
 const waitingMethods = new Set(['findIntersection', 'nextBlock', 'acquireMempool'])
 
 interface OgmiosOptions extends ApiOptions {
+  readonly lists: LongLists
   readonly version: OgmiosVersion
   /** The most WebSockets of the server; more are refused. */
   readonly maxWebSockets: number
@@ -49,10 +51,11 @@ interface Connection {
  */
 export async function ogmiosApi(
   fastify: FastifyInstance,
-  { chain, faults, maxWebSockets, stallTimeoutMs, version }: OgmiosOptions,
+  { chain, lists, faults, maxWebSockets, stallTimeoutMs, version }: OgmiosOptions,
 ): Promise<void> {
   const context = {
     chain,
+    lists,
     blocks: createBlockReader(chain, version),
     mempool: createMempoolFeed(chain),
     version,
@@ -107,8 +110,10 @@ export async function ogmiosApi(
     const session = createSession(context, (error) => request.log.error(error), clientSignal(reply))
     try {
       const response = await session.answer(readRequest(String(request.body ?? '')))
+      const status = statusOf(response)
+      if (status === 503) reply.header('retry-after', '1')
       return reply
-        .code(statusOf(response))
+        .code(status)
         .type(json)
         .send(await bodyOf(encodeJsonParts(response)))
     } catch (error) {

@@ -1,9 +1,9 @@
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Credential, slotToTime } from '@ratatosk/ledger'
 import { readBlockHash } from '../block-hash.js'
-import { EncodedJson, isObject } from '../json.js'
-import { jsonList } from '../json-list.js'
+import { EncodedJson, isObject, lazyList } from '../json.js'
 import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
+import type { LongLists } from '../long-lists.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { readStakeCredential } from '../stake-credential.js'
 import type { OgmiosVersion } from '../versions.js'
@@ -31,10 +31,6 @@ export const queries: Readonly<Record<string, Query>> = {
     },
   ],
   'queryLedgerState/protocolParameters': (chain, _params, version) => parametersJson(chain, version),
-  'queryLedgerState/utxo': async (chain, params) => {
-    const pages = pagesOf(chain, utxoQueries(params))
-    return new EncodedJson(await jsonList(pages, (page) => page.map(utxoJson)))
-  },
   'queryLedgerState/rewardAccountSummaries': rewardAccounts,
   'queryLedgerState/treasuryAndReserves': () => ({ treasury: lovelaceJson(0n), reserves: lovelaceJson(0n) }),
   'queryNetwork/tip': async (chain) => pointJson(await chain.tip()),
@@ -67,6 +63,17 @@ export function readPoint(point: unknown): 'origin' | Point {
     throw invalidParams('A point is "origin" or { "slot", "id" }.')
   }
   return { slot: BigInt(Number(point.slot)), hash: readBlockHash(point.id) }
+}
+
+/** @param signal aborted when the client has left */
+export async function unspentOutputs(
+  chain: ChainView,
+  lists: LongLists,
+  params: RpcRequest['params'],
+  signal: AbortSignal,
+): Promise<EncodedJson> {
+  const pages = pagesOf(chain, utxoQueries(params))
+  return new EncodedJson(await lists.read(pages, (page) => lazyList(page, utxoJson), signal))
 }
 
 function utxoJson({ key, output }: ChainOutput) {

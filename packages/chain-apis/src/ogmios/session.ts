@@ -1,12 +1,13 @@
 import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults/faults.js'
+import type { LongLists } from '../long-lists.js'
 import type { OgmiosVersion } from '../versions.js'
 import type { ChainView } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'
 import { createChainSync } from './chain-sync.js'
 import type { MempoolFeed } from './mempool-feed.js'
 import { createMempoolMonitor } from './mempool-monitor.js'
-import { pointJson, queries, readPoint } from './queries.js'
+import { pointJson, queries, readPoint, unspentOutputs } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, success, unavailable } from './rpc.js'
 import { evaluateTransaction, submitTransaction } from './transactions.js'
 
@@ -35,6 +36,7 @@ export function operationOf(method: string): FaultOperation {
 /** What the sessions of a chain share. */
 interface SessionContext {
   readonly chain: ChainView
+  readonly lists: LongLists
   readonly blocks: BlockReader
   readonly mempool: MempoolFeed
   readonly version: OgmiosVersion
@@ -45,7 +47,7 @@ interface SessionContext {
  * @param signal aborted when the client has left
  */
 export function createSession(
-  { chain, blocks, mempool, version }: SessionContext,
+  { chain, lists, blocks, mempool, version }: SessionContext,
   onError: (error: unknown) => void,
   signal: AbortSignal,
 ): Session {
@@ -54,6 +56,7 @@ export function createSession(
   const methods: Readonly<Record<string, (params: RpcRequest['params']) => unknown>> = {
     submitTransaction: (params) => submitTransaction(chain, params),
     evaluateTransaction: (params) => evaluateTransaction(chain, params, signal),
+    'queryLedgerState/utxo': (params) => unspentOutputs(chain, lists, params, signal),
     findIntersection: (params) => chainSync.findIntersection(params),
     nextBlock: () => chainSync.nextBlock(),
     acquireLedgerState: ({ point }) => acquireLedgerState(chain, point),

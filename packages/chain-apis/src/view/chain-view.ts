@@ -215,6 +215,8 @@ export interface ChainView {
   transaction(
     hash: string,
   ): Awaitable<{ readonly transaction: ChainTransaction; readonly place?: Place } | undefined>
+  /** Those of these transactions that the ledger accepted, by id. */
+  transactions(hashes: readonly string[]): Awaitable<ReadonlyMap<string, Transaction>>
   /** Transactions that the ledger accepted and that are on no block of this chain, in order of acceptance. */
   mempool(part: ListPart): Awaitable<readonly MempoolEntry[]>
   /** Outputs of the confirmed chain. */
@@ -247,8 +249,8 @@ export interface ChainView {
    * Those of the outputs that are unspent after applying the mempool: what a chained transaction can spend.
    */
   pendingOutputs(references: readonly string[]): Awaitable<UtxoView>
-  /** The datum with a hash, if an output or a witness ever contained it. */
-  datum(hash: string): Awaitable<Uint8Array | undefined>
+  /** Those of these datums by hash that an output or a witness ever contained. */
+  datums(hashes: readonly string[]): Awaitable<ReadonlyMap<string, Uint8Array>>
   /** The script with a hash, if an output or a witness ever contained it. */
   script(hash: string): Awaitable<Script | undefined>
   /** The deposit of a registered stake credential, in lovelace; undefined if it is not registered. */

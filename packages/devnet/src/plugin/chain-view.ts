@@ -45,6 +45,7 @@ export function chainViewOf(devnet: Devnet): ChainView {
     },
     blockTransactions: (hash, part) => partOf(devnet.block(hash)?.transactions ?? [], part),
     transaction: (hash) => devnet.transaction(hash),
+    transactions: (hashes) => found(hashes, (hash) => devnet.transaction(hash)?.transaction.transaction),
     mempool: (part) =>
       partOf(devnet.mempool(), part).map(({ hash, transaction }) => ({
         hash,
@@ -63,13 +64,26 @@ export function chainViewOf(devnet: Devnet): ChainView {
     asset: (unit) => assetOf(devnet, unit),
     knowsAddress: (address) => devnet.knowsAddress(textOf(address)),
     pendingOutputs: () => devnet.pendingUtxos,
-    datum: (hash) => devnet.datum(hash),
+    datums: (hashes) => found(hashes, (hash) => devnet.datum(hash)),
     script: (hash) => devnet.script(hash),
     stakeDeposit: (credential) => devnet.stakeDeposit(credential),
     submit: (cbor) => devnet.submit(cbor),
     evaluate: (cbor, additional) => devnet.evaluate(cbor, additional),
     subscribe: (listener) => devnet.subscribe(listener),
   }
+}
+
+/** The values of those keys that have one. */
+function found<Value>(
+  keys: readonly string[],
+  read: (key: string) => Value | undefined,
+): ReadonlyMap<string, Value> {
+  return new Map(
+    keys.flatMap((key): [string, Value][] => {
+      const value = read(key)
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
 }
 
 function chainBlock({ transactions, ...block }: DevnetBlock): ChainBlock {

@@ -52,6 +52,8 @@ describeBackends('the chain', (backend) => {
     expect(d).toMatchObject({ id: idOf('d') })
     expect(d?.place).toBeUndefined()
     expect(await chain.transaction(idOf('unknown'))).toBeUndefined()
+    const some = await chain.transactions(['a', 'd', 'unknown'].map(idOf))
+    expect(some.map(({ sequence }) => sequence).sort()).toEqual([a?.sequence, d?.sequence])
     const places = await chain.places([a!.sequence, c!.sequence, d!.sequence, 10_000n])
     expect([...places.keys()].sort()).toEqual([a!.sequence, c!.sequence].sort())
     expect(places.get(c!.sequence)).toEqual(c!.place)

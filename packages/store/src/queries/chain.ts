@@ -1,4 +1,15 @@
-import { bytea, type Database, int4, int8, nullable, schema, sql, statement } from '@ratatosk/database'
+import {
+  bytea,
+  bytesColumn,
+  type Database,
+  int4,
+  int8,
+  nullable,
+  parameterRows,
+  schema,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import type { OrderedTransaction, SequencePart } from '../blocks/types.js'
 import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
 
@@ -36,6 +47,8 @@ export interface ChainQueries {
   newestSequence(): Promise<bigint | undefined>
   /** An accepted transaction by id (32 bytes), with its place if it is in a block. */
   transaction(id: Uint8Array): Promise<(OrderedTransaction & { readonly place?: BlockPlace }) | undefined>
+  /** Those of these transactions that are accepted, by id (32 bytes). */
+  transactions(ids: readonly Uint8Array[]): Promise<OrderedTransaction[]>
   /** The places of those transactions that are in a block, by accept sequence. */
   places(sequences: readonly bigint[]): Promise<ReadonlyMap<bigint, BlockPlace>>
 }
@@ -102,6 +115,15 @@ const transaction = statement(
   WHERE t.transaction_id = $1`,
 )
 
+const transactions = statement(
+  ordered,
+  sql`SELECT t.sequence, transaction_id AS id, t.cbor FROM ${parameterRows({ transaction_id: 'bytea' })} AS given
+    JOIN ${schema}.mempool_transactions AS t USING (transaction_id)
+  UNION ALL
+  SELECT t.sequence, transaction_id AS id, t.cbor FROM ${parameterRows({ transaction_id: 'bytea' })} AS given
+    JOIN ${schema}.block_transactions AS t USING (transaction_id)`,
+)
+
 const places = statement(
   {
     sequence: blockTransactions.sequence,
@@ -142,6 +164,7 @@ export function openChain(database: Database): ChainQueries {
       if (position === null || height === null || headerHash === null || endTime === null) return found
       return { ...found, place: { block: { height, headerHash, endTime }, position: position - 1 } }
     },
+    transactions: (ids) => database.query(transactions, [bytesColumn(ids)]),
     async places(sequences) {
       if (sequences.length === 0) return new Map()
       const rows = await database.query(places, [sequences.map(String)])

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { metadataLabels } from '@ratatosk/ledger'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { jsonList } from '../../json-list.js'
+import { clientSignal } from '../../client-signal.js'
+import type { LongLists } from '../../long-lists.js'
 import type { ChainTransaction, ChainView } from '../../view/chain-view.js'
 import { BlockfrostError, notFound } from '../errors.js'
 import { cborJson, maxMetadataLength, metadatumJson } from '../metadata-json.js'
@@ -13,7 +14,7 @@ interface ByLabel {
 }
 
 /** Routes for the transactions whose metadata has a label. */
-export function addMetadataRoutes(fastify: FastifyInstance, chain: ChainView): void {
+export function addMetadataRoutes(fastify: FastifyInstance, chain: ChainView, lists: LongLists): void {
   const config = { config: { operation: 'transaction' as const } }
 
   fastify.get<ByLabel>('/metadata/txs/labels/:label', config, ({ params, query }, reply) =>
@@ -36,13 +37,13 @@ export function addMetadataRoutes(fastify: FastifyInstance, chain: ChainView): v
     const label = readLabel(text)
     const hashes = await chain.labelled(label, readPaging(query))
     if (hashes.length === 0) throw notFound()
-    const list = await jsonList(transactionsOf(hashes), (transactions) =>
+    const itemsOf = (transactions: readonly ChainTransaction[]) =>
       transactions.flatMap(({ hash, transaction: { auxiliaryData } }) =>
         (auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData))
           .filter((each) => each.label === label)
           .map(({ cbor }) => ({ tx_hash: hash, ...json(cbor) })),
-      ),
-    )
+      )
+    const list = await lists.read(transactionsOf(hashes), itemsOf, clientSignal(reply))
     return reply.type('application/json').send(Readable.from(list))
   }
 

@@ -27,7 +27,8 @@ export function addScriptRoutes(fastify: FastifyInstance, chain: ChainView): voi
   }
 
   async function datumOf(hash: string): Promise<Uint8Array> {
-    const found = await chain.datum(hash.toLowerCase())
+    const wanted = hash.toLowerCase()
+    const found = (await chain.datums([wanted])).get(wanted)
     if (found === undefined) throw notFound()
     return found
   }
