@@ -5,6 +5,7 @@ import type { SlotConfig } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import type { HeldLease, Lease } from '@ratatosk/store'
 import { Cache } from './cache.js'
+import { CommitWatch } from './commit-watch.js'
 import { notActive, SequencerError } from './errors.js'
 import type { AbsentAdministrator, Administrator, SequencerOptions, Step } from './types.js'
 
@@ -69,6 +70,7 @@ export interface SequencerContext extends Resources {
   readonly options: SequencerSettings
   readonly slots: SlotConfig
   readonly cache: Cache
+  readonly commits: CommitWatch
   /** Aborts when the lease is lost. */
   readonly signal: AbortSignal
   /** The lease that fences writes to the store. */
@@ -107,6 +109,7 @@ export function createContext({
     slots,
     step,
     cache: new Cache(),
+    commits: new CommitWatch({ ...options, log: resources.log, now: () => performance.now() }),
     signal: lost,
     get lease() {
       return held.lease

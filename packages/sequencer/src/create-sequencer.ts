@@ -100,6 +100,9 @@ export function createSequencer(given: SequencerOptions): Sequencer {
     get active() {
       return isActive()
     },
+    get overdueMs() {
+      return isActive() ? present?.session.cycle.context.commits.overdueMs : undefined
+    },
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -135,7 +138,7 @@ interface SessionOptions {
 
 /** The work under one lease: scheduled work, and operations in between. */
 interface Session {
-  readonly cycle: Pick<Cycle, 'activity' | 'fault' | 'view'>
+  readonly cycle: Pick<Cycle, 'activity' | 'context' | 'fault' | 'view'>
   run(operation: Operation, details?: OperationDetails): Promise<OperationResult>
   /** Works until the lease is lost or the sequencer closes. Resolves when the last step has ended. */
   loop(): Promise<void>

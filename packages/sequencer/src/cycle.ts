@@ -52,7 +52,7 @@ export interface Cycle {
 }
 
 export function createCycle(context: SequencerContext): Cycle {
-  const { store, log, slots, options } = context
+  const { store, log, slots, options, commits } = context
   const mutex = new Mutex()
   const policy = createCommitPolicy({ ...options, slots, log })
   const waitingBlocks = createWaitingBlocks(log)
@@ -73,6 +73,9 @@ export function createCycle(context: SequencerContext): Cycle {
       areRootsAligned = true
     }
     view = await reconcile(context)
+    if (commits.hasMissed && view.pending.length === 0 && (await store.blocks.waiting(1)) === 0)
+      commits.arrived()
+    commits.see(view.pending)
     if (fault !== undefined) log.info({}, 'Store and layer 1 agree again')
     fault = undefined
     return view

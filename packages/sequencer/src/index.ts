@@ -1,4 +1,5 @@
 export { maxBlockBytes } from './blocks/fill-block.js'
+export { overdueLine } from './commit-watch.js'
 export { createSequencer } from './create-sequencer.js'
 export { isSequencerError, SequencerError } from './errors.js'
 export { operationUnderWay } from './operation-lock.js'

@@ -185,6 +185,11 @@ export interface Sequencer {
   start(): Promise<void>
   /** Whether this sequencer holds the lease. */
   readonly active: boolean
+  /**
+   * Milliseconds since layer 1 last included a commit, if this is the active sequencer and that is longer than
+   * a commit is valid; otherwise undefined.
+   */
+  readonly overdueMs: number | undefined
   /** Calls the listener at each change of `active`. @returns ends the subscription */
   subscribe(listener: (active: boolean) => void): () => void
   /**

@@ -1,6 +1,7 @@
 import { type HealthOptions, ReadinessError } from '@ratatosk/health'
 import type { Tip } from '@ratatosk/layer1'
 import { type SlotConfig, slotToTime } from '@ratatosk/ledger'
+import { overdueLine } from '@ratatosk/sequencer'
 import { isStoreError } from '@ratatosk/store'
 import type { Node } from '../node.js'
 
@@ -9,7 +10,7 @@ const clockToleranceMs = 60_000
 
 /** Probes of the parts that a node depends on. */
 export function healthOptions(node: Node): HealthOptions {
-  const { store, queue, settlement, follower, index, settings, clock } = node
+  const { store, queue, settlement, sequencer, follower, index, settings, clock } = node
   const isQueueInStore = settings.REDIS_URL === undefined
   return {
     probes: {
@@ -24,6 +25,7 @@ export function healthOptions(node: Node): HealthOptions {
           const { reads, layer1 } = settlement
           const [tip, slots] = await Promise.all([reads.tip({ signal }), layer1.slots({ signal })])
           checkClock(tip, slots, clock())
+          if (sequencer?.overdueMs !== undefined) throw new ReadinessError(overdueLine(sequencer.overdueMs))
         },
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),

@@ -192,6 +192,7 @@ export function setState(
 /** Records that blocks are in the state queue. */
 export async function markCommitted(context: SequencerContext, blocks: readonly Block[]): Promise<void> {
   await setState(context, blocks, 'committed')
+  context.commits.arrived()
   context.step('block-committed')
   for (const block of blocks) context.log.info(...blockLine(block, 'confirmed in the state queue'))
 }

@@ -1,0 +1,74 @@
+import type { Log } from '@ratatosk/ports'
+
+/** What a {@link CommitWatch} watches with. */
+interface WatchOptions {
+  /** How long layer 1 may take to include a commit, in milliseconds. */
+  readonly blockValidityMs: number
+  readonly log: Log
+  /** Milliseconds by a clock that never goes back. */
+  readonly now: () => number
+}
+
+/** An unconfirmed transaction of the operator. */
+interface Pending {
+  /** 64 hex digits. */
+  readonly id: string
+  readonly kind: 'commit' | 'merge'
+}
+
+/**
+ * Notices that layer 1 includes no commit: a sent one stays unconfirmed for longer than it is valid, or expires
+ * and is built again.
+ */
+export class CommitWatch {
+  readonly #options: WatchOptions
+  /** When each unconfirmed commit was first seen, by its id. */
+  #seen = new Map<string, number>()
+  /** When the first of the commits was seen that expired since the last inclusion. */
+  #missedSince: number | undefined
+  #reported = false
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+  }
+
+  /** Milliseconds since layer 1 should have included a commit and has not; undefined while it is in time. */
+  get overdueMs(): number | undefined {
+    const since = Math.min(this.#missedSince ?? Number.POSITIVE_INFINITY, ...this.#seen.values())
+    const ms = this.#options.now() - since
+    return ms > this.#options.blockValidityMs ? ms : undefined
+  }
+
+  /** Whether commits have expired, and none was included since. */
+  get hasMissed(): boolean {
+    return this.#missedSince !== undefined
+  }
+
+  /** Takes note of what is unconfirmed. Logs once that layer 1 is late. */
+  see(pending: readonly Pending[]): void {
+    const { log, now } = this.#options
+    const commits = pending.filter(({ kind }) => kind === 'commit')
+    this.#seen = new Map(commits.map(({ id }) => [id, this.#seen.get(id) ?? now()]))
+    const { overdueMs } = this
+    if (overdueMs !== undefined && !this.#reported) log.warn({}, overdueLine(overdueMs))
+    this.#reported = overdueMs !== undefined
+  }
+
+  /** A commit can no longer be included. @param id 64 hex digits */
+  missed(id: string): void {
+    this.#missedSince ??= this.#seen.get(id) ?? this.#options.now()
+  }
+
+  /** Layer 1 has included a commit, or nothing is left to commit. */
+  arrived(): void {
+    this.#missedSince = undefined
+  }
+}
+
+/** What to say while layer 1 includes no commit. @param ms for how long */
+export function overdueLine(ms: number): string {
+  return (
+    `Layer 1 has included no commit for ${Math.round(ms / 1000)} s, longer than one is valid: check the ` +
+    "operator's wallet, layer 1's node and both clocks"
+  )
+}
