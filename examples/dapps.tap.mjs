@@ -1,14 +1,10 @@
 // Runs the dApps as their users do: each SDK installed unchanged from the registry, and the same files on
 // layer 1 and on layer 2 of a node, where only the URLs differ.
-import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import t from 'tap'
+import { install, runTimed } from './run-client.mjs'
 
-const run = promisify(execFile)
 const here = fileURLToPath(new URL('.', import.meta.url))
 
 /** What `scenario.js` prints: the name of each step, and how to check what follows it. */
@@ -82,18 +78,12 @@ async function startLedgers(t) {
   const answers = async (url) => (await fetch(url)).status === 200
   return {
     'layer 1': { base: layer1, has: (hash) => answers(`${layer1}/blockfrost/api/v0/txs/${hash}`) },
-    'layer 2': { base: `${node.url}/l2`, has: (hash) => answers(`${node.url}/tx?tx_hash=${hash}`) },
+    'layer 2': {
+      base: `${node.url}/l2`,
+      has: (hash) => answers(`${node.url}/tx?tx_hash=${hash}`),
+      namesSpenders: true,
+    },
   }
-}
-
-/** Installs a dApp into a folder that is removed when the test ends. */
-async function install(t, name) {
-  const folder = await mkdtemp(join(tmpdir(), 'ratatosk-dapp-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
-  await cp(join(here, name), folder, { recursive: true })
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-  await run('npm', ['install', ...options], { cwd: folder })
-  return folder
 }
 
 /**
@@ -105,13 +95,10 @@ async function runOnBoth(t, { folder, file, provider, ledgers, check }) {
   const printed = []
   for (const [layer, ledger] of Object.entries(ledgers)) {
     await t.test(layer, async (t) => {
-      const { stdout } = await run(process.execPath, [file], {
-        cwd: folder,
-        env: { ...process.env, MNEMONIC: testWallets.mnemonic, ...providers[provider](ledger.base) },
-        timeout: 600_000,
-      })
-      const lines = stdout.trim().split('\n')
-      for (const line of lines) t.comment(line)
+      const environment = { MNEMONIC: testWallets.mnemonic, ...providers[provider](ledger.base) }
+      const timed = await runTimed(folder, file, environment)
+      for (const { line, afterMs } of timed) t.comment(`${Math.round(afterMs)} ms: ${line}`)
+      const lines = timed.map(({ line }) => line)
       await check(t, lines, ledger)
       printed.push(
         lines.map((line) => line.replace(/[0-9a-f]{64}/g, '<hash>').replace(/^refused .*/, 'refused')),
@@ -142,6 +129,11 @@ async function checkScenario(t, lines, ledger, missing) {
   for (const [step, rest] of printed) {
     if (!without.includes(step)) await steps[step]?.(t, step, rest, ledger)
   }
+  // Cardano's layer 1 does not.
+  if (!ledger.namesSpenders) return
+  const { chained = '', refused } = Object.fromEntries(printed)
+  const [spender] = chained.split(',')
+  t.match(refused, new RegExp(`was spent by transaction ${spender}`), 'the refusal names the spender')
 }
 
 async function isHash(t, step, text, ledger) {

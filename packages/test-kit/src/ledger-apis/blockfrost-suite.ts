@@ -254,6 +254,18 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     t.match(contents.contents.contents.error, [/^ConwayUtxowFailure \(UtxoFailure \(BadInputsUTxO/])
   })
 
+  test('a double spend is refused; layer 2 names the spender', async (t) => {
+    const { api, ledger } = await open(t)
+    const { cbor, hash } = payment()
+    t.equal(await api.txSubmit(cbor), hash)
+    await ledger.produceBlock()
+    const begun = performance.now()
+    const { message } = await errorOf(api.txSubmit(payment(first, 89_700_000n).cbor))
+    t.comment(`refused after ${Math.round(performance.now() - begun)} ms`)
+    t.match(message, /BadInputsUTxO/)
+    if (ledger.layer === 2) t.match(message, new RegExp(`was spent by transaction ${hash}`))
+  })
+
   test('malformed bytes are rejected', async (t) => {
     const { api } = await open(t)
     const error = await errorOf(api.txSubmit(Uint8Array.of(0x80)))

@@ -101,8 +101,12 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
 
     // Layer 2 acknowledges what it has accepted before, so there another transaction spends the output again.
     const again = ledger.layer === 1 ? cbor : payment(first, 89_700_000n).cbor
-    t.match(await errorOf(client.submitTransaction(toHex(again))), {
+    const begun = performance.now()
+    const refusal = await errorOf(client.submitTransaction(toHex(again)))
+    t.comment(`refused after ${Math.round(performance.now() - begun)} ms`)
+    t.match(refusal, {
       code: 3117,
+      message: ledger.layer === 1 ? /BadInputsUTxO/ : new RegExp(`was spent by transaction ${hash}`),
       data: { unknownOutputReferences: [{ transaction: { id: '11'.repeat(32) }, index: 0 }] },
     })
     t.match(await errorOf(client.submitTransaction('80')), { code: -32_602 })
