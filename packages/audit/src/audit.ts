@@ -14,9 +14,10 @@ import { textOf } from './value.js'
  * headers, with the state queue on layer 1 and with a node. It shares no code with what it audits but the
  * CBOR reader and the trie. Bad data are findings. Signatures, scripts and operators' turns are not audited.
  *
- * Lets other work run every 10 ms. In memory are all unspent outputs (the bytes of each and about 500 more),
- * at most 90 bytes for each transaction, 28 for each block, the largest body and what follows from it, and
- * the changes of the 256 newest blocks.
+ * Lets other work run every 10 ms, except while one body is encoded again and one block goes into the trie.
+ * In memory are all unspent outputs (the bytes of each and about 500 more), at most 90 bytes for each
+ * transaction, 28 for each block, the largest body and what follows from it, and the changes of the 256
+ * newest blocks.
  *
  * @throws TypeError if the genesis cannot be read
  * @throws the reason of the signal
