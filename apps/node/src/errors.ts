@@ -13,6 +13,17 @@ export function isSettingsError(value: unknown): value is SettingsError {
   return value instanceof Error && 'code' in value && value.code === 'NODE_SETTINGS'
 }
 
+/** A backup or a restoration that was not carried out. The message says what to do; no credentials. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError'
+  readonly code = 'NODE_BACKUP'
+}
+
+/** Whether a caught value is a {@link BackupError}; works across copies of the package. */
+export function isBackupError(value: unknown): value is BackupError {
+  return value instanceof Error && 'code' in value && value.code === 'NODE_BACKUP'
+}
+
 const startErrorCodes = [
   'NODE_DATA_DIR',
   'NODE_DATABASE',

@@ -1,6 +1,15 @@
+export { backUp, type Manifest, restore } from './backup/index.js'
 export { type CheckOptions, checkEnvironment } from './check/check-environment.js'
 export type { Finding } from './check/finding.js'
-export { isSettingsError, isStartError, SettingsError, StartError, type StartErrorCode } from './errors.js'
+export {
+  BackupError,
+  isBackupError,
+  isSettingsError,
+  isStartError,
+  SettingsError,
+  StartError,
+  type StartErrorCode,
+} from './errors.js'
 export {
   type DeployedQueue,
   type Deployment,

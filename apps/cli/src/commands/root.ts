@@ -1,5 +1,6 @@
 import { group } from '../frame/command.js'
 import { auditCommand } from './audit.js'
+import { backup, restore } from './backup.js'
 import { checkCommand } from './check.js'
 import { completion } from './completion.js'
 import { deadLetters } from './dead-letters.js'
@@ -21,6 +22,8 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   ...operations,
   auditCommand,
   verify,
+  backup,
+  restore,
   mcp,
   keygen,
   completion(() => root),

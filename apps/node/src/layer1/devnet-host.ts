@@ -11,6 +11,7 @@ import type { Store } from '@ratatosk/store'
 import { fastify } from 'fastify'
 import type { Logger } from 'pino'
 import type { Settings } from '../settings/schema.js'
+import { devnetSchema } from '../storage/open-storage.js'
 
 /** A devnet in this process. */
 export interface HostedDevnet {
@@ -42,10 +43,10 @@ export async function hostDevnet({
   clock,
   log,
 }: HostOptions): Promise<HostedDevnet> {
-  const { DATABASE_SCHEMA, DEVNET_PORT, HOST } = settings
+  const { DEVNET_PORT, HOST } = settings
   const version = ledgerVersionOf(ledgerVersion)
   const devnet = await createDevnet({
-    store: createSqlStore({ database, schema: `${DATABASE_SCHEMA}_devnet` }),
+    store: createSqlStore({ database, schema: devnetSchema(settings) }),
     ...(version && { parameters: defaultParameters(version) }),
     clock: { now: clock },
     onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),

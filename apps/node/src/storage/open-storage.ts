@@ -155,6 +155,16 @@ export function queueSchema({ DATABASE_SCHEMA }: Settings): string {
   return `${DATABASE_SCHEMA}_queue`
 }
 
+/** The schema of the tables of a devnet. */
+export function devnetSchema({ DATABASE_SCHEMA }: Pick<Settings, 'DATABASE_SCHEMA'>): string {
+  return `${DATABASE_SCHEMA}_devnet`
+}
+
+/** Every schema that a node may have, its own first. */
+export function nodeSchemas(settings: Settings): readonly string[] {
+  return [settings.DATABASE_SCHEMA, indexSchema(settings), queueSchema(settings), devnetSchema(settings)]
+}
+
 /** Nothing that the server says keeps the node from starting. */
 async function warnOfSettings(store: Store, log: Logger): Promise<void> {
   try {

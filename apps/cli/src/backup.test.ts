@@ -1,0 +1,166 @@
+import { appendFile, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@ratatosk/client'
+import { testWallets } from '@ratatosk/devnet'
+import { readSettings, startNode } from '@ratatosk/node'
+import { createPGlite, databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
+import { needServices } from '@ratatosk/test-kit/vitest'
+import { keysFromSeedPhrase } from '@ratatosk/transaction'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { devnetFunds, openBuilder, outputsOf } from './layer2/layer2.js'
+import { run } from './test/run.js'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+type Place = Readonly<Record<string, string>>
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ratatosk-backup-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** Runs `work` with a node in this place. */
+async function withNode<T>(place: Place, work: (url: string) => Promise<T>): Promise<T> {
+  const manual = {
+    AUTO_COMMIT: 'false',
+    AUTO_INIT: 'false',
+    SERVE_DOCS: 'false',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+  }
+  const node = await startNode(readSettings({ ...manual, ...place }))
+  try {
+    return await work(node.url)
+  } finally {
+    await node.close()
+  }
+}
+
+/** An account without funds. */
+const receiver = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 99 }).addressText
+
+/** Pays so many times, each from another output; returns the hashes of the accepted transactions. */
+async function pay(url: string, count: number): Promise<readonly string[]> {
+  const client = createClient(url)
+  const builder = await openBuilder(client)
+  const hashes: string[] = []
+  for (let n = 0; n < count; n++) {
+    const funds = await devnetFunds(client, 10_000_000n)
+    if (funds === undefined) throw new Error('The devnet has no funds')
+    const { transaction, txHash } = await builder.pay({ ...funds, to: receiver, lovelace: 2_000_000n })
+    await client.submit(transaction)
+    await client.awaitTx(txHash)
+    hashes.push(txHash)
+  }
+  return hashes
+}
+
+/** What a client finds of these transactions, and everything that the receiver has. */
+async function ledgerOf(url: string, hashes: readonly string[]) {
+  const client = createClient(url)
+  const found = await Promise.all(hashes.map((hash) => client.getTransaction({ tx_hash: hash })))
+  const { txs } = await client.listTransactions({ address: receiver })
+  return { found, txs, outputs: await outputsOf(client, receiver) }
+}
+
+test('an embedded store is saved while no node uses it, and restored to an empty folder', async () => {
+  const folder = await temporaryFolder()
+  const [DATA_DIR, saved] = [join(folder, 'data'), join(folder, 'saved')]
+  const missing = await run(['backup', saved], { DATA_DIR })
+  expect(missing).toMatchObject({ status: 1, error: expect.stringContaining('it has no store') })
+  await mkdir(DATA_DIR)
+  await (await createPGlite(join(DATA_DIR, 'store'))).close()
+  const [hashes, before] = await withNode({ DATA_DIR }, async (url) => {
+    const paid = await pay(url, 3)
+    const inUse = await run(['backup', join(folder, 'other')], { DATA_DIR })
+    expect(inUse).toMatchObject({ status: 1, error: expect.stringMatching(/the process \d+ uses it/) })
+    return [paid, await ledgerOf(url, paid)]
+  })
+  const { status, out } = await run(['backup', saved, '--json'], { DATA_DIR })
+  expect(status).toBe(0)
+  const manifest = JSON.parse(out)
+  expect(manifest).toMatchObject({
+    format: 1,
+    store: 'embedded',
+    digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
+  expect(manifest.rows['ratatosk.mempool_transactions']).toBe(3)
+  const again = await run(['backup', saved], { DATA_DIR })
+  expect(again).toMatchObject({ status: 1, error: expect.stringContaining('is not empty') })
+
+  const occupied = await run(['restore', saved], { DATA_DIR })
+  expect(occupied).toMatchObject({ status: 1, error: expect.stringContaining('it is not empty') })
+  const elsewhere = { DATA_DIR: join(folder, 'elsewhere') }
+  expect(await run(['restore', saved], elsewhere)).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^Restored: embedded store, \d+ rows in \d+ tables/),
+  })
+  expect(await withNode(elsewhere, (url) => ledgerOf(url, hashes))).toEqual(before)
+
+  await appendFile(join(saved, 'store', 'PG_VERSION'), ' ')
+  const damaged = { DATA_DIR: join(folder, 'third') }
+  expect(await run(['restore', saved], damaged)).toMatchObject({
+    status: 1,
+    error: expect.stringContaining('are not those that were saved'),
+  })
+  await expect(stat(join(damaged.DATA_DIR, 'store'))).rejects.toThrow('ENOENT')
+})
+
+test('PostgreSQL is saved while a node runs, and restored when its schemas are gone', async (context) => {
+  await needServices(context)
+  const folder = await temporaryFolder()
+  const saved = join(folder, 'saved')
+  const schema = randomName()
+  const drop = () =>
+    inDatabase(
+      ['', '_index', '_queue', '_devnet']
+        .map((end) => `DROP SCHEMA IF EXISTS ${schema}${end} CASCADE`)
+        .join(';'),
+    )
+  onTestFinished(drop)
+  const place = { DATA_DIR: join(folder, 'data'), DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema }
+  expect(await run(['backup', join(folder, 'none')], place)).toMatchObject({
+    status: 1,
+    error: expect.stringContaining(`has no schema ${schema}`),
+  })
+  const [hashes, before] = await withNode(place, async (url) => {
+    const paid = await pay(url, 3)
+    expect(await run(['backup', saved], place)).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(/^Saved: postgresql store, \d+ rows/),
+    })
+    const result = await ledgerOf(url, paid)
+    await pay(url, 1)
+    return [paid, result]
+  })
+  expect(await run(['restore', saved], place)).toMatchObject({
+    status: 1,
+    error: expect.stringContaining(`has the schema ${schema}`),
+  })
+  await drop()
+  expect(await run(['restore', saved], { DATA_DIR: place.DATA_DIR })).toMatchObject({
+    status: 1,
+    error: expect.stringContaining('set DATABASE_URL'),
+  })
+  expect(await run(['restore', saved], place)).toMatchObject({ status: 0, error: '' })
+  expect(await withNode(place, (url) => ledgerOf(url, hashes))).toEqual(before)
+})
+
+test('without pg_dump it says what to install and what to run', async (context) => {
+  await needServices(context)
+  const folder = await temporaryFolder()
+  const schema = randomName()
+  await inDatabase(`CREATE SCHEMA ${schema}`)
+  onTestFinished(() => inDatabase(`DROP SCHEMA ${schema}`))
+  vi.stubEnv('PATH', folder)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const place = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema }
+  expect(await run(['backup', join(folder, 'saved')], place)).toMatchObject({
+    status: 1,
+    error: expect.stringMatching(
+      new RegExp(`^pg_dump is not on the PATH: .* pg_dump --dbname=.* --schema=${schema} --file=`),
+    ),
+  })
+})

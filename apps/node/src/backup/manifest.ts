@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { BackupError } from '../errors.js'
+import { description } from '../plugins/api-description.js'
+
+const Manifest = Type.Object({
+  /** Of this file. */
+  format: Type.Literal(1),
+  /** Of the node that wrote the backup. */
+  nodeVersion: Type.String(),
+  /** ISO 8601. */
+  createdAt: Type.String(),
+  store: Type.Union([Type.Literal('embedded'), Type.Literal('postgresql')]),
+  /** DATABASE_SCHEMA, followed by the others of the node. */
+  schemas: Type.Array(Type.String(), { minItems: 1 }),
+  /** SHA-256 of the files, in hex. */
+  digest: Type.String(),
+  /** Number of rows by schema and table. */
+  rows: Type.Record(Type.String(), Type.Integer()),
+})
+
+/** What a backup contains. */
+export type Manifest = Static<typeof Manifest>
+
+/** Where the data of a backup is, beside its manifest. */
+export const dataName = { embedded: 'store', postgresql: 'database.dump' } as const
+
+/** What runs SQL: PGlite, and a client of PostgreSQL. */
+export interface Queries {
+  query(text: string): Promise<{ readonly rows: readonly object[] }>
+}
+
+/** Creates the folder of a backup, for its owner only. @throws BackupError if it is not empty */
+export async function createFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    if ((await readdir(folder)).length === 0) return
+  } catch (cause) {
+    throw new BackupError(`The folder "${folder}" cannot be written to: name another one.`, { cause })
+  }
+  throw new BackupError(`The folder "${folder}" is not empty: name a new one.`)
+}
+
+/** Ends a backup: without its manifest, a folder is none. */
+export async function writeManifest(
+  folder: string,
+  contents: Pick<Manifest, 'store' | 'schemas' | 'rows'>,
+): Promise<Manifest> {
+  const digest = await digestOf(join(folder, dataName[contents.store]))
+  const createdAt = new Date().toISOString()
+  const { version: nodeVersion } = description
+  const manifest: Manifest = { format: 1, nodeVersion, createdAt, ...contents, digest }
+  await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  return manifest
+}
+
+/**
+ * Reads a manifest and compares it with the files and the settings.
+ *
+ * @throws BackupError
+ */
+export async function checkedManifest(
+  folder: string,
+  store: Manifest['store'],
+  schema: string,
+): Promise<Manifest> {
+  let manifest: unknown
+  try {
+    manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
+  } catch (cause) {
+    throw new BackupError(`"${folder}" is no complete backup: it has no manifest.json.`, { cause })
+  }
+  if (!Value.Check(Manifest, manifest))
+    throw new BackupError(`The manifest of "${folder}" is damaged, or of a newer version of the node.`)
+  if (manifest.store !== store)
+    throw new BackupError(
+      manifest.store === 'embedded'
+        ? `"${folder}" is a backup of an embedded store: unset DATABASE_URL.`
+        : `"${folder}" is a backup of PostgreSQL: set DATABASE_URL.`,
+    )
+  const [original] = manifest.schemas
+  if (original !== schema)
+    throw new BackupError(`"${folder}" is a backup of the schema ${original}: set DATABASE_SCHEMA to it.`)
+  if ((await digestOf(join(folder, dataName[store]))) !== manifest.digest)
+    throw new BackupError(`The files of "${folder}" are not those that were saved: use another backup.`)
+  return manifest
+}
+
+/** Number of rows of every table of the schemas; a schema may be missing. */
+export async function countRows(
+  database: Queries,
+  schemas: readonly string[],
+): Promise<Readonly<Record<string, number>>> {
+  const rows: Record<string, number> = {}
+  for (const schema of schemas) {
+    const { rows: tables } = await database.query(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = '${schema}' ORDER BY 1`,
+    )
+    for (const table of tables) {
+      const name = textOf(table, 'name')
+      const { rows: counted } = await database.query(`SELECT count(*)::text AS n FROM "${schema}"."${name}"`)
+      rows[`${schema}.${name}`] = Number(textOf(counted[0] ?? {}, 'n'))
+    }
+  }
+  return rows
+}
+
+/** A text column of a row. */
+export function textOf(row: object, column: string): string {
+  return String(new Map<string, unknown>(Object.entries(row)).get(column))
+}
+
+/** SHA-256 of a file, or of the paths and contents of a folder, in hex. */
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of await filesOf(path)) {
+    hash.update(`${relative(path, file).split(sep).join('/')}\0`)
+    for await (const chunk of createReadStream(file)) hash.update(chunk)
+  }
+  return hash.digest('hex')
+}
+
+async function filesOf(path: string): Promise<readonly string[]> {
+  try {
+    if ((await stat(path)).isFile()) return [path]
+    const entries = await readdir(path, { recursive: true, withFileTypes: true })
+    return entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .sort()
+  } catch (cause) {
+    throw new BackupError(`"${path}" cannot be read.`, { cause })
+  }
+}
