@@ -22,6 +22,14 @@ export type {
   LedgerEvent,
   RejectedEvent,
 } from './events.js'
+export type {
+  BlockTotal,
+  CountedMinutes,
+  Delay,
+  ExplorerReads,
+  MinuteCount,
+  TimedBlock,
+} from './explorer.js'
 export type { Log } from './log.js'
 export type {
   Operation,

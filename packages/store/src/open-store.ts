@@ -29,6 +29,7 @@ import { ledgerVersion } from './ledger/ledger-version.js'
 import type { StoreOptions } from './options.js'
 import { openChain } from './queries/chain.js'
 import { openChanges } from './queries/changes.js'
+import { openExplorer } from './queries/explorer.js'
 import { openQueries } from './queries/open-queries.js'
 import { openRejections } from './rejections/rejections.js'
 import { openResubmissions } from './resubmissions/resubmissions.js'
@@ -138,6 +139,7 @@ function createStore(
     faucetClaims: openFaucetClaims(database),
     chain: openChain(database),
     changes: openChanges(database),
+    explorer: openExplorer(database),
     database: {
       autovacuum: driver.autovacuum,
       run: (text, parameters) => inFlight.run(() => driver.run(text, parameters)),

@@ -1,6 +1,6 @@
 import type { WritableArchive } from '@ratatosk/block'
 import type { SharedDriver } from '@ratatosk/database'
-import type { ClaimStore, EventLog } from '@ratatosk/ports'
+import type { ClaimStore, EventLog, ExplorerReads } from '@ratatosk/ports'
 import type { Blocks } from './blocks/types.js'
 import type { Leases } from './leases/types.js'
 import type { Ledger, LedgerEntry, LedgerReads, StoredOutput, UnlockedLedger } from './ledger/types.js'
@@ -131,6 +131,8 @@ export interface Store {
   readonly chain: ChainQueries
   /** What was accepted and what was undone since, for what follows acceptance. */
   readonly changes: LedgerChanges
+  /** Times and rates of blocks, for people who watch. */
+  readonly explorer: ExplorerReads
   /** The same database, for parts that keep tables of their own in another schema. */
   readonly database: SharedDriver
 
