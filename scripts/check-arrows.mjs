@@ -16,7 +16,7 @@ const allowed = {
   clients: [],
   parts: ['ground', 'base', 'apis', 'clients'],
   work: ['ground', 'parts', 'work', 'apis'],
-  plugins: ['ground', 'http'],
+  plugins: ['ground', 'http', 'apis'],
   apps: ['apps', 'ground', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],
   tests: ['ground', 'tests'],
 }

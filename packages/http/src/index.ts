@@ -68,6 +68,7 @@ export {
   unauthorizedBody,
 } from './schemas.js'
 export { limitedServer, type ServerLimits, serverLimits } from './server-limits.js'
+export { shareAnswers } from './share-answers.js'
 export {
   type BodyScope,
   InvalidCborError,

@@ -23,6 +23,7 @@ export const description: DocsOptions = {
     { name: 'health', description: 'Whether the node is up and ready' },
     { name: 'transactions', description: 'Submit transactions and read their status' },
     { name: 'ledger', description: 'Transactions, addresses, unspent outputs and blocks of layer 2' },
+    { name: 'explorer', description: 'What the node does and holds, for people who watch it' },
     { name: 'proofs', description: 'Merkle proofs against the roots that layer 1 holds' },
     { name: 'state queue', description: 'Committed blocks and wallets on layer 1' },
     { name: 'faucet', description: 'Testnet ada' },

@@ -1,3 +1,4 @@
+import { shareAnswers } from '@ratatosk/http'
 import { slotToTime } from '@ratatosk/ledger'
 import { type Metric, type MetricsOptions, prometheus, type Sample } from '@ratatosk/metrics'
 import { nodeVersion } from '../command-line.js'
@@ -209,17 +210,8 @@ function counter(
   return { name, help, kind: 'counter', labels, read }
 }
 
-/** Calls at the same time, and for `freshMs` afterwards, share one answer. A failure is not kept. */
+/** Calls at the same time, and for `freshMs` afterwards, share one answer. */
 function shared<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | undefined
-  return () => {
-    if (answer !== undefined) return answer
-    const asked = read()
-    answer = asked
-    const forget = () => {
-      if (answer === asked) answer = undefined
-    }
-    asked.then(() => (freshMs === 0 ? forget() : setTimeout(forget, freshMs).unref()), forget)
-    return asked
-  }
+  const share = shareAnswers<T>(freshMs)
+  return () => share('', read)
 }

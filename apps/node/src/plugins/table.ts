@@ -2,6 +2,7 @@ import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
 import { deadLetters } from '@ratatosk/dead-letters'
 import { evaluate } from '@ratatosk/evaluate'
 import { events } from '@ratatosk/events'
+import { explorer } from '@ratatosk/explorer'
 import { faucet } from '@ratatosk/faucet'
 import { health } from '@ratatosk/health'
 import { metrics } from '@ratatosk/metrics'
@@ -20,6 +21,7 @@ import { openFaucet } from '../work/faucet.js'
 import { openProver } from '../work/prover.js'
 import { description } from './api-description.js'
 import { deadLettersOf } from './dead-letters.js'
+import { explorerOptions } from './explorer.js'
 import { healthOptions } from './health.js'
 import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
 import { ledgerOf } from './ledger.js'
@@ -72,6 +74,11 @@ export const plugins: readonly PluginRow[] = [
       network: network.kind,
       maxClients: settings.EVENTS_MAX_CLIENTS,
     }),
+  }),
+  pluginRow({
+    plugin: explorer,
+    when: (duties, { SERVE_EXPLORER }) => servesPublic(duties) && SERVE_EXPLORER,
+    options: explorerOptions,
   }),
   pluginRow({
     plugin: txQuery,

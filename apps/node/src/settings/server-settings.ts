@@ -63,6 +63,10 @@ export const endpointSettings = {
     default: false,
     description: 'Serve `/metrics` to Prometheus, as an operator route; in every role',
   }),
+  SERVE_EXPLORER: flag({
+    default: true,
+    description: 'Serve `/explorer/…`: what the node does and holds, for people who watch it',
+  }),
   SERVE_EVALUATE: flag({
     default: true,
     description: 'Serve `POST /evaluate`, which validates a transaction without submitting it',

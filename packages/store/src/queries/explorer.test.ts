@@ -144,6 +144,9 @@ describeEveryBackend('the explorer', (backend) => {
     const moved = await explorer.moved('committed', since)
     expect(moved.map(({ transactions }) => transactions)).toEqual([2, 1])
     const [first] = await explorer.moved('merged', new Date(at(200)))
-    expect(first).toEqual({ minute: new Date(Math.floor(Date.parse(at(250)) / 60_000) * 60_000), transactions: 1 })
+    expect(first).toEqual({
+      minute: new Date(Math.floor(Date.parse(at(250)) / 60_000) * 60_000),
+      transactions: 1,
+    })
   })
 })

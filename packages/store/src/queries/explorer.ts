@@ -109,9 +109,7 @@ export function openExplorer(database: Database): ExplorerReads {
   }
   return {
     blocks: ({ before, limit }) =>
-      before === undefined
-        ? database.query(newest, [limit])
-        : database.query(newestBefore, [limit, before]),
+      before === undefined ? database.query(newest, [limit]) : database.query(newestBefore, [limit, before]),
     async block(id) {
       const [row] = await database.query(typeof id === 'bigint' ? byHeight : byHash, [id])
       return row

@@ -1,0 +1,65 @@
+import type { ExplorerLayer1, ExplorerLedger, ExplorerOptions } from '@ratatosk/explorer'
+import { slotToTime } from '@ratatosk/ledger'
+import type { Store } from '@ratatosk/store'
+import { nodeVersion } from '../command-line.js'
+import type { Settlement } from '../layer1/settlement.js'
+import type { Node } from '../node.js'
+import { queuedSubmissionsOf } from './queued-submissions.js'
+import { commitmentWallet, maturityOf } from './state-queue.js'
+import { trustAnswers } from './trust.js'
+
+/** What `/explorer` reads of the parts of a node. */
+export function explorerOptions(node: Node): ExplorerOptions {
+  const { store, submissions, index, settlement, settings, network, keys, clock } = node
+  const queued = queuedSubmissionsOf(submissions)
+  return {
+    ...maturityOf(settlement),
+    reads: store.explorer,
+    ledger: ledgerOf(store),
+    queue: submissions,
+    ...(index && { index }),
+    ...(settlement && { layer1: layer1Of(settlement, keys.operatorAddress) }),
+    sequencer: async () => {
+      const lease = await store.leases.current('sequencer')
+      // Its name starts with the name of the machine, which is nobody else's business.
+      return lease && { holder: lease.holder.split('/').at(-1) ?? '', expiresAt: lease.expiresAt }
+    },
+    ...(settings.SERVE_TX_STATUS && {
+      knowsSubmission: async (id: string) => {
+        const [waits, rejected] = await Promise.all([queued.find(id), store.rejections.find(id)])
+        return waits !== undefined || rejected !== undefined
+      },
+    }),
+    node: { version: nodeVersion(), role: settings.NODE_ROLE, network: network.name },
+    trust: trustAnswers(node),
+    clock,
+  }
+}
+
+function ledgerOf(store: Store): ExplorerLedger {
+  return {
+    transaction: (id) => store.transaction(id),
+    placeOf: (id) => store.placeOf(id),
+    transactionsOf: (headerHash, part) => store.blocks.transactionsOf(headerHash, part),
+    async mempool(limit) {
+      const newest = await store.blocks.newest()
+      return store.chain.countAfter(newest?.lastSequence ?? 0n, limit)
+    },
+    head: () => store.events.head(),
+  }
+}
+
+function layer1Of(settlement: Settlement, address: string | undefined): ExplorerLayer1 {
+  const { reads, layer1 } = settlement
+  const wallet = address === undefined ? undefined : commitmentWallet(settlement, address)
+  return {
+    async tip() {
+      const [{ height, slot }, slots] = await Promise.all([reads.tip(), layer1.slots()])
+      return { height, slot, at: new Date(Number(slotToTime(slots, slot))) }
+    },
+    wallet: async () =>
+      address === undefined || wallet === undefined
+        ? undefined
+        : { address, lovelace: await wallet.lovelace() },
+  }
+}

@@ -1,0 +1,60 @@
+import { isRenounced, verdictPolicies } from '@ratatosk/contracts'
+import type { TrustAnswer } from '@ratatosk/explorer'
+import type { Node } from '../node.js'
+
+/**
+ * What users of this deployment have to trust, and the settings and facts of the contracts that say so. A
+ * node that does not reach layer 1 knows no contracts, and answers nothing.
+ */
+export function trustAnswers({ settlement, settings, duties }: Node): readonly TrustAnswer[] {
+  if (settlement === undefined) return []
+  const { parameters } = settlement.contracts
+  const fact = (name: string, value: unknown) => ({ name, value: String(value) })
+  const renounced = isRenounced(parameters.administrator)
+  const maturity = fact('maturity window (ms)', parameters.maturityWindow)
+  const administrator = fact('administrator', renounced ? 'renounced' : 'holds a key or script')
+  const provable = `${parameters.verdictPolicies?.length ?? 0} of ${Object.keys(verdictPolicies).length}`
+  return [
+    {
+      risk: 'state-validation',
+      answer:
+        'Blocks count unless somebody proves a fraud within the maturity window. Only frauds that a verdict ' +
+        'policy knows can be proven; against others there is only the administrator, if there is one.',
+      facts: [fact('verdict policies', provable), maturity, administrator],
+    },
+    {
+      risk: 'data-availability',
+      answer:
+        'Layer 1 holds headers only. Nodes and archivists serve the bodies; nothing on layer 1 forces them to.',
+      facts: [fact('serves bodies', duties.bodies)],
+    },
+    {
+      risk: 'exit',
+      answer: 'There is no withdrawal to layer 1 yet: headers commit to no withdrawals.',
+      facts: [fact('withdrawals', 'none')],
+    },
+    {
+      risk: 'sequencer-failure',
+      answer:
+        'Without a sequencer no block is committed. Another operator of the registry may commit in its turn; ' +
+        'users cannot force a transaction into a block.',
+      facts: [
+        fact('operator turn (ms)', parameters.turnLength),
+        fact('lease (ms)', settings.SEQUENCER_LEASE_MS),
+        fact('most operators', parameters.maxOperators),
+      ],
+    },
+    {
+      risk: 'proposer-failure',
+      answer:
+        'An operator that commits a provable fraud loses its block and part of its bond. Whether operators ' +
+        'need admission depends on the administrator.',
+      facts: [
+        fact('bond (lovelace)', parameters.bond),
+        fact('penalty (lovelace)', parameters.slashPenalty),
+        fact('permissioned', parameters.permissioned),
+        administrator,
+      ],
+    },
+  ]
+}

@@ -1,0 +1,158 @@
+import { decodeHeader, type Header } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { createPause } from '@ratatosk/chain-apis'
+import { decodeTransaction } from '@ratatosk/ledger'
+import type { TimedBlock } from '@ratatosk/ports'
+import { LRUCache } from 'lru-cache'
+import { NotHereError } from './errors.js'
+import { feeOf } from './fields.js'
+import type { ExplorerLedger, ExplorerOptions } from './options.js'
+import type { BlockId, BlocksPart, TransactionsPart } from './parameters.js'
+import type { BlockAnswer, BlocksAnswer, ExplorerBlock } from './schemas/block.js'
+
+/** Transactions that are read at a time to sum a block. */
+const step = 500
+/** Transactions that one answer reads to sum blocks; what is left is summed by the next ones. */
+const budget = 10_000
+/** Blocks whose sums are kept. */
+const maxSums = 10_000
+
+interface Sums {
+  readonly bytes: number
+  readonly fees: bigint
+}
+
+/** Blocks as answers show them. */
+export interface BlockAnswers {
+  list(part: BlocksPart): Promise<BlocksAnswer>
+  /** @throws NotHereError */
+  details(block: BlockId, part: TransactionsPart): Promise<BlockAnswer>
+  /** Without sums. */
+  shown(block: TimedBlock): ExplorerBlock
+}
+
+/** Answers about blocks. The sums of a block never change, so each is made once. */
+export function blockAnswers({
+  reads,
+  ledger,
+  maturityWindowMs,
+}: Pick<ExplorerOptions, 'reads' | 'ledger' | 'maturityWindowMs'>): BlockAnswers {
+  const sums = new LRUCache<string, Sums>({ max: maxSums })
+  const shown = (block: TimedBlock): ExplorerBlock => blockJson(block, maturityWindowMs)
+
+  /** Adds the sums that are known; makes others while the budget lasts. */
+  async function withSums(blocks: readonly TimedBlock[]): Promise<ExplorerBlock[]> {
+    let left = budget
+    const answers: ExplorerBlock[] = []
+    for (const block of blocks) {
+      const key = toHex(block.headerHash)
+      let known = sums.get(key)
+      // The first one always, however many transactions it has.
+      if (
+        known === undefined &&
+        block.state !== 'removed' &&
+        (left === budget || block.transactions <= left)
+      ) {
+        left -= block.transactions
+        known = await sumsOf(ledger, block)
+        if (known !== undefined) sums.set(key, known)
+      }
+      answers.push({ ...shown(block), ...(known && { bytes: known.bytes, fees: String(known.fees) }) })
+    }
+    return answers
+  }
+
+  return {
+    shown,
+    async list({ before, limit }) {
+      // One more shows whether there is a next part.
+      const found = await reads.blocks({ ...(before !== undefined && { before }), limit: limit + 1 })
+      const blocks = await withSums(found.slice(0, limit))
+      const last = blocks.at(-1)
+      return { blocks, ...(found.length > limit && last && { next: last.height }) }
+    },
+    async details({ id, text }, { offset, limit }) {
+      const found = await reads.block(id)
+      const [block] = found === undefined ? [] : await withSums([found])
+      if (found === undefined || block === undefined)
+        throw new NotHereError(text, 'Heights start at 1; /explorer/blocks lists what there is')
+      const transactions: BlockAnswer['transactions'] = []
+      const pause = createPause()
+      for (const { cbor } of await ledger.transactionsOf(found.headerHash, { offset, limit })) {
+        transactions.push(transactionJson(cbor))
+        await pause()
+      }
+      return { block, header: headerJson(decodeHeader(found.header)), transactions, offset }
+    },
+  }
+}
+
+/** Undefined if the block is removed meanwhile. */
+async function sumsOf(ledger: ExplorerLedger, block: TimedBlock): Promise<Sums | undefined> {
+  const pause = createPause()
+  let bytes = 0
+  let fees = 0n
+  for (let offset = 0; offset < block.transactions; offset += step) {
+    const part = await ledger.transactionsOf(block.headerHash, { offset, limit: step })
+    if (part.length === 0) return undefined
+    for (const { cbor } of part) {
+      bytes += cbor.length
+      fees += feeOf(cbor) ?? 0n
+      await pause()
+    }
+  }
+  return { bytes, fees }
+}
+
+function blockJson(block: TimedBlock, maturityWindowMs: number | undefined): ExplorerBlock {
+  const { mergeTransactionId, submittedAt, committedAt, maturedAt, mergedAt, removedAt } = block
+  const commitFee = feeOf(block.commitTransaction)
+  const end = Number(block.endTime)
+  return {
+    height: Number(block.height),
+    headerHash: toHex(block.headerHash),
+    state: block.state,
+    transactions: block.transactions,
+    endTime: new Date(end).toISOString(),
+    ...(maturityWindowMs !== undefined && { maturesAt: new Date(end + maturityWindowMs).toISOString() }),
+    times: {
+      built: block.builtAt.toISOString(),
+      ...(submittedAt && { submitted: submittedAt.toISOString() }),
+      ...(committedAt && { committed: committedAt.toISOString() }),
+      ...(maturedAt && { mature: maturedAt.toISOString() }),
+      ...(mergedAt && { merged: mergedAt.toISOString() }),
+      ...(removedAt && { removed: removedAt.toISOString() }),
+    },
+    commitTxHash: toHex(block.commitTransactionId),
+    ...(commitFee !== undefined && { commitFee: String(commitFee) }),
+    ...(mergeTransactionId && { mergeTxHash: toHex(mergeTransactionId) }),
+  }
+}
+
+function transactionJson(cbor: Uint8Array): BlockAnswer['transactions'][number] {
+  const { id, body, witnesses, isValid } = decodeTransaction(cbor)
+  return {
+    hash: toHex(id),
+    bytes: cbor.length,
+    fee: String(body.fee),
+    inputs: body.inputs.length,
+    outputs: body.outputs.length,
+    redeemers: witnesses.redeemers.length,
+    valid: isValid,
+  }
+}
+
+function headerJson(header: Header): BlockAnswer['header'] {
+  return {
+    utxosRootBefore: toHex(header.prevUtxosRoot),
+    utxosRootAfter: toHex(header.utxosRoot),
+    transactionsRoot: toHex(header.transactionsRoot),
+    depositsRoot: toHex(header.depositsRoot),
+    withdrawalsRoot: toHex(header.withdrawalsRoot),
+    startTime: new Date(Number(header.startTime)).toISOString(),
+    endTime: new Date(Number(header.endTime)).toISOString(),
+    previousHeaderHash: toHex(header.prevHeaderHash),
+    operator: toHex(header.operatorVkey),
+    blockVersion: Number(header.blockVersion),
+  }
+}

@@ -1,0 +1,20 @@
+import { HttpError, hasCode } from '@ratatosk/http'
+
+/** 404: this node has nothing under that name. The message says where it may be instead. */
+export class NotHereError extends HttpError {
+  /**
+   * @param what such as `Block 7`
+   * @param instead a sentence that says what the name could be
+   */
+  constructor(what: string, instead: string) {
+    super(404, 'EXPLORER_NOT_HERE', `${what} is not here. ${instead}`)
+  }
+}
+
+/** Why there is no answer. */
+export type ExplorerErrorCode = 'EXPLORER_INVALID_PARAMETER' | 'EXPLORER_NOT_HERE'
+
+/** Whether a caught value is one of this package's errors; works across copies of the package. */
+export function isExplorerError(value: unknown): value is HttpError & { readonly code: ExplorerErrorCode } {
+  return hasCode(value, 'EXPLORER_')
+}

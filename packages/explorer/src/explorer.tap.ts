@@ -1,0 +1,131 @@
+import { httpErrorOptions } from '@ratatosk/http'
+import { signed } from '@ratatosk/test-kit'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import explorer, { type ExplorerOptions, explorer as named } from './index.js'
+import { keyOf, options, timedBlock } from './test/ports.js'
+
+async function build(t: Test, changes: Partial<ExplorerOptions> = {}) {
+  const server = fastify(httpErrorOptions)
+  t.teardown(() => server.close())
+  await server.register(explorer, { ...options, ...changes })
+  return server
+}
+
+t.test('is exported by default and by name, and registered under its npm name', async (t) => {
+  t.equal(explorer, named)
+  t.ok((await build(t)).hasPlugin('@ratatosk/explorer'))
+})
+
+t.test('refuses options that cannot work', async (t) => {
+  const wrong = [{ reads: {} }, { ledger: {} }, { queue: {} }, { index: {} }, { layer1: {} }, { node: {} }]
+  for (const changes of [...wrong, { trust: 1 }, { maturityWindowMs: -1 }])
+    await t.rejects(
+      async () => fastify().register(explorer, { ...options, ...changes } as ExplorerOptions),
+      TypeError,
+    )
+})
+
+t.test('refuses what it cannot read, and says what to send', async (t) => {
+  const server = await build(t)
+  for (const [path, message] of [
+    ['rates?minutes=61', /^Invalid minutes: 61\. Send a whole number from 1 to 60$/],
+    ['rates?minutes=1&minutes=2', /^Invalid minutes: 1,2/],
+    ['blocks?limit=0', /^Invalid limit: 0\. Send a whole number from 1 to 100$/],
+    ['blocks?before=x', /^Invalid before: x/],
+    ['block/-1', /^Invalid block: -1\. Send a header hash of 56 hex digits, or a height$/],
+    ['block/99999999999999999', /^Invalid block/],
+    ['block/1?limit=501', /^Invalid limit: 501\. Send a whole number from 1 to 500$/],
+    ['tx/ab', /^Invalid transaction hash: ab\. Send 64 hex digits$/],
+    ['output/ab', /^Invalid output reference: ab\. Send <transaction hash>#<index>/],
+    [`output/${'ab'.repeat(32)}%2365536`, /^Invalid output reference/],
+    ['search', /^Invalid search: undefined\. Send q with 1 to 200 characters$/],
+    [`search?q=${'x'.repeat(201)}`, /^Invalid search/],
+    ['search?q=%00', /^Invalid search/],
+  ] as const) {
+    const { statusCode, body } = await server.inject(`/explorer/${path}`)
+    t.equal(statusCode, 400, path)
+    t.match(JSON.parse(body).error, message)
+  }
+})
+
+t.test('what is not here is 404 and says where it may be', async (t) => {
+  const server = await build(t)
+  for (const [path, message] of [
+    ['block/7', /^Block 7 is not here\. .*\/explorer\/blocks/],
+    [`tx/${'ab'.repeat(32)}`, /^Transaction (ab){32} is not here\. .*\/tx\/status/],
+    [`output/${'ab'.repeat(32)}%231`, /^Output (ab){32}#1 is not here\./],
+  ] as const) {
+    const { statusCode, body } = await server.inject(`/explorer/${path}`)
+    t.equal(statusCode, 404, path)
+    t.match(JSON.parse(body).error, message)
+  }
+})
+
+t.test('what layer 1 does not answer, or nobody knows, is absent', async (t) => {
+  const known = (await (await build(t)).inject('/explorer/overview')).json()
+  t.match(known, { layer1: { height: 5, slot: '9' }, wallet: { address: 'addr', lovelace: '7' } })
+  const down = { tip: () => Promise.reject(new Error('down')), wallet: async () => undefined }
+  const { statusCode, body } = await (await build(t, { layer1: down })).inject('/explorer/overview')
+  t.equal(statusCode, 200)
+  const { layer1, wallet, lastCommitAt, newestHeight, sequencer } = JSON.parse(body)
+  t.same([layer1, wallet, lastCommitAt, newestHeight, sequencer], Array(5).fill(undefined))
+})
+
+t.test('without an index, outputs are not served and not searched', async (t) => {
+  const { index: _, ...rest } = options
+  const server = fastify(httpErrorOptions)
+  t.teardown(() => server.close())
+  await server.register(explorer, rest)
+  const reference = `${'ab'.repeat(32)}%231`
+  t.equal((await server.inject(`/explorer/output/${reference}`)).statusCode, 404)
+  t.same((await server.inject(`/explorer/search?q=${reference}`)).json(), { matches: [], couldBe: [] })
+})
+
+t.test('a failure of a port is a bare 500', async (t) => {
+  const queue = { waiting: () => Promise.reject(new Error('secret')) }
+  const { statusCode, body } = await (await build(t, { queue })).inject('/explorer/overview')
+  t.same([statusCode, body], [500, '{"error":"Something went wrong"}'])
+})
+
+t.test('blocks of 10,000 transactions', async (t) => {
+  const { cbor } = signed(keyOf('a'), {
+    inputs: [{ transactionId: new Uint8Array(32), index: 0 }],
+    outputs: [1n],
+    fee: 3n,
+  })
+  const transactions = Array.from({ length: 10_000 }, () => ({ id: new Uint8Array(32), cbor }))
+  let read = 0
+  const server = await build(t, {
+    reads: {
+      ...options.reads,
+      blocks: async () => [timedBlock(2n, 10_000), timedBlock(1n, 10_000)],
+      block: async (id) => (id === 2n ? timedBlock(2n, 10_000) : undefined),
+    },
+    ledger: {
+      ...options.ledger,
+      transactionsOf: async (_, { offset, limit }) => {
+        const part = transactions.slice(offset, offset + limit)
+        read += part.length
+        return part
+      },
+    },
+  })
+  const sums = { bytes: 10_000 * cbor.length, fees: '30000' }
+  const readers = await Promise.all(Array.from({ length: 50 }, () => server.inject('/explorer/blocks')))
+  const [first] = readers.map((answer) => answer.json().blocks)
+  t.equal(read, 10_000, 'readers share one answer, which sums one of the blocks')
+  t.match(first, [
+    { height: 2, ...sums },
+    { height: 1, bytes: undefined, fees: undefined },
+  ])
+  const { blocks } = (await server.inject('/explorer/blocks?limit=2')).json()
+  t.equal(read, 20_000, 'the next answer sums the other one, and no block twice')
+  t.match(blocks, [
+    { height: 2, ...sums },
+    { height: 1, ...sums },
+  ])
+  const opened = (await server.inject('/explorer/block/2?offset=9999')).json()
+  t.equal(opened.offset, 9_999)
+  t.match(opened.transactions, [{ fee: '3', inputs: 1, outputs: 1, redeemers: 0, valid: true }])
+})

@@ -1,0 +1,91 @@
+import type { ExplorerReads, TransactionPlace } from '@ratatosk/ports'
+import type { RegisterOptions } from 'fastify'
+import type { TrustAnswer } from './schemas/overview.js'
+
+/** Accepted transactions. `store` of `@ratatosk/store` has them. */
+export interface ExplorerLedger {
+  /** CBOR of an accepted transaction (id of 32 bytes). */
+  transaction(id: Uint8Array): Promise<Uint8Array | undefined>
+  /** Where it is. */
+  placeOf(id: Uint8Array): Promise<TransactionPlace | undefined>
+  /** A part of a block's transactions, in order. */
+  transactionsOf(
+    headerHash: Uint8Array,
+    part: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly { readonly id: Uint8Array; readonly cbor: Uint8Array }[]>
+  /** Accepted transactions in no block, counted up to a limit; `bytes` of CBOR. */
+  mempool(limit: number): Promise<{ readonly transactions: number; readonly bytes: number }>
+  /** The newest sequences of acceptances and of rejections. */
+  head(): Promise<{ readonly accepted: bigint; readonly rejected: bigint }>
+}
+
+/** What waits for validation. `SubmissionQueue` of `@ratatosk/queue` has it. */
+export interface ExplorerQueue {
+  waiting(): Promise<{
+    readonly transactions: number
+    readonly bytes: number
+    /** When the oldest submission without a first delivery came. */
+    readonly oldestAt: Date | undefined
+  }>
+}
+
+/** An output that the index knows. */
+export interface ExplorerOutput {
+  /** 32 bytes. */
+  readonly transactionId: Uint8Array
+  readonly index: number
+  /** Accept sequence of that transaction; negative for an output of the genesis. */
+  readonly sequence: bigint
+  /** CBOR of the transaction output. */
+  readonly output: Uint8Array
+  /** The transaction that spends it; `valid` is false if it is spent as collateral. */
+  readonly spent?: { readonly id: Uint8Array; readonly valid: boolean }
+}
+
+/** Outputs, addresses and assets. `LedgerIndex` of `@ratatosk/ledger-index` satisfies it. */
+export interface ExplorerIndex {
+  outputs(
+    query: {
+      readonly references?: readonly { readonly transactionId: Uint8Array; readonly index: number }[]
+      readonly transaction?: Uint8Array
+    },
+    part: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly ExplorerOutput[]>
+  /** @param address its bytes */
+  knowsAddress(address: Uint8Array): Promise<boolean>
+  assets(
+    policy: Uint8Array,
+    part: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly unknown[]>
+  asset(policy: Uint8Array, name: Uint8Array): Promise<unknown>
+}
+
+/** What layer 1 says. Each call may fail; the answer is then without it. */
+export interface ExplorerLayer1 {
+  tip(): Promise<{ readonly height: number; readonly slot: bigint; readonly at: Date }>
+  /** The wallet that pays for commitments; undefined if this node does not know it. */
+  wallet(): Promise<{ readonly address: string; readonly lovelace: bigint } | undefined>
+}
+
+/** Options of {@link explorer}. */
+export interface ExplorerOptions extends RegisterOptions {
+  reads: ExplorerReads
+  ledger: ExplorerLedger
+  queue: ExplorerQueue
+  /** Without it, inputs are not resolved, outputs have no spender, and `/explorer/output` is not served. */
+  index?: ExplorerIndex
+  /** Without it, the overview has neither tip nor wallet. */
+  layer1?: ExplorerLayer1
+  /** Who commits blocks now. */
+  sequencer?: () => Promise<{ readonly holder: string; readonly expiresAt: Date } | undefined>
+  /** Whether a submission id is known; without it, submissions are not searched. */
+  knowsSubmission?: (id: string) => Promise<boolean>
+  /** What this process is. */
+  node: { readonly version: string; readonly role: string; readonly network: string }
+  /** The answers of `/explorer/trust`. */
+  trust: readonly TrustAnswer[]
+  /** From a block's end until it may be merged, in milliseconds. */
+  maturityWindowMs?: number
+  /** Now, in POSIX milliseconds. Default: `Date.now`. */
+  clock?: () => number
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { createRates } from './rates.js'
+import { options } from './test/ports.js'
+
+const minute = 60_000
+const now = Date.parse('2026-03-04T05:06:07.891Z')
+const begin = Math.floor(now / minute) * minute
+
+/** Acceptances, `perMinute` in each of the minutes before now, counted in parts. */
+function ledgerOf(head: bigint, perMinute: number, parts: [bigint, bigint][]) {
+  const minuteOf = (sequence: bigint) => begin - Math.floor(Number(head - sequence) / perMinute) * minute
+  return {
+    reads: {
+      ...options.reads,
+      accepted: async (after: bigint, to: bigint, limit: number) => {
+        const last = after + BigInt(limit) < to ? after + BigInt(limit) : to
+        parts.push([after, last])
+        const counts = new Map<number, number>()
+        for (let sequence = after + 1n; sequence <= last; sequence++) {
+          const at = minuteOf(sequence)
+          counts.set(at, (counts.get(at) ?? 0) + 1)
+        }
+        const minutes = Array.from(counts, ([at, transactions]) => ({ minute: new Date(at), transactions }))
+        return { minutes, last: last > after ? last : undefined }
+      },
+    },
+    ledger: { ...options.ledger, head: async () => ({ accepted: head, rejected: 0n }) },
+    clock: () => now,
+  }
+}
+
+test('a short history is counted from its begin', async () => {
+  const rates = createRates(ledgerOf(30n, 10, []))
+  const { since, minutes } = await rates.answer(4)
+  expect(since).toBe(new Date(begin - 3 * minute).toISOString())
+  expect(minutes.map(({ accepted }) => accepted)).toEqual([0, 10, 10, 10])
+})
+
+test('of a long history only complete minutes have a number', async () => {
+  const parts: [bigint, bigint][] = []
+  const rates = createRates(ledgerOf(100_000n, 8_000, parts))
+  const { since, minutes } = await rates.answer(4)
+  expect(parts).toEqual([
+    [80_000n, 90_000n],
+    [90_000n, 100_000n],
+  ])
+  expect(minutes.map(({ accepted }) => accepted)).toEqual([undefined, undefined, 8_000, 8_000])
+  expect(since).toBe(new Date(begin - minute).toISOString())
+})
+
+test('answers at the same time and later ones count nothing twice', async () => {
+  const parts: [bigint, bigint][] = []
+  const rates = createRates(ledgerOf(30n, 10, parts))
+  await Promise.all([rates.answer(1), rates.answer(60), rates.follow()])
+  const { minutes } = await rates.answer(1)
+  expect(minutes).toMatchObject([{ accepted: 10 }])
+  expect(parts).toEqual([[0n, 30n]])
+})

@@ -1,0 +1,128 @@
+import type { CountedMinutes } from '@ratatosk/ports'
+import type { ExplorerOptions } from './options.js'
+import { maxMinutes } from './parameters.js'
+import type { RatesAnswer } from './schemas/overview.js'
+
+const minuteMs = 60_000
+/** Sequences before the newest one that are counted at the start, if they are all there were or not. */
+const lookBack = 20_000n
+/** Sequences that are counted at a time. */
+const step = 10_000
+/** Transactions whose time is measured. */
+const maxMeasured = 10_000
+
+type Count = (after: bigint, to: bigint, limit: number) => Promise<CountedMinutes>
+
+/** Counts what a sequence numbers, by minute. */
+class MinuteCounter {
+  readonly #count: Count
+  readonly #minutes = new Map<number, number>()
+  /** Everything up to here is counted. */
+  #after: bigint | undefined
+  /** Minutes from here on are counted completely, POSIX milliseconds. */
+  since = 0
+
+  constructor(count: Count) {
+    this.#count = count
+  }
+
+  /** Counts up to a sequence; yields between two steps. */
+  async follow(head: bigint): Promise<void> {
+    const isFirst = this.#after === undefined
+    this.#after ??= head > lookBack ? head - lookBack : 0n
+    const before = this.#after
+    while (this.#after < head) {
+      const { minutes, last } = await this.#count(this.#after, head, step)
+      for (const { minute, transactions } of minutes) {
+        const at = minute.getTime()
+        // The first minute of a longer history is not counted completely.
+        if (isFirst && before > 0n && this.since === 0) this.since = at + minuteMs
+        this.#minutes.set(at, (this.#minutes.get(at) ?? 0) + transactions)
+      }
+      this.#after = last ?? head
+    }
+  }
+
+  forgetBefore(time: number): void {
+    for (const minute of this.#minutes.keys()) if (minute < time) this.#minutes.delete(minute)
+  }
+
+  /** Undefined if the minute is not counted completely. */
+  at(minute: number): number | undefined {
+    return minute < this.since ? undefined : (this.#minutes.get(minute) ?? 0)
+  }
+}
+
+/** What happens in each minute. */
+export interface Rates {
+  /** Counts what has happened since the last call. */
+  follow(): Promise<void>
+  /** Body of `GET /explorer/rates`. */
+  answer(minutes: number): Promise<RatesAnswer>
+}
+
+/** Counts acceptances and rejections by minute; the store has the rest. */
+export function createRates({
+  reads,
+  ledger,
+  clock = Date.now,
+}: Pick<ExplorerOptions, 'reads' | 'ledger' | 'clock'>): Rates {
+  const accepted = new MinuteCounter((after, to, limit) => reads.accepted(after, to, limit))
+  const rejected = new MinuteCounter((after, to, limit) => reads.rejected(after, to, limit))
+  let following: Promise<void> | undefined
+
+  async function follow(): Promise<void> {
+    const head = await ledger.head()
+    await accepted.follow(head.accepted)
+    await rejected.follow(head.rejected)
+    const oldest = minuteOf(clock()) - maxMinutes * minuteMs
+    for (const counter of [accepted, rejected]) counter.forgetBefore(oldest)
+  }
+
+  /** One at a time: two would count the same twice. */
+  function followOnce(): Promise<void> {
+    following ??= follow().finally(() => {
+      following = undefined
+    })
+    return following
+  }
+
+  return {
+    follow: followOnce,
+    async answer(minutes) {
+      await followOnce()
+      const newest = minuteOf(clock())
+      const oldest = newest - (minutes - 1) * minuteMs
+      const since = new Date(oldest)
+      const [committed, merged, toCommitted, toMerged] = await Promise.all([
+        reads.moved('committed', since),
+        reads.moved('merged', since),
+        reads.delay('committed', since, maxMeasured),
+        reads.delay('merged', since, maxMeasured),
+      ])
+      const counts = (found: typeof committed) =>
+        new Map(found.map(({ minute, transactions }) => [minute.getTime(), transactions]))
+      const [commits, merges] = [counts(committed), counts(merged)]
+      return {
+        since: new Date(Math.max(oldest, accepted.since, rejected.since)).toISOString(),
+        minutes: Array.from({ length: minutes }, (_, position) => {
+          const at = oldest + position * minuteMs
+          const [acceptances, rejections] = [accepted.at(at), rejected.at(at)]
+          return {
+            at: new Date(at).toISOString(),
+            ...(acceptances !== undefined && { accepted: acceptances }),
+            ...(rejections !== undefined && { rejected: rejections }),
+            committed: commits.get(at) ?? 0,
+            merged: merges.get(at) ?? 0,
+          }
+        }),
+        ...(toCommitted && { acceptedToCommitted: toCommitted }),
+        ...(toMerged && { committedToMerged: toMerged }),
+      }
+    },
+  }
+}
+
+function minuteOf(time: number): number {
+  return Math.floor(time / minuteMs) * minuteMs
+}

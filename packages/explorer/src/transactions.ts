@@ -1,0 +1,195 @@
+import { toHex } from '@ratatosk/cbor'
+import { addressText, amountJson, metadataLabels, metadatumJson, plutusJson } from '@ratatosk/chain-apis'
+import {
+  blake2b256,
+  decodeTransaction,
+  decodeTransactionOutput,
+  type OutputReference,
+  outputReferenceKey,
+  type Script,
+  type TransactionOutput,
+} from '@ratatosk/ledger'
+import type { BlockAnswers } from './blocks.js'
+import { NotHereError } from './errors.js'
+import { fieldsOf } from './fields.js'
+import type { ExplorerIndex, ExplorerOptions, ExplorerOutput } from './options.js'
+import type { OutputId } from './parameters.js'
+import type { ExplorerOutputAnswer, OutputAnswer, TransactionAnswer } from './schemas/transaction.js'
+
+/** Inputs that are resolved. */
+const maxInputs = 100
+/** Bytes of outputs that are shown for them. */
+const outputBytes = 256 * 1024
+/** Bytes of datums, redeemers and metadata that become JSON, which is up to 16 times as long. */
+const jsonBytes = 64 * 1024
+
+/** Bytes that an answer may still spend. */
+class Budget {
+  #left: number
+  constructor(bytes: number) {
+    this.#left = bytes
+  }
+
+  /** Whether there are so many bytes left; takes them. */
+  take(bytes: number): boolean {
+    if (bytes > this.#left) return false
+    this.#left -= bytes
+    return true
+  }
+}
+
+/** Answers about transactions and outputs. */
+export function transactionAnswers(
+  { reads, ledger, index }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'index'>,
+  { shown }: Pick<BlockAnswers, 'shown'>,
+) {
+  return {
+    /** @throws NotHereError */
+    async transaction(id: Uint8Array): Promise<TransactionAnswer> {
+      const [place, cbor] = await Promise.all([ledger.placeOf(id), ledger.transaction(id)])
+      if (place === undefined || cbor === undefined)
+        throw new NotHereError(
+          `Transaction ${toHex(id)}`,
+          'It may wait, or be rejected or removed, which /tx/status reports; or it is of another ledger',
+        )
+      const block = place.block && (await reads.block(place.block.headerHash))
+      const decoded = await decode(cbor, index)
+      return {
+        ...decoded,
+        acceptedAt: place.acceptedAt.toISOString(),
+        ...(block && { block: shown(block) }),
+        ...(place.position !== undefined && { position: place.position }),
+      }
+    },
+  }
+}
+
+/** Answers about an output. @throws NotHereError */
+export async function outputAnswer(index: ExplorerIndex, reference: OutputId): Promise<OutputAnswer> {
+  const [found] = await index.outputs({ references: [reference] }, { offset: 0, limit: 1 })
+  if (found === undefined)
+    throw new NotHereError(
+      `Output ${outputReferenceKey(reference)}`,
+      'Its transaction may not be accepted, or has fewer outputs',
+    )
+  return {
+    output: foundJson(found, new Budget(jsonBytes)),
+    ...(found.sequence > 0n && { madeBy: toHex(found.transactionId) }),
+  }
+}
+
+type Decoded = Omit<TransactionAnswer, 'acceptedAt' | 'block' | 'position'>
+
+async function decode(cbor: Uint8Array, index: ExplorerIndex | undefined): Promise<Decoded> {
+  const transaction = decodeTransaction(cbor)
+  const { id, body, witnesses, isValid, auxiliaryData } = transaction
+  const json = new Budget(jsonBytes)
+  const inputs = await resolver(
+    index,
+    [...body.inputs, ...body.referenceInputs, ...body.collateralInputs],
+    json,
+  )
+  const spenders = await spendersOf(index, id, body.outputs.length)
+  const { invalidBefore, invalidHereafter } = body.validityInterval
+  return {
+    hash: toHex(id),
+    bytes: cbor.length,
+    fee: String(body.fee),
+    valid: isValid,
+    inputs: body.inputs.map(inputs),
+    referenceInputs: body.referenceInputs.map(inputs),
+    collateralInputs: body.collateralInputs.map(inputs),
+    outputs: body.outputs.map((output, position) => ({
+      ...outputJson({ transactionId: id, index: position }, output, json),
+      ...spenderJson(spenders.get(position)),
+    })),
+    mint: amountJson({ lovelace: 0n, assets: body.mint }).slice(1),
+    ...(invalidBefore !== undefined && { validFromSlot: String(invalidBefore) }),
+    ...(invalidHereafter !== undefined && { validUntilSlot: String(invalidHereafter) }),
+    metadata: (auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)).map(
+      ({ label, cbor: value }) => ({
+        label,
+        ...(json.take(value.length / 2) && { json: plain(metadatumJson(Buffer.from(value, 'hex'))) }),
+      }),
+    ),
+    datums: Array.from(witnesses.datums, ([hash, datum]) => ({ hash, ...dataJson(datum, json) })),
+    scripts: witnesses.scripts.map(scriptJson),
+    redeemers: witnesses.redeemers.map(({ purpose, index: at, data, executionUnits }) => ({
+      purpose,
+      index: at,
+      memory: String(executionUnits.memory),
+      steps: String(executionUnits.steps),
+      ...dataJson(data, json),
+    })),
+    fields: fieldsOf(cbor),
+    cbor: toHex(cbor),
+  }
+}
+
+/** Reads the outputs that inputs name. */
+async function resolver(index: ExplorerIndex | undefined, named: readonly OutputReference[], json: Budget) {
+  const references = named.slice(0, maxInputs)
+  const found =
+    index === undefined || references.length === 0
+      ? []
+      : await index.outputs({ references }, { offset: 0, limit: references.length })
+  const left = new Budget(outputBytes)
+  const outputs = new Map(
+    found
+      .filter(({ output }) => left.take(output.length))
+      .map((each) => [outputReferenceKey(each), foundJson(each, json)]),
+  )
+  return (reference: OutputReference) => {
+    const outref = outputReferenceKey(reference)
+    const output = outputs.get(outref)
+    return { outref, ...(output && { output }) }
+  }
+}
+
+/** The spenders of a transaction's outputs by their index. */
+async function spendersOf(index: ExplorerIndex | undefined, transaction: Uint8Array, limit: number) {
+  const outputs =
+    index === undefined || limit === 0 ? [] : await index.outputs({ transaction }, { offset: 0, limit })
+  return new Map(outputs.map((each) => [each.index, each.spent]))
+}
+
+function foundJson(found: ExplorerOutput, json: Budget): ExplorerOutputAnswer {
+  return {
+    ...outputJson(found, decodeTransactionOutput(found.output), json),
+    ...spenderJson(found.spent),
+  }
+}
+
+function spenderJson(spent: ExplorerOutput['spent']) {
+  return spent && { spentBy: { txHash: toHex(spent.id), valid: spent.valid } }
+}
+
+function outputJson(
+  reference: OutputReference,
+  { address, value, datum, referenceScript }: TransactionOutput,
+  json: Budget,
+): ExplorerOutputAnswer {
+  const inline = datum.kind === 'inline' ? datum.data : undefined
+  const hash = datum.kind === 'hash' ? datum.hash : inline && blake2b256(inline)
+  return {
+    outref: outputReferenceKey(reference),
+    address: addressText(address),
+    amount: amountJson(value),
+    ...(hash && { datumHash: toHex(hash) }),
+    ...(inline && json.take(inline.length) && { datum: plain(plutusJson(inline)) }),
+    ...(referenceScript && { referenceScript: scriptJson(referenceScript) }),
+  }
+}
+
+function dataJson(data: Uint8Array, json: Budget) {
+  return json.take(data.length) ? { json: plain(plutusJson(data)) } : {}
+}
+
+function scriptJson({ hash, language, bytes }: Script) {
+  return { hash: toHex(hash), language, bytes: bytes.length }
+}
+
+/** Plain JSON: integers of any size as decimal digits. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part)))
+}
