@@ -189,6 +189,411 @@ export interface ExecutionUnits {
   readonly steps: string
 }
 
+/** A quantity of an asset */
+export interface ExplorerAmount {
+  /** `lovelace`, or policy id and asset name in hex */
+  readonly unit: string
+  /** Quantity; negative if burnt */
+  readonly quantity: string
+}
+
+/** A block with its times */
+export interface ExplorerBlock {
+  readonly height: number
+  /** Header hash */
+  readonly headerHash: string
+  /** Where it is */
+  readonly state: 'built' | 'submitted' | 'committed' | 'mature' | 'merged' | 'removed'
+  /** How many transactions it has */
+  readonly transactions: number
+  /** Size of its transactions in bytes; absent until the node has counted them */
+  readonly bytes?: number
+  /** Fees of its transactions; absent until the node has counted them, in lovelace */
+  readonly fees?: string
+  /** End of the block */
+  readonly endTime: string
+  /** From when on it may be merged */
+  readonly maturesAt?: string
+  readonly times: ExplorerBlockTimes
+  /** Layer-1 transaction that commits it */
+  readonly commitTxHash: string
+  /** Fee of that transaction, in lovelace */
+  readonly commitFee?: string
+  /** Layer-1 transaction that merges it, once it is signed */
+  readonly mergeTxHash?: string
+}
+
+/** A block with its header and a part of its transactions */
+export interface ExplorerBlockDetails {
+  readonly block: ExplorerBlock
+  readonly header: ExplorerHeader
+  /** A part of its transactions, in order; none if the block is removed */
+  readonly transactions: readonly ExplorerBlockTransaction[]
+  /** How many transactions are before this part */
+  readonly offset: number
+}
+
+/** When a block entered its states, by the clock of the database; newest entry of each */
+export interface ExplorerBlockTimes {
+  /** When the block was built */
+  readonly built: string
+  /** When layer 1 accepted its transaction */
+  readonly submitted?: string
+  /** When it was in the state queue */
+  readonly committed?: string
+  /** When its maturity window was over */
+  readonly mature?: string
+  /** When it was in the confirmed state */
+  readonly merged?: string
+  /** When it was no longer in the state queue */
+  readonly removed?: string
+}
+
+/** A transaction in a block */
+export interface ExplorerBlockTransaction {
+  /** Transaction hash */
+  readonly hash: string
+  /** Size in bytes */
+  readonly bytes: number
+  /** Its fee, in lovelace */
+  readonly fee: string
+  /** How many outputs it names as inputs */
+  readonly inputs: number
+  /** How many outputs it has */
+  readonly outputs: number
+  /** How many scripts it runs with a redeemer */
+  readonly redeemers: number
+  /** False if its scripts failed and it spent its collateral */
+  readonly valid: boolean
+}
+
+/** A part of the list of blocks */
+export interface ExplorerBlocks {
+  /** From the newest down; without removed blocks */
+  readonly blocks: readonly ExplorerBlock[]
+  /** `before` of the next part, if there is one */
+  readonly next?: number
+}
+
+/** A datum among the witnesses */
+export interface ExplorerDatum {
+  /** Datum hash */
+  readonly hash: string
+  /** As in an output; absent if too large */
+  readonly json?: unknown
+}
+
+export interface ExplorerDelay {
+  /** Half of the transactions took at most so long, in milliseconds */
+  readonly p50: number
+  /** 95 of 100 transactions took at most so long, in milliseconds */
+  readonly p95: number
+  /** How many transactions were measured */
+  readonly transactions: number
+}
+
+/** What an answer comes from */
+export interface ExplorerFact {
+  /** Setting, or fact of the chain */
+  readonly name: string
+  /** Its value in this deployment */
+  readonly value: string
+}
+
+/** A field of the transaction in its CBOR */
+export interface ExplorerField {
+  /** Name of the field, such as `body.fee` */
+  readonly name: string
+  /** Where its value starts, in bytes */
+  readonly offset: number
+  /** Length of its value in bytes */
+  readonly length: number
+}
+
+/** The ten fields of the header */
+export interface ExplorerHeader {
+  /** Root of the unspent outputs before the block */
+  readonly utxosRootBefore: string
+  /** Root of the unspent outputs after the block */
+  readonly utxosRootAfter: string
+  /** Root of the transactions */
+  readonly transactionsRoot: string
+  /** Root of the deposits */
+  readonly depositsRoot: string
+  /** Root of the withdrawals */
+  readonly withdrawalsRoot: string
+  /** Start of the block */
+  readonly startTime: string
+  /** End of the block */
+  readonly endTime: string
+  /** Hash of the previous header; zeros for the first block */
+  readonly previousHeaderHash: string
+  /** Hash of the operator's key */
+  readonly operator: string
+  /** Version of the block format */
+  readonly blockVersion: number
+}
+
+/** An input; without output if it is not resolved here */
+export interface ExplorerInput {
+  /** Output reference: transaction hash and index */
+  readonly outref: string
+  readonly output?: ExplorerOutput
+}
+
+/** An output, who made it and who spent it */
+export interface ExplorerLineage {
+  readonly output: ExplorerOutput
+  /** Transaction that made it; absent for an output of the genesis */
+  readonly madeBy?: string
+}
+
+/** Something that this node has */
+export interface ExplorerMatch {
+  /** What it is */
+  readonly kind: 'transaction' | 'block' | 'output' | 'address' | 'asset' | 'policy' | 'submission'
+  /** Its full name */
+  readonly id: string
+  /** Where this node answers about it */
+  readonly path: string
+}
+
+/** Accepted transactions in no block */
+export interface ExplorerMempool {
+  /** Accepted transactions in no block */
+  readonly transactions: number
+  /** Their size in bytes */
+  readonly bytes: number
+  /** Whether there are more than were counted */
+  readonly more: boolean
+}
+
+/** Metadata under a label */
+export interface ExplorerMetadata {
+  /** Label */
+  readonly label: string
+  /** Value in cardano-cli's JSON without schema; absent if too large */
+  readonly json?: unknown
+}
+
+/** A minute; the newest one is not over */
+export interface ExplorerMinute {
+  /** Begin of the minute */
+  readonly at: string
+  /** Accepted transactions; absent if not counted completely */
+  readonly accepted?: number
+  /** Rejected submissions; absent if not counted completely */
+  readonly rejected?: number
+  /** Transactions whose block was committed */
+  readonly committed: number
+  /** Transactions whose block was merged */
+  readonly merged: number
+}
+
+/** An output */
+export interface ExplorerOutput {
+  /** Output reference: transaction hash and index */
+  readonly outref: string
+  /** Bech32, or base58 for Byron addresses */
+  readonly address: string
+  /** Lovelace first */
+  readonly amount: readonly ExplorerAmount[]
+  /** Hash of its datum */
+  readonly datumHash?: string
+  /** Its inline datum in cardano-cli's detailed schema, with integers as text; absent if too large */
+  readonly datum?: unknown
+  readonly referenceScript?: ExplorerScript
+  readonly spentBy?: ExplorerSpender
+}
+
+/** What the node does now */
+export interface ExplorerOverview {
+  /** When this was read, by the clock of the node */
+  readonly at: string
+  /** Version of the node */
+  readonly version: string
+  /** Role of this process */
+  readonly role: string
+  /** Name of the network */
+  readonly network: string
+  /** From a block's end until it may be merged, in milliseconds */
+  readonly maturityWindowMs?: number
+  readonly queue: ExplorerQueue
+  readonly mempool: ExplorerMempool
+  readonly blocks: ExplorerTotals
+  /** Height of the newest block */
+  readonly newestHeight?: number
+  /** When the newest committed block was committed */
+  readonly lastCommitAt?: string
+  /** When the newest merged block was merged */
+  readonly lastMergeAt?: string
+  readonly sequencer?: ExplorerSequencer
+  readonly layer1?: ExplorerTip
+  readonly wallet?: ExplorerWallet
+}
+
+/** The queue before validation */
+export interface ExplorerQueue {
+  /** Submissions that wait for validation */
+  readonly transactions: number
+  /** Their size in bytes */
+  readonly bytes: number
+  /** When the oldest one without a first delivery came */
+  readonly oldestAt?: string
+}
+
+/** What happened in each of the last minutes */
+export interface ExplorerRates {
+  /** From here on, acceptances and rejections are counted completely */
+  readonly since: string
+  /** The oldest first */
+  readonly minutes: readonly ExplorerMinute[]
+  readonly acceptedToCommitted?: ExplorerDelay
+  readonly committedToMerged?: ExplorerDelay
+}
+
+/** A redeemer; `POST /evaluate` measures what it uses */
+export interface ExplorerRedeemer {
+  /** `spend`, `mint`, `cert`, `reward`, `vote` or `propose` */
+  readonly purpose: string
+  /** Which item of this purpose it is for */
+  readonly index: number
+  /** Declared memory units */
+  readonly memory: string
+  /** Declared CPU steps */
+  readonly steps: string
+  /** As in an output; absent if too large */
+  readonly json?: unknown
+}
+
+/** A script */
+export interface ExplorerScript {
+  /** Script hash */
+  readonly hash: string
+  /** `native`, or `PlutusV1` to `PlutusV3` */
+  readonly language: string
+  /** Size in bytes */
+  readonly bytes: number
+}
+
+/** What a text names on this node */
+export interface ExplorerSearch {
+  readonly matches: readonly ExplorerMatch[]
+  /** What a text of this form can name; all of it was searched */
+  readonly couldBe: readonly (
+    | 'transaction'
+    | 'block'
+    | 'output'
+    | 'address'
+    | 'asset'
+    | 'policy'
+    | 'submission'
+  )[]
+}
+
+/** The process that commits blocks; absent if none does */
+export interface ExplorerSequencer {
+  /** Name of the process, which changes with each start */
+  readonly holder: string
+  /** When its lease ends unless it is renewed */
+  readonly expiresAt: string
+}
+
+/** The transaction that spends it */
+export interface ExplorerSpender {
+  /** Transaction hash */
+  readonly txHash: string
+  /** False if it is spent as collateral */
+  readonly valid: boolean
+}
+
+/** The tip of layer 1; absent if layer 1 does not respond */
+export interface ExplorerTip {
+  /** Height of the newest block of layer 1 */
+  readonly height: number
+  /** Its slot */
+  readonly slot: string
+  /** Time of its slot */
+  readonly at: string
+}
+
+/** Blocks of a state */
+export interface ExplorerTotal {
+  /** Blocks */
+  readonly blocks: number
+  /** Their transactions */
+  readonly transactions: number
+}
+
+/** Blocks by state, each in one; without removed blocks */
+export interface ExplorerTotals {
+  readonly built: ExplorerTotal
+  readonly submitted: ExplorerTotal
+  readonly committed: ExplorerTotal
+  readonly mature: ExplorerTotal
+  readonly merged: ExplorerTotal
+}
+
+/** An accepted transaction */
+export interface ExplorerTransaction {
+  /** Transaction hash */
+  readonly hash: string
+  /** When validation accepted it */
+  readonly acceptedAt: string
+  readonly block?: ExplorerBlock
+  /** Its position in the block, from 0 */
+  readonly position?: number
+  /** Size in bytes */
+  readonly bytes: number
+  /** Its fee, in lovelace */
+  readonly fee: string
+  /** False if its scripts failed and it spent its collateral */
+  readonly valid: boolean
+  /** What it spends if it is valid */
+  readonly inputs: readonly ExplorerInput[]
+  /** What it only reads */
+  readonly referenceInputs: readonly ExplorerInput[]
+  /** What it spends if its scripts fail */
+  readonly collateralInputs: readonly ExplorerInput[]
+  readonly outputs: readonly ExplorerOutput[]
+  /** What it mints, or burns */
+  readonly mint: readonly ExplorerAmount[]
+  /** First slot, inclusive */
+  readonly validFromSlot?: string
+  /** Last slot, exclusive */
+  readonly validUntilSlot?: string
+  readonly metadata: readonly ExplorerMetadata[]
+  readonly datums: readonly ExplorerDatum[]
+  /** Scripts among the witnesses */
+  readonly scripts: readonly ExplorerScript[]
+  readonly redeemers: readonly ExplorerRedeemer[]
+  readonly fields: readonly ExplorerField[]
+  /** The transaction as submitted */
+  readonly cbor: string
+}
+
+/** What users of this deployment have to trust */
+export interface ExplorerTrust {
+  readonly answers: readonly ExplorerTrustAnswer[]
+}
+
+/** An answer, and what it comes from */
+export interface ExplorerTrustAnswer {
+  /** The question */
+  readonly risk: 'state-validation' | 'data-availability' | 'exit' | 'sequencer-failure' | 'proposer-failure'
+  /** What protects users here, and what does not */
+  readonly answer: string
+  readonly facts: readonly ExplorerFact[]
+}
+
+/** The wallet that pays for commitments; absent if unknown or layer 1 does not respond */
+export interface ExplorerWallet {
+  /** Bech32 address */
+  readonly address: string
+  /** Its balance, in lovelace */
+  readonly lovelace: string
+}
+
 /** A rule that a transaction breaks */
 export interface FailedPredicate {
   /** Predicate of the Haskell ledger, such as FeeTooSmallUTxO, or of the layer-2 profile */
@@ -741,6 +1146,48 @@ export interface StreamEventsParameters {
   readonly after?: string
 }
 
+/** What `getRates` asks for. */
+export interface GetRatesParameters {
+  /** How many minutes, with the current one */
+  readonly minutes?: number
+}
+
+/** What `listBlocks` asks for. */
+export interface ListBlocksParameters {
+  /** Only blocks with a lower height */
+  readonly before?: number
+  /** The most blocks to answer */
+  readonly limit?: number
+}
+
+/** What `getBlockDetails` asks for. */
+export interface GetBlockDetailsParameters {
+  /** How many transactions to skip */
+  readonly offset?: number
+  /** The most transactions to answer */
+  readonly limit?: number
+  /** Header hash of 56 hex digits, or height */
+  readonly id: string
+}
+
+/** What `getTransactionDetails` asks for. */
+export interface GetTransactionDetailsParameters {
+  /** Transaction hash, 64 hex digits */
+  readonly hash: string
+}
+
+/** What `getOutput` asks for. */
+export interface GetOutputParameters {
+  /** `<transaction hash>#<index>`, with `#` as `%23` */
+  readonly ref: string
+}
+
+/** What `search` asks for. */
+export interface SearchParameters {
+  /** Hash, height, output reference, address, unit, policy id or submission id */
+  readonly q: string
+}
+
 /** What `getTransaction` asks for. */
 export interface GetTransactionParameters {
   /** 64 hex digits */
@@ -876,6 +1323,36 @@ export interface Endpoints {
     options?: NodeRequestOptions,
   ): Promise<SubmissionStatus>
 
+  /** `GET /explorer/overview`: What the node does now. Queue, mempool, blocks by state, the newest commit and merge, the sequencer, layer 1 and the wallet. All readers share an answer for half a second. What could not be measured is absent. */
+  getOverview(options?: NodeRequestOptions): Promise<ExplorerOverview>
+
+  /** `GET /explorer/rates`: Transactions per minute, and how long they took. */
+  getRates(parameters?: GetRatesParameters, options?: NodeRequestOptions): Promise<ExplorerRates>
+
+  /** `GET /explorer/blocks`: Blocks with their times, the newest first. */
+  listBlocks(parameters?: ListBlocksParameters, options?: NodeRequestOptions): Promise<ExplorerBlocks>
+
+  /** `GET /explorer/block/{id}`: A block with its times, header and transactions. */
+  getBlockDetails(
+    parameters: GetBlockDetailsParameters,
+    options?: NodeRequestOptions,
+  ): Promise<ExplorerBlockDetails>
+
+  /** `GET /explorer/tx/{hash}`: An accepted transaction, decoded. The first 100 inputs are resolved, as far as their outputs have 256 KiB of CBOR together. Datums, redeemers and metadata are JSON up to 64 KiB of CBOR together. */
+  getTransactionDetails(
+    parameters: GetTransactionDetailsParameters,
+    options?: NodeRequestOptions,
+  ): Promise<ExplorerTransaction>
+
+  /** `GET /explorer/output/{ref}`: An output, who made it and who spent it. */
+  getOutput(parameters: GetOutputParameters, options?: NodeRequestOptions): Promise<ExplorerLineage>
+
+  /** `GET /explorer/search`: What a text names on this node. */
+  search(parameters: SearchParameters, options?: NodeRequestOptions): Promise<ExplorerSearch>
+
+  /** `GET /explorer/trust`: What users of this deployment have to trust. */
+  getTrust(options?: NodeRequestOptions): Promise<ExplorerTrust>
+
   /** `GET /tx`: Transaction by hash. Searches the mempool first, then blocks. */
   getTransaction(parameters: GetTransactionParameters, options?: NodeRequestOptions): Promise<Transaction>
 
@@ -1001,6 +1478,14 @@ export const operations = {
   getTransactionStatus: { method: 'GET', path: '/tx/status', isRead: true, takesInput: true },
   getSubmissionStatus: { method: 'GET', path: '/submission', isRead: true, takesInput: true },
   streamEvents: { method: 'GET', path: '/events', isRead: true, takesInput: true },
+  getOverview: { method: 'GET', path: '/explorer/overview', isRead: true },
+  getRates: { method: 'GET', path: '/explorer/rates', isRead: true, takesInput: true },
+  listBlocks: { method: 'GET', path: '/explorer/blocks', isRead: true, takesInput: true },
+  getBlockDetails: { method: 'GET', path: '/explorer/block/{id}', isRead: true, takesInput: true },
+  getTransactionDetails: { method: 'GET', path: '/explorer/tx/{hash}', isRead: true, takesInput: true },
+  getOutput: { method: 'GET', path: '/explorer/output/{ref}', isRead: true, takesInput: true },
+  search: { method: 'GET', path: '/explorer/search', isRead: true, takesInput: true },
+  getTrust: { method: 'GET', path: '/explorer/trust', isRead: true },
   getTransaction: { method: 'GET', path: '/tx', isRead: true, takesInput: true },
   listTransactions: { method: 'GET', path: '/txs', isRead: true, takesInput: true },
   listUtxos: { method: 'GET', path: '/utxos', isRead: true, takesInput: true },

@@ -62,7 +62,7 @@ t.test('what is not here is 404 and says where it may be', async (t) => {
   }
 })
 
-t.test('what layer 1 does not answer, or nobody knows, is absent', async (t) => {
+t.test('what layer 1 does not answer, or no port knows, is absent', async (t) => {
   const known = (await (await build(t)).inject('/explorer/overview')).json()
   t.match(known, { layer1: { height: 5, slot: '9' }, wallet: { address: 'addr', lovelace: '7' } })
   const down = { tip: () => Promise.reject(new Error('down')), wallet: async () => undefined }

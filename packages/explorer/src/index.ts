@@ -78,7 +78,7 @@ const rules = {
 
 /** How long readers share an answer, in milliseconds. */
 const freshMs = 500
-/** How often acceptances and rejections are counted, in milliseconds; they are also counted when asked for. */
+/** How often acceptances and rejections are counted, in milliseconds, beside each answer. */
 const countEveryMs = 30_000
 
 const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, options) => {

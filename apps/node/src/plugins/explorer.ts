@@ -21,7 +21,7 @@ export function explorerOptions(node: Node): ExplorerOptions {
     ...(settlement && { layer1: layer1Of(settlement, keys.operatorAddress) }),
     sequencer: async () => {
       const lease = await store.leases.current('sequencer')
-      // Its name starts with the name of the machine, which is nobody else's business.
+      // Its name starts with that of the machine, which only the operator needs.
       return lease && { holder: lease.holder.split('/').at(-1) ?? '', expiresAt: lease.expiresAt }
     },
     ...(settings.SERVE_TX_STATUS && {

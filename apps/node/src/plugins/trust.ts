@@ -18,14 +18,15 @@ export function trustAnswers({ settlement, settings, duties }: Node): readonly T
     {
       risk: 'state-validation',
       answer:
-        'Blocks count unless somebody proves a fraud within the maturity window. Only frauds that a verdict ' +
-        'policy knows can be proven; against others there is only the administrator, if there is one.',
+        'A block stands unless a fraud is proven within the maturity window. Only frauds that a ' +
+        'verdict policy knows can be proven; against others there is only the administrator, if there is one.',
       facts: [fact('verdict policies', provable), maturity, administrator],
     },
     {
       risk: 'data-availability',
       answer:
-        'Layer 1 holds headers only. Nodes and archivists serve the bodies; nothing on layer 1 forces them to.',
+        'Layer 1 holds headers only. Nodes and archivists serve the bodies; nothing on layer 1 ' +
+        'forces them to.',
       facts: [fact('serves bodies', duties.bodies)],
     },
     {
@@ -36,8 +37,8 @@ export function trustAnswers({ settlement, settings, duties }: Node): readonly T
     {
       risk: 'sequencer-failure',
       answer:
-        'Without a sequencer no block is committed. Another operator of the registry may commit in its turn; ' +
-        'users cannot force a transaction into a block.',
+        'Without a sequencer no block is committed. Another operator of the registry may commit in its ' +
+        'turn; users cannot force a transaction into a block.',
       facts: [
         fact('operator turn (ms)', parameters.turnLength),
         fact('lease (ms)', settings.SEQUENCER_LEASE_MS),

@@ -133,7 +133,8 @@ describeEveryBackend('the explorer', (backend) => {
       ['c', 197],
     ] as const)
       await test.database.query(
-        `UPDATE ${test.schema}.block_transactions SET accepted_at = $1::timestamptz WHERE transaction_id = $2`,
+        `UPDATE ${test.schema}.block_transactions SET accepted_at = $1::timestamptz
+        WHERE transaction_id = $2`,
         [at(second), idOf(name)],
       )
     // 1, 3 and 10 s; 30, 30 and 50 s.

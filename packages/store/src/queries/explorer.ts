@@ -85,7 +85,8 @@ const delayTo = (to: Reached) =>
     FROM (
       SELECT extract(epoch FROM ${reached[to].to} - ${reached[to].from}) * 1000 AS took
       FROM (
-        SELECT *, sum(transactions) OVER (ORDER BY height DESC ROWS UNBOUNDED PRECEDING) - transactions AS newer
+        SELECT *,
+          sum(transactions) OVER (ORDER BY height DESC ROWS UNBOUNDED PRECEDING) - transactions AS newer
         FROM ${newestIn(to)} AS newest WHERE ${reached[to].to} >= $1::timestamptz
       ) AS block
       JOIN ${schema}.block_transactions AS entry ON entry.block_id = block.id
