@@ -19,7 +19,8 @@ export function trustAnswers({ settlement, settings, duties }: Node): readonly T
       risk: 'state-validation',
       answer:
         'A block stands unless a fraud is proven within the maturity window. Only frauds that a ' +
-        'verdict policy knows can be proven; against others there is only the administrator, if there is one.',
+        'verdict policy knows can be proven; against others there is only the administrator, if there ' +
+        'is one.',
       facts: [fact('verdict policies', provable), maturity, administrator],
     },
     {
