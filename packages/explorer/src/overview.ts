@@ -4,7 +4,7 @@ import type { ExplorerOptions } from './options.js'
 import type { OverviewAnswer } from './schemas/overview.js'
 
 /** Transactions of the mempool that are counted. */
-const maxMempool = 100_000
+const maxMempool = 20_000
 /** Heights that are summed at a time. */
 const range = 1_000n
 /** How long layer 1 may take, in milliseconds; the answer is then without it. */

@@ -1,5 +1,7 @@
-import type { ExplorerLayer1, ExplorerLedger, ExplorerOptions } from '@ratatosk/explorer'
+import type { ExplorerIndex, ExplorerLayer1, ExplorerLedger, ExplorerOptions } from '@ratatosk/explorer'
+import { BusyError } from '@ratatosk/http'
 import { slotToTime } from '@ratatosk/ledger'
+import { isIndexError, type LedgerIndex } from '@ratatosk/ledger-index'
 import type { Store } from '@ratatosk/store'
 import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
@@ -17,7 +19,7 @@ export function explorerOptions(node: Node): ExplorerOptions {
     reads: store.explorer,
     ledger: ledgerOf(store),
     queue: submissions,
-    ...(index && { index }),
+    ...(index && { index: followed(index) }),
     ...(settlement && { layer1: layer1Of(settlement, keys.operatorAddress) }),
     sequencer: async () => {
       const lease = await store.leases.current('sequencer')
@@ -46,6 +48,22 @@ function ledgerOf(store: Store): ExplorerLedger {
       return store.chain.countAfter(newest?.lastSequence ?? 0n, limit)
     },
     head: () => store.events.head(),
+  }
+}
+
+/** The index once it has everything that was accepted: otherwise a spent output would look unspent. */
+function followed(index: LedgerIndex): ExplorerIndex {
+  return {
+    ...index,
+    async outputs(query, part) {
+      try {
+        await index.caughtUp()
+      } catch (error) {
+        if (!isIndexError(error) || error.code !== 'INDEX_BEHIND') throw error
+        throw new BusyError('INDEX_BEHIND', 'The index has not followed the ledger yet: retry later', 1)
+      }
+      return index.outputs(query, part)
+    },
   }
 }
 
