@@ -1,9 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
-import { addressText, amountJson, metadataLabels, metadatumJson, plutusJson } from '@ratatosk/chain-apis'
+import { addressText, amountJson, metadatumJson, plutusJson } from '@ratatosk/chain-apis'
 import {
   blake2b256,
   decodeTransaction,
   decodeTransactionOutput,
+  metadataLabels,
   type OutputReference,
   outputReferenceKey,
   type Script,
@@ -106,12 +107,10 @@ async function decode(cbor: Uint8Array, index: ExplorerIndex | undefined): Promi
     mint: amountJson({ lovelace: 0n, assets: body.mint }).slice(1),
     ...(invalidBefore !== undefined && { validFromSlot: String(invalidBefore) }),
     ...(invalidHereafter !== undefined && { validUntilSlot: String(invalidHereafter) }),
-    metadata: (auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)).map(
-      ({ label, cbor: value }) => ({
-        label,
-        ...(json.take(value.length / 2) && { json: plain(metadatumJson(Buffer.from(value, 'hex'))) }),
-      }),
-    ),
+    metadata: (auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)).map(({ label, cbor }) => ({
+      label: String(label),
+      ...(json.take(cbor.length) && { json: plain(metadatumJson(cbor)) }),
+    })),
     datums: Array.from(witnesses.datums, ([hash, datum]) => ({ hash, ...dataJson(datum, json) })),
     scripts: witnesses.scripts.map(scriptJson),
     redeemers: witnesses.redeemers.map(({ purpose, index: at, data, executionUnits }) => ({
