@@ -1,5 +1,5 @@
-// Runs clients that are no dApps: what a wallet on cardano-js-sdk reads and sends, on layer 2 of a node. Those
-// of Blockfrost and Ogmios run with the tests of their APIs.
+// Runs clients that are no dApps: what a wallet on cardano-js-sdk reads and sends, on layer 2 of a node.
+// Those of Blockfrost and Ogmios run with the tests of their APIs.
 import t from 'tap'
 import { install, runTimed } from './run-client.mjs'
 

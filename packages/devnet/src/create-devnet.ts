@@ -2,7 +2,6 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { evaluateTransaction, readAddressText } from '@ratatosk/chain-apis'
 import {
   decodeTransaction,
-  type ProtocolParameters,
   type SlotConfig,
   slotToTime,
   type Transaction,
@@ -24,16 +23,11 @@ import type {
 } from './chain/types.js'
 import { DevnetError } from './errors.js'
 import { createFaults } from './faults.js'
-import {
-  defaultParameters,
-  genesisHash,
-  genesisOutputs,
-  ledgerVersionOf,
-  newestLedgerVersion,
-} from './genesis/genesis.js'
+import { genesisHash, genesisOutputs } from './genesis/genesis.js'
 import { testGenesis } from './genesis/wallets.js'
 import { runOnSchedule } from './schedule.js'
 import { createMemoryStore } from './store/memory-store.js'
+import { openStored } from './store/open-stored.js'
 import { restore } from './store/restore.js'
 import type { Devnet, DevnetOptions } from './types.js'
 
@@ -73,25 +67,11 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
 
   const slots: SlotConfig = { zeroTime: BigInt(genesis.startTime), zeroSlot: 0n, slotLength: slotLengthMs }
   const origin: ChainTip = { height: 0, slot: 0n, hash: genesisHash(genesis, slotLengthMs) }
-  const { major } = options.parameters?.ledgerVersion ?? { major: Number(newestLedgerVersion) }
-  const stored = await store.open(origin.hash, major)
-  if (stored.genesis !== origin.hash) {
-    throw new DevnetError(
-      'DEVNET_CONFIGURATION',
-      'The stored chain has another genesis: use its genesis and slot length, or empty the store',
-    )
-  }
-  const parameters = options.parameters ?? parametersOf(stored.ledgerVersion)
-  if (parameters?.ledgerVersion.major !== stored.ledgerVersion) {
-    throw new DevnetError(
-      'DEVNET_CONFIGURATION',
-      `The stored chain began with ledger version ${stored.ledgerVersion} and keeps it: use that version, ` +
-        'or empty the store',
-    )
-  }
+  const outputs = genesisOutputs(genesis)
+  const { chain: stored, parameters } = await openStored(store, origin.hash, options.parameters)
   requireWholeNumber('maxBlockSize', maxBlockSize, parameters.maxTransactionSize)
   const chain = createChain(origin, parameters.keyDeposit)
-  for (const output of genesisOutputs(genesis)) {
+  for (const output of outputs) {
     chain.outputs.add({ ...output, created: { block: origin, position: 0 }, collateralReturn: false })
     chain.preimages.addOutput(output.output)
   }
@@ -101,8 +81,8 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
   }
   const mempool = createMempool(confirmed, parameters.keyDeposit)
 
-  mempool.reset(restore(stored.chain, chain, slots))
-  let sequence = stored.chain.transactions.reduce((most, each) => Math.max(most, each.sequence), 0)
+  mempool.reset(restore(stored, chain, slots))
+  let sequence = stored.transactions.reduce((most, each) => Math.max(most, each.sequence), 0)
 
   const evaluator = openEvaluator(options.evaluator)
   const rules = createRules(parameters, slots, evaluator)
@@ -298,12 +278,6 @@ function readTransaction(cbor: Uint8Array): Transaction | string {
 
 function hashesOf(transactions: readonly DevnetTransaction[]): string[] {
   return transactions.map(({ hash }) => hash)
-}
-
-/** The parameters of a chain that began with a version; undefined if the devnet does not have them. */
-function parametersOf(major: number): ProtocolParameters | undefined {
-  const version = ledgerVersionOf(major)
-  return version && defaultParameters(version)
 }
 
 function requireWholeNumber(name: string, value: number, least: number): void {

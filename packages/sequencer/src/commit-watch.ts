@@ -17,8 +17,8 @@ interface Pending {
 }
 
 /**
- * Notices that layer 1 includes no commit: a sent one stays unconfirmed for longer than it is valid, or expires
- * and is built again.
+ * Notices that layer 1 includes no commit: a sent one stays unconfirmed for longer than it is valid, or
+ * expires and is built again.
  */
 export class CommitWatch {
   readonly #options: WatchOptions

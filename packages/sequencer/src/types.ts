@@ -186,8 +186,8 @@ export interface Sequencer {
   /** Whether this sequencer holds the lease. */
   readonly active: boolean
   /**
-   * Milliseconds since layer 1 last included a commit, if this is the active sequencer and that is longer than
-   * a commit is valid; otherwise undefined.
+   * For how many milliseconds layer 1 has included no commit that was sent, if this is the active sequencer
+   * and that is longer than one is valid; otherwise undefined.
    */
   readonly overdueMs: number | undefined
   /** Calls the listener at each change of `active`. @returns ends the subscription */

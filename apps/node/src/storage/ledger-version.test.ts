@@ -33,8 +33,8 @@ it('refuses another version than that of the deployment', async () => {
     expect(atLedgerVersion(await load(environment), store)).rejects.toMatchObject({
       code: 'NODE_DATABASE',
       message: expect.stringMatching(
-        `^The deployment in this database began with ledger version 10 and keeps it, but ${reason}, or begin a ` +
-          'new deployment with another DATABASE_SCHEMA',
+        `^The deployment in this database began with ledger version 10 and keeps it, but ${reason}, ` +
+          'or begin a new deployment with another DATABASE_SCHEMA',
       ),
     })
   await refusal({ LEDGER_VERSION: '11' }, 'LEDGER_VERSION is 11: unset it')

@@ -29,7 +29,7 @@ export async function atLedgerVersion(
       : `LEDGER_VERSION is ${LEDGER_VERSION}: unset it`
   throw new StartError(
     'NODE_DATABASE',
-    `The deployment in this database began with ledger version ${began} and keeps it, but ${cause}, or begin ` +
-      'a new deployment with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR.',
+    `The deployment in this database began with ledger version ${began} and keeps it, but ${cause}, or ` +
+      'begin a new deployment with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR.',
   )
 }
