@@ -34,6 +34,9 @@ test.each([
   [['status', '--url', 'localhost:3000'], '--url must be a URL such as http://127.0.0.1:3000.'],
   [['status', '--timeout', '0'], '--timeout is "0": it must be a whole number from 1 to 3600.'],
   [['dead-letters', 'list', '--limit', '1e3'], '--limit is "1e3": it must be a whole number from 1 to 500.'],
+  [['audit'], 'Name an archivist: --archivist http://127.0.0.1:3000/archivist'],
+  [['verify', '--archivist', 'http://127.0.0.1:1'], 'Missing required positional argument: BLOCK'],
+  [['verify', '0', '--archivist', 'http://127.0.0.1:1'], '"0" is no block: name a height from 1'],
   [[], 'USAGE ratatosk'],
   [['dead-letters'], 'USAGE ratatosk dead-letters list|show|replay|drop'],
 ])('%j ends with 2 and starts nothing', async (argv, message) => {
@@ -164,4 +167,16 @@ test('prints completions for zsh and fish', async () => {
   expect((await run(['completion', '--shell', 'fish'])).out).toMatch(
     /-n '__fish_seen_subcommand_from dead-letters' -a 'list show replay drop --help'/,
   )
+})
+
+test('audit and verify name what is missing or does not answer', async () => {
+  const archivist = ['--archivist', 'http://127.0.0.1:1/archivist']
+  const devnet = await run(['audit', ...archivist])
+  expect(devnet).toMatchObject({ status: 1, error: expect.stringContaining('DEVNET_PORT=1337') })
+  const away = { LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: 'http://127.0.0.1:1/api/v0' }
+  const verified = await run(['verify', '1', ...archivist], away)
+  expect(verified).toMatchObject({ status: 1, error: expect.stringMatching(/^Layer 1 \(Blockfrost at /) })
+  const password = await run(['audit', '--archivist', 'http://user:secret@127.0.0.1:1'], away)
+  expect(password.error).toContain('must not contain a user or password')
+  expect([password.status, password.error.includes('secret')]).toEqual([2, false])
 })

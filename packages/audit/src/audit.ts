@@ -15,7 +15,7 @@ import { textOf } from './value.js'
  * CBOR reader and the trie. Bad data are findings. Signatures, scripts and operators' turns are not audited.
  *
  * Lets other work run every 10 ms, except while one body is encoded again and one block goes into the trie.
- * In memory are all unspent outputs (the bytes of each and about 500 more), at most 90 bytes for each
+ * In memory are all unspent outputs (the bytes of each and about 1,000 more), at most 90 bytes for each
  * transaction, 28 for each block, the largest body and what follows from it, and the changes of the 256
  * newest blocks.
  *

@@ -33,7 +33,7 @@ const noAssets: ReadonlyMap<string, bigint> = new Map()
 export const ada = (lovelace: bigint): Value => ({ lovelace, assets: noAssets })
 
 /** Reads the value of an output: lovelace, or lovelace and assets. */
-export function readValue(reader: CborReader): Value {
+function readValue(reader: CborReader): Value {
   if (reader.peek() >> 5 === 0) return ada(reader.readUint64())
   const start = reader.position
   const count = reader.readArray()

@@ -1,5 +1,5 @@
 import type { BlockSource, NamedHeader } from '@ratatosk/audit'
-import { decodeHeader, type Header, isGenesisHeaderHash } from '@ratatosk/block'
+import { decodeHeader, genesisHeaderHash, type Header, isGenesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b224 } from '@ratatosk/ledger'
 import type { DeployedQueue } from '@ratatosk/node'
@@ -46,7 +46,7 @@ export async function findBlock(
     const next = await archivist.header(height, signal)
     if (next === undefined) throw incomplete(`it has no block ${height}`)
     const header = headerOf(next, height)
-    if (last !== undefined && !equalBytes(header.prevHeaderHash, last.headerHash))
+    if (!equalBytes(header.prevHeaderHash, last?.headerHash ?? genesisHeaderHash()))
       throw incomplete(`block ${height} does not name the block before it`)
     const { headerHash } = next
     if (typeof wanted === 'number' ? wanted === height : equalBytes(wanted, headerHash))

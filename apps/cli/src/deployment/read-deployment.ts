@@ -44,11 +44,34 @@ export async function readDeployment(
       ARCHIVIST_PEERS: archivistUrl,
     })
     const deployment = await openDeployment(settings)
-    return { ...deployment, archivistUrl, archivist: openArchivist(archivistUrl) }
+    const { header, body } = openArchivist(archivistUrl)
+    const archive = `The archivist at ${archivistUrl}`
+    return {
+      ...deployment,
+      readQueue: guarded(`Layer 1 (${deployment.place})`, deployment.readQueue),
+      archivistUrl,
+      archivist: { header: guarded(archive, header), body: guarded(archive, body) },
+    }
   } catch (error) {
     if (isSettingsError(error)) throw new CommandError('CLI_SETTINGS', error.problems.join('\n'))
     if (error instanceof TypeError && error.message.startsWith('@ratatosk/audit: '))
       throw new UsageError(`--archivist: ${error.message.replace('@ratatosk/audit: ', '')}.`)
     throw error
+  }
+}
+
+/** Names the source that did not answer. @throws CommandError */
+function guarded<Question extends unknown[], Answer>(
+  source: string,
+  ask: (...question: Question) => Promise<Answer>,
+): (...question: Question) => Promise<Answer> {
+  return async (...question) => {
+    try {
+      return await ask(...question)
+    } catch (error) {
+      // A fault of this program.
+      if (!(error instanceof Error) || error instanceof TypeError) throw error
+      throw new CommandError('CLI_UNAVAILABLE', `${source}: ${error.message}`)
+    }
   }
 }

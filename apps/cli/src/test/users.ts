@@ -1,6 +1,6 @@
 import { type Client, RejectedError } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
-import { blake2b224, parseProtocolParameters, timeToSlot } from '@ratatosk/ledger'
+import { blake2b224, parseProtocolParameters, timeToSlot, type Utxo } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import {
   buildTransaction,
@@ -18,10 +18,7 @@ const wants42 =
 const script: ScriptContent = { language: 'PlutusV3', bytes: Buffer.from(wants42, 'hex') }
 const policy = Buffer.from(blake2b224(Buffer.concat([Uint8Array.of(3), script.bytes]))).toString('hex')
 
-/** A test wallet of the devnet that pays others, mints and burns on layer 2. */
-export type User = Awaited<ReturnType<typeof openUsers>>['users'][number]
-
-/** The test wallets that the node does not use. */
+/** The test wallets of the devnet that the node does not use. They pay, mint and burn on layer 2. */
 export async function openUsers(connect: () => Client) {
   const evaluator = createEvaluator({ threads: 1 })
   const { protocolParameters, slotClock } = await connect().getNetwork()
@@ -34,9 +31,9 @@ export async function openUsers(connect: () => Client) {
   const users = testWallets.wallets.slice(3).map(({ account }) => {
     const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
 
-    async function send(draft: TransactionDraft): Promise<string> {
+    async function send(draft: (funds: readonly Utxo[]) => TransactionDraft): Promise<string> {
       const funds = await outputsOf(connect(), keys.addressText)
-      const { bytes, id } = await buildTransaction(draft, {
+      const { bytes, id } = await buildTransaction(draft(funds), {
         funds,
         changeAddress: keys.address.bytes,
         signers: [keys.payment],
@@ -54,12 +51,14 @@ export async function openUsers(connect: () => Client) {
     return {
       address: keys.addressText,
       /** Pays an address. Resolves with the id once it is accepted. */
-      pay: (to: string, lovelace: bigint) => send({ outputs: [{ address: to, lovelace }] }),
-      /** Mints or, if the quantity is negative, burns by a Plutus script. */
-      mint: (quantity: bigint) =>
-        send({
-          mint: [{ policy, assets: new Map([['00', quantity]]), redeemer: Uint8Array.of(0x18, 42) }],
-          scripts: [script],
+      pay: (to: string, lovelace: bigint) => send(() => ({ outputs: [{ address: to, lovelace }] })),
+      /** Mints tokens by a Plutus script, or burns one if the wallet has one. */
+      mint: (quantity: bigint, burns: boolean) =>
+        send((funds) => {
+          const hasOne = funds.some(({ output }) => output.value.assets.has(policy))
+          const assets = new Map([['00', burns && hasOne ? -1n : quantity]])
+          const redeemer = Uint8Array.of(0x18, 42)
+          return { mint: [{ policy, assets, redeemer }], scripts: [script] }
         }),
     }
   })
