@@ -182,6 +182,21 @@ test('an MCP client takes a payment from its funds to the confirmed state', asyn
   await client.close()
 })
 
+test('load pays at a rate and reports what came of it', async () => {
+  const { status, value } = await json('load', '--rate', '20', '--seconds', '2')
+  expect(value).toMatchObject({ rejected: {}, failed: {}, pending: 0 })
+  expect(value.submitted + value.late).toBe(40)
+  expect(value.accepted).toBe(value.submitted)
+  expect(value.acceptedMs.p50).toBeGreaterThanOrEqual(value.answerMs.p50)
+  expect(status).toBe(value.late === 0 ? 0 : 1)
+  const text = await run(['load', '--seconds', '1', '--rate', '5', '--url', node.url])
+  expect(text.out).toMatch(
+    /^submitted {2}\d.*\naccepted {3}\d.*\nrejected {3}0\nfailed {5}0\nanswer {5}p50 \d/,
+  )
+  const wrong = await run(['load', '--rate', '0', '--url', node.url])
+  expect(wrong).toMatchObject({ status: 2, error: expect.stringContaining('--rate is "0"') })
+})
+
 test('an MCP client learns what is wrong', async () => {
   const { client, call } = await mcpClient()
   for (const [name, input, message] of [

@@ -5,6 +5,7 @@ import { checkCommand } from './check.js'
 import { completion } from './completion.js'
 import { deadLetters } from './dead-letters.js'
 import { keygen } from './keygen.js'
+import { load } from './load.js'
 import { mcp } from './mcp.js'
 import { operations } from './operations.js'
 import { start } from './start.js'
@@ -24,6 +25,7 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   verify,
   backup,
   restore,
+  load,
   mcp,
   keygen,
   completion(() => root),

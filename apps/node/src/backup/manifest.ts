@@ -45,7 +45,7 @@ export async function createFolder(folder: string): Promise<void> {
   throw new BackupError(`The folder "${folder}" is not empty: name a new one.`)
 }
 
-/** Ends a backup: without its manifest, a folder is none. */
+/** Ends a backup: a folder without a manifest cannot be restored. */
 export async function writeManifest(
   folder: string,
   contents: Pick<Manifest, 'store' | 'schemas' | 'rows'>,

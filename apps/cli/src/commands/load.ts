@@ -1,0 +1,44 @@
+import { command } from '../frame/command.js'
+import { wholeNumber } from '../frame/command-line.js'
+import { connect, nodeArguments } from '../frame/node-connection.js'
+import { type LoadReport, runLoad } from '../load/run-load.js'
+
+const mostPerSecond = 1000
+const mostSeconds = 3600
+
+/** `ratatosk load` */
+export const load = command(
+  'load',
+  "Submit payments of a devnet's test wallets at a rate, and report what came of them",
+  {
+    ...nodeArguments,
+    rate: { type: 'string', valueHint: 'number', default: '10', description: 'Payments per second' },
+    seconds: { type: 'string', valueHint: 'number', default: '10', description: 'For how long' },
+  },
+  async (args, shell) => {
+    const rate = wholeNumber('rate', args.rate, mostPerSecond)
+    const seconds = wholeNumber('seconds', args.seconds, mostSeconds)
+    const report = await runLoad(await connect(args, shell), { rate, seconds })
+    const { submitted, accepted, late } = report
+    return { value: report, text: textOf(report), ok: accepted === submitted && late === 0 }
+  },
+)
+
+function textOf({ submitted, accepted, pending, late, rejected, failed, answerMs, acceptedMs }: LoadReport) {
+  const times = ({ p50, p95, p99, max }: LoadReport['answerMs']) =>
+    `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, max ${max} ms`
+  const codes = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts).map(([code, count]) => `, ${count} ${code}`)
+  return [
+    `submitted  ${submitted}; ${late} left out, because answers came too late`,
+    `accepted   ${accepted}; ${pending} without a result`,
+    `rejected   ${sumOf(rejected)}${codes(rejected).join('')}`,
+    `failed     ${sumOf(failed)}${codes(failed).join('')}`,
+    `answer     ${times(answerMs)}`,
+    `accepted   ${times(acceptedMs)}`,
+  ].join('\n')
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}
