@@ -32,9 +32,6 @@ interface OutputRecord {
   readonly hash: Uint8Array
 }
 
-/** `spent` of an output that left through the bridge. */
-const bridge = 2n ** 63n
-
 interface NotedOutput {
   readonly key: Uint8Array
   readonly record: OutputRecord
@@ -45,8 +42,10 @@ function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof, void> {
   const records = new Map<number, TransactionRecord>()
   for (const [key, value] of block.entriesOfMap()) {
     const entry = readEntry(key, value)
-    if (entry === undefined) yield { fraud: 'strangeEntry', key, value, proof: block.map.prove(key) }
-    else if ('position' in entry) records.set(entry.position, entry.record)
+    if (entry === undefined || isUntouched(entry))
+      yield { fraud: 'strangeEntry', key, value, proof: block.map.prove(key) }
+    if (entry === undefined) continue
+    if ('position' in entry) records.set(entry.position, entry.record)
     else outputs.push({ key, record: entry.record })
   }
   yield* gapsIn(block, records)
@@ -61,18 +60,20 @@ function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof, void> {
   }
 }
 
-/** An entry of the transactions map; undefined if it is neither a transaction's nor an output's. */
-function readEntry(
-  key: Uint8Array,
-  value: Uint8Array,
-):
+type Entry =
   | { readonly position: number; readonly record: TransactionRecord }
   | { readonly record: OutputRecord }
-  | undefined {
+
+/** Whether an entry is of an output that is neither made nor spent. */
+const isUntouched = (entry: Entry): boolean =>
+  !('position' in entry) && entry.record.created === 0n && entry.record.spent === 0n
+
+/** An entry of the transactions map; undefined if it is neither a transaction's nor an output's. */
+function readEntry(key: Uint8Array, value: Uint8Array): Entry | undefined {
   try {
     if (key.length === 8) {
-      const position = positionIn(key)
-      return { position, record: decodeTransactionRecord(value) }
+      const record = decodeTransactionRecord(value)
+      return record.kind === 'transaction' ? { position: positionIn(key), record } : undefined
     }
     if (!equalBytes(encodeOutputReference(decodeOutputReference(key)), key)) return undefined
     if (value.length !== outputRecordLength) return undefined
@@ -150,7 +151,7 @@ function* fraudsOfOutput(
 ): Generator<LedgerFraudProof, void> {
   const output = openOutput(block, key)
   if (spent > 0n && spent <= created) yield { fraud: 'spentBeforeMade', key, output }
-  if (spent > 0n && spent !== bridge) {
+  if (spent > 0n) {
     const absent = absenceAt(block, spent)
     const [position, spender] = [Number(spent) - 1, records.get(Number(spent) - 1)]
     const parts = spender && partsIn(block, position, spender)

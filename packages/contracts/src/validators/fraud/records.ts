@@ -1,16 +1,17 @@
 import {
   addInteger,
   byteStringToInteger,
+  bytes,
+  equalsByteString,
   equalsInteger,
   indexByteString,
   integer,
   integerToByteString,
   lengthOfByteString,
-  lessThanInteger,
   sliceByteString,
   subtractInteger,
 } from '../core/builtins.js'
-import { both } from '../core/data.js'
+import { both, not } from '../core/data.js'
 import type { Bool, Bytes, Int } from '../core/term.js'
 
 /** Lengths and offsets of the records in the transactions map, as `@ratatosk/block` encodes them. */
@@ -32,10 +33,10 @@ const hashBytes = 32
 /** The key of a transaction in the map; fails for a negative position. */
 export const positionKey = (position: Int): Bytes => integerToByteString(8, position)
 
-const part = (bytes: Bytes, offset: number, length: number): Bytes =>
-  sliceByteString(integer(offset), integer(length), bytes)
+const part = (record: Bytes, offset: number, length: number): Bytes =>
+  sliceByteString(integer(offset), integer(length), record)
 
-const number = (bytes: Bytes, offset: number): Int => byteStringToInteger(part(bytes, offset, 8))
+const number = (record: Bytes, offset: number): Int => byteStringToInteger(part(record, offset, 8))
 
 export const idOf = (transaction: Bytes): Bytes => part(transaction, transactionRecord.id, hashBytes)
 
@@ -59,19 +60,28 @@ export const spentOf = (output: Bytes): Int => number(output, outputRecord.spent
 
 export const outputHashOf = (output: Bytes): Bytes => part(output, outputRecord.hash, hashBytes)
 
-const isLength = (bytes: Bytes, length: number): Bool =>
-  equalsInteger(lengthOfByteString(bytes), integer(length))
+const isLength = (content: Bytes, length: number): Bool =>
+  equalsInteger(lengthOfByteString(content), integer(length))
 
-/** Whether a value of the map has the length and kind of a transaction's record. */
+/** Whether a value of the map is a record of a transaction: a block of this version has no other kind. */
 export const isTransactionRecord = (value: Bytes): Bool =>
   both(
     isLength(value, transactionRecord.length),
-    lessThanInteger(indexByteString(value, integer(transactionRecord.kind)), integer(transactionKind + 1)),
+    equalsInteger(indexByteString(value, integer(transactionRecord.kind)), integer(transactionKind)),
   )
 
 export const isOutputRecord = (value: Bytes): Bool => isLength(value, outputRecord.length)
 
-export const isEmpty = (bytes: Bytes): Bool => isLength(bytes, 0)
+/** Whether the record of an output has a maker or a spender: a block notes no other output. */
+export const isMadeOrSpent = (output: Bytes): Bool =>
+  not(
+    equalsByteString(
+      sliceByteString(integer(outputRecord.created), integer(outputRecord.hash), output),
+      bytes(new Uint8Array(outputRecord.hash)),
+    ),
+  )
+
+export const isEmpty = (content: Bytes): Bool => isLength(content, 0)
 
 /** One more than a position: what the record of an output notes of a transaction. */
 export const next = (position: Int): Int => addInteger(position, integer(1))

@@ -51,9 +51,6 @@ const deposit = blockOf(story, outputsBefore(), {
     patch(entries, hexOfPosition(0), 0, Uint8Array.of(0))
   },
 })
-const bridged = blockOf(story, outputsBefore(), {
-  entries: (entries) => patch(entries, hexOf(unspent), 8, eight(2n ** 63n)),
-})
 
 /** Proofs about the honest block, and of frauds under the wrong name, version or kind. */
 export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
@@ -120,15 +117,6 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
     prove.spentWithoutInput(unspent, 1)(honest),
   ),
   of('spender-lacks-input', 'the spender has the input', prove.spentWithoutInput(made, 1)(honest)),
-  of(
-    'spender-is-not-the-bridge',
-    'the output left through the bridge',
-    {
-      ...prove.spentWithoutInput(unspent, 'absent')(bridged),
-      spender: { absent: bridged.map.proveAbsence(eight(2n ** 63n - 1n)) },
-    },
-    bridged,
-  ),
   of('spender-is-missing', 'the spender is there', prove.spentWithoutInput(made, 'absent')(honest)),
   of('output-is-in-body', 'the transaction has fewer outputs', {
     fraud: 'outputNotNoted',
@@ -220,7 +208,12 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
     proof: honest.map.proveAbsence(new Uint8Array(7)),
   }),
   of('entry-is-strange', 'the entry is a transaction’s', prove.strangeEntry(transactionKey(0))(honest)),
-  of('entry-is-strange', 'the entry is an output’s', prove.strangeEntry(keyOf(unspent))(honest)),
+  of(
+    'entry-is-strange',
+    'the entry is of an output that is made',
+    prove.strangeEntry(keyOf(unspent))(honest),
+  ),
+  of('entry-is-strange', 'the entry is of an output that is spent', prove.strangeEntry(keyOf(coin0))(honest)),
   of('fees-before-are-those-before', 'a transaction is left out', {
     fraud: 'wrongFees',
     transaction: openTransaction(honest, 2),

@@ -116,13 +116,15 @@ export const ledgerLies: readonly LedgerLie[] = [
     lying((entries) => patch(entries, hexOf(unspent), 8, eight(9n))),
     spentWithoutInput(unspent, 'absent'),
   ),
-  lie(
-    'an output is noted as spent by a transaction beyond the bridge’s number',
-    lying((entries) => patch(entries, hexOf(unspent), 8, eight(2n ** 63n + 1n))),
-    (block) => ({
-      ...spentWithoutInput(unspent, 'absent')(block),
-      spender: { absent: block.map.proveAbsence(eight(2n ** 63n)) },
-    }),
+  ...[2n ** 63n, 2n ** 64n - 1n].map((number) =>
+    lie(
+      `an output is noted as spent by number ${number}`,
+      lying((entries) => patch(entries, hexOf(unspent), 8, eight(number))),
+      (block) => ({
+        ...spentWithoutInput(unspent, 'absent')(block),
+        spender: { absent: block.map.proveAbsence(eight(number - 1n)) },
+      }),
+    ),
   ),
   lie(
     'an output is not noted',
@@ -232,7 +234,10 @@ export const ledgerLies: readonly LedgerLie[] = [
   strange('a key is empty', new Uint8Array(), record),
   strange('the record of a transaction is short', transactionKey(0), transactionRecord.subarray(1), true),
   strange('the record of a transaction is an output’s', transactionKey(0), record, true),
-  strange('a transaction is of an unknown kind', transactionKey(0), transactionRecord.with(0, 3), true),
+  ...[0, 1, 3].map((kind) =>
+    strange(`a record is of kind ${kind}`, transactionKey(0), transactionRecord.with(0, kind), true),
+  ),
+  strange('an output has neither maker nor spender', keyOf(coin2), outputRecord(0n, 0n, payment(2, 1n))),
   strange('the record of an output has 64 bytes', keyOf(unspent), new Uint8Array(64), true),
   strange('the key of an output is no reference', keyOf(ghost).with(0, 0x83), record),
   strange(

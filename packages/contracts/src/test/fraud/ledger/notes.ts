@@ -61,11 +61,6 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'proofs of an output that its spender spends',
   ),
   note(
-    'spender-is-not-the-bridge',
-    'the spender’s number is not 2^63',
-    'proofs of an output that left layer 2: no transaction is its spender',
-  ),
-  note(
     'spender-is-missing',
     'the transactions map lacks the position of the spender; an unspent output has none and fails',
     'proofs of an output whose spender is in the block',
@@ -174,8 +169,8 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'entry-is-strange',
-    'the key is neither 8 bytes with a transaction’s record (105 bytes, kind 0–2) nor a reference in its ' +
-      'shortest form with an output’s record (48 bytes)',
+    'the key is neither 8 bytes with a transaction’s record (105 bytes, kind 2) nor a reference in its ' +
+      'shortest form with an output’s record (48 bytes) that has a maker or a spender',
     'proofs by the entries that every block has',
   ),
   note(

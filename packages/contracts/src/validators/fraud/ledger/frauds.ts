@@ -16,7 +16,7 @@ import {
   unIData,
   unListData,
 } from '../../core/builtins.js'
-import { at, both, branch, constructorOf, fieldsOf, not } from '../../core/data.js'
+import { at, both, branch, constructorOf, every, fieldsOf, not } from '../../core/data.js'
 import { bind, choose, scope } from '../../core/term.js'
 import { argumentAt, elementAt, fieldAt } from '../cbor/read.js'
 import {
@@ -36,6 +36,7 @@ import {
   feesSoFarOf,
   idOf,
   isEmpty,
+  isMadeOrSpent,
   isOutputRecord,
   isTransactionRecord,
   next,
@@ -187,7 +188,10 @@ const gapInTransactions: FraudCheck = (book, block, fields) =>
     })
   })
 
-/** An entry of the transactions map is neither a transaction's nor an output's. `[key, value, proof]` */
+/**
+ * No transactions derive an entry of the transactions map: it is neither a transaction's nor that of an output
+ * that is made or spent. `[key, value, proof]`
+ */
 const strangeEntry: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const key = yield* bind(unBData(at(fields, 0)))
@@ -198,7 +202,7 @@ const strangeEntry: FraudCheck = (book, block, fields) =>
         choose(
           equalsInteger(lengthOfByteString(key), integer(8)),
           isTransactionRecord(value),
-          both(isReference(key), isOutputRecord(value)),
+          every(isReference(key), isOutputRecord(value), isMadeOrSpent(value)),
         ),
       ),
     })

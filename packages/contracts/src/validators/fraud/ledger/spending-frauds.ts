@@ -58,14 +58,10 @@ export const spentWithoutInput: FraudCheck = (book, block, fields) =>
       }),
       // There is no position before the first, so an unspent output fails.
       book.enforce({
-        'spender-is-not-the-bridge': not(equalsInteger(spent, integer(bridge))),
         'spender-is-missing': block.lacks(positionKey(previous(spent)), shown),
       }),
     )
   })
-
-/** The place of a spender in the record of an output that was paid to the bridge. */
-const bridge = 2n ** 63n
 
 /** An output from before the block was not unspent then, or was another. `[key, output, before]` */
 export const spentThatNeverWas: FraudCheck = (book, block, fields) =>
