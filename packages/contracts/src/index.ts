@@ -38,7 +38,15 @@ export {
   surveyQueue,
 } from './datum/survey-queue.js'
 export { ContractsError, type ContractsErrorCode, isContractsError } from './errors.js'
-export { LedgerFraud, provableVersion, TransactionFraud, WitnessFraud, WitnessNeed } from './fraud/layout.js'
+export {
+  allowedFields,
+  LedgerFraud,
+  maxItems,
+  provableVersion,
+  TransactionFraud,
+  WitnessFraud,
+  WitnessNeed,
+} from './fraud/layout.js'
 export type { ProvableRules } from './fraud/rules.js'
 export { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from './fraud/scripts.js'
 export { fraudScript, type VerdictPolicyName, verdictPolicies } from './fraud/verdict-policies.js'

@@ -1,9 +1,8 @@
-import { decodeTransactionRecord, fitOf, intervalOf, partsOf, transactionKey } from '@ratatosk/block'
-import { concatBytes, equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import { fitOf, intervalOf, partsOf, type TransactionRecord } from '@ratatosk/block'
+import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import {
   blake2b256,
-  decodeTransaction,
   decodeTransactionOutput,
   encodeOutputReference,
   minimumFee,
@@ -15,7 +14,9 @@ import {
   validateProfile,
 } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
+import { shapeFrauds } from './find-shape-fraud.js'
 import { openRecord, openTransaction } from './openings.js'
+import { decodedAt, type Recorded, recordedAt } from './recorded.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 import {
   type Asset,
@@ -29,8 +30,8 @@ import {
  * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of its
  * first proofs; undefined if there is none.
  *
- * Not found are what a transaction breaks that does not decode, and outputs at Byron addresses of another
- * network. What inputs stand for is known only from the block's own transactions and `outputBefore`; without
+ * Of a transaction that does not decode, only frauds in its encoding are found. Not found are outputs at Byron
+ * addresses of another network. What inputs stand for is known only from the block's own transactions and `outputBefore`; without
  * it, values are not compared and reference scripts cost nothing. The proof is not evaluated: do that before
  * it is sent.
  *
@@ -43,9 +44,12 @@ export function findTransactionFraud(
   const made = outputsMadeIn(block)
   const outputOf = (key: Uint8Array) => made.get(toHex(key)) ?? block.outputBefore?.(key)
   for (const position of block.transactions.keys()) {
-    const transaction = recordedTransaction(block, position)
-    if (transaction === undefined) continue
-    const frauds = fraudsOf(block, rules, position, transaction, outputOf)
+    const recorded = recordedAt(block, position)
+    if (recorded === undefined) continue
+    const transaction = decodedAt(block, recorded)
+    const frauds = transaction
+      ? fraudsOf(block, rules, recorded, transaction, outputOf)
+      : shapeFrauds(block, recorded)
     const found = smallestOf(frauds, (proof) => encodeTransactionFraudProof(block.header, proof))
     if (found !== undefined) return found
   }
@@ -62,34 +66,19 @@ function outputsMadeIn({ transactions }: AccusedBlock): ReadonlyMap<string, Uint
   return made
 }
 
-/** A transaction that decodes and is the recorded one. */
-function recordedTransaction(block: AccusedBlock, position: number): Transaction | undefined {
-  const value = block.valueOf(transactionKey(position))
-  const bytes = block.transactions[position]
-  if (value === undefined || bytes === undefined) return undefined
-  try {
-    const record = decodeTransactionRecord(value)
-    const transaction = decodeTransaction(bytes)
-    const isRecorded = record.kind === 'transaction' && equalBytes(record.id, transaction.id)
-    return isRecorded ? transaction : undefined
-  } catch (error) {
-    if (isDecodeError(error) || error instanceof RangeError) return undefined
-    throw error
-  }
-}
-
 function* fraudsOf(
   block: AccusedBlock,
   rules: ProvableRules,
-  position: number,
+  recorded: Recorded,
   decoded: Transaction,
   outputOf: (key: Uint8Array) => Uint8Array | undefined,
 ): Generator<TransactionFraudProof, void> {
   const { body } = decoded
+  const { position, record, isWitnessed } = recorded
   const { parameters, networkId, slots } = rules
   const transaction = openTransaction(block, position)
 
-  yield* unreadableParts(block, position, decoded)
+  yield* unreadableParts(block, recorded, decoded)
   if (fitOf(body.validityInterval, intervalOf(block.header, slots)) !== 'within')
     yield { fraud: 'outsideInterval', transaction }
   for (const key of forbiddenFields(decoded)) yield { fraud: 'forbiddenField', transaction, key }
@@ -115,10 +104,10 @@ function* fraudsOf(
       yield { fraud: 'outputOnOtherNetwork', transaction, output }
   }
 
-  const resolved = resolvedIn(block, position, decoded, outputOf)
-  yield* lowFees(decoded, rules, resolved).map(
-    (parts): TransactionFraudProof => ({ fraud: 'feeTooSmall', transaction, ...parts }),
-  )
+  const resolved = resolvedIn(record, decoded, outputOf)
+  if (isWitnessed)
+    for (const parts of lowFees(decoded, rules, resolved))
+      yield { fraud: 'feeTooSmall', transaction, ...parts }
   if (resolved === undefined || validateProfile(decoded).some(({ predicate }) => movesAda.has(predicate)))
     return
   const spent = resolved.slice(0, body.inputs.length)
@@ -140,7 +129,7 @@ const movesAda = new Set([
 
 function* unreadableParts(
   block: AccusedBlock,
-  position: number,
+  { position, isWitnessed }: Recorded,
   decoded: Transaction,
 ): Generator<TransactionFraudProof, void> {
   const failures = validateProfile(decoded)
@@ -150,7 +139,7 @@ function* unreadableParts(
         (predicate === 'TooManyItems' || predicate === 'LongHeadsNotSupported') && details.part === part,
     )
   if (breaks('body')) yield { fraud: 'unreadablePart', part: openTransaction(block, position) }
-  if (breaks('witness set')) {
+  if (isWitnessed && breaks('witness set')) {
     const { bytes: witnessSet } = decoded.witnesses
     yield { fraud: 'unreadablePart', part: { record: openRecord(block, position), witnessSet } }
   }
@@ -185,8 +174,7 @@ function* outputsIn({ body }: Transaction): Generator<readonly [OutputPlace, Tra
  * not what is recorded.
  */
 function resolvedIn(
-  block: AccusedBlock,
-  position: number,
+  record: TransactionRecord,
   { body }: Transaction,
   outputOf: (key: Uint8Array) => Uint8Array | undefined,
 ): readonly Uint8Array[] | undefined {
@@ -196,11 +184,8 @@ function resolvedIn(
     if (output === undefined) return undefined
     outputs.push(output)
   }
-  const value = block.valueOf(transactionKey(position))
-  const recorded = value && decodeTransactionRecord(value).resolved
-  return recorded && equalBytes(blake2b256(concatBytes(...outputs.map(blake2b256))), recorded)
-    ? outputs
-    : undefined
+  const isRecorded = equalBytes(blake2b256(concatBytes(...outputs.map(blake2b256))), record.resolved)
+  return isRecorded ? outputs : undefined
 }
 
 const firstOf = (resolved: readonly Uint8Array[], count: number): ResolvedOutputs => ({

@@ -1,10 +1,9 @@
-import { decodeTransactionRecord, type TransactionRecord, transactionKey } from '@ratatosk/block'
-import { compareBytes, concatBytes, equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import type { TransactionRecord } from '@ratatosk/block'
+import { compareBytes, concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
   blake2b224,
   blake2b256,
   type Credential,
-  decodeTransaction,
   decodeTransactionOutput,
   effects,
   encodeOutputReference,
@@ -20,6 +19,7 @@ import {
 } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
 import { openOutput, openRecord, openTransaction } from './openings.js'
+import { decodedAt, type Recorded, recordedAt } from './recorded.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 import {
   encodeWitnessFraudProof,
@@ -68,16 +68,14 @@ function* fraudsIn(
     const before = block.outputBefore?.(key)
     return before && decodeTransactionOutput(before)
   }
-  for (const [position, bytes] of block.transactions.entries()) {
-    const transaction = decoded(bytes)
-    const record = recordAt(block, position)
-    if (transaction === undefined || record === undefined || record.kind !== 'transaction') continue
+  for (const position of block.transactions.keys()) {
+    const recorded = recordedAt(block, position)
+    const transaction = recorded && decodedAt(block, recorded)
+    if (transaction === undefined) continue
     for (const { reference, output } of effects(transaction).produced)
       produced.set(toHex(encodeOutputReference(reference)), output)
-    const { id, witnesses } = transaction
-    if (!equalBytes(record.id, id) || !equalBytes(record.witnessSetHash, blake2b256(witnesses.bytes)))
-      continue
-    yield* fraudsOf({ block, position, record, transaction, outputs, parameters })
+    const { record, isWitnessed } = recorded as Recorded
+    if (isWitnessed) yield* fraudsOf({ block, position, record, transaction, outputs, parameters })
   }
 }
 
@@ -254,23 +252,4 @@ function* scriptDataFrauds(suspect: Suspect): Generator<WitnessFraudProof, void>
         return expected !== undefined && equalBytes(expected, stated)
       })
   if (!isRight) yield { fraud: 'wrongScriptDataHash', ...opened(suspect) }
-}
-
-function recordAt(block: AccusedBlock, position: number): TransactionRecord | undefined {
-  const value = block.valueOf(transactionKey(position))
-  try {
-    return value && decodeTransactionRecord(value)
-  } catch {
-    // Not the record of a transaction: a fraud that the ledger policy proves.
-    return undefined
-  }
-}
-
-function decoded(bytes: Uint8Array): Transaction | undefined {
-  try {
-    return decodeTransaction(bytes)
-  } catch (error) {
-    if (isDecodeError(error)) return undefined
-    throw error
-  }
 }

@@ -26,10 +26,13 @@ export {
 export type { FoundFraud } from './smallest-proof.js'
 export {
   type Asset,
+  type AssetPlace,
   encodeTransactionFraudProof,
   type OutputPlace,
+  type PartOpening,
   type ResolvedOutputs,
   type TransactionFraudProof,
+  type WitnessSetOpening,
 } from './transaction-proofs.js'
 export {
   encodeWitnessFraudProof,

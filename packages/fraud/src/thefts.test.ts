@@ -1,4 +1,4 @@
-import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { openContracts, publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
@@ -32,6 +32,34 @@ const hashOfDeposit = new Uint8Array(32).fill(0xdd)
 const outputOfDeposit = encodeOutputReference({ transactionId: hashOfDeposit, index: 0 })
 const bystander = coin(35)
 
+/** A key witness whose key lacks a byte. */
+const shortKey = concatBytes(fromHex('a10081'), fromHex(`82581f${'05'.repeat(31)}5840${'06'.repeat(64)}`))
+
+interface Theft {
+  readonly witnesses?: Uint8Array
+  /** An entry of the body before the others. */
+  readonly before?: Uint8Array
+  readonly inputs?: readonly number[]
+  readonly lovelace?: bigint
+}
+
+/** Spends outputs of 5 ada of somebody else, and pays the thief. */
+function theft({
+  witnesses = fromHex('a0'),
+  before = new Uint8Array(),
+  inputs = [30],
+  lovelace = 4_500_000n,
+}: Theft): Uint8Array {
+  const writer = new CborWriter(512)
+    .array(4)
+    .map(before.length > 0 ? 4 : 3)
+    .raw(before)
+  writer.uint(0).array(inputs.length)
+  for (const index of inputs) writer.raw(coin(index))
+  writer.uint(1).array(1).map(2).uint(0).bytes(addressOfThief).uint(1).uint(lovelace)
+  return writer.uint(2).uint(500_000n).raw(witnesses).boolean(true).null().toBytes()
+}
+
 const thefts: readonly {
   readonly what: string
   readonly fraud: string
@@ -63,6 +91,18 @@ const thefts: readonly {
       })
     },
   },
+  ...(
+    [
+      ['a witness set is an empty list', 'strangeField', { witnesses: fromHex('80') }],
+      ['a key witness has a key of 31 bytes', 'strangeWitness', { witnesses: shortKey }],
+      ['a body begins with a field 24', 'strangeField', { before: fromHex('181800') }],
+      ['an input is there twice', 'repeatedReference', { inputs: [30, 30], lovelace: 9_500_000n }],
+    ] as const
+  ).map(([what, fraud, change]) => ({
+    what: `${what}, and nobody has signed`,
+    fraud,
+    commit: ({ transactions }: Story) => blockOf([...transactions, theft(change)]),
+  })),
 ]
 
 describe('a theft', () => {

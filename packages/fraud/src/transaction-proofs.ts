@@ -28,7 +28,24 @@ export interface Asset {
 /** An output by its index in the body, or the collateral return. */
 export type OutputPlace = number | 'collateralReturn'
 
-const inputSets = { inputs: 0, collateralInputs: 1, referenceInputs: 2 } as const
+/** An asset in a value or a mint, by the index of its policy and that of its name under the policy. */
+export interface AssetPlace {
+  readonly policy: number
+  readonly name: number
+}
+
+/** The sets of references in a body, by their constructors. */
+export const inputSets = { inputs: 0, collateralInputs: 1, referenceInputs: 2 } as const
+
+/** A transaction's record and witness set. */
+export interface WitnessSetOpening {
+  readonly record: RecordOpening
+  /** CBOR. */
+  readonly witnessSet: SuppliedBytes
+}
+
+/** A body, or a witness set. */
+export type PartOpening = TransactionOpening | WitnessSetOpening
 
 /**
  * A rule that a transaction of a block breaks, and the proof of it: an argument of the transaction policy.
@@ -87,18 +104,46 @@ export type TransactionFraudProof =
    * A body or witness set has too many items for layer 1 to read it, or a head that is not in its shortest
    * form.
    */
-  | {
-      readonly fraud: 'unreadablePart'
-      readonly part:
-        | TransactionOpening
-        | { readonly record: RecordOpening; readonly witnessSet: SuppliedBytes }
-    }
-  /** A reference is not a definite array. */
+  | { readonly fraud: 'unreadablePart'; readonly part: PartOpening }
+  /** A reference is not one, or not a definite array in shortest heads. */
   | {
       readonly fraud: 'unreadableReference'
       readonly transaction: TransactionOpening
       readonly set: keyof typeof inputSets
       readonly index: number
+    }
+  /** A body or witness set is not one item of CBOR. */
+  | { readonly fraud: 'malformedPart'; readonly part: PartOpening }
+  /**
+   * A body or witness set is not a map, or has a field that it may not have, or twice or of another type, or
+   * lacks one. `key` is the first byte of the field's key; `asset` is read of a mint, by default the first.
+   */
+  | {
+      readonly fraud: 'strangeField'
+      readonly part: PartOpening
+      readonly key: number
+      readonly asset?: AssetPlace
+    }
+  /** What is among the outputs is none. `asset` is read of its value, by default the first. */
+  | {
+      readonly fraud: 'strangeOutput'
+      readonly transaction: TransactionOpening
+      readonly output: OutputPlace
+      readonly asset?: AssetPlace
+    }
+  /** What is among the key witnesses or the bootstrap witnesses is none. */
+  | ({
+      readonly fraud: 'strangeWitness'
+      readonly isBootstrap: boolean
+      readonly index: number
+    } & WitnessSetOpening)
+  /** Two references of a set are the same. */
+  | {
+      readonly fraud: 'repeatedReference'
+      readonly transaction: TransactionOpening
+      readonly set: keyof typeof inputSets
+      readonly index: number
+      readonly other: number
     }
 
 /**
@@ -111,7 +156,17 @@ export const encodeTransactionFraudProof = (header: Header, proof: TransactionFr
   encodePlutusData(constr(TransactionFraud[proof.fraud], headerToData(header), ...fieldsOf(proof)))
 
 function fieldsOf(proof: TransactionFraudProof): PlutusData[] {
-  if (proof.fraud === 'unreadablePart') return [partData(proof.part)]
+  switch (proof.fraud) {
+    case 'unreadablePart':
+    case 'malformedPart':
+      return [partData(proof.part)]
+    case 'strangeField':
+      return [partData(proof.part), BigInt(proof.key), ...assetData(proof.asset)]
+    case 'strangeWitness': {
+      const { record, witnessSet, isBootstrap, index } = proof
+      return [recordData(record), suppliedData(witnessSet), isBootstrap ? 1n : 0n, BigInt(index)]
+    }
+  }
   const transaction = transactionData(proof.transaction)
   switch (proof.fraud) {
     case 'valueNotPreserved': {
@@ -124,25 +179,37 @@ function fieldsOf(proof: TransactionFraudProof): PlutusData[] {
       return [transaction, suppliedData(witnessSet), shown, ...resolvedData(resolved)]
     }
     case 'outputTooSmall':
-    case 'outputOnOtherNetwork': {
-      const { output } = proof
-      return [transaction, output === 'collateralReturn' ? constr(1) : constr(0, BigInt(output))]
-    }
+    case 'outputOnOtherNetwork':
+      return [transaction, placeData(proof.output)]
+    case 'strangeOutput':
+      return [transaction, placeData(proof.output), ...assetData(proof.asset)]
     case 'forbiddenField':
       return [transaction, BigInt(proof.key)]
     case 'inputIsReferenceInput':
       return [transaction, BigInt(proof.input), BigInt(proof.referenceInput)]
     case 'unreadableReference':
       return [transaction, constr(inputSets[proof.set]), BigInt(proof.index)]
+    case 'repeatedReference': {
+      const { set, index, other } = proof
+      return [transaction, constr(inputSets[set]), BigInt(index), BigInt(other)]
+    }
     default:
       return [transaction]
   }
 }
 
-const partData = (part: Extract<TransactionFraudProof, { fraud: 'unreadablePart' }>['part']): PlutusData =>
+const partData = (part: PartOpening): PlutusData =>
   'witnessSet' in part
     ? constr(1, recordData(part.record), suppliedData(part.witnessSet))
     : constr(0, transactionData(part))
+
+const placeData = (output: OutputPlace): PlutusData =>
+  output === 'collateralReturn' ? constr(1) : constr(0, BigInt(output))
+
+const assetData = ({ policy, name }: AssetPlace = { policy: 0, name: 0 }): PlutusData[] => [
+  BigInt(policy),
+  BigInt(name),
+]
 
 const resolvedData = (resolved: ResolvedOutputs | undefined): PlutusData[] => [
   resolved?.outputs.map(suppliedData) ?? [],

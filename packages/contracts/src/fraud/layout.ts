@@ -32,6 +32,11 @@ export const TransactionFraud = {
   inputIsReferenceInput: 9,
   unreadablePart: 10,
   unreadableReference: 11,
+  malformedPart: 12,
+  strangeField: 13,
+  strangeOutput: 14,
+  strangeWitness: 15,
+  repeatedReference: 16,
 } as const
 
 /**

@@ -92,7 +92,11 @@ function removalsByProof(proofs: readonly ProvenLie[]) {
     'redeemerMissing',
     'datumMissing',
     'wrongScriptDataHash',
-  ].flatMap((fraud) => [`\`${fraud}\``, `\`${fraud}\`, rich`, `\`${fraud}\`, a reference input`])
+    'strangeField',
+    'strangeWitness',
+  ]
+    .flatMap((fraud) => [`\`${fraud}\``, `\`${fraud}\`, rich`, `\`${fraud}\`, a reference input`])
+    .concat('`malformedPart`, a body of 1,000 items', '`unreadablePart`, a body of 1,001 items')
   return proofs
     .filter(({ what }) => shown.includes(what))
     .map((proof) => {

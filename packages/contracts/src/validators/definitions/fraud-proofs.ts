@@ -35,6 +35,12 @@ const transactionProofFields = {
   part: 'Part',
   set: 'InputSet',
   index: 'Integer',
+  other_index: 'Integer',
+  field_key: 'Integer',
+  policy_index: 'Integer',
+  name_index: 'Integer',
+  record: 'OpenedRecord',
+  is_bootstrap: 'Integer',
 } as const
 
 /** Redeemers of the policies of fraud proofs. */
@@ -207,11 +213,18 @@ export const fraudProofDefinitions = {
         ['InputIsReferenceInput', ['input', 'reference_input']],
         ['UnreadablePart', ['part']],
         ['UnreadableReference', ['set', 'index']],
+        ['MalformedPart', ['part']],
+        ['StrangeField', ['part', 'field_key', 'policy_index', 'name_index']],
+        ['StrangeOutput', ['output', 'policy_index', 'name_index']],
+        ['StrangeWitness', ['record', 'witness_set', 'is_bootstrap', 'index']],
+        ['RepeatedReference', ['set', 'index', 'other_index']],
       ] as const
     ).map(([title, names], index) =>
       variant(title, index, [
         ['header', 'Header'],
-        ...(title === 'UnreadablePart' ? [] : [['transaction', 'OpenedTransaction'] as const]),
+        ...(names.some((name) => name === 'part' || name === 'record')
+          ? []
+          : [['transaction', 'OpenedTransaction'] as const]),
         ...names.map((name) => [name, transactionProofFields[name]] as const),
       ]),
     ),

@@ -76,7 +76,7 @@ describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
     if (isLong) process.stdout.write(`${blocks} blocks of ${transactions} transactions; ${refused} refused\n`)
     expect(transactions).toBeGreaterThan(blocks)
     expect(fraudsTried('ledger', trials.ledger)).toHaveLength(12)
-    expect(fraudsTried('transaction', trials.transaction)).toHaveLength(12)
+    expect(fraudsTried('transaction', trials.transaction)).toHaveLength(17)
     expect(fraudsTried('witness', trials.witness)).toHaveLength(7)
   })
 
@@ -105,6 +105,6 @@ describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
       const stated = statedBy(transactionProofsOf(block), encode, isLong ? proofsOfFraud : 60, draw)
       await trial.expectNoVerdict(block.header, stated, mutationsOfBlock, draw)
     }
-    expect(fraudsTried('transactions', trial)).toHaveLength(12)
+    expect(fraudsTried('transactions', trial)).toHaveLength(17)
   })
 })

@@ -189,7 +189,17 @@ export const transactionBreaches: readonly PolicyBreach<TransactionFraudProof>[]
   ...transactionLies
     .filter(({ block, prove }) => prove(block).fraud === 'unreadablePart')
     .map(({ what }) => twin('part-is-unreadable', `not so that ${what}`, what)),
-  ...transactionLies
-    .filter(({ block, prove }) => prove(block).fraud === 'unreadableReference')
-    .map(({ what }) => twin('reference-is-unreadable', `not so that ${what}`, what)),
+  ...Object.entries({
+    unreadableReference: 'reference-is-unreadable',
+    malformedPart: 'part-is-malformed',
+    strangeField: 'field-is-strange',
+    strangeOutput: 'output-is-strange',
+    strangeWitness: 'witness-is-strange',
+  }).flatMap(([fraud, rule]) =>
+    transactionLies
+      .filter(({ block, twin, prove }) => prove(block).fraud === fraud && prove(twin))
+      .map(({ what }) => twin(rule, `not so that ${what}`, what)),
+  ),
+  of('references-are-two', 'a reference is compared with itself', prove.repeated('inputs', 1, 1)),
+  of('references-are-equal', 'the references are different', prove.repeated('inputs', 0, 1)),
 ]

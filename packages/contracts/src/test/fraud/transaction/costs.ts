@@ -45,6 +45,7 @@ function amongMany(plans: readonly Plan[]): TestBlock {
 }
 
 const { value, fee, output, plain, field, both, body, witnesses, reference } = prove
+const { malformed, strangeField, strangeOutput, strangeWitness, repeated } = prove
 const address = new Uint8Array(57).fill(1).with(0, 0)
 const redeemers = list(
   ...[0, 1, 2].map((index) =>
@@ -132,6 +133,37 @@ const lies: readonly (readonly [
     },
     reference('collateralInputs', 0),
   ],
+  [
+    '`malformedPart`, a body of 1,000 items',
+    { fields: [[14, list(...Array.from({ length: 970 }, () => uint(1)), Uint8Array.of(0xfc))]] },
+    malformed('body'),
+  ],
+  ['`strangeField`', { witnessSet: list() }, strangeField('witness set', 0)],
+  [
+    '`strangeField`, a mint of 300 names',
+    {
+      fields: [
+        [
+          9,
+          map([
+            string(policy(5)),
+            map(
+              ...Array.from({ length: 300 }, (_, i) => [string(Uint8Array.of(i >> 8, i)), uint(1)] as const),
+              [uint(1), uint(1)],
+            ),
+          ]),
+        ],
+      ],
+    },
+    strangeField('body', 9, { policy: 0, name: 300 }),
+  ],
+  ['`strangeOutput`', { outputs: [uint(1)] }, strangeOutput(0)],
+  [
+    '`strangeWitness`',
+    { witnessSet: map([uint(0), list(list(string(address.subarray(0, 31)), string(new Uint8Array(64))))]) },
+    strangeWitness(false, 0),
+  ],
+  ['`repeatedReference`', { inputs: [coin2, coin2] }, repeated('inputs', 0, 1)],
 ]
 
 /** One proof of each kind and some large ones, in a block with a map of {@link measuredSizes}. */

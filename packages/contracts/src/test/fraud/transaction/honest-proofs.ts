@@ -191,6 +191,11 @@ function outputsOf(block: TestBlock): (key: Uint8Array) => Uint8Array | undefine
   return (key) => made.get(toHex(key)) ?? block.outputsBefore.get(toHex(key))
 }
 
+const assetPlaces = [-1, 0, 1, 2].flatMap((policy) => [-1, 0, 1, 2].map((name) => ({ policy, name })))
+
+/** First bytes of keys: of all fields, some that no map has, and the break. */
+const strangeKeys = [...Array.from({ length: 26 }, (_, place) => place - 1), 0x40, 0xa0, 0xff]
+
 /**
  * Every proof that can be made of the transactions of a block from what is really in it: of each
  * fraud, at each output, input, field and asset, and beyond the last.
@@ -219,6 +224,12 @@ export function* transactionProofsOf(block: TestBlock): Generator<TransactionFra
           ...(shown && { resolved: shown }),
         }
     }
+    for (const asset of assetPlaces) {
+      for (let output = -1; output <= body.outputs.length; output++)
+        yield { fraud: 'strangeOutput', transaction, output, asset }
+      yield { fraud: 'strangeOutput', transaction, output: 'collateralReturn', asset }
+      yield { fraud: 'strangeField', part: transaction, key: 9, asset }
+    }
     for (const fraud of ['outputTooSmall', 'outputOnOtherNetwork'] as const) {
       for (let output = -2; output <= body.outputs.length; output++) yield { fraud, transaction, output }
       yield { fraud, transaction, output: 'collateralReturn' }
@@ -230,11 +241,23 @@ export function* transactionProofsOf(block: TestBlock): Generator<TransactionFra
       for (let referenceInput = 0; referenceInput <= body.referenceInputs.length; referenceInput++)
         yield { fraud: 'inputIsReferenceInput', transaction, input, referenceInput }
     }
-    yield { fraud: 'unreadablePart', part: transaction }
-    yield { fraud: 'unreadablePart', part: { record: openRecord(block, position), witnessSet } }
+    const record = openRecord(block, position)
+    for (const part of [transaction, { record, witnessSet }]) {
+      yield { fraud: 'unreadablePart', part }
+      yield { fraud: 'malformedPart', part }
+      for (const key of strangeKeys) yield { fraud: 'strangeField', part, key }
+    }
+    for (const isBootstrap of [false, true]) {
+      const own = isBootstrap ? witnesses.bootstrapWitnesses : witnesses.keyWitnesses
+      for (let index = -1; index <= own.length; index++)
+        yield { fraud: 'strangeWitness', record, witnessSet, isBootstrap, index }
+    }
     for (const set of ['inputs', 'collateralInputs', 'referenceInputs'] as const) {
-      for (let index = -1; index <= body[set].length; index++)
+      for (let index = -1; index <= body[set].length; index++) {
         yield { fraud: 'unreadableReference', transaction, set, index }
+        for (const other of [-1, 0, index, body[set].length])
+          yield { fraud: 'repeatedReference', transaction, set, index, other }
+      }
     }
   }
 }

@@ -12,6 +12,7 @@ import {
   withSigners,
   zeroWithdrawals,
 } from './plans.js'
+import { shapeLies } from './shape-lies.js'
 import { body, both, field, output, plain, reference, witnesses } from './statements.js'
 import {
   coin0,
@@ -37,6 +38,7 @@ import { valueLies } from './value-lies.js'
 
 export const transactionLies: readonly TransactionLie[] = [
   ...valueLies,
+  ...shapeLies,
   lie(
     'an output is too small',
     { outputs: [payment(60, 857_689n), payment(61, paid - 857_689n)] },

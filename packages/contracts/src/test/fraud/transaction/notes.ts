@@ -102,7 +102,33 @@ export const transactionFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'reference-is-unreadable',
-    'the item at the index of the set does not begin with 0x82',
+    'the item at the index of the set is not an array of two, 32 bytes and a number up to 65,535, all ' +
+      'definite and in shortest heads',
     valid('a reference that is a definite array'),
   ),
+  note(
+    'part-is-malformed',
+    'the part is not one item of CBOR to its end',
+    valid('a body or witness set that is one item'),
+  ),
+  note(
+    'field-is-strange',
+    'the part is not a map, or has the key twice, or one that is unknown, or, of a body, lacks 0, 1 or 2; or ' +
+      'what is under the key has another type: a number, list, set, map, or a map of policies, names and ' +
+      'quantities',
+    valid('fields as the ledger decodes them'),
+  ),
+  note(
+    'output-is-strange',
+    'the item is not an array or a map, without keys from 4 on, of an address and a value: lovelace, or ' +
+      'lovelace and policies of 28 bytes with names of up to 32 and positive quantities',
+    valid('outputs as the ledger decodes them'),
+  ),
+  note(
+    'witness-is-strange',
+    'the item is not a definite array of two, or four, that begins with 32 and 64 bytes',
+    valid('witnesses as the ledger decodes them'),
+  ),
+  note('references-are-two', 'the indexes differ', 'comparing a reference with itself'),
+  note('references-are-equal', 'the references at the indexes are the same', valid('sets of references')),
 ]

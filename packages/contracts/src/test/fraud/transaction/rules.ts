@@ -10,6 +10,7 @@ import { rules } from './transactions.js'
  * policies know that.
  */
 const ofWitnesses = new Set([
+  'InvalidWitnessesUTXOW',
   'MissingVKeyWitnessesUTXOW',
   'MissingScriptWitnessesUTXOW',
   'MissingRedeemers',

@@ -2,6 +2,7 @@ import { partsOf } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
 import {
   type Asset,
+  type AssetPlace,
   type OutputPlace,
   openRecord,
   openTransaction,
@@ -58,6 +59,15 @@ export const output =
   (fraud: 'outputTooSmall' | 'outputOnOtherNetwork', place: OutputPlace): Prove =>
   (block, position) => ({ fraud, transaction: transactionOf(block, position), output: place })
 
+export const strangeOutput =
+  (place: OutputPlace, asset: AssetPlace = { policy: 0, name: 0 }): Prove =>
+  (block, position) => ({
+    fraud: 'strangeOutput',
+    transaction: transactionOf(block, position),
+    output: place,
+    asset,
+  })
+
 export const plain =
   (fraud: 'outsideInterval' | 'wrongNetwork' | 'forbiddenWithdrawal' | 'noInputs'): Prove =>
   (block, position) => ({ fraud, transaction: transactionOf(block, position) })
@@ -94,4 +104,53 @@ export const reference =
     index,
   })
 
-export const prove = { value, fee, output, plain, field, both, body, witnesses, reference }
+const partOf = (of: 'body' | 'witness set', block: TestBlock, position = 0) =>
+  of === 'body'
+    ? transactionOf(block, position)
+    : { record: openRecord(block, position), witnessSet: witnessSetOf(block, position) }
+
+export const malformed =
+  (of: 'body' | 'witness set'): Prove =>
+  (block, position) => ({ fraud: 'malformedPart', part: partOf(of, block, position) })
+
+/** @param key the first byte of the field's key */
+export const strangeField =
+  (of: 'body' | 'witness set', key: number, asset: AssetPlace = { policy: 0, name: 0 }): Prove =>
+  (block, position) => ({ fraud: 'strangeField', part: partOf(of, block, position), key, asset })
+
+export const strangeWitness =
+  (isBootstrap: boolean, index: number): Prove =>
+  (block, position) => ({
+    fraud: 'strangeWitness',
+    record: openRecord(block, position ?? 0),
+    witnessSet: witnessSetOf(block, position),
+    isBootstrap,
+    index,
+  })
+
+export const repeated =
+  (set: 'inputs' | 'collateralInputs' | 'referenceInputs', index: number, other: number): Prove =>
+  (block, position) => ({
+    fraud: 'repeatedReference',
+    transaction: transactionOf(block, position),
+    set,
+    index,
+    other,
+  })
+
+export const prove = {
+  value,
+  fee,
+  output,
+  plain,
+  field,
+  both,
+  body,
+  witnesses,
+  reference,
+  malformed,
+  strangeField,
+  strangeOutput,
+  strangeWitness,
+  repeated,
+}

@@ -114,6 +114,8 @@ export interface Plan {
   /** Further fields of the body, by key, as encoded; one of the above replaces it. */
   readonly fields?: readonly (readonly [key: number, item: Uint8Array])[]
   readonly witnessSet?: Uint8Array
+  /** The body as it is, in place of all above but the witness set. */
+  readonly body?: Uint8Array
   readonly auxiliaryData?: Uint8Array
   /** Whether the body has indefinite length. */
   readonly indefinite?: boolean
@@ -139,7 +141,7 @@ export function transfer(plan: Plan = {}): Drafted {
     ...(plan.fields ?? []),
   ])
   const entries = Array.from(fields, ([key, item]) => [uint(key), item] as const)
-  const body = plan.indefinite ? openMap(...entries) : map(...entries)
+  const body = plan.body ?? (plan.indefinite ? openMap(...entries) : map(...entries))
   const id = blake2b256(body)
   noteOutputs(id, outputs)
   const rest = auxiliaryData ?? Uint8Array.of(0xf6)

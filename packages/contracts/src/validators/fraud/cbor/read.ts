@@ -9,6 +9,7 @@ import {
   lessThanEqualsInteger,
   lessThanInteger,
   modInteger,
+  multiplyInteger,
   sliceByteString,
   subtractInteger,
 } from '../../core/builtins.js'
@@ -210,14 +211,12 @@ const count = defineOf<[PByteString, PInt, PLam<PInt, PBool>], PInt>(3, (cbor, c
 export const countIn = (cbor: Bytes, collection: Int, condition: (place: Int) => Bool): Int =>
   count(cbor, collection, lambda<PInt, PBool>(condition))
 
-/**
- * Where the item of an array is, by its index from 0; {@link nowhere} behind the last, and before the first.
- */
-export const elementAt = defineOf<[PByteString, PInt, PInt], PInt>(3, (cbor, array, index) =>
-  scope(function* () {
-    const behind = yield* bind(call<Skip>(skipIn, cbor))
-    return withArray(cbor, array, (count, first) =>
-      choose(
+const placeAt = defineOf<[PByteString, PInt, PInt, PInt, PInt], PInt>(
+  5,
+  (cbor, count, first, stride, index) =>
+    scope(function* () {
+      const behind = yield* bind(call<Skip>(skipIn, cbor))
+      return choose(
         lessThanInteger(count, integer(0)),
         call<PInt>(
           recursive<PInt, PLam<PInt, PInt>>((self, left) =>
@@ -228,7 +227,7 @@ export const elementAt = defineOf<[PByteString, PInt, PInt], PInt>(3, (cbor, arr
                 choose(
                   equalsInteger(left, integer(0)),
                   place,
-                  call<PInt>(self(subtractInteger(left, integer(1))), call<PInt>(behind, integer(1), place)),
+                  call<PInt>(self(subtractInteger(left, integer(1))), call<PInt>(behind, stride, place)),
                 ),
               ),
             ),
@@ -237,10 +236,20 @@ export const elementAt = defineOf<[PByteString, PInt, PInt], PInt>(3, (cbor, arr
         ),
         choose(
           both(lessThanInteger(integer(-1), index), lessThanInteger(index, count)),
-          call<PInt>(behind, index, first),
+          call<PInt>(behind, multiplyInteger(stride, index), first),
           integer(nowhere),
         ),
-      ),
-    )
-  }),
+      )
+    }),
 )
+
+/**
+ * Where the item of an array is, by its index from 0; {@link nowhere} behind the last, and before the first.
+ */
+export const elementAt = defineOf<[PByteString, PInt, PInt], PInt>(3, (cbor, array, index) =>
+  withArray(cbor, array, (count, first) => placeAt(cbor, count, first, integer(1), index)),
+)
+
+/** Where the key of an entry of a map is, by its index, as {@link elementAt}. */
+export const keyAt = (cbor: Bytes, map: Int, index: Int): Int =>
+  withMap(cbor, map, (count, first) => placeAt(cbor, count, first, integer(2), index))

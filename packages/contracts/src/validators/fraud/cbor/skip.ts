@@ -37,11 +37,11 @@ export const breakByte = 0xff
  * By first byte: the length of an item that needs no more to tell its length (1–24), {@link container} and
  * the number of items in an array, a map or a tag, or {@link longHead}.
  */
-const container = 128
+export const container = 128
 
-const longHead = 255
+export const longHead = 255
 
-const kindByFirstByte = Uint8Array.from({ length: 256 }, (_, first) => {
+export const kindByFirstByte = Uint8Array.from({ length: 256 }, (_, first) => {
   const [major, info] = [first >> 5, first & 31]
   if (major === 0 || major === 1 || major === 7) {
     if (info < 24) return 1

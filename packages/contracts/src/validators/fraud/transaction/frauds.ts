@@ -15,12 +15,10 @@ import {
   unIData,
   unListData,
 } from '../../core/builtins.js'
-import { at, both, branch, constructorOf, either, every, fieldsOf, not } from '../../core/data.js'
+import { at, both, either, every, not } from '../../core/data.js'
 import { type Bool, bind, call, choose, type Int, lambda, recursive, scope } from '../../core/term.js'
-import { isUnreadable } from '../cbor/encoding.js'
-import { argumentAt, elementAt, fieldAt, fieldUnder, isEnd, withMap } from '../cbor/read.js'
+import { argumentAt, fieldAt, fieldUnder, isEnd, withMap } from '../cbor/read.js'
 import { BodyField, isThere, referenceAt, referenceCount, referencesIn } from '../cbor/references.js'
-import { isGiven } from '../openings.js'
 import type { Frauds } from '../policy.js'
 import {
   type FraudCheck,
@@ -31,6 +29,15 @@ import {
   sumOverSupplied,
 } from './opening.js'
 import { outputOnOtherNetwork, outputTooSmall } from './output-frauds.js'
+import {
+  malformedPart,
+  repeatedReference,
+  strangeField,
+  strangeOutput,
+  strangeWitness,
+  unreadablePart,
+  unreadableReference,
+} from './shape-frauds.js'
 import { feeTooSmall, valueNotPreserved } from './value-frauds.js'
 
 /*
@@ -161,45 +168,6 @@ const inputIsReferenceInput: FraudCheck = (book, block, fields) =>
     return book.enforce({ 'input-is-reference-input': equalsByteString(input, read) })
   })
 
-/**
- * A body or witness set is not one that layer 1 can read. `Body [transaction]` or
- * `WitnessSet [record, witness set]`
- */
-const unreadablePart: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const shown = yield* bind(at(fields, 0))
-    const part = yield* bind(fieldsOf(shown))
-    const opening = yield* bind(unListData(at(part, 0)))
-    const cbor = yield* bind(
-      choose(
-        isGiven(shown),
-        block.bodyIn(opening),
-        block.witnessSetIn(block.transactionIn(opening), at(part, 1)),
-      ),
-    )
-    return book.enforce({ 'part-is-unreadable': isUnreadable(cbor) })
-  })
-
-/**
- * An input, collateral input or reference input is not a definite array. `[transaction, set, index]`: the set
- * as a constructor. `IndefiniteReferencesNotSupported`
- */
-const unreadableReference: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
-    const inputs = branch(
-      constructorOf(at(fields, 1)),
-      [0, referencesIn(body, BodyField.inputs)],
-      [1, referencesIn(body, BodyField.collateralInputs)],
-      [2, referencesIn(body, BodyField.referenceInputs)],
-    )
-    const reference = yield* bind(elementAt(body, inputs, unIData(at(fields, 2))))
-    return book.enforce({
-      // Fails behind the last.
-      'reference-is-unreadable': not(equalsInteger(indexByteString(body, reference), integer(0x82))),
-    })
-  })
-
 /** The frauds of ledger versions 9 and 10. */
 export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> => ({
   open: openings(parameters),
@@ -216,6 +184,11 @@ export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> =>
     [TransactionFraud.inputIsReferenceInput, inputIsReferenceInput],
     [TransactionFraud.unreadablePart, unreadablePart],
     [TransactionFraud.unreadableReference, unreadableReference],
+    [TransactionFraud.malformedPart, malformedPart],
+    [TransactionFraud.strangeField, strangeField],
+    [TransactionFraud.strangeOutput, strangeOutput],
+    [TransactionFraud.strangeWitness, strangeWitness],
+    [TransactionFraud.repeatedReference, repeatedReference],
   ],
 })
 

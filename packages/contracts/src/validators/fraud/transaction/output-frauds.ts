@@ -23,7 +23,7 @@ import type { FraudCheck, RuleParameters } from './opening.js'
  * The place of an output: `Output [index]` in the order of the body, or `CollateralReturn`. Reading at
  * `nowhere` fails.
  */
-const outputAt = (body: Bytes, where: Data): Int =>
+export const outputAt = (body: Bytes, where: Data): Int =>
   scope(function* () {
     const shown = yield* bind(where)
     return choose(

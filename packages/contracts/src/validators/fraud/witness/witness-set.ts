@@ -50,13 +50,26 @@ const beginsWith = (cbor: Bytes, place: Int, start: Uint8Array): Bool =>
 const keyStart = Uint8Array.of(0x58, 32)
 const signatureStart = Uint8Array.of(0x58, 64)
 
+const hasKeyAndSignature = (witnesses: Bytes, witness: Int): Bool =>
+  both(
+    beginsWith(witnesses, addInteger(witness, integer(1)), keyStart),
+    beginsWith(witnesses, addInteger(witness, integer(35)), signatureStart),
+  )
+
+/**
+ * Whether the item at a place is a key witness, a definite array of two items, or a bootstrap witness, of
+ * four, that begins with key and signature.
+ */
+export const isWitness = (witnesses: Bytes, isBootstrap: Bool, witness: Int): Bool =>
+  both(
+    equalsInteger(indexByteString(witnesses, witness), choose(isBootstrap, integer(0x84), integer(0x82))),
+    hasKeyAndSignature(witnesses, witness),
+  )
+
 /** The public key of the key witness or bootstrap witness at a place: `[key, signature, …]`. */
 export const publicKeyAt = defineOf<[PByteString, PInt], PByteString>(2, (witnesses, witness) =>
   choose(
-    both(
-      beginsWith(witnesses, addInteger(witness, integer(1)), keyStart),
-      beginsWith(witnesses, addInteger(witness, integer(35)), signatureStart),
-    ),
+    hasKeyAndSignature(witnesses, witness),
     sliceByteString(addInteger(witness, integer(3)), integer(32), witnesses),
     fail(),
   ),

@@ -1,0 +1,129 @@
+import { equalsByteString, equalsInteger, integer, unIData, unListData } from '../../core/builtins.js'
+import { at, branch, constructorOf, fieldsOf, not } from '../../core/data.js'
+import { type Bytes, bind, choose, type Data, type Int, type List, scope } from '../../core/term.js'
+import { isUnreadable } from '../cbor/encoding.js'
+import { elementAt } from '../cbor/read.js'
+import { BodyField, isReference, referenceAt, referencesIn } from '../cbor/references.js'
+import { type AssetPlace, isOutput, isStrangeBody, isStrangeWitnessSet } from '../cbor/shapes.js'
+import { itemBytes } from '../cbor/skip.js'
+import { isMalformed } from '../cbor/well-formed.js'
+import { isGiven } from '../openings.js'
+import { isWitness, witnessAt } from '../witness/witness-set.js'
+import type { FraudCheck, Opened } from './opening.js'
+import { outputAt } from './output-frauds.js'
+
+/*
+ * Frauds in how a transaction is encoded: what layer 1 could not read, and what the ledger does not decode.
+ * Without them, the first could hide the others.
+ */
+
+/** `Body [transaction]` or `WitnessSet [record, witness set]`. */
+const partIn = (block: Opened, shown: Data): Bytes =>
+  scope(function* () {
+    const part = yield* bind(fieldsOf(shown))
+    const opening = yield* bind(unListData(at(part, 0)))
+    return choose(
+      isGiven(shown),
+      block.bodyIn(opening),
+      block.witnessSetIn(block.transactionIn(opening), at(part, 1)),
+    )
+  })
+
+const assetAt = (fields: List, place: number): AssetPlace => ({
+  policy: unIData(at(fields, place)),
+  name: unIData(at(fields, place + 1)),
+})
+
+/** A body or witness set is not one that layer 1 can read. `[part]` */
+export const unreadablePart: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const cbor = yield* bind(partIn(block, at(fields, 0)))
+    return book.enforce({ 'part-is-unreadable': isUnreadable(cbor) })
+  })
+
+/** A body or witness set is not one item of CBOR. `[part]` */
+export const malformedPart: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const cbor = yield* bind(partIn(block, at(fields, 0)))
+    return book.enforce({ 'part-is-malformed': isMalformed(cbor) })
+  })
+
+/**
+ * A body or witness set is not a map, or has a field that it may not have, or twice or of another type, or
+ * lacks one. `[part, key, policy, name]`: the first byte of the field's key, and the indexes of an asset that is
+ * read of a mint
+ */
+export const strangeField: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const shown = yield* bind(at(fields, 0))
+    const cbor = yield* bind(partIn(block, shown))
+    const key = yield* bind(unIData(at(fields, 1)))
+    return book.enforce({
+      'field-is-strange': choose(
+        isGiven(shown),
+        isStrangeBody(cbor, key, assetAt(fields, 2)),
+        isStrangeWitnessSet(cbor, key),
+      ),
+    })
+  })
+
+/** An output is not one. `[transaction, output, policy, name]`: the asset of its value that is read */
+export const strangeOutput: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+    // Fails without such an output.
+    return book.enforce({
+      'output-is-strange': not(isOutput(body, outputAt(body, at(fields, 1)), assetAt(fields, 2))),
+    })
+  })
+
+/** A key witness or bootstrap witness is not one. `[record, witness set, isBootstrap, index]` */
+export const strangeWitness: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const record = yield* bind(block.transactionIn(unListData(at(fields, 0))))
+    const witnesses = yield* bind(block.witnessSetIn(record, at(fields, 1)))
+    const isBootstrap = yield* bind(equalsInteger(unIData(at(fields, 2)), integer(1)))
+    const witness = yield* bind(witnessAt(witnesses, isBootstrap, unIData(at(fields, 3))))
+    // Fails behind the last.
+    return book.enforce({ 'witness-is-strange': not(isWitness(witnesses, isBootstrap, witness)) })
+  })
+
+/** A set of references in a body: inputs, collateral inputs or reference inputs, as a constructor. */
+const setIn = (body: Bytes, set: Data): Int =>
+  branch(
+    constructorOf(set),
+    [0, referencesIn(body, BodyField.inputs)],
+    [1, referencesIn(body, BodyField.collateralInputs)],
+    [2, referencesIn(body, BodyField.referenceInputs)],
+  )
+
+const bodyAndSet = function* (block: Opened, fields: List) {
+  const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+  const set = yield* bind(setIn(body, at(fields, 1)))
+  return { body, set }
+}
+
+/**
+ * An input, collateral input or reference input is not a reference as a definite array in shortest heads.
+ * `[transaction, set, index]`. `IndefiniteReferencesNotSupported`
+ */
+export const unreadableReference: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const { body, set } = yield* bodyAndSet(block, fields)
+    const reference = yield* bind(elementAt(body, set, unIData(at(fields, 2))))
+    return book.enforce({
+      // Fails behind the last.
+      'reference-is-unreadable': not(isReference(itemBytes(body, reference))),
+    })
+  })
+
+/** Two references of a set are the same. `[transaction, set, index, index]` */
+export const repeatedReference: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const { body, set } = yield* bodyAndSet(block, fields)
+    const [one, other] = [yield* bind(unIData(at(fields, 2))), yield* bind(unIData(at(fields, 3)))]
+    return book.enforce({
+      'references-are-two': not(equalsInteger(one, other)),
+      'references-are-equal': equalsByteString(referenceAt(body, set, one), referenceAt(body, set, other)),
+    })
+  })

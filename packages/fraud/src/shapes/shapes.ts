@@ -1,0 +1,134 @@
+import { equalBytes, isDecodeError } from '@ratatosk/cbor'
+import { decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
+import type { AssetPlace } from '../transaction-proofs.js'
+import type { Item } from './item.js'
+
+/*
+ * The shapes that the transaction policy asks for, as its script reads them.
+ */
+
+/** The first byte of an item: its type and the beginning of its argument. */
+export const firstOf = ({ bytes }: Item): number => bytes[0] as number
+
+const between = (item: Item | undefined, from: number, to: number): boolean =>
+  item !== undefined && firstOf(item) >= from && firstOf(item) < to
+
+export const isArray = (item: Item | undefined): boolean => between(item, 0x80, 0xa0)
+export const isMap = (item: Item | undefined): boolean => between(item, 0xa0, 0xc0)
+const isUint = (item: Item | undefined): boolean => between(item, 0, 0x20)
+
+/** The item behind a tag with an argument of two bytes, as that of a set is. */
+export const untagged = (item: Item): Item => (firstOf(item) === 0xd9 ? (item.items[0] as Item) : item)
+
+/** Keys and values of a map. */
+export const entriesOf = ({ items }: Item): (readonly [key: Item, value: Item])[] =>
+  items.flatMap((key, place) => (place % 2 === 0 ? [[key, items[place + 1] as Item] as const] : []))
+
+/** The first value of a map under a key below 24; undefined if there is none. */
+export const fieldOf = (map: Item, field: number): Item | undefined =>
+  entriesOf(map).find(([key]) => firstOf(key) === field)?.[1]
+
+type IsShape = (item: Item) => boolean
+
+const isSet: IsShape = (item) => isArray(untagged(item))
+const isMint: IsShape = (item) => strangeAssetOfMint(item) === undefined
+
+/** The types of fields by their keys, and which of these are needed. */
+export interface FieldTypes {
+  /** How many keys there may be; a field without a type here may be anything. */
+  readonly known: number
+  readonly needed: readonly number[]
+  readonly types: ReadonlyMap<number, IsShape>
+}
+
+export const bodyFields: FieldTypes = {
+  known: 24,
+  needed: [0, 1, 2],
+  types: new Map<number, IsShape>([
+    ...[0, 13, 14, 18].map((key) => [key, isSet] as const),
+    ...[2, 3, 8, 15, 17].map((key) => [key, isUint] as const),
+    [1, isArray],
+    [5, isMap],
+    [9, isMint],
+  ]),
+}
+
+export const witnessFields: FieldTypes = {
+  known: 8,
+  needed: [],
+  types: new Map<number, IsShape>([
+    ...[0, 1, 2, 3, 4, 6, 7].map((key) => [key, isSet] as const),
+    [5, (item) => isArray(item) || isMap(item)],
+  ]),
+}
+
+/** The first bytes of the keys of a map that make it strange: see `strangeField`. */
+export function strangeKeysOf(item: Item, { known, needed, types }: FieldTypes): number[] {
+  if (!isMap(item)) return [0]
+  const entries = entriesOf(item)
+  const keys = entries.map(([key]) => firstOf(key))
+  // The scripts find no other field behind such a key.
+  const unknown = keys.filter((key) => key >= 24)
+  if (unknown.length > 0) return unknown
+  const isStrange = (key: number, value: Item): boolean =>
+    key >= known || keys.indexOf(key) < keys.lastIndexOf(key) || types.get(key)?.(value) === false
+  return [
+    ...needed.filter((key) => !keys.includes(key)),
+    ...entries.flatMap(([key, value]) => (isStrange(firstOf(key), value) ? [firstOf(key)] : [])),
+  ]
+}
+
+/**
+ * An asset by which an item does not map policies to maps of names to quantities, whose first bytes are below
+ * a bound; undefined if there is none.
+ */
+function strangeAssetOf(item: Item, bound: number): AssetPlace | undefined {
+  if (!isMap(item)) return { policy: 0, name: 0 }
+  const isName = (name: Item) => between(name, 0x40, 0x58) || (firstOf(name) === 0x58 && name.argument < 33n)
+  for (const [policy, [id, names]] of entriesOf(item).entries()) {
+    if (firstOf(id) !== 0x58 || id.argument !== 28n || !isMap(names)) return { policy, name: 0 }
+    const isAsset = ([own, quantity]: readonly [Item, Item]) => isName(own) && firstOf(quantity) < bound
+    const name = entriesOf(names).findIndex((entry) => !isAsset(entry))
+    if (name >= 0) return { policy, name }
+  }
+  return undefined
+}
+
+/** An asset of a mint that is none; undefined if all are. */
+export const strangeAssetOfMint = (mint: Item): AssetPlace | undefined => strangeAssetOf(mint, 0x40)
+
+/** The same of a value; that of a value without assets is the first. */
+function strangeAssetOfValue(value: Item): AssetPlace | undefined {
+  const first = { policy: 0, name: 0 }
+  if (!isArray(value)) return isUint(value) ? undefined : first
+  const [lovelace, assets] = value.items
+  return isUint(lovelace) && assets !== undefined ? strangeAssetOf(assets, 0x20) : first
+}
+
+/** Address and value of an output in either form. */
+export const partsOfOutput = (output: Item): readonly (Item | undefined)[] =>
+  isMap(output) ? [fieldOf(output, 0), fieldOf(output, 1)] : output.items.slice(0, 2)
+
+/** An asset by which an item is no output, the first if its value does not matter; undefined for an output. */
+export function strangeAssetOfOutput(output: Item): AssetPlace | undefined {
+  const [address, value] = partsOfOutput(output)
+  const hasForm = isMap(output) ? entriesOf(output).every(([key]) => firstOf(key) < 4) : isArray(output)
+  return hasForm && between(address, 0x40, 0x5f) && value !== undefined
+    ? strangeAssetOfValue(value)
+    : { policy: 0, name: 0 }
+}
+
+/** Whether an item begins like a key witness or a bootstrap witness. */
+export const isWitness = ({ bytes }: Item, isBootstrap: boolean): boolean =>
+  [isBootstrap ? 0x84 : 0x82, 0x58, 32].every((byte, place) => bytes[place] === byte) &&
+  bytes[35] === 0x58 &&
+  bytes[36] === 64
+
+export function isReference({ bytes }: Item): boolean {
+  try {
+    return equalBytes(encodeOutputReference(decodeOutputReference(bytes)), bytes)
+  } catch (error) {
+    if (isDecodeError(error)) return false
+    throw error
+  }
+}
