@@ -5,11 +5,11 @@ import {
   type TransactionRecord,
   transactionKey,
 } from '@ratatosk/block'
-import { equalBytes } from '@ratatosk/cbor'
+import { concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
 import type { Proof, TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
-import { encodeLedgerFraudProof, type LedgerFraudProof } from './ledger-proofs.js'
+import { encodeLedgerFraudProof, type LedgerFraudProof, type ResolvedOpening } from './ledger-proofs.js'
 import { openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 
@@ -17,9 +17,9 @@ import { type FoundFraud, smallestOf } from './smallest-proof.js'
  * Looks for a fraud in what a block does to outputs, and returns the smallest of the first proofs; undefined
  * if there is none.
  *
- * Not found are a wrong hash of what inputs stand for (`wrongResolved`), because its proof needs hashes that
- * only the operator may know, and what only positions over 2^53 − 2 show; without `after`, nothing is
- * found in the outputs after the block. The proof is not evaluated: do that before it is sent.
+ * A wrong hash of what inputs stand for is found as `wrongResolvedHash`: `wrongResolved` needs hashes that only
+ * the operator may know. Not found is what only positions over 2^53 − 2 show; without `after`, nothing is found
+ * in the outputs after the block. The proof is not evaluated: do that before it is sent.
  */
 export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProof> | undefined =>
   smallestOf(fraudsIn(block), (proof) => encodeLedgerFraudProof(block.header, proof))
@@ -133,6 +133,12 @@ function* fraudsOfTransaction(
     if (noted?.created !== own || !equalBytes(noted.hash, blake2b256(output)))
       yield { fraud: 'outputNotNoted', transaction, index, output: openOutput(block, key) }
   }
+  const read = [...inputs, ...referenceInputs].map(encodeOutputReference)
+  const hashes = read.map((key) => outputIn(block, key)?.hash ?? block.before.valueHash(key))
+  if (!equalBytes(record.resolved, blake2b256(concatBytes(...hashes.filter((hash) => hash !== undefined))))) {
+    const resolved = read.map((key) => openResolved(block, key))
+    yield { fraud: 'wrongResolvedHash', transaction, outputs: [resolved] }
+  }
   const previous = records.get(position - 1)
   if (position > 0 && previous === undefined) return
   if (record.feesSoFar === (previous?.feesSoFar ?? 0n) + fee) return
@@ -141,6 +147,12 @@ function* fraudsOfTransaction(
     transaction,
     ...(position > 0 && { previous: openRecord(block, position - 1) }),
   }
+}
+
+/** What a reference stands for. */
+function openResolved(block: AccusedBlock, key: Uint8Array): ResolvedOpening {
+  const output = openOutput(block, key)
+  return output.record ? { output } : { output, before: openUnspent(block.before, key) }
 }
 
 function* fraudsOfOutput(

@@ -4,7 +4,12 @@ export { findFraud, fraudSearches, type ProvenFraud } from './find-fraud.js'
 export { findLedgerFraud } from './find-ledger-fraud.js'
 export { findTransactionFraud } from './find-transaction-fraud.js'
 export { findWitnessFraud } from './find-witness-fraud.js'
-export { encodeLedgerFraudProof, type LedgerFraudProof } from './ledger-proofs.js'
+export {
+  encodeLedgerFraudProof,
+  type LedgerFraudProof,
+  type ResolvedOpening,
+  resolvedData,
+} from './ledger-proofs.js'
 export {
   type Absent,
   type OutputOpening,

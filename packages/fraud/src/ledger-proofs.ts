@@ -120,6 +120,22 @@ export type LedgerFraudProof =
       readonly transaction: TransactionOpening
       readonly previous?: RecordOpening
     }
+  /**
+   * The hash of what inputs and, behind them, reference inputs stand for is not that of the outputs. `outputs`
+   * has one for each of them, in parts: a list, or the index of a reference input whose inline datum is the
+   * list.
+   */
+  | {
+      readonly fraud: 'wrongResolvedHash'
+      readonly transaction: TransactionOpening
+      readonly outputs: readonly (readonly ResolvedOpening[] | number)[]
+    }
+
+/** What one input or reference input stands for. `before` is needed if the block does not note the output. */
+export interface ResolvedOpening {
+  readonly output: OutputOpening
+  readonly before?: UnspentOpening
+}
 
 /**
  * The redeemer of the ledger policy that proves a fraud.
@@ -174,8 +190,19 @@ function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
       const { previous } = proof
       return [transaction(proof.transaction), previous ? constr(0, ...record(previous)) : constr(1)]
     }
+    case 'wrongResolvedHash':
+      return [
+        transaction(proof.transaction),
+        proof.outputs.map((part) =>
+          typeof part === 'number' ? constr(1, BigInt(part)) : constr(0, resolvedData(part)),
+        ),
+      ]
   }
 }
+
+/** The list that a part of `wrongResolvedHash` holds. */
+export const resolvedData = (outputs: readonly ResolvedOpening[]): PlutusData[] =>
+  outputs.map(({ output, before }) => [option(output.record, output), unspent(before)])
 
 function makerOf(maker: Extract<LedgerFraudProof, { fraud: 'inventedOutput' }>['maker']): PlutusData {
   if ('absent' in maker) return constr(0, steps(maker.absent))

@@ -91,6 +91,24 @@ const thefts: readonly {
       })
     },
   },
+  {
+    what: 'nobody knows what the inputs of a transaction that makes 45 ada stand for',
+    fraud: 'wrongResolvedHash',
+    commit: ({ transactions }) =>
+      blockOf([...transactions, theft({ lovelace: 50_000_000n })], {
+        entries(map) {
+          const key = toHex(eight(BigInt(transactions.length)))
+          map.set(
+            key,
+            concatBytes(
+              map.get(key)!.subarray(0, 65),
+              new Uint8Array(32).fill(9),
+              map.get(key)!.subarray(97),
+            ),
+          )
+        },
+      }),
+  },
   ...(
     [
       ['a witness set is an empty list', 'strangeField', { witnesses: fromHex('80') }],

@@ -16,6 +16,7 @@ export const LedgerFraud = {
   gapInTransactions: 9,
   strangeEntry: 10,
   wrongFees: 11,
+  wrongResolvedHash: 12,
 } as const
 
 /** Constructors of the redeemer of the transaction policy: which rule a transaction of a block breaks. */

@@ -161,7 +161,7 @@ const [coin0, coin1, coin2, coin3, coin4] = [0, 1, 2, 30, 31].map(genesis) as [
   OutputReference,
 ]
 
-export { coin0, coin1, coin2, coin4 }
+export { coin0, coin1, coin2, coin3, coin4 }
 export const outputsBefore = (): Entries =>
   new Map(Array.from({ length: 40 }, (_, index) => [hexOf(genesis(index)), payment(index, 5_000_000n)]))
 

@@ -18,6 +18,7 @@ const proofFields = {
   later_proof: 'Proof',
   value: 'Bytes',
   previous: 'PreviousRecord',
+  outputs: 'ResolvedParts',
 } as const
 
 /** The types of the fields of proofs of the transaction policy. */
@@ -147,6 +148,21 @@ export const fraudProofDefinitions = {
       variant('None', 1, []),
     ],
   },
+  ResolvedOutput: {
+    title: 'ResolvedOutput',
+    description: 'What the block notes of an output and, if that is nothing, the output before the block',
+    dataType: 'list',
+    items: [reference('OpenedOutput'), reference('UnspentOutput')],
+  },
+  ResolvedOutputs: { dataType: 'list', items: reference('ResolvedOutput') },
+  ResolvedPart: {
+    title: 'ResolvedPart',
+    anyOf: [
+      variant('Given', 0, [['outputs', 'ResolvedOutputs']]),
+      variant('InDatum', 1, [['reference_input', 'Integer']]),
+    ],
+  },
+  ResolvedParts: { dataType: 'list', items: reference('ResolvedPart') },
   LedgerFraudProof: {
     title: 'LedgerFraudProof',
     description:
@@ -165,6 +181,7 @@ export const fraudProofDefinitions = {
         ['GapInTransactions', ['position', 'proof', 'later_position', 'record', 'later_proof']],
         ['StrangeEntry', ['key', 'value', 'proof']],
         ['WrongFees', ['transaction', 'previous']],
+        ['WrongResolvedHash', ['transaction', 'outputs']],
       ] as const
     ).map(([title, names], index) =>
       variant(title, index, [

@@ -75,7 +75,7 @@ describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
     }
     if (isLong) process.stdout.write(`${blocks} blocks of ${transactions} transactions; ${refused} refused\n`)
     expect(transactions).toBeGreaterThan(blocks)
-    expect(fraudsTried('ledger', trials.ledger)).toHaveLength(12)
+    expect(fraudsTried('ledger', trials.ledger)).toHaveLength(13)
     expect(fraudsTried('transaction', trials.transaction)).toHaveLength(17)
     expect(fraudsTried('witness', trials.witness)).toHaveLength(7)
   })
@@ -90,7 +90,7 @@ describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
       const stated = statedBy(proofsOf(block), encode, isLong ? proofsOfFraud : 60, draw)
       await trial.expectNoVerdict(block.header, stated, mutationsOfBlock, draw)
     }
-    expect(fraudsTried('maps', trial)).toHaveLength(12)
+    expect(fraudsTried('maps', trial)).toHaveLength(13)
   })
 
   it('of transactions that keep their own rules gives no proof', async () => {

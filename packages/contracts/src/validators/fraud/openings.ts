@@ -59,6 +59,8 @@ export interface Transactions {
   transactionIn(opening: List): Bytes
   /** A transaction's body. @param opening `[position, record, proof, body]` */
   bodyIn(opening: List): Bytes
+  /** A list that a proof holds, or names as the datum of a reference input. */
+  suppliedList(content: Data): List
   /** Whether the transactions map has an entry. */
   has(key: Bytes, value: Bytes, proof: Data): Bool
   /** Whether the transactions map lacks a key. */
@@ -158,6 +160,7 @@ export function* transactionsOf(book: RuleBook, header: Data, referenceInputs: L
     recordIn: (opening) => call<PByteString>(recordIn, opening),
     transactionIn: (opening) => call<PByteString>(transactionIn, opening),
     bodyIn: (opening) => call<PByteString>(bodyIn, opening),
+    suppliedList: (content) => unListData(suppliedData(content, referenceInputs)),
     has,
     lacks,
   }
@@ -240,19 +243,18 @@ export const positionOf = (opening: List): Int => unIData(at(opening, 0))
 export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
 
 /**
- * Bytes in the redeemer, or those of the inline datum of a reference input, by its index: for what a redeemer
- * cannot hold.
+ * Data in the redeemer, or the inline datum of a reference input, by its index: for what a redeemer cannot
+ * hold.
  */
-const suppliedBytes = defineOf<[PData, PList<PData>], PByteString>(2, (supplied, referenceInputs) =>
+const suppliedData = defineOf<[PData, PList<PData>], PData>(2, (supplied, referenceInputs) =>
   scope(function* () {
     const content = yield* bind(at(fieldsOf(supplied), 0))
-    return choose(
-      isGiven(supplied),
-      unBData(content),
-      unBData(datumOf(resolvedOf(itemAt(referenceInputs, unIData(content))))),
-    )
+    return choose(isGiven(supplied), content, datumOf(resolvedOf(itemAt(referenceInputs, unIData(content)))))
   }),
 )
+
+const suppliedBytes = (supplied: Data, referenceInputs: List): Bytes =>
+  unBData(suppliedData(supplied, referenceInputs))
 
 /** Opens witness sets. @param referenceInputs of the transaction that holds the proof */
 export function* witnessSetsOf(book: RuleBook, referenceInputs: List): Opening<Supplied> {

@@ -4,6 +4,7 @@ import {
   blockOf,
   coin0,
   coin2,
+  coin3,
   eight,
   first,
   ghost,
@@ -177,6 +178,12 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
       `hash ${index} is right`,
       prove.wrongResolved(index, key, honestHashes())(honest),
     ),
+  ),
+  of('resolved-is-wrong', 'the hashes are right', prove.wrongResolvedHash(1, [made, unspent, coin2])(honest)),
+  of(
+    'resolved-is-wrong',
+    'the hashes are right, without reference inputs',
+    prove.wrongResolvedHash(2, [storyThirdInput(), coin3])(honest),
   ),
   of(
     'reference-input-is-missing',

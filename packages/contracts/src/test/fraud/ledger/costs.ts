@@ -70,6 +70,7 @@ export function proveManyLies(): ProvenLie[] {
     prove.wrongOutputsAfter(coin2)(block),
     prove.wrongResolved(0, outputOf(first, 0), hashes())(block),
     prove.wrongResolved(2, coin2, hashes())(block),
+    prove.wrongResolvedHash(1, [outputOf(first, 0), outputOf(first, 1), coin2])(block),
     prove.referenceInputMissing(1, 0, unspent)(block),
     prove.gap(3, 5)(block),
     prove.strangeEntry(strangeKey)(block),

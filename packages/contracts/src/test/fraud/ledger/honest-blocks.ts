@@ -71,6 +71,13 @@ export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {
     const { inputs, referenceInputs, outputs, id } = parts[position]!
     const keys = [...inputs, ...referenceInputs].map(encodeOutputReference)
     const hashes = concatBytes(...keys.map(hashOf))
+    const resolved = keys.map((key) => ({
+      output: openOutput(block, key),
+      before: openUnspent(block.before, key),
+    }))
+    const half = Math.floor(keys.length / 2)
+    for (const parts of [[resolved], [resolved.slice(0, half), resolved.slice(half)], [resolved.slice(1)]])
+      yield { fraud: 'wrongResolvedHash', transaction, outputs: parts }
     for (const [index, key] of keys.entries()) {
       const output = openOutput(block, key)
       const before = openUnspent(block.before, key)

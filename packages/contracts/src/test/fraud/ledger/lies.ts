@@ -6,6 +6,7 @@ import {
   blockOf,
   coin0,
   coin2,
+  coin3,
   coin4,
   draft,
   eight,
@@ -41,6 +42,7 @@ import {
   wrongFees,
   wrongOutputsAfter,
   wrongResolved,
+  wrongResolvedHash,
 } from './statements.js'
 
 /** A block that breaks one rule, and the proof of it. The same proof of the honest block proves nothing. */
@@ -212,6 +214,18 @@ export const ledgerLies: readonly LedgerLie[] = [
       wrongResolved(index, key, of === block ? hashes : right)(of),
     )
   }),
+  ...(
+    [
+      ['of a transaction that reads too', 1, [made, unspent, coin2]],
+      ['of one without reference inputs', 2, [outputOf(first, 2), coin3]],
+    ] as const
+  ).map(([what, position, keys]) =>
+    lie(
+      `nobody knows the hashes ${what}`,
+      lying((entries) => patch(entries, hexOfPosition(position), 65, new Uint8Array(32).fill(9))),
+      wrongResolvedHash(position, keys),
+    ),
+  ),
   lie(
     'a reference input is spent before',
     blockOf([...story, reader(made).cbor], outputsBefore()),

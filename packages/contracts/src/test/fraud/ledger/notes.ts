@@ -147,6 +147,12 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'proofs of a hash that is right',
   ),
   note(
+    'resolved-is-wrong',
+    'the Blake2b-256 of the hashes of all outputs that inputs and reference inputs name, each from its record ' +
+      'or, without one, from before the block, is not the one in the transaction’s record',
+    'proofs of a hash that is right',
+  ),
+  note(
     'reference-input-is-missing',
     'the output is made by the transaction or later, or spent before it or, without a record, was not ' +
       'unspent before the block',

@@ -116,6 +116,21 @@ export const wrongFees = (position: number) => (block: TestBlock) =>
     ...(position > 0 && { previous: openRecord(block, position - 1) }),
   }) as const
 
+/** @param keys of all inputs and reference inputs */
+export const wrongResolvedHash =
+  (position: number, keys: readonly OutputReference[] = []) =>
+  (block: TestBlock) =>
+    ({
+      fraud: 'wrongResolvedHash',
+      transaction: openTransaction(block, position),
+      outputs: [
+        keys.map((key) => ({
+          output: openOutput(block, keyOf(key)),
+          before: openUnspent(block.before, keyOf(key)),
+        })),
+      ],
+    }) as const
+
 export const prove = {
   inputSpentElsewhere,
   spentWithoutInput,
@@ -125,6 +140,7 @@ export const prove = {
   spentBeforeMade,
   wrongOutputsAfter,
   wrongResolved,
+  wrongResolvedHash,
   referenceInputMissing,
   gap,
   strangeEntry,

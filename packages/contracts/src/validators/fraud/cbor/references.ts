@@ -1,7 +1,8 @@
-import type { PBool, PByteString, PInt, PLam } from '@harmoniclabs/plu-ts'
+import type { PBool, PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
 import {
   addInteger,
   appendByteString,
+  bData,
   boolean,
   bytes,
   consByteString,
@@ -13,6 +14,7 @@ import {
   integerToByteString,
   lengthOfByteString,
   lessThanInteger,
+  prepend,
   sliceByteString,
   subtractInteger,
 } from '../../core/builtins.js'
@@ -201,6 +203,30 @@ export const referenceCount = defineOf<[PByteString, PInt], PInt>(2, (body, set)
         ),
       )(first),
       count,
+    ),
+  ),
+)
+
+/** The references of a set, as bytes, before the items of a list. */
+export const keysBefore = defineOf<[PByteString, PInt, PList<PData>], PList<PData>>(3, (body, set, rest) =>
+  withArray(body, set, (count, first) =>
+    call<PList<PData>>(
+      recursive<PInt, PLam<PInt, PList<PData>>>((self, left) =>
+        lambda((place) =>
+          choose(
+            isEnd(body, left, place),
+            rest,
+            scope(function* () {
+              const length = yield* bind(referenceLength(body, place))
+              return prepend(
+                bData(sliceByteString(place, length, body)),
+                call<PList<PData>>(self(subtractInteger(left, integer(1))), addInteger(place, length)),
+              )
+            }),
+          ),
+        ),
+      )(count),
+      first,
     ),
   ),
 )

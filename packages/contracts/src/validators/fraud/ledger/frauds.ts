@@ -8,7 +8,6 @@ import {
   integer,
   lengthOfByteString,
   lessThanInteger,
-  multiplyInteger,
   sliceByteString,
   subtractInteger,
   tailList,
@@ -19,15 +18,7 @@ import {
 import { at, both, branch, constructorOf, every, fieldsOf, not } from '../../core/data.js'
 import { bind, choose, scope } from '../../core/term.js'
 import { argumentAt, elementAt, fieldAt } from '../cbor/read.js'
-import {
-  BodyField,
-  isReference,
-  isThere,
-  keyOfOutput,
-  referenceAt,
-  referenceCount,
-  referencesIn,
-} from '../cbor/references.js'
+import { BodyField, isReference, isThere, keyOfOutput } from '../cbor/references.js'
 import { itemBytes } from '../cbor/skip.js'
 import { type Accused, accused, isGiven, positionOf, recordOf } from '../openings.js'
 import type { FraudCheck as Check, Frauds } from '../policy.js'
@@ -43,9 +34,9 @@ import {
   outputHashOf,
   positionKey,
   previous,
-  resolvedHashOf,
   spentOf,
 } from '../records.js'
+import { wrongResolved, wrongResolvedHash } from './resolved-frauds.js'
 import {
   inputSpentElsewhere,
   referenceInputMissing,
@@ -147,33 +138,6 @@ const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The hash that a transaction's record gives for what an input or reference input stands for is not that of
- * the output. `[transaction, index, hashes, output, before]`: inputs count first; `before` is read if the
- * block does not note the output.
- */
-const wrongResolved: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const opening = yield* bind(unListData(at(fields, 0)))
-    const body = yield* bind(block.bodyIn(opening))
-    const index = yield* bind(unIData(at(fields, 1)))
-    const hashes = yield* bind(unBData(at(fields, 2)))
-    const inputs = yield* bind(referencesIn(body, BodyField.inputs))
-    const count = yield* bind(referenceCount(body, inputs))
-    const isInput = yield* bind(lessThanInteger(index, count))
-    const set = choose(isInput, inputs, referencesIn(body, BodyField.referenceInputs))
-    const key = yield* bind(referenceAt(body, set, choose(isInput, index, subtractInteger(index, count))))
-    const output = yield* bind(block.outputIn(key, at(fields, 3)))
-    const recorded = sliceByteString(multiplyInteger(index, integer(32)), integer(32), hashes)
-    const actual = yield* bind(
-      choose(isEmpty(output), block.unspent('before', key, at(fields, 4)), outputHashOf(output)),
-    )
-    return book.enforce({
-      'hashes-are-recorded': equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening))),
-      'recorded-hash-is-wrong': not(equalsByteString(recorded, actual)),
-    })
-  })
-
-/**
  * The block has a transaction at a position, and none at one before.
  * `[missing position, proof, position, record, proof]`
  */
@@ -244,5 +208,6 @@ export const ledgerFrauds: Frauds<Accused> = {
     [LedgerFraud.gapInTransactions, gapInTransactions],
     [LedgerFraud.strangeEntry, strangeEntry],
     [LedgerFraud.wrongFees, wrongFees],
+    [LedgerFraud.wrongResolvedHash, wrongResolvedHash],
   ],
 }

@@ -1,5 +1,10 @@
 import { headerHash } from '@ratatosk/block'
-import { encodeLedgerFraudProof, type LedgerFraudProof } from '@ratatosk/fraud'
+import {
+  encodeLedgerFraudProof,
+  type LedgerFraudProof,
+  type ResolvedOpening,
+  resolvedData,
+} from '@ratatosk/fraud'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { describe, expect, it } from 'vitest'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
@@ -55,6 +60,20 @@ describe('the ledger policy', () => {
       const other = encodePlutusData(new Uint8Array(40))
       expect(await judge(mintingOf({ ...mint, datums: [other, held] }))).toMatchObject({ ok: true })
       expect(await judge(mintingOf({ ...mint, datums: [held, other] }))).toMatchObject({ ok: false })
+    })
+
+    it('reads what inputs stand for from the datums of reference inputs', async () => {
+      const { block, prove } = ledgerLies.find(({ what }) => what.startsWith('nobody knows'))!
+      const proof = prove(block) as Extract<LedgerFraudProof, { fraud: 'wrongResolvedHash' }>
+      const [outputs] = proof.outputs as [readonly ResolvedOpening[]]
+      const redeemer = encodeLedgerFraudProof(block.header, {
+        ...proof,
+        outputs: [1, outputs.slice(1, 2), 0],
+      })
+      const mint = { script, redeemer, name: headerHash(block.header) }
+      const held = [outputs.slice(2), outputs.slice(0, 1)].map((part) => encodePlutusData(resolvedData(part)))
+      expect(await judge(mintingOf({ ...mint, datums: held }))).toMatchObject({ ok: true })
+      expect(await judge(mintingOf({ ...mint, datums: held.reverse() }))).toMatchObject({ ok: false })
     })
 
     it('burns verdicts without a proof, and mints none beside', async () => {

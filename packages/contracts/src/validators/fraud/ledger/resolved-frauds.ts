@@ -1,0 +1,143 @@
+import type { PByteString, PData, PLam, PList } from '@harmoniclabs/plu-ts'
+import {
+  appendByteString,
+  blake2b256,
+  bytes,
+  equalsByteString,
+  headList,
+  integer,
+  lessThanInteger,
+  listOf,
+  multiplyInteger,
+  nullList,
+  prepend,
+  sliceByteString,
+  subtractInteger,
+  tailList,
+  unBData,
+  unIData,
+  unListData,
+} from '../../core/builtins.js'
+import { at, not } from '../../core/data.js'
+import {
+  type Bytes,
+  bind,
+  call,
+  choose,
+  type Data,
+  fixed,
+  type List,
+  lambda,
+  recursive,
+  scope,
+} from '../../core/term.js'
+import { fieldAt, untagged } from '../cbor/read.js'
+import {
+  BodyField,
+  isThere,
+  keysBefore,
+  referenceAt,
+  referenceCount,
+  referencesIn,
+} from '../cbor/references.js'
+import { type Accused, recordOf } from '../openings.js'
+import type { FraudCheck as Check } from '../policy.js'
+import { isEmpty, outputHashOf, resolvedHashOf } from '../records.js'
+
+/*
+ * Frauds in the hash that a transaction's record gives for what its inputs and reference inputs stand for.
+ */
+
+type FraudCheck = Check<Accused>
+
+/** The hash of what a reference stands for. @param before is read if the block does not note the output */
+const hashUnder = (block: Accused, key: Bytes, noted: Data, before: Data): Bytes =>
+  scope(function* () {
+    const output = yield* bind(block.outputIn(key, noted))
+    return choose(isEmpty(output), block.unspent('before', key, before), outputHashOf(output))
+  })
+
+/**
+ * The hash that a transaction's record gives for what an input or reference input stands for is not that of
+ * the output. `[transaction, index, hashes, output, before]`: inputs count first; `before` is read if the
+ * block does not note the output.
+ */
+export const wrongResolved: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const opening = yield* bind(unListData(at(fields, 0)))
+    const body = yield* bind(block.bodyIn(opening))
+    const index = yield* bind(unIData(at(fields, 1)))
+    const hashes = yield* bind(unBData(at(fields, 2)))
+    const inputs = yield* bind(referencesIn(body, BodyField.inputs))
+    const count = yield* bind(referenceCount(body, inputs))
+    const isInput = yield* bind(lessThanInteger(index, count))
+    const set = choose(isInput, inputs, referencesIn(body, BodyField.referenceInputs))
+    const key = yield* bind(referenceAt(body, set, choose(isInput, index, subtractInteger(index, count))))
+    const recorded = sliceByteString(multiplyInteger(index, integer(32)), integer(32), hashes)
+    const actual = yield* bind(hashUnder(block, key, at(fields, 3), at(fields, 4)))
+    return book.enforce({
+      'hashes-are-recorded': equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening))),
+      'recorded-hash-is-wrong': not(equalsByteString(recorded, actual)),
+    })
+  })
+
+/**
+ * The hash of a transaction's record is not that of the outputs that inputs and, behind them, reference inputs
+ * stand for: also where nobody knows of what it is. `[transaction, outputs]`: parts of a list of
+ * `[output, before]`, one for each reference
+ */
+export const wrongResolvedHash: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const opening = yield* bind(unListData(at(fields, 0)))
+    const body = yield* bind(block.bodyIn(opening))
+    const read = yield* bind(fieldAt(body, integer(0), BodyField.referenceInputs))
+    const keys = keysBefore(
+      body,
+      referencesIn(body, BodyField.inputs),
+      choose(isThere(read), keysBefore(body, untagged(body, read), listOf()), listOf()),
+    )
+    const hashes = call<PByteString>(
+      fixed<PList<PData>, PLam<PList<PData>, PByteString>>((self, rest) =>
+        lambda((outputs) =>
+          choose(
+            nullList(rest),
+            bytes(new Uint8Array()),
+            scope(function* () {
+              const output = yield* bind(unListData(headList(outputs)))
+              return appendByteString(
+                hashUnder(block, unBData(headList(rest)), at(output, 0), at(output, 1)),
+                call<PByteString>(self(tailList(rest)), tailList(outputs)),
+              )
+            }),
+          ),
+        ),
+      ),
+      keys,
+      joined(block, unListData(at(fields, 1))),
+    )
+    return book.enforce({
+      'resolved-is-wrong': not(equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening)))),
+    })
+  })
+
+/** The items of all lists that are supplied. */
+const joined = (block: Accused, parts: List): List =>
+  recursive<PList<PData>, PList<PData>>((self, rest) =>
+    choose(
+      nullList(rest),
+      listOf(),
+      call<PList<PData>>(
+        fixed<PList<PData>, PLam<PList<PData>, PList<PData>>>((append, items) =>
+          lambda((others) =>
+            choose(
+              nullList(items),
+              others,
+              prepend(headList(items), call<PList<PData>>(append(tailList(items)), others)),
+            ),
+          ),
+        ),
+        block.suppliedList(headList(rest)),
+        self(tailList(rest)),
+      ),
+    ),
+  )(parts)
