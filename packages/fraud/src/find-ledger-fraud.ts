@@ -1,16 +1,12 @@
-import {
-  decodeTransactionRecord,
-  outputRecordLength,
-  partsOf,
-  type TransactionRecord,
-  transactionKey,
-} from '@ratatosk/block'
+import { outputRecordLength, type TransactionRecord, transactionKey } from '@ratatosk/block'
 import { concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
 import type { Proof, TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
 import { encodeLedgerFraudProof, type LedgerFraudProof, type ResolvedOpening } from './ledger-proofs.js'
 import { openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
+import { readPartsAt } from './read-at.js'
+import { recordedAt, transactionRecordIn } from './recorded.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 
 /**
@@ -72,8 +68,8 @@ const isUntouched = (entry: Entry): boolean =>
 function readEntry(key: Uint8Array, value: Uint8Array): Entry | undefined {
   try {
     if (key.length === 8) {
-      const record = decodeTransactionRecord(value)
-      return record.kind === 'transaction' ? { position: positionIn(key), record } : undefined
+      const record = transactionRecordIn(value)
+      return record && { position: positionIn(key), record }
     }
     if (!equalBytes(encodeOutputReference(decodeOutputReference(key)), key)) return undefined
     if (value.length !== outputRecordLength) return undefined
@@ -107,7 +103,7 @@ function* fraudsOfTransaction(
   position: number,
   record: TransactionRecord,
 ): Generator<LedgerFraudProof, void> {
-  const parts = partsIn(block, position, record)
+  const parts = partsIn(block, position)
   if (parts === undefined) return
   const { inputs, referenceInputs, outputs, id, fee } = parts
   const transaction = openTransaction(block, position)
@@ -166,7 +162,7 @@ function* fraudsOfOutput(
   if (spent > 0n) {
     const absent = absenceAt(block, spent)
     const [position, spender] = [Number(spent) - 1, records.get(Number(spent) - 1)]
-    const parts = spender && partsIn(block, position, spender)
+    const parts = spender && partsIn(block, position)
     if (absent) yield { fraud: 'spentWithoutInput', key, output, spender: { absent } }
     else if (parts && !parts.inputs.some((input) => equalBytes(encodeOutputReference(input), key)))
       yield { fraud: 'spentWithoutInput', key, output, spender: openTransaction(block, position) }
@@ -178,7 +174,7 @@ function* fraudsOfOutput(
     const absent = absenceAt(block, created)
     const [position, maker] = [Number(created) - 1, records.get(Number(created) - 1)]
     const { transactionId, index } = decodeOutputReference(key)
-    const parts = maker && partsIn(block, position, maker)
+    const parts = maker && partsIn(block, position)
     if (absent) yield { fraud: 'inventedOutput', key, output, maker: { absent } }
     else if (maker && !equalBytes(maker.id, transactionId))
       yield { fraud: 'inventedOutput', key, output, maker: openRecord(block, position) }
@@ -207,12 +203,10 @@ const wrongOutputsAfter = (block: AccusedBlock, after: TrieView, key: Uint8Array
   after: openUnspent(after, key),
 })
 
-/** The parts of a transaction whose bytes are those of its record; undefined without them. */
-function partsIn({ transactions }: AccusedBlock, position: number, { kind, id }: TransactionRecord) {
-  const bytes = transactions[position]
-  if (bytes === undefined || kind !== 'transaction') return undefined
-  const parts = partsOf(bytes)
-  return parts.isDecoded && equalBytes(parts.id, id) ? parts : undefined
+/** What can be read of a transaction whose body is that of its record; undefined without it. */
+function partsIn(block: AccusedBlock, position: number) {
+  const recorded = recordedAt(block, position)
+  return recorded && readPartsAt(block, recorded)
 }
 
 function outputIn(block: AccusedBlock, key: Uint8Array): OutputRecord | undefined {

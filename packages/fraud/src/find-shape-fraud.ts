@@ -13,10 +13,10 @@ import {
   isMap,
   isReference,
   isWitness,
+  itemsOf,
   strangeAssetOfMint,
   strangeAssetOfOutput,
   strangeKeysOf,
-  untagged,
   witnessFields,
 } from './shapes/shapes.js'
 import type { OutputPlace, PartOpening, TransactionFraudProof } from './transaction-proofs.js'
@@ -41,7 +41,7 @@ export function* shapeFrauds(
   const witnesses = yield* readablePart(witnessSet, { record, witnessSet }, witnessFields)
   if (witnesses === undefined) return
   for (const isBootstrap of [false, true]) {
-    for (const [index, witness] of itemsIn(witnesses, isBootstrap ? 2 : 0).entries())
+    for (const [index, witness] of itemsOf(witnesses, isBootstrap ? 2 : 0).entries())
       if (!isWitness(witness, isBootstrap))
         yield { fraud: 'strangeWitness', record, witnessSet, isBootstrap, index }
   }
@@ -78,7 +78,7 @@ function* fraudsInBody(
     if (asset) yield { fraud: 'strangeOutput', transaction, output, asset }
   }
   for (const set of Object.keys(sets) as (keyof typeof sets)[]) {
-    const references = itemsIn(body, sets[set])
+    const references = itemsOf(body, sets[set])
     for (const [index, reference] of references.entries())
       if (!isReference(reference)) yield { fraud: 'unreadableReference', transaction, set, index }
     // What is repeated is found behind a reference that cannot be read no more.
@@ -98,13 +98,7 @@ function strangeAssetIn(body: Item) {
 }
 
 function* outputsIn(body: Item): Generator<readonly [OutputPlace, Item], void> {
-  yield* itemsIn(body, 1).entries()
+  yield* itemsOf(body, 1).entries()
   const collateralReturn = fieldOf(body, 16)
   if (collateralReturn) yield ['collateralReturn', collateralReturn]
-}
-
-/** The items of a field of a map that is an array or a set; none without the field. */
-function itemsIn(map: Item, key: number): readonly Item[] {
-  const field = fieldOf(map, key)
-  return field === undefined ? [] : untagged(field).items
 }

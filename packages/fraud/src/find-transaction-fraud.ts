@@ -1,9 +1,8 @@
-import { fitOf, intervalOf, partsOf, type TransactionRecord } from '@ratatosk/block'
+import { fitOf, intervalOf, type TransactionRecord } from '@ratatosk/block'
 import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import {
   blake2b256,
-  decodeTransactionOutput,
   encodeOutputReference,
   minimumFee,
   minimumLovelace,
@@ -16,7 +15,9 @@ import {
 import type { AccusedBlock } from './accused-block.js'
 import { shapeFrauds } from './find-shape-fraud.js'
 import { openRecord, openTransaction } from './openings.js'
-import { decodedAt, type Recorded, recordedAt } from './recorded.js'
+import { type Read, readAt, readPartsAt } from './read-at.js'
+import { type Recorded, recordedAt } from './recorded.js'
+import { readOutput } from './shapes/lenient.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 import {
   type Asset,
@@ -30,8 +31,8 @@ import {
  * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of its
  * first proofs; undefined if there is none.
  *
- * Of a transaction that does not decode, only frauds in its encoding are found. Not found are outputs at Byron
- * addresses of another network. What inputs stand for is known only from the block's own transactions and `outputBefore`; without
+ * A transaction that does not decode is read as the script reads it, but for its minimum fee and withdrawals.
+ * Not found are outputs at Byron addresses of another network. What inputs stand for is known only from the block's own transactions and `outputBefore`; without
  * it, values are not compared and reference scripts cost nothing. The proof is not evaluated: do that before
  * it is sent.
  *
@@ -46,10 +47,8 @@ export function findTransactionFraud(
   for (const position of block.transactions.keys()) {
     const recorded = recordedAt(block, position)
     if (recorded === undefined) continue
-    const transaction = decodedAt(block, recorded)
-    const frauds = transaction
-      ? fraudsOf(block, rules, recorded, transaction, outputOf)
-      : shapeFrauds(block, recorded)
+    const read = readAt(block, recorded)
+    const frauds = read ? fraudsOf(block, rules, recorded, read, outputOf) : shapeFrauds(block, recorded)
     const found = smallestOf(frauds, (proof) => encodeTransactionFraudProof(block.header, proof))
     if (found !== undefined) return found
   }
@@ -57,11 +56,14 @@ export function findTransactionFraud(
 }
 
 /** The outputs that the transactions of a block make, by reference in hex. */
-function outputsMadeIn({ transactions }: AccusedBlock): ReadonlyMap<string, Uint8Array> {
+function outputsMadeIn(block: AccusedBlock): ReadonlyMap<string, Uint8Array> {
   const made = new Map<string, Uint8Array>()
-  for (const { id, outputs } of transactions.map(partsOf)) {
-    for (const [index, output] of outputs.entries())
-      made.set(toHex(encodeOutputReference({ transactionId: id, index })), output)
+  for (const position of block.transactions.keys()) {
+    const recorded = recordedAt(block, position)
+    const parts = recorded && readPartsAt(block, recorded)
+    if (parts === undefined) continue
+    for (const [index, output] of parts.outputs.entries())
+      made.set(toHex(encodeOutputReference({ transactionId: parts.id, index })), output)
   }
   return made
 }
@@ -70,7 +72,7 @@ function* fraudsOf(
   block: AccusedBlock,
   rules: ProvableRules,
   recorded: Recorded,
-  decoded: Transaction,
+  { transaction: decoded, isDecoded }: Read,
   outputOf: (key: Uint8Array) => Uint8Array | undefined,
 ): Generator<TransactionFraudProof, void> {
   const { body } = decoded
@@ -105,7 +107,7 @@ function* fraudsOf(
   }
 
   const resolved = resolvedIn(record, decoded, outputOf)
-  if (isWitnessed)
+  if (isWitnessed && isDecoded)
     for (const parts of lowFees(decoded, rules, resolved))
       yield { fraud: 'feeTooSmall', transaction, ...parts }
   if (resolved === undefined || validateProfile(decoded).some(({ predicate }) => movesAda.has(predicate)))
@@ -212,7 +214,7 @@ function lowFees(
   const isCounted = (output: Uint8Array, i: number) =>
     parameters.ledgerVersion.major < 11 || resolved?.findIndex((each) => equalBytes(each, output)) === i
   const sizes = resolved?.map((output, i) =>
-    isCounted(output, i) ? (decodeTransactionOutput(output).referenceScript?.bytes.length ?? 0) : 0,
+    isCounted(output, i) ? (readOutput(output).referenceScript?.bytes.length ?? 0) : 0,
   )
   const count = 1 + (sizes?.findLastIndex((size) => size > 0) ?? -1)
   const total = sizes?.reduce((sum, size) => sum + size, 0) ?? 0
@@ -246,7 +248,7 @@ function unbalanced({ body }: Transaction, spent: readonly Uint8Array[]): Asset[
     add('', sign * value.lovelace)
     addAll(value.assets, sign)
   }
-  for (const output of spent) addOutput(decodeTransactionOutput(output), 1n)
+  for (const output of spent) addOutput(readOutput(output), 1n)
   for (const output of body.outputs) addOutput(output, -1n)
   addAll(body.mint, 1n)
   return [...surplus].filter(([, quantity]) => quantity !== 0n).map(([unit]) => assetOf(unit))

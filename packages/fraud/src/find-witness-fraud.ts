@@ -4,7 +4,6 @@ import {
   blake2b224,
   blake2b256,
   type Credential,
-  decodeTransactionOutput,
   effects,
   encodeOutputReference,
   type OutputReference,
@@ -19,7 +18,9 @@ import {
 } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
 import { openOutput, openRecord, openTransaction } from './openings.js'
-import { decodedAt, type Recorded, recordedAt } from './recorded.js'
+import { type Read, readAt } from './read-at.js'
+import { type Recorded, recordedAt } from './recorded.js'
+import { readOutput } from './shapes/lenient.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 import {
   encodeWitnessFraudProof,
@@ -39,8 +40,8 @@ import {
  * - a missing bootstrap witness of a Byron address, and signatures and scripts for collateral;
  * - a script data hash over the cost models of other languages than the transaction's;
  * - extraneous witnesses, and a Plutus script that fails;
- * - anything in a transaction that the ledger does not decode, or whose witnesses the block commits to are
- *   others;
+ * - anything in a transaction whose witnesses the block commits to are others; and what redeemers lack in one
+ *   that the ledger does not decode;
  * - what a proof cannot read: key witnesses and keys of maps in longer heads than needed.
  *
  * The proof is not evaluated: do that before it is sent.
@@ -66,24 +67,24 @@ function* fraudsIn(
     const own = produced.get(toHex(key))
     if (own !== undefined) return own
     const before = block.outputBefore?.(key)
-    return before && decodeTransactionOutput(before)
+    return before && readOutput(before)
   }
   for (const position of block.transactions.keys()) {
     const recorded = recordedAt(block, position)
-    const transaction = recorded && decodedAt(block, recorded)
-    if (transaction === undefined) continue
+    const read = recorded && readAt(block, recorded)
+    if (read === undefined) continue
+    const { transaction } = read
     for (const { reference, output } of effects(transaction).produced)
       produced.set(toHex(encodeOutputReference(reference)), output)
     const { record, isWitnessed } = recorded as Recorded
-    if (isWitnessed) yield* fraudsOf({ block, position, record, transaction, outputs, parameters })
+    if (isWitnessed) yield* fraudsOf({ block, position, record, ...read, outputs, parameters })
   }
 }
 
-interface Suspect {
+interface Suspect extends Read {
   readonly block: AccusedBlock
   readonly position: number
   readonly record: TransactionRecord
-  readonly transaction: Transaction
   readonly outputs: Outputs
   readonly parameters: Pick<ProtocolParameters, 'costModels'>
 }
@@ -92,7 +93,7 @@ function* fraudsOf(suspect: Suspect): Generator<WitnessFraudProof, void> {
   yield* invalidSignatures(suspect)
   yield* missingSignatures(suspect)
   yield* scriptFrauds(suspect)
-  yield* scriptDataFrauds(suspect)
+  if (suspect.isDecoded) yield* scriptDataFrauds(suspect)
 }
 
 function* invalidSignatures({ block, position, transaction }: Suspect): Generator<WitnessFraudProof, void> {
@@ -209,7 +210,7 @@ function* scriptFrauds(suspect: Suspect): Generator<WitnessFraudProof, void> {
         const need = open()
         if (need) yield { fraud: 'nativeScriptFails', ...opened(suspect), need, script: script.bytes }
       }
-    } else if (!hasRedeemer) {
+    } else if (!hasRedeemer && suspect.isDecoded) {
       const need = open()
       const { language, bytes } = script
       if (need) yield { fraud: 'redeemerMissing', ...opened(suspect), need, language, script: bytes }

@@ -5,8 +5,8 @@ import {
   type TransactionRecord,
   transactionKey,
 } from '@ratatosk/block'
-import { equalBytes, isDecodeError } from '@ratatosk/cbor'
-import { blake2b256, decodeTransaction, type Transaction } from '@ratatosk/ledger'
+import { equalBytes } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
 
 /** A transaction of a block whose body is the one that its record commits to, so that it can be opened. */
@@ -37,17 +37,6 @@ export function transactionRecordIn(value: Uint8Array | undefined): TransactionR
   } catch (error) {
     // A fraud that the ledger policy proves.
     if (error instanceof RangeError) return undefined
-    throw error
-  }
-}
-
-/** What the ledger decodes of the body and witness set that are recorded; undefined if it refuses them. */
-export function decodedAt(block: AccusedBlock, { position, parts }: Recorded): Transaction | undefined {
-  try {
-    const transaction = decodeTransaction(block.transactions[position] as Uint8Array)
-    return equalBytes(transaction.id, parts.id) ? transaction : undefined
-  } catch (error) {
-    if (isDecodeError(error)) return undefined
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { decodeTransactionRecord, partsOf } from '@ratatosk/block'
 import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
@@ -60,6 +61,31 @@ function theft({
   return writer.uint(2).uint(500_000n).raw(witnesses).boolean(true).null().toBytes()
 }
 
+/** A theft that the ledger does not decode, in a map that notes all that the scripts read of it. */
+function notedTheft({ transactions }: Story): Committed {
+  // Of required signers there must be some.
+  const bytes = theft({ before: fromHex('0e80') })
+  const output = bytes.subarray(-48, -9)
+  const key = encodeOutputReference({ transactionId: partsOf(bytes).id, index: 0 })
+  const own = eight(BigInt(transactions.length + 1))
+  return blockOf([...transactions, bytes], {
+    entries(map) {
+      const before = map.get(toHex(eight(BigInt(transactions.length - 1)))) as Uint8Array
+      const fees = decodeTransactionRecord(before).feesSoFar + 500_000n
+      const place = toHex(eight(BigInt(transactions.length)))
+      const record = map.get(place) as Uint8Array
+      const hash = blockOf(transactions).before.valueHash(coin(30)) as Uint8Array
+      map.set(place, concatBytes(record.subarray(0, 65), blake2b256(hash), eight(fees)))
+      map.set(toHex(coin(30)), concatBytes(eight(0n), own, hash))
+      map.set(toHex(key), concatBytes(own, eight(0n), blake2b256(output)))
+    },
+    after(outputs) {
+      outputs.delete(toHex(coin(30)))
+      outputs.set(toHex(key), output)
+    },
+  })
+}
+
 const thefts: readonly {
   readonly what: string
   readonly fraud: string
@@ -108,6 +134,11 @@ const thefts: readonly {
           )
         },
       }),
+  },
+  {
+    what: 'a list of required signers is empty, and nobody has signed',
+    fraud: 'missingSignature',
+    commit: notedTheft,
   },
   ...(
     [

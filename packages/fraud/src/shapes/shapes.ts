@@ -18,7 +18,7 @@ export const isMap = (item: Item | undefined): boolean => between(item, 0xa0, 0x
 const isUint = (item: Item | undefined): boolean => between(item, 0, 0x20)
 
 /** The item behind a tag with an argument of two bytes, as that of a set is. */
-export const untagged = (item: Item): Item => (firstOf(item) === 0xd9 ? (item.items[0] as Item) : item)
+const untagged = (item: Item): Item => (firstOf(item) === 0xd9 ? (item.items[0] as Item) : item)
 
 /** Keys and values of a map. */
 export const entriesOf = ({ items }: Item): (readonly [key: Item, value: Item])[] =>
@@ -27,6 +27,12 @@ export const entriesOf = ({ items }: Item): (readonly [key: Item, value: Item])[
 /** The first value of a map under a key below 24; undefined if there is none. */
 export const fieldOf = (map: Item, field: number): Item | undefined =>
   entriesOf(map).find(([key]) => firstOf(key) === field)?.[1]
+
+/** The items of a field of a map that is an array or a set; none without the field. */
+export function itemsOf(map: Item, key: number): readonly Item[] {
+  const field = fieldOf(map, key)
+  return field === undefined ? [] : untagged(field).items
+}
 
 type IsShape = (item: Item) => boolean
 

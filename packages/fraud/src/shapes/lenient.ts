@@ -1,0 +1,182 @@
+import { isDecodeError, toHex } from '@ratatosk/cbor'
+import {
+  type Address,
+  decodeAddress,
+  decodeNativeScript,
+  decodeOutputReference,
+  decodeTransactionOutput,
+  type KeyWitness,
+  type OutputReference,
+  type PlutusLanguage,
+  type Script,
+  scriptHash,
+  type Transaction,
+  type TransactionOutput,
+  type Value,
+} from '@ratatosk/ledger'
+import { type Item, itemIn } from './item.js'
+import { entriesOf, fieldOf, isMap, itemsOf, partsOfOutput } from './shapes.js'
+
+/*
+ * What the scripts read of transactions that the ledger does not decode although their shapes are right: a
+ * false address, a quantity of zero, an empty list or bad data prevents decoding, but hides no theft.
+ */
+
+/** A body and a witness set whose shapes are right. */
+interface Shaped {
+  readonly id: Uint8Array
+  readonly body: Item
+  readonly witnesses: Item
+}
+
+/**
+ * Reads a transaction as far as proofs need it: of redeemers, datums, withdrawals, collateral and what layer 2
+ * does not allow it has nothing.
+ *
+ * @param bytes of the transaction
+ */
+export function readLeniently(bytes: Uint8Array, { id, body, witnesses }: Shaped): Transaction {
+  const numberAt = (key: number) => fieldOf(body, key)?.argument
+  const [until, from, network] = [numberAt(3), numberAt(8), numberAt(15)]
+  const hash = fieldOf(body, 11)
+  const mint = fieldOf(body, 9)
+  const returned = fieldOf(body, 16)
+  return {
+    bytes,
+    id,
+    isValid: true,
+    body: {
+      bytes: body.bytes,
+      inputs: referencesIn(body, 0),
+      outputs: itemsOf(body, 1).map(outputOf),
+      fee: numberAt(2) ?? 0n,
+      validityInterval: {
+        ...(until !== undefined && { invalidHereafter: until }),
+        ...(from !== undefined && { invalidBefore: from }),
+      },
+      certificates: [],
+      withdrawals: [],
+      mint: mint ? assetsOf(mint) : new Map(),
+      ...(hash && { scriptDataHash: contentOf(hash) }),
+      collateralInputs: referencesIn(body, 13),
+      requiredSigners: itemsOf(body, 14)
+        .map(contentOf)
+        .filter(({ length }) => length === 28),
+      ...(network !== undefined && { networkId: Number(network) }),
+      ...(returned && { collateralReturn: outputOf(returned) }),
+      referenceInputs: referencesIn(body, 18),
+      votingProcedures: [],
+      proposalProcedures: [],
+      treasuryDonation: 0n,
+    },
+    witnesses: {
+      bytes: witnesses.bytes,
+      keyWitnesses: itemsOf(witnesses, 0).map(keyWitnessOf),
+      bootstrapWitnesses: itemsOf(witnesses, 2).map((witness) => ({
+        ...keyWitnessOf(witness),
+        chainCode: new Uint8Array(),
+        attributes: new Uint8Array(),
+      })),
+      scripts: scriptsOf(witnesses),
+      datums: new Map(),
+      redeemers: [],
+    },
+  }
+}
+
+/** An output: what the ledger decodes, or what the scripts read of it. */
+export function readOutput(bytes: Uint8Array): TransactionOutput {
+  const item = itemIn(bytes)
+  return typeof item === 'string' ? decodeTransactionOutput(bytes) : outputOf(item)
+}
+
+function outputOf(output: Item): TransactionOutput {
+  const { bytes } = output
+  const decoded = tried(() => decodeTransactionOutput(bytes))
+  if (decoded !== undefined) return decoded
+  const [address, value] = partsOfOutput(output)
+  return {
+    bytes,
+    format: isMap(output) ? 'map' : 'array',
+    address: address === undefined ? unknownAddress : addressOf(contentOf(address)),
+    value: value === undefined ? { lovelace: 0n, assets: new Map() } : valueIn(value),
+    datum: { kind: 'none' },
+  }
+}
+
+/** Of Byron addresses nothing is proven. */
+const unknownAddress: Address = {
+  kind: 'byron',
+  bytes: new Uint8Array(),
+  networkId: 0,
+  root: new Uint8Array(),
+  attributes: new Uint8Array(),
+  spending: 'key',
+}
+
+const addressOf = (bytes: Uint8Array): Address => tried(() => decodeAddress(bytes)) ?? unknownAddress
+
+function valueIn({ argument, items: [lovelace, assets] }: Item): Value {
+  if (lovelace === undefined || assets === undefined) return { lovelace: argument, assets: new Map() }
+  return { lovelace: lovelace.argument, assets: assetsOf(assets) }
+}
+
+/** Of a policy or a name that comes twice, the scripts read the first. */
+function assetsOf(assets: Item): Map<string, Map<string, bigint>> {
+  const firstOfEach = <T>(entries: readonly (readonly [string, T])[]) => new Map([...entries].reverse())
+  return firstOfEach(
+    entriesOf(assets).map(([policy, names]) => [
+      toHex(contentOf(policy)),
+      firstOfEach(entriesOf(names).map(([name, quantity]) => [toHex(contentOf(name)), numberOf(quantity)])),
+    ]),
+  )
+}
+
+const numberOf = ({ bytes, argument }: Item): bigint =>
+  (bytes[0] as number) < 0x20 ? argument : -1n - argument
+
+/** The content of a string of definite length. */
+const contentOf = ({ bytes, argument }: Item): Uint8Array => bytes.subarray(bytes.length - Number(argument))
+
+const referencesIn = (body: Item, key: number): OutputReference[] =>
+  itemsOf(body, key).map(({ bytes }) => decodeOutputReference(bytes))
+
+const keyWitnessOf = ({ bytes }: Item): KeyWitness => ({
+  publicKey: bytes.subarray(3, 35),
+  signature: bytes.subarray(37, 101),
+})
+
+const plutusFields: readonly (readonly [number, PlutusLanguage])[] = [
+  [3, 'PlutusV1'],
+  [6, 'PlutusV2'],
+  [7, 'PlutusV3'],
+]
+
+function scriptsOf(witnesses: Item): Script[] {
+  const natives = itemsOf(witnesses, 1).map(
+    ({ bytes }): Script =>
+      tried(() => decodeNativeScript(bytes)) ?? {
+        language: 'native',
+        hash: scriptHash('native', bytes),
+        bytes,
+        // Whether it is satisfied cannot be told.
+        script: { kind: 'all', scripts: [] },
+      },
+  )
+  const plutus = plutusFields.flatMap(([field, language]) =>
+    itemsOf(witnesses, field).map((item): Script => {
+      const bytes = contentOf(item)
+      return { language, bytes, hash: scriptHash(language, bytes) }
+    }),
+  )
+  return [...natives, ...plutus]
+}
+
+function tried<T>(decode: () => T): T | undefined {
+  try {
+    return decode()
+  } catch (error) {
+    if (isDecodeError(error)) return undefined
+    throw error
+  }
+}
