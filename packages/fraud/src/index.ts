@@ -22,9 +22,9 @@ export {
   type TransactionOpening,
   type UnspentOpening,
 } from './openings.js'
+export type { RemovalByFraud, RemovalStage } from './removal-stages.js'
 export {
   type FraudRemoval,
-  type RemovalByFraud,
   type RemovalContext,
   removeFraudulentBlock,
 } from './remove-fraudulent-block.js'

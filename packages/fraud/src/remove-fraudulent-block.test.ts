@@ -12,6 +12,7 @@ import {
   evaluator,
   openScene,
   contracts as otherContracts,
+  otherKeys,
   type Scene,
 } from '../../protocol/dist/test/protocol-scene.js'
 import { type Accusation, accuse } from './accused-block.js'
@@ -157,15 +158,34 @@ describe('removeFraudulentBlock', () => {
     }
   })
 
-  it('refuses a removal whose proof leaves no room in a transaction', async () => {
+  it.each([
+    ['puts a body into a datum', 'datum', otherKeys.address.bytes],
+    ['mints the verdict', 'verdict', undefined],
+  ] as const)('first %s if the proof leaves no room in a transaction', async (_what, stage, address) => {
     const { scene, referenceScripts } = await openBegun()
+    const { queue, registry, run, otherWallet } = scene
     const { transactions, large } = story
     const block = blockOf([...transactions, large])
     const { header } = await commit(scene, referenceScripts, block.roots)
-    await expect(removalOf(scene, accusation(block, header), referenceScripts)).rejects.toMatchObject({
-      code: 'FRAUD_PROOF_REFUSED',
-      cause: { failures: [{ predicate: 'MaxTxSizeUTxO' }] },
-    })
+    const element = (await queue()).blocks[0]!.utxo
+    const wanted = {
+      block: await accuse(accusation(block, header)),
+      queue: await queue(),
+      registry: await registry(),
+      referenceScripts,
+      ...(address && { address }),
+    }
+    const judgement = await judgementOf(scene)
+    const first = await removeFraudulentBlock(contracts, wanted, judgement)
+    expect(first?.stage).toBe(stage)
+    const { produced } = await run(first!.draft, otherWallet)
+
+    const second = await removeFraudulentBlock(contracts, { ...wanted, held: produced }, judgement)
+    expect(second).toMatchObject({ policy: 'ledger', fraud: 'inputSpentElsewhere', stage: 'removal' })
+    const before = (await otherWallet.balance()).lovelace
+    const { fee } = await run(second!.draft, otherWallet)
+    expect((await otherWallet.balance()).lovelace - before + fee).toBe(bond + lovelaceOf(element))
+    expect((await queue()).blocks).toEqual([])
   })
 
   it('judges no block by a body or a trie that its header does not commit to', async () => {

@@ -1,7 +1,5 @@
-import { headerHash } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
-import { fraudScript, type ProvableRules } from '@ratatosk/contracts'
-import { type Contracts, type RemovalByVerdict, removeInvalidBlock } from '@ratatosk/protocol'
+import { fraudScript } from '@ratatosk/contracts'
+import type { Contracts } from '@ratatosk/protocol'
 import {
   type BuildContext,
   buildTransaction,
@@ -10,19 +8,9 @@ import {
   type TransactionDraft,
   toOutput,
 } from '@ratatosk/transaction'
-import type { AccusedBlock } from './accused-block.js'
 import { FraudError } from './errors.js'
 import { findFraud, type ProvenFraud } from './find-fraud.js'
-
-/** What a removal by a fraud proof needs besides the contracts. */
-export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'registry' | 'referenceScripts'> {
-  readonly block: AccusedBlock
-  /**
-   * The rules of the layer 2, as the verdict policies have them. Without them, only frauds of the ledger
-   * policy are found.
-   */
-  readonly rules?: ProvableRules
-}
+import { type RemovalByFraud, type RemovalStage, stagesOf } from './removal-stages.js'
 
 /** With what a removal is evaluated before it is returned. */
 export type RemovalContext = Pick<BuildContext, 'parameters' | 'slots' | 'slot'> &
@@ -32,7 +20,7 @@ export type RemovalContext = Pick<BuildContext, 'parameters' | 'slots' | 'slot'>
 export interface FraudRemoval {
   readonly policy: ProvenFraud['policy']
   readonly fraud: ProvenFraud['proof']['fraud']
-  /** Mints the verdict, removes the block and slashes its operator. */
+  readonly stage: RemovalStage
   readonly draft: TransactionDraft
 }
 
@@ -42,8 +30,11 @@ export interface FraudRemoval {
  * ada and the bond, less the penalty. All scripts and all rules of layer 1 have accepted the draft with
  * stand-in funds, so a proof that proves nothing is never sent.
  *
- * {@link findFraud} documents what is not found. A proof holds the body of at most one transaction, and is
- * refused if that leaves too little room in the layer-1 transaction.
+ * If this is too much for one transaction, the draft is of an earlier stage: send it, and call this again with
+ * the outputs that it makes in `held`. A verdict that is held can be used by others first, who then take the
+ * bond, so that a datum is preferred to it.
+ *
+ * {@link findFraud} documents what is not found.
  *
  * @returns undefined if no fraud is found
  * @throws {FraudError} (rejects) `FRAUD_PROOF_REFUSED`
@@ -54,19 +45,32 @@ export interface FraudRemoval {
  */
 export async function removeFraudulentBlock(
   contracts: Contracts,
-  { block, rules, ...others }: RemovalByFraud,
+  wanted: RemovalByFraud,
   context: RemovalContext,
 ): Promise<FraudRemoval | undefined> {
+  const { block, rules } = wanted
   const found = findFraud(block, rules)
   if (found === undefined) return undefined
   const { policy, proof, redeemer } = found
-  const draft = removeInvalidBlock(contracts, {
-    ...others,
-    headerHash: toHex(headerHash(block.header)),
-    verdict: { kind: 'minted', policy: fraudScript(policy, rules), redeemer },
-  })
-  await requireAccepted(contracts, draft, context)
-  return { policy, fraud: proof.fraud, draft }
+  let refused: FraudError | undefined
+  for (const { stage, drafts } of stagesOf(contracts, wanted, fraudScript(policy, rules), redeemer)) {
+    try {
+      for (const draft of drafts) await requireAccepted(contracts, draft, context)
+      return { policy, fraud: proof.fraud, stage, draft: drafts[0] }
+    } catch (error) {
+      if (!isTooLarge(error)) throw error
+      refused ??= error
+    }
+  }
+  throw refused
+}
+
+/** Rules of layer 1 that a proof breaks together with the removal, and perhaps not alone. */
+const limits = new Set(['MaxTxSizeUTxO', 'ExUnitsTooBigUTxO'])
+
+function isTooLarge(error: unknown): error is FraudError {
+  const cause = error instanceof FraudError ? error.cause : undefined
+  return isWalletError(cause) && cause.failures?.some(({ predicate }) => limits.has(predicate)) === true
 }
 
 /** More than any removal costs; a removal brings ada, so this is mostly collateral. */

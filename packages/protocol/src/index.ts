@@ -7,6 +7,7 @@ export {
   type Contracts,
   inOrder,
   openContracts,
+  provideScripts,
   publishScripts,
   referenceScriptsOf,
   scriptsToPublish,

@@ -129,7 +129,7 @@ export async function tellStory(parameters: ProtocolParameters, slots: SlotConfi
       utxos,
       amounts.map((lovelace) => ({ address, lovelace })),
     )
-  const data = encodePlutusData(new Uint8Array(13_500))
+  const data = encodePlutusData(new Uint8Array(12_900))
   const [coin0, coin1, coin2] = coins as [Utxo, Utxo, Utxo]
   const first = await spend([coin0, coin1], 2_000_000n, 3_000_000n)
   const second = await spend([first.produced[0]!, coin2], 1_500_000n)
