@@ -4,7 +4,7 @@ import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratat
 import type { Proof, TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
 import { encodeLedgerFraudProof, type LedgerFraudProof, type ResolvedOpening } from './ledger-proofs.js'
-import { openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
+import { numberKey, openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
 import { readPartsAt } from './read-at.js'
 import { recordedAt, transactionRecordIn } from './recorded.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
@@ -14,8 +14,7 @@ import { type FoundFraud, smallestOf } from './smallest-proof.js'
  * if there is none.
  *
  * A wrong hash of what inputs stand for is found as `wrongResolvedHash`: `wrongResolved` needs hashes that only
- * the operator may know. Not found is what only positions over 2^53 − 2 show; without `after`, nothing is found
- * in the outputs after the block. The proof is not evaluated: do that before it is sent.
+ * the operator may know. Without `after`, nothing is found in the outputs after the block. The proof is not evaluated: do that before it is sent.
  */
 export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProof> | undefined =>
   smallestOf(fraudsIn(block), (proof) => encodeLedgerFraudProof(block.header, proof))
@@ -35,7 +34,7 @@ interface NotedOutput {
 
 function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof, void> {
   const outputs: NotedOutput[] = []
-  const records = new Map<number, TransactionRecord>()
+  const records = new Map<bigint, TransactionRecord>()
   for (const [key, value] of block.entriesOfMap()) {
     const entry = readEntry(key, value)
     if (entry === undefined || isUntouched(entry))
@@ -44,9 +43,9 @@ function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof, void> {
     if ('position' in entry) records.set(entry.position, entry.record)
     else outputs.push({ key, record: entry.record })
   }
-  yield* gapsIn(block, records)
-  records.delete(Number.MAX_SAFE_INTEGER)
-  for (const [position, record] of records) yield* fraudsOfTransaction(block, records, position, record)
+  yield* gapsIn(block, [...records.keys()])
+  for (const [position, record] of records)
+    yield* fraudsOfTransaction(block, records, Number(position), record)
   for (const { key, record } of outputs) yield* fraudsOfOutput(block, records, key, record)
   const { after, keys = [] } = block
   if (after === undefined) return
@@ -57,7 +56,7 @@ function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof, void> {
 }
 
 type Entry =
-  | { readonly position: number; readonly record: TransactionRecord }
+  | { readonly position: bigint; readonly record: TransactionRecord }
   | { readonly record: OutputRecord }
 
 /** Whether an entry is of an output that is neither made nor spent. */
@@ -81,17 +80,14 @@ function readEntry(key: Uint8Array, value: Uint8Array): Entry | undefined {
   }
 }
 
-/** Positions over 2^53 − 1, which no block reaches, count as the greatest below. */
-const positionIn = (key: Uint8Array): number =>
-  Math.min(Number(new DataView(key.buffer, key.byteOffset).getBigUint64(0)), Number.MAX_SAFE_INTEGER)
+/** Any 64 bits. */
+const positionIn = (key: Uint8Array): bigint => new DataView(key.buffer, key.byteOffset).getBigUint64(0)
 
-function* gapsIn(
-  block: AccusedBlock,
-  records: ReadonlyMap<number, TransactionRecord>,
-): Generator<LedgerFraudProof, void> {
+/** @param positions of all records */
+function* gapsIn(block: AccusedBlock, positions: readonly bigint[]): Generator<LedgerFraudProof, void> {
   let position = 0
   while (block.valueOf(transactionKey(position)) !== undefined) position++
-  const later = [...records.keys()].find((each) => each > position && each < Number.MAX_SAFE_INTEGER)
+  const later = positions.find((each) => each > position)
   if (later === undefined) return
   const absent = block.map.proveAbsence(transactionKey(position))
   yield { fraud: 'gapInTransactions', position, absent, later: openRecord(block, later) }
@@ -99,7 +95,7 @@ function* gapsIn(
 
 function* fraudsOfTransaction(
   block: AccusedBlock,
-  records: ReadonlyMap<number, TransactionRecord>,
+  records: ReadonlyMap<bigint, TransactionRecord>,
   position: number,
   record: TransactionRecord,
 ): Generator<LedgerFraudProof, void> {
@@ -135,7 +131,7 @@ function* fraudsOfTransaction(
     const resolved = read.map((key) => openResolved(block, key))
     yield { fraud: 'wrongResolvedHash', transaction, outputs: [resolved] }
   }
-  const previous = records.get(position - 1)
+  const previous = records.get(BigInt(position) - 1n)
   if (position > 0 && previous === undefined) return
   if (record.feesSoFar === (previous?.feesSoFar ?? 0n) + fee) return
   yield {
@@ -153,7 +149,7 @@ function openResolved(block: AccusedBlock, key: Uint8Array): ResolvedOpening {
 
 function* fraudsOfOutput(
   block: AccusedBlock,
-  records: ReadonlyMap<number, TransactionRecord>,
+  records: ReadonlyMap<bigint, TransactionRecord>,
   key: Uint8Array,
   { created, spent, hash }: OutputRecord,
 ): Generator<LedgerFraudProof, void> {
@@ -161,7 +157,7 @@ function* fraudsOfOutput(
   if (spent > 0n && spent <= created) yield { fraud: 'spentBeforeMade', key, output }
   if (spent > 0n) {
     const absent = absenceAt(block, spent)
-    const [position, spender] = [Number(spent) - 1, records.get(Number(spent) - 1)]
+    const [position, spender] = [Number(spent - 1n), records.get(spent - 1n)]
     const parts = spender && partsIn(block, position)
     if (absent) yield { fraud: 'spentWithoutInput', key, output, spender: { absent } }
     else if (parts && !parts.inputs.some((input) => equalBytes(encodeOutputReference(input), key)))
@@ -172,12 +168,12 @@ function* fraudsOfOutput(
       yield { fraud: 'spentThatNeverWas', key, output, before: openUnspent(block.before, key) }
   } else {
     const absent = absenceAt(block, created)
-    const [position, maker] = [Number(created) - 1, records.get(Number(created) - 1)]
+    const [position, maker] = [Number(created - 1n), records.get(created - 1n)]
     const { transactionId, index } = decodeOutputReference(key)
     const parts = maker && partsIn(block, position)
     if (absent) yield { fraud: 'inventedOutput', key, output, maker: { absent } }
     else if (maker && !equalBytes(maker.id, transactionId))
-      yield { fraud: 'inventedOutput', key, output, maker: openRecord(block, position) }
+      yield { fraud: 'inventedOutput', key, output, maker: openRecord(block, created - 1n) }
     else if (parts && index >= parts.outputs.length) {
       const transaction = openTransaction(block, position)
       yield { fraud: 'inventedOutput', key, output, maker: { transaction, index } }
@@ -190,8 +186,7 @@ function* fraudsOfOutput(
 
 /** The proof that the block has no transaction with a number of a record; undefined if it has one. */
 function absenceAt(block: AccusedBlock, number: bigint): Proof | undefined {
-  const key = new Uint8Array(8)
-  new DataView(key.buffer).setBigUint64(0, number - 1n)
+  const key = numberKey(number - 1n)
   return block.valueOf(key) === undefined ? block.map.proveAbsence(key) : undefined
 }
 

@@ -1,4 +1,4 @@
-import { partsOf, transactionKey } from '@ratatosk/block'
+import { partsOf } from '@ratatosk/block'
 import { constr, decodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import { type Proof, proofToCbor, type TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
@@ -15,7 +15,8 @@ export type SuppliedBytes = Uint8Array | number
 
 /** A transaction's record in the transactions map of a block, proven. */
 export interface RecordOpening {
-  readonly position: number
+  /** Below 2^64: the map of an invalid block may have any. */
+  readonly position: number | bigint
   /** The encoded record, 105 bytes. */
   readonly record: Uint8Array
   readonly proof: Proof
@@ -54,11 +55,18 @@ export interface Absent {
  *
  * @throws RangeError if the block has no such record
  */
-export function openRecord(block: AccusedBlock, position: number): RecordOpening {
-  const key = transactionKey(position)
+export function openRecord(block: AccusedBlock, position: number | bigint): RecordOpening {
+  const key = numberKey(BigInt(position))
   const record = block.valueOf(key)
   if (record === undefined) throw new RangeError(`The block has no record at position ${position}`)
   return { position, record, proof: block.map.prove(key) }
+}
+
+/** A position as a key of the map. @param position below 2^64 */
+export function numberKey(position: bigint): Uint8Array {
+  const key = new Uint8Array(8)
+  new DataView(key.buffer).setBigUint64(0, position)
+  return key
 }
 
 /** The record and the body of a transaction. @throws RangeError if the block lacks one of them */

@@ -244,6 +244,14 @@ export const ledgerLies: readonly LedgerLie[] = [
     false,
   ),
   lie('a position has no transaction', withRecord(transactionKey(5), transactionRecord), gap(3, 5), false),
+  ...[2n ** 53n, 2n ** 64n - 1n].map((position) =>
+    lie(
+      `the only transaction behind a gap is at ${position}`,
+      withRecord(eight(position), transactionRecord),
+      gap(3, position),
+      false,
+    ),
+  ),
   strange('a key has another length', Uint8Array.of(1, 2, 3, 4, 5, 6, 7), transactionRecord),
   strange('a key is empty', new Uint8Array(), record),
   strange('the record of a transaction is short', transactionKey(0), transactionRecord.subarray(1), true),

@@ -98,7 +98,7 @@ export const referenceInputMissing =
       before: openUnspent(block.before, keyOf(key)),
     }) as const
 
-export const gap = (position: number, later: number) => (block: TestBlock) =>
+export const gap = (position: number, later: number | bigint) => (block: TestBlock) =>
   ({
     fraud: 'gapInTransactions',
     position,
