@@ -10,11 +10,12 @@ import { recordedAt, transactionRecordIn } from './recorded.js'
 import { type FoundFraud, smallestOf } from './smallest-proof.js'
 
 /**
- * Looks for a fraud in what a block does to outputs, and returns the smallest of the first proofs; undefined
- * if there is none.
+ * Looks for a fraud in what a block does to outputs, and returns the smallest of the first proofs;
+ * undefined if there is none.
  *
- * A wrong hash of what inputs stand for is found as `wrongResolvedHash`: `wrongResolved` needs hashes that only
- * the operator may know. Without `after`, nothing is found in the outputs after the block. The proof is not evaluated: do that before it is sent.
+ * A wrong hash of what inputs stand for is found as `wrongResolvedHash`: `wrongResolved` needs hashes that
+ * only the operator may know. Without `after`, nothing is found in the outputs after the block. The proof
+ * is not evaluated: do that before it is sent.
  */
 export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProof> | undefined =>
   smallestOf(fraudsIn(block), (proof) => encodeLedgerFraudProof(block.header, proof))

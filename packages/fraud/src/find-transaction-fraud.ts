@@ -28,13 +28,13 @@ import {
 } from './transaction-proofs.js'
 
 /**
- * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of its
- * first proofs; undefined if there is none.
+ * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of
+ * its first proofs; undefined if there is none.
  *
- * A transaction that does not decode is read as the script reads it, but for its minimum fee and withdrawals.
- * Not found are outputs at Byron addresses of another network. What inputs stand for is known only from the block's own transactions and `outputBefore`; without
- * it, values are not compared and reference scripts cost nothing. The proof is not evaluated: do that before
- * it is sent.
+ * A transaction that does not decode is read as the script reads it, but for its minimum fee and
+ * withdrawals. Not found are outputs at Byron addresses of another network. What inputs stand for is known
+ * only from the block's own transactions and `outputBefore`; without it, values are not compared and
+ * reference scripts cost nothing. The proof is not evaluated: do that before it is sent.
  *
  * @param rules of the layer 2, as the transaction policy has them
  */

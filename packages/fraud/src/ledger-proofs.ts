@@ -16,8 +16,9 @@ import {
 } from './openings.js'
 
 /**
- * A fraud in what a block does to outputs, and its proof: an argument of the ledger policy. `key` is the CBOR
- * of an output reference; `index` counts inputs, reference inputs or outputs in the order of the body.
+ * A fraud in what a block does to outputs, and its proof: an argument of the ledger policy. `key` is the
+ * CBOR of an output reference; `index` counts inputs, reference inputs or outputs in the order of the
+ * body.
  */
 export type LedgerFraudProof =
   /** The input is noted as spent by another transaction, or not at all. */
@@ -121,9 +122,9 @@ export type LedgerFraudProof =
       readonly previous?: RecordOpening
     }
   /**
-   * The hash of what inputs and, behind them, reference inputs stand for is not that of the outputs. `outputs`
-   * has one for each of them, in parts: a list, or the index of a reference input whose inline datum is the
-   * list.
+   * The hash of what inputs and, behind them, reference inputs stand for is not that of the outputs.
+   * `outputs` has one for each of them, in parts: a list, or the index of a reference input whose inline
+   * datum is the list.
    */
   | {
       readonly fraud: 'wrongResolvedHash'

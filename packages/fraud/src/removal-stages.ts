@@ -29,9 +29,9 @@ export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'regist
 }
 
 /**
- * What a draft does: `removal` removes the block and slashes its operator, and mints the verdict unless one is
- * held. Where that does not fit into a transaction, `datum` first pays an output whose datum is part of the
- * proof, and `verdict` mints the verdict.
+ * What a draft does: `removal` removes the block and slashes its operator, and mints the verdict unless
+ * one is held. Where that does not fit into a transaction, `datum` first pays an output whose datum is
+ * part of the proof, and `verdict` mints the verdict.
  */
 export type RemovalStage = 'datum' | 'verdict' | 'removal'
 

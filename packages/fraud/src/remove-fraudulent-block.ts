@@ -26,13 +26,13 @@ export interface FraudRemoval {
 
 /**
  * Searches a block for a fraud. If there is one, drafts the transaction that mints the verdict with the
- * smallest proof, removes the block and slashes its operator. The wallet that sends it receives the block's
- * ada and the bond, less the penalty. All scripts and all rules of layer 1 have accepted the draft with
- * stand-in funds, so a proof that proves nothing is never sent.
+ * smallest proof, removes the block and slashes its operator. The wallet that sends it receives the
+ * block's ada and the bond, less the penalty. All scripts and all rules of layer 1 have accepted the draft
+ * with stand-in funds, so a proof that proves nothing is never sent.
  *
- * If this is too much for one transaction, the draft is of an earlier stage: send it, and call this again with
- * the outputs that it makes in `held`. A verdict that is held can be used by others first, who then take the
- * bond, so that a datum is preferred to it.
+ * If this is too much for one transaction, the draft is of an earlier stage: send it, and call this again
+ * with the outputs that it makes in `held`. A verdict that is held can be used by others first, who then
+ * take the bond, so that a datum is preferred to it.
  *
  * {@link findFraud} documents what is not found.
  *

@@ -2,8 +2,8 @@ import { equalBytes } from '@ratatosk/cbor'
 import { constr, decodePlutusData, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 
 /*
- * Redeemers hold bodies, witness sets and outputs as `Given [bytes]`, or as the index of a reference input whose
- * inline datum is the bytes.
+ * Redeemers hold bodies, witness sets and outputs as `Given [bytes]`, or as the index of a reference input
+ * whose inline datum is the bytes.
  */
 
 /** The bytes of `Given [bytes]`; undefined for any other data. */

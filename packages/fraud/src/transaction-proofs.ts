@@ -35,7 +35,7 @@ export interface AssetPlace {
 }
 
 /** The sets of references in a body, by their constructors. */
-export const inputSets = { inputs: 0, collateralInputs: 1, referenceInputs: 2 } as const
+const inputSets = { inputs: 0, collateralInputs: 1, referenceInputs: 2 } as const
 
 /** A transaction's record and witness set. */
 export interface WitnessSetOpening {

@@ -92,11 +92,9 @@ function removalsByProof(proofs: readonly ProvenLie[]) {
     'redeemerMissing',
     'datumMissing',
     'wrongScriptDataHash',
-    'strangeField',
-    'strangeWitness',
   ]
     .flatMap((fraud) => [`\`${fraud}\``, `\`${fraud}\`, rich`, `\`${fraud}\`, a reference input`])
-    .concat('`malformedPart`, a body of 1,000 items', '`unreadablePart`, a body of 1,001 items')
+    .concat('`malformedPart`, a body of 1,000 items', '`strangeField`', '`strangeWitness`')
   return proofs
     .filter(({ what }) => shown.includes(what))
     .map((proof) => {

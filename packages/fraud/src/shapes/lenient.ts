@@ -30,8 +30,8 @@ interface Shaped {
 }
 
 /**
- * Reads a transaction as far as proofs need it: of redeemers, datums, withdrawals, collateral and what layer 2
- * does not allow it has nothing.
+ * Reads a transaction as far as proofs need it: of redeemers, datums, withdrawals, collateral and what
+ * layer 2 does not allow it has nothing.
  *
  * @param bytes of the transaction
  */

@@ -13,7 +13,7 @@ export const firstOf = ({ bytes }: Item): number => bytes[0] as number
 const between = (item: Item | undefined, from: number, to: number): boolean =>
   item !== undefined && firstOf(item) >= from && firstOf(item) < to
 
-export const isArray = (item: Item | undefined): boolean => between(item, 0x80, 0xa0)
+const isArray = (item: Item | undefined): boolean => between(item, 0x80, 0xa0)
 export const isMap = (item: Item | undefined): boolean => between(item, 0xa0, 0xc0)
 const isUint = (item: Item | undefined): boolean => between(item, 0, 0x20)
 
@@ -115,7 +115,7 @@ function strangeAssetOfValue(value: Item): AssetPlace | undefined {
 export const partsOfOutput = (output: Item): readonly (Item | undefined)[] =>
   isMap(output) ? [fieldOf(output, 0), fieldOf(output, 1)] : output.items.slice(0, 2)
 
-/** An asset by which an item is no output, the first if its value does not matter; undefined for an output. */
+/** An asset by which an item is no output, the first if its value is not why; undefined if it is one. */
 export function strangeAssetOfOutput(output: Item): AssetPlace | undefined {
   const [address, value] = partsOfOutput(output)
   const hasForm = isMap(output) ? entriesOf(output).every(([key]) => firstOf(key) < 4) : isArray(output)

@@ -148,8 +148,8 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'resolved-is-wrong',
-    'the Blake2b-256 of the hashes of all outputs that inputs and reference inputs name, each from its record ' +
-      'or, without one, from before the block, is not the one in the transaction’s record',
+    'the Blake2b-256 of the hashes of all outputs that inputs and reference inputs name, each from its ' +
+      'record or, without one, from before the block, is not the one in the transaction’s record',
     'proofs of a hash that is right',
   ),
   note(

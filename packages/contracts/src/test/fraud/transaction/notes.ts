@@ -113,9 +113,9 @@ export const transactionFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'field-is-strange',
-    'the part is not a map, or has the key twice, or one that is unknown, or, of a body, lacks 0, 1 or 2; or ' +
-      'what is under the key has another type: a number, list, set, map, or a map of policies, names and ' +
-      'quantities',
+    'the part is not a map, or has the key twice, or one that is unknown, or, of a body, lacks 0, 1 or 2; ' +
+      'or what is under the key has another type: a number, list, set, map, or a map of policies, names ' +
+      'and quantities',
     valid('fields as the ledger decodes them'),
   ),
   note(

@@ -17,8 +17,9 @@ import { isThere } from './references.js'
 import { skip } from './skip.js'
 
 /*
- * Shapes that the ledger's decoder asks for, and that the frauds rely on. What has another shape is refused by
- * the decoder, but not the reverse. Bytes must be well-formed CBOR in shortest heads, or reading may fail.
+ * Shapes that the ledger's decoder asks for, and that the frauds rely on. What has another shape is
+ * refused by the decoder, but not the reverse. Bytes must be well-formed CBOR in shortest heads, or
+ * reading may fail.
  */
 
 /** The types of the fields of bodies and witness sets. */
@@ -117,8 +118,8 @@ const policyHead = Uint8Array.of(0x58, 28)
 const policyLength = 30
 
 /**
- * Whether the item at a place is a map of policies to maps of names to quantities, as far as one asset tells.
- * True if there is no such asset.
+ * Whether the item at a place is a map of policies to maps of names to quantities, as far as one asset
+ * tells. True if there is no such asset.
  *
  * @param asset of which policy by index, and which of its names
  * @param bound above the first bytes of quantities: 0x20 if they are positive, 0x40 otherwise
@@ -199,8 +200,8 @@ const isString = (first: Int): Bool =>
   both(lessThanInteger(integer(0x3f), first), lessThanInteger(first, integer(0x5f)))
 
 /**
- * Whether the item at a place is an output: an array of address and value, or a map that has both under 0 and
- * 1 and no key from 4 on. Of the value, one asset is read.
+ * Whether the item at a place is an output: an array of address and value, or a map that has both under 0
+ * and 1 and no key from 4 on. Of the value, one asset is read.
  */
 export const isOutput = (cbor: Bytes, place: Int, asset: AssetPlace): Bool =>
   scope(function* () {

@@ -45,8 +45,9 @@ type GoOn = (left: Int, place: Int, outside: List) => Bool
 const indefinite = { bytes: 0x5f, text: 0x7f, array: 0x9f, map: 0xbf } as const
 
 /**
- * Whether bytes are anything but one item of CBOR to its end, as far as `skip` tells: of other bytes it passes
- * every item. Chunks of strings may be any items, and tags and simple values any numbers. Never fails.
+ * Whether bytes are anything but one item of CBOR to its end, as far as `skip` tells: of other bytes it
+ * passes every item. Chunks of strings may be any items, and tags and simple values any numbers. Never
+ * fails.
  */
 export const isMalformed = define<PByteString, PBool>((cbor) =>
   scope(function* () {
@@ -89,8 +90,8 @@ export const isMalformed = define<PByteString, PBool>((cbor) =>
 )
 
 /**
- * Leaves a container of indefinite length at its break, or reads on in it. A container is noted by the number
- * of items that are left outside, doubled, and one more for a map.
+ * Leaves a container of indefinite length at its break, or reads on in it. A container is noted by the
+ * number of items that are left outside, doubled, and one more for a map.
  */
 const behindEntry = (first: Int, place: Int, outside: List, goOn: GoOn): Bool =>
   scope(function* () {

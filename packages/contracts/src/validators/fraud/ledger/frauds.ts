@@ -119,8 +119,8 @@ const inventedOutput: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The outputs after the block do not follow from those before it, at one key. `[key, output, before, after]`;
- * `before` is read if the block does not note the output.
+ * The outputs after the block do not follow from those before it, at one key. `[key, output, before,
+ * after]`; `before` is read if the block does not note the output.
  */
 const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
   scope(function* () {
@@ -153,8 +153,8 @@ const gapInTransactions: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * No transactions derive an entry of the transactions map: it is neither a transaction's nor that of an output
- * that is made or spent. `[key, value, proof]`
+ * No transactions derive an entry of the transactions map: it is neither a transaction's nor that of an
+ * output that is made or spent. `[key, value, proof]`
  */
 const strangeEntry: FraudCheck = (book, block, fields) =>
   scope(function* () {

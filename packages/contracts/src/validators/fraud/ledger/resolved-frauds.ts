@@ -82,8 +82,8 @@ export const wrongResolved: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The hash of a transaction's record is not that of the outputs that inputs and, behind them, reference inputs
- * stand for: also where nobody knows of what it is. `[transaction, outputs]`: parts of a list of
+ * The hash of a transaction's record is not that of the outputs that inputs and, behind them, reference
+ * inputs stand for: also where nobody knows of what it is. `[transaction, outputs]`: parts of a list of
  * `[output, before]`, one for each reference
  */
 export const wrongResolvedHash: FraudCheck = (book, block, fields) =>
@@ -96,7 +96,7 @@ export const wrongResolvedHash: FraudCheck = (book, block, fields) =>
       referencesIn(body, BodyField.inputs),
       choose(isThere(read), keysBefore(body, untagged(body, read), listOf()), listOf()),
     )
-    const hashes = call<PByteString>(
+    const combined = call<PByteString>(
       fixed<PList<PData>, PLam<PList<PData>, PByteString>>((self, rest) =>
         lambda((outputs) =>
           choose(
@@ -115,6 +115,7 @@ export const wrongResolvedHash: FraudCheck = (book, block, fields) =>
       keys,
       joined(block, unListData(at(fields, 1))),
     )
+    const hashes = yield* bind(combined)
     return book.enforce({
       'resolved-is-wrong': not(equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening)))),
     })

@@ -50,8 +50,8 @@ export const malformedPart: FraudCheck = (book, block, fields) =>
 
 /**
  * A body or witness set is not a map, or has a field that it may not have, or twice or of another type, or
- * lacks one. `[part, key, policy, name]`: the first byte of the field's key, and the indexes of an asset that is
- * read of a mint
+ * lacks one. `[part, key, policy, name]`: the first byte of the field's key, and the indexes of an asset
+ * that is read of a mint
  */
 export const strangeField: FraudCheck = (book, block, fields) =>
   scope(function* () {
