@@ -81,7 +81,7 @@ function* fraudsInBody(
     const references = itemsOf(body, sets[set])
     for (const [index, reference] of references.entries())
       if (!isReference(reference)) yield { fraud: 'unreadableReference', transaction, set, index }
-    // What is repeated is found behind a reference that cannot be read no more.
+    // The script reads no further than to one of these.
     if (!references.every(isReference)) continue
     const keys = references.map(({ bytes }) => toHex(bytes))
     for (const [index, key] of keys.entries()) {
@@ -91,7 +91,7 @@ function* fraudsInBody(
   }
 }
 
-/** The asset by which the mint of a body is none. */
+/** The first strange asset in the mint of a body. */
 function strangeAssetIn(body: Item) {
   const field = fieldOf(body, mint)
   return field && strangeAssetOfMint(field)

@@ -18,7 +18,7 @@ import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { accusation, blockOf, type Committed, type Story, tellStory } from './test/lying-blocks.js'
 
 /*
- * Blocks that take money, whose bodies and maps everybody has. No node accepts one of them; each would be
+ * Blocks that take money, whose bodies and maps are published. No node accepts one of them; each would be
  * merged if no policy convicted it.
  */
 
@@ -44,7 +44,7 @@ interface Theft {
   readonly lovelace?: bigint
 }
 
-/** Spends outputs of 5 ada of somebody else, and pays the thief. */
+/** Spends outputs of 5 ada of another owner, and pays the thief. */
 function theft({
   witnesses = fromHex('a0'),
   before = new Uint8Array(),

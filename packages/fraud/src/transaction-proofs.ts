@@ -124,14 +124,14 @@ export type TransactionFraudProof =
       readonly key: number
       readonly asset?: AssetPlace
     }
-  /** What is among the outputs is none. `asset` is read of its value, by default the first. */
+  /** What is among the outputs has another shape. `asset` is read of its value, by default the first. */
   | {
       readonly fraud: 'strangeOutput'
       readonly transaction: TransactionOpening
       readonly output: OutputPlace
       readonly asset?: AssetPlace
     }
-  /** What is among the key witnesses or the bootstrap witnesses is none. */
+  /** What is among the key witnesses or the bootstrap witnesses has another shape. */
   | ({
       readonly fraud: 'strangeWitness'
       readonly isBootstrap: boolean

@@ -159,7 +159,7 @@ function scriptsOf(witnesses: Item): Script[] {
         language: 'native',
         hash: scriptHash('native', bytes),
         bytes,
-        // Whether it is satisfied cannot be told.
+        // Whether it is satisfied is unknown.
         script: { kind: 'all', scripts: [] },
       },
   )

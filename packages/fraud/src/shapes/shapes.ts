@@ -100,7 +100,7 @@ function strangeAssetOf(item: Item, bound: number): AssetPlace | undefined {
   return undefined
 }
 
-/** An asset of a mint that is none; undefined if all are. */
+/** The first strange asset of a mint; undefined if there is none. */
 export const strangeAssetOfMint = (mint: Item): AssetPlace | undefined => strangeAssetOf(mint, 0x40)
 
 /** The same of a value; that of a value without assets is the first. */

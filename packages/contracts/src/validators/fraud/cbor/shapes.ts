@@ -118,8 +118,8 @@ const policyHead = Uint8Array.of(0x58, 28)
 const policyLength = 30
 
 /**
- * Whether the item at a place is a map of policies to maps of names to quantities, as far as one asset
- * tells. True if there is no such asset.
+ * Whether the item at a place is a map of policies to maps of names to quantities. Only one asset
+ * is read; true if there is none at its place.
  *
  * @param asset of which policy by index, and which of its names
  * @param bound above the first bytes of quantities: 0x20 if they are positive, 0x40 otherwise

@@ -45,7 +45,7 @@ type GoOn = (left: Int, place: Int, outside: List) => Bool
 const indefinite = { bytes: 0x5f, text: 0x7f, array: 0x9f, map: 0xbf } as const
 
 /**
- * Whether bytes are anything but one item of CBOR to its end, as far as `skip` tells: of other bytes it
+ * Whether bytes are anything but one item of CBOR to its end, in the eyes of `skip`: of other bytes it
  * passes every item. Chunks of strings may be any items, and tags and simple values any numbers. Never
  * fails.
  */

@@ -83,7 +83,7 @@ export const wrongResolved: FraudCheck = (book, block, fields) =>
 
 /**
  * The hash of a transaction's record is not that of the outputs that inputs and, behind them, reference
- * inputs stand for: also where nobody knows of what it is. `[transaction, outputs]`: parts of a list of
+ * inputs stand for: also where no one knows of what it is. `[transaction, outputs]`: parts of a list of
  * `[output, before]`, one for each reference
  */
 export const wrongResolvedHash: FraudCheck = (book, block, fields) =>
