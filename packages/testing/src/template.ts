@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { cp, mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-const { version }: { version: string } = JSON.parse(
-  await readFile(new URL('../package.json', import.meta.url), 'utf8'),
-)
+// Not read by `await`, so that CommonJS can require the package.
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 /** How long a template is kept that no test uses, in milliseconds. */
 const unusedMs = 14 * 86_400_000

@@ -117,10 +117,12 @@ const transaction = statement(
 
 const transactions = statement(
   ordered,
-  sql`SELECT t.sequence, transaction_id AS id, t.cbor FROM ${parameterRows({ transaction_id: 'bytea' })} AS given
+  sql`SELECT t.sequence, transaction_id AS id, t.cbor
+    FROM ${parameterRows({ transaction_id: 'bytea' })} AS given
     JOIN ${schema}.mempool_transactions AS t USING (transaction_id)
   UNION ALL
-  SELECT t.sequence, transaction_id AS id, t.cbor FROM ${parameterRows({ transaction_id: 'bytea' })} AS given
+  SELECT t.sequence, transaction_id AS id, t.cbor
+    FROM ${parameterRows({ transaction_id: 'bytea' })} AS given
     JOIN ${schema}.block_transactions AS t USING (transaction_id)`,
 )
 
