@@ -6,6 +6,7 @@ export { genesisOf, midgardMissing, midgardTransactions } from './midgard.js'
 export { type OwnPostgres, ownPostgres } from './own-postgres.js'
 export { documentFees, freeOfCharge, slots } from './parameters.js'
 export { createPGlite } from './pglite.js'
+export { generator, hex, mutated, pick, type Random } from './random.js'
 export {
   databaseUrl,
   inDatabase,

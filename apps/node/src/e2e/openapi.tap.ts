@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { createClient } from '@ratatosk/client'
+import { generator, hex, mutated, pick, type Random } from '@ratatosk/test-kit'
 import {
   documentJudge,
   type OpenApiDocument,
@@ -102,23 +103,6 @@ t.test('SERVE_DOCS=false answers as an unknown path', async (t) => {
   }
 })
 
-type Random = () => number
-
-/** Mulberry32: the same numbers for the same seed. */
-function generator(seed: number): Random {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-function pick<T>(random: Random, items: readonly T[]): T {
-  return items[Math.floor(random() * items.length)] as T
-}
-
 const odd = [
   '',
   '0',
@@ -133,14 +117,6 @@ const odd = [
   '9'.repeat(40),
 ]
 const address = 'addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv'
-
-function hex(random: Random, bytes: number): string {
-  return Array.from({ length: bytes }, () =>
-    Math.floor(random() * 256)
-      .toString(16)
-      .padStart(2, '0'),
-  ).join('')
-}
 
 /** Values that the node knows, by the names of parameters. */
 interface KnownValues {
@@ -256,10 +232,4 @@ function bodyOf(random: Random, known: KnownValues, type = ''): string {
   }
   if (random() < 0.3) delete claim[pick(random, Object.keys(claim))]
   return random() < 0.2 ? '{' : JSON.stringify(claim)
-}
-
-/** With one hex digit replaced. */
-function mutated(random: Random, text: string): string {
-  const at = Math.floor(random() * text.length)
-  return text.slice(0, at) + pick(random, [...'0123456789abcdef']) + text.slice(at + 1)
 }
