@@ -1,10 +1,8 @@
 // Installs an example as its users do, and runs it.
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -21,27 +19,12 @@ export async function install(t, name) {
   return folder
 }
 
-/** The lines that a file prints, each with the milliseconds since the line before it. */
-export async function runTimed(folder, file, environment) {
-  const child = spawn(process.execPath, [file], {
+/** The lines that a file prints. */
+export async function linesOf(folder, file, environment) {
+  const { stdout } = await run(process.execPath, [file], {
     cwd: folder,
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 600_000,
   })
-  const ended = once(child, 'exit')
-  let errors = ''
-  child.stderr.on('data', (data) => {
-    errors += data
-  })
-  const lines = []
-  let before = performance.now()
-  for await (const line of createInterface(child.stdout)) {
-    const now = performance.now()
-    lines.push({ line, afterMs: now - before })
-    before = now
-  }
-  const [code] = await ended
-  if (code !== 0) throw new Error(`${file} ended with ${code}: ${errors}`)
-  return lines
+  return stdout.trim().split('\n')
 }

@@ -62,8 +62,9 @@ print(
   (await owned()).some(([{ txId }]) => txId === paid.id),
 )
 
+const begun = performance.now()
 const refusal = await submission.submitTx({ signedTransaction: CONFLICTING }).then(
   () => 'nothing',
   (error) => `${error.message} ${error.innerError?.body ?? ''}`,
 )
-print('refused', refusal.replace(/\s+/g, ' '))
+print('refused', `after ${Math.round(performance.now() - begun)} ms: ${refusal.replace(/\s+/g, ' ')}`)

@@ -159,10 +159,11 @@ print('chained', hashes.join(','))
 
 // The first of them has spent this output.
 const again = await pay(source, friend, 5_000_000n)
+const begun = performance.now()
 const refusal = await blaze.submitTransaction(again).then(
   () => 'nothing',
   (error) => error.message,
 )
-print('refused', refusal.replace(/\s+/g, ' '))
+print('refused', `after ${Math.round(performance.now() - begun)} ms: ${refusal.replace(/\s+/g, ' ')}`)
 // Blaze's client of Ogmios does not say when its connection is closed.
 process.exit()

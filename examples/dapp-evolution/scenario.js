@@ -247,7 +247,9 @@ const [first, second] = await Promise.all(
 )
 const taken = await first.submit()
 // `submit()` would hide the causes of the error, where the words of the ledger are.
+const begun = performance.now()
 const refusal = await runEffectPromise(second.effect.submit()).catch((error) => error)
+const ms = Math.round(performance.now() - begun)
 await client.awaitTx(taken, 500)
 const words = (error) => (error instanceof Error ? [error.message, ...words(error.cause)] : [])
-console.log(`refused ${words(refusal).join(': ').replace(/\s+/g, ' ')}`)
+console.log(`refused after ${ms} ms: ${words(refusal).join(': ').replace(/\s+/g, ' ')}`)

@@ -169,6 +169,8 @@ const [first, second] = await Promise.all(
   ),
 )
 const taken = await first.submit()
+const begun = performance.now()
 const refusal = await second.submit().catch((error) => error)
+const ms = Math.round(performance.now() - begun)
 await lucid.awaitTx(taken, 500)
-console.log(`refused ${refusal.message.replace(/\s+/g, ' ')}`)
+console.log(`refused after ${ms} ms: ${refusal.message.replace(/\s+/g, ' ')}`)

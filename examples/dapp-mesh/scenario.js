@@ -200,10 +200,11 @@ await confirmed(hashes.at(-1))
 print('chained', hashes.join(','))
 
 // The first of them has spent what this one spends.
+const begun = performance.now()
 const refusal = await wallet.submitTx(conflicting).then(
   () => 'nothing',
   (error) => (typeof error === 'string' ? error : JSON.stringify(error)),
 )
-print('refused', refusal.replace(/\s+/g, ' '))
+print('refused', `after ${Math.round(performance.now() - begun)} ms: ${refusal.replace(/\s+/g, ' ')}`)
 // OgmiosProvider leaves the connection of a refused submission open.
 process.exit()
