@@ -1,7 +1,7 @@
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
-import { checkClock, fullDisk } from './health.js'
+import { checkClock, checkCommits, fullDisk } from './health.js'
 
 test.each([50, 1000, 20_000])('a tip is ahead of the clock only in the future, with slots of %i ms', (ms) => {
   const zeroTime = 1_700_000_000_000n
@@ -13,6 +13,18 @@ test.each([50, 1000, 20_000])('a tip is ahead of the clock only in the future, w
   }
   for (const ahead of [-3_600_000, -1, 0, ms, 30_000]) expect(at(ahead)).not.toThrow()
   expect(at(3_600_000)).toThrow(/^layer 1's tip is 3600 s ahead of this machine's clock/)
+})
+
+test('commits that layer 1 does not include are explained', () => {
+  expect(() => checkCommits(undefined)).not.toThrow()
+  expect(() => checkCommits(24_700)).toThrow(
+    expect.objectContaining({
+      code: 'HEALTH_NOT_READY',
+      message: expect.stringMatching(
+        /^Layer 1 has included no commit for 25 s, longer than one is valid: check/,
+      ),
+    }),
+  )
 })
 
 test('a full disk is explained, and nothing else', () => {

@@ -25,7 +25,7 @@ export function healthOptions(node: Node): HealthOptions {
           const { reads, layer1 } = settlement
           const [tip, slots] = await Promise.all([reads.tip({ signal }), layer1.slots({ signal })])
           checkClock(tip, slots, clock())
-          if (sequencer?.overdueMs !== undefined) throw new ReadinessError(overdueLine(sequencer.overdueMs))
+          checkCommits(sequencer?.overdueMs)
         },
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
@@ -68,6 +68,14 @@ export function checkClock({ slot }: Pick<Tip, 'slot'>, slots: SlotConfig, now: 
   throw new ReadinessError(
     `layer 1's tip is ${Math.round(ahead / 1000)} s ahead of this machine's clock: set the clock, or wait`,
   )
+}
+
+/**
+ * @param overdueMs for how long layer 1 has included no commit of this process, if that is too long
+ * @throws {ReadinessError} if it is
+ */
+export function checkCommits(overdueMs: number | undefined): void {
+  if (overdueMs !== undefined) throw new ReadinessError(overdueLine(overdueMs))
 }
 
 function checkLag(lagMs: number, maxMs: number): void {
