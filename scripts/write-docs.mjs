@@ -10,12 +10,14 @@ const checking = process.argv.includes('--check')
 if (!checking) await prepare()
 
 const { settingsTables } = await import('../apps/node/dist/settings/table.js')
+const { errorTables } = await import('../apps/node/dist/error-codes/index.js')
 const { performanceSections } = await import('./performance.mjs')
 const routes = await registeredRoutes()
 if (routes === undefined) console.log('The routes by role are left as they are: PostgreSQL does not respond.')
 
 const sections = [
   ['docs/settings.md', 'settings', settingsTables()],
+  ['docs/errors.md', 'errors', errorTables()],
   ['docs/decisions/README.md', 'decisions', decisionsTable()],
   ['docs/layout.md', 'packages', packagesTable()],
   ...performanceSections({ plots: !checking }),

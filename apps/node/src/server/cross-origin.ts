@@ -10,7 +10,7 @@ const sdkHeaders = ['project_id', 'lucid']
 
 /** Of what a page may send and read beyond what every page may (Fetch standard, section 4.10). */
 const requestHeaders = ['Content-Type', 'If-None-Match', 'Last-Event-ID', ...sdkHeaders]
-const responseHeaders = ['ETag', 'Retry-After', 'X-Request-Id']
+const responseHeaders = ['ETag', 'Link', 'Retry-After', 'X-Request-Id']
 
 /** How long a browser may remember the answer to a preflight request, in seconds. */
 const preflightMaxAge = 600

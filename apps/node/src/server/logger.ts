@@ -1,5 +1,6 @@
-import { type Logger, pino } from 'pino'
+import { type Logger, type LoggerOptions, pino } from 'pino'
 import pinoPretty from 'pino-pretty'
+import { helpOf } from '../error-codes/index.js'
 import type { Settings } from '../settings/schema.js'
 
 /** LOG_FORMAT; by default, readable lines in a terminal and JSON elsewhere. */
@@ -7,9 +8,20 @@ export function logFormat(settings: Pick<Settings, 'LOG_FORMAT'>): 'pretty' | 'j
   return settings.LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json')
 }
 
+/** Adds where the code of a line, or of its error, is explained. */
+function withHelp(line: Record<string, unknown>): Record<string, unknown> {
+  const help = helpOf(line.err) ?? helpOf(line)
+  return help === undefined ? line : { ...line, help }
+}
+
+/** What the node's log lines hold, wherever they are written. */
+export function logOptions({ LOG_LEVEL }: Pick<Settings, 'LOG_LEVEL'>): LoggerOptions {
+  return { level: LOG_LEVEL, formatters: { log: withHelp } }
+}
+
 /** Creates the node's logger. It writes to standard output synchronously, so that a crash loses no line. */
 export function createLogger(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger {
-  const options = { level: settings.LOG_LEVEL }
+  const options = logOptions(settings)
   if (logFormat(settings) === 'json') return pino(options, pino.destination({ dest: 1, sync: true }))
   return pino(
     options,

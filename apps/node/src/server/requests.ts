@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { isHttpError } from '@ratatosk/http'
 import type { FastifyInstance } from 'fastify'
+import { helpOf } from '../error-codes/index.js'
 import type { Settings } from '../settings/schema.js'
 
 const header = 'x-request-id'
@@ -18,6 +20,15 @@ export function requestIds(trustProxy: boolean): (request: IncomingMessage) => s
     const given = trustProxy ? headers[header] : undefined
     return typeof given === 'string' && acceptable.test(given) ? given : `${start}-${++count}`
   }
+}
+
+/** Adds to each error that clients may know where it is explained. Bodies stay what they are. */
+export function linkErrors(server: FastifyInstance): void {
+  server.addHook('onError', (_request, reply, error, done) => {
+    const help = isHttpError(error) ? helpOf(error) : undefined
+    if (help !== undefined) reply.header('link', `<${help}>; rel="help"`)
+    done()
+  })
 }
 
 /** Sends every request's id as `X-Request-Id`, and logs requests as ACCESS_LOG says. */

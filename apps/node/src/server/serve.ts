@@ -6,7 +6,7 @@ import { allowOrigins } from './cross-origin.js'
 import { landingPage } from './landing-page.js'
 import { listen } from './listen.js'
 import { limitLoad } from './load-limits.js'
-import { identifyRequests } from './requests.js'
+import { identifyRequests, linkErrors } from './requests.js'
 
 /**
  * Registers the plugins of the node's role, and listens.
@@ -18,6 +18,7 @@ export async function serve(node: Node, plugins: readonly PluginRow[]): Promise<
   const { server, settings, duties, log } = node
   log.info('Start: registering the routes')
   identifyRequests(server, settings)
+  linkErrors(server)
   // First, so that pages can read the error bodies of what follows.
   await allowOrigins(server, settings)
   await server.register(serverLimits, limitsOf(settings))
