@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url))
 /** They are not published, or make no errors. */
 const privateFolders = /^(test-kit|test-vectors|fixtures)$/
 
-/** What has the form of a code and is none: codes of others, parts of codes, a file. */
+/** They look like codes of ours: codes of others, parts of codes, a file. */
 const others =
   /^(ERR|FST|HPE|UND)_|^(DEAD_LETTERS|TX_QUERY|TX_STATUS)_?$|^PG_VERSION$|^SHOP_|^XDG_|^RATATOSK_/
 

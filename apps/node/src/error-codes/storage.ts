@@ -47,7 +47,7 @@ export const storageErrors: readonly ErrorGroup[] = [
       {
         codes: ['STORE_UNAVAILABLE', 'DATABASE_UNAVAILABLE'],
         meaning: 'PostgreSQL does not answer, or its disk is full',
-        remedy: 'Start it, free its disk, check the network. The node continues by itself',
+        remedy: 'Start it, free its disk, check the network. The node continues automatically',
       },
       {
         codes: ['STORE_TIMEOUT', 'DATABASE_TIMEOUT'],
@@ -125,7 +125,7 @@ export const storageErrors: readonly ErrorGroup[] = [
       {
         codes: ['QUEUE_UNAVAILABLE'],
         meaning: 'Redis or PostgreSQL does not answer',
-        remedy: 'Start it. The node continues by itself',
+        remedy: 'Start it. The node continues automatically',
       },
       {
         codes: ['QUEUE_CONFIGURATION', 'QUEUE_SCHEMA_CONFLICT'],
