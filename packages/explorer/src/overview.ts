@@ -99,7 +99,8 @@ function blockTotals(reads: ExplorerReads) {
     totals.merged = { ...(known?.merged ?? totals.merged) }
     let areMerged = true
     for (let from = known?.height ?? 0n; from < newest.height; from += range) {
-      const found = await reads.totals(from, from + range)
+      // Not those that are built meanwhile: the heights below count from the newest one.
+      const found = await reads.totals(from, from + range < newest.height ? from + range : newest.height)
       for (const { state, blocks, transactions } of found) {
         totals[state].blocks += blocks
         totals[state].transactions += transactions
