@@ -49,11 +49,11 @@ export function trustAnswers({ settlement, settings, duties }: Node): readonly T
     {
       risk: 'proposer-failure',
       answer:
-        'An operator that commits a provable fraud loses its block and part of its bond. Whether operators ' +
-        'need admission depends on the administrator.',
+        'An operator that commits a provable fraud loses its block, and its bond to the prover but for the ' +
+        'penalty, which stays in the registry. One that proves its own fraud first loses the penalty only.',
       facts: [
         fact('bond (lovelace)', parameters.bond),
-        fact('penalty (lovelace)', parameters.slashPenalty),
+        fact('penalty (lovelace)', parameters.slashPenalty ?? 0n),
         fact('permissioned', parameters.permissioned),
         administrator,
       ],
