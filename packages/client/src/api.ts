@@ -1326,13 +1326,13 @@ export interface Endpoints {
   /** `GET /explorer/overview`: What the node does now. Queue, mempool, blocks by state, the newest commit and merge, the sequencer, layer 1 and the wallet. All readers share an answer for half a second. What could not be measured is absent. */
   getOverview(options?: NodeRequestOptions): Promise<ExplorerOverview>
 
-  /** `GET /explorer/rates`: Transactions per minute, and how long they took. */
+  /** `GET /explorer/rates`: Transactions per minute, and how long they took. Acceptances and rejections are counted by this process, from the newest 20,000 at its start; a minute that is not counted completely has no number. The oldest minute comes first. */
   getRates(parameters?: GetRatesParameters, options?: NodeRequestOptions): Promise<ExplorerRates>
 
-  /** `GET /explorer/blocks`: Blocks with their times, the newest first. */
+  /** `GET /explorer/blocks`: Blocks with their times, the newest first. Without removed blocks. Bytes and fees of a block are absent until the node has summed them: an answer sums 10,000 transactions at most, and the next one goes on. */
   listBlocks(parameters?: ListBlocksParameters, options?: NodeRequestOptions): Promise<ExplorerBlocks>
 
-  /** `GET /explorer/block/{id}`: A block with its times, header and transactions. */
+  /** `GET /explorer/block/{id}`: A block with its times, header and transactions. By its header hash in any state, by its height unless it is removed. A removed block has no transactions. */
   getBlockDetails(
     parameters: GetBlockDetailsParameters,
     options?: NodeRequestOptions,
@@ -1344,13 +1344,13 @@ export interface Endpoints {
     options?: NodeRequestOptions,
   ): Promise<ExplorerTransaction>
 
-  /** `GET /explorer/output/{ref}`: An output, who made it and who spent it. */
+  /** `GET /explorer/output/{ref}`: An output, who made it and who spent it. One step of the lineage in each direction. An output of the genesis has no maker, an unspent one no spender. */
   getOutput(parameters: GetOutputParameters, options?: NodeRequestOptions): Promise<ExplorerLineage>
 
-  /** `GET /explorer/search`: What a text names on this node. */
+  /** `GET /explorer/search`: What a text names on this node. Searches what a text of this form can name. Without matches, `couldBe` says what was searched. */
   search(parameters: SearchParameters, options?: NodeRequestOptions): Promise<ExplorerSearch>
 
-  /** `GET /explorer/trust`: What users of this deployment have to trust. */
+  /** `GET /explorer/trust`: What users of this deployment have to trust. Five answers, each with the settings and facts that it comes from; none if this process does not know the contracts. */
   getTrust(options?: NodeRequestOptions): Promise<ExplorerTrust>
 
   /** `GET /tx`: Transaction by hash. Searches the mempool first, then blocks. */

@@ -27,6 +27,9 @@ export const overviewSchema = {
 export const ratesSchema = {
   operationId: 'getRates',
   summary: 'Transactions per minute, and how long they took',
+  description:
+    'Acceptances and rejections are counted by this process, from the newest 20,000 at its start; a ' +
+    'minute that is not counted completely has no number. The oldest minute comes first.',
   tags,
   querystring: Type.Unsafe<{ readonly minutes: number }>(
     Type.Object({ minutes: number(1, maxMinutes, maxMinutes, 'How many minutes, with the current one') }),
@@ -38,6 +41,9 @@ export const ratesSchema = {
 export const blocksSchema = {
   operationId: 'listBlocks',
   summary: 'Blocks with their times, the newest first',
+  description:
+    'Without removed blocks. Bytes and fees of a block are absent until the node has summed them: an ' +
+    'answer sums 10,000 transactions at most, and the next one goes on.',
   tags,
   querystring: Type.Unsafe<BlocksPart>(
     Type.Object({
@@ -52,6 +58,9 @@ export const blocksSchema = {
 export const blockSchema = {
   operationId: 'getBlockDetails',
   summary: 'A block with its times, header and transactions',
+  description:
+    'By its header hash in any state, by its height unless it is removed. A removed block has no ' +
+    'transactions.',
   tags,
   params: Type.Unsafe<BlockId>(
     Type.Object({
@@ -87,6 +96,9 @@ export const transactionSchema = {
 export const outputSchema = {
   operationId: 'getOutput',
   summary: 'An output, who made it and who spent it',
+  description:
+    'One step of the lineage in each direction. An output of the genesis has no maker, an unspent ' +
+    'one no spender.',
   tags,
   params: Type.Unsafe<{ readonly ref: OutputId }>(
     Type.Object({
@@ -100,6 +112,8 @@ export const outputSchema = {
 export const searchSchema = {
   operationId: 'search',
   summary: 'What a text names on this node',
+  description:
+    'Searches what a text of this form can name. Without matches, `couldBe` says what was searched.',
   tags,
   querystring: Type.Unsafe<{ readonly text: string }>(
     Type.Object({
@@ -118,6 +132,9 @@ export const searchSchema = {
 export const trustSchema = {
   operationId: 'getTrust',
   summary: 'What users of this deployment have to trust',
+  description:
+    'Five answers, each with the settings and facts that it comes from; none if this process does not know ' +
+    'the contracts.',
   tags,
   response: { 200: TrustAnswers, ...refusals },
 }
