@@ -10,6 +10,7 @@ import {
   commit,
   contracts,
   evaluator,
+  keys,
   openScene,
   otherKeys,
 } from '../../protocol/dist/test/protocol-scene.js'
@@ -59,6 +60,16 @@ function theft({
   for (const index of inputs) writer.raw(coin(index))
   writer.uint(1).array(1).map(2).uint(0).bytes(addressOfThief).uint(1).uint(lovelace)
   return writer.uint(2).uint(500_000n).raw(witnesses).boolean(true).null().toBytes()
+}
+
+/** The same by the owner of the outputs, who makes money. */
+function signed(what: Theft): Uint8Array {
+  const { publicKey, sign } = keys.payment
+  const signature = sign(partsOf(theft(what)).id)
+  return theft({
+    ...what,
+    witnesses: concatBytes(fromHex('a10081825820'), publicKey, fromHex('5840'), signature),
+  })
 }
 
 /** A theft that the ledger does not decode, in a map that notes all that the scripts read of it. */
@@ -121,7 +132,7 @@ const thefts: readonly {
     what: 'nobody knows what the inputs of a transaction that makes 45 ada stand for',
     fraud: 'wrongResolvedHash',
     commit: ({ transactions }) =>
-      blockOf([...transactions, theft({ lovelace: 50_000_000n })], {
+      blockOf([...transactions, signed({ lovelace: 50_000_000n })], {
         entries(map) {
           const key = toHex(eight(BigInt(transactions.length)))
           map.set(
