@@ -13,6 +13,12 @@ export function packageFolders(root) {
   )
 }
 
+/** What browsers get, and the script that bundles it. */
+const bundles = [
+  ['dev wallet', 'packages/dev-wallet/bundle.mjs'],
+  ['console', 'packages/console/bundle.mjs'],
+]
+
 /** A hash of files' paths and contents. */
 export function digest(root, paths) {
   const hash = createHash('sha256')
@@ -54,9 +60,10 @@ export async function build(root) {
   const compiled = await node('Compiling', 'node_modules/typescript/bin/tsc', '-b', ...force)
   if (compiled !== 0) return 'The build failed. The lines above say where.'
   for (const folder of packageFolders(root)) removeStaleOutput(join(root, folder))
-  // Browsers get one file.
-  const bundled = await node('Bundling the dev wallet', 'packages/dev-wallet/bundle.mjs')
-  if (bundled !== 0) return 'The dev wallet could not be bundled. The lines above say why.'
+  for (const [name, path] of bundles) {
+    const bundled = await node(`Bundling the ${name}`, path)
+    if (bundled !== 0) return `The ${name} could not be bundled. The lines above say why.`
+  }
   writeFileSync(stampPath, `${sources} ${digest(root, outputsOf(root))}`)
   return undefined
 }
@@ -66,7 +73,7 @@ function sourcesOf(root) {
   return [
     'tsconfig.json',
     'tsconfig.base.json',
-    'packages/dev-wallet/bundle.mjs',
+    ...bundles.map(([, path]) => path),
     // What is installed.
     ...['node_modules/.ratatosk-installed'].filter((path) => existsSync(join(root, path))),
     ...folders.map((folder) => `${folder}/tsconfig.json`),

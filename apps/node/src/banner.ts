@@ -1,9 +1,12 @@
+import { duties, servesConsole } from './roles.js'
 import type { RunningNode } from './start-node.js'
 
 /** What to show in the terminal after a start: where the node is, and what to try. */
 export function banner({ url, settings, places, genesis, stateQueueAddress }: RunningNode): string {
   const { NODE_ROLE, NETWORK, SERVE_DOCS, SERVE_LAYER2_APIS } = settings
+  const hasConsole = servesConsole(duties[NODE_ROLE], settings)
   const rows = [
+    ...(hasConsole ? [['console', `${url}/console`]] : []),
     ['address', url],
     ['role', NODE_ROLE],
     ['network', NETWORK],

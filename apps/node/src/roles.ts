@@ -43,6 +43,11 @@ export function servesLayer2({ serves }: Duties, { SERVE_LAYER2_APIS }: Settings
   return serves === 'whole' && SERVE_LAYER2_APIS
 }
 
+/** Whether this process serves pages, which read what they show from it. */
+export function servesConsole({ serves }: Duties, settings: Settings): boolean {
+  return serves !== 'nothing' && settings.SERVE_CONSOLE && settings.SERVE_EXPLORER
+}
+
 /** Whether this process pays faucet claims. */
 export function hasFaucet({ NODE_ROLE, FAUCET_TOKEN, FAUCET_ENABLED }: Settings): boolean {
   return duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED

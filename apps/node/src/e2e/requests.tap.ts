@@ -50,7 +50,7 @@ t.test('refuses an unknown value of ACCESS_LOG', async (t) => {
 })
 
 t.test('shows a browser a page about the node at /, and answers API clients with 404', async (t) => {
-  const { url } = await start(t, {})
+  const { url } = await start(t, { SERVE_CONSOLE: 'false' })
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
   const page = await ask(`${url}/`, { headers: browser })
   t.match(page, { status: 200, headers: { 'content-type': 'text/html; charset=utf-8', vary: 'accept' } })

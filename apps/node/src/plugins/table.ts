@@ -1,4 +1,5 @@
 import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
+import { console } from '@ratatosk/console'
 import { deadLetters } from '@ratatosk/dead-letters'
 import { evaluate } from '@ratatosk/evaluate'
 import { events } from '@ratatosk/events'
@@ -15,7 +16,7 @@ import { submit } from '@ratatosk/submit'
 import { txQuery } from '@ratatosk/tx-query'
 import { txStatus } from '@ratatosk/tx-status'
 import { present } from '../context.js'
-import { type Duties, hasFaucet, servesLayer2 } from '../roles.js'
+import { type Duties, hasFaucet, servesConsole, servesLayer2 } from '../roles.js'
 import { openEvaluations } from '../work/evaluations.js'
 import { openFaucet } from '../work/faucet.js'
 import { openProver } from '../work/prover.js'
@@ -79,6 +80,11 @@ export const plugins: readonly PluginRow[] = [
     plugin: explorer,
     when: (duties, { SERVE_EXPLORER }) => servesPublic(duties) && SERVE_EXPLORER,
     options: explorerOptions,
+  }),
+  pluginRow({
+    plugin: console,
+    when: (duties, settings) => servesConsole(duties, settings),
+    options: () => ({}),
   }),
   pluginRow({
     plugin: txQuery,

@@ -15,3 +15,16 @@ test('the page for browsers links what the node serves, and nothing else', async
   const served = ['/docs', '/health/ready', '/l2/kupo/health']
   expect(await linksOf('/nothing', ...served)).toEqual(served)
 })
+
+test('with a console, a browser is sent there and API clients get the 404', async () => {
+  const server = fastify()
+  landingPage(server)
+  server.get('/console', async () => 'served')
+  const browser = await server.inject({ url: '/', headers: { accept: 'text/html' } })
+  expect([browser.statusCode, browser.headers.location, browser.headers.vary]).toEqual([
+    302,
+    'console',
+    'accept',
+  ])
+  expect((await server.inject({ url: '/' })).statusCode).toBe(404)
+})

@@ -30,15 +30,19 @@ ${items.join('\n')}
 `
 }
 
-/** Describes the node to a browser that opens `/`. API clients get the 404 of every unknown path. */
+/** Shows a browser that opens `/` the console, or what this node serves without it. API clients get the 404 of every unknown path. */
 export function landingPage(server: FastifyInstance): void {
   let page = ''
+  let hasConsole = false
   server.addHook('onReady', (done) => {
+    hasConsole = server.hasRoute({ method: 'GET', url: '/console' })
     page = pageOf(server)
     done()
   })
   server.get('/', { exposeHeadRoute: false, config: sameOriginOnly }, (request, reply) => {
     if (!/\btext\/html\b/i.test(request.headers.accept ?? '')) return reply.callNotFound()
+    // Relative, because a proxy may serve the node under a path.
+    if (hasConsole) return reply.header('vary', 'accept').redirect('console')
     return reply
       .type('text/html; charset=utf-8')
       .header('vary', 'accept')

@@ -67,6 +67,10 @@ export const endpointSettings = {
     default: true,
     description: 'Serve `/explorer/…`: what the node does and holds, for people who watch it',
   }),
+  SERVE_CONSOLE: flag({
+    default: true,
+    description: 'Serve `/console`: pages that show what `/explorer/…` reports; not without it',
+  }),
   SERVE_EVALUATE: flag({
     default: true,
     description: 'Serve `POST /evaluate`, which validates a transaction without submitting it',

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Cip30Wallet } from '@ratatosk/dev-wallet'
 import { build } from 'esbuild'
-import { chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { temporaryDirectory } from './backends.js'
 
@@ -18,6 +18,17 @@ export interface PageGlobals {
   readonly page: typeof import('./page/payment.js')
   /** Signs as account 5 does, outside the page. */
   signAs5(tx: string): Promise<string>
+}
+
+/** Starts Chromium, and ends it when the test ends. */
+export async function openBrowser(t: Test): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+    env: { ...process.env, HOME: await temporaryDirectory(t) } as Record<string, string>,
+  })
+  t.teardown(() => browser.close())
+  return browser
 }
 
 /** Opens a page of another origin, with a script tag if a URL is given. */
@@ -35,12 +46,7 @@ export async function openPages(t: Test): Promise<(script?: string) => Promise<P
   )
   await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve))
   t.teardown(() => host.close())
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-    env: { ...process.env, HOME: await temporaryDirectory(t) } as Record<string, string>,
-  })
-  t.teardown(() => browser.close())
+  const browser = await openBrowser(t)
   return async (script) => {
     const page = await browser.newPage()
     await page.goto(`http://127.0.0.1:${(host.address() as AddressInfo).port}/`)

@@ -1,0 +1,23 @@
+// Bundles the pages, which tsc has compiled, with their dependencies: the package has none of them when it is
+// installed.
+import { copyFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url))
+
+await build({
+  bundle: true,
+  platform: 'browser',
+  target: 'es2023',
+  minify: true,
+  logLevel: 'warning',
+  entryPoints: [
+    { in: path('dist/browser/main.js'), out: 'console' },
+    { in: path('src/browser/console.css'), out: 'console' },
+  ],
+  format: 'esm',
+  outdir: path('bundle'),
+})
+for (const name of ['index.html', 'icon.svg'])
+  await copyFile(path(`src/browser/${name}`), path(`bundle/${name}`))

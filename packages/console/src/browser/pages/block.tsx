@@ -1,0 +1,168 @@
+import { useSignal } from '@preact/signals'
+import type { ExplorerBlockDetails } from '@ratatosk/client'
+import { ada, grouped, size } from '../format.js'
+import { Journey } from '../journey.js'
+import { Load, Name, State, Time } from '../parts.js'
+import { link } from '../router.js'
+import { overview } from '../store.js'
+
+const pageSize = 50
+
+/** A node of the role `api` has no archivist. */
+const servesBodies = () => overview.value !== undefined && overview.value.role !== 'api'
+
+/** A block: its times, its header and its transactions. */
+export function Block({ id }: { readonly id: string }) {
+  const offset = useSignal(0)
+  const path = `explorer/block/${encodeURIComponent(id)}?limit=${pageSize}&offset=${offset.value}`
+  return (
+    <Load<ExplorerBlockDetails>
+      key={path}
+      path={path}
+      show={(details) => (
+        <Details
+          details={details}
+          move={(to) => {
+            offset.value = to
+          }}
+        />
+      )}
+    />
+  )
+}
+
+interface DetailsProps {
+  readonly details: ExplorerBlockDetails
+  readonly move: (offset: number) => void
+}
+
+function Details({ details: { block, header, transactions, offset }, move }: DetailsProps) {
+  const { height, headerHash, state, bytes, fees, commitTxHash, commitFee, mergeTxHash } = block
+  return (
+    <>
+      <section>
+        <h2>
+          Block {grouped(height)} <State state={state} />
+        </h2>
+        <Journey block={block} />
+        <dl class="facts">
+          <dt>Header hash</dt>
+          <dd>
+            <Name name={headerHash} />
+          </dd>
+          <dt>Transactions</dt>
+          <dd id="transactions">{grouped(block.transactions)}</dd>
+          {bytes !== undefined && (
+            <>
+              <dt>Size</dt>
+              <dd id="bytes">{size(bytes)}</dd>
+            </>
+          )}
+          {fees !== undefined && (
+            <>
+              <dt>Fees</dt>
+              <dd id="fees">{ada(fees)} ₳</dd>
+            </>
+          )}
+          <dt>Time</dt>
+          <dd>
+            <Time at={header.startTime} /> to <Time at={header.endTime} />
+          </dd>
+          <dt>Root before</dt>
+          <dd>
+            <Name name={header.utxosRootBefore} />
+          </dd>
+          <dt>Root after</dt>
+          <dd id="root">
+            <Name name={header.utxosRootAfter} />
+          </dd>
+          <dt>Transactions root</dt>
+          <dd>
+            <Name name={header.transactionsRoot} />
+          </dd>
+          <dt>Previous block</dt>
+          <dd>
+            {height === 1 ? 'none' : <a href={link('block', String(height - 1))}>{grouped(height - 1)}</a>}
+          </dd>
+          <dt>Operator</dt>
+          <dd>
+            <Name name={header.operator} />
+          </dd>
+          <dt>Committed by</dt>
+          <dd>
+            <Name name={commitTxHash} />
+            {commitFee && <> {ada(commitFee)} ₳</>}
+          </dd>
+          {mergeTxHash && (
+            <>
+              <dt>Merged by</dt>
+              <dd>
+                <Name name={mergeTxHash} />
+              </dd>
+            </>
+          )}
+          {servesBodies() && (
+            <>
+              <dt>Raw</dt>
+              <dd>
+                <a href={`archivist/block/${headerHash}`}>header and body</a>
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
+      <section>
+        <h2>Transactions</h2>
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th>#</th>
+                <th>Hash</th>
+                <th>Size</th>
+                <th>Fee ₳</th>
+                <th>In</th>
+                <th>Out</th>
+                <th>Scripts</th>
+              </tr>
+            </thead>
+            <tbody>
+              {transactions.map((each, position) => (
+                <tr key={each.hash}>
+                  <td>{offset + position}</td>
+                  <td>
+                    <Name name={each.hash} page="tx" />
+                    {!each.valid && <span class="bad"> failed</span>}
+                  </td>
+                  <td>{size(each.bytes)}</td>
+                  <td>{ada(each.fee)}</td>
+                  <td>{each.inputs}</td>
+                  <td>{each.outputs}</td>
+                  <td>{each.redeemers}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {block.transactions > pageSize && (
+          <nav class="pages" aria-label="Parts of the list">
+            <button
+              type="button"
+              disabled={offset === 0}
+              onClick={() => move(Math.max(0, offset - pageSize))}
+            >
+              Earlier
+            </button>
+            <button
+              type="button"
+              disabled={offset + pageSize >= block.transactions}
+              onClick={() => move(offset + pageSize)}
+            >
+              Later
+            </button>
+          </nav>
+        )}
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,249 @@
+import { useSignal } from '@preact/signals'
+import type { ExplorerInput, ExplorerOutput, ExplorerTransaction, TransactionStatus } from '@ratatosk/client'
+import { ada, grouped, size } from '../format.js'
+import { Journey } from '../journey.js'
+import { Empty, Load, Name, State, Time } from '../parts.js'
+import { link } from '../router.js'
+
+/** A transaction: its journey, what it spends and makes, and its bytes. */
+export function Transaction({ hash }: { readonly hash: string }) {
+  return (
+    <Load<ExplorerTransaction>
+      key={hash}
+      path={`explorer/tx/${encodeURIComponent(hash)}`}
+      show={(transaction) => <Accepted transaction={transaction} />}
+      otherwise={(message) => (
+        <Load<TransactionStatus>
+          key={`status ${hash}`}
+          path={`tx/status?tx_hash=${encodeURIComponent(hash)}`}
+          show={(status) => <Unaccepted status={status} />}
+          otherwise={() => <Empty>{message}</Empty>}
+        />
+      )}
+    />
+  )
+}
+
+/** Queued, validating, rejected, removed or unknown. */
+function Unaccepted({
+  status: { txHash, status, submittedAt, rejection, removal },
+}: {
+  readonly status: TransactionStatus
+}) {
+  return (
+    <section>
+      <h2>
+        Transaction <Name name={txHash} /> <State state={status} />
+      </h2>
+      {status === 'unknown' && (
+        <Empty>It is not here: not submitted to this node, forgotten since, or a name in the genesis.</Empty>
+      )}
+      {submittedAt && (
+        <p>
+          Submitted <Time at={submittedAt} />
+        </p>
+      )}
+      {removal && (
+        <p>
+          Removed <Time at={removal.removedAt} />; the node submits it again.
+        </p>
+      )}
+      {rejection && (
+        <ul class="failures">
+          {rejection.failures.map(({ predicate, message }) => (
+            <li key={predicate}>
+              <strong class="bad">{predicate}</strong> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }) {
+  const { hash, acceptedAt, block, position, bytes, fee, valid, mint, redeemers, scripts } = transaction
+  return (
+    <>
+      <section>
+        <h2>
+          Transaction <Name name={hash} /> <State state={block?.state ?? 'mempool'} />
+        </h2>
+        <Journey acceptedAt={acceptedAt} {...(block && { block })} />
+        <dl class="facts">
+          <dt>Fee</dt>
+          <dd id="fee">{ada(fee)} ₳</dd>
+          <dt>Size</dt>
+          <dd>{size(bytes)}</dd>
+          {block && (
+            <>
+              <dt>Block</dt>
+              <dd>
+                <a href={link('block', String(block.height))}>{grouped(block.height)}</a>, position {position}
+              </dd>
+              <dt>On layer 1</dt>
+              <dd>
+                <Name name={block.commitTxHash} />
+              </dd>
+            </>
+          )}
+          {!valid && (
+            <>
+              <dt>Scripts</dt>
+              <dd class="bad">failed: it spent its collateral</dd>
+            </>
+          )}
+          {mint.map(({ unit, quantity }) => (
+            <>
+              <dt>{quantity.startsWith('-') ? 'Burns' : 'Mints'}</dt>
+              <dd>
+                {grouped(quantity)} <Name name={unit} />
+              </dd>
+            </>
+          ))}
+          {redeemers.map(({ purpose, index, memory, steps }) => (
+            <>
+              <dt>
+                Script {purpose} {index}
+              </dt>
+              <dd>
+                declares {grouped(memory)} memory, {grouped(steps)} steps
+              </dd>
+            </>
+          ))}
+          {scripts.map(({ hash: script, language, bytes: length }) => (
+            <>
+              <dt>{language}</dt>
+              <dd>
+                <Name name={script} /> {size(length)}
+              </dd>
+            </>
+          ))}
+        </dl>
+      </section>
+      <section>
+        <h2>Inputs → outputs</h2>
+        <div class="flow">
+          <ul>
+            {transaction.inputs.map((input) => (
+              <Input key={input.outref} input={input} />
+            ))}
+          </ul>
+          <span class="arrow" aria-hidden="true">
+            →
+          </span>
+          <ul>
+            {transaction.outputs.map((output) => (
+              <Output key={output.outref} output={output} />
+            ))}
+          </ul>
+        </div>
+      </section>
+      <Data title="Metadata" items={transaction.metadata.map(({ label, json }) => ({ name: label, json }))} />
+      <Data title="Datums" items={transaction.datums.map(({ hash: name, json }) => ({ name, json }))} />
+      <Bytes transaction={transaction} />
+    </>
+  )
+}
+
+function Input({ input: { outref, output } }: { readonly input: ExplorerInput }) {
+  if (output !== undefined) return <Output output={output} from={outref} />
+  return (
+    <li>
+      <Name name={outref} />
+    </li>
+  )
+}
+
+function Output({ output, from }: { readonly output: ExplorerOutput; readonly from?: string }) {
+  const [lovelace, ...assets] = output.amount
+  return (
+    <li>
+      <strong>{ada(lovelace?.quantity ?? '0')} ₳</strong>
+      {assets.map(({ unit, quantity }) => (
+        <span key={unit}>
+          {grouped(quantity)} <Name name={unit} />
+        </span>
+      ))}
+      <Name name={output.address} />
+      {output.datumHash && (
+        <span class="dim">
+          datum <Name name={output.datumHash} />
+        </span>
+      )}
+      <span class="dim">
+        {from === undefined ? (
+          spender(output)
+        ) : (
+          <a href={link('tx', from.slice(0, 64))}>made by {from.slice(0, 8)}…</a>
+        )}
+      </span>
+    </li>
+  )
+}
+
+function spender({ spentBy }: ExplorerOutput) {
+  return spentBy === undefined ? (
+    'unspent'
+  ) : (
+    <a href={link('tx', spentBy.txHash)}>spent by {spentBy.txHash.slice(0, 8)}…</a>
+  )
+}
+
+interface DataProps {
+  readonly title: string
+  readonly items: readonly { readonly name: string; readonly json: unknown }[]
+}
+
+function Data({ title, items }: DataProps) {
+  if (items.length === 0) return null
+  return (
+    <section>
+      <h2>{title}</h2>
+      {items.map(({ name, json }) => (
+        <details key={name}>
+          <summary>
+            <code>{name}</code>
+          </summary>
+          <pre>{json === undefined ? 'too large to show' : JSON.stringify(json, null, 2)}</pre>
+        </details>
+      ))}
+    </section>
+  )
+}
+
+/** The CBOR, with the field marked that was chosen. */
+function Bytes({ transaction: { cbor, fields } }: { readonly transaction: ExplorerTransaction }) {
+  const chosen = useSignal(0)
+  const field = fields[chosen.value]
+  const [start, end] = field === undefined ? [0, 0] : [2 * field.offset, 2 * (field.offset + field.length)]
+  return (
+    <section>
+      <h2>CBOR</h2>
+      <p class="fields">
+        {fields.map(({ name }, position) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={position === chosen.value}
+            onClick={() => {
+              chosen.value = position
+            }}
+          >
+            {name}
+          </button>
+        ))}
+      </p>
+      {field && (
+        <p class="dim">
+          {field.name}: {field.length} bytes from byte {field.offset}
+        </p>
+      )}
+      <pre class="cbor">
+        {cbor.slice(0, start)}
+        <mark>{cbor.slice(start, end)}</mark>
+        {cbor.slice(end)}
+      </pre>
+    </section>
+  )
+}

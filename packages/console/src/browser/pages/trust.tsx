@@ -1,0 +1,32 @@
+import type { ExplorerTrust } from '@ratatosk/client'
+import { Empty, Load } from '../parts.js'
+
+/** What users of this deployment have to trust. */
+export function Trust() {
+  return (
+    <Load<ExplorerTrust>
+      path="explorer/trust"
+      show={({ answers }) => (
+        <>
+          {answers.length === 0 && (
+            <Empty>This process does not know the contracts. Ask a node that reaches layer 1.</Empty>
+          )}
+          {answers.map(({ risk, answer, facts }) => (
+            <section key={risk}>
+              <h2>{risk.replace('-', ' ')}</h2>
+              <p>{answer}</p>
+              <dl class="facts">
+                {facts.map(({ name, value }) => (
+                  <>
+                    <dt>{name}</dt>
+                    <dd>{value}</dd>
+                  </>
+                ))}
+              </dl>
+            </section>
+          ))}
+        </>
+      )}
+    />
+  )
+}
