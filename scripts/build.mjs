@@ -104,6 +104,7 @@ function removeStaleOutput(folder) {
   if (!existsSync(output)) return
   for (const name of readdirSync(output, { recursive: true })) {
     const source = name.replace(/(\.d\.ts|\.js)(\.map)?$/, '.ts')
-    if (source !== name && !existsSync(join(folder, 'src', source))) rmSync(join(output, name))
+    const sources = [source, `${source}x`].map((each) => join(folder, 'src', each))
+    if (source !== name && !sources.some(existsSync)) rmSync(join(output, name))
   }
 }

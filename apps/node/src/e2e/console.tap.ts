@@ -1,4 +1,6 @@
 import { mkdir } from 'node:fs/promises'
+import { testWallets } from '@ratatosk/devnet'
+import { decodeBech32Address, decodeTransaction } from '@ratatosk/ledger'
 import { ask, until } from '@ratatosk/test-kit/http'
 import type { Page } from 'playwright-core'
 import t from 'tap'
@@ -163,6 +165,16 @@ t.test('a payment, from the mempool to the confirmed state, in Chromium', { skip
   await page.click('header nav a[href="#/trust"]')
   await shows('main', 'maturity window (ms)')
   await picture(page, 'trust')
+
+  await page.click('header nav a[href="#/"]')
+  await page.click('#send')
+  await page.waitForURL(/#\/tx\/[0-9a-f]{64}$/, { timeout: 20_000 })
+  const sent = Buffer.from(page.url().slice(-64), 'hex')
+  await page.waitForSelector('[data-step=accepted].done')
+  t.equal(await step('accepted'), (await store.placeOf(sent))?.acceptedAt.toISOString())
+  const [paid] = decodeTransaction((await store.transaction(sent))!).body.outputs
+  t.equal(paid?.value.lovelace, 5_000_000n)
+  t.same(paid?.address.bytes, decodeBech32Address(testWallets.wallets[4]!.address).bytes)
 
   t.same(problems, [], 'nothing foreign, no error, no dialog')
 })

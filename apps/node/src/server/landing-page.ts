@@ -30,7 +30,10 @@ ${items.join('\n')}
 `
 }
 
-/** Shows a browser that opens `/` the console, or what this node serves without it. API clients get the 404 of every unknown path. */
+/**
+ * Shows a browser that opens `/` the console, or what this node serves without it. API clients get the 404 of
+ * every unknown path.
+ */
 export function landingPage(server: FastifyInstance): void {
   let page = ''
   let hasConsole = false

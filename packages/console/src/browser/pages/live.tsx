@@ -1,8 +1,10 @@
+import { useSignal } from '@preact/signals'
 import type { ExplorerBlock, ExplorerRates } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
 import { ada, duration, grouped, size } from '../format.js'
 import { Ago, Countdown, Empty, Name, State } from '../parts.js'
-import { link } from '../router.js'
+import { go, link } from '../router.js'
+import { sendFiveAda } from '../send.js'
 import { blocks, happened, overview, rates } from '../store.js'
 
 /** Home: what the node does now, from the queue to the confirmed state. */
@@ -10,6 +12,7 @@ export function Live() {
   return (
     <>
       <River />
+      <Send />
       <div class="columns">
         <Blocks />
         <div>
@@ -21,6 +24,40 @@ export function Live() {
       <Clock />
     </>
   )
+}
+
+/** On a devnet: a payment to look at. */
+function Send() {
+  const sends = useSignal(false)
+  const problem = useSignal('')
+  if (overview.value?.network !== 'devnet' || overview.value.role !== 'all') return null
+  const send = async () => {
+    sends.value = true
+    problem.value = ''
+    try {
+      go('tx', await sendFiveAda())
+    } catch (error) {
+      problem.value = messageOf(error)
+    }
+    sends.value = false
+  }
+  return (
+    <p class="send">
+      <button type="button" id="send" class="main" disabled={sends.value} onClick={send}>
+        {sends.value ? 'Sending …' : 'Send 5 ada'}
+      </button>
+      <span class={problem.value === '' ? 'dim' : 'bad'} role="status">
+        {problem.value ||
+          'from one test wallet of the devnet to another, and follow it to the confirmed state'}
+      </span>
+    </p>
+  )
+}
+
+/** Errors of CIP-30 have `info` in place of a message. */
+function messageOf(error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'info' in error) return String(error.info)
+  return error instanceof Error ? error.message : String(error)
 }
 
 function River() {
