@@ -13,6 +13,7 @@ const undescribed = [
   [/^\/openapi\.json$/, '/openapi.json', 'OpenAPI document of this node', 'openapi'],
   [/^\/docs/, '/docs', 'Reference of the API', 'openapi'],
   [/^\/dev-wallet\.js$/, '/dev-wallet.js', 'Wallet of the devnet for pages', 'node'],
+  [/^\/console/, '/console', 'Pages that show what the node does', 'console'],
   [/^\/l2\//, '/l2/…', 'APIs of Blockfrost, Kupo and Ogmios over layer 2', 'chain-apis'],
 ]
 
