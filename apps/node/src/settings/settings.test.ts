@@ -10,6 +10,7 @@ import { phrase, preprod, problemsOf } from './test/problems-of.js'
 test('fills in every default', () => {
   expect(readSettings({})).toEqual({
     SERVE_DOCS: true,
+    SERVE_CONSOLE: true,
     SERVE_EXPLORER: true,
     SERVE_LAYER2_APIS: true,
     LAYER2_SUBMIT_TIMEOUT_MS: 15_000,
