@@ -91,7 +91,7 @@ function read(reader: CborReader, depth: number): PlutusData {
     case Major.tag:
       return readBignum(reader) ?? readConstr(reader, depth)
     default:
-      return reader.readInt64()
+      return reader.readInt()
   }
 }
 
