@@ -1,5 +1,6 @@
 import type { Log } from '@ratatosk/ports'
 import { expect, test } from 'vitest'
+import { CommitWatch } from './commit-watch.js'
 import { until } from './test/agreement.js'
 import { accept, openChain, openRollup, transfers } from './test/rollup.js'
 import { openers } from './test/services.js'
@@ -57,4 +58,21 @@ test.concurrent('reports that commits expire one after the other, and are built 
   })
   await until(async () => sequencer.overdueMs === undefined)
   expect(late()).toHaveLength(1)
+})
+
+test('is silent once no commit is sent any more', () => {
+  const clock = { time: 0 }
+  const log: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  const watch = new CommitWatch({ blockValidityMs, log, now: () => clock.time })
+  watch.see([{ id: 'one', kind: 'commit' }])
+  clock.time = blockValidityMs + 1
+  watch.see([{ id: 'one', kind: 'commit' }])
+  expect(watch.overdueMs).toBe(blockValidityMs + 1)
+  watch.missed('one')
+  watch.see([])
+  expect(watch.overdueMs).toBe(blockValidityMs + 1)
+  clock.time += blockValidityMs + 1
+  expect(watch.overdueMs).toBe(undefined)
+  watch.see([{ id: 'other', kind: 'commit' }])
+  expect(watch.overdueMs).toBe(2 * blockValidityMs + 2)
 })

@@ -26,17 +26,24 @@ export class CommitWatch {
   #seen = new Map<string, number>()
   /** When the first of the commits was seen that expired since the last inclusion. */
   #missedSince: number | undefined
+  /** When a commit was last unconfirmed. */
+  #pendingAt = Number.NEGATIVE_INFINITY
   #reported = false
 
   constructor(options: WatchOptions) {
     this.#options = options
   }
 
-  /** Milliseconds since layer 1 should have included a commit and has not; undefined while it is in time. */
+  /**
+   * Milliseconds for which layer 1 has not included a commit that waits for it; undefined while it is in
+   * time, or if none was sent for as long.
+   */
   get overdueMs(): number | undefined {
+    const { now, blockValidityMs } = this.#options
+    if (now() - this.#pendingAt > blockValidityMs) return undefined
     const since = Math.min(this.#missedSince ?? Number.POSITIVE_INFINITY, ...this.#seen.values())
-    const ms = this.#options.now() - since
-    return ms > this.#options.blockValidityMs ? ms : undefined
+    const ms = now() - since
+    return ms > blockValidityMs ? ms : undefined
   }
 
   /** Whether commits have expired, and none was included since. */
@@ -48,15 +55,17 @@ export class CommitWatch {
   see(pending: readonly Pending[]): void {
     const { log, now } = this.#options
     const commits = pending.filter(({ kind }) => kind === 'commit')
+    if (commits.length > 0) this.#pendingAt = now()
     this.#seen = new Map(commits.map(({ id }) => [id, this.#seen.get(id) ?? now()]))
     const { overdueMs } = this
     if (overdueMs !== undefined && !this.#reported) log.warn({}, overdueLine(overdueMs))
-    this.#reported = overdueMs !== undefined
+    this.#reported = overdueMs !== undefined || (this.#reported && this.hasMissed)
   }
 
   /** A commit can no longer be included. @param id 64 hex digits */
   missed(id: string): void {
-    this.#missedSince ??= this.#seen.get(id) ?? this.#options.now()
+    this.#pendingAt = this.#options.now()
+    this.#missedSince ??= this.#seen.get(id) ?? this.#pendingAt
   }
 
   /** Layer 1 has included a commit, or nothing is left to commit. */

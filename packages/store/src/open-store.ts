@@ -129,7 +129,7 @@ function createStore(
         }),
     },
     applyGenesis: (outputs) => withLedgerLock((transaction) => applyGenesis(transaction, outputs)),
-    ledgerVersion: (first) => ledgerVersion(database, first),
+    ledgerVersion: (first, unrecorded) => ledgerVersion(database, first, unrecorded),
     events: openEvents(database),
     rejections: openRejections(database, maxRejectionBytes),
     leases: openLeases(database),

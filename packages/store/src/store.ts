@@ -104,9 +104,10 @@ export interface Store {
   /**
    * The ledger version with which the deployment of this store began, and which it keeps; also after a reset.
    *
-   * @param first what a new deployment begins with. A store of an earlier version began with 10.
+   * @param first what a new deployment begins with
+   * @param unrecorded what a deployment of before this was recorded began with
    */
-  ledgerVersion(first: number): Promise<number>
+  ledgerVersion(first: number, unrecorded: number): Promise<number>
 
   /** What has happened to transactions and blocks, in order and from any position. */
   readonly events: EventLog

@@ -103,9 +103,14 @@ export const requestsErrors: readonly ErrorGroup[] = [
         remedy: 'Correct it by [`openapi.json`](openapi.json)',
       },
       {
-        codes: ['TX_QUERY_INVALID_PARAMETER', 'PROOFS_INVALID_PARAMETER'],
+        codes: ['TX_QUERY_INVALID_PARAMETER', 'PROOFS_INVALID_PARAMETER', 'EXPLORER_INVALID_PARAMETER'],
         meaning: 'A parameter is malformed; the message repeats it',
         remedy: 'Correct it by [`openapi.json`](openapi.json)',
+      },
+      {
+        codes: ['EXPLORER_NOT_HERE'],
+        meaning: 'The node has no such block, transaction or output',
+        remedy: 'Ask `/explorer/search`: it says what the text could be',
       },
       {
         codes: ['TX_QUERY_TRANSACTION_NOT_FOUND'],

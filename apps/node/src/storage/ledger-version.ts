@@ -16,10 +16,12 @@ export async function atLedgerVersion(
 ): Promise<NodeContext> {
   const { settings, parameters, log } = context
   const { major } = parameters.ledgerVersion
-  const began = await store.ledgerVersion(major)
-  if (began === major) return context
   const { LEDGER_VERSION, PROTOCOL_PARAMETERS_FILE } = settings
-  if (LEDGER_VERSION === undefined && PROTOCOL_PARAMETERS_FILE === undefined) {
+  const isStated = LEDGER_VERSION !== undefined || PROTOCOL_PARAMETERS_FILE !== undefined
+  // Before versions were recorded, 10 was the default.
+  const began = await store.ledgerVersion(major, isStated ? major : 10)
+  if (began === major) return context
+  if (!isStated) {
     log.info({ ledgerVersion: began }, 'The deployment keeps the ledger version with which it began')
     return { ...context, parameters: await loadProtocolParameters(settings, began) }
   }

@@ -15,7 +15,9 @@ export async function openStored(
   genesis: string,
   given: ProtocolParameters | undefined,
 ): Promise<{ readonly chain: StoredChain; readonly parameters: ProtocolParameters }> {
-  const stored = await store.open(genesis, given?.ledgerVersion.major ?? Number(newestLedgerVersion))
+  const major = given?.ledgerVersion.major
+  // Before versions were recorded, 10 was the default.
+  const stored = await store.open(genesis, major ?? Number(newestLedgerVersion), major ?? 10)
   if (stored.genesis !== genesis) {
     throw new DevnetError(
       'DEVNET_CONFIGURATION',

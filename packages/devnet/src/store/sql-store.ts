@@ -30,8 +30,8 @@ const createTables = [
     singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
     hash text NOT NULL
   )`,
-  // A chain of an earlier version has ledger version 10.
-  sql`ALTER TABLE ${schema}.genesis ADD COLUMN IF NOT EXISTS ledger_version integer NOT NULL DEFAULT 10`,
+  // NULL for a chain of before it was recorded, until the chain is opened.
+  sql`ALTER TABLE ${schema}.genesis ADD COLUMN IF NOT EXISTS ledger_version integer`,
   sql`CREATE TABLE IF NOT EXISTS ${schema}.blocks (
     height integer PRIMARY KEY,
     slot bigint NOT NULL,
@@ -48,6 +48,7 @@ const createTables = [
 
 const recordGenesis = sql`
   INSERT INTO ${schema}.genesis (hash, ledger_version) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+const recordVersion = sql`UPDATE ${schema}.genesis SET ledger_version = $1 WHERE ledger_version IS NULL`
 const recordedGenesis = statement(
   { genesis: text, ledgerVersion: int4 },
   sql`SELECT hash AS genesis, ledger_version AS "ledgerVersion" FROM ${schema}.genesis`,
@@ -91,9 +92,10 @@ export function createSqlStore(options: SqlStoreOptions): DevnetStore {
   const database = inSchema(options.database, quoteSchema(options.schema ?? 'devnet'))
 
   return {
-    async open(genesis, ledgerVersion) {
+    async open(genesis, ledgerVersion, unrecorded) {
       for (const table of createTables) await database.execute(table)
       await database.execute(recordGenesis, [genesis, ledgerVersion])
+      await database.execute(recordVersion, [unrecorded])
       const [recorded] = await database.query(recordedGenesis)
       const blocks = await database.query(everyBlock)
       const transactions = await database.query(everyTransaction)

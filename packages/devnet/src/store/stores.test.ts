@@ -175,7 +175,7 @@ describe.each(Object.entries(stores))('a chain in %s', (name, createStore) => {
     const store = createStore()
     const devnet = await reopen(createMemoryStore())
     await devnet.close()
-    await store.open(devnet.genesisHash, devnet.parameters.ledgerVersion.major)
+    await store.open(devnet.genesisHash, devnet.parameters.ledgerVersion.major, 10)
     const block = { height: 1, slot: 1n, hash: '00'.repeat(32), previous: '11'.repeat(32), transactions: [] }
     await store.addBlock(block, { dropped: [], prunable: -1 })
     await expect(reopen(store)).rejects.toMatchObject({ code: 'DEVNET_STORE_CORRUPT' })

@@ -236,8 +236,8 @@ export const deployment = ratatosk.table(
   'deployment',
   {
     id: integer('id').primaryKey().default(1),
-    /** Cardano's protocol version by whose rules layer 2 judges. */
-    ledgerVersion: integer('ledger_version').notNull(),
+    /** Cardano's protocol version by whose rules layer 2 judges; NULL until a process states it. */
+    ledgerVersion: integer('ledger_version'),
     begunAt: moment('begun_at').notNull().defaultNow(),
   },
   (table) => [check('deployment_once', sql`${table.id} = 1`)],
