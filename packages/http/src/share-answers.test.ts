@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { shareAnswers } from './share-answers.js'
 
 /** Counts its calls. */
@@ -36,5 +36,21 @@ test('the oldest of too many answers makes room', async () => {
   const read = counter()
   for (let key = 0; key <= 100; key++) await share(String(key), async () => key)
   expect(await share('100', read)).toBe(100)
+  expect(await share('0', read)).toBe(1)
+})
+
+test('an answer that is still read stays, and the timer of what makes room ends', async () => {
+  const share = shareAnswers<number>(60_000)
+  const read = counter()
+  let answer: (value: number) => void = () => {}
+  const slow = share('slow', () => new Promise<number>((resolve) => (answer = resolve)))
+  const cleared = vi.spyOn(globalThis, 'clearTimeout')
+  for (let key = 0; key < 100; key++) await share(String(key), async () => key)
+  expect(cleared).toHaveBeenCalledTimes(1)
+  expect(cleared).toHaveBeenCalledWith(expect.anything())
+  cleared.mockRestore()
+  const shared = share('slow', read)
+  answer(7)
+  expect(await Promise.all([slow, shared])).toEqual([7, 7])
   expect(await share('0', read)).toBe(1)
 })

@@ -1,5 +1,11 @@
-/** The most answers that are kept; the oldest makes room. */
+/** The most answers that are kept; the oldest makes room, those that are read already first. */
 const maxAnswers = 100
+
+interface Answer<T> {
+  readonly asked: Promise<T>
+  /** Forgets the answer; set once it is read. */
+  timer?: NodeJS.Timeout
+}
 
 /**
  * Shares answers among all who ask for the same: calls with the same key at the same time, and for `freshMs`
@@ -15,18 +21,32 @@ const maxAnswers = 100
  * ```
  */
 export function shareAnswers<T>(freshMs: number): (key: string, read: () => Promise<T>) => Promise<T> {
-  const answers = new Map<string, Promise<T>>()
+  const answers = new Map<string, Answer<T>>()
+
+  function makeRoom(): void {
+    if (answers.size < maxAnswers) return
+    const entries = [...answers]
+    const chosen = entries.find(([, { timer }]) => timer !== undefined) ?? entries[0]
+    if (chosen === undefined) return
+    const [key, { timer }] = chosen
+    clearTimeout(timer)
+    answers.delete(key)
+  }
+
   return (key, read) => {
     const known = answers.get(key)
-    if (known !== undefined) return known
-    const asked = read()
-    answers.set(key, asked)
-    const [oldest] = answers.keys()
-    if (answers.size > maxAnswers && oldest !== undefined) answers.delete(oldest)
+    if (known !== undefined) return known.asked
+    const answer: Answer<T> = { asked: read() }
+    makeRoom()
+    answers.set(key, answer)
+    const isKept = () => answers.get(key) === answer
     const forget = () => {
-      if (answers.get(key) === asked) answers.delete(key)
+      if (isKept()) answers.delete(key)
     }
-    asked.then(() => (freshMs === 0 ? forget() : setTimeout(forget, freshMs).unref()), forget)
-    return asked
+    answer.asked.then(() => {
+      if (freshMs === 0) forget()
+      else if (isKept()) answer.timer = setTimeout(forget, freshMs).unref()
+    }, forget)
+    return answer.asked
   }
 }
