@@ -4,6 +4,7 @@ import { createPause } from '@ratatosk/chain-apis'
 import { decodeTransaction } from '@ratatosk/ledger'
 import type { TimedBlock } from '@ratatosk/ports'
 import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import { NotHereError } from './errors.js'
 import { feeOf } from './fields.js'
 import type { ExplorerLedger, ExplorerOptions } from './options.js'
@@ -16,6 +17,8 @@ const step = 500
 const budget = 10_000
 /** Blocks whose sums are kept. */
 const maxSums = 10_000
+/** Blocks that are summed at the same time, for all readers. */
+const maxSumming = 2
 
 interface Sums {
   readonly bytes: number
@@ -31,33 +34,41 @@ export interface BlockAnswers {
   shown(block: TimedBlock): ExplorerBlock
 }
 
-/** Answers about blocks. The sums of a block never change, so each is made once. */
+/** Answers about blocks. The sums of a block never change, so each is made once, also for readers at once. */
 export function blockAnswers({
   reads,
   ledger,
   maturityWindowMs,
 }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'maturityWindowMs'>): BlockAnswers {
-  const sums = new LRUCache<string, Sums>({ max: maxSums })
-  const shown = (block: TimedBlock): ExplorerBlock => blockJson(block, maturityWindowMs)
+  const summing = pLimit(maxSumming)
+  const sums = new LRUCache<string, Sums, TimedBlock>({
+    max: maxSums,
+    ignoreFetchAbort: true,
+    fetchMethod: (_key, _stale, { context }) => summing(() => sumsOf(ledger, context)),
+  })
+  const keyOf = ({ headerHash }: TimedBlock) => toHex(headerHash)
+  const sum = (block: TimedBlock) => sums.fetch(keyOf(block), { context: block })
+  const isBusy = () => summing.activeCount + summing.pendingCount >= maxSumming
 
-  /** Adds the sums that are known; makes others while the budget lasts. */
-  async function withSums(blocks: readonly TimedBlock[]): Promise<ExplorerBlock[]> {
+  const shown = (block: TimedBlock): ExplorerBlock => blockJson(block, maturityWindowMs)
+  const withSums = (block: TimedBlock, known: Sums | undefined): ExplorerBlock => ({
+    ...shown(block),
+    ...(known && { bytes: known.bytes, fees: String(known.fees) }),
+  })
+
+  /** Adds the sums that are known; makes others while the budget lasts and few are made for other readers. */
+  async function listed(blocks: readonly TimedBlock[]): Promise<ExplorerBlock[]> {
     let left = budget
     const answers: ExplorerBlock[] = []
     for (const block of blocks) {
-      const key = toHex(block.headerHash)
-      let known = sums.get(key)
-      // The first one always, however many transactions it has.
-      if (
-        known === undefined &&
-        block.state !== 'removed' &&
-        (left === budget || block.transactions <= left)
-      ) {
+      let known = sums.get(keyOf(block))
+      // The first one however many transactions it has.
+      const isInBudget = left === budget || block.transactions <= left
+      if (known === undefined && block.state !== 'removed' && isInBudget && !isBusy()) {
         left -= block.transactions
-        known = await sumsOf(ledger, block)
-        if (known !== undefined) sums.set(key, known)
+        known = await sum(block)
       }
-      answers.push({ ...shown(block), ...(known && { bytes: known.bytes, fees: String(known.fees) }) })
+      answers.push(withSums(block, known))
     }
     return answers
   }
@@ -67,15 +78,16 @@ export function blockAnswers({
     async list({ before, limit }) {
       // One more shows whether there is a next part.
       const found = await reads.blocks({ ...(before !== undefined && { before }), limit: limit + 1 })
-      const blocks = await withSums(found.slice(0, limit))
+      const blocks = await listed(found.slice(0, limit))
       const last = blocks.at(-1)
       return { blocks, ...(found.length > limit && last && { next: last.height }) }
     },
     async details({ id, text }, { offset, limit }) {
       const found = await reads.block(id)
-      const [block] = found === undefined ? [] : await withSums([found])
-      if (found === undefined || block === undefined)
+      if (found === undefined)
         throw new NotHereError(text, 'Heights start at 1; /explorer/blocks lists what there is')
+      const known = found.state === 'removed' ? sums.get(keyOf(found)) : await sum(found)
+      const block = withSums(found, known)
       const transactions: BlockAnswer['transactions'] = []
       const pause = createPause()
       for (const { cbor } of await ledger.transactionsOf(found.headerHash, { offset, limit })) {
