@@ -142,6 +142,10 @@ describeEveryBackend('the explorer', (backend) => {
     expect(await explorer.delay('merged', since, 100)).toEqual({ p50: 30_000, p95: 50_000, transactions: 3 })
     expect(await explorer.delay('committed', since, 1)).toEqual({ p50: 3000, p95: 3000, transactions: 1 })
     expect(await explorer.delay('committed', new Date(at(150)), 100)).toMatchObject({ transactions: 1 })
+    // 30 days are more milliseconds than an integer of 32 bits has.
+    await setBlock('two', 200, 30 * 86_400)
+    expect(await explorer.delay('merged', since, 1)).toMatchObject({ p50: (30 * 86_400 - 200) * 1000 })
+    await setBlock('two', 200, 250)
     const moved = await explorer.moved('committed', since)
     expect(moved.map(({ transactions }) => transactions)).toEqual([2, 1])
     const [first] = await explorer.moved('merged', new Date(at(200)))

@@ -77,10 +77,10 @@ const moved = { committed: movedTo('committed'), merged: movedTo('merged') }
 // Whole blocks, the newest first, until there are enough transactions: no others are read.
 const delayTo = (to: Reached) =>
   statement(
-    { p50: nullable(int4), p95: nullable(int4), transactions: int4 },
+    { p50: nullable(int8), p95: nullable(int8), transactions: int4 },
     sql`SELECT
-      (percentile_disc(0.5) WITHIN GROUP (ORDER BY took))::integer AS p50,
-      (percentile_disc(0.95) WITHIN GROUP (ORDER BY took))::integer AS p95,
+      (percentile_disc(0.5) WITHIN GROUP (ORDER BY took))::bigint AS p50,
+      (percentile_disc(0.95) WITHIN GROUP (ORDER BY took))::bigint AS p95,
       count(*)::integer AS transactions
     FROM (
       SELECT extract(epoch FROM ${reached[to].to} - ${reached[to].from}) * 1000 AS took
@@ -130,7 +130,7 @@ export function openExplorer(database: Database): ExplorerReads {
         return transaction.query(delay[to], [since.toISOString(), limit])
       })
       if (row === undefined || row.p50 === null || row.p95 === null) return undefined
-      return { p50: row.p50, p95: row.p95, transactions: row.transactions }
+      return { p50: Number(row.p50), p95: Number(row.p95), transactions: row.transactions }
     },
   }
 }
