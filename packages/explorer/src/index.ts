@@ -25,7 +25,7 @@ import {
 } from './parameters.js'
 import { createRates } from './rates.js'
 import type { BlockAnswer, BlocksAnswer } from './schemas/block.js'
-import type { OverviewAnswer, RatesAnswer } from './schemas/overview.js'
+import type { OverviewAnswer } from './schemas/overview.js'
 import {
   blockSchema,
   blocksSchema,
@@ -91,7 +91,6 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
 
   const share = {
     overview: shareAnswers<OverviewAnswer>(freshMs),
-    rates: shareAnswers<RatesAnswer>(freshMs),
     blocks: shareAnswers<BlocksAnswer>(freshMs),
     block: shareAnswers<BlockAnswer>(freshMs),
     transaction: shareAnswers<TransactionAnswer>(freshMs),
@@ -114,7 +113,7 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
   fastify.get(
     '/explorer/rates',
     { schema: ratesSchema, validatorCompiler: readBy(readRates) },
-    ({ query: { minutes } }) => share.rates(String(minutes), () => rates.answer(minutes)),
+    ({ query: { minutes } }) => rates.answer(minutes),
   )
 
   fastify.get(

@@ -56,3 +56,34 @@ test('answers at the same time and later ones count nothing twice', async () => 
   expect(minutes).toMatchObject([{ accepted: 10 }])
   expect(parts).toEqual([[0n, 30n]])
 })
+
+test('a failure at the start makes no minute complete', async () => {
+  const ports = ledgerOf(100_000n, 8_000, [])
+  const { accepted } = ports.reads
+  let isDown = true
+  ports.reads.accepted = async (...part) => {
+    if (isDown) throw new Error('down')
+    return accepted(...part)
+  }
+  const rates = createRates(ports)
+  await expect(rates.answer(4)).rejects.toThrow('down')
+  isDown = false
+  const { minutes } = await rates.answer(4)
+  expect(minutes.map(({ accepted }) => accepted)).toEqual([undefined, undefined, 8_000, 8_000])
+})
+
+test('readers of different numbers of minutes share what the store has', async () => {
+  const ports = ledgerOf(30n, 10, [])
+  let reads = 0
+  const moved = async () => {
+    reads++
+    return [{ minute: new Date(begin - 2 * minute), transactions: 3 }]
+  }
+  const rates = createRates({ ...ports, reads: { ...ports.reads, moved } })
+  const counts = Array.from({ length: 60 }, (_, index) => index + 1)
+  const answers = await Promise.all(counts.map((count) => rates.answer(count)))
+  expect(reads).toBe(2)
+  expect(answers.map(({ minutes }) => minutes.length)).toEqual(counts)
+  expect(answers[1]?.since).toBe(new Date(begin - minute).toISOString())
+  expect(answers[2]?.minutes.map(({ merged }) => merged)).toEqual([3, 0, 0])
+})

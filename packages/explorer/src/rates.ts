@@ -1,3 +1,4 @@
+import { shareAnswers } from '@ratatosk/http'
 import type { CountedMinutes } from '@ratatosk/ports'
 import type { ExplorerOptions } from './options.js'
 import { maxMinutes } from './parameters.js'
@@ -8,6 +9,8 @@ const minuteMs = 60_000
 const lookBack = 20_000n
 /** Sequences that are counted at a time. */
 const step = 10_000
+/** How long readers share what the store has, in milliseconds. */
+const freshMs = 5_000
 /** Transactions whose time is measured. */
 const maxMeasured = 10_000
 
@@ -17,7 +20,7 @@ type Count = (after: bigint, to: bigint, limit: number) => Promise<CountedMinute
 class MinuteCounter {
   readonly #count: Count
   readonly #minutes = new Map<number, number>()
-  /** Everything up to here is counted. */
+  /** Everything up to here is counted; undefined until the first count has succeeded. */
   #after: bigint | undefined
   /** Minutes from here on are counted completely, POSIX milliseconds. */
   since = 0
@@ -28,19 +31,19 @@ class MinuteCounter {
 
   /** Counts up to a sequence; yields between two steps. */
   async follow(head: bigint): Promise<void> {
-    const isFirst = this.#after === undefined
-    this.#after ??= head > lookBack ? head - lookBack : 0n
-    const before = this.#after
-    while (this.#after < head) {
-      const { minutes, last } = await this.#count(this.#after, head, step)
+    let after = this.#after ?? (head > lookBack ? head - lookBack : 0n)
+    while (after < head) {
+      const { minutes, last } = await this.#count(after, head, step)
       for (const { minute, transactions } of minutes) {
         const at = minute.getTime()
         // The first minute of a longer history is not counted completely.
-        if (isFirst && before > 0n && this.since === 0) this.since = at + minuteMs
+        if (this.#after === undefined && after > 0n && this.since === 0) this.since = at + minuteMs
         this.#minutes.set(at, (this.#minutes.get(at) ?? 0) + transactions)
       }
-      this.#after = last ?? head
+      after = last ?? head
+      this.#after = after
     }
+    this.#after = after
   }
 
   forgetBefore(time: number): void {
@@ -57,8 +60,8 @@ class MinuteCounter {
 export interface Rates {
   /** Counts what has happened since the last call. */
   follow(): Promise<void>
-  /** Body of `GET /explorer/rates`. */
-  answer(minutes: number): Promise<RatesAnswer>
+  /** Body of `GET /explorer/rates`; read once for all numbers of minutes. */
+  answer(count: number): Promise<RatesAnswer>
 }
 
 /** Counts acceptances and rejections by minute; the store has the rest. */
@@ -87,38 +90,48 @@ export function createRates({
     return following
   }
 
+  /** About all minutes that are kept. */
+  async function answer(): Promise<RatesAnswer> {
+    await followOnce()
+    const newest = minuteOf(clock())
+    const oldest = newest - (maxMinutes - 1) * minuteMs
+    const since = new Date(oldest)
+    const [committed, merged, toCommitted, toMerged] = await Promise.all([
+      reads.moved('committed', since),
+      reads.moved('merged', since),
+      reads.delay('committed', since, maxMeasured),
+      reads.delay('merged', since, maxMeasured),
+    ])
+    const counts = (found: typeof committed) =>
+      new Map(found.map(({ minute, transactions }) => [minute.getTime(), transactions]))
+    const [commits, merges] = [counts(committed), counts(merged)]
+    return {
+      since: new Date(Math.max(oldest, accepted.since, rejected.since)).toISOString(),
+      minutes: Array.from({ length: maxMinutes }, (_, position) => {
+        const at = oldest + position * minuteMs
+        const [acceptances, rejections] = [accepted.at(at), rejected.at(at)]
+        return {
+          at: new Date(at).toISOString(),
+          ...(acceptances !== undefined && { accepted: acceptances }),
+          ...(rejections !== undefined && { rejected: rejections }),
+          committed: commits.get(at) ?? 0,
+          merged: merges.get(at) ?? 0,
+        }
+      }),
+      ...(toCommitted && { acceptedToCommitted: toCommitted }),
+      ...(toMerged && { committedToMerged: toMerged }),
+    }
+  }
+
+  const share = shareAnswers<RatesAnswer>(freshMs)
   return {
     follow: followOnce,
-    async answer(minutes) {
-      await followOnce()
-      const newest = minuteOf(clock())
-      const oldest = newest - (minutes - 1) * minuteMs
-      const since = new Date(oldest)
-      const [committed, merged, toCommitted, toMerged] = await Promise.all([
-        reads.moved('committed', since),
-        reads.moved('merged', since),
-        reads.delay('committed', since, maxMeasured),
-        reads.delay('merged', since, maxMeasured),
-      ])
-      const counts = (found: typeof committed) =>
-        new Map(found.map(({ minute, transactions }) => [minute.getTime(), transactions]))
-      const [commits, merges] = [counts(committed), counts(merged)]
-      return {
-        since: new Date(Math.max(oldest, accepted.since, rejected.since)).toISOString(),
-        minutes: Array.from({ length: minutes }, (_, position) => {
-          const at = oldest + position * minuteMs
-          const [acceptances, rejections] = [accepted.at(at), rejected.at(at)]
-          return {
-            at: new Date(at).toISOString(),
-            ...(acceptances !== undefined && { accepted: acceptances }),
-            ...(rejections !== undefined && { rejected: rejections }),
-            committed: commits.get(at) ?? 0,
-            merged: merges.get(at) ?? 0,
-          }
-        }),
-        ...(toCommitted && { acceptedToCommitted: toCommitted }),
-        ...(toMerged && { committedToMerged: toMerged }),
-      }
+    async answer(count) {
+      const { since, minutes, ...delays } = await share('', answer)
+      const newest = minutes.slice(-count)
+      // ISO 8601 sorts by time.
+      const [latest = since] = [since, newest[0]?.at ?? since].sort().reverse()
+      return { since: latest, minutes: newest, ...delays }
     },
   }
 }
