@@ -83,8 +83,8 @@ t.test('without an index, outputs are not served and not searched', async (t) =>
 })
 
 t.test('a failure of a port is a bare 500', async (t) => {
-  const queue = { waiting: () => Promise.reject(new Error('secret')) }
-  const { statusCode, body } = await (await build(t, { queue })).inject('/explorer/overview')
+  const ledger = { ...options.ledger, mempool: () => Promise.reject(new Error('secret')) }
+  const { statusCode, body } = await (await build(t, { ledger })).inject('/explorer/overview')
   t.same([statusCode, body], [500, '{"error":"Something went wrong"}'])
 })
 

@@ -1,7 +1,16 @@
 import type { BlockTotal, TimedBlock } from '@ratatosk/ports'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { overviewAnswer } from './overview.js'
 import { options, timedBlock } from './test/ports.js'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+/** Readers no longer share totals. */
+const later = () => vi.advanceTimersByTime(2_000)
 
 /** Blocks of two transactions each; all but the newest `waiting` are merged. */
 function chainOf(blocks: bigint, waiting: bigint) {
@@ -48,8 +57,12 @@ test('sums a chain once, and then only what is not merged or new', async () => {
   ])
   chain.summed = []
   expect(await overview()).toMatchObject(expected)
+  expect(chain.summed).toEqual([])
+  later()
+  expect(await overview()).toMatchObject(expected)
   expect(chain.summed).toEqual([[2_000n, 2_500n]])
   chain.blocks = 3_100n
+  later()
   expect(await overview()).toMatchObject({ blocks: { merged: { blocks: 3_097, transactions: 6_194 } } })
 })
 
@@ -57,8 +70,27 @@ test('sums anew after a reset', async () => {
   const { chain, overview } = chainOf(1_500n, 0n)
   await overview()
   Object.assign(chain, { blocks: 1_200n, fill: 2 })
+  later()
   expect(await overview()).toMatchObject({ blocks: { merged: { blocks: 1_200 } } })
   chain.blocks = 0n
+  later()
   const { newestHeight, blocks } = await overview()
   expect([newestHeight, blocks.merged.blocks]).toEqual([undefined, 0])
+})
+
+test('readers share the queue, and it is absent while it fails', async () => {
+  let asked = 0
+  const waiting = async () => {
+    if (++asked === 1) throw new Error('down')
+    return { transactions: 3, bytes: 300, oldestAt: undefined }
+  }
+  const overview = overviewAnswer({ ...options, queue: { waiting } })
+  const down = await overview()
+  expect([down.queue, down.mempool.transactions]).toEqual([undefined, 0])
+  await Promise.all([overview(), overview()])
+  expect((await overview()).queue).toEqual({ transactions: 3, bytes: 300 })
+  expect(asked).toBe(2)
+  later()
+  await overview()
+  expect(asked).toBe(3)
 })

@@ -1,4 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
+import { shareAnswers } from '@ratatosk/http'
 import type { ExplorerReads, TimedBlock } from '@ratatosk/ports'
 import type { ExplorerOptions } from './options.js'
 import type { OverviewAnswer } from './schemas/overview.js'
@@ -7,23 +8,27 @@ import type { OverviewAnswer } from './schemas/overview.js'
 const maxMempool = 20_000
 /** Heights that are summed at a time. */
 const range = 1_000n
-/** How long layer 1 may take, in milliseconds; the answer is then without it. */
-const layer1TimeoutMs = 1_000
+/** How long layer 1 or the queue may take, in milliseconds; the answer is then without it. */
+const timeoutMs = 1_000
+/** How long readers share what takes longer the more there is, in milliseconds: queue and totals. */
+const freshMs = 2_000
 
 type Totals = OverviewAnswer['blocks']
 
 /** Makes the body of `GET /explorer/overview`. */
 export function overviewAnswer(options: ExplorerOptions): () => Promise<OverviewAnswer> {
   const { reads, ledger, queue, layer1, sequencer, node, maturityWindowMs, clock = Date.now } = options
-  const totals = blockTotals(reads)
+  const readTotals = blockTotals(reads)
+  const totals = shareAnswers<Awaited<ReturnType<typeof readTotals>>>(freshMs)
+  const waits = shareAnswers<Awaited<ReturnType<typeof queue.waiting>>>(freshMs)
 
   return async () => {
     const [waiting, mempool, blocks, tip, wallet, lease] = await Promise.all([
-      queue.waiting(),
+      unlessItFails(waits('', () => queue.waiting())),
       ledger.mempool(maxMempool),
-      totals(),
-      unlessLayer1Fails(layer1?.tip()),
-      unlessLayer1Fails(layer1?.wallet()),
+      totals('', readTotals),
+      unlessItFails(layer1?.tip()),
+      unlessItFails(layer1?.wallet()),
       sequencer?.(),
     ])
     const { newest, committed, merged } = blocks
@@ -33,11 +38,13 @@ export function overviewAnswer(options: ExplorerOptions): () => Promise<Overview
       at: new Date(clock()).toISOString(),
       ...node,
       ...(maturityWindowMs !== undefined && { maturityWindowMs }),
-      queue: {
-        transactions: waiting.transactions,
-        bytes: waiting.bytes,
-        ...(waiting.oldestAt && { oldestAt: waiting.oldestAt.toISOString() }),
-      },
+      ...(waiting && {
+        queue: {
+          transactions: waiting.transactions,
+          bytes: waiting.bytes,
+          ...(waiting.oldestAt && { oldestAt: waiting.oldestAt.toISOString() }),
+        },
+      }),
       mempool: { ...mempool, more: mempool.transactions >= maxMempool },
       blocks: blocks.totals,
       ...(newest && { newestHeight: Number(newest.height) }),
@@ -50,12 +57,12 @@ export function overviewAnswer(options: ExplorerOptions): () => Promise<Overview
   }
 }
 
-/** Undefined if layer 1 fails or is slow: the rest of the answer does not depend on it. */
-async function unlessLayer1Fails<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
+/** Undefined if what is asked fails or is slow: the rest of the answer does not depend on it. */
+async function unlessItFails<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
   if (asked === undefined) return undefined
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, layer1TimeoutMs, undefined)
+    timer = setTimeout(resolve, timeoutMs, undefined)
   })
   try {
     return await Promise.race([asked, late])

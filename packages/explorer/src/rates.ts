@@ -129,9 +129,8 @@ export function createRates({
     async answer(count) {
       const { since, minutes, ...delays } = await share('', answer)
       const newest = minutes.slice(-count)
-      // ISO 8601 sorts by time.
-      const [latest = since] = [since, newest[0]?.at ?? since].sort().reverse()
-      return { since: latest, minutes: newest, ...delays }
+      const latest = Math.max(Date.parse(since), Date.parse(newest[0]?.at ?? since))
+      return { since: new Date(latest).toISOString(), minutes: newest, ...delays }
     },
   }
 }

@@ -14,13 +14,18 @@ export const OverviewAnswer = Type.Object(
     role: Type.String({ description: 'Role of this process' }),
     network: Type.String({ description: 'Name of the network' }),
     maturityWindowMs: Type.Optional(count("From a block's end until it may be merged, in milliseconds")),
-    queue: Type.Object(
-      {
-        transactions: count('Submissions that wait for validation'),
-        bytes: count('Their size in bytes'),
-        oldestAt: Type.Optional(time('When the oldest one without a first delivery came')),
-      },
-      { title: 'ExplorerQueue', description: 'The queue before validation' },
+    queue: Type.Optional(
+      Type.Object(
+        {
+          transactions: count('Submissions that wait for validation'),
+          bytes: count('Their size in bytes'),
+          oldestAt: Type.Optional(time('When the oldest one without a first delivery came')),
+        },
+        {
+          title: 'ExplorerQueue',
+          description: 'The queue before validation; absent if the queue does not respond',
+        },
+      ),
     ),
     mempool: Type.Object(
       {
@@ -105,8 +110,8 @@ export const RatesAnswer = Type.Object(
       ),
       { description: 'The oldest first' },
     ),
-    acceptedToCommitted: delay('From acceptance to the commit; of the newest blocks of these minutes'),
-    committedToMerged: delay('From the commit to the merge; of the newest blocks of these minutes'),
+    acceptedToCommitted: delay('From acceptance to the commit; of the newest blocks of the last 60 minutes'),
+    committedToMerged: delay('From the commit to the merge; of the newest blocks of the last 60 minutes'),
   },
   { title: 'ExplorerRates', description: 'What happened in each of the last minutes' },
 )
