@@ -257,9 +257,9 @@ export interface ExplorerBlockTransaction {
   readonly bytes: number
   /** Its fee, in lovelace */
   readonly fee: string
-  /** How many outputs it names as inputs */
+  /** How many outputs it spends */
   readonly inputs: number
-  /** How many outputs it has */
+  /** How many outputs it makes */
   readonly outputs: number
   /** How many scripts it runs with a redeemer */
   readonly redeemers: number
@@ -418,7 +418,7 @@ export interface ExplorerOverview {
   readonly network: string
   /** From a block's end until it may be merged, in milliseconds */
   readonly maturityWindowMs?: number
-  readonly queue: ExplorerQueue
+  readonly queue?: ExplorerQueue
   readonly mempool: ExplorerMempool
   readonly blocks: ExplorerTotals
   /** Height of the newest block */
@@ -432,7 +432,7 @@ export interface ExplorerOverview {
   readonly wallet?: ExplorerWallet
 }
 
-/** The queue before validation */
+/** The queue before validation; absent if the queue does not respond */
 export interface ExplorerQueue {
   /** Submissions that wait for validation */
   readonly transactions: number
@@ -555,8 +555,11 @@ export interface ExplorerTransaction {
   readonly referenceInputs: readonly ExplorerInput[]
   /** What it spends if its scripts fail */
   readonly collateralInputs: readonly ExplorerInput[]
+  /** What it makes; if its scripts failed, at most the return of its collateral */
   readonly outputs: readonly ExplorerOutput[]
-  /** What it mints, or burns */
+  /** Whether an output without a spender is unspent; false without an index of outputs */
+  readonly spendersKnown: boolean
+  /** What it mints, or burns; nothing if its scripts failed */
   readonly mint: readonly ExplorerAmount[]
   /** First slot, inclusive */
   readonly validFromSlot?: string

@@ -1,7 +1,7 @@
 import { decodeHeader, type Header } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { createPause } from '@ratatosk/chain-apis'
-import { decodeTransaction } from '@ratatosk/ledger'
+import { decodeTransaction, effects } from '@ratatosk/ledger'
 import type { TimedBlock } from '@ratatosk/ports'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
@@ -142,13 +142,15 @@ function blockJson(block: TimedBlock, maturityWindowMs: number | undefined): Exp
 }
 
 function transactionJson(cbor: Uint8Array): BlockAnswer['transactions'][number] {
-  const { id, body, witnesses, isValid } = decodeTransaction(cbor)
+  const transaction = decodeTransaction(cbor)
+  const { id, body, witnesses, isValid } = transaction
+  const { spent, produced } = effects(transaction)
   return {
     hash: toHex(id),
     bytes: cbor.length,
     fee: String(body.fee),
-    inputs: body.inputs.length,
-    outputs: body.outputs.length,
+    inputs: spent.length,
+    outputs: produced.length,
     redeemers: witnesses.redeemers.length,
     valid: isValid,
   }

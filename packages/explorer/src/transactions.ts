@@ -4,6 +4,7 @@ import {
   blake2b256,
   decodeTransaction,
   decodeTransactionOutput,
+  effects,
   metadataLabels,
   type OutputReference,
   outputReferenceKey,
@@ -90,7 +91,8 @@ async function decode(cbor: Uint8Array, index: ExplorerIndex | undefined): Promi
     [...body.inputs, ...body.referenceInputs, ...body.collateralInputs],
     json,
   )
-  const spenders = await spendersOf(index, id, body.outputs.length)
+  const { produced } = effects(transaction)
+  const spenders = await spendersOf(index, id, produced.length)
   const { invalidBefore, invalidHereafter } = body.validityInterval
   return {
     hash: toHex(id),
@@ -100,11 +102,12 @@ async function decode(cbor: Uint8Array, index: ExplorerIndex | undefined): Promi
     inputs: body.inputs.map(inputs),
     referenceInputs: body.referenceInputs.map(inputs),
     collateralInputs: body.collateralInputs.map(inputs),
-    outputs: body.outputs.map((output, position) => ({
-      ...outputJson({ transactionId: id, index: position }, output, json),
-      ...spenderJson(spenders.get(position)),
+    outputs: produced.map(({ reference, output }) => ({
+      ...outputJson(reference, output, json),
+      ...spenderJson(spenders.get(reference.index)),
     })),
-    mint: amountJson({ lovelace: 0n, assets: body.mint }).slice(1),
+    spendersKnown: produced.every(({ reference }) => spenders.has(reference.index)),
+    mint: isValid ? amountJson({ lovelace: 0n, assets: body.mint }).slice(1) : [],
     ...(invalidBefore !== undefined && { validFromSlot: String(invalidBefore) }),
     ...(invalidHereafter !== undefined && { validUntilSlot: String(invalidHereafter) }),
     metadata: (auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)).map(({ label, cbor }) => ({

@@ -64,8 +64,13 @@ export const TransactionAnswer = Type.Object(
     inputs: Type.Array(Input, { description: 'What it spends if it is valid' }),
     referenceInputs: Type.Array(Input, { description: 'What it only reads' }),
     collateralInputs: Type.Array(Input, { description: 'What it spends if its scripts fail' }),
-    outputs: Type.Array(ExplorerOutputAnswer),
-    mint: Type.Array(Amount, { description: 'What it mints, or burns' }),
+    outputs: Type.Array(ExplorerOutputAnswer, {
+      description: 'What it makes; if its scripts failed, at most the return of its collateral',
+    }),
+    spendersKnown: Type.Boolean({
+      description: 'Whether an output without a spender is unspent; false without an index of outputs',
+    }),
+    mint: Type.Array(Amount, { description: 'What it mints, or burns; nothing if its scripts failed' }),
     validFromSlot: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: 'First slot, inclusive' })),
     validUntilSlot: Type.Optional(Type.String({ pattern: '^[0-9]+$', description: 'Last slot, exclusive' })),
     metadata: Type.Array(
