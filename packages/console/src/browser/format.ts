@@ -37,3 +37,13 @@ export function clockTime(iso: string, now: number): string {
   const isToday = time.toDateString() === new Date(now).toDateString()
   return isToday ? time.toLocaleTimeString() : time.toLocaleString()
 }
+
+/** Characters of JSON that are shown. */
+const maxJson = 100_000
+
+/** JSON on one line, the beginning of it if it is long; undefined is what the node did not answer. */
+export function jsonText(json: unknown): string {
+  if (json === undefined) return 'too large to show'
+  const text = JSON.stringify(json)
+  return text.length <= maxJson ? text : `${text.slice(0, maxJson)}… (${size(text.length)} in all)`
+}

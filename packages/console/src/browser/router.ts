@@ -6,11 +6,17 @@ export interface Route {
   readonly subject: string
 }
 
-export const route = signal<Route>(current())
+export const route = signal<Route>(routeOf(location.hash))
 
-function current(): Route {
-  const [page = '', ...rest] = location.hash.replace(/^#\/?/, '').split('/')
-  return { page, subject: decodeURIComponent(rest.join('/')) }
+/** The route in the part of a URL from `#` on; a subject that is not URL-encoded is taken as it is. */
+export function routeOf(hash: string): Route {
+  const [page = '', ...rest] = hash.replace(/^#\/?/, '').split('/')
+  const subject = rest.join('/')
+  try {
+    return { page, subject: decodeURIComponent(subject) }
+  } catch {
+    return { page, subject }
+  }
 }
 
 export function go(page: string, subject = ''): void {
@@ -23,6 +29,6 @@ export function link(page: string, subject = ''): string {
 }
 
 window.addEventListener('hashchange', () => {
-  route.value = current()
+  route.value = routeOf(location.hash)
   window.scrollTo(0, 0)
 })

@@ -69,15 +69,17 @@ function River() {
   const next = blocks.value?.findLast(({ state }) => state === 'committed' || state === 'mature')
   return (
     <section class="river" aria-label="From the queue to the confirmed state">
-      <Stage id="queue" title="Queue" count={queue.transactions}>
-        {queue.oldestAt ? (
-          <>
-            oldest <Ago at={queue.oldestAt} />
-          </>
-        ) : (
-          'nothing waits for validation'
-        )}
-      </Stage>
+      {queue && (
+        <Stage id="queue" title="Queue" count={queue.transactions}>
+          {queue.oldestAt ? (
+            <>
+              oldest <Ago at={queue.oldestAt} />
+            </>
+          ) : (
+            'nothing waits for validation'
+          )}
+        </Stage>
+      )}
       <Stage id="mempool" title="Mempool" count={mempool.transactions} more={mempool.more}>
         {mempool.transactions === 0
           ? 'all accepted are in blocks'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ExplorerInput, ExplorerOutput, ExplorerTransaction, TransactionStatus } from '@ratatosk/client'
-import { ada, grouped, size } from '../format.js'
+import { ada, grouped, jsonText, size } from '../format.js'
 import { Journey } from '../journey.js'
 import { Empty, Load, Name, State, Time } from '../parts.js'
 import { link } from '../router.js'
@@ -125,7 +125,7 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
         <h2>Inputs → outputs</h2>
         <div class="flow">
           <ul>
-            {transaction.inputs.map((input) => (
+            {(valid ? transaction.inputs : transaction.collateralInputs).map((input) => (
               <Input key={input.outref} input={input} />
             ))}
           </ul>
@@ -134,7 +134,7 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
           </span>
           <ul>
             {transaction.outputs.map((output) => (
-              <Output key={output.outref} output={output} />
+              <Output key={output.outref} output={output} isSpenderKnown={transaction.spendersKnown} />
             ))}
           </ul>
         </div>
@@ -155,7 +155,14 @@ function Input({ input: { outref, output } }: { readonly input: ExplorerInput })
   )
 }
 
-function Output({ output, from }: { readonly output: ExplorerOutput; readonly from?: string }) {
+interface OutputProps {
+  readonly output: ExplorerOutput
+  /** Reference of an output that is spent here. */
+  readonly from?: string
+  readonly isSpenderKnown?: boolean
+}
+
+function Output({ output, from, isSpenderKnown }: OutputProps) {
   const [lovelace, ...assets] = output.amount
   return (
     <li>
@@ -173,7 +180,7 @@ function Output({ output, from }: { readonly output: ExplorerOutput; readonly fr
       )}
       <span class="dim">
         {from === undefined ? (
-          spender(output)
+          spender(output, isSpenderKnown)
         ) : (
           <a href={link('tx', from.slice(0, 64))}>made by {from.slice(0, 8)}…</a>
         )}
@@ -182,33 +189,42 @@ function Output({ output, from }: { readonly output: ExplorerOutput; readonly fr
   )
 }
 
-function spender({ spentBy }: ExplorerOutput) {
-  return spentBy === undefined ? (
-    'unspent'
-  ) : (
-    <a href={link('tx', spentBy.txHash)}>spent by {spentBy.txHash.slice(0, 8)}…</a>
-  )
+function spender({ spentBy }: ExplorerOutput, isKnown = false) {
+  if (spentBy === undefined) return isKnown ? 'unspent' : null
+  return <a href={link('tx', spentBy.txHash)}>spent by {spentBy.txHash.slice(0, 8)}…</a>
 }
 
-interface DataProps {
-  readonly title: string
-  readonly items: readonly { readonly name: string; readonly json: unknown }[]
+interface DataItem {
+  readonly name: string
+  readonly json: unknown
 }
 
-function Data({ title, items }: DataProps) {
+function Data({ title, items }: { readonly title: string; readonly items: readonly DataItem[] }) {
   if (items.length === 0) return null
   return (
     <section>
       <h2>{title}</h2>
-      {items.map(({ name, json }) => (
-        <details key={name}>
-          <summary>
-            <code>{name}</code>
-          </summary>
-          <pre>{json === undefined ? 'too large to show' : JSON.stringify(json, null, 2)}</pre>
-        </details>
+      {items.map((item) => (
+        <Json key={item.name} {...item} />
       ))}
     </section>
+  )
+}
+
+/** Becomes text once it is opened. */
+function Json({ name, json }: DataItem) {
+  const isOpen = useSignal(false)
+  return (
+    <details
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open
+      }}
+    >
+      <summary>
+        <code>{name}</code>
+      </summary>
+      {isOpen.value && <pre>{jsonText(json)}</pre>}
+    </details>
   )
 }
 
