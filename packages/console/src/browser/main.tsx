@@ -1,4 +1,5 @@
 import { type ComponentChildren, render } from 'preact'
+import { areEventsLost } from './events.js'
 import { duration } from './format.js'
 import { Block } from './pages/block.js'
 import { Live } from './pages/live.js'
@@ -88,16 +89,17 @@ function Connection() {
         Unreachable for {duration(now.value - since)}
       </span>
     )
+  const isLive = !paused.value && !areEventsLost.value
   return (
     <button
       type="button"
-      class={paused.value ? 'connection paused' : 'connection'}
+      class={isLive ? 'connection' : 'connection paused'}
       aria-pressed={paused.value}
       onClick={() => {
         paused.value = !paused.value
       }}
     >
-      {paused.value ? 'Paused' : 'Live'}
+      {paused.value ? 'Paused' : isLive ? 'Live' : 'No events'}
     </button>
   )
 }

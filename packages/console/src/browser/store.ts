@@ -1,15 +1,11 @@
 import { signal } from '@preact/signals'
 import type { ExplorerBlock, ExplorerBlocks, ExplorerOverview, ExplorerRates } from '@ratatosk/client'
 import { AnswerError, read } from './api.js'
+import { type EventData, listen } from './events.js'
 
-/** An accepted transaction, or a rejected submission, as `/events` sends it. */
-export interface Happened {
+/** An accepted transaction or a rejected submission. */
+export interface Happened extends EventData {
   readonly kind: 'accepted' | 'rejected'
-  readonly txHash?: string
-  readonly id?: string
-  readonly code?: string
-  readonly reason?: string
-  readonly at: string
 }
 
 export const overview = signal<ExplorerOverview | undefined>(undefined)
@@ -89,16 +85,14 @@ function note(event: Happened): void {
   flush()
 }
 
-function listen(): void {
-  const events = new EventSource('events')
-  events.addEventListener('accepted', ({ data }) => note({ kind: 'accepted', ...JSON.parse(data) }))
-  events.addEventListener('rejected', ({ data }) => note({ kind: 'rejected', ...JSON.parse(data) }))
-  events.addEventListener('block', changed)
-}
-
 /** Follows the node until the page is closed. */
 export function follow(): void {
-  listen()
+  listen({
+    accepted: (event) => note({ kind: 'accepted', ...event }),
+    rejected: (event) => note({ kind: 'rejected', ...event }),
+    block: changed,
+    back: changed,
+  })
   const all = () => Promise.all([refreshOverview(), refreshBlocks(), refresh('explorer/rates', rates)])
   all()
   window.setInterval(() => {
