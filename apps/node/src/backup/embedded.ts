@@ -19,7 +19,7 @@ const name = dataName.embedded
 /**
  * Copies the embedded store. What else is in DATA_DIR is rebuilt from it.
  *
- * @throws StartError `NODE_DATA_DIR` while a node uses it
+ * @throws StartError `NODE_DATA_DIR` while a node uses it, or may use it in another container
  */
 export async function backUpEmbedded(settings: Settings, folder: string): Promise<Manifest> {
   const { DATA_DIR } = settings
@@ -30,7 +30,7 @@ export async function backUpEmbedded(settings: Settings, folder: string): Promis
   )
   if (!isStore) throw new BackupError(`DATA_DIR is "${DATA_DIR}": it has no store.`)
   await createFolder(folder)
-  const { release } = await takeDataDirectory(DATA_DIR, { waitMs: 0 })
+  const { release } = await takeDataDirectory(DATA_DIR, { waitMs: 0, refuseForeign: true })
   try {
     const schemas = nodeSchemas(settings)
     // Opening it also recovers what a node that was killed has left.
@@ -46,13 +46,13 @@ export async function backUpEmbedded(settings: Settings, folder: string): Promis
 /**
  * Restores an embedded store to a DATA_DIR that is empty or does not exist.
  *
- * @throws BackupError, or StartError `NODE_DATA_DIR` while a node uses it
+ * @throws BackupError, or StartError `NODE_DATA_DIR` while a node uses it, or may use it in another container
  */
 export async function restoreEmbedded(settings: Settings, folder: string): Promise<Manifest> {
   const { DATA_DIR, DATABASE_SCHEMA } = settings
   const manifest = await checkedManifest(folder, 'embedded', DATABASE_SCHEMA)
   const store = join(DATA_DIR, name)
-  const { release } = await takeDataDirectory(DATA_DIR, { waitMs: 0 })
+  const { release } = await takeDataDirectory(DATA_DIR, { waitMs: 0, refuseForeign: true })
   try {
     const temporary = `${store}.restored`
     // Left by a restoration that did not end.

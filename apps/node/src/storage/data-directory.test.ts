@@ -46,6 +46,35 @@ test('removes the lock of a process that is gone', async () => {
   expect(await readdir(path)).toEqual([])
 })
 
+test('refuses the lock of another namespace or boot, and keeps it, if asked to', async () => {
+  const path = await temporaryDirectory()
+  const first = await takeDataDirectory(path)
+  const [own = ''] = await readdir(path)
+  await first.release()
+  const [, pid, start = '', random, space] = own.split('.')
+  const options = { waitMs: 0, refuseForeign: true }
+  for (const foreign of [
+    `lock.1.${start}.${random}.4026500000`,
+    `lock.1.another-boot-1.${random}.${space}`,
+    `lock.${pid}.another-boot-1.${random}`,
+  ]) {
+    await writeFile(join(path, foreign), '')
+    await expect(takeDataDirectory(path, options)).rejects.toMatchObject({
+      code: 'NODE_DATA_DIR',
+      message: expect.stringContaining(`"${foreign}" in it is the lock of a process in another container`),
+    })
+    expect(await readdir(path)).toEqual([foreign])
+    const { release } = await takeDataDirectory(path, { waitMs: 0 })
+    await release()
+    expect(await readdir(path)).toEqual([])
+  }
+  // One that was killed here, which can be seen.
+  await writeFile(join(path, `lock.${2 ** 22 + 1}.${start}.${random}.${space}`), '')
+  const { release } = await takeDataDirectory(path, options)
+  await release()
+  expect(await readdir(path)).toEqual([])
+})
+
 test('gives the directory to at most one of several that start at the same moment', async () => {
   const path = await temporaryDirectory()
   for (let round = 0; round < 10; round++) {

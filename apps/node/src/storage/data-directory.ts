@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.js'
@@ -8,6 +8,13 @@ import { StartError } from '../errors.js'
 interface DataDirectory {
   readonly path: string
   release(): Promise<void>
+}
+
+interface TakeOptions {
+  /** How long a running process is given to leave. */
+  readonly waitMs?: number
+  /** Whether the lock of a process that cannot be seen from here is refused, instead of removed. */
+  readonly refuseForeign?: boolean
 }
 
 /** How long a start waits for another process to leave the directory. */
@@ -29,25 +36,33 @@ const exitingFlag = 0x4
  * Each process first writes a lock file whose name identifies it, then looks for others. Of any two
  * processes, at least one sees the other's lock, so at most one keeps the directory.
  *
+ * Only processes of this PID namespace and boot can be seen. Another lock may be what a container left that
+ * is gone, or that of a node that runs in another container or on another machine. It is removed, so that a
+ * node starts in its new container; with `refuseForeign` it is kept, and the directory is refused.
+ *
  * @throws StartError `NODE_DATA_DIR` if another process holds the directory, or it cannot be written to
  */
 export async function takeDataDirectory(
   directory: string,
-  { waitMs = defaultWaitMs }: { readonly waitMs?: number } = {},
+  { waitMs = defaultWaitMs, refuseForeign = false }: TakeOptions = {},
 ): Promise<DataDirectory> {
   const path = resolve(directory)
-  const name = `lock.${process.pid}.${await startOf(process.pid)}.${randomBytes(6).toString('hex')}`
+  const own = await startOf(process.pid)
+  const space = await pidNamespace()
+  const name = `lock.${process.pid}.${own}.${randomBytes(6).toString('hex')}.${space}`
   const lock = join(path, name)
   const release = () => rm(lock, { force: true })
-  let holder: string | undefined
+  const isForeign = (start: string, otherSpace: string) =>
+    refuseForeign && (otherSpace !== space || bootOf(start) !== bootOf(own))
+  let obstacle: string | undefined
   try {
     await mkdir(path, { recursive: true, mode: ownerOnly })
     await chmod(path, ownerOnly)
     const deadline = performance.now() + waitMs
     do {
       await writeFile(lock, '')
-      holder = await otherHolder(path, name)
-      if (holder === undefined) return { path, release }
+      obstacle = await otherHolder(path, name, isForeign)
+      if (obstacle === undefined) return { path, release }
       await release()
       await sleep(randomInt(1, pauseMs))
     } while (performance.now() < deadline)
@@ -56,21 +71,46 @@ export async function takeDataDirectory(
     const message = `DATA_DIR is "${directory}": ${reason}. Choose another directory.`
     throw new StartError('NODE_DATA_DIR', message, { cause })
   }
-  throw new StartError(
-    'NODE_DATA_DIR',
-    `DATA_DIR is "${path}": the process ${holder} uses it. Stop that one, or choose another directory.`,
-  )
+  throw new StartError('NODE_DATA_DIR', `DATA_DIR is "${path}": ${obstacle}`)
 }
 
-/** The id of another process that holds a lock here. Removes the locks of processes that are gone. */
-async function otherHolder(path: string, own: string): Promise<string | undefined> {
+/**
+ * What another lock here says, and what to do about it; undefined if there is none. Removes the locks of
+ * processes that are gone.
+ */
+async function otherHolder(
+  path: string,
+  own: string,
+  isForeign: (start: string, space: string) => boolean,
+): Promise<string | undefined> {
   for (const name of await readdir(path)) {
-    const [prefix, pid = '', start = ''] = name.split('.')
+    const [prefix, pid = '', start = '', , space = ''] = name.split('.')
     if (prefix !== 'lock' || name === own) continue
-    if (await isAlive(Number(pid), start)) return pid
+    if (await isAlive(Number(pid), start))
+      return `the process ${pid} uses it. Stop that one, or choose another directory.`
+    if (isForeign(start, space))
+      return (
+        `"${name}" in it is the lock of a process in another container, on another machine or before a ` +
+        'restart of this one, which may still run. Stop the node there, which removes the lock. If it has ' +
+        'ended without that, delete this file.'
+      )
     await rm(join(path, name), { force: true })
   }
   return undefined
+}
+
+/** The number of this process's PID namespace; `unknown` if the system does not report it. */
+async function pidNamespace(): Promise<string> {
+  try {
+    return (await readlink('/proc/self/ns/pid')).replaceAll(/\D/g, '')
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** The boot of a start time. */
+function bootOf(start: string): string {
+  return start.slice(0, Math.max(0, start.lastIndexOf('-')))
 }
 
 async function isAlive(pid: number, start: string): Promise<boolean> {
