@@ -11,6 +11,9 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 /** How long a template is kept that no test uses, in milliseconds. */
 const unusedMs = 14 * 86_400_000
 
+/** Names of templates, of any version, and of those that are being copied. */
+const ours = /^(new-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+\.\d+\.\d+[^/]*-[0-9a-f]{16})$/
+
 /** Where templates are if the caller does not say: the user's cache. */
 export function defaultTemplates(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'ratatosk-testing')
@@ -56,10 +59,15 @@ export async function saveTemplate(from: string, templates: string, template: st
   await rename(temporary, template).catch(() => rm(temporary, { recursive: true }))
 }
 
+/** Touches only what {@link saveTemplate} writes, because the folder may be one of the caller's. */
 async function removeUnused(templates: string): Promise<void> {
-  for (const name of await readdir(templates)) {
+  for (const name of (await readdir(templates)).filter((entry) => ours.test(entry))) {
     const path = join(templates, name)
-    const { mtimeMs } = await stat(path)
-    if (Date.now() - mtimeMs > unusedMs) await rm(path, { recursive: true, force: true })
+    // Another process may have renamed or removed it.
+    const age = await stat(path).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    )
+    if (age > unusedMs) await rm(path, { recursive: true, force: true })
   }
 }

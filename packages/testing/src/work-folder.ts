@@ -50,7 +50,8 @@ async function removeAbandoned(parent: string): Promise<void> {
       ({ mtimeMs }) => Date.now() - mtimeMs,
       () => 0,
     )
-    if (age > abandonedMs) await rm(path, { recursive: true, force: true })
+    // One of another user cannot be removed, and does not matter to this one.
+    if (age > abandonedMs) await rm(path, { recursive: true, force: true }).catch(() => undefined)
   }
 }
 
