@@ -27,7 +27,7 @@ export async function backUpPostgresql(settings: Settings, url: string, folder: 
     if (schemas.length === 0)
       throw new BackupError(`${maskedUrl(url)} has no schema ${settings.DATABASE_SCHEMA}.`)
     const rows = await countRows(client, schemas)
-    await runTool('pg_dump', url, [
+    await runTool('pg_dump', toolEnvironment(url, client), [
       '--format=custom',
       `--snapshot=${textOf(exported[0] ?? {}, 'id')}`,
       ...schemas.map((schema) => `--schema=${schema}`),
@@ -47,7 +47,8 @@ export async function restorePostgresql(settings: Settings, url: string, folder:
         `${maskedUrl(url)} has the schema ${taken}: rename or drop it, or name another database.`,
       )
     const file = join(folder, dataName.postgresql)
-    await runTool('pg_restore', url, ['--single-transaction', '--exit-on-error', '--no-owner', file])
+    const options = ['--single-transaction', '--exit-on-error', '--no-owner']
+    await runTool('pg_restore', toolEnvironment(url, client), [...options, file])
     const rows = await countRows(client, manifest.schemas)
     const wrong = Object.entries(manifest.rows).find(([table, count]) => rows[table] !== count)
     if (wrong !== undefined)
@@ -56,9 +57,10 @@ export async function restorePostgresql(settings: Settings, url: string, folder:
   })
 }
 
-async function connected<T>(url: string, work: (client: Queries) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  let client: pg.Client
   try {
+    client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
     await client.connect()
   } catch (cause) {
     throw new BackupError(`${maskedUrl(url)}: no connection. Start PostgreSQL, or correct DATABASE_URL.`, {
@@ -82,16 +84,49 @@ async function existing(client: Queries, schemas: readonly string[]): Promise<st
 }
 
 /**
- * Runs a program of PostgreSQL. The password is in its environment, because other users of the machine can
- * read its arguments.
+ * Environment in which a program of PostgreSQL connects as the client of `url` does. The URL is not one of
+ * its arguments: other users of the machine can read these, and the client accepts more forms of a URL.
  */
-async function runTool(tool: 'pg_dump' | 'pg_restore', url: string, args: readonly string[]): Promise<void> {
-  const { password } = new URL(url)
-  const bare = new URL(url)
-  bare.password = ''
-  const PGPASSWORD = password === '' ? process.env.PGPASSWORD : decodeURIComponent(password)
+export function toolEnvironment(url: string, client: pg.Client): NodeJS.ProcessEnv {
+  const { user, password, host, port, database, ssl } = client
+  const query = new URLSearchParams(/\?.*/.exec(url)?.[0])
+  const mode = query.get('sslmode') ?? (query.has('ssl') ? tlsMode(ssl) : process.env.PGSSLMODE)
+  const named = {
+    PGSSLROOTCERT: query.get('sslrootcert'),
+    PGSSLCERT: query.get('sslcert'),
+    PGSSLKEY: query.get('sslkey'),
+    PGOPTIONS: query.get('options'),
+  }
+  return {
+    ...process.env,
+    // They would come before what follows.
+    PGSERVICE: undefined,
+    PGHOSTADDR: undefined,
+    PGUSER: user,
+    // Null without a password: then the programs look for it in the user's file of passwords.
+    PGPASSWORD: password ?? undefined,
+    PGHOST: host,
+    PGPORT: String(port),
+    PGDATABASE: database,
+    // A mode that only the client has.
+    PGSSLMODE: mode === 'no-verify' ? tlsMode(true) : mode,
+    ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null)),
+  }
+}
+
+function tlsMode(isEncrypted: boolean): string {
+  return isEncrypted ? 'require' : 'disable'
+}
+
+/** Runs a program of PostgreSQL; the database is that of the environment. */
+async function runTool(
+  tool: 'pg_dump' | 'pg_restore',
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+): Promise<void> {
   try {
-    await promisify(execFile)(tool, [`--dbname=${bare}`, ...args], { env: { ...process.env, PGPASSWORD } })
+    // Without --dbname, pg_restore writes SQL to its output; if it is empty, PGDATABASE is the database.
+    await promisify(execFile)(tool, ['--dbname=', ...args], { env })
   } catch (cause) {
     if (!(cause instanceof Error)) throw cause
     if ('code' in cause && cause.code === 'ENOENT')
