@@ -12,7 +12,7 @@ import {
 import { buildTransaction, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/transaction'
 
 /** A signed transaction. */
-interface Payment {
+export interface Payment {
   /** CBOR in hex. */
   readonly transaction: string
   readonly txHash: string

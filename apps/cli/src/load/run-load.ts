@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, ClientError } from '@ratatosk/client'
+import type { Client } from '@ratatosk/client'
 import { decodeTransaction, effects, type Utxo } from '@ratatosk/ledger'
 import type { WalletKeys } from '@ratatosk/transaction'
 import { CommandError } from '../frame/errors.js'
-import { devnetFunds, openBuilder } from '../layer2/layer2.js'
+import { devnetFunds, openBuilder, type Payment } from '../layer2/layer2.js'
 import { type Quantiles, quantilesOf } from './quantiles.js'
 import { Results } from './results.js'
 
@@ -20,11 +20,11 @@ export interface LoadReport {
   readonly accepted: number
   /** By the code of the rejection. */
   readonly rejected: Readonly<Record<string, number>>
-  /** Submissions that were not answered 200, by the code of the error. */
+  /** Payments that could not be built, or were not answered 200, by the code of the error. */
   readonly failed: Readonly<Record<string, number>>
   /** Without a result when the wait for results ended. */
   readonly pending: number
-  /** Payments that were left out, because every chain of payments waited for an answer. */
+  /** Payments that were left out, because every chain of payments waited for an answer or had ended. */
   readonly late: number
   /** From the request to its 200. */
   readonly answerMs: Quantiles
@@ -39,7 +39,7 @@ interface Chain {
 }
 
 const paid = 1_000_000n
-/** Lovelace with which a chain begins: more than the longest run spends. */
+/** Lovelace with which a chain begins at least: about 4000 payments. One that cannot pay any more ends. */
 const chainFunds = 5_000_000_000n
 /** Submissions at a time. */
 const mostChains = 16
@@ -64,21 +64,36 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
   let failed: Record<string, number> = {}
   let answerMs: number[] = []
 
-  async function payFrom(chain: Chain): Promise<void> {
+  function countFailure(error: unknown): void {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    failed[code] = (failed[code] ?? 0) + 1
+  }
+
+  /** Answers whether the chain can pay again. */
+  async function payFrom(chain: Chain): Promise<boolean> {
     const { from, next: utxo } = chain
-    const { transaction, txHash } = await builder.pay({ from, utxo, to: from.addressText, lovelace: paid })
+    let payment: Payment
+    try {
+      payment = await builder.pay({ from, utxo, to: from.addressText, lovelace: paid })
+    } catch (error) {
+      countFailure(error)
+      return false
+    }
+    const { transaction, txHash } = payment
     const begun = performance.now()
     results.expect(txHash, begun)
     count.submitted++
     try {
       await client.submit(transaction, { retries: 0 })
-      answerMs.push(performance.now() - begun)
-      chain.next = changeOf(transaction)
     } catch (error) {
-      if (!(error instanceof ClientError)) throw error
       results.forget(txHash)
-      failed[error.code] = (failed[error.code] ?? 0) + 1
+      countFailure(error)
+      return true
     }
+    answerMs.push(performance.now() - begun)
+    const change = changeOf(transaction)
+    if (change !== undefined) chain.next = change
+    return change !== undefined
   }
 
   const running = new Set<Promise<void>>()
@@ -96,8 +111,8 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
         count.late++
         continue
       }
-      const run = payFrom(chain).finally(() => {
-        idle.push(chain)
+      const run = payFrom(chain).then((canPay) => {
+        if (canPay) idle.push(chain)
         running.delete(run)
       })
       running.add(run)
@@ -114,7 +129,7 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
 }
 
 /** Pays until a result arrives: then the stream of events is open. */
-async function openEvents(results: Results, pay: () => Promise<void>): Promise<void> {
+async function openEvents(results: Results, pay: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < openAttempts; attempt++) {
     await pay()
     const expected = results.pending
@@ -143,9 +158,7 @@ async function openChains(client: Client, wanted: number): Promise<Chain[]> {
   )
 }
 
-/** The output that a payment returns to its payer. */
-function changeOf(transaction: string): Utxo {
-  const change = effects(decodeTransaction(Buffer.from(transaction, 'hex'))).produced[1]
-  if (change === undefined) throw new TypeError('a payment of load has no change')
-  return change
+/** The output that a payment returns to its payer; undefined if all that was left is the fee. */
+function changeOf(transaction: string): Utxo | undefined {
+  return effects(decodeTransaction(Buffer.from(transaction, 'hex'))).produced[1]
 }

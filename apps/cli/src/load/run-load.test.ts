@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@ratatosk/client'
+import { readSettings, startNode } from '@ratatosk/node'
+import { createPGlite } from '@ratatosk/test-kit'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { runLoad } from './run-load.js'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+/** As the global one, but the node asks for a fee of 3000 ada. */
+const dear: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  if (!String(input).endsWith('/network')) return response
+  const text = await response.text()
+  expect(text).toContain('"min_fee_b":155381')
+  return new Response(text.replace('"min_fee_b":155381', '"min_fee_b":3000000000'), response)
+}
+
+test('a chain of payments whose funds are spent ends, and the report says so', async () => {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'ratatosk-load-'))
+  onTestFinished(() => rm(DATA_DIR, { recursive: true }))
+  await (await createPGlite(join(DATA_DIR, 'store'))).close()
+  const manual = { AUTO_COMMIT: 'false', AUTO_INIT: 'false', SERVE_DOCS: 'false' }
+  const node = await startNode(readSettings({ ...manual, DATA_DIR, PORT: '0', LOG_LEVEL: 'silent' }))
+  onTestFinished(() => node.close())
+  // Outputs of 10,000 ada pay three times each, and one of at most two has paid before it is counted.
+  const report = await runLoad(createClient(node.url, { fetch: dear }), { rate: 2, seconds: 6 })
+  const { WALLET_INSUFFICIENT_FUNDS: ended = 0, ...others } = report.failed
+  expect(others).toEqual({})
+  expect(ended).toBeGreaterThan(0)
+  expect(report.submitted).toBeGreaterThan(0)
+  expect(report.accepted).toBe(report.submitted)
+  expect(report.late).toBeGreaterThan(0)
+  expect(report.submitted + ended + report.late).toBe(12)
+})
