@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
@@ -78,8 +78,10 @@ test('an embedded store is saved while no node uses it, and restored to an empty
     expect(inUse).toMatchObject({ status: 1, error: expect.stringMatching(/the process \d+ uses it/) })
     return [paid, await ledgerOf(url, paid)]
   })
+  await mkdir(saved, { mode: 0o755 })
   const { status, out } = await run(['backup', saved, '--json'], { DATA_DIR })
   expect(status).toBe(0)
+  expect((await stat(saved)).mode & 0o777).toBe(0o700)
   const manifest = JSON.parse(out)
   expect(manifest).toMatchObject({
     format: 1,
@@ -87,6 +89,9 @@ test('an embedded store is saved while no node uses it, and restored to an empty
     digest: expect.stringMatching(/^[0-9a-f]{64}$/),
   })
   expect(manifest.rows['ratatosk.mempool_transactions']).toBe(3)
+  // As a copy through object storage, which has no folders.
+  expect(manifest.emptyFolders).toContain('pg_notify')
+  for (const empty of manifest.emptyFolders) await rmdir(join(saved, 'store', empty))
   const again = await run(['backup', saved], { DATA_DIR })
   expect(again).toMatchObject({ status: 1, error: expect.stringContaining('is not empty') })
 

@@ -1,4 +1,4 @@
-import { cp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { BackupError } from '../errors.js'
@@ -60,6 +60,8 @@ export async function restoreEmbedded(settings: Settings, folder: string): Promi
     if ((await readdir(DATA_DIR)).some((entry) => !entry.startsWith('lock.')))
       throw new BackupError(`DATA_DIR is "${DATA_DIR}": it is not empty. Move it away, or set another one.`)
     await cp(join(folder, name), temporary, { recursive: true })
+    for (const path of manifest.emptyFolders ?? [])
+      await mkdir(join(temporary, path), { recursive: true, mode: 0o700 })
     await rename(temporary, store)
     return manifest
   } finally {

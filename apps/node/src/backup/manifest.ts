@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -19,6 +19,11 @@ const Manifest = Type.Object({
   schemas: Type.Array(Type.String(), { minItems: 1 }),
   /** SHA-256 of the files, in hex. */
   digest: Type.String(),
+  /**
+   * Folders without files of an embedded store, by their paths in it. PostgreSQL needs them, but object
+   * storage, and an archive of files, do not keep them.
+   */
+  emptyFolders: Type.Optional(Type.Array(Type.String({ pattern: '^[^./\\\\]+(/[^./\\\\]+)*$' }))),
   /** Number of rows by schema and table. */
   rows: Type.Record(Type.String(), Type.Integer()),
 })
@@ -38,7 +43,7 @@ export interface Queries {
 export async function createFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    if ((await readdir(folder)).length === 0) return
+    if ((await readdir(folder)).length === 0) return await chmod(folder, 0o700)
   } catch (cause) {
     throw new BackupError(`The folder "${folder}" cannot be written to: name another one.`, { cause })
   }
@@ -50,10 +55,12 @@ export async function writeManifest(
   folder: string,
   contents: Pick<Manifest, 'store' | 'schemas' | 'rows'>,
 ): Promise<Manifest> {
-  const digest = await digestOf(join(folder, dataName[contents.store]))
+  const data = join(folder, dataName[contents.store])
+  const digest = await digestOf(data)
+  const folders = contents.store === 'embedded' ? { emptyFolders: await emptyFoldersOf(data) } : {}
   const createdAt = new Date().toISOString()
   const { version: nodeVersion } = description
-  const manifest: Manifest = { format: 1, nodeVersion, createdAt, ...contents, digest }
+  const manifest: Manifest = { format: 1, nodeVersion, createdAt, ...contents, digest, ...folders }
   await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
   return manifest
 }
@@ -118,10 +125,26 @@ export function textOf(row: object, column: string): string {
 async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256')
   for (const file of await filesOf(path)) {
-    hash.update(`${relative(path, file).split(sep).join('/')}\0`)
+    hash.update(`${portablePath(path, file)}\0`)
     for await (const chunk of createReadStream(file)) hash.update(chunk)
   }
   return hash.digest('hex')
+}
+
+async function emptyFoldersOf(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  const parents = new Set(entries.map(({ parentPath }) => parentPath))
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((folder) => !parents.has(folder))
+    .map((folder) => portablePath(path, folder))
+    .sort()
+}
+
+/** A path below another one, with slashes on every system. */
+function portablePath(from: string, to: string): string {
+  return relative(from, to).split(sep).join('/')
 }
 
 async function filesOf(path: string): Promise<readonly string[]> {
