@@ -1,6 +1,7 @@
 import { CborWriter } from '@ratatosk/cbor'
-import { decodeTransactionOutput } from '@ratatosk/ledger'
+import { decodeTransaction, decodeTransactionOutput } from '@ratatosk/ledger'
 import { until } from '@ratatosk/test-kit/http'
+import { payment } from '@ratatosk/test-kit/ledger-apis'
 import t from 'tap'
 import { ChainUnavailableError } from './errors.js'
 import { serve } from './test/served-chain.js'
@@ -190,9 +191,10 @@ t.test('resolves the hashes of a page by one question', async (t) => {
       asked.datums++
       return new Map(hashes.map((each) => [each, datum]))
     },
-    transactions() {
+    transactions(hashes) {
       asked.transactions++
-      return new Map()
+      const spender = decodeTransaction(payment().cbor)
+      return new Map(hashes.map((each) => [each, spender]))
     },
   })
   const matches = (await server.inject('/kupo/matches?resolve_hashes')).json()

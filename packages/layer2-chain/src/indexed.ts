@@ -112,25 +112,36 @@ export function indexedReads(
   }
 
   /**
-   * Pages of one state; other requests are served between two of them.
+   * Pages of one state; other requests are served between two of them. What the caller looks up for a page
+   * belongs to the state too if it asks for the next one, also after the last.
    *
-   * @throws {ChainUnavailableError} if the ledger undid transactions since the first page: the state is gone
+   * @throws {ChainUnavailableError} if the ledger undid transactions since the call: the state is gone
    */
   async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
-    const state = await snapshot()
+    // Before the state: what is undone while that is read may be missing.
     const start = await index.progress()
+    const state = await snapshot()
+    // Another process may have emptied the index unnoticed; or the ledger has no genesis.
+    if (!start.genesis) await caughtUp()
+    const { sequence: shown = 0n } = state.at
+    const check = async () => {
+      const { sequence, dropNumber, genesis } = await index.progress()
+      const isWhole = sequence >= shown && sequence >= start.sequence && (genesis || !start.genesis)
+      if (isWhole && dropNumber === start.dropNumber) return
+      throw new ChainUnavailableError(
+        'The ledger has undone transactions while the answer was read. Ask again.',
+      )
+    }
+    await check()
     let after: IndexedOutput | undefined
     for (;;) {
       const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
       const { found, decode } = await findOutputs(query, part, state)
-      const { sequence, dropNumber } = await index.progress()
-      if (dropNumber !== start.dropNumber || sequence < start.sequence) {
-        throw new ChainUnavailableError(
-          'The ledger has undone transactions while the answer was read. Ask again.',
-        )
+      for await (const page of decoded(found, decode)) {
+        await check()
+        yield page
       }
-      yield* decoded(found, decode)
-      if (found.length < pageRows) return
+      if (found.length < pageRows) return check()
       after = found.at(-1)
       await nextIteration()
     }

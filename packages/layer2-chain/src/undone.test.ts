@@ -1,8 +1,10 @@
-import { openIndex } from '@ratatosk/ledger-index'
+import { CborWriter } from '@ratatosk/cbor'
+import { type LedgerIndex, openIndex } from '@ratatosk/ledger-index'
 import { openStore } from '@ratatosk/store'
 import { acceptedOf, documentFees, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Finality } from './finality.js'
 import { type Layer2ChainOptions, openLayer2Chain } from './open-layer2-chain.js'
 
 const key = keyOf(1)
@@ -10,20 +12,57 @@ const key = keyOf(1)
 const genesis = fundsOf(key, 300, 5_000_000n)
 const spend = signed(key, { inputs: [genesis[299]!.reference], outputs: [5_000_000n] })
 
-async function openWorld() {
+/** Four outputs with the one that is spent: two pages, because of their bytes. */
+const large = genesis.slice(296).map((entry, n) => {
+  if (n === 3) return entry
+  const datum = Uint8Array.of(0x9f, ...new Uint8Array(40_000), 0xff)
+  const writer = new CborWriter().map(3).uint(0).bytes(key.address).uint(1).uint(5_000_000n)
+  return { ...entry, output: writer.uint(2).array(2).uint(1).tag(24).bytes(datum).toBytes() }
+})
+
+async function openWorld(outputs = genesis) {
   const store = await openTestStore(openStore)
-  await store.applyGenesis(genesis)
+  await store.applyGenesis(outputs)
   const lease = await store.leases.acquire('sequencer', 'a test', 3_600_000)
   const schema = 'undone_index'
-  const index = await openIndex({ database: store.database, schema, source: store.changes, genesis })
+  // They follow only when they are asked.
+  const options = { source: store.changes, genesis: outputs, pollMs: 3_600_000 }
+  const open = () => openIndex({ database: store.database, schema, ...options })
+  const index = await open()
+  const other = await open()
   onTestFinished(async () => {
     await index.close()
+    await other.close()
     await store.database.run(`DROP SCHEMA ${schema} CASCADE`, [])
   })
   await store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(spend.cbor)] }))
-  const options = { store, index, parameters: documentFees, slots, now: Date.now }
-  const chain = openLayer2Chain(options as unknown as Layer2ChainOptions).view('accepted')
-  return { store, lease: lease!, index, pages: () => chain.outputPages({ spent: false }, 'oldest-first') }
+  const pagesOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted') => {
+    const options = { store, index, parameters: documentFees, slots, now: Date.now }
+    const chain = openLayer2Chain(options as unknown as Layer2ChainOptions).view(finality)
+    return chain.outputPages({ spent: false }, 'oldest-first')
+  }
+  const failure = { code: 'BadInputsUTxO', message: 'A test', details: {} } as const
+  const drop = () => store.blocks.drop(new Map([[spend.id, failure]]), () => undefined, lease!)
+  const reset = () => store.blocks.reset(lease!)
+  const build = async () => {
+    const headerHash = new Uint8Array(28).fill(1)
+    const [first] = await store.blocks.oldest(1)
+    const block = {
+      headerHash,
+      header: Uint8Array.of(0),
+      previousHeaderHash: new Uint8Array(28),
+      utxosRoot: new Uint8Array(32),
+      startTime: 1n,
+      endTime: 2n,
+      firstSequence: first!.sequence,
+      lastSequence: first!.sequence,
+      transactions: 1,
+      commitTransaction: { id: new Uint8Array(32), cbor: Uint8Array.of(0) },
+    }
+    await store.blocks.build(block, lease!)
+    await store.blocks.setState([headerHash], 'committed', lease!)
+  }
+  return { store, index, other, build, drop, reset, pagesOf, pages: () => pagesOf(index) }
 }
 
 async function countOf(pages: AsyncIterable<readonly unknown[]>): Promise<number> {
@@ -43,21 +82,46 @@ test('a list is whole if nothing is undone while it is read', async () => {
   expect(first.value!.length + rest, 'what was accepted later is not in it').toBe(300)
 })
 
+const unavailable = { name: 'ChainUnavailableError', statusCode: 503 }
+
 test('a list does not go on over a dropped transaction, nor over a reset', async () => {
-  const { store, lease, index, pages } = await openWorld()
-  for (const undo of [
-    () =>
-      store.blocks.drop(
-        new Map([[spend.id, { code: 'BadInputsUTxO', message: 'A test', details: {} }]]),
-        () => undefined,
-        lease,
-      ),
-    () => store.blocks.reset(lease),
-  ]) {
+  const { drop, reset, index, pages } = await openWorld()
+  for (const undo of [drop, reset]) {
     const reader = pages()[Symbol.asyncIterator]()
     expect((await reader.next()).value).toHaveLength(128)
     await undo()
     await index.caughtUp()
-    await expect(reader.next()).rejects.toMatchObject({ name: 'ChainUnavailableError', statusCode: 503 })
+    await expect(reader.next()).rejects.toMatchObject(unavailable)
   }
+})
+
+test.each([1, 2])('a list of two pages does not go on, nor end, over a drop after page %d', async (read) => {
+  const { drop, index, pages } = await openWorld(large)
+  expect(await countOf(pages())).toBe(4)
+  const reader = pages()[Symbol.asyncIterator]()
+  for (let page = 0; page < read; page++) expect((await reader.next()).value).toHaveLength(2)
+  await drop()
+  await index.caughtUp()
+  await expect(reader.next()).rejects.toMatchObject(unavailable)
+})
+
+test('a list does not begin over a reset while its state is read', async () => {
+  const { reset, index, pagesOf } = await openWorld()
+  const pages = pagesOf({
+    ...index,
+    async caughtUp(sequence) {
+      await index.caughtUp(sequence)
+      await reset()
+      await index.caughtUp()
+    },
+  })
+  await expect(countOf(pages)).rejects.toMatchObject(unavailable)
+})
+
+test('a list is whole when another process has emptied the index', async () => {
+  const { build, index, other, pagesOf } = await openWorld()
+  await build()
+  await other.caughtUp()
+  await index.rebuild()
+  expect(await countOf(pagesOf(other, 'committed'))).toBe(300)
 })

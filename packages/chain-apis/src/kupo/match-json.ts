@@ -1,5 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import { blake2b256, outputReferenceKey, type Script, type Transaction } from '@ratatosk/ledger'
+import { ChainUnavailableError } from '../errors.js'
 import { lazyList } from '../json.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput, ChainView } from '../view/chain-view.js'
@@ -23,6 +24,7 @@ interface Referred {
  * Outputs in Kupo's format. Quantities are bigints, see `encodeJson`.
  *
  * @param found a page: what its outputs refer to is read at once
+ * @throws {ChainUnavailableError} if a transaction that spent an output has been undone since the page was read
  */
 export async function matchesJson(
   chain: ChainView,
@@ -30,11 +32,13 @@ export async function matchesJson(
   resolveHashes: boolean,
 ): Promise<Iterable<unknown>> {
   const hashes = found.flatMap(({ output: { datum } }) => (datum.kind === 'hash' ? toHex(datum.hash) : []))
+  const spent = found.flatMap((output) => output.spent?.transactionHash ?? [])
+  const spenders = await some(spent, (wanted) => chain.transactions(wanted))
+  if (!spent.every((hash) => spenders.has(hash))) {
+    throw new ChainUnavailableError('A transaction of the answer has been undone. Ask again.')
+  }
   const referred = {
-    spenders: await some(
-      found.flatMap(({ spent }) => spent?.transactionHash ?? []),
-      (wanted) => chain.transactions(wanted),
-    ),
+    spenders,
     ...(resolveHashes && { datums: await some(hashes, (wanted) => chain.datums(wanted)) }),
   }
   return lazyList(found, (output) => matchJson(output, referred))
