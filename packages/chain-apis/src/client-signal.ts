@@ -1,5 +1,18 @@
 import type { FastifyReply } from 'fastify'
 
+/** Who reads an answer. */
+export interface Client {
+  /** Aborted when the client has left, or will read nothing more of the answer. */
+  readonly signal: AbortSignal
+  /** Closes the connection at once, so that what was sent is no whole answer. */
+  disconnect(): void
+}
+
+/** The client of an answer by HTTP. */
+export function clientOf(reply: FastifyReply): Client {
+  return { signal: clientSignal(reply), disconnect: () => reply.raw.destroy() }
+}
+
 /**
  * A signal that is aborted when the client leaves or its answer is complete. Fastify's `request.signal` is
  * aborted, or never will be, once the body of the request has been read.

@@ -1,6 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { CborWriter } from '@ratatosk/cbor'
+import { decodeTransactionOutput } from '@ratatosk/ledger'
+import { listening } from '@ratatosk/test-kit/http'
+import fastify from 'fastify'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { kupoApi } from './kupo/kupo-api.js'
 import { LongLists } from './long-lists.js'
+import { ogmiosApi } from './ogmios/ogmios-api.js'
+import { chainWith } from './test/served-chain.js'
+import { registerWebSockets } from './websockets.js'
 
 /** Pages without an end, unless a number is given. */
 async function* pages(count = Number.POSITIVE_INFINITY) {
@@ -8,6 +17,9 @@ async function* pages(count = Number.POSITIVE_INFINITY) {
 }
 
 const items = () => ['item']
+
+/** A client that stays, unless the signal says otherwise. */
+const client = (signal = new AbortController().signal) => ({ signal, disconnect() {} })
 
 async function textOf(parts: AsyncIterable<string>): Promise<string> {
   let text = ''
@@ -17,16 +29,15 @@ async function textOf(parts: AsyncIterable<string>): Promise<string> {
 
 test('64 lists of several pages are open, and further short ones are read', async () => {
   const lists = new LongLists()
-  const signal = () => new AbortController().signal
   const open = await Promise.all(
     Array.from({ length: 64 }, async () => {
       const left = new AbortController()
-      return { left, parts: await lists.read(pages(3), items, left.signal) }
+      return { left, parts: await lists.read(pages(3), items, client(left.signal)) }
     }),
   )
-  await expect(lists.read(pages(2), items, signal())).rejects.toMatchObject({ statusCode: 503 })
-  expect(await textOf(await lists.read(pages(1), items, signal()))).toBe('["item"]')
-  expect(await textOf(await lists.read(pages(0), items, signal()))).toBe('[]')
+  await expect(lists.read(pages(2), items, client())).rejects.toMatchObject({ statusCode: 503 })
+  expect(await textOf(await lists.read(pages(1), items, client()))).toBe('["item"]')
+  expect(await textOf(await lists.read(pages(0), items, client()))).toBe('[]')
 
   // A list leaves the limit when it is read to its end, or when its client leaves, read or not.
   const [first, second, third] = open
@@ -34,7 +45,7 @@ test('64 lists of several pages are open, and further short ones are read', asyn
   for await (const _ of second!.parts) break
   third!.left.abort()
   await setImmediate()
-  const readers = () => [0, 1, 2].map(() => lists.read(pages(), items, signal()))
+  const readers = () => [0, 1, 2].map(() => lists.read(pages(), items, client()))
   await Promise.all(readers())
   await expect(Promise.any(readers())).rejects.toMatchObject({ errors: [{}, {}, {}] })
 })
@@ -46,19 +57,85 @@ test('a list that has begun too late is not read', async () => {
     read++
     yield []
   }
-  await expect(lists.read(counted(), items, AbortSignal.abort())).rejects.toThrow()
+  const late = lists.read(counted(), items, client(AbortSignal.abort()))
+  await expect(late).rejects.toMatchObject({ name: 'ChainUnavailableError' })
   expect(read).toBe(0)
+})
+
+test('that a client leaves before the first part is no unexpected error', async () => {
+  const left = new AbortController()
+  const leave = () => {
+    left.abort()
+    return []
+  }
+  const reading = new LongLists().read(pages(), leave, client(left.signal))
+  await expect(reading).rejects.toMatchObject({ name: 'ChainUnavailableError' })
+})
+
+/** Kupo and Ogmios with outputs without an end. */
+async function serveEndless(timeLimitMs: number) {
+  const state = { isRead: false }
+  const transactionHash = '00'.repeat(32)
+  const output = decodeTransactionOutput(
+    new CborWriter()
+      .array(2)
+      .bytes(new Uint8Array(29).fill(0x60, 0, 1))
+      .uint(1n)
+      .toBytes(),
+  )
+  const created = { block: { height: 0, slot: 0n, hash: transactionHash }, position: 0 }
+  const found = { key: `${transactionHash}#0`, transactionHash, index: 0, output, created }
+  const page = Array.from({ length: 100 }, () => ({ ...found, collateralReturn: false }))
+  const chain = chainWith({
+    async *outputPages() {
+      state.isRead = true
+      try {
+        for (;;) yield page
+      } finally {
+        state.isRead = false
+      }
+    },
+  })
+  const api = { chain, lists: new LongLists(timeLimitMs) }
+  const limits = { maxWebSockets: 1, stallTimeoutMs: 30_000 }
+  const server = fastify({ forceCloseConnections: true })
+  onTestFinished(() => server.close())
+  await server.register(kupoApi, { ...api, prefix: '/kupo' })
+  await registerWebSockets(server, limits.stallTimeoutMs)
+  await server.register(ogmiosApi, { ...api, ...limits, version: '6', prefix: '/ogmios' })
+  return { state, url: (await listening(server)).url }
+}
+
+const utxoRequest = JSON.stringify({ jsonrpc: '2.0', method: 'queryLedgerState/utxo' })
+
+test.each([
+  ['/kupo/matches', {}],
+  ['/ogmios', { method: 'POST', body: utxoRequest }],
+])('a list that is open for too long is broken off: %s', async (path, init) => {
+  const { state, url } = await serveEndless(500)
+  const answer = await fetch(url + path, init)
+  // The client reads nothing.
+  await expect.poll(() => state.isRead, { timeout: 10_000 }).toBe(false)
+  await expect(answer.text()).rejects.toThrow('terminated')
+})
+
+test('a list that is open for too long closes its WebSocket', async () => {
+  const { state, url } = await serveEndless(100)
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ogmios`)
+  socket.once('open', () => socket.send(utxoRequest))
+  const closed = new Promise((resolve, reject) => socket.once('close', resolve).once('error', reject))
+  expect(await closed).toBe(1006)
+  await expect.poll(() => state.isRead).toBe(false)
 })
 
 test('a failure ends a list, also of several pages', async () => {
   const lists = new LongLists()
-  const signal = () => new AbortController().signal
   for (let list = 0; list < 65; list++) {
     async function* failing() {
       yield* pages(3)
       throw new Error('lost')
     }
-    const parts = await lists.read(failing(), items, signal())
+    const parts = await lists.read(failing(), items, client())
     await expect(textOf(parts)).rejects.toThrow('lost')
   }
 })
@@ -75,12 +152,11 @@ test('pages wait for others, and new lists are refused while 256 wait', async ()
     await proceeds
     yield []
   }
-  const signal = () => new AbortController().signal
-  const begin = (length: number) => Array.from({ length }, () => lists.read(slow(), items, signal()))
+  const begin = (length: number) => Array.from({ length }, () => lists.read(slow(), items, client()))
   const begun = begin(8)
   await expect.poll(() => reading).toBe(8)
   begun.push(...begin(256))
-  await expect(lists.read(slow(), items, signal())).rejects.toMatchObject({ statusCode: 503 })
+  await expect(lists.read(slow(), items, client())).rejects.toMatchObject({ statusCode: 503 })
   expect(reading).toBe(8)
   proceed()
   const texts = await Promise.all(begun.map(async (parts) => textOf(await parts)))

@@ -1,4 +1,5 @@
 import { Semaphore } from 'async-mutex'
+import type { Client } from './client-signal.js'
 import { ChainUnavailableError } from './errors.js'
 import { encodeJson } from './json.js'
 import { createPause } from './pause.js'
@@ -15,38 +16,49 @@ const mostWorking = 8
 const mostWaiting = 256
 /** Lists of several pages, each of which has two of them in memory while its client takes them. */
 const mostOpen = 64
+/**
+ * How long a list of several pages may be open, in milliseconds: otherwise as many clients that hardly read
+ * would keep out all others. Within it, 14 Mbit/s are enough for 1 GB.
+ */
+const mostOpenMs = 10 * 60_000
 
 /** The long lists of a chain that are being read. All APIs share the limits. */
 export class LongLists {
   readonly #working = new Semaphore(mostWorking)
   #waiting = 0
   #open = 0
+  readonly #timeLimitMs: number
+
+  /** @param timeLimitMs time for which a list of several pages may be open; then its client is disconnected */
+  constructor(timeLimitMs = mostOpenMs) {
+    this.#timeLimitMs = timeLimitMs
+  }
 
   /**
    * A JSON array of what pages of a list become, in parts: no more than two pages are in memory.
    *
-   * @param signal aborted when the client has left or nothing will read the parts: then the list ends
+   * @param client when it has left, or nothing will read the parts, the list ends
    * @returns the parts, of which the first is made, so that what fails at once rejects
-   * @throws {ChainUnavailableError} if too many lists are being read
+   * @throws {ChainUnavailableError} if too many lists are being read, or if the client has left
    */
   async read<Entry>(
     pages: Pages<Entry>,
     itemsOf: ItemsOf<Entry>,
-    signal: AbortSignal,
+    client: Client,
   ): Promise<AsyncIterable<string>> {
     if (this.#waiting >= mostWaiting) throw tooMany()
     // A connection has one signal for all of its lists.
     const ended = new AbortController()
-    const parts = this.#partsOf(pages, itemsOf, signal, () => ended.abort())
+    const parts = this.#partsOf(pages, itemsOf, client, () => ended.abort())
     const end = () => void parts.return().catch(() => {})
-    signal.addEventListener('abort', end, { signal: ended.signal })
+    client.signal.addEventListener('abort', end, { signal: ended.signal })
     return withAhead([await parts.next()], parts)
   }
 
   async *#partsOf<Entry>(
     pages: Pages<Entry>,
     itemsOf: ItemsOf<Entry>,
-    signal: AbortSignal,
+    client: Client,
     onEnd: () => void,
   ): AsyncGenerator<string, void> {
     const reader = pages[Symbol.asyncIterator]()
@@ -54,7 +66,7 @@ export class LongLists {
     let separator = '['
     const next = () =>
       this.#inTurn(async () => {
-        signal.throwIfAborted()
+        if (client.signal.aborted) throw new ChainUnavailableError('The client has left.')
         const { done, value } = await reader.next()
         if (done) return undefined
         let part = ''
@@ -69,6 +81,7 @@ export class LongLists {
       })
 
     let isOpen = false
+    let timer: NodeJS.Timeout | undefined
     try {
       let part = await next()
       while (part !== undefined) {
@@ -77,6 +90,7 @@ export class LongLists {
           if (this.#open >= mostOpen) throw tooMany()
           this.#open++
           isOpen = true
+          timer = setTimeout(() => client.disconnect(), this.#timeLimitMs)
         }
         // A part without items too: the client may have left, and then no further page is read.
         yield part
@@ -85,6 +99,7 @@ export class LongLists {
       yield separator === '[' ? '[]' : ']'
     } finally {
       onEnd()
+      clearTimeout(timer)
       if (isOpen) this.#open--
       await reader.return?.()
     }

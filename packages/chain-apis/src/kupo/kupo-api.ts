@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { clientSignal } from '../client-signal.js'
+import { type Client, clientOf } from '../client-signal.js'
 import { isChainUnavailable, isForClients } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { encodeJson } from '../json.js'
@@ -66,14 +66,14 @@ export async function kupoApi(
   ): Promise<FastifyReply> {
     if (typeof selection === 'string') return reply.code(400).send(hint(selection))
     // HEAD costs no search.
-    const body = method === 'HEAD' ? [] : await matchesOf(selection, clientSignal(reply))
+    const body = method === 'HEAD' ? [] : await matchesOf(selection, clientOf(reply))
     return reply.type(jsonType).send(Readable.from(body))
   }
 
   /** The matching outputs as JSON, in parts. */
-  function matchesOf({ query, order, resolveHashes, matches }: Selection, signal: AbortSignal) {
+  function matchesOf({ query, order, resolveHashes, matches }: Selection, client: Client) {
     const itemsOf = (page: readonly ChainOutput[]) => matchesJson(chain, page.filter(matches), resolveHashes)
-    return lists.read(chain.outputPages(query, order), itemsOf, signal)
+    return lists.read(chain.outputPages(query, order), itemsOf, client)
   }
 
   const hash = /^[0-9a-f]+$/

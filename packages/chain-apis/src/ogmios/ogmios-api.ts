@@ -3,7 +3,7 @@ import type { WebSocket } from '@fastify/websocket'
 import { slotToTime } from '@ratatosk/ledger'
 import { Mutex } from 'async-mutex'
 import type { FastifyInstance } from 'fastify'
-import { clientSignal } from '../client-signal.js'
+import { clientOf } from '../client-signal.js'
 import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
 import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
@@ -107,7 +107,7 @@ export async function ogmiosApi(
   })
 
   fastify.post<{ Body: unknown }>('/', { bodyLimit: maxRequestLength }, async (request, reply) => {
-    const session = createSession(context, (error) => request.log.error(error), clientSignal(reply))
+    const session = createSession(context, (error) => request.log.error(error), clientOf(reply))
     try {
       const response = await session.answer(readRequest(String(request.body ?? '')))
       const status = statusOf(response)
@@ -130,7 +130,8 @@ export async function ogmiosApi(
   fastify.get('/', { websocket: true }, (socket, request) => {
     connections++
     const left = new AbortController()
-    const session = createSession(context, (error) => request.log.error(error), left.signal)
+    const client = { signal: left.signal, disconnect: () => socket.terminate() }
+    const session = createSession(context, (error) => request.log.error(error), client)
     const send = createSender(socket, stallTimeoutMs)
     // Responses come in the order of the requests, except that waiting methods have an order of their own.
     const waiting = new Mutex()
@@ -151,7 +152,8 @@ export async function ogmiosApi(
           else await respond({ socket, send, session }, parsed)
         })
         .catch((error) => {
-          request.log.error(error)
+          // A client that leaves in the middle of a list ends it with an error.
+          if (!left.signal.aborted) request.log.error(error)
           socket.terminate()
         })
         .finally(() => {

@@ -1,6 +1,7 @@
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Credential, slotToTime } from '@ratatosk/ledger'
 import { readBlockHash } from '../block-hash.js'
+import type { Client } from '../client-signal.js'
 import { EncodedJson, isObject, lazyList } from '../json.js'
 import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
 import type { LongLists } from '../long-lists.js'
@@ -65,15 +66,14 @@ export function readPoint(point: unknown): 'origin' | Point {
   return { slot: BigInt(Number(point.slot)), hash: readBlockHash(point.id) }
 }
 
-/** @param signal aborted when the client has left */
 export async function unspentOutputs(
   chain: ChainView,
   lists: LongLists,
   params: RpcRequest['params'],
-  signal: AbortSignal,
+  client: Client,
 ): Promise<EncodedJson> {
   const pages = pagesOf(chain, utxoQueries(params))
-  return new EncodedJson(await lists.read(pages, (page) => lazyList(page, utxoJson), signal))
+  return new EncodedJson(await lists.read(pages, (page) => lazyList(page, utxoJson), client))
 }
 
 function utxoJson({ key, output }: ChainOutput) {

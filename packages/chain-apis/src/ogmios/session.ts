@@ -1,3 +1,4 @@
+import type { Client } from '../client-signal.js'
 import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults/faults.js'
 import type { LongLists } from '../long-lists.js'
@@ -42,21 +43,18 @@ interface SessionContext {
   readonly version: OgmiosVersion
 }
 
-/**
- * @param onError called with unexpected errors, whose details the response omits
- * @param signal aborted when the client has left
- */
+/** @param onError called with unexpected errors, whose details the response omits */
 export function createSession(
   { chain, lists, blocks, mempool, version }: SessionContext,
   onError: (error: unknown) => void,
-  signal: AbortSignal,
+  client: Client,
 ): Session {
   const chainSync = createChainSync(chain, blocks)
   const monitor = createMempoolMonitor(chain, mempool, version)
   const methods: Readonly<Record<string, (params: RpcRequest['params']) => unknown>> = {
     submitTransaction: (params) => submitTransaction(chain, params),
-    evaluateTransaction: (params) => evaluateTransaction(chain, params, signal),
-    'queryLedgerState/utxo': (params) => unspentOutputs(chain, lists, params, signal),
+    evaluateTransaction: (params) => evaluateTransaction(chain, params, client.signal),
+    'queryLedgerState/utxo': (params) => unspentOutputs(chain, lists, params, client),
     findIntersection: (params) => chainSync.findIntersection(params),
     nextBlock: () => chainSync.nextBlock(),
     acquireLedgerState: ({ point }) => acquireLedgerState(chain, point),

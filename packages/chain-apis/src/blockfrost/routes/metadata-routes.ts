@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { metadataLabels } from '@ratatosk/ledger'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { clientSignal } from '../../client-signal.js'
+import { clientOf } from '../../client-signal.js'
 import type { LongLists } from '../../long-lists.js'
 import type { ChainTransaction, ChainView } from '../../view/chain-view.js'
 import { BlockfrostError, notFound } from '../errors.js'
@@ -43,7 +43,7 @@ export function addMetadataRoutes(fastify: FastifyInstance, chain: ChainView, li
           .filter((each) => each.label === label)
           .map(({ cbor }) => ({ tx_hash: hash, ...json(cbor) })),
       )
-    const list = await lists.read(transactionsOf(hashes), itemsOf, clientSignal(reply))
+    const list = await lists.read(transactionsOf(hashes), itemsOf, clientOf(reply))
     return reply.type('application/json').send(Readable.from(list))
   }
 
