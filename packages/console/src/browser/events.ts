@@ -36,7 +36,7 @@ export function listen(listener: Listener): void {
   })
   events.addEventListener('error', () => {
     areEventsLost.value = true
-    // After a lost connection, the browser opens it again by itself.
+    // After a lost connection, the browser opens it again.
     if (events.readyState === EventSource.CLOSED) setTimeout(listen, reopenMs, listener)
   })
 }
