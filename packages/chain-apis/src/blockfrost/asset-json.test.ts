@@ -1,5 +1,10 @@
+import { CborWriter } from '@ratatosk/cbor'
+import { decodeTransaction } from '@ratatosk/ledger'
+import { payment } from '@ratatosk/test-kit/ledger-apis'
 import { expect, it } from 'vitest'
-import { fingerprint } from './asset-json.js'
+import { chainWith } from '../test/served-chain.js'
+import { assetJson, extendedAmount, fingerprint } from './asset-json.js'
+import { maxMetadataLength } from './metadata-json.js'
 
 // The test vectors of CIP-14.
 it.each([
@@ -17,4 +22,32 @@ it.each([
   ],
 ])('the fingerprint of %s', (unit, text) => {
   expect(fingerprint(unit)).toBe(text)
+})
+
+it('an asset whose metadata are too large for JSON leaves the others their answer', async () => {
+  const policy = '11'.repeat(28)
+  const small = `${policy}01`
+  const large = `${policy}02`
+  const transaction = decodeTransaction(payment().cbor)
+  /** Metadata of both, with further bytes. */
+  const metadataWith = (further: number) => {
+    const writer = new CborWriter(2 * maxMetadataLength).map(2).uint(721).map(1).text(`0x${policy}`)
+    writer.map(2).text('0x01').uint(1).text('0x02').uint(2)
+    return writer.uint(722).bytes(new Uint8Array(further)).toBytes()
+  }
+  const chain = chainWith({
+    asset: (unit) => ({ quantity: 1n, mints: 1, first: unit, last: unit }),
+    transaction: (unit) => {
+      const bytes = metadataWith(unit === large ? maxMetadataLength : 0)
+      const auxiliaryData = { bytes, scripts: [] }
+      return { transaction: { hash: unit, transaction: { ...transaction, auxiliaryData } } }
+    },
+  })
+  const amount = ['lovelace', small, large].map((unit) => ({ unit, quantity: '1' }))
+  expect(await extendedAmount(chain, amount)).toMatchObject([
+    { has_nft_onchain_metadata: false },
+    { unit: small, has_nft_onchain_metadata: true },
+    { unit: large, has_nft_onchain_metadata: false },
+  ])
+  await expect(assetJson(chain, large)).rejects.toMatchObject({ statusCode: 400 })
 })

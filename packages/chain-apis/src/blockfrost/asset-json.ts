@@ -1,11 +1,11 @@
 import { fromHex } from '@ratatosk/cbor'
-import { blake2b160, splitUnit } from '@ratatosk/ledger'
+import { type AuxiliaryData, blake2b160, splitUnit } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import { encodeJson } from '../json.js'
 import { createPause } from '../pause.js'
 import type { ChainView } from '../view/chain-view.js'
 import { BlockfrostError, notFound } from './errors.js'
-import { type MetadatumJson, metadataJson } from './metadata-json.js'
+import { type MetadatumJson, maxMetadataLength, metadataJson } from './metadata-json.js'
 
 /** @throws {BlockfrostError} 400 if a text is not the unit of an asset: policy id and asset name in hex */
 export function checkUnit(unit: string): void {
@@ -22,7 +22,7 @@ export async function assetJson(chain: ChainView, unit: string): Promise<string>
   const asset = await chain.asset(unit)
   if (asset === undefined) throw notFound()
   const { policy, name } = splitUnit(unit)
-  const { metadata, standard } = await tokenMetadata(chain, asset.last, policy, name)
+  const { metadata, standard } = tokenMetadata(await dataOf(chain, asset.last), policy, name)
   return encodeJson({
     asset: unit,
     policy_id: policy,
@@ -43,7 +43,7 @@ const maxLookUps = 100
 
 /**
  * A sum with what Blockfrost adds to it: whether an asset has metadata by CIP-25. It is `false` beyond 100
- * assets; decimals are those of ada alone, because there is no registry of other metadata.
+ * assets and for metadata that are too large for JSON; decimals are those of ada alone, because there is no registry of other metadata.
  */
 export async function extendedAmount(
   chain: ChainView,
@@ -68,7 +68,9 @@ async function hasMetadata(chain: ChainView, unit: string): Promise<boolean> {
   const asset = await chain.asset(unit)
   if (asset === undefined) return false
   const { policy, name } = splitUnit(unit)
-  return (await tokenMetadata(chain, asset.last, policy, name)).metadata !== null
+  const data = await dataOf(chain, asset.last)
+  if (data === undefined || data.bytes.length > maxMetadataLength) return false
+  return tokenMetadata(data, policy, name).metadata !== null
 }
 
 /** The name of an asset for people (CIP-14). */
@@ -76,10 +78,15 @@ export function fingerprint(unit: string): string {
   return bech32.encode('asset', bech32.toWords(blake2b160(fromHex(unit))))
 }
 
-async function tokenMetadata(chain: ChainView, hash: string, policy: string, name: string) {
+/** The auxiliary data of a transaction, if it has any. */
+async function dataOf(chain: ChainView, hash: string): Promise<AuxiliaryData | undefined> {
+  return (await chain.transaction(hash))?.transaction.transaction.auxiliaryData
+}
+
+/** @throws {BlockfrostError} 400 if the data are too large for JSON */
+function tokenMetadata(data: AuxiliaryData | undefined, policy: string, name: string) {
   const none = { metadata: null, standard: null }
-  const { auxiliaryData } = (await chain.transaction(hash))?.transaction.transaction ?? {}
-  const tokens = metadataJson(auxiliaryData).find(({ label }) => label === '721')?.json
+  const tokens = metadataJson(data).find(({ label }) => label === '721')?.json
   if (tokens === undefined) return none
   // Version 1 has names as text, version 2 policies and names as bytes.
   const first = member(member(tokens, policy), Buffer.from(name, 'hex').toString())

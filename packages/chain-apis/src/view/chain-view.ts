@@ -215,7 +215,10 @@ export interface ChainView {
   transaction(
     hash: string,
   ): Awaitable<{ readonly transaction: ChainTransaction; readonly place?: Place } | undefined>
-  /** Those of these transactions that the ledger accepted, by id. */
+  /**
+   * Those of these transactions that the ledger accepted, by id. If one that spent an output is missing, it
+   * counts as undone, and Kupo breaks the answer off.
+   */
   transactions(hashes: readonly string[]): Awaitable<ReadonlyMap<string, Transaction>>
   /** Transactions that the ledger accepted and that are on no block of this chain, in order of acceptance. */
   mempool(part: ListPart): Awaitable<readonly MempoolEntry[]>
