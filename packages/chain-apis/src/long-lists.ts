@@ -29,7 +29,7 @@ export class LongLists {
   #open = 0
   readonly #timeLimitMs: number
 
-  /** @param timeLimitMs time for which a list of several pages may be open; then its client is disconnected */
+  /** @param timeLimitMs time that a list of several pages may be open; then its client is disconnected */
   constructor(timeLimitMs = mostOpenMs) {
     this.#timeLimitMs = timeLimitMs
   }

@@ -111,6 +111,36 @@ export function indexedReads(
     return { found, decode }
   }
 
+  /** The state now, and what tells whether the index still holds all of it. */
+  async function watched() {
+    // Before the state: what is undone while that is read may be missing.
+    const start = await index.progress()
+    const state = await snapshot()
+    const { sequence: shown = 0n } = state.at
+    const isWhole = async () => {
+      const { sequence, dropNumber, genesis } = await index.progress()
+      const isLost = sequence < shown || sequence < start.sequence || (start.genesis && !genesis)
+      return !isLost && dropNumber === start.dropNumber
+    }
+    const check = async () => {
+      if (await isWhole()) return
+      throw new ChainUnavailableError(
+        'The ledger has undone transactions while the answer was read. Ask again.',
+      )
+    }
+    return { state, isWhole, check }
+  }
+
+  /** The same, in another try if the index has just undone transactions, or another process emptied it. */
+  async function steady() {
+    const first = await watched()
+    if (await first.isWhole()) return first
+    await caughtUp()
+    const second = await watched()
+    await second.check()
+    return second
+  }
+
   /**
    * Pages of one state; other requests are served between two of them. What the caller looks up for a page
    * belongs to the state too if it asks for the next one, also after the last.
@@ -118,21 +148,7 @@ export function indexedReads(
    * @throws {ChainUnavailableError} if the ledger undid transactions since the call: the state is gone
    */
   async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
-    // Before the state: what is undone while that is read may be missing.
-    const start = await index.progress()
-    const state = await snapshot()
-    // Another process may have emptied the index unnoticed; or the ledger has no genesis.
-    if (!start.genesis) await caughtUp()
-    const { sequence: shown = 0n } = state.at
-    const check = async () => {
-      const { sequence, dropNumber, genesis } = await index.progress()
-      const isWhole = sequence >= shown && sequence >= start.sequence && (genesis || !start.genesis)
-      if (isWhole && dropNumber === start.dropNumber) return
-      throw new ChainUnavailableError(
-        'The ledger has undone transactions while the answer was read. Ask again.',
-      )
-    }
-    await check()
+    const { state, check } = await steady()
     let after: IndexedOutput | undefined
     for (;;) {
       const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }

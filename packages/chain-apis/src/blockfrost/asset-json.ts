@@ -43,7 +43,8 @@ const maxLookUps = 100
 
 /**
  * A sum with what Blockfrost adds to it: whether an asset has metadata by CIP-25. It is `false` beyond 100
- * assets and for metadata that are too large for JSON; decimals are those of ada alone, because there is no registry of other metadata.
+ * assets and for metadata that are too large for JSON; decimals are those of ada alone, because there is no
+ * registry of other metadata.
  */
 export async function extendedAmount(
   chain: ChainView,

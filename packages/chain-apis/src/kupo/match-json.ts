@@ -24,7 +24,7 @@ interface Referred {
  * Outputs in Kupo's format. Quantities are bigints, see `encodeJson`.
  *
  * @param found a page: what its outputs refer to is read at once
- * @throws {ChainUnavailableError} if a transaction that spent an output has been undone since the page was read
+ * @throws {ChainUnavailableError} if a transaction that spent an output has been undone meanwhile
  */
 export async function matchesJson(
   chain: ChainView,
