@@ -111,7 +111,7 @@ export function indexedReads(
     return { found, decode }
   }
 
-  /** The state now, and what tells whether the index still holds all of it. */
+  /** The state now, and what reports whether the index still holds all of it. */
   async function watched() {
     // Before the state: what is undone while that is read may be missing.
     const start = await index.progress()
