@@ -34,7 +34,7 @@ const build = (place: string, ...options: readonly string[]) =>
      console.error((await build(${JSON.stringify(place)})) ?? 'complete')`,
   ])
 
-/** A workspace of one package, whose bundle is a copy. */
+/** A workspace of one package, whose bundle is a copy; the console's bundle is empty. */
 async function workspace(folder: string): Promise<string> {
   const home = join(folder, 'packages', 'dev-wallet')
   const compilerOptions = { composite: true, rootDir: 'src', outDir: 'dist', types: [] }
@@ -52,6 +52,8 @@ async function workspace(folder: string): Promise<string> {
     join(home, 'bundle.mjs'),
     `import { cpSync } from 'node:fs'\ncpSync('${home}/dist/index.js', '${home}/bundle/index.js')\n`,
   )
+  await mkdir(join(folder, 'packages', 'console'))
+  await writeFile(join(folder, 'packages', 'console', 'bundle.mjs'), '')
   return home
 }
 
