@@ -20,7 +20,7 @@ export async function checkDeployment(
     'The blocks of this database are not in the state queue of these contracts, whose policy is ' +
       `${queue.policy}. A setting that is a parameter of the contracts has changed, or this version has ` +
       'other verdict policies. No transaction or block was changed. Start with the settings of before, ' +
-      'restore the back-up for the version of before, or begin anew with another DATABASE_SCHEMA or, if ' +
+      'restore the backup for the version of before, or begin anew with another DATABASE_SCHEMA or, if ' +
       'DATABASE_URL is not set, another DATA_DIR.',
   )
 }
