@@ -7,6 +7,8 @@ export interface ArchivistOptions {
   readonly maxBodyBytes?: number
   /** Milliseconds in which a request must bring more bytes. @defaultValue 10000 */
   readonly stallMs?: number
+  /** Milliseconds that a request may take. @defaultValue 300000 */
+  readonly timeoutMs?: number
   /** Attempts of a request that gets no answer, or 503. @defaultValue 4 */
   readonly attempts?: number
 }
@@ -23,13 +25,14 @@ const pauseMs = 250
  * @throws TypeError for a URL that is not http or https, or contains a password
  */
 export function openArchivist(url: string, options: ArchivistOptions = {}): BlockSource {
-  const { maxBodyBytes = 128 * 1024 * 1024, stallMs = 10_000, attempts = 4 } = options
+  const { maxBodyBytes = 128 * 1024 * 1024, attempts = 4 } = options
+  const { stallMs = 10_000, timeoutMs = 300_000 } = options
   const base = baseOf(url)
 
   async function get(path: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await getOnce(`${base}${path}`, maxBytes, stallMs, signal)
+        return await getOnce(`${base}${path}`, { maxBytes, stallMs, timeoutMs, signal })
       } catch (error) {
         signal.throwIfAborted()
         if (attempt === attempts || !(error instanceof NoAnswer)) throw error
@@ -66,19 +69,31 @@ function baseOf(text: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
-/** @returns undefined for 404 */
+interface Limits extends Required<Pick<ArchivistOptions, 'stallMs' | 'timeoutMs'>> {
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * Follows no redirect, which could lead to a server that the caller did not name.
+ *
+ * @returns undefined for 404
+ */
 async function getOnce(
   url: string,
-  maxBytes: number,
-  stallMs: number,
-  signal: AbortSignal,
+  { maxBytes, stallMs, timeoutMs, signal }: Limits,
 ): Promise<Uint8Array | undefined> {
   const stop = new AbortController()
   const abort = () => stop.abort(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   const stall = setTimeout(() => stop.abort(new NoAnswer(`it sent nothing in ${stallMs} ms`)), stallMs)
+  const late = setTimeout(() => stop.abort(new Error(`it took more than ${timeoutMs} ms`)), timeoutMs)
   try {
-    const response = await fetch(url, { headers: { accept: 'application/cbor' }, signal: stop.signal })
+    const response = await fetch(url, {
+      headers: { accept: 'application/cbor' },
+      redirect: 'manual',
+      signal: stop.signal,
+    })
     if (response.status === 404) return undefined
     if (response.status === 503) throw new NoAnswer('it answered with status 503')
     if (response.status !== 200 || response.body === null)
@@ -100,6 +115,7 @@ async function getOnce(
     throw new NoAnswer(cause instanceof Error && 'code' in cause ? String(cause.code) : error.message)
   } finally {
     clearTimeout(stall)
+    clearTimeout(late)
     signal.removeEventListener('abort', abort)
     stop.abort()
   }

@@ -1,5 +1,6 @@
 import { CborReader, equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeBody, transactionsOfBody } from './body.js'
+import { createChunks } from './chunks.js'
 import { blake2b256 } from './hash.js'
 import type { AuditedHeader } from './header.js'
 import type { AuditedLedger, Change } from './ledger.js'
@@ -40,7 +41,10 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
       expected: toHex(blake2b256(canonical)),
       found: toHex(blake2b256(body)),
     })
-  const root = await transactionsRootOf({ ...block, before: context.ledger.get }, pause)
+  const root = await transactionsRootOf(
+    { ...block, chunks: block.chunks.end(), before: context.ledger.get },
+    pause,
+  )
   if (!equalBytes(root, header.transactionsRoot))
     report('transactions-root', 'The transactions of the body do not have the root of the header', {
       expected: toHex(root),
@@ -60,6 +64,7 @@ function readOrReport(body: Uint8Array, report: BodyContext['report']): readonly
 
 function createBlock({ ledger, table, report }: BodyContext) {
   const transactions: AuditedTransaction[] = []
+  const chunks = createChunks()
   const outputs = new Map<string, MapOutput>()
   /** Positions by id. */
   const positions = new Map<string, number>()
@@ -106,6 +111,7 @@ function createBlock({ ledger, table, report }: BodyContext) {
 
   return {
     transactions,
+    chunks,
     outputs,
 
     add(transaction: AuditedTransaction): void {
@@ -149,6 +155,7 @@ function createBlock({ ledger, table, report }: BodyContext) {
       minted.add(transaction.mint)
       fees += transaction.fee
       transactions.push(transaction)
+      chunks.add(transaction)
     },
 
     change(): Change {

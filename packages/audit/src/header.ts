@@ -14,7 +14,7 @@ export interface AuditedHeader {
 }
 
 /** The block version whose rules this package knows. */
-export const knownVersion = 2n
+export const knownVersion = 3n
 
 /** Constructor 0 of Plutus data. */
 const constructor0 = 121

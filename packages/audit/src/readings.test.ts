@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { bodyOf, encodeBlockBody } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import fastify from 'fastify'
@@ -33,13 +34,13 @@ test('reads again while layer 1 moves, and forgets what it removed', async (cont
 test('a source that does not answer leaves the audit incomplete', async (context) => {
   const { audit: run, chain, lies } = await openScene(context)
   await chain.commit(2)
-  const away = async () => Promise.reject(new Error('it is away'))
+  const away = async () => Promise.reject(new Error('it is unavailable'))
   expect(await run({ layer1: { read: away } })).toMatchObject({
     verdict: 'incomplete',
-    unchecked: [{ what: 'The state queue on layer 1', why: 'it is away' }],
+    unchecked: [{ what: 'The state queue on layer 1', why: 'it is unavailable' }],
   })
   const node = { queue: away, transactionsOf: async () => [], placeOf: away }
-  expect(await run({ node })).toMatchObject({ unchecked: [{ why: 'it is away' }] })
+  expect(await run({ node })).toMatchObject({ unchecked: [{ why: 'it is unavailable' }] })
   lies.body = () => {
     throw new Error('the disk is full')
   }
@@ -89,6 +90,8 @@ test('an archivist is bounded, and asked again only where that may help', async 
   await expect(openArchivist(large.url).header(1, signal)).rejects.toThrow('more than 1280 bytes')
   const broken = await serve(context, 'no CBOR')
   await expect(openArchivist(broken.url).header(1, signal)).rejects.toThrow('not CBOR')
+  const elsewhere = await serve(context, '', 302)
+  await expect(openArchivist(elsewhere.url).header(1, signal)).rejects.toThrow('status 302')
   const busy = await serve(context, '', 503)
   await expect(openArchivist(busy.url, { attempts: 2 }).header(1, signal)).rejects.toThrow('503')
   expect([large.requests(), broken.requests(), busy.requests()]).toEqual([2, 1, 2])
@@ -96,7 +99,21 @@ test('an archivist is bounded, and asked again only where that may help', async 
   expect(() => openArchivist('ftp://host')).toThrow('must begin with http')
 })
 
-test('a genesis that is none is refused', async () => {
+test('an archivist that sends slowly without an end is left', async (context) => {
+  const server = fastify({ forceCloseConnections: true })
+  context.onTestFinished(() => server.close())
+  server.get('/*', (_request, reply) => {
+    const drip = new Readable({ read() {} })
+    const timer = setInterval(() => drip.push('a'), 10)
+    reply.raw.once('close', () => clearInterval(timer))
+    return reply.send(drip)
+  })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const archivist = openArchivist(url, { timeoutMs: 500, attempts: 2 })
+  await expect(archivist.header(1, new AbortController().signal)).rejects.toThrow('more than 500 ms')
+})
+
+test('what is not a genesis is refused', async () => {
   const layer1 = { read: async () => ({ blocks: [] }) }
   const archivist = openArchivist('http://127.0.0.1:1')
   const output = { reference: { transactionId: new Uint8Array(32), index: 0 }, output: Uint8Array.of(0xff) }

@@ -22,8 +22,12 @@ export interface Outref {
 export interface AuditedTransaction {
   /** Blake2b-256 of the body: 32 bytes. */
   readonly id: Uint8Array
+  /** The body as submitted; all bytes if they are no transaction. */
+  readonly body: Uint8Array
   /** The witness set as submitted; empty if the bytes are no transaction. */
   readonly witnessSet: Uint8Array
+  /** The bytes behind the witness set; none if the bytes are no transaction. */
+  readonly rest: Uint8Array
   readonly inputs: readonly Outref[]
   readonly referenceInputs: readonly Outref[]
   /** CBOR of each output. */
@@ -32,13 +36,13 @@ export interface AuditedTransaction {
   readonly fee: bigint
   /** Minted, or burned if negative. */
   readonly mint: Value
-  /** Why it is not a transaction whose bytes its body and its witness set fix; absent if it is one. */
+  /** Why it is not a transaction whose bytes follow from body and witness set; absent if it is one. */
   readonly fault?: string
 }
 
 /** Every well-formed item is walked: the limit of the body is the limit. */
-const noLimits = {
-  maxDepth: Number.POSITIVE_INFINITY,
+const limits = {
+  maxDepth: 65_536,
   maxLength: Number.POSITIVE_INFINITY,
   maxItems: Number.POSITIVE_INFINITY,
 }
@@ -64,9 +68,17 @@ export function readTransaction(cbor: Uint8Array): AuditedTransaction {
     fee: 0n,
     mint: { lovelace: 0n, assets: new Map<string, bigint>() },
   }
-  const whole = (fault: string) => ({ ...nothing, id: blake2b256(cbor), witnessSet: new Uint8Array(), fault })
+  const none = new Uint8Array()
+  const whole = (fault: string) => ({
+    ...nothing,
+    id: blake2b256(cbor),
+    body: cbor,
+    witnessSet: none,
+    rest: none,
+    fault,
+  })
   if (cbor[0] !== 0x84) return whole('its first byte is not 84')
-  const reader = new CborReader(cbor, 1, cbor.length, noLimits)
+  const reader = new CborReader(cbor, 1, cbor.length, limits)
   try {
     reader.skip()
   } catch (error) {
@@ -81,13 +93,13 @@ export function readTransaction(cbor: Uint8Array): AuditedTransaction {
   const body = cbor.subarray(1, bodyEnd)
   const witnessSet = cbor.subarray(bodyEnd, reader.position)
   const rest = cbor.subarray(reader.position)
-  const id = blake2b256(body)
+  const parts = { id: blake2b256(body), body, witnessSet, rest }
   try {
-    const { auxiliaryDataHash, ...fields } = readBody(new CborReader(body, 0, body.length, noLimits))
+    const { auxiliaryDataHash, ...fields } = readBody(new CborReader(body, 0, body.length, limits))
     const fault = faultOfFrame(rest, auxiliaryDataHash)
-    return { id, witnessSet, ...fields, ...(fault !== undefined && { fault }) }
+    return { ...parts, ...fields, ...(fault !== undefined && { fault }) }
   } catch (error) {
-    return { ...nothing, id, witnessSet, fault: reasonOf(error) }
+    return { ...nothing, ...parts, fault: reasonOf(error) }
   }
 }
 

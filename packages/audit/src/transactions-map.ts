@@ -1,4 +1,5 @@
 import { rootOf, type TrieEntry } from '@ratatosk/trie'
+import type { Chunk } from './chunks.js'
 import { blake2b256 } from './hash.js'
 import type { AuditedTransaction } from './transaction.js'
 
@@ -17,6 +18,7 @@ export interface MapOutput {
 /** What a block did, from which its transactions map follows. See docs/block-body.md. */
 export interface BlockEffects {
   readonly transactions: readonly AuditedTransaction[]
+  readonly chunks: readonly Chunk[]
   /** By the key of the reference. */
   readonly outputs: ReadonlyMap<string, MapOutput>
   /** CBOR of an output that the block only reads. */
@@ -25,13 +27,14 @@ export interface BlockEffects {
 
 const unknownOutput = new Uint8Array(32)
 const kindOfTransaction = 2
+const kindOfChunk = 3
 
 /** The root of the transactions map, 32 bytes. */
 export function transactionsRootOf(effects: BlockEffects, pause: () => Promise<void>): Promise<Uint8Array> {
   return rootOf(entriesOf(effects), pause)
 }
 
-function* entriesOf({ transactions, outputs, before }: BlockEffects): Generator<TrieEntry, void> {
+function* entriesOf({ transactions, chunks, outputs, before }: BlockEffects): Generator<TrieEntry, void> {
   const hashes = new Map<string, Uint8Array>()
   const hashOf = (key: string): Uint8Array => {
     let hash = hashes.get(key)
@@ -43,19 +46,31 @@ function* entriesOf({ transactions, outputs, before }: BlockEffects): Generator<
     return hash
   }
   let fees = 0n
-  for (const [position, { id, witnessSet, inputs, referenceInputs, fee }] of transactions.entries()) {
+  for (const [position, transaction] of transactions.entries()) {
+    const { id, body, witnessSet, inputs, referenceInputs, fee } = transaction
     fees = BigInt.asUintN(64, fees + fee)
     const resolved = new Uint8Array(32 * (inputs.length + referenceInputs.length))
     let end = 0
     for (const { key } of inputs) resolved.set(hashOf(key), 32 * end++)
     for (const { key } of referenceInputs) resolved.set(hashOf(key), 32 * end++)
-    const record = new Uint8Array(105)
+    const record = new Uint8Array(113)
     record[0] = kindOfTransaction
     record.set(id, 1)
     record.set(blake2b256(witnessSet), 33)
     record.set(blake2b256(resolved), 65)
-    new DataView(record.buffer).setBigUint64(97, fees)
+    const view = new DataView(record.buffer)
+    view.setBigUint64(97, fees)
+    view.setUint32(105, body.length)
+    view.setUint32(109, witnessSet.length)
     yield [bigEndian(position), record]
+  }
+  for (const [number, { first, hash }] of chunks.entries()) {
+    const record = new Uint8Array(49)
+    record[0] = kindOfChunk
+    record.set(bigEndian(first), 1)
+    record.set(bigEndian(chunks.length), 9)
+    record.set(hash, 17)
+    yield [bigEndian(number).subarray(4), record]
   }
   for (const [key, { outref, created, spent }] of outputs) {
     const record = new Uint8Array(48)

@@ -8,7 +8,7 @@ export interface ProducedOutput {
 
 /**
  * The content of a block besides its header. Deposits and withdrawals are not part of the type: protocol
- * version 2 has none, and the encoding has an empty list for each.
+ * version 3 demands none, and the encoding has an empty list for each.
  */
 export interface BlockBody {
   /** CBOR of the transactions as submitted, in block order. */

@@ -21,7 +21,10 @@ export type BlockErrorCode =
    * is one.
    */
   | 'BLOCK_INVALID'
-  /** The transaction at `position` does not decode. */
+  /**
+   * The transaction at `position` does not decode, or has bytes besides its body and witness set that do not
+   * follow from them.
+   */
   | 'BLOCK_TRANSACTION_MALFORMED'
   /** A transaction spends `reference`, which another transaction of the block has spent. */
   | 'BLOCK_DOUBLE_SPEND'

@@ -38,7 +38,7 @@ export interface Header {
  * The version of the block format that this package reads and writes, `blockVersion` of every header: the
  * rules for bodies, roots and transactions. A deployment's contracts fix it.
  */
-export const blockVersion = 2n
+export const blockVersion = 3n
 
 /** A header with its encoding and its hash, so that each is computed once. */
 export interface EncodedHeader {

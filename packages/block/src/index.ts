@@ -16,8 +16,19 @@ export {
 } from './body-decoding.js'
 export { encodeBlockBody, encodeBlockBodyStream } from './body-encoding.js'
 export { decodeTransactionAt } from './decode-transactions.js'
+export {
+  type ChunkRecord,
+  chunkKey,
+  chunkKind,
+  chunkRecordLength,
+  createChunker,
+  decodeChunkRecord,
+  encodeChunkRecord,
+  frameHeads,
+  maxChunkLength,
+} from './derivation/chunks.js'
 export { bodyOf, createDerivation, deriveBlock } from './derivation/derive.js'
-export { partsOf, type TransactionParts } from './derivation/parts.js'
+export { partsOf, partsOfFrames, type TransactionParts } from './derivation/parts.js'
 export {
   decodeOutputRecord,
   decodeTransactionRecord,

@@ -10,6 +10,7 @@ import {
   type ValidityInterval,
   validatePhaseOne,
   validateProfile,
+  validateProfileOfInputs,
   validateScripts,
 } from '@ratatosk/ledger'
 import { decodeTransactionAt, pause } from './decode-transactions.js'
@@ -73,7 +74,11 @@ export async function judgeBlock(
     }
     const transaction = decodeTransactionAt(cbor, position)
     const context = { ...rules, slot: slotFor(transaction.body.validityInterval, interval) }
-    refuse(position, [...validateProfile(transaction), ...validatePhaseOne(transaction, utxos, context)])
+    refuse(position, [
+      ...validateProfile(transaction),
+      ...validateProfileOfInputs(transaction, utxos),
+      ...validatePhaseOne(transaction, utxos, context),
+    ])
     fees += transaction.body.fee
     if (fees >= feesLimit) throw new BlockError('BLOCK_INVALID', feesOverflow(position), { position })
     if (transaction.witnesses.redeemers.length > 0) {

@@ -91,11 +91,10 @@ describe('verifyBody refuses', () => {
     await refused({ ...body, produced: [output, { ...other, outref: body.spent[0]! }] })
   })
 
-  it('bytes around body and witness set that the header does not fix', async () => {
+  it('bytes around body and witness set that are not those of the header', async () => {
     const [first, second] = body.transactions as [Uint8Array, Uint8Array]
     const marked = Uint8Array.from(second)
     marked[marked.length - 2] = 0xf4
-    expect(await headerOf([first, marked])).toEqual(header)
     await refused({ ...body, transactions: [first, marked] })
   })
 
@@ -109,10 +108,12 @@ describe('verifyBody refuses', () => {
     const rivals = [transfer(key, [genesis], [1n]), transfer(key, [genesis], [2n])].map(({ cbor }) => cbor)
     const reversed = [...body.transactions].reverse()
     const malformed = [body.transactions[0]!, Uint8Array.of(0x80)]
+    const unframed = [body.transactions[0]!, body.transactions[1]!.with(-2, 0xf4)]
     for (const [transactions, code] of [
       [rivals, 'BLOCK_DOUBLE_SPEND'],
       [reversed, 'BLOCK_SPENT_BEFORE_PRODUCED'],
       [malformed, 'BLOCK_TRANSACTION_MALFORMED'],
+      [unframed, 'BLOCK_TRANSACTION_MALFORMED'],
     ] as const) {
       const invalid = bodyOf(transactions)
       expect(decodeBlockBody(encodeBlockBody(invalid))).toEqual(invalid)
@@ -125,7 +126,7 @@ describe('verifyBody refuses', () => {
   })
 
   it('a header of another block version, or with deposits or withdrawals, as invalid', async () => {
-    await refused(body, 'BLOCK_INVALID', { ...header, blockVersion: 1n })
+    await refused(body, 'BLOCK_INVALID', { ...header, blockVersion: 2n })
     await refused(body, 'BLOCK_INVALID', { ...header, depositsRoot: header.utxosRoot })
     await refused(body, 'BLOCK_INVALID', { ...header, withdrawalsRoot: header.utxosRoot })
   })

@@ -16,8 +16,8 @@ const pauseEvery = 500
  * `produced` follow from them, and they do not contradict each other. {@link OutputTrie.applyBlock} verifies
  * the rest of the roots, {@link judgeBlock} the rules of the ledger. Lets the event loop run at intervals.
  *
- * The header fixes every byte of the body: the order of the transactions, their bodies and witness sets, and
- * with these everything else.
+ * The header fixes every byte of the body: the transactions map has the hashes of all transactions in chunks,
+ * and the rest follows from them.
  *
  * @param before the outputs before the block, whose root is the header's `prevUtxosRoot`; with those of other
  *   blocks, an honest body does not match
@@ -40,13 +40,6 @@ export async function deriveBody(body: BlockBody): Promise<Derivation> {
     if (position % pauseEvery === pauseEvery - 1) await pause()
     derivation.add(cbor)
   }
-  const { unframed } = derivation
-  if (unframed !== undefined)
-    throw new BlockError(
-      'BLOCK_BODY_MISMATCH',
-      `Transaction ${unframed} has bytes besides its body and witness set that do not follow from them`,
-      { position: unframed },
-    )
   if (!equalDiffs(derivation.diff(), body))
     throw new BlockError(
       'BLOCK_BODY_MISMATCH',

@@ -28,6 +28,9 @@ const indefiniteArray = -1
 const indefiniteMapKey = -2
 const indefiniteMapValue = -3
 
+/** What the containers around the open one expect. All walks share it: to let it grow takes time. */
+const open: number[] = []
+
 /**
  * Walks over one item as in RFC 8949, appendix C. Open containers are kept in an array, not on the stack, and
  * nothing is allocated from a claimed length.
@@ -39,7 +42,7 @@ export function walkItem(bytes: Uint8Array, start: number, end: number, limits: 
   let position = start
   let remaining = 1
   let items = 0
-  const open: number[] = []
+  let depth = 0
   for (;;) {
     if (position >= end) throw endOfInput(end)
     const itemStart = position
@@ -55,7 +58,7 @@ export function walkItem(bytes: Uint8Array, start: number, end: number, limits: 
         throw new CborError('CBOR_UNEXPECTED_BREAK', itemStart, 'a break outside an indefinite-length item')
       }
       // The break closes the container, which counts as one item of the enclosing container.
-      remaining = open.pop() as number
+      remaining = open[--depth] as number
     } else {
       if (info > 27 && (info < 31 || major < 2 || major === 6)) throw reserved(itemStart)
       let argument = info
@@ -93,10 +96,10 @@ export function walkItem(bytes: Uint8Array, start: number, end: number, limits: 
       }
 
       if (opened !== 0) {
-        if (open.length >= limits.maxDepth) {
+        if (depth >= limits.maxDepth) {
           throw new CborError('CBOR_TOO_DEEP', itemStart, `nested deeper than ${limits.maxDepth} levels`)
         }
-        open.push(remaining)
+        open[depth++] = remaining
         remaining = opened
         continue
       }
@@ -114,8 +117,8 @@ export function walkItem(bytes: Uint8Array, start: number, end: number, limits: 
         break
       }
       if (--remaining > 0) break
-      if (open.length === 0) return position
-      remaining = open.pop() as number
+      if (depth === 0) return position
+      remaining = open[--depth] as number
     }
   }
 }

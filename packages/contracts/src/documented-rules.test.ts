@@ -6,11 +6,13 @@ import { transactionBreaches } from './test/fraud/transaction/breaches.js'
 import { transactionFraudNotes } from './test/fraud/transaction/notes.js'
 import { witnessBreaches } from './test/fraud/witness/breaches.js'
 import { witnessFraudNotes } from './test/fraud/witness/notes.js'
-import { generatedFiles } from './test/generated-files.js'
+import { generatedFiles, measuredScripts } from './test/generated-files.js'
 import { queueBreaches } from './test/queue/breaches.js'
 import { queueNotes } from './test/queue/notes.js'
 import { registryBreaches } from './test/registry/breaches.js'
 import { registryNotes } from './test/registry/notes.js'
+import { summonsBreaches } from './test/summons/breaches.js'
+import { summonsNotes } from './test/summons/notes.js'
 
 // The tests of the validators show that every rule of the scripts has a breach.
 it('RULES.md explains every rule that exists, and no other', () => {
@@ -18,17 +20,26 @@ it('RULES.md explains every rule that exists, and no other', () => {
   expect(rules([...queueNotes, ...registryNotes, ...ledgerFraudNotes, ...witnessFraudNotes])).toEqual(
     rules([...queueBreaches, ...registryBreaches, ...ledgerBreaches, ...witnessBreaches]),
   )
+  expect(rules(summonsNotes)).toEqual(rules(summonsBreaches))
   expect(rules(transactionFraudNotes)).toEqual(rules(transactionBreaches))
 })
 
 /** The formatter pads tables: this undoes it. */
 const unpadded = (text: string) => text.replace(/ +/g, ' ').replace(/-{2,}/g, '--')
 
-it.each(Object.entries(generatedFiles))(
-  '%s is current',
-  (name, text) => {
-    const written = readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
-    expect(unpadded(written)).toBe(unpadded(text()))
-  },
-  300_000,
+const written = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+
+it('RULES.md is current', () => expectCurrent('RULES.md'))
+
+it('COSTS.md is of the current scripts', () => expect(written('COSTS.md')).toContain(measuredScripts()))
+
+// Measures every script at its limits, which takes minutes.
+it.runIf(process.env.RATATOSK_COSTS === 'all')(
+  'COSTS.md is what the scripts cost',
+  () => expectCurrent('COSTS.md'),
+  3_600_000,
 )
+
+function expectCurrent(name: 'RULES.md' | 'COSTS.md'): void {
+  expect(unpadded(written(name))).toBe(unpadded(generatedFiles[name]()))
+}

@@ -30,6 +30,7 @@ export {
   rootTokenName,
   type SlashingApproach,
 } from './datum/state-queue.js'
+export { decodeQuestion, encodeQuestion, type SummonsQuestion } from './datum/summons.js'
 export {
   type QueueBlock,
   type QueueOutput,
@@ -38,17 +39,23 @@ export {
   surveyQueue,
 } from './datum/survey-queue.js'
 export { ContractsError, type ContractsErrorCode, isContractsError } from './errors.js'
+export { type Form, type ItemType, itemTypes } from './fraud/item-types.js'
 export {
   allowedFields,
+  ChunkFlaw,
   LedgerFraud,
-  maxItems,
   provableVersion,
   TransactionFraud,
   WitnessFraud,
   WitnessNeed,
 } from './fraud/layout.js'
 export type { ProvableRules } from './fraud/rules.js'
-export { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from './fraud/scripts.js'
+export {
+  type CostModels,
+  ledgerFraudScript,
+  transactionFraudScript,
+  witnessFraudScript,
+} from './fraud/scripts.js'
 export { fraudScript, type VerdictPolicyName, verdictPolicies } from './fraud/verdict-policies.js'
 export type { PlutusScript } from './script/apply.js'
 export {
@@ -59,3 +66,5 @@ export {
   renouncedAdministrator,
   stateQueueScript,
 } from './script/scripts.js'
+export { ChunkOpening, NodeOpening, SummonsAction } from './summons/layout.js'
+export { type SummonsParameters, summonsScript } from './summons/script.js'

@@ -26,6 +26,8 @@ export interface AccusedBlock {
    * name them.
    */
   readonly keys?: Iterable<Uint8Array>
+  /** Bytes of chunks that do not follow from the transactions. Without them, frauds in them are not found. */
+  readonly chunks?: Iterable<Uint8Array>
   /**
    * The CBOR of an output that was unspent before the block; undefined if it was not. Without this, no fraud
    * is found whose proof shows the outputs that inputs refer to.

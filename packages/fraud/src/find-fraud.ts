@@ -1,26 +1,49 @@
 import { type ProvableRules, type VerdictPolicyName, verdictPolicies } from '@ratatosk/contracts'
 import type { AccusedBlock } from './accused-block.js'
-import { findLedgerFraud } from './find-ledger-fraud.js'
-import { findTransactionFraud } from './find-transaction-fraud.js'
-import { findWitnessFraud } from './find-witness-fraud.js'
-import type { FoundFraud } from './smallest-proof.js'
+import { ledgerFrauds } from './find-ledger-fraud.js'
+import { transactionFrauds } from './find-transaction-fraud.js'
+import { witnessFrauds } from './find-witness-fraud.js'
+import type { LedgerFraudProof } from './ledger-proofs.js'
+import { type FoundFraud, firstFound, type Search, type step } from './smallest-proof.js'
+import type { TransactionFraudProof } from './transaction-proofs.js'
+import type { WitnessFraudProof } from './witness-proofs.js'
+
+/** What each policy proves. */
+interface ProofsOf {
+  readonly ledger: LedgerFraudProof
+  readonly transaction: TransactionFraudProof
+  readonly witness: WitnessFraudProof
+}
 
 /** The search of each policy, in the order in which they are tried. */
-export const fraudSearches = {
-  ledger: findLedgerFraud,
-  transaction: (block: AccusedBlock, rules?: ProvableRules) =>
-    rules && verdictPolicies.transaction.covers(rules) ? findTransactionFraud(block, rules) : undefined,
-  witness: (block: AccusedBlock, rules?: ProvableRules) => rules && findWitnessFraud(block, rules.parameters),
-} as const satisfies Record<
-  VerdictPolicyName,
-  (block: AccusedBlock, rules?: ProvableRules) => FoundFraud<unknown> | undefined
->
+const searches: {
+  readonly [Name in VerdictPolicyName]: (block: AccusedBlock, rules?: ProvableRules) => Search<ProofsOf[Name]>
+} = {
+  ledger: ledgerFrauds,
+  transaction: (block, rules) =>
+    rules && verdictPolicies.transaction.covers(rules) ? transactionFrauds(block, rules) : nothing(),
+  witness: (block, rules) => (rules ? witnessFrauds(block, rules.parameters) : nothing()),
+}
+
+function* nothing(): Generator<never, void> {}
+
+/** The search of each policy for its first fraud, in the order in which they are tried. */
+export const fraudSearches = Object.fromEntries(
+  Object.entries(searches).map(([policy, search]) => [
+    policy,
+    (block: AccusedBlock, rules?: ProvableRules) =>
+      firstFound<FoundFraud<ProofsOf[VerdictPolicyName]>>(search(block, rules)),
+  ]),
+) as {
+  readonly [Name in VerdictPolicyName]: (
+    block: AccusedBlock,
+    rules?: ProvableRules,
+  ) => FoundFraud<ProofsOf[Name]> | undefined
+}
 
 /** A fraud that one of the policies proves. */
 export type ProvenFraud = {
-  [Name in VerdictPolicyName]: { readonly policy: Name } & NonNullable<
-    ReturnType<(typeof fraudSearches)[Name]>
-  >
+  [Name in VerdictPolicyName]: { readonly policy: Name } & FoundFraud<ProofsOf[Name]>
 }[VerdictPolicyName]
 
 /**
@@ -32,9 +55,15 @@ export type ProvenFraud = {
  * @returns the smallest of the first proofs of the first policy that has one; undefined if there is none
  */
 export function findFraud(block: AccusedBlock, rules?: ProvableRules): ProvenFraud | undefined {
-  for (const [policy, search] of Object.entries(fraudSearches)) {
-    const found = search(block, rules)
-    if (found !== undefined) return { policy, ...found } as ProvenFraud
+  return firstFound(fraudsIn(block, rules))
+}
+
+/** All frauds that {@link findFraud} could find, in its order, and steps in between. */
+export function* fraudsIn(
+  block: AccusedBlock,
+  rules?: ProvableRules,
+): Generator<readonly ProvenFraud[] | typeof step, void> {
+  for (const [policy, search] of Object.entries(searches)) {
+    for (const found of search(block, rules)) yield found?.map((each) => ({ policy, ...each }) as ProvenFraud)
   }
-  return undefined
 }

@@ -1,13 +1,16 @@
 import { outputRecordLength, type TransactionRecord, transactionKey } from '@ratatosk/block'
 import { concatBytes, equalBytes } from '@ratatosk/cbor'
-import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
+import { blake2b256, decodeOutputReference, encodeOutputReference, profileLimits } from '@ratatosk/ledger'
 import type { Proof, TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
+import { chunkFlaws } from './find-chunk-fraud.js'
+import { isChunkEntry, readKnownChunks } from './known-chunks.js'
 import { encodeLedgerFraudProof, type LedgerFraudProof, type ResolvedOpening } from './ledger-proofs.js'
 import { numberKey, openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
 import { readPartsAt } from './read-at.js'
 import { recordedAt, transactionRecordIn } from './recorded.js'
-import { type FoundFraud, smallestOf } from './smallest-proof.js'
+import { type FoundFraud, firstFound, type Search, smallestFirst, step } from './smallest-proof.js'
+import { mostInParts } from './supplied-bytes.js'
 
 /**
  * Looks for a fraud in what a block does to outputs, and returns the smallest of the first proofs;
@@ -18,7 +21,11 @@ import { type FoundFraud, smallestOf } from './smallest-proof.js'
  * is not evaluated: do that before it is sent.
  */
 export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProof> | undefined =>
-  smallestOf(fraudsIn(block), (proof) => encodeLedgerFraudProof(block.header, proof))
+  firstFound(ledgerFrauds(block))
+
+/** All frauds that {@link findLedgerFraud} could find. */
+export const ledgerFrauds = (block: AccusedBlock): Search<LedgerFraudProof> =>
+  smallestFirst(fraudsIn(block), (proof) => encodeLedgerFraudProof(block.header, proof))
 
 /** The record of an output, with the numbers as they are encoded: any 64 bits. */
 interface OutputRecord {
@@ -33,24 +40,35 @@ interface NotedOutput {
   readonly record: OutputRecord
 }
 
-function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof, void> {
+function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof | typeof step, void> {
+  yield* readKnownChunks(block)
   const outputs: NotedOutput[] = []
   const records = new Map<bigint, TransactionRecord>()
   for (const [key, value] of block.entriesOfMap()) {
+    yield step
+    if (isChunkEntry(key, value)) continue
     const entry = readEntry(key, value)
-    if (entry === undefined || isUntouched(entry))
+    if ((entry === undefined || isUntouched(entry)) && key.length + value.length <= mostInParts)
       yield { fraud: 'strangeEntry', key, value, proof: block.map.prove(key) }
     if (entry === undefined) continue
     if ('position' in entry) records.set(entry.position, entry.record)
     else outputs.push({ key, record: entry.record })
   }
-  yield* gapsIn(block, [...records.keys()])
-  for (const [position, record] of records)
+  yield* gapsIn(block, records)
+  yield* wrongLengthsIn(block, records)
+  for (const [position, record] of records) {
+    yield step
     yield* fraudsOfTransaction(block, records, Number(position), record)
-  for (const { key, record } of outputs) yield* fraudsOfOutput(block, records, key, record)
+  }
+  for (const { key, record } of outputs) {
+    yield step
+    yield* fraudsOfOutput(block, records, key, record)
+  }
+  for (const flaw of chunkFlaws(block)) yield flaw && { fraud: 'wrongChunk', flaw }
   const { after, keys = [] } = block
   if (after === undefined) return
   for (const key of keys) {
+    yield step
     if (block.valueOf(key) === undefined && !sameHash(block.before.valueHash(key), after.valueHash(key)))
       yield wrongOutputsAfter(block, after, key)
   }
@@ -84,14 +102,38 @@ function readEntry(key: Uint8Array, value: Uint8Array): Entry | undefined {
 /** Any 64 bits. */
 const positionIn = (key: Uint8Array): bigint => new DataView(key.buffer, key.byteOffset).getBigUint64(0)
 
-/** @param positions of all records */
-function* gapsIn(block: AccusedBlock, positions: readonly bigint[]): Generator<LedgerFraudProof, void> {
+function* gapsIn(
+  block: AccusedBlock,
+  records: ReadonlyMap<bigint, TransactionRecord>,
+): Generator<LedgerFraudProof | typeof step, void> {
+  let later = -1n
+  for (const each of records.keys()) {
+    yield step
+    if (each > later) later = each
+  }
   let position = 0
-  while (block.valueOf(transactionKey(position)) !== undefined) position++
-  const later = positions.find((each) => each > position)
-  if (later === undefined) return
+  for (; block.valueOf(transactionKey(position)) !== undefined; position++) yield step
+  if (later < position) return
   const absent = block.map.proveAbsence(transactionKey(position))
   yield { fraud: 'gapInTransactions', position, absent, later: openRecord(block, later) }
+}
+
+function* wrongLengthsIn(
+  block: AccusedBlock,
+  records: ReadonlyMap<bigint, TransactionRecord>,
+): Generator<LedgerFraudProof | typeof step, void> {
+  for (const [position, { bodyLength, witnessSetLength }] of records) {
+    yield step
+    if (bodyLength > profileLimits.bodyBytes || witnessSetLength > profileLimits.witnessSetBytes)
+      yield { fraud: 'tooLong', record: openRecord(block, position) }
+    const recorded = recordedAt(block, Number(position))
+    if (recorded === undefined) continue
+    const { body, witnessSet } = recorded.parts
+    if (body.length !== bodyLength)
+      yield { fraud: 'wrongLength', part: openTransaction(block, recorded.position) }
+    if (recorded.isWitnessed && witnessSet.length !== witnessSetLength)
+      yield { fraud: 'wrongLength', part: { record: openRecord(block, position), witnessSet } }
+  }
 }
 
 function* fraudsOfTransaction(
@@ -129,8 +171,10 @@ function* fraudsOfTransaction(
   const read = [...inputs, ...referenceInputs].map(encodeOutputReference)
   const hashes = read.map((key) => outputIn(block, key)?.hash ?? block.before.valueHash(key))
   if (!equalBytes(record.resolved, blake2b256(concatBytes(...hashes.filter((hash) => hash !== undefined))))) {
-    const resolved = read.map((key) => openResolved(block, key))
-    yield { fraud: 'wrongResolvedHash', transaction, outputs: [resolved] }
+    const outputs: ResolvedOpening[][] = []
+    for (let from = 0; from < read.length; from += openingsInPart)
+      outputs.push(read.slice(from, from + openingsInPart).map((key) => openResolved(block, key)))
+    yield { fraud: 'wrongResolvedHash', transaction, outputs }
   }
   const previous = records.get(BigInt(position) - 1n)
   if (position > 0 && previous === undefined) return
@@ -141,6 +185,9 @@ function* fraudsOfTransaction(
     ...(position > 0 && { previous: openRecord(block, position - 1) }),
   }
 }
+
+/** How many openings fit into a datum: each has up to two proofs. */
+const openingsInPart = 8
 
 /** What a reference stands for. */
 function openResolved(block: AccusedBlock, key: Uint8Array): ResolvedOpening {
@@ -193,7 +240,7 @@ function absenceAt(block: AccusedBlock, number: bigint): Proof | undefined {
 
 const wrongOutputsAfter = (block: AccusedBlock, after: TrieView, key: Uint8Array): LedgerFraudProof => ({
   fraud: 'wrongOutputsAfter',
-  key,
+  path: blake2b256(key),
   output: openOutput(block, key),
   ...(block.valueOf(key) === undefined && { before: openUnspent(block.before, key) }),
   after: openUnspent(after, key),

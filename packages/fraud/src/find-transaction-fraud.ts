@@ -10,15 +10,17 @@ import {
   splitUnit,
   type Transaction,
   type TransactionOutput,
+  validatePart,
   validateProfile,
 } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
-import { shapeFrauds } from './find-shape-fraud.js'
+import { shapeFrauds, strangeItems, strangeWitnesses } from './find-shape-fraud.js'
+import { readKnownChunks } from './known-chunks.js'
 import { openRecord, openTransaction } from './openings.js'
 import { type Read, readAt, readPartsAt } from './read-at.js'
 import { type Recorded, recordedAt } from './recorded.js'
 import { readOutput } from './shapes/lenient.js'
-import { type FoundFraud, smallestOf } from './smallest-proof.js'
+import { type FoundFraud, firstFound, type Search, smallestFirst, step } from './smallest-proof.js'
 import {
   type Asset,
   encodeTransactionFraudProof,
@@ -31,10 +33,9 @@ import {
  * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of
  * its first proofs; undefined if there is none.
  *
- * A transaction that does not decode is read as the script reads it, but for its minimum fee and
- * withdrawals. Not found are outputs at Byron addresses of another network. What inputs stand for is known
- * only from the block's own transactions and `outputBefore`; without it, values are not compared and
- * reference scripts cost nothing. The proof is not evaluated: do that before it is sent.
+ * A transaction that does not decode is read as the script reads it, but for its minimum fee. What inputs
+ * stand for is known only from the block's own transactions and `outputBefore`; without it, values are not
+ * compared and reference scripts cost nothing. The proof is not evaluated: do that before it is sent.
  *
  * @param rules of the layer 2, as the transaction policy has them
  */
@@ -42,23 +43,31 @@ export function findTransactionFraud(
   block: AccusedBlock,
   rules: ProvableRules,
 ): FoundFraud<TransactionFraudProof> | undefined {
-  const made = outputsMadeIn(block)
+  return firstFound(transactionFrauds(block, rules))
+}
+
+/** All frauds that {@link findTransactionFraud} could find, the smallest proofs of each transaction first. */
+export function* transactionFrauds(block: AccusedBlock, rules: ProvableRules): Search<TransactionFraudProof> {
+  yield* readKnownChunks(block)
+  const made = yield* outputsMadeIn(block)
   const outputOf = (key: Uint8Array) => made.get(toHex(key)) ?? block.outputBefore?.(key)
   for (const position of block.transactions.keys()) {
+    yield step
     const recorded = recordedAt(block, position)
     if (recorded === undefined) continue
     const read = readAt(block, recorded)
+    const encode = (proof: TransactionFraudProof) => encodeTransactionFraudProof(block.header, proof)
     const frauds = read ? fraudsOf(block, rules, recorded, read, outputOf) : shapeFrauds(block, recorded)
-    const found = smallestOf(frauds, (proof) => encodeTransactionFraudProof(block.header, proof))
-    if (found !== undefined) return found
+    yield* smallestFirst(frauds, encode)
+    if (!read?.isDecoded) yield* smallestFirst(strangeItems(block, recorded, rules.networkId), encode)
   }
-  return undefined
 }
 
 /** The outputs that the transactions of a block make, by reference in hex. */
-function outputsMadeIn(block: AccusedBlock): ReadonlyMap<string, Uint8Array> {
+function* outputsMadeIn(block: AccusedBlock): Generator<typeof step, ReadonlyMap<string, Uint8Array>> {
   const made = new Map<string, Uint8Array>()
   for (const position of block.transactions.keys()) {
+    yield step
     const recorded = recordedAt(block, position)
     const parts = recorded && readPartsAt(block, recorded)
     if (parts === undefined) continue
@@ -81,6 +90,7 @@ function* fraudsOf(
   const transaction = openTransaction(block, position)
 
   yield* unreadableParts(block, recorded, decoded)
+  if (isWitnessed) yield* strangeWitnesses(block, recorded)
   if (fitOf(body.validityInterval, intervalOf(block.header, slots)) !== 'within')
     yield { fraud: 'outsideInterval', transaction }
   for (const key of forbiddenFields(decoded)) yield { fraud: 'forbiddenField', transaction, key }
@@ -102,7 +112,7 @@ function* fraudsOf(
   for (const [output, { address, value, ...rest }] of outputsIn(decoded)) {
     if (value.lovelace < minimumLovelace({ address, value, ...rest }, parameters))
       yield { fraud: 'outputTooSmall', transaction, output }
-    if (address.kind !== 'byron' && address.networkId !== networkId)
+    if (address.kind === 'byron' ? isDecoded : address.networkId !== networkId)
       yield { fraud: 'outputOnOtherNetwork', transaction, output }
   }
 
@@ -110,6 +120,11 @@ function* fraudsOf(
   if (isWitnessed && isDecoded)
     for (const parts of lowFees(decoded, rules, resolved))
       yield { fraud: 'feeTooSmall', transaction, ...parts }
+  const count = resolved && unreadableCount(resolved)
+  if (resolved && count !== undefined) {
+    const part = { record: openRecord(block, position), resolved: firstOf(resolved, count) }
+    yield { fraud: 'unreadablePart', part }
+  }
   if (resolved === undefined || validateProfile(decoded).some(({ predicate }) => movesAda.has(predicate)))
     return
   const spent = resolved.slice(0, body.inputs.length)
@@ -129,21 +144,34 @@ const movesAda = new Set([
   'DonationsNotSupported',
 ])
 
+/** Predicates of the profile, by the frauds that they are. */
+const unreadable = new Set(['TooManyItems', 'TooManyBytes', 'LongHeadsNotSupported'])
+const tooMany = {
+  body: new Set(['TooManyInputs', 'TooManyOutputs']),
+  'witness set': new Set([
+    'TooManyKeyWitnesses',
+    'TooManyScriptWitnesses',
+    'TooManyDatums',
+    'TooManyRedeemers',
+  ]),
+} as const
+
 function* unreadableParts(
   block: AccusedBlock,
   { position, isWitnessed }: Recorded,
   decoded: Transaction,
 ): Generator<TransactionFraudProof, void> {
   const failures = validateProfile(decoded)
-  const breaks = (part: string) =>
-    failures.some(
-      ({ predicate, details }) =>
-        (predicate === 'TooManyItems' || predicate === 'LongHeadsNotSupported') && details.part === part,
-    )
-  if (breaks('body')) yield { fraud: 'unreadablePart', part: openTransaction(block, position) }
-  if (isWitnessed && breaks('witness set')) {
-    const { bytes: witnessSet } = decoded.witnesses
-    yield { fraud: 'unreadablePart', part: { record: openRecord(block, position), witnessSet } }
+  const { bytes: witnessSet } = decoded.witnesses
+  const opened = {
+    body: () => openTransaction(block, position),
+    'witness set': () => ({ record: openRecord(block, position), witnessSet }),
+  }
+  for (const part of isWitnessed ? (['body', 'witness set'] as const) : (['body'] as const)) {
+    if (failures.some(({ predicate, details }) => unreadable.has(predicate) && details.part === part))
+      yield { fraud: 'unreadablePart', part: opened[part]() }
+    if (failures.some(({ predicate }) => tooMany[part].has(predicate)))
+      yield { fraud: 'tooMany', part: opened[part]() }
   }
   if (!failures.some(({ predicate }) => predicate === 'IndefiniteReferencesNotSupported')) return
   const { body } = decoded
@@ -188,6 +216,14 @@ function resolvedIn(
   }
   const isRecorded = equalBytes(blake2b256(concatBytes(...outputs.map(blake2b256))), record.resolved)
   return isRecorded ? outputs : undefined
+}
+
+/** How many of the first resolved outputs are too much for layer 1; undefined if all are not. */
+function unreadableCount(resolved: readonly Uint8Array[]): number | undefined {
+  const isUnreadable = (count: number) =>
+    validatePart('resolved outputs', resolved.slice(0, count)).length > 0
+  if (!isUnreadable(resolved.length)) return undefined
+  return resolved.findIndex((_output, place) => isUnreadable(place + 1)) + 1
 }
 
 const firstOf = (resolved: readonly Uint8Array[], count: number): ResolvedOutputs => ({

@@ -14,14 +14,16 @@ import {
   scriptIntegrityHash,
   type Transaction,
   type TransactionOutput,
+  validatePart,
   verifySignature,
 } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
+import { readKnownChunks } from './known-chunks.js'
 import { openOutput, openRecord, openTransaction } from './openings.js'
 import { type Read, readAt } from './read-at.js'
 import { type Recorded, recordedAt } from './recorded.js'
 import { readOutput } from './shapes/lenient.js'
-import { type FoundFraud, smallestOf } from './smallest-proof.js'
+import { type FoundFraud, firstFound, type Search, smallestFirst, step } from './smallest-proof.js'
 import {
   encodeWitnessFraudProof,
   type ScriptNeed,
@@ -52,7 +54,15 @@ export function findWitnessFraud(
   block: AccusedBlock,
   parameters: Pick<ProtocolParameters, 'costModels'>,
 ): FoundFraud<WitnessFraudProof> | undefined {
-  return smallestOf(fraudsIn(block, parameters), (proof) => encodeWitnessFraudProof(block.header, proof))
+  return firstFound(witnessFrauds(block, parameters))
+}
+
+/** All frauds that {@link findWitnessFraud} could find. */
+export function witnessFrauds(
+  block: AccusedBlock,
+  parameters: Pick<ProtocolParameters, 'costModels'>,
+): Search<WitnessFraudProof> {
+  return smallestFirst(fraudsIn(block, parameters), (proof) => encodeWitnessFraudProof(block.header, proof))
 }
 
 type Outputs = (reference: OutputReference) => TransactionOutput | undefined
@@ -60,7 +70,8 @@ type Outputs = (reference: OutputReference) => TransactionOutput | undefined
 function* fraudsIn(
   block: AccusedBlock,
   parameters: Pick<ProtocolParameters, 'costModels'>,
-): Generator<WitnessFraudProof, void> {
+): Generator<WitnessFraudProof | typeof step, void> {
+  yield* readKnownChunks(block)
   const produced = new Map<string, TransactionOutput>()
   const outputs: Outputs = (reference) => {
     const key = encodeOutputReference(reference)
@@ -70,6 +81,7 @@ function* fraudsIn(
     return before && readOutput(before)
   }
   for (const position of block.transactions.keys()) {
+    yield step
     const recorded = recordedAt(block, position)
     const read = recorded && readAt(block, recorded)
     if (read === undefined) continue
@@ -206,9 +218,11 @@ function* scriptFrauds(suspect: Suspect): Generator<WitnessFraudProof, void> {
       const outputs = recorded(suspect, resolved)
       if (need && outputs) yield { fraud: 'scriptMissing', ...opened(suspect), need, outputs }
     } else if (script.language === 'native') {
-      if (!satisfiesNativeScript(script.script, signed, body.validityInterval)) {
+      const isReadable = validatePart('native script', [script.bytes]).length === 0
+      if (!isReadable || !satisfiesNativeScript(script.script, signed, body.validityInterval)) {
         const need = open()
-        if (need) yield { fraud: 'nativeScriptFails', ...opened(suspect), need, script: script.bytes }
+        const fraud = isReadable ? 'nativeScriptFails' : 'unreadableScript'
+        if (need) yield { fraud, ...opened(suspect), need, script: script.bytes }
       }
     } else if (!hasRedeemer && suspect.isDecoded) {
       const need = open()

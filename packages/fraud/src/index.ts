@@ -1,4 +1,10 @@
 export { type Accusation, type AccusedBlock, accuse } from './accused-block.js'
+export {
+  type ChunkFlawProof,
+  type ChunkOpening,
+  openChunk,
+  type ShownChunk,
+} from './chunk-proofs.js'
 export { FraudError, type FraudErrorCode, isFraudError } from './errors.js'
 export { findFraud, fraudSearches, type ProvenFraud } from './find-fraud.js'
 export { findLedgerFraud } from './find-ledger-fraud.js'
@@ -30,6 +36,18 @@ export {
 } from './remove-fraudulent-block.js'
 export type { FoundFraud } from './smallest-proof.js'
 export {
+  type ChunkAnswer,
+  encodeAsk,
+  encodeChunkAnswer,
+  encodeExpiry,
+  encodeNodeAnswer,
+} from './summons/actions.js'
+export { type AnsweringMap, answerAboutNode } from './summons/answer.js'
+export { type NodeAnswer, nodeAnswerFromData, nodeKey, type ShownNode } from './summons/node-answer.js'
+export { claimOutput } from './summons/output-claim.js'
+export { type Difference, type NextQuestion, nextQuestion, type SearchResult } from './summons/search.js'
+export { outsource, roomBesideRemoval } from './supplied-bytes.js'
+export {
   type Asset,
   type AssetPlace,
   encodeTransactionFraudProof,
@@ -44,5 +62,6 @@ export {
   type ScriptNeed,
   type SignatureNeed,
   type SpentOpening,
+  type Witnessed,
   type WitnessFraudProof,
 } from './witness-proofs.js'

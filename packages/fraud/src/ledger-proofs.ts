@@ -2,6 +2,7 @@ import { type Header, headerToData } from '@ratatosk/block'
 import { LedgerFraud } from '@ratatosk/contracts'
 import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import type { Proof } from '@ratatosk/trie'
+import { type ChunkFlawProof, chunkFlawData } from './chunk-proofs.js'
 import {
   type Absent,
   type OutputOpening,
@@ -9,11 +10,14 @@ import {
   type RecordOpening,
   recordData as record,
   stepsData as steps,
+  suppliedData,
   type TransactionOpening,
   transactionData as transaction,
   type UnspentOpening,
   unspentData as unspent,
 } from './openings.js'
+import { inParts } from './supplied-bytes.js'
+import { type PartOpening, partData } from './transaction-proofs.js'
 
 /**
  * A fraud in what a block does to outputs, and its proof: an argument of the ledger policy. `key` is the
@@ -64,12 +68,12 @@ export type LedgerFraudProof =
   /** The output is spent by the transaction that makes it, or by one before. */
   | { readonly fraud: 'spentBeforeMade'; readonly key: Uint8Array; readonly output: OutputOpening }
   /**
-   * What is unspent after the block does not follow. `before` is needed if the block does not note the
-   * output.
+   * What is unspent after the block does not follow. `path` is the Blake2b-256 of an output's reference,
+   * which may be unknown; `before` is needed if the block does not note the output.
    */
   | {
       readonly fraud: 'wrongOutputsAfter'
-      readonly key: Uint8Array
+      readonly path: Uint8Array
       readonly output: OutputOpening
       readonly before?: UnspentOpening
       readonly after: UnspentOpening
@@ -105,7 +109,7 @@ export type LedgerFraudProof =
       readonly absent: Proof
       readonly later: RecordOpening
     }
-  /** An entry of the transactions map is neither that of a transaction nor that of an output. */
+  /** An entry of the transactions map is not that of a transaction, a chunk or an output. */
   | {
       readonly fraud: 'strangeEntry'
       readonly key: Uint8Array
@@ -131,6 +135,12 @@ export type LedgerFraudProof =
       readonly transaction: TransactionOpening
       readonly outputs: readonly (readonly ResolvedOpening[] | number)[]
     }
+  /** The record has another length than the body or witness set. */
+  | { readonly fraud: 'wrongLength'; readonly part: PartOpening }
+  /** The record has a length of the body or witness set that layer 2 does not allow. */
+  | { readonly fraud: 'tooLong'; readonly record: RecordOpening }
+  /** The chunks are not those of the transactions. */
+  | { readonly fraud: 'wrongChunk'; readonly flaw: ChunkFlawProof }
 
 /** What one input or reference input stands for. `before` is needed if the block does not note the output. */
 export interface ResolvedOpening {
@@ -166,8 +176,8 @@ function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
     case 'spentBeforeMade':
       return [proof.key, option(proof.output.record, proof.output)]
     case 'wrongOutputsAfter': {
-      const { key, output, before, after } = proof
-      return [key, option(output.record, output), unspent(before), unspent(after)]
+      const { path, output, before, after } = proof
+      return [path, option(output.record, output), unspent(before), unspent(after)]
     }
     case 'wrongResolved': {
       const { index, hashes, output, before } = proof
@@ -186,7 +196,7 @@ function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
     case 'gapInTransactions':
       return [BigInt(proof.position), steps(proof.absent), ...record(proof.later)]
     case 'strangeEntry':
-      return [proof.key, proof.value, steps(proof.proof)]
+      return [partsData(proof.key), partsData(proof.value), steps(proof.proof)]
     case 'wrongFees': {
       const { previous } = proof
       return [transaction(proof.transaction), previous ? constr(0, ...record(previous)) : constr(1)]
@@ -198,8 +208,17 @@ function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
           typeof part === 'number' ? constr(1, BigInt(part)) : constr(0, resolvedData(part)),
         ),
       ]
+    case 'wrongLength':
+      return [partData(proof.part)]
+    case 'tooLong':
+      return record(proof.record)
+    case 'wrongChunk':
+      return [chunkFlawData(proof.flaw)]
   }
 }
+
+/** Bytes in as many parts as they need. */
+const partsData = (bytes: Uint8Array): PlutusData[] => inParts(bytes).map(suppliedData)
 
 /** The list that a part of `wrongResolvedHash` holds. */
 export const resolvedData = (outputs: readonly ResolvedOpening[]): PlutusData[] =>

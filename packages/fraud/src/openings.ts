@@ -1,7 +1,7 @@
-import { partsOf } from '@ratatosk/block'
 import { constr, decodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import { type Proof, proofToCbor, type TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
+import { partsAt, recordedAt } from './recorded.js'
 
 /*
  * The parts of a block that fraud proofs open, and their encoding in redeemers.
@@ -17,7 +17,7 @@ export type SuppliedBytes = Uint8Array | number
 export interface RecordOpening {
   /** Below 2^64: the map of an invalid block may have any. */
   readonly position: number | bigint
-  /** The encoded record, 105 bytes. */
+  /** The encoded record, 113 bytes. */
   readonly record: Uint8Array
   readonly proof: Proof
 }
@@ -71,9 +71,9 @@ export function numberKey(position: bigint): Uint8Array {
 
 /** The record and the body of a transaction. @throws RangeError if the block lacks one of them */
 export function openTransaction(block: AccusedBlock, position: number): TransactionOpening {
-  const transaction = block.transactions[position]
-  if (transaction === undefined) throw new RangeError(`The block has no transaction at position ${position}`)
-  return { ...openRecord(block, position), body: partsOf(transaction).body }
+  const parts = recordedAt(block, position)?.parts ?? partsAt(block, position)
+  if (parts === undefined) throw new RangeError(`The block has no transaction at position ${position}`)
+  return { ...openRecord(block, position), body: parts.body }
 }
 
 /** The record of an output in the transactions map, or the proof that there is none. */

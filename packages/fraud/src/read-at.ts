@@ -1,5 +1,5 @@
-import { equalBytes, isDecodeError } from '@ratatosk/cbor'
-import { decodeTransaction, type OutputReference, type Transaction } from '@ratatosk/ledger'
+import { concatBytes, equalBytes, isDecodeError } from '@ratatosk/cbor'
+import { decodeTransaction, type OutputReference, profileLimits, type Transaction } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
 import { shapeFrauds } from './find-shape-fraud.js'
 import type { Recorded } from './recorded.js'
@@ -12,17 +12,28 @@ export interface Read {
   readonly isDecoded: boolean
 }
 
-/** The transaction that is recorded; undefined if its shape is a fraud, as `shapeFrauds` finds it. */
+/** An empty witness set, and that there are no auxiliary data. */
+const noWitnesses = Uint8Array.of(0xa0, 0xf5, 0xf6)
+
+/**
+ * The transaction that is recorded, without witnesses if these are not; undefined if its shape is a fraud, as
+ * `shapeFrauds` finds it.
+ */
 export function readAt(block: AccusedBlock, recorded: Recorded): Read | undefined {
-  const bytes = block.transactions[recorded.position] as Uint8Array
+  const { isWitnessed, parts } = recorded
+  const { id, body } = parts
+  const witnessSet = isWitnessed ? parts.witnessSet : noWitnesses.subarray(0, 1)
+  const rest = isWitnessed ? parts.rest : noWitnesses.subarray(1)
+  const bytes = concatBytes(Uint8Array.of(0x84), body, witnessSet, rest)
   try {
     const transaction = decodeTransaction(bytes)
-    if (equalBytes(transaction.id, recorded.parts.id)) return { transaction, isDecoded: true }
+    const isCutSo = equalBytes(transaction.witnesses.bytes, witnessSet)
+    if (isCutSo && equalBytes(transaction.id, id)) return { transaction, isDecoded: true }
   } catch (error) {
     if (!isDecodeError(error)) throw error
   }
-  const { id, body, witnessSet } = recorded.parts
-  const [read, witnesses] = [itemIn(body), itemIn(witnessSet)]
+  const { bodyItems, witnessSetItems } = profileLimits
+  const [read, witnesses] = [itemIn(body, bodyItems), itemIn(witnessSet, witnessSetItems)]
   if (typeof read === 'string' || typeof witnesses === 'string') return undefined
   if (!shapeFrauds(block, recorded).next().done) return undefined
   return { transaction: readLeniently(bytes, { id, body: read, witnesses }), isDecoded: false }
@@ -39,10 +50,18 @@ export interface ReadParts {
   readonly fee: bigint
 }
 
+const readPartsOf = new WeakMap<Recorded, { readonly parts: ReadParts | undefined }>()
+
 /** These of a transaction that may not be read in whole. */
 export function readPartsAt(block: AccusedBlock, recorded: Recorded): ReadParts | undefined {
+  if (recorded.parts.isDecoded) return recorded.parts
+  const known = readPartsOf.get(recorded) ?? { parts: readUndecodedParts(block, recorded) }
+  readPartsOf.set(recorded, known)
+  return known.parts
+}
+
+function readUndecodedParts(block: AccusedBlock, recorded: Recorded): ReadParts | undefined {
   const { parts } = recorded
-  if (parts.isDecoded) return parts
   const read = readAt(block, recorded)
   if (read === undefined) return undefined
   const { inputs, referenceInputs, outputs, fee } = read.transaction.body

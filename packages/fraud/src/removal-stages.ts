@@ -2,7 +2,6 @@ import { headerHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { PlutusScript, ProvableRules } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import {
   type Contracts,
   inOrder,
@@ -12,7 +11,7 @@ import {
 } from '@ratatosk/protocol'
 import { type TransactionDraft, toOutput } from '@ratatosk/transaction'
 import type { AccusedBlock } from './accused-block.js'
-import { longestSupplied, suppliedByDatum } from './supplied-bytes.js'
+import { type Outsourced, outsource, roomBesideRemoval } from './supplied-bytes.js'
 
 /** What a removal by a fraud proof needs besides the contracts. */
 export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'registry' | 'referenceScripts'> {
@@ -43,17 +42,25 @@ interface Stage {
 
 type DraftWith = (redeemer: Uint8Array) => TransactionDraft
 
-/**
- * What may be sent next to remove a block, the best first.
- *
- * @param script the policy of the verdict
- * @param redeemer the proof
- */
+/** A proof that was found, and the policy that it is for. */
+interface Proven {
+  readonly script: PlutusScript
+  readonly redeemer: Uint8Array
+  /** Whether lists of the redeemer may be in datums. */
+  readonly hasLists: boolean
+}
+
+/** Bytes of a redeemer that leave room for a removal, with a small registry and with larger ones. */
+const rooms = [Number.POSITIVE_INFINITY, roomBesideRemoval, 6144, 2048]
+
+/** Bytes of datums that a transaction can pay outputs with. */
+const datumsRoom = 15_000
+
+/** What may be sent next to remove a block, the best first. */
 export function* stagesOf(
   contracts: Contracts,
   { block, held = [], address, ...others }: RemovalByFraud,
-  script: PlutusScript,
-  redeemer: Uint8Array,
+  { script, redeemer, hasLists }: Proven,
 ): Generator<Stage, void> {
   const hash = toHex(headerHash(block.header))
   const policy = toHex(script.hash)
@@ -70,37 +77,55 @@ export function* stagesOf(
     ...provideScripts([{ script, policy }], others.referenceScripts ?? []),
     mint: [{ policy, assets: new Map([[hash, 1n]]), redeemer: proof }],
   })
+  const proofs = rooms.map((room) => outsource(redeemer, room, hasLists))
   for (const [stage, draftWith] of [
     ['removal', remove],
     ['verdict', mint],
   ] as const) {
-    yield { stage, drafts: [draftWith(redeemer)] }
-    const bytes = longestSupplied(redeemer)
-    if (bytes === undefined) continue
-    const data = encodePlutusData(bytes)
-    const holder = held.find(
-      ({ output: { datum } }) => datum.kind === 'inline' && equalBytes(datum.data, data),
-    )
-    if (holder) yield { stage, drafts: [withDatum(draftWith, redeemer, bytes, holder)] }
-    else if (address) {
-      const output = { address, datum: { kind: 'inline', data } } as const
-      const later = withDatum(draftWith, redeemer, bytes, standInFor(output))
-      yield { stage: 'datum', drafts: [{ outputs: [output] }, later] }
+    for (const [i, proof] of proofs.entries()) {
+      if (proof.datums.length === proofs[i - 1]?.datums.length) continue
+      const holders = proof.datums.map((data) =>
+        held.find(({ output: { datum } }) => datum.kind === 'inline' && equalBytes(datum.data, data)),
+      )
+      const missing = proof.datums.filter((_, place) => holders[place] === undefined)
+      if (missing.length === 0) yield { stage, drafts: [withDatums(draftWith, proof, holders as Utxo[])] }
+      else if (address) {
+        const later = withDatums(
+          draftWith,
+          proof,
+          proof.datums.map((data, place) => holders[place] ?? standInFor(address, data, place)),
+        )
+        // A wallet does not spend what its transaction refers to.
+        const referenceInputs = holders.filter((holder) => holder !== undefined)
+        const outputs = firstOutputs(address, missing)
+        yield { stage: 'datum', drafts: [{ outputs, referenceInputs }, later] }
+      }
     }
   }
 }
 
-/** A draft whose proof takes bytes from the datum of an output that it refers to. */
-function withDatum(draftWith: DraftWith, redeemer: Uint8Array, bytes: Uint8Array, holder: Utxo) {
-  const { referenceInputs = [] } = draftWith(redeemer)
-  const all = [...referenceInputs, holder]
+/** As many outputs with datums as fit into one transaction. */
+function firstOutputs(address: Uint8Array, datums: readonly Uint8Array[]) {
+  let size = 0
+  const fitting = datums.filter(({ length }, place) => {
+    // With the rest of an output.
+    size += length + 64
+    return size <= datumsRoom || place === 0
+  })
+  return fitting.map((data) => ({ address, datum: { kind: 'inline', data } }) as const)
+}
+
+/** A draft whose proof takes parts from the datums of outputs that it refers to. */
+function withDatums(draftWith: DraftWith, proof: Outsourced, holders: readonly Utxo[]): TransactionDraft {
+  const { referenceInputs = [] } = draftWith(proof.redeemer(holders.map(() => 0)))
+  const all = [...referenceInputs, ...holders]
   const keys = [...new Set(inOrder(all).map(({ reference }) => outputReferenceKey(reference)))]
-  const index = keys.indexOf(outputReferenceKey(holder.reference))
-  return { ...draftWith(suppliedByDatum(redeemer, bytes, index)), referenceInputs: all }
+  const indexes = holders.map(({ reference }) => keys.indexOf(outputReferenceKey(reference)))
+  return { ...draftWith(proof.redeemer(indexes)), referenceInputs: all }
 }
 
 /** An output as it will be, under a reference that no output has. */
-const standInFor = (output: Pick<Parameters<typeof toOutput>[0], 'address' | 'datum'>): Utxo => ({
-  reference: { transactionId: new Uint8Array(32).fill(255), index: 0 },
-  output: toOutput({ ...output, value: { lovelace: 0n, assets: new Map() } }),
+const standInFor = (address: Uint8Array, data: Uint8Array, index: number): Utxo => ({
+  reference: { transactionId: new Uint8Array(32).fill(255), index },
+  output: toOutput({ address, datum: { kind: 'inline', data }, value: { lovelace: 0n, assets: new Map() } }),
 })

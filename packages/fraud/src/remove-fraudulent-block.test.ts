@@ -1,7 +1,15 @@
-import { deriveBlock, headerHash } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import {
+  chunkKey,
+  decodeTransactionRecord,
+  deriveBlock,
+  encodeChunkRecord,
+  encodeTransactionRecord,
+  headerHash,
+  transactionKey,
+} from '@ratatosk/block'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { ledgerFraudScript } from '@ratatosk/contracts'
-import type { Utxo } from '@ratatosk/ledger'
+import { blake2b256, type Utxo } from '@ratatosk/ledger'
 import { pruneBlocks, publishScripts, referenceScriptsOf, removeInvalidBlock } from '@ratatosk/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -16,18 +24,20 @@ import {
   type Scene,
 } from '../../protocol/dist/test/protocol-scene.js'
 import { type Accusation, accuse } from './accused-block.js'
-import { findLedgerFraud } from './find-ledger-fraud.js'
+import { findLedgerFraud, ledgerFrauds } from './find-ledger-fraud.js'
 import { encodeLedgerFraudProof } from './ledger-proofs.js'
 import { removeFraudulentBlock, requireAccepted } from './remove-fraudulent-block.js'
 import {
   accusation,
   blockOf,
   type Committed,
+  framesOf,
   lies,
   lyingSuccessor,
   type Story,
   tellStory,
 } from './test/lying-blocks.js'
+import { theft } from './test/theft.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -186,6 +196,39 @@ describe('removeFraudulentBlock', () => {
     const { fee } = await run(second!.draft, otherWallet)
     expect((await otherWallet.balance()).lovelace - before + fee).toBe(bond + lovelaceOf(element))
     expect((await queue()).blocks).toEqual([])
+  })
+
+  it('goes on to the next fraud where layer 1 refuses a proof', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const [first] = story.transactions as [Uint8Array]
+    // The ledger decodes nothing of it; the script reads a hash that its end does not follow from.
+    const undecoded = theft({
+      before: [fromHex('0e80'), fromHex(`075820${'00'.repeat(32)}`)],
+      witnesses: fromHex('80'),
+    })
+    const transactions = [first, undecoded, theft({ inputs: [31], outputs: 60 })]
+    const block = blockOf(transactions, {
+      entries(map) {
+        const chunks = [[first], transactions.slice(1)]
+        for (const [number, chunk] of chunks.entries()) {
+          const record = { first: number, chunks: 2, chunkHash: blake2b256(framesOf(...chunk)) }
+          map.set(toHex(chunkKey(number)), encodeChunkRecord(record))
+        }
+        const key = toHex(transactionKey(2))
+        const record = decodeTransactionRecord(map.get(key)!)
+        map.set(key, encodeTransactionRecord({ ...record, feesSoFar: record.feesSoFar + 1n }))
+      },
+    })
+    const { header } = await commit(scene, referenceScripts, block.roots)
+    const accused = await accuse(accusation(block, header))
+    const [frauds] = [...ledgerFrauds(accused)].filter((found) => found !== undefined)
+    expect(frauds?.map(({ proof }) => proof)).toMatchObject([
+      { fraud: 'wrongChunk', flaw: { flaw: 'tooShort' } },
+      { fraud: 'wrongFees' },
+    ])
+    const { fraud, gain } = await prove(scene, accusation(block, header), referenceScripts)
+    expect(fraud).toBe('wrongFees')
+    expect(gain).toBeGreaterThan(bond)
   })
 
   it('judges no block by a body or a trie that its header does not commit to', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { fraudScript } from '@ratatosk/contracts'
 import type { Contracts } from '@ratatosk/protocol'
 import {
@@ -9,8 +10,14 @@ import {
   toOutput,
 } from '@ratatosk/transaction'
 import { FraudError } from './errors.js'
-import { findFraud, type ProvenFraud } from './find-fraud.js'
+import { fraudsIn, type ProvenFraud } from './find-fraud.js'
 import { type RemovalByFraud, type RemovalStage, stagesOf } from './removal-stages.js'
+import { createTries, type Excess, hasLists } from './tries.js'
+
+/** Frauds of a kind that are tried, but for proofs that are too large. */
+const mostTried = 32
+/** Milliseconds of a search after which other work runs. */
+const turnMs = 10
 
 /** With what a removal is evaluated before it is returned. */
 export type RemovalContext = Pick<BuildContext, 'parameters' | 'slots' | 'slot'> &
@@ -32,12 +39,13 @@ export interface FraudRemoval {
  *
  * If this is too much for one transaction, the draft is of an earlier stage: send it, and call this again
  * with the outputs that it makes in `held`. A verdict that is held can be used by others first, who then
- * take the bond, so that a datum is preferred to it.
+ * take the bond, so that a datum is preferred to it. If no stage fits into a transaction, or a proof is
+ * refused, the next frauds of the block are tried.
  *
- * {@link findFraud} documents what is not found.
+ * `findFraud` documents what is not found. Other work runs during the search.
  *
  * @returns undefined if no fraud is found
- * @throws {FraudError} (rejects) `FRAUD_PROOF_REFUSED`
+ * @throws {FraudError} (rejects) `FRAUD_PROOF_REFUSED`, the first, if none of the frauds is accepted
  * @throws {ProtocolError} (rejects) `PROTOCOL_BROKEN_QUEUE`
  * @throws {WalletError} (rejects) `WALLET_INVALID_DRAFT` if the block is not in the list, or if the script
  *   that proves the fraud is not a verdict policy of the contracts
@@ -48,29 +56,74 @@ export async function removeFraudulentBlock(
   wanted: RemovalByFraud,
   context: RemovalContext,
 ): Promise<FraudRemoval | undefined> {
-  const { block, rules } = wanted
-  const found = findFraud(block, rules)
-  if (found === undefined) return undefined
-  const { policy, proof, redeemer } = found
   let refused: FraudError | undefined
-  for (const { stage, drafts } of stagesOf(contracts, wanted, fraudScript(policy, rules), redeemer)) {
+  const { maxTransactionSize } = context.parameters
+  const hasDatums = wanted.address !== undefined || (wanted.held ?? []).length > 0
+  const tries = createTries(mostTried, maxTransactionSize, hasDatums)
+  for await (const frauds of pausing(fraudsIn(wanted.block, wanted.rules))) {
+    for (const fraud of frauds) {
+      if (!tries.isWorth(fraud)) continue
+      const removal = await removalBy(contracts, wanted, context, fraud)
+      if (removal && 'draft' in removal) return removal
+      tries.refused(fraud, removal?.excess)
+      refused ??= removal?.error
+    }
+  }
+  if (refused !== undefined) throw refused
+  return undefined
+}
+
+/** Why no stage of a removal is accepted. */
+interface Refusal {
+  /** The first. */
+  readonly error: FraudError
+  /** Undefined if the proof is not only too large. */
+  readonly excess: Excess | undefined
+}
+
+/** The first stage of a removal by a fraud that is accepted; why there is none otherwise. */
+async function removalBy(
+  contracts: Contracts,
+  wanted: RemovalByFraud,
+  context: RemovalContext,
+  { policy, proof, redeemer }: ProvenFraud,
+): Promise<FraudRemoval | Refusal | undefined> {
+  const proven = { script: fraudScript(policy, wanted.rules), redeemer, hasLists: hasLists(proof) }
+  let refused: Refusal | undefined
+  for (const { stage, drafts } of stagesOf(contracts, wanted, proven)) {
     try {
       for (const draft of drafts) await requireAccepted(contracts, draft, context)
       return { policy, fraud: proof.fraud, stage, draft: drafts[0] }
     } catch (error) {
-      if (!isTooLarge(error)) throw error
-      refused ??= error
+      if (!(error instanceof FraudError)) throw error
+      const excess = excessOf(error)
+      if (excess === undefined) return { error, excess }
+      refused = { error: refused?.error ?? error, excess: refused?.excess === 'units' ? 'units' : excess }
     }
   }
-  throw refused
+  return refused
+}
+
+/** What a search finds; other work runs between its steps. */
+async function* pausing<Found>(search: Iterable<Found | undefined>): AsyncGenerator<Found, void> {
+  let since = performance.now()
+  for (const found of search) {
+    if (found !== undefined) yield found
+    if (performance.now() - since < turnMs) continue
+    await setImmediate()
+    since = performance.now()
+  }
 }
 
 /** Rules of layer 1 that a proof breaks together with the removal, and perhaps not alone. */
-const limits = new Set(['MaxTxSizeUTxO', 'ExUnitsTooBigUTxO'])
+const limits = [
+  ['MaxTxSizeUTxO', 'bytes'],
+  ['ExUnitsTooBigUTxO', 'units'],
+] as const
 
-function isTooLarge(error: unknown): error is FraudError {
-  const cause = error instanceof FraudError ? error.cause : undefined
-  return isWalletError(cause) && cause.failures?.some(({ predicate }) => limits.has(predicate)) === true
+function excessOf({ cause }: FraudError): Excess | undefined {
+  const failures = (isWalletError(cause) && cause.failures) || []
+  return limits.find(([limit]) => failures.some(({ predicate }) => predicate === limit))?.[1]
 }
 
 /** More than any removal costs; a removal brings ada, so this is mostly collateral. */

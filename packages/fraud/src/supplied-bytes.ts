@@ -2,15 +2,72 @@ import { equalBytes } from '@ratatosk/cbor'
 import { constr, decodePlutusData, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 
 /*
- * Redeemers hold bodies, witness sets and outputs as `Given [bytes]`, or as the index of a reference input
- * whose inline datum is the bytes.
+ * Redeemers hold bodies, witness sets and outputs as `Given [bytes]`, and `wrongResolvedHash` its openings as
+ * `Given [list]`; or the index of a reference input whose inline datum is the same.
  */
 
-/** The bytes of `Given [bytes]`; undefined for any other data. */
-function givenIn(data: PlutusData): Uint8Array | undefined {
+/** A redeemer, some parts of which are in datums. */
+export interface Outsourced {
+  /** Plutus data CBOR of each part. */
+  readonly datums: readonly Uint8Array[]
+  /** @param indexes where the datums are among the reference inputs */
+  redeemer(indexes: readonly number[]): Uint8Array
+}
+
+/** Bytes of a part that a datum holds. */
+const maxPartLength = 12_288
+
+/** The most bytes that are shown in parts: the search looks for no proof that needs more. */
+export const mostInParts = 65_536
+
+/** Bytes in parts, each of which a datum can hold. */
+export const inParts = (bytes: Uint8Array): Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / maxPartLength) }, (_, part) =>
+    bytes.subarray(part * maxPartLength, (part + 1) * maxPartLength),
+  )
+
+/** Bytes of a redeemer beside which the removal of a block and the slashing fit into a transaction. */
+export const roomBesideRemoval = 11_264
+
+/**
+ * Takes the longest parts out of a redeemer until the rest has at most `room` bytes, or has no more parts.
+ *
+ * @param hasLists whether lists are parts too: of `wrongResolvedHash` only
+ */
+export function outsource(redeemer: Uint8Array, room: number, hasLists: boolean): Outsourced {
+  const data = decodePlutusData(redeemer)
+  const parts: Uint8Array[] = []
+  changed(data, (part) => {
+    const given = givenIn(part, hasLists)
+    if (given && !parts.some((each) => equalBytes(each, given))) parts.push(given)
+    return undefined
+  })
+  parts.sort((a, b) => b.length - a.length)
+  const without = (datums: readonly Uint8Array[], indexes: readonly number[]) =>
+    encodePlutusData(
+      changed(data, (part) => {
+        const given = givenIn(part, hasLists)
+        const place = given ? datums.findIndex((each) => equalBytes(each, given)) : -1
+        return place < 0 ? undefined : constr(1, BigInt(indexes[place] as number))
+      }),
+    )
+  let rest = redeemer.length
+  const count = parts.findIndex(({ length }) => {
+    const isEnough = rest <= room
+    rest -= length
+    return isEnough
+  })
+  const datums = count < 0 ? parts : parts.slice(0, count)
+  return { datums, redeemer: (indexes) => without(datums, indexes) }
+}
+
+/** The content of `Given [content]`; undefined for any other data. */
+function givenIn(data: PlutusData, hasLists: boolean): Uint8Array | undefined {
   if (typeof data !== 'object' || !('fields' in data)) return undefined
   const [content, ...others] = data.fields
-  return data.index === 0 && others.length === 0 && content instanceof Uint8Array ? content : undefined
+  if (data.index !== 0 || others.length > 0) return undefined
+  const isPart = content instanceof Uint8Array || (hasLists && Array.isArray(content))
+  return isPart ? encodePlutusData(content as PlutusData) : undefined
 }
 
 /** Data with what `change` makes of the parts of it that it does not leave alone. */
@@ -19,24 +76,4 @@ function changed(data: PlutusData, change: (part: PlutusData) => PlutusData | un
   if (other !== undefined || typeof data !== 'object' || data instanceof Uint8Array) return other ?? data
   if (!('fields' in data)) return data.map((part) => changed(part, change))
   return constr(data.index, ...data.fields.map((part) => changed(part, change)))
-}
-
-/** The longest bytes that a redeemer supplies; undefined if there are none. */
-export function longestSupplied(redeemer: Uint8Array): Uint8Array | undefined {
-  let longest: Uint8Array | undefined
-  changed(decodePlutusData(redeemer), (part) => {
-    const given = givenIn(part)
-    if (given && given.length > (longest?.length ?? 0)) longest = given
-    return undefined
-  })
-  return longest
-}
-
-/** A redeemer that takes these bytes from the datum of a reference input, by its index in the transaction. */
-export function suppliedByDatum(redeemer: Uint8Array, bytes: Uint8Array, index: number): Uint8Array {
-  const data = changed(decodePlutusData(redeemer), (part) => {
-    const given = givenIn(part)
-    return given && equalBytes(given, bytes) ? constr(1, BigInt(index)) : undefined
-  })
-  return encodePlutusData(data)
 }

@@ -1,22 +1,13 @@
 import { decodeTransactionRecord, partsOf } from '@ratatosk/block'
-import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { verdictPolicies } from '@ratatosk/contracts'
+import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import type { ProvableRules } from '@ratatosk/contracts'
 import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
-import { openContracts, publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  begin,
-  bond,
-  commit,
-  contracts,
-  evaluator,
-  keys,
-  openScene,
-  otherKeys,
-} from '../../protocol/dist/test/protocol-scene.js'
-import { accuse } from './accused-block.js'
+import { bond, evaluator, keys, openScene } from '../../protocol/dist/test/protocol-scene.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
-import { accusation, blockOf, type Committed, type Story, tellStory } from './test/lying-blocks.js'
+import { commitUnderAll } from './test/all-policies.js'
+import { blockOf, type Committed, type Story, tellStory } from './test/lying-blocks.js'
+import { addressOfThief, coin, type Theft, theft } from './test/theft.js'
 
 /*
  * Blocks that take money, whose bodies and maps are published. No node accepts one of them; each would be
@@ -26,10 +17,8 @@ import { accusation, blockOf, type Committed, type Story, tellStory } from './te
 afterAll(() => evaluator.close())
 
 const eight = (number: bigint): Uint8Array => fromHex(number.toString(16).padStart(16, '0'))
-const addressOfThief = concatBytes(Uint8Array.of(0x60), otherKeys.payment.hash)
 /** A billion ada for the thief. */
 const loot = concatBytes(fromHex('a200581d'), addressOfThief, fromHex('011b00038d7ea4c68000'))
-const coin = (index: number) => encodeOutputReference({ transactionId: new Uint8Array(32).fill(0xaa), index })
 const hashOfDeposit = new Uint8Array(32).fill(0xdd)
 const outputOfDeposit = encodeOutputReference({ transactionId: hashOfDeposit, index: 0 })
 const bystander = coin(35)
@@ -37,30 +26,8 @@ const bystander = coin(35)
 /** A key witness whose key lacks a byte. */
 const shortKey = concatBytes(fromHex('a10081'), fromHex(`82581f${'05'.repeat(31)}5840${'06'.repeat(64)}`))
 
-interface Theft {
-  readonly witnesses?: Uint8Array
-  /** An entry of the body before the others. */
-  readonly before?: Uint8Array
-  readonly inputs?: readonly number[]
-  readonly lovelace?: bigint
-}
-
-/** Spends outputs of 5 ada of another owner, and pays the thief. */
-function theft({
-  witnesses = fromHex('a0'),
-  before = new Uint8Array(),
-  inputs = [30],
-  lovelace = 4_500_000n,
-}: Theft): Uint8Array {
-  const writer = new CborWriter(512)
-    .array(4)
-    .map(before.length > 0 ? 4 : 3)
-    .raw(before)
-  writer.uint(0).array(inputs.length)
-  for (const index of inputs) writer.raw(coin(index))
-  writer.uint(1).array(1).map(2).uint(0).bytes(addressOfThief).uint(1).uint(lovelace)
-  return writer.uint(2).uint(500_000n).raw(witnesses).boolean(true).null().toBytes()
-}
+/** A witness set that the ledger does not decode, of more items than layer 1 reads. */
+const hugeWitnesses = concatBytes(fromHex('a11863994e20'), new Uint8Array(20_000))
 
 /** The same by the owner of the outputs, who makes money. */
 function signed(what: Theft): Uint8Array {
@@ -75,7 +42,7 @@ function signed(what: Theft): Uint8Array {
 /** A theft that the ledger does not decode, in a map that notes all that the scripts read of it. */
 function notedTheft({ transactions }: Story): Committed {
   // Of required signers there must be some.
-  const bytes = theft({ before: fromHex('0e80') })
+  const bytes = theft({ before: [fromHex('0e80')] })
   const output = bytes.subarray(-48, -9)
   const key = encodeOutputReference({ transactionId: partsOf(bytes).id, index: 0 })
   const own = eight(BigInt(transactions.length + 1))
@@ -86,7 +53,7 @@ function notedTheft({ transactions }: Story): Committed {
       const place = toHex(eight(BigInt(transactions.length)))
       const record = map.get(place) as Uint8Array
       const hash = blockOf(transactions).before.valueHash(coin(30)) as Uint8Array
-      map.set(place, concatBytes(record.subarray(0, 65), blake2b256(hash), eight(fees)))
+      map.set(place, concatBytes(record.subarray(0, 65), blake2b256(hash), eight(fees), record.subarray(105)))
       map.set(toHex(coin(30)), concatBytes(eight(0n), own, hash))
       map.set(toHex(key), concatBytes(own, eight(0n), blake2b256(output)))
     },
@@ -110,7 +77,7 @@ const thefts: readonly {
         entries(map) {
           const position = BigInt(transactions.length)
           const kind = Uint8Array.of(0)
-          const rest = [new Uint8Array(32), blake2b256(new Uint8Array()), eight(0n)]
+          const rest = [new Uint8Array(32), blake2b256(new Uint8Array()), eight(0n), eight(0n)]
           map.set(toHex(eight(position)), concatBytes(kind, hashOfDeposit, ...rest))
           map.set(toHex(outputOfDeposit), concatBytes(eight(position + 1n), eight(0n), blake2b256(loot)))
         },
@@ -147,15 +114,37 @@ const thefts: readonly {
       }),
   },
   {
+    what: 'a transaction of 180 outputs makes 1,795 ada out of 5',
+    fraud: 'unreadablePart',
+    commit: ({ transactions }) => blockOf([...transactions, signed({ lovelace: 10_000_000n, outputs: 180 })]),
+  },
+  {
+    what: 'a transaction of the most outputs makes money',
+    fraud: 'valueNotPreserved',
+    commit: ({ transactions }) => blockOf([...transactions, signed({ lovelace: 10_000_000n, outputs: 44 })]),
+  },
+  {
+    what: 'a transaction that makes 45 ada is before a witness set that fits into no proof',
+    fraud: 'valueNotPreserved',
+    commit: ({ transactions }) =>
+      blockOf([...transactions, theft({ witnesses: hugeWitnesses, lovelace: 50_000_000n })], {
+        entries(map) {
+          const key = toHex(eight(BigInt(transactions.length)))
+          // The record says that the witness set has as many bytes as it may have.
+          map.set(key, concatBytes(map.get(key)!.subarray(0, 109), fromHex('00003800')))
+        },
+      }),
+  },
+  {
     what: 'a list of required signers is empty, and nobody has signed',
-    fraud: 'missingSignature',
+    fraud: 'strangeItem',
     commit: notedTheft,
   },
   ...(
     [
       ['a witness set is an empty list', 'strangeField', { witnesses: fromHex('80') }],
       ['a key witness has a key of 31 bytes', 'strangeWitness', { witnesses: shortKey }],
-      ['a body begins with a field 24', 'strangeField', { before: fromHex('181800') }],
+      ['a body begins with a field 24', 'strangeField', { before: [fromHex('181800')] }],
       ['an input is there twice', 'repeatedReference', { inputs: [30, 30], lovelace: 9_500_000n }],
     ] as const
   ).map(([what, fraud, change]) => ({
@@ -167,7 +156,7 @@ const thefts: readonly {
 
 describe('a theft', () => {
   let story: Story
-  let rules: Parameters<(typeof verdictPolicies)['transaction']['script']>[0]
+  let rules: ProvableRules
   beforeAll(async () => {
     const { devnet, layer1, slots } = await openScene()
     rules = { parameters: await layer1.parameters(), networkId: 0, slots }
@@ -176,24 +165,9 @@ describe('a theft', () => {
   })
 
   it.each(thefts)('costs the bond: $what', async ({ commit: theft, fraud }) => {
-    const policies = Object.values(verdictPolicies).map(({ script }) => script(rules))
-    const own = openContracts({ ...contracts.parameters, verdictPolicies: policies }, 0)
-    const scene = await openScene(own)
-    const { devnet, slots, queue, registry, run, otherWallet } = scene
-    const block = theft(story)
-    const scripts = [...(await begin(scene, true, block.roots.prevUtxosRoot))]
-    for (const policy of policies) scripts.push(...(await run(publishScripts(own, [policy]))).produced)
-    const referenceScripts = referenceScriptsOf(own, scripts)
-    const { header } = await commit(scene, referenceScripts, block.roots)
+    const { own, scene, wanted, judgement } = await commitUnderAll(rules, theft(story))
+    const { devnet, queue, run, otherWallet } = scene
     const element = (await queue()).blocks[0]!.utxo
-    const judgement = { parameters: rules.parameters, slots, slot: devnet.currentSlot(), evaluator }
-    const wanted = {
-      queue: await queue(),
-      registry: await registry(),
-      referenceScripts,
-      block: await accuse(accusation(block, header)),
-      rules,
-    }
     const removal = await removeFraudulentBlock(own, wanted, judgement)
     expect(removal?.fraud).toBe(fraud)
 

@@ -44,6 +44,12 @@ export interface WitnessSetOpening {
   readonly witnessSet: SuppliedBytes
 }
 
+/** What the first inputs of a transaction stand for, or all and the first reference inputs. */
+interface ResolvedPart {
+  readonly record: RecordOpening
+  readonly resolved: ResolvedOutputs
+}
+
 /** A body, or a witness set. */
 export type PartOpening = TransactionOpening | WitnessSetOpening
 
@@ -101,10 +107,12 @@ export type TransactionFraudProof =
       readonly referenceInput: number
     }
   /**
-   * A body or witness set has too many items for layer 1 to read it, or a head that is not in its shortest
-   * form.
+   * A body, a witness set, or what inputs and reference inputs stand for has too many items or bytes for
+   * layer 1 to read it, or a head that is not in its shortest form.
    */
-  | { readonly fraud: 'unreadablePart'; readonly part: PartOpening }
+  | { readonly fraud: 'unreadablePart'; readonly part: PartOpening | ResolvedPart }
+  /** There are too many inputs and reference inputs, outputs, key witnesses, scripts, datums or redeemers. */
+  | { readonly fraud: 'tooMany'; readonly part: PartOpening }
   /** A reference is not one, or not a definite array in shortest heads. */
   | {
       readonly fraud: 'unreadableReference'
@@ -130,6 +138,17 @@ export type TransactionFraudProof =
       readonly transaction: TransactionOpening
       readonly output: OutputPlace
       readonly asset?: AssetPlace
+    }
+  /**
+   * An item is not what the ledger decodes there. `path` leads to it: which part of the whole, which part of
+   * that, and so on; of a map keys and values in turn, of one of fields the key. `same` are two of its parts
+   * that are equal, of a map by entry.
+   */
+  | {
+      readonly fraud: 'strangeItem'
+      readonly part: PartOpening
+      readonly path: readonly number[]
+      readonly same?: readonly [number, number]
     }
   /** What is among the key witnesses or the bootstrap witnesses has another shape. */
   | ({
@@ -157,11 +176,18 @@ export const encodeTransactionFraudProof = (header: Header, proof: TransactionFr
 
 function fieldsOf(proof: TransactionFraudProof): PlutusData[] {
   switch (proof.fraud) {
-    case 'unreadablePart':
+    case 'unreadablePart': {
+      const { part } = proof
+      if ('resolved' in part) return [constr(2, recordData(part.record), ...resolvedData(part.resolved))]
+      return [partData(part)]
+    }
     case 'malformedPart':
+    case 'tooMany':
       return [partData(proof.part)]
     case 'strangeField':
       return [partData(proof.part), BigInt(proof.key), ...assetData(proof.asset)]
+    case 'strangeItem':
+      return [partData(proof.part), proof.path.map(BigInt), (proof.same ?? []).map(BigInt)]
     case 'strangeWitness': {
       const { record, witnessSet, isBootstrap, index } = proof
       return [recordData(record), suppliedData(witnessSet), isBootstrap ? 1n : 0n, BigInt(index)]
@@ -198,7 +224,8 @@ function fieldsOf(proof: TransactionFraudProof): PlutusData[] {
   }
 }
 
-const partData = (part: PartOpening): PlutusData =>
+/** A body or witness set in a redeemer. */
+export const partData = (part: PartOpening): PlutusData =>
   'witnessSet' in part
     ? constr(1, recordData(part.record), suppliedData(part.witnessSet))
     : constr(0, transactionData(part))

@@ -35,7 +35,7 @@ export type ScriptNeed =
 export type SignatureNeed = SpentOpening | { readonly kind: 'required'; readonly keyHash: Uint8Array }
 
 /** A transaction with its witness set. */
-interface Witnessed {
+export interface Witnessed {
   readonly transaction: TransactionOpening
   /** CBOR of the witness set. */
   readonly witnesses: SuppliedBytes
@@ -56,9 +56,9 @@ export type WitnessFraudProof =
     }
   /** A key that had to sign did not. */
   | ({ readonly fraud: 'missingSignature'; readonly need: SignatureNeed } & Witnessed)
-  /** A native script that is needed is not satisfied. `script` is its CBOR. */
+  /** A native script that is needed is not satisfied, or more than layer 1 can read. `script` is its CBOR. */
   | ({
-      readonly fraud: 'nativeScriptFails'
+      readonly fraud: 'nativeScriptFails' | 'unreadableScript'
       readonly need: ScriptNeed
       readonly script: SuppliedBytes
     } & Witnessed)
@@ -112,6 +112,7 @@ function fieldsOf(proof: WitnessFraudProof): PlutusData[] {
     case 'missingSignature':
       return [needData(proof.need)]
     case 'nativeScriptFails':
+    case 'unreadableScript':
       return [needData(proof.need), suppliedData(proof.script)]
     case 'scriptMissing':
       return [needData(proof.need), proof.outputs.map(suppliedData)]

@@ -6,7 +6,9 @@ import {
   type PlutusScript,
   registryTokenName,
   rootTokenName,
+  type SummonsParameters,
   stateQueueScript,
+  summonsScript,
 } from '@ratatosk/contracts'
 import {
   type Credential,
@@ -52,6 +54,11 @@ export interface ContractParameters {
    */
   readonly verdictPolicies?: readonly PlutusScript[]
   /**
+   * The summons, one more verdict policy: who commits must answer questions about its blocks. None by
+   * default.
+   */
+  readonly summons?: Omit<SummonsParameters, 'maturityWindow'>
+  /**
    * Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. 0 by
    * default.
    */
@@ -59,7 +66,7 @@ export interface ContractParameters {
 }
 
 /** A script that is minting policy and spending validator in one. */
-export interface Contract {
+export interface ScriptPlace {
   readonly script: PlutusScript
   /** 56 hex digits. */
   readonly policy: string
@@ -67,6 +74,10 @@ export interface Contract {
   readonly address: Uint8Array
   /** Bech32, as `Layer1.utxosAt` takes it. */
   readonly addressText: string
+}
+
+/** A script that is minting policy and spending validator in one, with a unique token. */
+export interface Contract extends ScriptPlace {
   /** Policy and asset name of the script's unique token in hex, joined: the queue's root, the registry. */
   readonly unit: string
 }
@@ -80,6 +91,8 @@ export interface Contracts {
   readonly networkId: 0 | 1
   /** Deployment, publication and lookups iterate this record. */
   readonly scripts: Readonly<Record<ContractName, Contract>>
+  /** Undefined if the deployment has none. */
+  readonly summons: ScriptPlace | undefined
 }
 
 type Scripts = Partial<Record<ContractName, Contract>>
@@ -116,8 +129,14 @@ const definitions = {
 export const slashPenaltyOf = ({ slashPenalty = 0n }: ContractParameters): bigint => slashPenalty
 
 /** The policies whose tokens are verdicts. */
-export const verdictPoliciesOf = ({ verdictPolicies = [] }: ContractParameters): readonly PlutusScript[] =>
-  verdictPolicies
+export function verdictPoliciesOf(parameters: ContractParameters): readonly PlutusScript[] {
+  const { verdictPolicies = [] } = parameters
+  const summons = summonsOf(parameters)
+  return summons === undefined ? verdictPolicies : [...verdictPolicies, summons]
+}
+
+const summonsOf = ({ summons, maturityWindow }: ContractParameters): PlutusScript | undefined =>
+  summons && summonsScript({ ...summons, maturityWindow })
 
 /**
  * Applies the parameters of a rollup to every script of the protocol.
@@ -130,7 +149,13 @@ export function openContracts(parameters: ContractParameters, networkId: 0 | 1):
     const applied = script(parameters, scripts)
     scripts[name as ContractName] = contract(applied, tokenName(parameters.protocol), networkId)
   }
-  return { parameters, networkId, scripts: scripts as Contracts['scripts'] }
+  const summons = summonsOf(parameters)
+  return {
+    parameters,
+    networkId,
+    scripts: scripts as Contracts['scripts'],
+    summons: summons && placeOf(summons, networkId),
+  }
 }
 
 /**
@@ -234,13 +259,12 @@ export function inOrder(utxos: readonly Utxo[]): readonly Utxo[] {
 }
 
 function contract(script: PlutusScript, name: Uint8Array, networkId: 0 | 1): Contract {
+  const place = placeOf(script, networkId)
+  return { ...place, unit: place.policy + toHex(name) }
+}
+
+function placeOf(script: PlutusScript, networkId: 0 | 1): ScriptPlace {
   const address = scriptAddress(script.hash, networkId)
-  const policy = toHex(script.hash)
-  return {
-    script,
-    policy,
-    address: address.bytes,
-    addressText: encodeBech32Address(address),
-    unit: policy + toHex(name),
-  }
+  const addressText = encodeBech32Address(address)
+  return { script, policy: toHex(script.hash), address: address.bytes, addressText }
 }

@@ -10,6 +10,7 @@ export {
   provideScripts,
   publishScripts,
   referenceScriptsOf,
+  type ScriptPlace,
   scriptsToPublish,
 } from './contracts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
@@ -29,6 +30,7 @@ export {
   type RemovalByVerdict,
   removeBlock,
   removeInvalidBlock,
+  type StaleBlocks,
   soundBlocks,
   staleBlocks,
   type Verdict,
@@ -42,3 +44,13 @@ export {
   type StateQueue,
   soundRoot,
 } from './state-queue.js'
+export {
+  type Answering,
+  type Asking,
+  answerQuestion,
+  askQuestion,
+  endQuestion,
+  type OpenQuestion,
+  readQuestions,
+} from './summons-drafts.js'
+export { outAskingPrice, summonsTerms } from './summons-terms.js'

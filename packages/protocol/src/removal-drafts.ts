@@ -125,7 +125,7 @@ function showVerdict({ parameters }: Contracts, headerHash: string, verdict: Ver
 }
 
 /** Blocks that can be pruned: the first that does not follow the element before it, and those behind it. */
-interface StaleBlocks {
+export interface StaleBlocks {
   readonly element: RootElement | BlockElement
   /** In the order of the list; none of them follows `element`. */
   readonly blocks: readonly BlockElement[]

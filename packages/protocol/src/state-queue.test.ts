@@ -1,13 +1,23 @@
-import { headerHash } from '@ratatosk/block'
+import { blockVersion, type Header, headerHash } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { encodeBlockDatum } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { burnElements, maxBurnedElements } from './burn-drafts.js'
 import { inOrder } from './contracts.js'
 import { commitBlock, initQueue, mergeBlock } from './queue-drafts.js'
 import { allElements, readStateQueue, type StateQueue } from './state-queue.js'
-import { begin, commit, contracts, evaluator, nextHeader, openScene } from './test/protocol-scene.js'
+import { openJudge } from './test/judge.js'
+import {
+  begin,
+  commit,
+  contracts,
+  evaluator,
+  keys,
+  nextHeader,
+  openScene,
+  root,
+} from './test/protocol-scene.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -96,6 +106,42 @@ describe('a queue that is not sound', () => {
       expect(() => commitBlock(contracts, { ...next, queue: read, registry: element }), name).toThrow(refusal)
       expect(() => mergeBlock(contracts, { ...next, queue: read }), name).toThrow(refusal)
     }
+  })
+})
+
+describe('a block that its operator commits in turn', () => {
+  let scene: Awaited<ReturnType<typeof openScene>>
+  let refuserOf: (change: Partial<Header>) => Promise<string | undefined>
+  beforeAll(async () => {
+    scene = await openScene()
+    const referenceScripts = await begin(scene, true)
+    await commit(scene, referenceScripts)
+    scene.nextTurn()
+    const { devnet, slots } = scene
+    const next = { queue: await scene.queue(), registry: await scene.registry(), slots, referenceScripts }
+    const header = await nextHeader(scene)
+    const refuses = openJudge(scene, keys)
+    refuserOf = (change) => {
+      const commit = { ...next, header: { ...header, ...change }, slot: devnet.currentSlot() }
+      return refuses(commitBlock(contracts, commit))
+    }
+  })
+  afterAll(() => scene.devnet.close())
+
+  it('is accepted with an honest header', async () => {
+    expect(await refuserOf({})).toBeUndefined()
+  })
+
+  it.each<[what: string, change: Partial<Header>]>([
+    ['another root before it', { prevUtxosRoot: root(99) }],
+    ['another block before it', { prevHeaderHash: new Uint8Array(28).fill(9) }],
+    ['a start before the end of the block before it', { startTime: 1_700_000_000_000n }],
+    ['deposits', { depositsRoot: root(9) }],
+    ['withdrawals', { withdrawalsRoot: root(9) }],
+    ['another version', { blockVersion: blockVersion - 1n }],
+    ['a root of 31 bytes', { utxosRoot: new Uint8Array(31) }],
+  ])('is refused by the queue with %s', async (_what, change) => {
+    expect(await refuserOf(change)).toBe('queue')
   })
 })
 

@@ -9,7 +9,7 @@ import {
 import type { Against, HeldProof, ProvedTransaction, Prover } from '@ratatosk/ports'
 import type { Block, LedgerEntry, Store } from '@ratatosk/store'
 import { ProverBusyError } from './errors.js'
-import { TransactionsMaps } from './transactions-maps.js'
+import { mapSources, TransactionsMaps } from './transactions-maps.js'
 import type { Roots } from './types.js'
 
 export interface ProverOptions {
@@ -36,9 +36,6 @@ export interface OpenProver extends Prover {
 /** States in which layer 1 holds the header. */
 const onLayer1: ReadonlySet<Block['state']> = new Set<Block['state']>(['committed', 'mature', 'merged'])
 
-/** Transactions that are read from the store at a time. */
-const readsAtATime = 32
-
 /**
  * Opens a prover over the node's own blocks.
  *
@@ -55,9 +52,7 @@ export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOpt
   const genesisOutputs = new Map(
     genesis.map(({ reference, output }) => [outputReferenceKey(reference), output] as const),
   )
-  const genesisEntries = genesis.map(
-    ({ reference, output }) => [encodeOutputReference(reference), output] as const,
-  )
+  const sourceOf = mapSources(store, genesis)
   let pending = 0
 
   async function bounded<T>(work: () => Promise<T>): Promise<T> {
@@ -122,23 +117,9 @@ export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOpt
     const key = isThere
       ? transactionKey(place.position)
       : encodeOutputReference({ transactionId: id, index: 0 })
-    const { root, value, proof } = await maps.prove(toHex(block.headerHash), key, {
-      transactions: async () => (await store.blocks.transactionsOf(block.headerHash)).map(({ cbor }) => cbor),
-      producers,
-      genesis: genesisEntries,
-    })
+    const source = sourceOf(block.headerHash)
+    const { root, value, proof } = await maps.prove(toHex(block.headerHash), key, source)
     return { ...heading(block), position: isThere ? place.position : undefined, root, key, value, proof }
-  }
-
-  async function producers(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
-    const found: Uint8Array[] = []
-    for (let start = 0; start < ids.length; start += readsAtATime) {
-      const some = await Promise.all(
-        ids.slice(start, start + readsAtATime).map((id) => store.transaction(id)),
-      )
-      found.push(...some.filter((cbor) => cbor !== undefined))
-    }
-    return found
   }
 
   return {

@@ -119,6 +119,11 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
       return inOrder(() => thread.ask('prove', request))
     },
 
+    answer(root, question) {
+      const request = { root: Uint8Array.from(root), question }
+      return inOrder(() => thread.ask('answer', request))
+    },
+
     rebuild: (pieces) => inOrder(() => rebuild(pieces)),
 
     close() {

@@ -1,10 +1,31 @@
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import type { SummonsQuestion } from '@ratatosk/contracts'
+import { encodeOutputReference } from '@ratatosk/ledger'
+import type { Block, LedgerEntry, LedgerOutput, Store } from '@ratatosk/store'
 import { Mutex } from 'async-mutex'
 import { RootsError } from './errors.js'
 import type { MapProof, MapsHandlers } from './threads/maps-thread.js'
+import { packOutputs } from './threads/packing.js'
 import { startThread, type Thread } from './threads/thread.js'
+import type { Shown } from './types.js'
+
+/** Transactions that are read from the store at a time. */
+const readsAtATime = 32
+
+/** Transactions that are applied at most, in place of reading all outputs after a later block. */
+const maxMoved = 50_000n
+
+/** Where the outputs after a block come from. */
+export interface OutputSource {
+  outputsAfter(block: Block): AsyncIterable<readonly LedgerOutput[]>
+  /** Blocks by ascending height, including both ends. */
+  blocks(from: bigint, to: bigint): Promise<readonly Block[]>
+  /** CBOR of the block's transactions, in order. */
+  transactionsOf(headerHash: Uint8Array): Promise<readonly Uint8Array[]>
+}
 
 /** Where a block's map comes from. */
-interface MapSource {
+export interface MapSource {
   /** CBOR of the block's transactions, in order. */
   transactions(): Promise<readonly Uint8Array[]>
   /** CBOR of each of these transactions that the node has. */
@@ -16,20 +37,92 @@ interface MapSource {
 export class TransactionsMaps {
   #thread: Thread<MapsHandlers> | undefined
   #closed = false
+  /** The block after which the thread has the outputs. */
+  #outputsAfter: Block | undefined
   /** One map at a time: two that are built together would need twice the memory. */
   readonly #calls = new Mutex()
 
   /** @param block names the block; its map is built if it is not there */
   prove(block: string, key: Uint8Array, source: MapSource): Promise<MapProof> {
+    return this.#ofMap(block, source, (thread) => thread.ask('prove', { block, key }))
+  }
+
+  /** Answers a question about the block's transactions map. @param block as above */
+  answer(block: string, question: SummonsQuestion, source: MapSource): Promise<Shown> {
+    return this.#ofMap(block, source, (thread) => thread.ask('answer', { block, question }))
+  }
+
+  /**
+   * Answers a question about the outputs after a block. If they are not there, they follow from those after
+   * an earlier block, or are rebuilt.
+   *
+   * @throws Error if the store no longer has them
+   */
+  answerAboutOutputs(block: Block, question: SummonsQuestion, source: OutputSource): Promise<Shown> {
+    const ask = () => this.#open().ask('answerAboutOutputs', { block: toHex(block.headerHash), question })
     return this.#calls.runExclusive(async () => {
-      const known = await this.#open().ask('prove', { block, key })
+      const known = await ask()
+      if (known !== undefined) return known
+      const before = this.#outputsAfter
+      this.#outputsAfter = undefined
+      const isThere = before !== undefined && (await this.#moveOutputs(before, block, source))
+      if (!isThere) await this.#rebuildOutputs(block, source)
+      this.#outputsAfter = block
+      return present(await ask())
+    })
+  }
+
+  /** @returns whether the outputs are those after the block now */
+  async #moveOutputs(from: Block, to: Block, source: OutputSource): Promise<boolean> {
+    const transactions = to.lastSequence - from.lastSequence
+    if (to.height <= from.height || transactions > maxMoved) return false
+    let root: Uint8Array | undefined
+    for (const { headerHash } of await source.blocks(from.height + 1n, to.height)) {
+      const request = { block: toHex(headerHash), transactions: await source.transactionsOf(headerHash) }
+      // If a block does not follow, as after a removal, the outputs are rebuilt.
+      root = await this.#open()
+        .ask('moveOutputs', request)
+        .catch(() => undefined)
+      if (root === undefined) return false
+    }
+    return root !== undefined && equalBytes(root, to.utxosRoot)
+  }
+
+  async #rebuildOutputs(block: Block, source: OutputSource): Promise<void> {
+    try {
+      for await (const piece of source.outputsAfter(block))
+        await this.#open().ask('addOutputs', ...packOutputs(piece))
+      if (!equalBytes(await this.#open().ask('endOutputs', toHex(block.headerHash)), block.utxosRoot))
+        throw new Error('The store no longer has the outputs after the block')
+    } catch (error) {
+      await this.#open()
+        .ask('abandonOutputs')
+        .catch(() => undefined)
+      throw error
+    }
+  }
+
+  #ofMap<Answer>(
+    block: string,
+    source: MapSource,
+    ask: (thread: Thread<MapsHandlers>) => Promise<Answer | undefined>,
+  ): Promise<Answer> {
+    return this.#calls.runExclusive(async () => {
+      const known = await ask(this.#open())
       if (known !== undefined) return known
       const ids = await this.#open().ask('begin', { block, transactions: await source.transactions() })
       const producers = await source.producers(ids)
       await this.#open().ask('finish', { block, producers, genesis: source.genesis })
-      const built = await this.#open().ask('prove', { block, key })
-      if (built === undefined) throw new Error('The transactions map was not kept')
-      return built
+      return present(await ask(this.#open()))
+    })
+  }
+
+  /** Ends the thread when its work is done, until something else is asked. */
+  rest(): Promise<void> {
+    return this.#calls.runExclusive(async () => {
+      await this.#thread?.terminate()
+      this.#thread = undefined
+      this.#outputsAfter = undefined
     })
   }
 
@@ -40,8 +133,38 @@ export class TransactionsMaps {
   }
 
   #open(): Thread<MapsHandlers> {
-    if (this.#closed) throw new RootsError('ROOTS_CLOSED', 'The prover is closed')
+    if (this.#closed) throw new RootsError('ROOTS_CLOSED', 'The maps of blocks are closed')
     if (this.#thread === undefined || this.#thread.ended) this.#thread = startThread<MapsHandlers>('maps')
     return this.#thread
   }
+}
+
+function present<Answer>(answer: Answer | undefined): Answer {
+  if (answer === undefined) throw new Error('The map was not kept')
+  return answer
+}
+
+/** Where the maps of a node's own blocks come from. */
+export function mapSources(
+  store: Pick<Store, 'transaction'> & { readonly blocks: Pick<Store['blocks'], 'transactionsOf'> },
+  genesis: readonly LedgerEntry[],
+): (headerHash: Uint8Array) => MapSource {
+  const entries = genesis.map(({ reference, output }) => [encodeOutputReference(reference), output] as const)
+
+  async function producers(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
+    const found: Uint8Array[] = []
+    for (let start = 0; start < ids.length; start += readsAtATime) {
+      const some = await Promise.all(
+        ids.slice(start, start + readsAtATime).map((id) => store.transaction(id)),
+      )
+      found.push(...some.filter((cbor) => cbor !== undefined))
+    }
+    return found
+  }
+
+  return (headerHash) => ({
+    transactions: async () => (await store.blocks.transactionsOf(headerHash)).map(({ cbor }) => cbor),
+    producers,
+    genesis: entries,
+  })
 }

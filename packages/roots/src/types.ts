@@ -1,5 +1,8 @@
 import type { BlockInterval } from '@ratatosk/block'
+import type { SummonsQuestion } from '@ratatosk/contracts'
+import type { NodeAnswer } from '@ratatosk/fraud'
 import type { LedgerOutput } from '@ratatosk/store'
+import type { Proof } from '@ratatosk/trie'
 
 /** The roots that a block's header takes from its transactions, 32 bytes each. */
 export interface BlockRoots {
@@ -83,6 +86,12 @@ export interface Roots {
    * @returns undefined when the state is no longer kept
    */
   prove(root: Uint8Array, outref: Uint8Array): Promise<OutputProof | undefined>
+  /**
+   * Answers a question of the summons about a node of the unspent outputs in a kept state.
+   *
+   * @param root of the state
+   */
+  answer(root: Uint8Array, question: SummonsQuestion): Promise<NodeAnswer | 'no such node' | 'not kept'>
   /** Waits for the calls made so far, then ends the thread. Safe to call twice. */
   close(): Promise<void>
 }
@@ -103,3 +112,17 @@ export interface RootsOptions {
   /** The number of earlier states that can be reverted to. @defaultValue 64 */
   readonly history?: number
 }
+
+/** What answers a question of the summons. */
+export type Shown =
+  | { readonly kind: 'node'; readonly node: NodeAnswer }
+  | {
+      readonly kind: 'chunk'
+      /** Its record in the transactions map, proven. */
+      readonly entry: Uint8Array
+      readonly proof: Proof
+      readonly bytes: Uint8Array
+    }
+  | { readonly kind: 'no chunk'; readonly absent: Proof }
+  /** The map does not have what the question is about. */
+  | { readonly kind: 'nothing' }

@@ -160,7 +160,7 @@ describe('payments', () => {
       { outputs: [{ address: emptyKeys.addressText, lovelace: 10n ** 12n }] },
       'WALLET_INSUFFICIENT_FUNDS',
     ],
-    ['an address that is none', { outputs: [{ address: 'addr_test1' }] }, 'WALLET_INVALID_DRAFT'],
+    ['what is not an address', { outputs: [{ address: 'addr_test1' }] }, 'WALLET_INVALID_DRAFT'],
     ['a signature of no signer', { requiredSigners: [emptyKeys.payment.hash] }, 'WALLET_INVALID_DRAFT'],
     [
       'too little lovelace',

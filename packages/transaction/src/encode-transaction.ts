@@ -32,7 +32,7 @@ export interface BodyContent {
   readonly referenceInputs: readonly OutputReference[]
 }
 
-interface WitnessContent {
+export interface WitnessContent {
   readonly keyWitnesses: readonly KeyWitness[]
   readonly scripts: readonly ScriptContent[]
   readonly datums: readonly Uint8Array[]

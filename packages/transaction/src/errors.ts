@@ -12,7 +12,7 @@ export type WalletErrorCode =
   /** The built transaction breaks ledger rules, listed in `failures`. It was not sent. */
   | 'WALLET_TRANSACTION_REFUSED'
 
-interface WalletErrorDetails {
+export interface WalletErrorDetails {
   /** Amounts by unit: `lovelace`, or policy id and asset name in hex, joined. */
   readonly missing?: ReadonlyMap<string, bigint>
   readonly failures?: Failures

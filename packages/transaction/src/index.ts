@@ -1,8 +1,15 @@
 export { buildTransaction } from './build-transaction.js'
 export { selectCoins } from './coin-selection.js'
-export { type ScriptContent, toOutput } from './encode-output.js'
-export { encodeBody, encodeTransaction, encodeWitnesses } from './encode-transaction.js'
-export { isWalletError, WalletError, type WalletErrorCode } from './errors.js'
+export { type OutputContent, type ScriptContent, toOutput } from './encode-output.js'
+export {
+  type BodyContent,
+  encodeBody,
+  encodeTransaction,
+  encodeWitnesses,
+  type RedeemerContent,
+  type WitnessContent,
+} from './encode-transaction.js'
+export { isWalletError, WalletError, type WalletErrorCode, type WalletErrorDetails } from './errors.js'
 export { keysFromSeedPhrase } from './keys/seed-phrase.js'
 export { keysFromSigningKey, signingKey } from './keys/signing-key.js'
 export type { NetworkId, SeedPhraseOptions, SigningKey, WalletKeys } from './keys/types.js'

@@ -1,6 +1,17 @@
 export { isTrieError, TrieError, type TrieErrorCode, type TrieErrorDetails } from './errors.js'
 export { emptyRoot } from './hash/memory.js'
+export { divergence, extendPath, nibbleAt, pathLength } from './path.js'
 export { type ProofStepJson, proofFromJson, proofToJson } from './proof/json.js'
+export {
+  childHash,
+  type MapBranch,
+  type MapLeaf,
+  type MapNode,
+  nibblesOf,
+  nodeHash,
+  stepAway,
+  stepBeside,
+} from './proof/map-node.js'
 export { proofFromCbor, proofToCbor } from './proof/plutus-data.js'
 export type { BranchStep, ForkStep, LeafStep, Proof, ProofStep } from './proof/proof.js'
 export { rootExcluding, rootIncluding, verifyExclusion, verifyInclusion } from './proof/verify.js'
@@ -8,5 +19,5 @@ export { createMemoryStore, type MemoryStore } from './store/memory.js'
 export type { NewVersion, TrieStore, Version, WriteNode } from './store/store.js'
 export { createTrie, rootOf, type Trie, type TrieDraft, type TrieOptions } from './trie.js'
 export type { TrieEntry } from './update/build.js'
-export type { TrieOperation } from './update/operations.js'
+export type { KnownPath, TrieOperation } from './update/operations.js'
 export type { TrieView } from './view.js'

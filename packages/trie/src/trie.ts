@@ -202,6 +202,8 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     valueHash: present.valueHash,
     prove: present.prove,
     proveAbsence: present.proveAbsence,
+    openPath: present.openPath,
+    nodeAt: present.nodeAt,
 
     insert(key, value) {
       apply([{ type: 'insert', key, value }])

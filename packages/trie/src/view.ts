@@ -2,6 +2,7 @@ import { blake2b256 } from '#hash'
 import { keyExists, keyMissing } from './errors.js'
 import type { NodeHasher } from './node/hasher.js'
 import type { Leaf } from './node/node.js'
+import { findNode, type MapNode } from './proof/map-node.js'
 import type { Proof } from './proof/proof.js'
 import { findLeaf, type Walk, walk } from './proof/prove.js'
 import type { Version } from './store/store.js'
@@ -32,6 +33,16 @@ export interface TrieView {
    * @throws TrieError `TRIE_KEY_EXISTS`
    */
   proveAbsence(key: Uint8Array): Proof
+  /**
+   * The hash of the value at a path, the Blake2b-256 of a key, with its proof; or the proof that no key has
+   * this path.
+   */
+  openPath(path: Uint8Array): { readonly hash?: Uint8Array; readonly proof: Proof }
+  /**
+   * The node that holds all keys whose paths begin with the first `depth` nibbles of `path`; undefined if
+   * there are none.
+   */
+  nodeAt(path: Uint8Array, depth: number): MapNode | undefined
 }
 
 /** @param version returns the version to read; called by each method */
@@ -66,5 +77,12 @@ export function createView(version: () => Version, load: LoadNode, hasher: NodeH
       if (leaf !== undefined) throw keyExists(key)
       return steps
     },
+
+    openPath(path) {
+      const { leaf, steps } = walk(version().node, path, load, hasher)
+      return { ...(leaf && { hash: Uint8Array.from(leaf.valueHash) }), proof: steps }
+    },
+
+    nodeAt: (path, depth) => findNode(version().node, path, depth, load),
   }
 }

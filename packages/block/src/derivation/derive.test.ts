@@ -4,15 +4,10 @@ import { blake2b256, decodeTransaction, encodeOutputReference, type OutputRefere
 import { createMemoryStore, createTrie, verifyExclusion, verifyInclusion } from '@ratatosk/trie'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { maxChunkLength } from './chunks.js'
 import { createDerivation, deriveBlock } from './derive.js'
 import { partsOf } from './parts.js'
-import {
-  decodeOutputRecord,
-  decodeTransactionRecord,
-  encodeOutputRecord,
-  encodeTransactionRecord,
-  transactionKey,
-} from './records.js'
+import { encodeOutputRecord, encodeTransactionRecord, transactionKey } from './records.js'
 import { createTransactionsMap } from './transactions-map.js'
 import type { DerivedBlock } from './types.js'
 
@@ -33,13 +28,15 @@ interface Made {
   readonly cbor: Uint8Array
   readonly body: Uint8Array
   readonly witnessSet: Uint8Array
+  readonly rest: Uint8Array
   readonly inputs: readonly OutputReference[]
   readonly referenceInputs: readonly OutputReference[]
   readonly outputs: readonly Uint8Array[]
   readonly fee: bigint
 }
 
-type Flaw = 'none' | 'witnesses' | 'body' | 'garbage'
+/** `rest` does not follow from the body; the others do not decode. */
+type Flaw = 'none' | 'witnesses' | 'rest' | 'body' | 'garbage'
 
 function make(
   inputs: readonly OutputReference[],
@@ -63,15 +60,39 @@ function make(
   if (referenceInputs.length > 0) list(writer.uint(18), referenceInputs)
   const body = writer.toBytes()
   const witnessSet = Uint8Array.from(flaw === 'witnesses' ? [0xa1, 0x18, 99, 0] : [0xa0])
-  const cbor = new CborWriter().array(4).raw(body).raw(witnessSet).boolean(true).null().toBytes()
+  const rest = new CborWriter()
+    .boolean(flaw !== 'rest')
+    .null()
+    .toBytes()
+  const cbor = new CborWriter().array(4).raw(body).raw(witnessSet).raw(rest).toBytes()
   const nothing = { inputs: [], referenceInputs: [], outputs: [], fee: 0n }
-  if (flaw === 'body') return { cbor, body, witnessSet, ...nothing }
+  if (flaw === 'body') return { cbor, body, witnessSet, rest, ...nothing }
   if (flaw === 'garbage') {
-    const cut = cbor.subarray(0, cbor.length - 3)
-    return { cbor: cut, body: cut, witnessSet: new Uint8Array(), ...nothing }
+    return wholeOf(cbor.subarray(0, cbor.length - 3))
   }
-  return { cbor, body, witnessSet, inputs, referenceInputs, outputs, fee }
+  return { cbor, body, witnessSet, rest, inputs, referenceInputs, outputs, fee }
 }
+
+/** Bytes that are no transaction. */
+function wholeOf(cbor: Uint8Array): Made {
+  const nothing = { inputs: [], referenceInputs: [], outputs: [], fee: 0n }
+  return { cbor, body: cbor, witnessSet: new Uint8Array(), rest: new Uint8Array(), ...nothing }
+}
+
+/** The chunks of a block: position of the first transaction, and bytes. */
+function chunksOf(block: readonly Made[], first = 0): { readonly first: number; readonly bytes: Buffer }[] {
+  if (first === block.length) return []
+  const frames = block
+    .slice(first)
+    .map(({ body, witnessSet, rest }) =>
+      Buffer.concat([body, witnessSet, rest].flatMap((part) => [uint32(part.length), part])),
+    )
+  let count = 1
+  while (count < frames.length && Buffer.concat(frames.slice(0, count + 1)).length <= maxChunkLength) count++
+  return [{ first, bytes: Buffer.concat(frames.slice(0, count)) }, ...chunksOf(block, first + count)]
+}
+
+const uint32 = (number: number) => Buffer.from(number.toString(16).padStart(8, '0'), 'hex')
 
 /** The definition, read literally: quadratic, and without any state. */
 function modelOf(block: readonly Made[]): Map<string, string> {
@@ -100,11 +121,15 @@ function modelOf(block: readonly Made[]): Map<string, string> {
     map.set(outref, number(created + 1) + number(spent + 1) + hashOf(outref))
   }
   let fees = 0n
+  const chunks = chunksOf(block)
+  for (const [n, { first, bytes }] of chunks.entries())
+    map.set(toHex(uint32(n)), `03${number(first)}${number(chunks.length)}${toHex(blake2b256(bytes))}`)
   for (const [position, { body, witnessSet, inputs, referenceInputs, fee }] of block.entries()) {
     fees = (fees + fee) % 2n ** 64n
     const resolved = [...inputs, ...referenceInputs].map((reference) => hashOf(hex(reference))).join('')
     const hashes = [body, witnessSet, Buffer.from(resolved, 'hex')].map((bytes) => toHex(blake2b256(bytes)))
-    map.set(number(position), `02${hashes.join('')}${number(fees)}`)
+    const lengths = [body, witnessSet].map((part) => toHex(uint32(part.length)))
+    map.set(number(position), `02${hashes.join('')}${number(fees)}${lengths.join('')}`)
   }
   return map
 }
@@ -124,7 +149,7 @@ const blocks = fc
       fee: fc.oneof(fc.bigInt(0n, 1000n), fc.constant(2n ** 64n - 1n)),
       flaw: fc.oneof(
         { weight: 8, arbitrary: fc.constant<Flaw>('none') },
-        fc.constantFrom<Flaw>('witnesses', 'body', 'garbage'),
+        fc.constantFrom<Flaw>('witnesses', 'rest', 'body', 'garbage'),
       ),
       place: fc.nat(),
     }),
@@ -156,12 +181,29 @@ describe('the transactions map', () => {
     )
   })
 
+  it('has the chunks of the definition, whatever the lengths', () => {
+    const lengths = fc.oneof(
+      fc.integer({ min: 0, max: 3000 }),
+      // Alone, with the three lengths of its frames, it just fits or does not.
+      fc.constantFrom(maxChunkLength - 24, maxChunkLength - 13, maxChunkLength - 12, maxChunkLength - 11),
+      fc.integer({ min: maxChunkLength, max: 3 * maxChunkLength }),
+    )
+    fc.assert(
+      fc.property(fc.array(lengths, { maxLength: 30 }), (block) => {
+        const made = block.map((length, n) => wholeOf(new Uint8Array(length).fill(n)))
+        const transactions = made.map(({ cbor }) => cbor)
+        expect(entriesOf(deriveBlock(transactions, hashBefore))).toEqual(modelOf(made))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
   it('exists for any bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 6 }), (block) => {
         const derived = deriveBlock(block, hashBefore)
         expect(derived.transactions).toHaveLength(block.length)
-        for (const [, value] of derived.entries()) expect([48, 105]).toContain(value.length)
+        for (const [, { length }] of derived.entries()) expect([48, 49, 113]).toContain(length)
       }),
     )
   })
@@ -219,7 +261,7 @@ describe('the derivation names', () => {
       code: 'BLOCK_OUTPUT_EXISTS',
       position: 1,
     })
-    for (const flaw of ['body', 'garbage'] as const)
+    for (const flaw of ['body', 'garbage', 'rest'] as const)
       expect(faultOf(parent, make([genesis[1]!], [], [1n], 1n, flaw))).toMatchObject({
         code: 'BLOCK_TRANSACTION_MALFORMED',
         position: 1,
@@ -252,39 +294,5 @@ describe('the derivation names', () => {
     expect(partsOf(withHash(blake2b256(data))).isFramed).toBe(true)
     expect(partsOf(decodeTransaction(withHash(blake2b256(data)))).isFramed).toBe(true)
     expect(partsOf(withHash(new Uint8Array(32))).isFramed).toBe(false)
-  })
-})
-
-describe('records', () => {
-  it('decode to what was encoded', () => {
-    const position = fc.option(fc.nat(2 ** 40), { nil: undefined })
-    const hash = fc.uint8Array({ minLength: 32, maxLength: 32 })
-    fc.assert(
-      fc.property(
-        fc.record({
-          createdBy: position,
-          spentBy: fc.oneof(position, fc.constant('bridge' as const)),
-          outputHash: hash,
-        }),
-        fc.record({
-          kind: fc.constantFrom('deposit' as const, 'withdrawalOrder' as const, 'transaction' as const),
-          id: hash,
-          witnessSetHash: hash,
-          resolved: hash,
-          feesSoFar: fc.bigInt(0n, 2n ** 64n - 1n),
-        }),
-        (output, transaction) => {
-          expect(decodeOutputRecord(encodeOutputRecord(output))).toEqual(output)
-          expect(decodeTransactionRecord(encodeTransactionRecord(transaction))).toEqual(transaction)
-        },
-      ),
-    )
-    expect(toHex(transactionKey(2 ** 40 + 258))).toBe('0000010000000102')
-  })
-
-  it('of another length are refused', () => {
-    expect(() => decodeOutputRecord(new Uint8Array(49))).toThrow(RangeError)
-    expect(() => decodeTransactionRecord(new Uint8Array(104))).toThrow(RangeError)
-    expect(() => decodeTransactionRecord(new Uint8Array(105).fill(9))).toThrow(RangeError)
   })
 })

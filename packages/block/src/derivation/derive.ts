@@ -3,6 +3,7 @@ import { blake2b256, type OutputReference, outputReferenceKey, type Transaction 
 import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
 import type { BlockBody, ProducedOutput } from '../body.js'
 import { BlockError } from '../errors.js'
+import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord } from './chunks.js'
 import { hashOf, newOutput, type Output, pathOf, unknownOutput } from './output-state.js'
 import { partsOf } from './parts.js'
 import {
@@ -24,6 +25,8 @@ interface Applied {
   readonly fee: bigint
   readonly inputs: readonly Output[]
   readonly referenceInputs: readonly OutputReference[]
+  readonly bodyLength: number
+  readonly witnessSetLength: number
 }
 
 /** Starts a {@link Derivation}. */
@@ -35,7 +38,8 @@ export function createDerivation(): Derivation {
   /** The outputs that the block only reads, by `outputReferenceKey`. */
   let readOnly: Map<string, Output> | undefined
   let fault: BlockError | undefined
-  let unframed: number | undefined
+  const chunks: Omit<ChunkRecord, 'chunks'>[] = []
+  const chunker = createChunker((first, bytes) => chunks.push({ first, chunkHash: blake2b256(bytes) }))
 
   /** @param key its `outputReferenceKey` */
   function outputOf(reference: OutputReference, key: string): Output {
@@ -104,20 +108,11 @@ export function createDerivation(): Derivation {
       return fault
     },
 
-    get unframed() {
-      return unframed
-    },
-
     add(transaction) {
       const position = applied.length
       const parts = partsOf(transaction)
-      if (!parts.isFramed) unframed ??= position
-      if (!parts.isDecoded)
-        fault ??= new BlockError(
-          'BLOCK_TRANSACTION_MALFORMED',
-          `Transaction ${position} of the block does not decode`,
-          { position },
-        )
+      if (!parts.isDecoded || !parts.isFramed) fault ??= malformed(position, parts.isDecoded)
+      chunker.add(parts)
       const inputs = parts.inputs.map((reference) => spend(reference, position))
       const id = toHex(parts.id)
       for (const [index, output] of parts.outputs.entries()) {
@@ -131,6 +126,8 @@ export function createDerivation(): Derivation {
         fee: parts.fee,
         inputs,
         referenceInputs: parts.referenceInputs,
+        bodyLength: parts.body.length,
+        witnessSetLength: parts.witnessSet.length,
       })
     },
 
@@ -180,22 +177,28 @@ export function createDerivation(): Derivation {
         return (outputs.get(key) ?? read.get(key))?.outputHash ?? unknownOutput
       }
       let feesSoFar = 0n
-      const transactions = applied.map(
-        ({ id, witnessSetHash, fee, inputs, referenceInputs }): TransactionRecord => {
-          feesSoFar = BigInt.asUintN(64, feesSoFar + fee)
-          const hashes = new Uint8Array(32 * (inputs.length + referenceInputs.length))
-          let end = 0
-          for (const { outputHash } of inputs) hashes.set(outputHash, 32 * end++)
-          for (const reference of referenceInputs) hashes.set(hashRead(reference), 32 * end++)
-          return { kind: 'transaction', id, witnessSetHash, resolved: blake2b256(hashes), feesSoFar }
-        },
-      )
+      const transactions = applied.map(({ fee, inputs, referenceInputs, ...record }): TransactionRecord => {
+        feesSoFar = BigInt.asUintN(64, feesSoFar + fee)
+        const hashes = new Uint8Array(32 * (inputs.length + referenceInputs.length))
+        let end = 0
+        for (const { outputHash } of inputs) hashes.set(outputHash, 32 * end++)
+        for (const reference of referenceInputs) hashes.set(hashRead(reference), 32 * end++)
+        return { kind: 'transaction', ...record, resolved: blake2b256(hashes), feesSoFar }
+      })
+      chunker.end()
+      const chunkRecords = chunks.map((chunk) => ({ ...chunk, chunks: chunks.length }))
+      function* chunkEntries(): Generator<TrieEntry, void> {
+        for (const [number, chunk] of chunkRecords.entries())
+          yield [chunkKey(number), encodeChunkRecord(chunk)]
+      }
       return {
         transactions,
+        chunks: chunkRecords,
         outputs,
         *entries(): Generator<TrieEntry, void> {
           for (const [position, record] of transactions.entries())
             yield [transactionKey(position), encodeTransactionRecord(record)]
+          yield* chunkEntries()
           for (const output of outputs.values()) yield [output.outref, encodeOutputRecord(output)]
         },
         *sharedEntries(): Generator<TrieEntry, void> {
@@ -205,6 +208,7 @@ export function createDerivation(): Derivation {
               transactionKey(position, shared.key),
               encodeTransactionRecord(record, shared.transactionRecord),
             ]
+          yield* chunkEntries()
           for (const output of outputs.values())
             yield [output.outref, encodeOutputRecord(output, shared.outputRecord), output.path]
         },
@@ -255,6 +259,15 @@ export function bodyOf(transactions: readonly Uint8Array[]): BlockBody {
   for (const cbor of transactions) derivation.add(cbor)
   return { transactions, ...derivation.diff() }
 }
+
+const malformed = (position: number, isDecoded: boolean): BlockError =>
+  new BlockError(
+    'BLOCK_TRANSACTION_MALFORMED',
+    isDecoded
+      ? `Transaction ${position} has bytes besides its body and witness set that do not follow from them`
+      : `Transaction ${position} of the block does not decode`,
+    { position },
+  )
 
 function contradiction(
   code: 'BLOCK_DOUBLE_SPEND' | 'BLOCK_SPENT_BEFORE_PRODUCED' | 'BLOCK_OUTPUT_EXISTS',

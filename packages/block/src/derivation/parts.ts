@@ -15,6 +15,8 @@ export interface TransactionParts {
   readonly id: Uint8Array
   /** The witness set as submitted; empty when the bytes are no transaction. */
   readonly witnessSet: Uint8Array
+  /** What follows the witness set; empty when the bytes are no transaction. */
+  readonly rest: Uint8Array
   readonly inputs: readonly OutputReference[]
   readonly referenceInputs: readonly OutputReference[]
   /** CBOR of each output. */
@@ -25,8 +27,7 @@ export interface TransactionParts {
   readonly isDecoded: boolean
   /**
    * Whether the bytes are those that follow from the body and the witness set: `84 ‖ body ‖ witness set ‖
-   * true ‖ auxiliary data`, the last as the body's hash of it says, `null` without one. The header fixes
-   * nothing else, so other bytes cannot be attributed to it.
+   * true ‖ auxiliary data`, the last as the body's hash of it says, `null` without one.
    */
   readonly isFramed: boolean
 }
@@ -35,18 +36,23 @@ const definiteFour = 0x84
 const isTrue = 0xf5
 const isNull = 0xf6
 
-/** The body of the block decides about sizes; every well-formed item is walked. */
-const noLimits = {
-  maxDepth: Number.POSITIVE_INFINITY,
+/**
+ * The body of the block decides about sizes. Deeper bytes are no transaction: to walk them takes memory for
+ * each level. No proof is lost: a body or witness set so deep is longer than the 16,384 bytes that one shows.
+ */
+const limits = {
+  maxDepth: 65_536,
   maxLength: Number.POSITIVE_INFINITY,
   maxItems: Number.POSITIVE_INFINITY,
 }
 
+const none = new Uint8Array()
 const nothing = { inputs: [], referenceInputs: [], outputs: [], fee: 0n, isDecoded: false }
 
 /**
  * Takes a transaction apart. Total: bytes that are no transaction are a body that does not decode, without a
- * witness set; so an invalid block has records too.
+ * witness set; so an invalid block has records too. A body or witness set that nests arrays, maps and tags
+ * deeper than 65,536 levels makes no transaction.
  *
  * @param transaction its CBOR; or the decoded transaction, which saves decoding it again
  */
@@ -57,25 +63,36 @@ export function partsOf(transaction: Uint8Array | Transaction): TransactionParts
     const { id, body, witnesses } = transaction
     return parts(id, body, witnesses.bytes, cbor.subarray(1 + body.bytes.length + witnesses.bytes.length))
   }
-  const reader = new CborReader(cbor, 1, cbor.length, noLimits)
+  const reader = new CborReader(cbor, 1, cbor.length, limits)
   try {
     reader.skip()
     const bodyEnd = reader.position
     reader.skip()
-    const bytes = cbor.subarray(1, bodyEnd)
-    const witnessSet = cbor.subarray(bodyEnd, reader.position)
-    const rest = cbor.subarray(reader.position)
-    const body = decodedBody(bytes)
-    if (body !== undefined) return parts(blake2b256(bytes), body, witnessSet, rest)
-    return { ...nothing, body: bytes, id: blake2b256(bytes), witnessSet, isFramed: isFrame(rest, undefined) }
+    return partsOfFrames({
+      body: cbor.subarray(1, bodyEnd),
+      witnessSet: cbor.subarray(bodyEnd, reader.position),
+      rest: cbor.subarray(reader.position),
+    })
   } catch (error) {
     if (!isDecodeError(error)) throw error
     return whole(cbor)
   }
 }
 
+/** The parts of a transaction that others have cut, perhaps elsewhere than its CBOR says. Total. */
+export function partsOfFrames({
+  body,
+  witnessSet,
+  rest,
+}: Pick<TransactionParts, 'body' | 'witnessSet' | 'rest'>): TransactionParts {
+  const id = blake2b256(body)
+  const decoded = decodedBody(body)
+  if (decoded !== undefined) return parts(id, decoded, witnessSet, rest)
+  return { ...nothing, body, id, witnessSet, rest, isFramed: isFrame(rest, undefined) }
+}
+
 function whole(cbor: Uint8Array): TransactionParts {
-  return { ...nothing, body: cbor, id: blake2b256(cbor), witnessSet: new Uint8Array(), isFramed: true }
+  return { ...nothing, body: cbor, id: blake2b256(cbor), witnessSet: none, rest: none, isFramed: true }
 }
 
 function parts(
@@ -88,6 +105,7 @@ function parts(
     body: body.bytes,
     id,
     witnessSet,
+    rest,
     inputs: body.inputs,
     referenceInputs: body.referenceInputs,
     outputs: body.outputs.map(({ bytes }) => bytes),

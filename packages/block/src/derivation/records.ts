@@ -18,6 +18,10 @@ export interface TransactionRecord {
   readonly resolved: Uint8Array
   /** Lovelace: fees up to this transaction in the block, modulo 2^64, which only an invalid block reaches. */
   readonly feesSoFar: bigint
+  /** Length of the body in bytes, below 2^32. */
+  readonly bodyLength: number
+  /** Length of the witness set in bytes, below 2^32. */
+  readonly witnessSetLength: number
 }
 
 /**
@@ -36,7 +40,7 @@ export interface OutputRecord {
 }
 
 /** Length in bytes of an encoded {@link TransactionRecord}. No value of the map has 64 bytes. */
-export const transactionRecordLength = 105
+export const transactionRecordLength = 113
 
 /** Length in bytes of an encoded {@link OutputRecord}. */
 export const outputRecordLength = 48
@@ -53,7 +57,8 @@ export function transactionKey(position: number, key: Uint8Array = new Uint8Arra
 }
 
 /**
- * `kind 1 ‖ id 32 ‖ H(witness set) 32 ‖ resolved 32 ‖ fees so far 8`.
+ * `kind 1 ‖ id 32 ‖ H(witness set) 32 ‖ resolved 32 ‖ fees so far 8 ‖ length of body 4 ‖ length of witness
+ * set 4`.
  *
  * @param bytes where to write it; a new array without it
  */
@@ -66,6 +71,7 @@ export function encodeTransactionRecord(
   bytes.set(record.witnessSetHash, 33)
   bytes.set(record.resolved, 65)
   writeNumber(bytes, 97, Number(record.feesSoFar >> 32n), Number(record.feesSoFar & 0xffff_ffffn))
+  writeNumber(bytes, 105, record.bodyLength, record.witnessSetLength)
   return bytes
 }
 
@@ -84,6 +90,8 @@ export function decodeTransactionRecord(bytes: Uint8Array): TransactionRecord {
     witnessSetHash: bytes.slice(33, 65),
     resolved: bytes.slice(65, 97),
     feesSoFar: viewOf(bytes).getBigUint64(97),
+    bodyLength: viewOf(bytes).getUint32(105),
+    witnessSetLength: viewOf(bytes).getUint32(109),
   }
 }
 
@@ -125,7 +133,7 @@ function positionOf(number: bigint): number | undefined {
 }
 
 /** Writes a number below 2^53 as 8 bytes big-endian. */
-function writePosition(bytes: Uint8Array, offset: number, position: number): void {
+export function writePosition(bytes: Uint8Array, offset: number, position: number): void {
   writeNumber(bytes, offset, Math.floor(position / 2 ** 32), position)
 }
 

@@ -2,6 +2,7 @@ import type { Transaction } from '@ratatosk/ledger'
 import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
 import type { BlockDiff } from '../body.js'
 import type { BlockError } from '../errors.js'
+import type { ChunkRecord } from './chunks.js'
 import type { OutputRecord, TransactionRecord } from './records.js'
 
 /**
@@ -14,9 +15,11 @@ export type OutputHashes = (outref: Uint8Array) => Uint8Array | undefined
 export interface DerivedBlock {
   /** By position. */
   readonly transactions: readonly TransactionRecord[]
+  /** By number. */
+  readonly chunks: readonly ChunkRecord[]
   /** What happened to the outputs that the block produces or spends; keys are `outputReferenceKey`s. */
   readonly outputs: ReadonlyMap<string, DerivedOutput>
-  /** Key and value of every entry of the map: transactions, then outputs. */
+  /** Key and value of every entry of the map: transactions, chunks, outputs. */
   entries(): Iterable<TrieEntry>
   /** The same entries, of which each is overwritten by the next, with the hashes of keys that are known. */
   sharedEntries(): Iterable<TrieEntry>
@@ -36,10 +39,11 @@ export interface DerivedOutput extends OutputRecord {
 export interface Derivation {
   /** Adds the next transaction of the block. @param transaction its CBOR, or what it decodes to */
   add(transaction: Uint8Array | Transaction): void
-  /** The first contradiction between the transactions, or the first that does not decode. */
+  /**
+   * The first contradiction between the transactions, or the first that does not decode or has bytes that do
+   * not follow from its body and witness set.
+   */
   readonly fault: BlockError | undefined
-  /** Position of the first transaction whose bytes do not follow from its record. */
-  readonly unframed: number | undefined
   /** `spent` and `produced` of the body, in the order of the encoding. */
   diff(): BlockDiff
   /**

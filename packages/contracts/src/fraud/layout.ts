@@ -17,6 +17,23 @@ export const LedgerFraud = {
   strangeEntry: 10,
   wrongFees: 11,
   wrongResolvedHash: 12,
+  wrongLength: 13,
+  tooLong: 14,
+  wrongChunk: 15,
+} as const
+
+/** Constructors of what is wrong with the chunks of a block. */
+export const ChunkFlaw = {
+  countsDiffer: 0,
+  misplaced: 1,
+  missing: 2,
+  nextElsewhere: 3,
+  transactionsLeft: 4,
+  inventedTransaction: 5,
+  otherTransaction: 6,
+  strangeRest: 7,
+  malformed: 8,
+  tooShort: 9,
 } as const
 
 /** Constructors of the redeemer of the transaction policy: which rule a transaction of a block breaks. */
@@ -38,6 +55,8 @@ export const TransactionFraud = {
   strangeOutput: 14,
   strangeWitness: 15,
   repeatedReference: 16,
+  tooMany: 17,
+  strangeItem: 18,
 } as const
 
 /**
@@ -48,9 +67,6 @@ export const allowedFields: Uint8Array = Uint8Array.from({ length: 24 }, (_, key
   Number([0, 1, 2, 3, 5, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18].includes(key)),
 )
 
-/** The most CBOR items in a body, and in a witness set: `TooManyItems` of the layer-2 profile. */
-export const maxItems = 1000
-
 /** Constructors of the redeemer of the witness policy: what is wrong with the witnesses of a transaction. */
 export const WitnessFraud = {
   invalidSignature: 0,
@@ -60,6 +76,7 @@ export const WitnessFraud = {
   redeemerMissing: 4,
   datumMissing: 5,
   wrongScriptDataHash: 6,
+  unreadableScript: 7,
 } as const
 
 /** Constructors of what a transaction needs a signature or a script for. */
@@ -69,4 +86,4 @@ export const WitnessNeed = { spent: 0, minted: 1, withdrawn: 2, required: 3 } as
  * The block version of the blocks that fraud proofs speak of: their headers commit to the transactions
  * map.
  */
-export const provableVersion = 2n
+export const provableVersion = 3n

@@ -73,7 +73,7 @@ export function rulesData({ parameters, networkId, slots }: ProvableRules): bigi
 export const witnessFraudScript = (parameters: CostModels): PlutusScript =>
   applyParameters(compiledCode('witness_fraud'), languageParameters(parameters))
 
-type CostModels = Pick<ProtocolParameters, 'costModels'>
+export type CostModels = Pick<ProtocolParameters, 'costModels'>
 
 /**
  * The cost models of Plutus V1, V2 and V3: key and value of an entry in the map that a script data hash

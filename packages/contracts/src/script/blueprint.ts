@@ -15,6 +15,7 @@ export type ValidatorTitle =
   | 'transaction_fraud'
   | 'transaction_fraud_11'
   | 'witness_fraud'
+  | 'summons'
 
 /** A CBOR byte string that holds the flat program, not yet applied to its parameters. */
 export function compiledCode(validator: ValidatorTitle): Uint8Array {

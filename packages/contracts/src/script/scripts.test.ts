@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CborReader, CborWriter } from '@ratatosk/cbor'
 import { scriptHash } from '@ratatosk/ledger'
 import { describe, expect, it } from 'vitest'
+import { ChunkFlaw, LedgerFraud, TransactionFraud, WitnessFraud } from '../fraud/layout.js'
 import { blueprint } from '../validators/blueprint.js'
 import { compileValidator } from '../validators/compile.js'
 import { operatorRegistryScript, renouncedAdministrator, stateQueueScript } from './scripts.js'
@@ -29,22 +30,38 @@ const registry = {
 } as const
 
 describe('the blueprint', () => {
+  const text = readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8')
+  const checkedIn = JSON.parse(text)
+  const { definitions } = checkedIn
+
   it('is what the validators compile to', () => {
-    const checkedIn = JSON.parse(readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8'))
     expect(checkedIn).toEqual(JSON.parse(JSON.stringify(blueprint())))
   })
 
   it('has the version of the package', () => {
-    const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'))
-    expect(read('plutus.json').preamble.version).toBe(read('package.json').version)
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+    expect(checkedIn.preamble.version).toBe(JSON.parse(manifest).version)
   })
 
   it('resolves every reference', () => {
-    const text = readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8')
-    const { definitions } = JSON.parse(text)
     for (const [, name] of text.matchAll(/"#\/definitions\/(\w+)"/g)) {
       expect(definitions).toHaveProperty(name as string)
     }
+  })
+
+  it.each(
+    Object.entries({
+      LedgerFraudProof: LedgerFraud,
+      TransactionFraudProof: TransactionFraud,
+      WitnessFraudProof: WitnessFraud,
+      ChunkFlaw,
+    }),
+  )('describes every constructor of %s', (definition, constructors) => {
+    const described = definitions[definition].anyOf.map(
+      ({ title, index }: { readonly title: string; readonly index: number }) => [title, index],
+    )
+    const titled = (name: string) => name[0]!.toUpperCase() + name.slice(1)
+    expect(described).toEqual(Object.entries(constructors).map(([name, index]) => [titled(name), index]))
   })
 })
 

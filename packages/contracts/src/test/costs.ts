@@ -4,7 +4,7 @@ import type { ProvableRules } from '../fraud/rules.js'
 import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../fraud/scripts.js'
 import type { PlutusScript } from '../script/apply.js'
 import { complete } from './complete.js'
-import { engines, parameters, timeOf } from './evaluate.js'
+import { engines, parameters } from './evaluate.js'
 import { second } from './fraud/blocks.js'
 import { proveManyLies } from './fraud/ledger/costs.js'
 import { measureProof, type ProvenLie } from './fraud/measure-proof.js'
@@ -13,63 +13,23 @@ import { proveTransactionLies } from './fraud/transaction/costs.js'
 import { ordinaryTransactions } from './fraud/transaction/ordinary.js'
 import { rules } from './fraud/transaction/transactions.js'
 import { proveManyWitnessLies, richTransaction } from './fraud/witness/costs.js'
+import { worstRows } from './fraud/worst/measure.js'
 import { checkOnChain } from './mpf/proofs.js'
+import {
+  burnedBlocks,
+  commitBesideFullRegistry,
+  deinitManyBlocks,
+  slashInFullRegistry,
+} from './queue/full-registry.js'
 import * as removals from './queue/removals.js'
 import * as queue from './queue/scenarios.js'
 import * as registry from './registry/scenarios.js'
-import { entry, registryOf, running, spendRegistry } from './registry/scenarios.js'
+import { summonsTransactions } from './summons/costs.js'
 import { encodeOutput, type TestTransaction } from './transaction.js'
-import { createWorld, operator, turnLength, type World, wallet } from './world.js'
+import { createWorld, wallet } from './world.js'
 
 const { scalus } = engines
 const world = createWorld()
-
-/** The registry when it is as full as it can be; the operator is the one in turn. */
-function fullRegistry(from: World) {
-  const count = 100
-  const serving = Array.from({ length: count }, (_, i) => entry({ hash: new Uint8Array(28).fill(i + 1) }))
-  serving[Number((timeOf(50n) / turnLength) % BigInt(count))] = entry(operator)
-  const retired = serving.map((_, i) =>
-    entry({ hash: new Uint8Array(28).fill(i + 101) }, { activeUntil: timeOf(0n) }),
-  )
-  return running(from, ...retired, ...serving)
-}
-
-/** Slashes an operator in a registry that is as full as it can be. */
-function slashInFullRegistry(from: World): TestTransaction {
-  const before = fullRegistry(from)
-  const operators = before.operators.filter(({ vkey }) => vkey !== operator.hash)
-  const transaction = removals.removeActive(from)
-  const slash = { kind: 'slash', operator: operator.hash, approach: 'active' } as const
-  const [element, , ...others] = transaction.outputs
-  return {
-    ...transaction,
-    inputs: [...transaction.inputs.filter(({ id }) => id !== 5), spendRegistry(from, 5, before, slash)],
-    outputs: [element!, removals.withPenalty(from, { ...before, operators }), ...others],
-  }
-}
-
-/** A commit beside a registry that is as full as it can be: half of its entries are retired. */
-function commitBesideFullRegistry(from: World): TestTransaction {
-  const datum = fullRegistry(from)
-  const transaction = queue.commitSecond(from)
-  const referenceInputs = transaction.referenceInputs.map((input) =>
-    input.id === 200 ? { id: 200, output: registryOf(from, datum) } : input,
-  )
-  return { ...transaction, referenceInputs }
-}
-
-const burnedBlocks = 100
-
-/** Burns as many blocks as `maxBurnedElements` of `@ratatosk/protocol` allows. */
-function deinitManyBlocks(from: World): TestTransaction {
-  const { firstHeader } = queue
-  const headers = Array.from({ length: burnedBlocks }, (_, i) => ({
-    ...firstHeader,
-    endTime: firstHeader.endTime + BigInt(i),
-  }))
-  return queue.deinitBlocks(from, ...headers)
-}
 
 /**
  * Proof, removal and slash in one transaction: the cheapest proof of each policy, the costliest, and some
@@ -77,7 +37,6 @@ function deinitManyBlocks(from: World): TestTransaction {
  */
 function removalsByProof(proofs: readonly ProvenLie[]) {
   const shown = [
-    'spentBeforeMade',
     'inputSpentElsewhere',
     'inventedOutput',
     'wrongOutputsAfter',
@@ -85,8 +44,6 @@ function removalsByProof(proofs: readonly ProvenLie[]) {
     'wrongResolved',
     'valueNotPreserved',
     'feeTooSmall',
-    'invalidSignature',
-    'missingSignature',
     'nativeScriptFails',
     'scriptMissing',
     'redeemerMissing',
@@ -94,7 +51,7 @@ function removalsByProof(proofs: readonly ProvenLie[]) {
     'wrongScriptDataHash',
   ]
     .flatMap((fraud) => [`\`${fraud}\``, `\`${fraud}\`, rich`, `\`${fraud}\`, a reference input`])
-    .concat('`malformedPart`, a body of 1,000 items', '`strangeField`', '`strangeWitness`')
+    .concat('`strangeField`', '`strangeWitness`')
   return proofs
     .filter(({ what }) => shown.includes(what))
     .map((proof) => {
@@ -122,6 +79,7 @@ const transactions: readonly (readonly [string, TestTransaction])[] = [
   ['register', registry.registerSecond(world)],
   ['retire', registry.retire(world)],
   ['release', registry.release(world)],
+  ...summonsTransactions(world),
 ]
 
 const limits = {
@@ -170,6 +128,7 @@ export function costTables(): string {
     scriptRow('transaction policy of fraud proofs', transactionFraudScript(rules)),
     scriptRow('the same for ledger version 11', transactionFraudScript(rulesOfVersion11)),
     scriptRow('witness policy of fraud proofs', witnessFraudScript(parameters)),
+    scriptRow('summons', world.summons.script),
   ]
   const proofs = [...proveManyLies(), ...proveTransactionLies(), ...proveManyWitnessLies()]
   const costs = [...transactions, ...removalsByProof(proofs)].map(([name, transaction]) => {
@@ -228,6 +187,8 @@ export function costTables(): string {
           grouped(size),
         ),
       ),
+    '',
+    ...worstRows(row, share, limits),
     '',
     row(
       'what a fraud proof is about',

@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { Breach } from './breach.js'
 import { costTables } from './costs.js'
 import { ledgerBreaches } from './fraud/ledger/breaches.js'
 import { ledgerFraudNotes } from './fraud/ledger/notes.js'
+import { provableRules } from './fraud/provable-rules.js'
 import { transactionBreaches } from './fraud/transaction/breaches.js'
 import { transactionFraudNotes } from './fraud/transaction/notes.js'
 import { witnessBreaches } from './fraud/witness/breaches.js'
@@ -11,11 +14,20 @@ import { queueNotes } from './queue/notes.js'
 import { registryBreaches } from './registry/breaches.js'
 import { registryNotes } from './registry/notes.js'
 import type { RuleNote } from './rule-notes.js'
+import { summonsBreaches } from './summons/breaches.js'
+import { summonsNotes } from './summons/notes.js'
+
+/** Names the scripts that COSTS.md measures. */
+export function measuredScripts(): string {
+  const blueprint = readFileSync(new URL('../../plutus.json', import.meta.url))
+  const digest = createHash('sha256').update(blueprint).digest('hex')
+  return `<!-- Measured on plutus.json of SHA-256 ${digest}. -->`
+}
 
 const notice = '<!-- Written by scripts/write-tables.mjs: do not edit. -->'
 
 /** The files that `scripts/write-tables.mjs` writes, by name. */
-export const generatedFiles: { readonly [name: string]: () => string } = {
+export const generatedFiles: Readonly<Record<'RULES.md' | 'COSTS.md', () => string>> = {
   'RULES.md': () =>
     page(
       '# Rules of the scripts',
@@ -34,11 +46,19 @@ export const generatedFiles: { readonly [name: string]: () => string } = {
         'script of an output that is both an input and a reference input once.',
       '## Witness policy of fraud proofs',
       ruleTable(witnessFraudNotes, witnessBreaches),
+      '## Summons',
+      ruleTable(summonsNotes, summonsBreaches),
+      '## What proves a false block',
+      'Every rule by which verifiers judge a block. Tests tell a lie for each rule and claim. The state ' +
+        'queue itself refuses a header with a false previous root, previous hash, time, operator, block ' +
+        'version or event root.',
+      provabilityTable(),
     ),
   'COSTS.md': () =>
     page(
       '# Sizes and costs',
       notice,
+      measuredScripts(),
       'At mainnet’s prices and limits of ledger version 10, with reference scripts. Layer-1 rules accept ' +
         'each transaction. ' +
         'Fraud proofs are about a block of 40,000 entries over 1,000,000 unspent outputs. ' +
@@ -51,6 +71,20 @@ export const generatedFiles: { readonly [name: string]: () => string } = {
 const page = (...parts: readonly string[]) => `${parts.join('\n\n')}\n`
 
 const row = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`
+
+function provabilityTable(): string {
+  return [
+    row('rule', 'claims', 'without a claim, an operator that breaks it gains'),
+    row('---', '---', '---'),
+    ...Object.entries(provableRules).map(([rule, provability]) =>
+      typeof provability !== 'string'
+        ? row(rule, provability.map((claim) => `\`${claim}\``).join(', '), '')
+        : provability in provableRules
+          ? row(rule, `those of ${provability}`, '')
+          : row(rule, '', provability),
+    ),
+  ].join('\n')
+}
 
 function ruleTable(notes: readonly RuleNote[], breaches: readonly Pick<Breach, 'rule'>[]): string {
   return [

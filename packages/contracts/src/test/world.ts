@@ -19,6 +19,13 @@ export const turnLength = 60_000n
 export const bond = 500_000_000n
 const releaseDelay = 120_000n
 export const maxOperators = 4n
+/** The parameters of the summons. */
+export const summonsTerms = {
+  bond: 3_000_000n,
+  reward: 450_000n,
+  period: 10_000n,
+  maturityWindow: 120_000n,
+}
 export const slashPenalty = 50_000_000n
 const blockVersion = 1n
 
@@ -34,10 +41,11 @@ export interface Contract {
   readonly stakedAddress: Uint8Array
 }
 
-/** Both contracts, as published or with one of them replaced by a variant. */
+/** The contracts, as published or with one of them replaced by a variant. */
 export interface World {
   readonly queue: Contract
   readonly registry: Contract
+  readonly summons: Contract
 }
 
 /** A program that replaces a published one. */
@@ -102,7 +110,9 @@ export function createWorld(options: WorldOptions = {}): World {
     blockVersion,
     options.verdictPolicies ?? [openVerdict.hash, verdict.hash],
   ])
-  return { queue, registry }
+  const { bond: questionBond, reward, period, maturityWindow: window } = summonsTerms
+  const summons = open('summons', [questionBond, reward, period, window])
+  return { queue, registry, summons }
 }
 
 const wrapped = (program: Uint8Array) => new CborWriter(program.length + 5).bytes(program).toBytes()

@@ -4,12 +4,12 @@ import { type Compiled, compileValidator } from './compile.js'
 import { definitions } from './definitions/definitions.js'
 import { reference } from './definitions/reference.js'
 
-/** The CIP-57 blueprint of both scripts, as `plutus.json` has it. */
+/** The CIP-57 blueprint of all scripts, as `plutus.json` has it. */
 export function blueprint(): object {
   return {
     preamble: {
       title: 'ratatosk/contracts',
-      description: 'The state queue, operator registry and fraud proofs of an optimistic rollup',
+      description: 'The state queue, operator registry, fraud proofs and summons of an optimistic rollup',
       version: '0.1.0',
       plutusVersion: 'v3',
       license: 'Apache-2.0',
@@ -55,6 +55,17 @@ export function blueprint(): object {
         ['plutus_v2', 'Bytes'],
         ['plutus_v3', 'Bytes'],
       ]),
+      ...entries('summons', compileValidator('summons'), {
+        mint: 'SummonsAction',
+        spend: 'SummonsAction',
+        datum: 'Question',
+        parameters: [
+          ['bond', 'Integer'],
+          ['reward', 'Integer'],
+          ['period', 'Integer'],
+          ['maturity_window', 'Integer'],
+        ],
+      }),
     ],
     definitions,
   }

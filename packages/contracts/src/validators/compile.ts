@@ -8,6 +8,7 @@ import { ledgerFraud, transactionFraud, transactionFraudOfVersion11, witnessFrau
 import { proofCheck } from './mpf/check.js'
 import { stateQueue } from './queue/state-queue.js'
 import { operatorRegistry } from './registry/registry.js'
+import { summons } from './summons/summons.js'
 
 /** A compiled validator, not yet applied to its parameters. */
 export interface Compiled {
@@ -75,6 +76,10 @@ const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PTyp
   witness_fraud: (book) =>
     withParameters(['plutusV1', 'plutusV2', 'plutusV3'], ({ plutusV1, plutusV2, plutusV3 }) =>
       lambda((context: Data) => witnessFraud(book, [plutusV2, plutusV3, plutusV1], context)),
+    ),
+  summons: (book) =>
+    withParameters(['bond', 'reward', 'period', 'maturityWindow'], (parameters) =>
+      lambda((context: Data) => summons(book, parameters, context)),
     ),
 }
 

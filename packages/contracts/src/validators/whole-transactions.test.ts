@@ -8,13 +8,15 @@ import { byMultisig, multisig } from '../test/multisig.js'
 import * as removals from '../test/queue/removals.js'
 import * as queue from '../test/queue/scenarios.js'
 import * as registry from '../test/registry/scenarios.js'
+import { removeByExpiry } from '../test/summons/removal.js'
+import { scenarios } from '../test/summons/scenarios.js'
 import { administrator, createWorld } from '../test/world.js'
 
 const world = createWorld()
 const evaluator = createEvaluator({ threads: 1 })
 afterAll(() => evaluator.close())
 
-const scenarios = {
+const transactions = {
   init: [queue.init, 0n],
   deinit: [queue.deinit, 0n],
   remove: [queue.remove, 0n],
@@ -31,10 +33,16 @@ const scenarios = {
   retire: [registry.retire, 59n],
   'retire by the administrator': [registry.evict, 59n],
   release: [registry.release, 280n],
+  'question about a subtree': [scenarios.askForSubtree, 65n],
+  'answer with a subtree': [scenarios.showSubtree, 85n],
+  'answer with a leaf': [scenarios.showLeaf, 85n],
+  'answer with a chunk': [scenarios.showChunk, 85n],
+  'end of a question with a verdict': [scenarios.expire, 85n],
+  'end of a question, removal and slash': [removeByExpiry, 85n],
 } as const
 
 describe.each(Object.entries(engines))('with the budgets of %s', (_name, evaluate) => {
-  it.each(Object.entries(scenarios))(
+  it.each(Object.entries(transactions))(
     'the layer-1 rules accept the transaction: %s',
     async (_, [scenario, slot]) => {
       const { bytes, utxos } = complete(scenario(world), evaluate)

@@ -1,5 +1,3 @@
-import { maxItems } from '@ratatosk/contracts'
-
 /** An item of CBOR, as the scripts walk it. */
 export interface Item {
   /** With its head. */
@@ -24,9 +22,11 @@ class FlawError extends Error {
 
 /**
  * Reads what the scripts read, which is more than the ledger decodes: chunks of strings may be any items.
- * The effort is bounded by the number of items that layer 2 allows.
+ *
+ * @param maxItems bounds the effort
+ * @param anyHeads whether heads may be longer than needed
  */
-export function itemIn(cbor: Uint8Array): Item | Flaw {
+export function itemIn(cbor: Uint8Array, maxItems: number, anyHeads = false): Item | Flaw {
   let [place, count] = [0, 0]
 
   const refuse = (flaw: Flaw): never => {
@@ -41,7 +41,8 @@ export function itemIn(cbor: Uint8Array): Item | Flaw {
     const width = 2 ** (info - 24)
     let argument = 0n
     for (const byte of cbor.subarray(place, place + width)) argument = argument * 256n + BigInt(byte)
-    if (major < 7 && argument < (width === 1 ? 24n : 2n ** BigInt(4 * width))) refuse('unreadable')
+    if (!anyHeads && major < 7 && argument < (width === 1 ? 24n : 2n ** BigInt(4 * width)))
+      refuse('unreadable')
     place += width
     return argument
   }

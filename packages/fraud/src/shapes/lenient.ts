@@ -8,6 +8,7 @@ import {
   type KeyWitness,
   type OutputReference,
   type PlutusLanguage,
+  profileLimits,
   type Script,
   scriptHash,
   type Transaction,
@@ -86,7 +87,7 @@ export function readLeniently(bytes: Uint8Array, { id, body, witnesses }: Shaped
 
 /** An output: what the ledger decodes, or what the scripts read of it. */
 export function readOutput(bytes: Uint8Array): TransactionOutput {
-  const item = itemIn(bytes)
+  const item = itemIn(bytes, profileLimits.resolvedItems)
   return typeof item === 'string' ? decodeTransactionOutput(bytes) : outputOf(item)
 }
 

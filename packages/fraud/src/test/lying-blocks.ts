@@ -1,13 +1,15 @@
 import {
   bodyOf,
+  createChunker,
   decodeTransactionRecord,
   deriveBlock,
   encodeOutputRecord,
   encodeTransactionRecord,
   type Header,
+  partsOf,
   transactionKey,
 } from '@ratatosk/block'
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
   encodeOutputReference,
@@ -104,6 +106,18 @@ export function lyingSuccessor({ after }: Committed): Committed {
     roots: { prevUtxosRoot: before.root, utxosRoot: left.root, transactionsRoot: new Uint8Array(32) },
   }
 }
+
+/** The frames of transactions, of whatever length. */
+export const framesOf = (...transactions: readonly Uint8Array[]): Uint8Array =>
+  concatBytes(
+    ...transactions.map((cbor) => {
+      const frames: Uint8Array[] = []
+      const chunker = createChunker((_, bytes) => frames.push(Uint8Array.from(bytes)))
+      chunker.add(partsOf(cbor))
+      chunker.end()
+      return concatBytes(...frames)
+    }),
+  )
 
 /** Signed transactions over the same outputs. */
 export interface Story {

@@ -1,4 +1,5 @@
-import { createHash, createPublicKey, verify } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519.js'
 import { fromHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import sodium from 'sodium-native'
@@ -61,8 +62,8 @@ describe.each([
   it('refuses R of small order, although the equation holds', () => {
     const R = fromHex(smallOrder[0][1])
     const odd = concat(R, scalar(key.secret * challenge(R, key.publicKey, message)))
-    // OpenSSL checks only the equation, so this shows that it holds.
-    expect(opensslVerifies(odd, message, key.publicKey)).toBe(true)
+    // noble as ZIP 215 defines it checks only the equation, so this shows that it holds.
+    expect(ed25519.verify(odd, message, key.publicKey, { zip215: true })).toBe(true)
     expect(verifySignature(odd, message, key.publicKey)).toBe(false)
   })
 
@@ -250,9 +251,4 @@ function numberOf(bytes: Uint8Array): bigint {
 
 function concat(...parts: Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts))
-}
-
-function opensslVerifies(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
-  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), publicKey])
-  return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
 }

@@ -1,11 +1,6 @@
 import type { Transaction } from '../transaction/types.js'
-import type { Findings } from './failures.js'
-
-/**
- * The most CBOR items in a body, and in a witness set, that layer 1 can walk in one transaction with room to
- * spare.
- */
-const maxItems = 1000
+import { type Failures, Findings } from './failures.js'
+import { profileLimits } from './profile-limits.js'
 
 /** The first bytes of definite arrays, and the first of those of each kind of item. */
 const head = { arrayOfTwo: 0x82, arrayOfFour: 0x84, strings: 0x40, arrays: 0x80, floats: 0xe0, stop: 0xff }
@@ -20,23 +15,8 @@ export function validateEncoding({ bytes, body, witnesses }: Transaction, findin
       'IndefiniteTransactionNotSupported',
       'The transaction must be a definite array of four items',
     )
-  for (const [part, { bytes }] of [
-    ['body', body],
-    ['witness set', witnesses],
-  ] as const) {
-    const { items, longHead } = survey(bytes)
-    if (items > maxItems)
-      findings.add('TooManyItems', `The ${part} has ${items} CBOR items, at most ${maxItems} are supported`, {
-        part,
-        items,
-        maximum: maxItems,
-      })
-    if (longHead !== undefined)
-      findings.add('LongHeadsNotSupported', `A number or length of the ${part} is not in its shortest form`, {
-        part,
-        offset: longHead,
-      })
-  }
+  findings.failures.push(...validatePart('body', [body.bytes]))
+  findings.failures.push(...validatePart('witness set', [witnesses.bytes]))
   const references = [body.inputs, body.collateralInputs, body.referenceInputs].flat()
   if (references.some(({ transactionId }) => arrayHead(body.bytes, transactionId) !== head.arrayOfTwo))
     findings.add(
@@ -49,6 +29,48 @@ export function validateEncoding({ bytes, body, witnesses }: Transaction, findin
     bootstrapWitnesses.some(({ publicKey }) => arrayHead(witnesses.bytes, publicKey) !== head.arrayOfFour)
   )
     findings.add('IndefiniteKeyWitnessesNotSupported', 'Each key witness must be a definite array')
+}
+
+/** What layer 1 walks of a transaction and what it refers to. */
+const maxima = {
+  body: { items: profileLimits.bodyItems, bytes: profileLimits.bodyBytes },
+  'witness set': { items: profileLimits.witnessSetItems, bytes: profileLimits.witnessSetBytes },
+  'resolved outputs': { items: profileLimits.resolvedItems, bytes: profileLimits.resolvedBytes },
+  'native script': { items: profileLimits.nativeScriptItems },
+} as const
+
+/**
+ * Refuses what is too much for layer 1, or has heads that it could misread.
+ *
+ * @param pieces well-formed CBOR: one, or all resolved outputs
+ */
+export function validatePart(part: keyof typeof maxima, pieces: readonly Uint8Array[]): Failures {
+  const findings = new Findings()
+  const surveys = pieces.map(survey)
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+  const { items: maxItems, bytes: maxBytes }: { readonly items: number; readonly bytes?: number } =
+    maxima[part]
+  const items = sum(surveys.map((each) => each.items))
+  if (items > maxItems)
+    findings.add('TooManyItems', `The ${part} has ${items} CBOR items, at most ${maxItems} are supported`, {
+      part,
+      items,
+      maximum: maxItems,
+    })
+  const bytes = sum(pieces.map(({ length }) => length))
+  if (maxBytes !== undefined && bytes > maxBytes)
+    findings.add('TooManyBytes', `The ${part} has ${bytes} bytes, at most ${maxBytes} are supported`, {
+      part,
+      bytes,
+      maximum: maxBytes,
+    })
+  const offset = surveys.find(({ longHead }) => longHead !== undefined)?.longHead
+  if (offset !== undefined)
+    findings.add('LongHeadsNotSupported', `A number or length of the ${part} is not in its shortest form`, {
+      part,
+      offset,
+    })
+  return findings.failures
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Predicate } from './predicates.js'
+
 /** A JSON value. Amounts are decimal strings, hashes hex. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -19,7 +21,7 @@ export type Failures = readonly PredicateFailure[]
 export class Findings {
   readonly failures: PredicateFailure[] = []
 
-  add(predicate: string, message: string, details: { readonly [key: string]: Json } = {}): void {
+  add(predicate: Predicate, message: string, details: { readonly [key: string]: Json } = {}): void {
     this.failures.push({ predicate, message, details })
   }
 }

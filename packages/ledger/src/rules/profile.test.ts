@@ -13,8 +13,10 @@ import {
   withFields,
 } from '@ratatosk/fixtures'
 import { describe, expect, it } from 'vitest'
+import { crc32 } from '../address/crc32.js'
 import { decodeTransaction } from '../transaction/decode.js'
 import { validateProfile } from './profile.js'
+import { profileLimits } from './profile-limits.js'
 
 const { hash } = keyOf('alice')
 const account = Uint8Array.of(0xe0, ...hash)
@@ -143,21 +145,71 @@ describe('the layer-2 profile', () => {
     expect(named(`84${open}a10481 9f5f4101 4102ff ff f5f6`.replaceAll(' ', ''))).toEqual([])
   })
 
-  it('accepts 1,000 items in body and witness set, and no more', () => {
-    // Beside the numbers of the datum: two maps, keys, lists and heads of the rest.
-    const datums = (count: number) => `a1048199${count.toString(16).padStart(4, '0')}${'00'.repeat(count)}`
-    expect(named(`84${body}${datums(996)}f5f6`)).toEqual([])
-    expect(named(`84${body}${datums(997)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
+  it('accepts as many items as layer 1 can read in body and witness set, and no more', () => {
+    // A datum of numbers, beside two maps, keys, lists and heads.
+    const numbers = (count: number) => `9${count > 255 ? '9' : '8'}${count.toString(16).padStart(2, '0')}`
+    const datums = (count: number) => `a10481${numbers(count)}${'00'.repeat(count)}`
+    const { witnessSetItems, bodyItems } = profileLimits
+    expect(named(`84${body}${datums(witnessSetItems - 4)}f5f6`)).toEqual([])
+    expect(named(`84${body}${datums(witnessSetItems - 3)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
     const chunks = (count: number) => `a104815f${'4100'.repeat(count)}ff`
-    expect(named(`84${body}${chunks(996)}f5f6`)).toEqual([])
-    expect(named(`84${body}${chunks(997)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
+    expect(named(`84${body}${chunks(witnessSetItems - 4)}f5f6`)).toEqual([])
+    expect(named(`84${body}${chunks(witnessSetItems - 3)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
     const signers = (count: number) =>
       Array.from({ length: count }, (_, n) => `581c${n.toString(16).padStart(56, '0')}`).join('')
     const required = (count: number) =>
-      `84a4${inputs}${outputs}02000e99${count.toString(16).padStart(4, '0')}${signers(count)}a0f5f6`
+      `84a4${inputs}${outputs}02000e${numbers(count)}${signers(count)}a0f5f6`
     // Map, four keys, three lists, a reference and its parts, an output and its parts, a fee.
-    expect(named(required(985))).toEqual([])
-    expect(named(required(986))).toEqual([['TooManyItems', 'body']])
+    expect(named(required(bodyItems - 15))).toEqual([])
+    expect(named(required(bodyItems - 14))).toEqual([['TooManyItems', 'body']])
+  })
+
+  const listOf = (count: number, item: (number: string) => string): string => {
+    const items = Array.from({ length: count }, (_, i) => item(i.toString(16).padStart(2, '0')))
+    return `${count > 23 ? '98' : ''}${(count > 23 ? count : 0x80 + count).toString(16)}${items.join('')}`
+  }
+  const referencesOf = (count: number) => listOf(count, (n) => `825820${n.padEnd(64, '0')}00`)
+
+  it.each<[string, number, (count: number) => string]>([
+    ['TooManyInputs', profileLimits.inputs, (count) => `84a300${referencesOf(count)}${outputs}0200a0f5f6`],
+    [
+      'TooManyInputs',
+      Math.floor((profileLimits.inputs - 1) / 2),
+      (count) => `84a4${inputs}${outputs}020012${referencesOf(count)}a0f5f6`,
+    ],
+    [
+      'TooManyOutputs',
+      profileLimits.outputs,
+      (count) => `84a3${inputs}01${listOf(count, () => `82581d60${'bb'.repeat(28)}00`)}0200a0f5f6`,
+    ],
+    [
+      'TooManyKeyWitnesses',
+      profileLimits.keyWitnesses,
+      (count) =>
+        `84${body}a100${listOf(count, (n) => `825820${n.padEnd(64, '0')}5840${'dd'.repeat(64)}`)}f5f6`,
+    ],
+    [
+      'TooManyScriptWitnesses',
+      profileLimits.scripts,
+      (count) => `84${body}a101${listOf(count, (n) => `8200581c${n.padEnd(56, '0')}`)}f5f6`,
+    ],
+    // Equal ones count too.
+    ['TooManyDatums', profileLimits.datums, (count) => `84${body}a104${listOf(count, () => '00')}f5f6`],
+    [
+      'TooManyRedeemers',
+      profileLimits.redeemers,
+      (count) => `84${body}a105${listOf(count, () => '84000000820000')}f5f6`,
+    ],
+  ])('accepts no more than a number: %s', (predicate, most, transaction) => {
+    expect(named(transaction(most))).toEqual([])
+    expect(named(transaction(most + 1))).toEqual([[predicate, undefined]])
+  })
+
+  it('refuses outputs at Byron addresses', () => {
+    const content = `83581c${'05'.repeat(28)}a000`
+    const address = `82d8185821${content}1a${crc32(fromHex(content)).toString(16).padStart(8, '0')}`
+    const output = `0181825828${address}1a001e8480`.replace('5828', `58${(address.length / 2).toString(16)}`)
+    expect(named(`84a3${inputs}${output}0200a0f5f6`)).toEqual([['ByronAddressesNotSupported', undefined]])
   })
 
   it('reports every broken rule', () => {

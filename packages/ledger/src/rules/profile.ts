@@ -1,7 +1,13 @@
-import { toHex } from '@ratatosk/cbor'
+import { CborReader, toHex } from '@ratatosk/cbor'
+import { outputReferenceKey } from '../transaction/output-reference.js'
 import type { Transaction } from '../transaction/types.js'
-import { validateEncoding } from './encoding.js'
+import type { UtxoView } from './context.js'
+import { validateEncoding, validatePart } from './encoding.js'
 import { type Failures, Findings } from './failures.js'
+import { profileLimits } from './profile-limits.js'
+import { resolve } from './resolution.js'
+import { scriptUse } from './script-use.js'
+import { allOutputs } from './utxo/outputs.js'
 
 /**
  * Validates the layer-2 profile: refuses what needs stake or governance state, transactions marked invalid,
@@ -57,6 +63,77 @@ export function validateProfile(transaction: Transaction): Failures {
   if (!isValid) {
     findings.add('InvalidTransactionsNotSupported', 'Layer 2 includes no transaction that is marked invalid')
   }
+  const byron = allOutputs(transaction).flatMap(({ address }) => (address.kind === 'byron' ? [address] : []))
+  if (byron.length > 0) {
+    findings.add('ByronAddressesNotSupported', 'Layer 2 has no outputs at addresses of the Byron era', {
+      addresses: byron.map(({ bytes }) => toHex(bytes)),
+    })
+  }
+  validateCounts(transaction, findings)
   validateEncoding(transaction, findings)
   return findings.failures
+}
+
+/**
+ * Validates the rules of the profile that need the unspent outputs: what inputs and reference inputs stand
+ * for, and the native scripts that are needed, must not be more than layer 1 can read. Unknown inputs count
+ * as nothing.
+ *
+ * @returns every broken rule; empty if there is none
+ */
+export function validateProfileOfInputs(transaction: Transaction, utxos: UtxoView): Failures {
+  const { inputs, referenceInputs } = transaction.body
+  const outputs = [...inputs, ...referenceInputs].flatMap((reference) => {
+    const output = utxos.get(outputReferenceKey(reference))
+    return output === undefined ? [] : [output]
+  })
+  const pieces = outputs.map(({ bytes }) => bytes)
+  const failures = [...validatePart('resolved outputs', pieces)]
+  if (transaction.witnesses.scripts.length === 0 && !outputs.some((output) => output.referenceScript))
+    return failures
+  const { neededHashes, provided } = scriptUse(transaction, resolve(transaction, utxos))
+  for (const hash of neededHashes) {
+    const script = provided.get(hash)
+    if (script?.language === 'native') failures.push(...validatePart('native script', [script.bytes]))
+  }
+  return failures
+}
+
+function validateCounts({ body, witnesses }: Transaction, findings: Findings): void {
+  const { inputs, outputs, keyWitnesses, scripts, datums, redeemers } = profileLimits
+  const counts = [
+    ['TooManyInputs', 'inputs', body.inputs.length + 2 * body.referenceInputs.length, inputs],
+    ['TooManyOutputs', 'outputs', body.outputs.length, outputs],
+    ['TooManyKeyWitnesses', 'key witnesses', witnesses.keyWitnesses.length, keyWitnesses],
+    ['TooManyScriptWitnesses', 'script witnesses', witnesses.scripts.length, scripts],
+    ['TooManyDatums', 'datums', membersIn(witnesses.datumsBytes), datums],
+    ['TooManyRedeemers', 'redeemers', membersIn(witnesses.redeemersBytes), redeemers],
+  ] as const
+  for (const [predicate, what, count, maximum] of counts) {
+    if (count <= maximum) continue
+    const weight = what === 'inputs' ? ', where a reference input counts as two' : ''
+    findings.add(
+      predicate,
+      `The transaction has ${count} ${what}, at most ${maximum} are supported${weight}`,
+      {
+        count,
+        maximum,
+      },
+    )
+  }
+}
+
+/** How many members a list, set or map has, equal ones included, of which the decoder keeps one. */
+function membersIn(cbor: Uint8Array | undefined): number {
+  if (cbor === undefined) return 0
+  const reader = new CborReader(cbor)
+  if (reader.peekMajor() === 6) reader.readTag()
+  const isMap = reader.peekMajor() === 5
+  const count = isMap ? reader.readMap() : reader.readArray()
+  let members = 0
+  for (; reader.hasNext(count, members); members++) {
+    reader.skip()
+    if (isMap) reader.skip()
+  }
+  return members
 }

@@ -9,6 +9,7 @@ import { keysFromSeedPhrase, type SigningKey, type TransactionDraft } from '@rat
 import { type ContractParameters, openContracts, publishScripts } from '../contracts.js'
 import { commitBlock, initQueue } from '../queue-drafts.js'
 import { initRegistry, readRegistry, registerOperator } from '../registry-drafts.js'
+import { removeInvalidBlock, type Verdict } from '../removal-drafts.js'
 import { readStateQueue } from '../state-queue.js'
 import { verdictPolicy } from './verdict-policy.js'
 
@@ -169,6 +170,7 @@ export async function commit(
   scene: Scene,
   referenceScripts: readonly Utxo[] = [],
   change: Partial<Header> = {},
+  by = scene.wallet,
 ) {
   scene.nextTurn()
   const header = { ...(await nextHeader(scene)), ...change }
@@ -177,6 +179,38 @@ export async function commit(
   const slot = devnet.currentSlot()
   const built = await scene.run(
     commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts }),
+    by,
   )
   return { built, header, headerHash: toHex(headerHash(header)) }
+}
+
+/** Commits the next block in the first turn of its operator. */
+export async function commitInTurn(...block: Parameters<typeof commit>): ReturnType<typeof commit> {
+  for (;;) {
+    try {
+      return await commit(...block)
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'PROTOCOL_NOT_SCHEDULED') throw error
+    }
+  }
+}
+
+export const lovelaceOf = ({ output }: Utxo): bigint => output.value.lovelace
+
+/**
+ * Removes a block by a verdict. The prover is a stranger to the rollup, unless it is `by`.
+ *
+ * @returns the transaction, and the lovelace that the prover gains before the fee
+ */
+export async function prove(
+  { run, queue, registry, otherWallet, contracts }: Scene,
+  headerHash: string,
+  verdict: Verdict,
+  referenceScripts: readonly Utxo[],
+  by = otherWallet,
+) {
+  const wanted = { queue: await queue(), registry: await registry(), headerHash, verdict, referenceScripts }
+  const before = (await by.balance()).lovelace
+  const built = await run(removeInvalidBlock(contracts, wanted), by)
+  return { built, gain: (await by.balance()).lovelace - before + built.fee }
 }

@@ -1,7 +1,20 @@
-import { createDerivation, type Derivation, partsOf } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import {
+  chunkKey,
+  createChunker,
+  createDerivation,
+  type Derivation,
+  decodeChunkRecord,
+  operationsOfDiff,
+  partsOf,
+} from '@ratatosk/block'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import type { SummonsQuestion } from '@ratatosk/contracts'
+import { answerAboutNode } from '@ratatosk/fraud'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie, proofToCbor, type Trie } from '@ratatosk/trie'
+import type { Shown } from '../types.js'
+import { type PackedOutputs, unpackOutputs } from './packing.js'
+import { beginRebuild, type Rebuild } from './rebuild.js'
 import { serve } from './serve.js'
 
 // The program of the thread that builds and keeps the transactions maps of blocks.
@@ -12,9 +25,19 @@ const maxMaps = 4
 interface BlockMap {
   readonly trie: Trie
   readonly values: ReadonlyMap<string, Uint8Array>
+  readonly transactions: readonly Uint8Array[]
+  /** Keys by their paths, in hex; made for the first question. */
+  keys?: ReadonlyMap<string, Uint8Array>
 }
 
-const begun = new Map<string, Derivation>()
+/** The outputs after the last block that was asked about and whose state was not kept elsewhere. */
+let outputs: { readonly block: string; readonly trie: Trie } | undefined
+let rebuilding: { readonly trie: Trie; readonly rebuild: Rebuild } | undefined
+
+const begun = new Map<
+  string,
+  { readonly derivation: Derivation; readonly transactions: readonly Uint8Array[] }
+>()
 /** The least recently used first. */
 const maps = new Map<string, BlockMap>()
 
@@ -41,7 +64,10 @@ export interface MapProof {
   readonly proof: Uint8Array
 }
 
-const handlers = { begin, finish, prove }
+const handlers = {
+  ...{ begin, finish, prove, answer },
+  ...{ addOutputs, endOutputs, abandonOutputs, moveOutputs, answerAboutOutputs },
+}
 
 /** What the thread can be asked. */
 export type MapsHandlers = typeof handlers
@@ -52,7 +78,7 @@ serve(handlers)
 function begin({ block, transactions }: BlockTransactions): readonly Uint8Array[] {
   const derivation = createDerivation()
   for (const cbor of transactions) derivation.add(cbor)
-  begun.set(block, derivation)
+  begun.set(block, { derivation, transactions })
   const producers = new Map<string, Uint8Array>()
   for (const outref of [...derivation.diff().spent, ...derivation.read()]) {
     const { transactionId } = decodeOutputReference(outref)
@@ -62,9 +88,10 @@ function begin({ block, transactions }: BlockTransactions): readonly Uint8Array[
 }
 
 async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
-  const derivation = begun.get(block)
+  const beginning = begun.get(block)
   begun.delete(block)
-  if (derivation === undefined) throw new Error('The map was not begun')
+  if (beginning === undefined) throw new Error('The map was not begun')
+  const { derivation, transactions } = beginning
   const hashes = new Map<string, Uint8Array>()
   for (const [outref, output] of genesis) hashes.set(toHex(outref), blake2b256(output))
   for (const cbor of producers) {
@@ -81,19 +108,122 @@ async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
   })
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   await trie.rebuild(entries)
-  maps.set(block, { trie, values })
+  maps.set(block, { trie, values, transactions })
   const [oldest] = maps.keys()
   if (maps.size > maxMaps && oldest !== undefined) maps.delete(oldest)
 }
 
 /** Proves an entry, or that there is none; undefined without the block's map. */
 function prove({ block, key }: { readonly block: string; readonly key: Uint8Array }): MapProof | undefined {
-  const map = maps.get(block)
+  const map = mapOf(block)
   if (map === undefined) return undefined
-  maps.delete(block)
-  maps.set(block, map)
   const { trie, values } = map
   const value = values.get(toHex(key))
   const proof = value === undefined ? trie.proveAbsence(key) : trie.prove(key)
   return { root: trie.root, value, proof: proofToCbor(proof) }
+}
+
+function mapOf(block: string): BlockMap | undefined {
+  const map = maps.get(block)
+  if (map === undefined) return undefined
+  maps.delete(block)
+  maps.set(block, map)
+  return map
+}
+
+/** A question about a block, which names what is kept of it. */
+interface BlockQuestion {
+  readonly block: string
+  readonly question: SummonsQuestion
+}
+
+/** Answers a question about the transactions map of a block; undefined without the map. */
+function answer({ block, question }: BlockQuestion): Shown | undefined {
+  const map = mapOf(block)
+  if (map === undefined) return undefined
+  if (question.kind === 'chunk') return chunkOf(map, question.key)
+  const { trie, values } = map
+  map.keys ??= new Map(
+    Array.from(values.keys(), (hex) => {
+      const key = fromHex(hex)
+      return [toHex(blake2b256(key)), key] as const
+    }),
+  )
+  const { keys } = map
+  const entryAt = (path: Uint8Array) => {
+    const key = keys.get(toHex(path))
+    const value = key && values.get(toHex(key))
+    return key && value && ([key, value] as const)
+  }
+  const node = answerAboutNode(question, { trie, entryAt })
+  return node === undefined ? { kind: 'nothing' } : { kind: 'node', node }
+}
+
+function chunkOf({ trie, values, transactions }: BlockMap, key: Uint8Array): Shown {
+  const number = new DataView(key.buffer, key.byteOffset).getUint32(0)
+  const entry = values.get(toHex(key))
+  if (entry === undefined) return { kind: 'no chunk', absent: trie.proveAbsence(key) }
+  const firstIn = (record: Uint8Array) => Number(decodeChunkRecord(record).first)
+  const next = values.get(toHex(chunkKey(number + 1)))
+  let bytes = new Uint8Array()
+  const chunker = createChunker((_first, chunk) => {
+    bytes = Uint8Array.from(chunk)
+  })
+  for (const cbor of transactions.slice(firstIn(entry), next && firstIn(next))) chunker.add(partsOf(cbor))
+  chunker.end()
+  return { kind: 'chunk', entry, proof: trie.prove(key), bytes }
+}
+
+/** Begins to rebuild the outputs after a block with their first piece. Resolves when it can take the next. */
+function addOutputs(piece: PackedOutputs): Promise<void> {
+  rebuilding ??= beginOutputs()
+  return rebuilding.rebuild.add(unpackOutputs(piece))
+}
+
+function beginOutputs() {
+  // Two at a time would need twice the memory.
+  outputs = undefined
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  return { trie, rebuild: beginRebuild(trie) }
+}
+
+/** @returns their root */
+async function endOutputs(block: string): Promise<Uint8Array> {
+  const { trie, rebuild } = rebuilding ?? beginOutputs()
+  rebuilding = undefined
+  const root = await rebuild.end()
+  outputs = { block, trie }
+  return root
+}
+
+/**
+ * Applies a block to the outputs before it.
+ *
+ * @returns the root of the outputs after it; undefined without outputs
+ */
+function moveOutputs({ block, transactions }: BlockTransactions): Uint8Array | undefined {
+  if (outputs === undefined) return undefined
+  const { trie } = outputs
+  outputs = undefined
+  const derivation = createDerivation()
+  for (const cbor of transactions) derivation.add(cbor)
+  const operations = [...operationsOfDiff(derivation.diff())]
+  if (operations.length > 0) trie.update(operations)
+  outputs = { block, trie }
+  return Uint8Array.from(trie.root)
+}
+
+/** Also forgets outputs that were rebuilt: their root may be wrong. */
+async function abandonOutputs(): Promise<void> {
+  const abandoned = rebuilding
+  outputs = undefined
+  rebuilding = undefined
+  await abandoned?.rebuild.abandon()
+}
+
+/** Answers a question about the outputs after a block; undefined unless they were rebuilt. */
+function answerAboutOutputs({ block, question }: BlockQuestion): Shown | undefined {
+  if (outputs?.block !== block) return undefined
+  const node = answerAboutNode(question, outputs)
+  return node === undefined ? { kind: 'nothing' } : { kind: 'node', node }
 }

@@ -9,12 +9,14 @@ import {
   type OutputTrie,
   transactionsRoot,
 } from '@ratatosk/block'
-import { encodeOutputReference, type ValidityInterval } from '@ratatosk/ledger'
-import type { LedgerOutput } from '@ratatosk/store'
-import { createMemoryStore, proofToCbor, type TrieEntry } from '@ratatosk/trie'
+import type { SummonsQuestion } from '@ratatosk/contracts'
+import { answerAboutNode, type NodeAnswer } from '@ratatosk/fraud'
+import type { ValidityInterval } from '@ratatosk/ledger'
+import { createMemoryStore, proofToCbor } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import type { BlockRoots, Misfits, OutputProof, RootsOptions } from '../types.js'
 import { type PackedBytes, type PackedOutputs, unpack, unpackOutputs } from './packing.js'
+import { beginRebuild, type Rebuild } from './rebuild.js'
 import { serve } from './serve.js'
 
 // The program of the thread that keeps the unspent outputs and computes the roots of blocks.
@@ -61,6 +63,17 @@ const handlers = {
     if (view === undefined) return undefined
     const isUnspent = view.has(outref)
     return { isUnspent, proof: proofToCbor(isUnspent ? view.prove(outref) : view.proveAbsence(outref)) }
+  },
+
+  answer({
+    root,
+    question,
+  }: {
+    readonly root: Uint8Array
+    readonly question: SummonsQuestion
+  }): NodeAnswer | 'no such node' | 'not kept' {
+    const trie = opened().at(root)
+    return trie === undefined ? 'not kept' : (answerAboutNode(question, { trie }) ?? 'no such node')
   },
 
   /** Begins a rebuild with its first piece. Resolves when the trie can take the next piece. */
@@ -182,47 +195,4 @@ async function applyWithin(content: Content, interval: BlockInterval): Promise<B
   }
   if (expired.length + notBegun.length > 0) return { expired, notBegun }
   return apply(content)
-}
-
-/** A rebuild of the trie whose pieces arrive one by one. */
-interface Rebuild {
-  /** Resolves when the trie has taken the piece. */
-  add(piece: readonly LedgerOutput[]): Promise<void>
-  /** Builds the trie. Resolves with its root. */
-  end(): Promise<Uint8Array>
-  /** Leaves the trie as it was. */
-  abandon(): Promise<void>
-}
-
-function beginRebuild(trie: OutputTrie): Rebuild {
-  const { readable, writable } = new TransformStream<readonly LedgerOutput[], readonly LedgerOutput[]>()
-  const feed = writable.getWriter()
-  const built = trie.rebuild(entriesOf(readable))
-  // Either may fail before something awaits it.
-  built.catch(() => undefined)
-  feed.closed.catch(() => undefined)
-
-  return {
-    async add(piece) {
-      // A failed rebuild has the reason; the feed would only report that nothing reads it.
-      await Promise.race([built, feed.write(piece)])
-    },
-
-    async end() {
-      await Promise.race([built, feed.close()])
-      return built
-    },
-
-    async abandon() {
-      await feed.abort()
-      await built.catch(() => undefined)
-    },
-  }
-}
-
-async function* entriesOf(pieces: AsyncIterable<readonly LedgerOutput[]>): AsyncGenerator<TrieEntry, void> {
-  for await (const piece of pieces) {
-    for (const { transactionId, index, output } of piece)
-      yield [encodeOutputReference({ transactionId, index }), output]
-  }
 }

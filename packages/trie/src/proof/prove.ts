@@ -39,7 +39,7 @@ export function walk(root: number, path: Uint8Array, load: LoadNode, hasher: Nod
  * the trie. The prefix of each, or its remaining path, starts at nibble `depth` and differs from the path at
  * nibble `end`.
  */
-function* descend(
+export function* descend(
   root: number,
   path: Uint8Array,
   load: LoadNode,
@@ -74,12 +74,17 @@ function besideChild(
   return neighbor.kind === 'leaf' ? leafStep(neighbor, skip) : forkStep(neighbor, branch.fork, skip, hasher)
 }
 
-function leafStep({ path, valueHash }: Leaf, skip: number): LeafStep {
+export function leafStep({ path, valueHash }: Pick<Leaf, 'path' | 'valueHash'>, skip: number): LeafStep {
   return { type: 'leaf', skip, neighbor: { key: Uint8Array.from(path), value: Uint8Array.from(valueHash) } }
 }
 
 /** The step beside a branch that hangs under the nibble `index` of its path. */
-function forkStep(neighbor: Branch, index: number, skip: number, hasher: NodeHasher): ForkStep {
+export function forkStep(
+  neighbor: Pick<Branch, 'path' | 'fork' | 'hashes' | 'mask'>,
+  index: number,
+  skip: number,
+  hasher: NodeHasher,
+): ForkStep {
   const start = index + 1
   return {
     type: 'fork',

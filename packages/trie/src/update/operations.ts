@@ -12,7 +12,7 @@ export type TrieOperation = { key: Uint8Array } & KnownPath &
   ({ type: 'insert'; value: Uint8Array } | { type: 'insert'; valueHash: Uint8Array } | { type: 'delete' })
 
 /** A hash that the caller has already; it is not computed again, and not checked. */
-interface KnownPath {
+export interface KnownPath {
   /** Blake2b-256 of the key. */
   path?: Uint8Array
 }

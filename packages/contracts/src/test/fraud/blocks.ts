@@ -11,6 +11,7 @@ export type Entries = Map<string, Uint8Array>
 /** A block that is proven by its tries, honest or not. */
 export interface TestBlock extends AccusedBlock {
   readonly after: TrieView
+  readonly chunks: readonly Uint8Array[]
   readonly entries: Entries
   readonly outputsBefore: Entries
   readonly outputsAfter: Entries
@@ -22,6 +23,8 @@ export interface Lie {
   readonly before?: (outputs: Entries) => void
   readonly after?: (outputs: Entries) => void
   readonly header?: Partial<Header>
+  /** Bytes of chunks that the accuser knows. */
+  readonly chunks?: readonly Uint8Array[]
 }
 
 const trieOf = (entries: Entries): Trie => {
@@ -66,6 +69,7 @@ export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, l
     before: trieBefore,
     outputBefore: (key) => before.get(toHex(key)),
     after: trieAfter,
+    chunks: lie.chunks ?? [],
     entries,
     outputsBefore: before,
     outputsAfter: after,
@@ -99,6 +103,7 @@ export interface Draft {
   readonly fee: bigint
   /** Whether lists and maps have indefinite length. */
   readonly indefinite?: boolean
+  readonly auxiliaryData?: Uint8Array
 }
 
 export interface Drafted {
@@ -108,7 +113,8 @@ export interface Drafted {
 }
 
 /** Encodes a transaction without witnesses: frauds of the ledger policy need none. */
-export function draft({ inputs, referenceInputs = [], outputs, fee, indefinite = false }: Draft): Drafted {
+export function draft({ inputs, referenceInputs = [], outputs, fee, ...options }: Draft): Drafted {
+  const { indefinite = false, auxiliaryData } = options
   const writer = new CborWriter(4096)
   const list = (items: readonly Uint8Array[]) => {
     if (indefinite) writer.indefiniteArray()
@@ -116,12 +122,13 @@ export function draft({ inputs, referenceInputs = [], outputs, fee, indefinite =
     for (const item of items) writer.raw(item)
     if (indefinite) writer.break()
   }
-  writer.map(3 + Number(referenceInputs.length > 0)).uint(0)
+  writer.map(3 + Number(referenceInputs.length > 0) + Number(auxiliaryData !== undefined)).uint(0)
   if (!indefinite) writer.tag(258)
   list(inputs.map(encodeOutputReference))
   writer.uint(1)
   list(outputs)
   writer.uint(2).uint(fee)
+  if (auxiliaryData) writer.uint(7).bytes(blake2b256(auxiliaryData))
   if (referenceInputs.length > 0) {
     writer.uint(18)
     list(referenceInputs.map(encodeOutputReference))
@@ -129,7 +136,8 @@ export function draft({ inputs, referenceInputs = [], outputs, fee, indefinite =
   const body = writer.toBytes()
   const id = blake2b256(body)
   noteOutputs(id, outputs)
-  const cbor = new CborWriter(4096).array(4).raw(body).map(0).boolean(true).null().toBytes()
+  const rest = auxiliaryData ?? Uint8Array.of(0xf6)
+  const cbor = new CborWriter(4096).array(4).raw(body).map(0).boolean(true).raw(rest).toBytes()
   return { id, body, cbor }
 }
 

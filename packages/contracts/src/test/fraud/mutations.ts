@@ -88,7 +88,7 @@ function changed(data: PlutusData, pool: readonly PlutusData[], draw: Draw): [Pl
   if (typeof data === 'bigint') return [[data + 1n, data - 1n, -1n, 0n, 2n ** 63n][draw(5)]!, 'integer']
   if (data instanceof Uint8Array) {
     if (data.length === 0 || draw(4) === 0)
-      return [data.subarray(draw(2), Math.max(0, data.length - draw(3))), 'cut']
+      return [data.subarray(draw(2), [data.length - draw(3), data.length >> 1, 0][draw(3)]), 'cut']
     const place = draw(data.length)
     return [data.with(place, data[place]! ^ (1 << draw(8))), 'bit']
   }
@@ -110,3 +110,13 @@ const kindOf = (data: PlutusData): string =>
       : 'fields' in data
         ? 'constr'
         : 'list'
+
+/** The redeemers in which one byte string, behind the header, is empty, half as long, or a byte shorter. */
+export function* shortened(redeemer: PlutusData): Generator<PlutusData> {
+  for (let place = headerParts; place < sizeOf(redeemer); place++) {
+    const part = partAt(redeemer, place)
+    if (!(part instanceof Uint8Array)) continue
+    for (const length of new Set([0, part.length >> 1, part.length - 1]))
+      if (length >= 0 && length < part.length) yield replaced(redeemer, place, () => part.subarray(0, length))
+  }
+}

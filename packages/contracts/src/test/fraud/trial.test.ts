@@ -1,10 +1,12 @@
 import { headerHash } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
 import { encodeLedgerFraudProof, encodeTransactionFraudProof, encodeWitnessFraudProof } from '@ratatosk/fraud'
-import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { describe, expect, it } from 'vitest'
 import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../../fraud/scripts.js'
 import { ledgerBreaches } from './ledger/breaches.js'
 import { ledgerLies } from './ledger/lies.js'
+import { shortened } from './mutations.js'
 import { transactionBreaches } from './transaction/breaches.js'
 import { transactionLies } from './transaction/lies.js'
 import { rules } from './transaction/transactions.js'
@@ -54,5 +56,11 @@ describe.each(policies)('the translated $policy policy', ({ rule, accepted, refu
   it('refuses what one rule of the policy refuses', () => {
     for (const [{ header }, redeemer, name] of refused)
       expect(rule(decodePlutusData(redeemer), name ?? headerHash(header))).toBe('refused')
+  })
+
+  it('refuses it with any byte string cut', () => {
+    for (const [{ header }, redeemer, name] of refused)
+      for (const cut of shortened(decodePlutusData(redeemer)))
+        expect(rule(cut, name ?? headerHash(header)), toHex(encodePlutusData(cut))).not.toBe('accepted')
   })
 })

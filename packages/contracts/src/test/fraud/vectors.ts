@@ -160,13 +160,9 @@ function apply(transaction: Transaction, unspent: Entries): void {
   for (const { reference, output } of produced) unspent.set(hexOf(reference), output.bytes)
 }
 
-/**
- * The rules that nodes apply and no policy proves: no bond is lost by them. A header does not commit to the
- * flag that scripts fail.
- */
+/** The rules that nodes apply and no policy proves: no bond is lost by them. */
 const unproven = new Set([
   'CollateralContainsNonADA',
-  'ConflictingMetadataHash',
   'ConwayTxRefScriptsSizeTooBig',
   'ExUnitsTooBigUTxO',
   'ExtraRedeemers',
@@ -174,12 +170,9 @@ const unproven = new Set([
   'IncorrectTotalCollateralField',
   'InsufficientCollateral',
   'InvalidMetadata',
-  'InvalidTransactionsNotSupported',
   'MalformedReferenceScripts',
   'MalformedScriptWitnesses',
   'MaxTxSizeUTxO',
-  'MissingTxBodyMetadataHash',
-  'MissingTxMetadata',
   'NoCollateralInputs',
   'NotAllowedSupplementalDatums',
   'OutputBootAddrAttrsTooBig',

@@ -1,3 +1,4 @@
+import { chunkProofDefinitions } from './chunk-proofs.js'
 import { reference, variant } from './reference.js'
 import { witnessProofDefinitions } from './witness-proofs.js'
 
@@ -9,6 +10,7 @@ const proofFields = {
   key: 'Bytes',
   spender: 'Spender',
   maker: 'Maker',
+  path: 'Bytes',
   before: 'UnspentOutput',
   after: 'UnspentOutput',
   hashes: 'Bytes',
@@ -17,9 +19,12 @@ const proofFields = {
   later_position: 'Integer',
   record: 'Bytes',
   later_proof: 'Proof',
-  value: 'Bytes',
+  key_parts: 'SuppliedList',
+  value_parts: 'SuppliedList',
   previous: 'PreviousRecord',
   outputs: 'ResolvedParts',
+  part: 'Part',
+  flaw: 'ChunkFlaw',
 } as const
 
 /** The types of the fields of proofs of the transaction policy. */
@@ -35,6 +40,7 @@ const transactionProofFields = {
   input: 'Integer',
   reference_input: 'Integer',
   part: 'Part',
+  read_part: 'ReadPart',
   set: 'InputSet',
   index: 'Integer',
   other_index: 'Integer',
@@ -43,7 +49,17 @@ const transactionProofFields = {
   name_index: 'Integer',
   record: 'OpenedRecord',
   is_bootstrap: 'Integer',
+  path: 'Places',
+  same: 'Places',
 } as const
+
+const partVariants = [
+  variant('Body', 0, [['transaction', 'OpenedTransaction']]),
+  variant('WitnessSet', 1, [
+    ['record', 'OpenedRecord'],
+    ['witness_set', 'SuppliedBytes'],
+  ]),
+]
 
 /** Redeemers of the policies of fraud proofs. */
 export const fraudProofDefinitions = {
@@ -176,13 +192,16 @@ export const fraudProofDefinitions = {
         ['InventedOutput', ['key', 'output', 'maker']],
         ['SpentThatNeverWas', ['key', 'output', 'before']],
         ['SpentBeforeMade', ['key', 'output']],
-        ['WrongOutputsAfter', ['key', 'output', 'before', 'after']],
+        ['WrongOutputsAfter', ['path', 'output', 'before', 'after']],
         ['WrongResolved', ['transaction', 'index', 'hashes', 'output', 'before']],
         ['ReferenceInputMissing', ['transaction', 'index', 'output', 'before']],
         ['GapInTransactions', ['position', 'proof', 'later_position', 'record', 'later_proof']],
-        ['StrangeEntry', ['key', 'value', 'proof']],
+        ['StrangeEntry', ['key_parts', 'value_parts', 'proof']],
         ['WrongFees', ['transaction', 'previous']],
         ['WrongResolvedHash', ['transaction', 'outputs']],
+        ['WrongLength', ['part']],
+        ['TooLong', ['position', 'record', 'proof']],
+        ['WrongChunk', ['flaw']],
       ] as const
     ).map(([title, names], index) =>
       variant(title, index, [
@@ -204,13 +223,17 @@ export const fraudProofDefinitions = {
     title: 'InputSet',
     anyOf: [variant('Inputs', 0, []), variant('CollateralInputs', 1, []), variant('ReferenceInputs', 2, [])],
   },
-  Part: {
-    title: 'Part',
+  Places: { dataType: 'list', items: reference('Integer') },
+  Part: { title: 'Part', anyOf: partVariants },
+  ReadPart: {
+    title: 'ReadPart',
+    description: 'A body, a witness set, or the outputs that inputs and reference inputs stand for',
     anyOf: [
-      variant('Body', 0, [['transaction', 'OpenedTransaction']]),
-      variant('WitnessSet', 1, [
+      ...partVariants,
+      variant('Resolved', 2, [
         ['record', 'OpenedRecord'],
-        ['witness_set', 'SuppliedBytes'],
+        ['outputs', 'SuppliedList'],
+        ['hashes', 'Bytes'],
       ]),
     ],
   },
@@ -229,23 +252,26 @@ export const fraudProofDefinitions = {
         ['ForbiddenWithdrawal', []],
         ['NoInputs', []],
         ['InputIsReferenceInput', ['input', 'reference_input']],
-        ['UnreadablePart', ['part']],
+        ['UnreadablePart', ['read_part']],
         ['UnreadableReference', ['set', 'index']],
         ['MalformedPart', ['part']],
         ['StrangeField', ['part', 'field_key', 'policy_index', 'name_index']],
         ['StrangeOutput', ['output', 'policy_index', 'name_index']],
         ['StrangeWitness', ['record', 'witness_set', 'is_bootstrap', 'index']],
         ['RepeatedReference', ['set', 'index', 'other_index']],
+        ['TooMany', ['part']],
+        ['StrangeItem', ['part', 'path', 'same']],
       ] as const
     ).map(([title, names], index) =>
       variant(title, index, [
         ['header', 'Header'],
-        ...(names.some((name) => name === 'part' || name === 'record')
+        ...(names.some((name) => name === 'part' || name === 'read_part' || name === 'record')
           ? []
           : [['transaction', 'OpenedTransaction'] as const]),
         ...names.map((name) => [name, transactionProofFields[name]] as const),
       ]),
     ),
   },
+  ...chunkProofDefinitions,
   ...witnessProofDefinitions,
 }

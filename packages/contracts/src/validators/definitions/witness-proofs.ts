@@ -56,6 +56,13 @@ export const witnessProofDefinitions = {
           ],
           ['DatumMissing', [['spent', 'WitnessNeed']]],
           ['WrongScriptDataHash', []],
+          [
+            'UnreadableScript',
+            [
+              ['need', 'WitnessNeed'],
+              ['script', 'SuppliedBytes'],
+            ],
+          ],
         ] as const
       ).map(([title, fields], place) =>
         variant(title, place + 1, [

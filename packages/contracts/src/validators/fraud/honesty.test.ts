@@ -75,9 +75,9 @@ describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
     }
     if (isLong) process.stdout.write(`${blocks} blocks of ${transactions} transactions; ${refused} refused\n`)
     expect(transactions).toBeGreaterThan(blocks)
-    expect(fraudsTried('ledger', trials.ledger)).toHaveLength(13)
-    expect(fraudsTried('transaction', trials.transaction)).toHaveLength(17)
-    expect(fraudsTried('witness', trials.witness)).toHaveLength(7)
+    expect(fraudsTried('ledger', trials.ledger)).toHaveLength(16)
+    expect(fraudsTried('transaction', trials.transaction)).toHaveLength(19)
+    expect(fraudsTried('witness', trials.witness)).toHaveLength(8)
   })
 
   it('of any shape of map gives no proof', async () => {
@@ -90,7 +90,7 @@ describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
       const stated = statedBy(proofsOf(block), encode, isLong ? proofsOfFraud : 60, draw)
       await trial.expectNoVerdict(block.header, stated, mutationsOfBlock, draw)
     }
-    expect(fraudsTried('maps', trial)).toHaveLength(13)
+    expect(fraudsTried('maps', trial)).toHaveLength(16)
   })
 
   it('of transactions that keep their own rules gives no proof', async () => {
@@ -105,6 +105,6 @@ describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
       const stated = statedBy(transactionProofsOf(block), encode, isLong ? proofsOfFraud : 60, draw)
       await trial.expectNoVerdict(block.header, stated, mutationsOfBlock, draw)
     }
-    expect(fraudsTried('transactions', trial)).toHaveLength(17)
+    expect(fraudsTried('transactions', trial)).toHaveLength(19)
   })
 })

@@ -5,9 +5,14 @@ import {
   blake2b256,
   equalsByteString,
   equalsInteger,
+  headList,
   indexByteString,
   integer,
+  listOf,
+  nullList,
+  prepend,
   serialiseData,
+  tailList,
   unBData,
   unIData,
   unListData,
@@ -27,6 +32,7 @@ import {
   type Int,
   type List,
   lambda,
+  recursive,
   scope,
 } from '../core/term.js'
 import { noValue, rootAt, rootExcluding, rootIncluding } from '../mpf/proof.js'
@@ -65,6 +71,8 @@ export interface Transactions {
   has(key: Bytes, value: Bytes, proof: Data): Bool
   /** Whether the transactions map lacks a key. */
   lacks(key: Bytes, proof: Data): Bool
+  /** Whether the hash of an entry's value, {@link noValue} for none, is at the path of its key. */
+  hasAt(path: Bytes, valueHash: Bytes, proof: Data): Bool
 }
 
 /** What the transactions map of the header notes of outputs. */
@@ -75,6 +83,8 @@ interface NotedOutputs {
    * @param opening `Noted [record, proof]` or `NotNoted [proof]`
    */
   outputIn(key: Bytes, opening: Data): Bytes
+  /** The same by the hash of the key. */
+  outputAt(path: Bytes, opening: Data): Bytes
 }
 
 /** The outputs before and after the block. */
@@ -85,6 +95,8 @@ interface UnspentOutputs {
    * @param opening `Unspent [hash, proof]` or `Missing [proof]`
    */
   unspent(when: 'before' | 'after', key: Bytes, opening: Data): Bytes
+  /** The same by the hash of the key. */
+  unspentAt(when: 'before' | 'after', path: Bytes, opening: Data): Bytes
 }
 
 /** All that a header commits to. */
@@ -94,6 +106,7 @@ export interface Accused extends Transactions, NotedOutputs, UnspentOutputs {}
 export interface Supplied {
   /** The bytes that a proof holds, or names as the datum of a reference input. */
   supplied(content: Data): Bytes
+  suppliedAll(contents: List): List
   /** A transaction's witness set. @param record of the transaction */
   witnessSetIn(record: Bytes, content: Data): Bytes
 }
@@ -116,6 +129,8 @@ export function* transactionsOf(book: RuleBook, header: Data, referenceInputs: L
     equalsByteString(rootIncluding(key, value, unListData(proof)), transactions)
   const lacks = (key: Bytes, proof: Data): Bool =>
     equalsByteString(rootExcluding(key, unListData(proof)), transactions)
+  const hasAt = (path: Bytes, valueHash: Bytes, proof: Data): Bool =>
+    equalsByteString(rootAt(path, valueHash, unListData(proof)), transactions)
 
   const recordIn = yield* bind(
     lambda<PList<PData>, PByteString>((opening) =>
@@ -163,22 +178,23 @@ export function* transactionsOf(book: RuleBook, header: Data, referenceInputs: L
     suppliedList: (content) => unListData(suppliedData(content, referenceInputs)),
     has,
     lacks,
+    hasAt,
   }
 }
 
 /** Opens what the transactions map notes of outputs. */
-export function* notedOutputsOf(book: RuleBook, { has, lacks }: Transactions): Opening<NotedOutputs> {
+export function* notedOutputsOf(book: RuleBook, { hasAt }: Transactions): Opening<NotedOutputs> {
   const outputIn = yield* bind(
-    lambda<PByteString, PLam<PData, PByteString>>((key) =>
+    lambda<PByteString, PLam<PData, PByteString>>((path) =>
       lambda((opening) =>
         scope(function* () {
           const record = yield* bind(given(opening))
           yield* bind(
             book.enforce({
-              'output-record-is-in-block': choose(
-                isEmpty(record),
-                lacks(key, proofIn(opening)),
-                has(key, record, proofIn(opening)),
+              'output-record-is-in-block': hasAt(
+                path,
+                choose(isEmpty(record), noValue(), blake2b256(record)),
+                proofIn(opening),
               ),
               'output-record-has-its-length': either(isEmpty(record), isOutputRecord(record)),
             }),
@@ -188,7 +204,8 @@ export function* notedOutputsOf(book: RuleBook, { has, lacks }: Transactions): O
       ),
     ),
   )
-  return { outputIn: (key, opening) => call<PByteString>(outputIn, key, opening) }
+  const outputAt = (path: Bytes, opening: Data): Bytes => call(outputIn, path, opening)
+  return { outputIn: (key, opening) => outputAt(blake2b256(key), opening), outputAt }
 }
 
 /** Opens the outputs before and after the block. */
@@ -196,11 +213,11 @@ function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs
   const fields = yield* bind(fieldsOf(header))
   const unspent = yield* bind(
     lambda<PInt, PLam<PByteString, PLam<PData, PByteString>>>((field) =>
-      lambda((key) =>
+      lambda((path) =>
         lambda((opening) =>
           scope(function* () {
             const hash = yield* bind(given(opening))
-            const found = rootAt(blake2b256(key), hash, unListData(proofIn(opening)))
+            const found = rootAt(path, hash, unListData(proofIn(opening)))
             yield* bind(
               book.enforce({
                 'unspent-output-is-proven': equalsByteString(found, unBData(itemAt(fields, field))),
@@ -212,15 +229,9 @@ function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs
       ),
     ),
   )
-  return {
-    unspent: (when, key, opening) =>
-      call<PByteString>(
-        unspent,
-        integer(headerFieldIndex[when === 'before' ? 'prevUtxosRoot' : 'utxosRoot']),
-        key,
-        opening,
-      ),
-  }
+  const unspentAt = (when: 'before' | 'after', path: Bytes, opening: Data): Bytes =>
+    call(unspent, integer(headerFieldIndex[when === 'before' ? 'prevUtxosRoot' : 'utxosRoot']), path, opening)
+  return { unspent: (when, key, opening) => unspentAt(when, blake2b256(key), opening), unspentAt }
 }
 
 /** The hash that names a header. */
@@ -239,7 +250,6 @@ const proofIn = define<PData, PData>((option) =>
 )
 
 export const positionOf = (opening: List): Int => unIData(at(opening, 0))
-
 export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
 
 /**
@@ -253,7 +263,8 @@ const suppliedData = defineOf<[PData, PList<PData>], PData>(2, (supplied, refere
   }),
 )
 
-const suppliedBytes = (supplied: Data, referenceInputs: List): Bytes =>
+/** Bytes in the redeemer or in the datum of a reference input. */
+export const suppliedBytes = (supplied: Data, referenceInputs: List): Bytes =>
   unBData(suppliedData(supplied, referenceInputs))
 
 /** Opens witness sets. @param referenceInputs of the transaction that holds the proof */
@@ -274,5 +285,16 @@ export function* witnessSetsOf(book: RuleBook, referenceInputs: List): Opening<S
       ),
     ),
   )
-  return { supplied, witnessSetIn: (record, content) => call<PByteString>(witnessSetIn, record, content) }
+  const suppliedAll = recursive<PList<PData>, PList<PData>>((self, rest) =>
+    choose(
+      nullList(rest),
+      listOf(),
+      prepend(suppliedData(headList(rest), referenceInputs), self(tailList(rest))),
+    ),
+  )
+  return {
+    supplied,
+    suppliedAll,
+    witnessSetIn: (record, content) => call<PByteString>(witnessSetIn, record, content),
+  }
 }

@@ -90,7 +90,7 @@ export const fraudPolicy = <Block>(book: RuleBook, { open, checks }: Frauds<Bloc
   })
 
 /** Whether no quantity is positive. */
-const onlyBurns = (quantities: Entries): Bool =>
+export const onlyBurns = (quantities: Entries): Bool =>
   recursive<PList<PPair<PData, PData>>, PBool>((self, rest) =>
     choose(
       nullList(rest),

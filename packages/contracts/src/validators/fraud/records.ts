@@ -1,30 +1,42 @@
+import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
+import { chunkKind, chunkRecordLength, outputRecordLength, transactionRecordLength } from '@ratatosk/block'
 import {
   addInteger,
+  appendByteString,
+  blake2b256,
   byteStringToInteger,
   bytes,
   equalsByteString,
   equalsInteger,
+  headList,
   indexByteString,
   integer,
   integerToByteString,
   lengthOfByteString,
+  nullList,
   sliceByteString,
   subtractInteger,
+  tailList,
+  unBData,
 } from '../core/builtins.js'
 import { both, not } from '../core/data.js'
-import type { Bool, Bytes, Int } from '../core/term.js'
+import { type Bool, type Bytes, choose, define, defineOf, type Int, recursive } from '../core/term.js'
 
-/** Lengths and offsets of the records in the transactions map, as `@ratatosk/block` encodes them. */
+/** Lengths and offsets of the records in the transactions map. */
 export const transactionRecord = {
-  length: 105,
+  length: transactionRecordLength,
   kind: 0,
   id: 1,
   witnessSetHash: 33,
   resolved: 65,
   feesSoFar: 97,
+  bodyLength: 105,
+  witnessSetLength: 109,
 } as const
 
-const outputRecord = { length: 48, created: 0, spent: 8, hash: 16 } as const
+const chunkRecord = { length: chunkRecordLength, kind: 0, first: 1, chunks: 9, hash: 17 } as const
+
+const outputRecord = { length: outputRecordLength, created: 0, spent: 8, hash: 16 } as const
 
 export const transactionKind = 2
 
@@ -33,10 +45,17 @@ const hashBytes = 32
 /** The key of a transaction in the map; fails for a negative position. */
 export const positionKey = (position: Int): Bytes => integerToByteString(8, position)
 
+/** The length of a chunk's key. */
+export const chunkKeyLength = 4
+
+/** The key of a chunk in the map; fails for a negative number. */
+export const chunkKey = (chunk: Int): Bytes => integerToByteString(chunkKeyLength, chunk)
+
 const part = (record: Bytes, offset: number, length: number): Bytes =>
   sliceByteString(integer(offset), integer(length), record)
 
-const number = (record: Bytes, offset: number): Int => byteStringToInteger(part(record, offset, 8))
+const number = (record: Bytes, offset: number, length = 8): Int =>
+  byteStringToInteger(part(record, offset, length))
 
 export const idOf = (transaction: Bytes): Bytes => part(transaction, transactionRecord.id, hashBytes)
 
@@ -47,6 +66,19 @@ export const resolvedHashOf = (transaction: Bytes): Bytes =>
   part(transaction, transactionRecord.resolved, hashBytes)
 
 export const feesSoFarOf = (transaction: Bytes): Int => number(transaction, transactionRecord.feesSoFar)
+
+export const bodyLengthOf = (transaction: Bytes): Int => number(transaction, transactionRecord.bodyLength, 4)
+
+export const witnessSetLengthOf = (transaction: Bytes): Int =>
+  number(transaction, transactionRecord.witnessSetLength, 4)
+
+/** The position of the first transaction of a chunk. */
+export const firstPositionOf = (chunk: Bytes): Int => number(chunk, chunkRecord.first)
+
+/** The number of chunks of the block. */
+export const chunkCountOf = (chunk: Bytes): Int => number(chunk, chunkRecord.chunks)
+
+export const chunkHashOf = (chunk: Bytes): Bytes => part(chunk, chunkRecord.hash, hashBytes)
 
 /**
  * One more than the position of the transaction that made the output; 0 for an output from before the block.
@@ -70,6 +102,13 @@ export const isTransactionRecord = (value: Bytes): Bool =>
     equalsInteger(indexByteString(value, integer(transactionRecord.kind)), integer(transactionKind)),
   )
 
+/** Whether a value of the map is a record of a chunk. */
+export const isChunkRecord = (value: Bytes): Bool =>
+  both(
+    isLength(value, chunkRecord.length),
+    equalsInteger(indexByteString(value, integer(chunkRecord.kind)), integer(chunkKind)),
+  )
+
 export const isOutputRecord = (value: Bytes): Bool => isLength(value, outputRecord.length)
 
 /** Whether the record of an output has a maker or a spender: a block notes no other output. */
@@ -87,3 +126,25 @@ export const isEmpty = (content: Bytes): Bool => isLength(content, 0)
 export const next = (position: Int): Int => addInteger(position, integer(1))
 
 export const previous = (noted: Int): Int => subtractInteger(noted, integer(1))
+
+/** The Blake2b-256 hashes of byte strings as data, one behind the other, before others. */
+export const hashesBefore = defineOf<[PList<PData>, PByteString], PByteString>(2, (contents, others) =>
+  recursive<PList<PData>, PByteString>((self, rest) =>
+    choose(
+      nullList(rest),
+      others,
+      appendByteString(blake2b256(unBData(headList(rest))), self(tailList(rest))),
+    ),
+  )(contents),
+)
+
+/** Byte strings as data, one behind the other. */
+export const joinedBytes = define<PList<PData>, PByteString>((parts) =>
+  recursive<PList<PData>, PByteString>((self, rest) =>
+    choose(
+      nullList(rest),
+      bytes(new Uint8Array()),
+      appendByteString(unBData(headList(rest)), self(tailList(rest))),
+    ),
+  )(parts),
+)

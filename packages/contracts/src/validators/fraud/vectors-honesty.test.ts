@@ -49,6 +49,7 @@ const alwaysProven = new Set([
   'CertificatesNotSupported',
   'DonationsNotSupported',
   'InputSetEmptyUTxO',
+  'InvalidTransactionsNotSupported',
   'OutsideValidityIntervalUTxO',
   'ProposalsNotSupported',
   'TreasuryValueNotSupported',

@@ -4,10 +4,13 @@ import { redeemerOf } from '../core/context.js'
 import { at, both, constructorOf, fieldsOf } from '../core/data.js'
 import type { RuleBook } from '../core/rules.js'
 import { type Bytes, bind, call, choose, type Data, lambda, scope, type Unit } from '../core/term.js'
-import { rootExcluding, rootIncluding } from './proof.js'
+import { rootAt, rootExcluding, rootIncluding } from './proof.js'
 
-/** The claims, by the constructor of the redeemer `[root, key, value, proof, next root]`. */
-export const Claim = { has: 0, misses: 1, inserts: 2, deletes: 3 } as const
+/**
+ * The claims, by the constructor of the redeemer `[root, key, value, proof, next root]`. `leads`: the path
+ * `key` leads to a leaf with the hash `value`.
+ */
+export const Claim = { has: 0, misses: 1, inserts: 2, deletes: 3, leads: 4 } as const
 
 /** A validator that succeeds if the redeemer's proof proves its claim; for tests and measurements. */
 export const proofCheck = (book: RuleBook, context: Data): Unit =>
@@ -37,7 +40,7 @@ export const proofCheck = (book: RuleBook, context: Data): Unit =>
           choose(
             is(Claim.deletes),
             both(equalsByteString(including, root), equalsByteString(excluding, next)),
-            fail(),
+            choose(is(Claim.leads), equalsByteString(rootAt(key, value, proof), root), fail()),
           ),
         ),
       ),

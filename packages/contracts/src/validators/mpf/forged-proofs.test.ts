@@ -95,4 +95,23 @@ describe.each(Object.entries(engines))('forged proofs, checked by %s', (_name, e
     } as const
     expect(shows({ ...inserted, proof: right })).toBe(true)
   })
+
+  it('do not show a leaf whose hash of a value has another length than 32', () => {
+    const leads = (value: Uint8Array) => ({
+      kind: 'leads' as const,
+      root: leafHash(path, 0, value),
+      key: path,
+      value,
+      proof: [],
+    })
+    expect(shows(leads(valueHash))).toBe(true)
+    for (const length of [1, 31, 33]) expect(shows(leads(new Uint8Array(length).fill(7)))).toBe(false)
+  })
+
+  it('do not show a branch as a leaf by a path that ends early', () => {
+    // The branch's bytes: its prefix of no nibble, and a root of 32 bytes, of which the first is 0xff.
+    const root = Uint8Array.of(0xff, ...valueHash.subarray(1))
+    const forged = { kind: 'leads', root: blake2b256(root), key: new Uint8Array(), proof: [] } as const
+    expect(shows({ ...forged, value: root.subarray(1) })).toBe(false)
+  })
 })

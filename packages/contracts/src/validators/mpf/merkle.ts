@@ -1,7 +1,7 @@
 import type { PByteString, PInt } from '@harmoniclabs/plu-ts'
 import { blake2b256 as hashOf } from '@ratatosk/ledger'
 import { bytes, divideInteger, equalsInteger, fail, integer, sliceByteString } from '../core/builtins.js'
-import { type Bytes, bind, choose, defineOf, type Int, scope } from '../core/term.js'
+import { type Bytes, bind, choose, define, defineOf, type Int, scope } from '../core/term.js'
 import { combine, isEven } from './nibbles.js'
 
 /*
@@ -23,6 +23,17 @@ const emptyAt: readonly Uint8Array[] = Array.from({ length: levels }, (_, level)
 export const emptyHash = (): Bytes => bytes(noHash)
 
 const emptySubtree = (level: number): Bytes => bytes(emptyAt[level] ?? noHash)
+
+/** Length in bytes of the children of a branch. */
+export const childrenLength = 16 * hashBytes
+
+/** The root over sixteen children, {@link childrenLength} bytes. */
+export const rootOfSixteen = define<PByteString, PByteString>((children) => rootOver(children, 0, 16))
+
+const rootOver = (children: Bytes, first: number, count: number): Bytes =>
+  count === 1
+    ? sliceByteString(integer(first * hashBytes), integer(hashBytes), children)
+    : combine(rootOver(children, first, count / 2), rootOver(children, first + count / 2, count / 2))
 
 const half = (value: Int): Int => divideInteger(value, integer(2))
 

@@ -16,6 +16,7 @@ import {
   lessThanEqualsInteger,
   lessThanInteger,
   nullList,
+  sliceByteString,
   tailList,
   unBData,
   unIData,
@@ -27,6 +28,7 @@ import {
   bind,
   call,
   choose,
+  define,
   defineOf,
   type Int,
   type List,
@@ -45,8 +47,9 @@ import { combine, nibble, nibbles, suffix } from './nibbles.js'
  * leaf: so one proof has several forms, which all prove the same.
  */
 
-const pathLength = 64
-const hashBytes = 32
+/** Nibbles in a path. */
+export const pathLength = 64
+export const hashBytes = 32
 const Step = { branch: 0, fork: 1 } as const
 
 /**
@@ -63,9 +66,10 @@ export const rootExcluding = (key: Bytes, proof: List): Bytes => rootAt(blake2b2
 export const noValue = (): Bytes => bytes(new Uint8Array())
 
 /**
- * The root of a map, from one path.
+ * The root of a map, from one path. Fails for the hash of a value that has any length but 32 and 0: a leaf
+ * with a short hash and a long path could have the hash of a branch.
  *
- * @param path the hash of a key
+ * @param path the hash of a key; {@link isPath} if the prover may choose it
  * @param valueHash the hash of its value, 32 bytes; {@link noValue} for the map without the key
  */
 export const rootAt = defineOf<[PByteString, PByteString, PList<PData>], PByteString>(
@@ -76,17 +80,27 @@ export const rootAt = defineOf<[PByteString, PByteString, PList<PData>], PByteSt
       return fold(
         path,
         proof,
-        (cursor) => choose(excluding, emptyHash(), combine(suffix(path, cursor), valueHash)),
+        (cursor) =>
+          choose(excluding, emptyHash(), combine(suffix(path, cursor), ofLength(valueHash, hashBytes))),
         excluding,
       )
     }),
 )
 
 /**
+ * The hash of a node, from one path through it.
+ *
  * @param end the hash below the last step
  * @param collapses whether a neighbour that is the only one left replaces its branch
+ * @param depth the number of nibbles above the node
  */
-function fold(path: Bytes, proof: List, end: (cursor: Int) => Bytes, collapses: Bool): Bytes {
+export function fold(
+  path: Bytes,
+  proof: List,
+  end: (cursor: Int) => Bytes,
+  collapses: Bool,
+  depth: Int = integer(0),
+): Bytes {
   const below = recursive<PList<PData>, PLam<PInt, PByteString>>((self, steps) =>
     lambda((cursor) =>
       choose(
@@ -114,7 +128,7 @@ function fold(path: Bytes, proof: List, end: (cursor: Int) => Bytes, collapses: 
       ),
     ),
   )
-  return call(below(proof), integer(0))
+  return call(below(proof), depth)
 }
 
 /** The position of a step: its prefix begins at nibble `cursor`, its children differ in nibble `fork`. */
@@ -178,13 +192,26 @@ const natural = (value: Int): Int =>
     return choose(lessThanEqualsInteger(integer(0), number), number, fail())
   })
 
-const ofLength = (value: Bytes, length: number): Bytes =>
+export const ofLength = (value: Bytes, length: number): Bytes =>
   scope(function* () {
     const held = yield* bind(value)
     return choose(equalsInteger(lengthOfByteString(held), integer(length)), held, fail())
   })
 
-const areNibbles = (held: Bytes): Bool =>
+/**
+ * Whether bytes are the path of a leaf: 32, of which the last 24 are not all nibbles. The leaf of any other
+ * path could have the hash of a branch, whose prefix has a nibble in each byte. To find a key with such a
+ * path takes 2^96 tries. This holds for the hashes of values that {@link rootAt} takes, of 32 bytes.
+ */
+export const isPath = define<PByteString, PBool>((path) =>
+  both(
+    equalsInteger(lengthOfByteString(path), integer(hashBytes)),
+    not(areNibbles(sliceByteString(integer(8), integer(24), path))),
+  ),
+)
+
+/** Whether each byte is a nibble. */
+export const areNibbles = (held: Bytes): Bool =>
   scope(function* () {
     const whole = yield* bind(held)
     const from = recursive<PInt, PBool>((self, index) =>

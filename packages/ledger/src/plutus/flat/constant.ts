@@ -15,6 +15,8 @@ import { listOf } from '../cek/values/list.js'
 import { type BitReader, FlatError } from './bit-reader.js'
 
 const maxTypeDepth = 256
+/** Units and pairs take no bits of their own: a list of tuples could be much larger than its script. */
+const valuesPerByte = 64
 const maxKeySize = 32
 const minQuantity = -(2n ** 127n)
 const maxQuantity = 2n ** 127n - 1n
@@ -27,7 +29,7 @@ export function decodeConstant(reader: BitReader): Constant {
   while (reader.bit() === 1) tags.push(reader.bits(4))
   const [type, rest] = readType(tags, 0, 0)
   if (rest !== tags.length) throw new FlatError('tags after the type of a constant')
-  return new Constant(type, readContent(reader, type))
+  return new Constant(type, readContent(reader, type, { left: valuesPerByte * reader.bytes.length }))
 }
 
 /** Type applications are in prefix notation: `7 5 t` is a list of `t`, `7 7 6 a b` a pair. */
@@ -51,7 +53,9 @@ function readType(tags: readonly number[], at: number, depth: number): [Constant
   throw new FlatError('a type that is applied wrongly')
 }
 
-function readContent(reader: BitReader, type: ConstantType): Content {
+/** @param budget of values, with the parts of lists and pairs */
+function readContent(reader: BitReader, type: ConstantType, budget: { left: number }): Content {
+  if (budget.left-- <= 0) throw new FlatError('a constant that is much larger than the script')
   switch (type.tag) {
     case TypeTag.integer:
       return reader.integer()
@@ -64,12 +68,12 @@ function readContent(reader: BitReader, type: ConstantType): Content {
     case TypeTag.bool:
       return reader.bit() === 1
     case TypeTag.list:
-      return listOf(readItems(reader, type.first as ConstantType))
+      return listOf(readItems(reader, type.first as ConstantType, budget))
     case TypeTag.array:
-      return readItems(reader, type.first as ConstantType)
+      return readItems(reader, type.first as ConstantType, budget)
     case TypeTag.pair: {
-      const first = readContent(reader, type.first as ConstantType)
-      return { first, second: readContent(reader, type.second as ConstantType) }
+      const first = readContent(reader, type.first as ConstantType, budget)
+      return { first, second: readContent(reader, type.second as ConstantType, budget) }
     }
     case TypeTag.data:
       return readData(reader.byteString())
@@ -88,9 +92,9 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-function readItems(reader: BitReader, element: ConstantType): Content[] {
+function readItems(reader: BitReader, element: ConstantType, budget: { left: number }): Content[] {
   const items: Content[] = []
-  while (reader.bit() === 1) items.push(readContent(reader, element))
+  while (reader.bit() === 1) items.push(readContent(reader, element, budget))
   return items
 }
 

@@ -20,6 +20,20 @@ test('decodes a term as deep as a script can be', () => {
   expect(term.kind).toBe(TermKind.delay)
 })
 
+test('refuses a constant that is much larger than its script', () => {
+  const pair = (depth: number): readonly number[] =>
+    depth === 0 ? [3] : [7, 7, 6, ...pair(depth - 1), ...pair(depth - 1)]
+  /** A list of tuples of units, each of which takes one bit. */
+  const listOf = (count: number, depth: number) => {
+    const tags = [7, 5, ...pair(depth)].map((tag) => `1${tag.toString(2).padStart(4, '0')}`)
+    const bits = `0100${tags.join('')}0${'1'.repeat(count)}0`
+    const padded = bits.padEnd(8 * Math.ceil((bits.length + 1) / 8) - 1, '0').concat('1')
+    return Uint8Array.of(1, 0, 0, ...(padded.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+  }
+  expect(decodeFlat(listOf(1000, 1)).term.kind).toBe(TermKind.constant)
+  expect(() => decodeFlat(listOf(60_000, 10))).toThrow('much larger than the script')
+})
+
 describe.skipIf(suite === undefined)('scripts that the rules accept (need uplc-evaluation)', () => {
   const programs = suite === undefined ? [] : readUplcCases(suite).flatMap(({ flat }) => flat ?? [])
 

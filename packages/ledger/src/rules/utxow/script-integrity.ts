@@ -6,7 +6,7 @@ import type { RuleContext } from '../context.js'
 import type { Findings } from '../failures.js'
 import { languagesUsed, type ScriptUse } from '../script-use.js'
 
-type CostModels = Pick<ProtocolParameters, 'costModels'>
+export type CostModels = Pick<ProtocolParameters, 'costModels'>
 
 /** Conway's empty map, hashed in place of absent redeemers. */
 const noRedeemers = Uint8Array.of(0xa0)

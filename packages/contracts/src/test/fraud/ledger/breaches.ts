@@ -1,5 +1,6 @@
-import { transactionKey } from '@ratatosk/block'
+import { chunkKey, transactionKey } from '@ratatosk/block'
 import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
+import { leafHash } from '../../mpf/naive-map.js'
 import {
   blockOf,
   coin0,
@@ -20,6 +21,7 @@ import {
   third,
 } from '../blocks.js'
 import type { PolicyBreach } from '../without-rules.js'
+import { chunkBreaches } from './chunk-breaches.js'
 import { ledgerLies } from './lies.js'
 import { honestHashes, prove, storyKeys } from './statements.js'
 
@@ -44,7 +46,7 @@ const spentLie = ledgerLies[0]!
 
 const oldVersion = blockOf(story, outputsBefore(), {
   entries: (entries) => patch(entries, hexOf(coin0), 8, eight(3n)),
-  header: { blockVersion: 1n },
+  header: { blockVersion: 2n },
 })
 const deposit = blockOf(story, outputsBefore(), {
   entries: (entries) => {
@@ -52,6 +54,26 @@ const deposit = blockOf(story, outputsBefore(), {
     patch(entries, hexOfPosition(0), 0, Uint8Array.of(0))
   },
 })
+
+/**
+ * A block whose outputs after it are one leaf at a path that is no leaf's, and the proof of its hash there.
+ */
+function leafAt(what: string, path: Uint8Array): PolicyBreach<LedgerFraudProof> {
+  const hash = new Uint8Array(32).fill(7)
+  const block = blockOf(story, outputsBefore(), { header: { utxosRoot: leafHash(path, 0, hash) } })
+  return of(
+    'path-is-of-leaf',
+    what,
+    {
+      fraud: 'wrongOutputsAfter',
+      path,
+      output: { proof: block.map.openPath(path).proof },
+      before: block.before.openPath(path),
+      after: { hash, proof: [] },
+    },
+    block,
+  )
+}
 
 /** Proofs about the honest block, and of frauds under the wrong name, version or kind. */
 export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
@@ -164,6 +186,8 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
   of('output-was-not-there', 'the output was there', prove.spentThatNeverWas(coin0)(honest)),
   of('output-is-spent', 'the output is unspent', prove.spentBeforeMade(unspent)(honest)),
   of('output-is-spent-before-made', 'the output is made first', prove.spentBeforeMade(made)(honest)),
+  leafAt('the path has 31 bytes', new Uint8Array(31).fill(0xaa)),
+  leafAt('the last 24 bytes of the path are nibbles', new Uint8Array(32).fill(0xaa, 0, 8)),
   ...[coin0, coin2, made, unspent, ghost].map((key) =>
     of('after-does-not-follow', `${hexOf(key).slice(6, 10)} follows`, prove.wrongOutputsAfter(key)(honest)),
   ),
@@ -215,6 +239,7 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
     proof: honest.map.proveAbsence(new Uint8Array(7)),
   }),
   of('entry-is-strange', 'the entry is a transaction’s', prove.strangeEntry(transactionKey(0))(honest)),
+  of('entry-is-strange', 'the entry is a chunk’s', prove.strangeEntry(chunkKey(0))(honest)),
   of(
     'entry-is-strange',
     'the entry is of an output that is made',
@@ -232,6 +257,7 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
   }),
   of('fees-so-far-are-wrong', 'the fees are right', prove.wrongFees(2)(honest)),
   of('fees-so-far-are-wrong', 'the first fee is right', prove.wrongFees(0)(honest)),
+  ...chunkBreaches,
 ]
 
 function storyThirdInput() {

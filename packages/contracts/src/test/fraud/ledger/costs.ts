@@ -1,4 +1,5 @@
-import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { chunkKey, encodeChunkRecord } from '@ratatosk/block'
+import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { encodeLedgerFraudProof, type LedgerFraudProof, openTransaction } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
@@ -21,6 +22,21 @@ import {
 } from '../blocks.js'
 import { fillers, measuredSizes } from '../fillers.js'
 import type { ProvenLie } from '../measure-proof.js'
+import {
+  chunksOf,
+  countsDiffer,
+  inventedTransaction,
+  malformed,
+  misplaced,
+  missing,
+  nextElsewhere,
+  otherTransaction,
+  strangeRest,
+  tooLong,
+  tooShort,
+  transactionsLeft,
+  wrongLength,
+} from './chunk-statements.js'
 import { honestHashes, prove, storyKeys } from './statements.js'
 
 const { made, unspent, beyond } = storyKeys
@@ -30,6 +46,38 @@ const hashes = (): Uint8Array =>
   concatBytes(new Uint8Array(32), honestHashes().subarray(32, 64), new Uint8Array(32))
 /** Positions up to some that the block does not have. */
 const positions = Array.from({ length: 10 }, (_, position) => hexOfPosition(position))
+
+/** Frames of about so many bytes, of a transaction that the block does not have. */
+function frames(length: number): Uint8Array {
+  const body = new CborWriter(length)
+    .map(1)
+    .uint(0)
+    .bytes(new Uint8Array(length - 19))
+    .toBytes()
+  return chunksOf([concatBytes(fromHex('84'), body, fromHex('a0f4f6'))])[0]!
+}
+
+/** A chunk of as many transactions as a chunk has if none of them is a fraud by its shape. */
+const chunk = concatBytes(...Array.from({ length: 170 }, () => frames(72)))
+const lastOfChunk = 169
+const chunksTold = [
+  { first: 0, count: 9, bytes: chunk },
+  { first: 0, count: 2, bytes: chunk },
+  { first: 0, count: 1, bytes: concatBytes(chunk, Uint8Array.of(0)) },
+  { first: 1, count: 9, bytes: frames(12_000) },
+]
+const flaws = [
+  countsDiffer(0, 1),
+  misplaced(2),
+  missing(8, 0),
+  nextElsewhere(0),
+  transactionsLeft(1, lastOfChunk + 1),
+  inventedTransaction(0, lastOfChunk - 1),
+  otherTransaction(0, lastOfChunk),
+  strangeRest(0, lastOfChunk),
+  malformed(2),
+  tooShort(3, 2),
+]
 
 /** A block that lies about everything at once. */
 function manyLies() {
@@ -49,10 +97,18 @@ function manyLies() {
       entries.set(hexOf(beyond), outputRecord(1n, 0n, payment(1, 1n)))
       entries.set(hexOfPosition(5), entries.get(hexOfPosition(2))!)
       patch(entries, hexOfPosition(1), 65, blake2b256(hashes()))
+      patch(entries, hexOfPosition(1), 105, Uint8Array.of(0, 0, 255, 255))
       patch(entries, hexOfPosition(2), 97, eight(0n))
+      for (const position of [lastOfChunk, lastOfChunk + 1])
+        entries.set(hexOfPosition(position), entries.get(hexOfPosition(2))!)
+      for (const [number, { first: position, count, bytes }] of chunksTold.entries()) {
+        const record = { first: position, chunks: count, chunkHash: blake2b256(bytes) }
+        entries.set(toHex(chunkKey(number)), encodeChunkRecord(record))
+      }
       entries.set(toHex(strangeKey), fromHex('00'))
     },
     after: (after) => after.delete(hexOf(coin2)),
+    chunks: chunksTold.map(({ bytes }) => bytes),
     header: { operatorVkey: operator.hash },
   })
 }
@@ -75,12 +131,19 @@ export function proveManyLies(): ProvenLie[] {
     prove.gap(3, 5)(block),
     prove.strangeEntry(strangeKey)(block),
     prove.wrongFees(2)(block),
+    wrongLength('body', 1)(block),
+    tooLong(1)(block),
+    ...flaws.map((flaw) => flaw(block)),
   ]
   const { header } = block
   const script = ledgerFraudScript()
   const ofReference = '`wrongResolved`, a reference input'
+  const nameOf = (proof: LedgerFraudProof): string => {
+    if (proof.fraud === 'wrongChunk') return `\`wrongChunk\`, \`${proof.flaw.flaw}\``
+    return proof.fraud === 'wrongResolved' && proof.index > 0 ? ofReference : `\`${proof.fraud}\``
+  }
   return proofs.map((proof) => ({
-    what: proof.fraud === 'wrongResolved' && proof.index > 0 ? ofReference : `\`${proof.fraud}\``,
+    what: nameOf(proof),
     header,
     script,
     redeemer: encodeLedgerFraudProof(header, proof),

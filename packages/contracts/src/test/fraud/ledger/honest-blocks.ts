@@ -1,7 +1,7 @@
 import { partsOf, transactionKey } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
-import { encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import {
   blockOf,
   type Drafted,
@@ -13,6 +13,7 @@ import {
   type TestBlock,
 } from '../blocks.js'
 import type { Draw } from '../draw.js'
+import { chunkProofsOf } from './chunk-statements.js'
 
 /** A block as an honest operator builds it, at random: every input is unspent when its transaction comes. */
 export function honestBlockOf(draw: Draw): TestBlock {
@@ -60,6 +61,7 @@ export function honestBlockOf(draw: Draw): TestBlock {
  * transaction, input, output and key, and beyond the last.
  */
 export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {
+  yield* chunkProofsOf(block)
   const { transactions, map, entries } = block
   const positions = transactions.map((_, position) => position)
   const absent = (position: number) => map.proveAbsence(transactionKey(position))
@@ -120,7 +122,7 @@ export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {
     else yield { fraud: 'strangeEntry', key, value: new Uint8Array(), proof: map.proveAbsence(key) }
     yield { fraud: 'spentThatNeverWas', key, output, before }
     yield { fraud: 'spentBeforeMade', key, output }
-    yield { fraud: 'wrongOutputsAfter', key, output, before, after }
+    yield { fraud: 'wrongOutputsAfter', path: blake2b256(key), output, before, after }
     yield { fraud: 'spentWithoutInput', key, output, spender: { absent: absent(transactions.length) } }
     yield { fraud: 'inventedOutput', key, output, maker: { absent: absent(transactions.length) } }
     for (const position of positions) {

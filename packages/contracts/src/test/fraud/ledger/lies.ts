@@ -1,4 +1,10 @@
-import { deriveBlock, encodeTransactionRecord, transactionKey } from '@ratatosk/block'
+import {
+  chunkKey,
+  deriveBlock,
+  encodeChunkRecord,
+  encodeTransactionRecord,
+  transactionKey,
+} from '@ratatosk/block'
 import { concatBytes, toHex } from '@ratatosk/cbor'
 import { type LedgerFraudProof, openRecord, openTransaction } from '@ratatosk/fraud'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
@@ -25,6 +31,8 @@ import {
   type TestBlock,
   third,
 } from '../blocks.js'
+import { chunkLies } from './chunk-lies.js'
+import type { LedgerLie } from './lie.js'
 import {
   beyond,
   gap,
@@ -44,15 +52,6 @@ import {
   wrongResolved,
   wrongResolvedHash,
 } from './statements.js'
-
-/** A block that breaks one rule, and the proof of it. The same proof of the honest block proves nothing. */
-export interface LedgerLie {
-  readonly what: string
-  readonly block: TestBlock
-  readonly prove: (block: TestBlock) => LedgerFraudProof
-  /** Whether the honest block has what the proof opens. */
-  readonly hasTwin: boolean
-}
 
 const lie = (
   what: string,
@@ -78,6 +77,8 @@ const strange = (what: string, key: Uint8Array, value: Uint8Array, hasTwin = fal
   lie(what, withRecord(key, value), strangeEntry(key), hasTwin)
 
 const record = outputRecord(0n, 1n, payment(1, 1n))
+
+const chunkRecord = encodeChunkRecord({ first: 0, chunks: 1, chunkHash: new Uint8Array(32) })
 
 const transactionRecord = encodeTransactionRecord(deriveBlock(story, () => undefined).transactions[0]!)
 
@@ -254,6 +255,10 @@ export const ledgerLies: readonly LedgerLie[] = [
   ),
   strange('a key has another length', Uint8Array.of(1, 2, 3, 4, 5, 6, 7), transactionRecord),
   strange('a key is empty', new Uint8Array(), record),
+  strange('a key has 5 bytes', new Uint8Array(5), record),
+  strange('the record of a chunk is an output’s', chunkKey(0), record, true),
+  strange('the record of a chunk is of another kind', chunkKey(0), chunkRecord.with(0, 2), true),
+  strange('the record of a chunk is a transaction’s', chunkKey(7), transactionRecord),
   strange('the record of a transaction is short', transactionKey(0), transactionRecord.subarray(1), true),
   strange('the record of a transaction is an output’s', transactionKey(0), record, true),
   ...[0, 1, 3].map((kind) =>
@@ -288,4 +293,5 @@ export const ledgerLies: readonly LedgerLie[] = [
     lying((entries) => patch(entries, hexOfPosition(0), 97, eight(99n))),
     wrongFees(0),
   ),
+  ...chunkLies,
 ]

@@ -1,4 +1,5 @@
 import { note, type RuleNote } from '../../rule-notes.js'
+import { chunkNotes } from './chunk-notes.js'
 
 const proven = 'its bond would be lost by'
 
@@ -11,7 +12,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'header-is-provable',
-    'the header’s block version is 2',
+    'the header’s block version is 3',
     'a verdict about a header whose transactions root is not that of a transactions map',
   ),
   note(
@@ -131,6 +132,11 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'proofs of an output that is spent after it is made',
   ),
   note(
+    'path-is-of-leaf',
+    'the path has 32 bytes, of which the last 24 are not all below 16',
+    'an honest operator: proofs that read a branch as a leaf, or a part of the path as one of the hash',
+  ),
+  note(
     'after-does-not-follow',
     'after the block, the output is not what follows: absent if recorded as spent, the recorded hash if ' +
       'made and unspent, unchanged without a record',
@@ -170,13 +176,14 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'entry-is-in-block',
-    'the transactions map has the entry',
+    'the transactions map has the entry, whose key and value are shown in parts',
     `an honest operator: ${proven} an invented entry`,
   ),
   note(
     'entry-is-strange',
-    'the key is neither 8 bytes with a transaction’s record (105 bytes, kind 2) nor a reference in its ' +
-      'shortest form with an output’s record (48 bytes) that has a maker or a spender',
+    'the key is neither 8 bytes with a transaction’s record (113 bytes, kind 2), nor 4 bytes with a ' +
+      'chunk’s record (49 bytes, kind 3), nor a reference in its shortest form with an output’s record ' +
+      '(48 bytes) that has a maker or a spender',
     'proofs by the entries that every block has',
   ),
   note(
@@ -189,4 +196,5 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'the fees of the record are not those of the previous record and the fee in the body',
     'proofs of fees that are right',
   ),
+  ...chunkNotes,
 ]

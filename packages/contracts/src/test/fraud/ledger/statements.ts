@@ -1,7 +1,7 @@
 import { transactionKey } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
 import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
-import type { OutputReference } from '@ratatosk/ledger'
+import { blake2b256, type OutputReference } from '@ratatosk/ledger'
 import { coin2, first, honestBlock, keyOf, outputOf, second, type TestBlock, third } from '../blocks.js'
 
 export const made = outputOf(first, 0)
@@ -65,7 +65,7 @@ export const spentBeforeMade = (key: OutputReference) => (block: TestBlock) =>
 export const wrongOutputsAfter = (key: OutputReference) => (block: TestBlock) =>
   ({
     fraud: 'wrongOutputsAfter',
-    key: keyOf(key),
+    path: blake2b256(keyOf(key)),
     output: openOutput(block, keyOf(key)),
     before: openUnspent(block.before, keyOf(key)),
     after: openUnspent(block.after, keyOf(key)),

@@ -9,6 +9,8 @@ import {
   coin2,
   gold,
   goldTokens,
+  keyAddress,
+  map,
   outputWith,
   type Plan,
   paid,
@@ -16,6 +18,7 @@ import {
   specials,
   string,
   transfer,
+  uint,
   unspentBefore,
 } from './transactions.js'
 
@@ -56,11 +59,14 @@ const reading = honestWith({ referenceInputs: [coin2] })
 const allShown = { outputs: resolvedOf(reading, 3).outputs, hashes: new Uint8Array() }
 const data = new Uint8Array(9000)
 
-const byron = honestWith({
-  outputs: [outputWith({ lovelace: paid, address: Uint8Array.of(0x82, 0xd8, 0x18, ...new Uint8Array(60)) })],
-})
-const longByron = honestWith({
-  outputs: [outputWith({ lovelace: paid, address: Uint8Array.of(0x82, 0xd8, 0x18, ...new Uint8Array(300)) })],
+/** In chunks: the second byte is the head of the first, and not of the address. */
+const chunked = honestWith({
+  outputs: [
+    map(
+      [uint(0), concatBytes(Uint8Array.of(0x5f), string(keyAddress(60)), Uint8Array.of(0xff))],
+      [uint(1), uint(paid)],
+    ),
+  ],
 })
 /**
  * Burns what has a name with a head that is not the shortest, which comes from a genesis, and pays the rest.
@@ -162,8 +168,7 @@ export const transactionBreaches: readonly PolicyBreach<TransactionFraudProof>[]
     'the second output, an array, is too small',
   ),
   twin('output-is-too-small', 'the collateral return is large enough', 'the collateral return is too small'),
-  of('address-is-readable', 'the address is of the Byron era', output('outputOnOtherNetwork', 0), byron),
-  of('address-is-readable', 'the address is long', output('outputOnOtherNetwork', 0), longByron),
+  of('address-is-readable', 'the address is in chunks', output('outputOnOtherNetwork', 0), chunked),
   ...transactionLies
     .filter(({ block, prove }) => prove(block).fraud === 'outputOnOtherNetwork')
     .map(({ what }) => twin('address-is-on-other-network', `not so that ${what}`, what)),
@@ -189,12 +194,15 @@ export const transactionBreaches: readonly PolicyBreach<TransactionFraudProof>[]
   ...transactionLies
     .filter(({ block, prove }) => prove(block).fraud === 'unreadablePart')
     .map(({ what }) => twin('part-is-unreadable', `not so that ${what}`, what)),
+  of('part-is-unreadable', 'layer 1 can read what is spent', prove.resolved),
   ...Object.entries({
     unreadableReference: 'reference-is-unreadable',
     malformedPart: 'part-is-malformed',
     strangeField: 'field-is-strange',
+    strangeItem: 'item-is-strange',
     strangeOutput: 'output-is-strange',
     strangeWitness: 'witness-is-strange',
+    tooMany: 'there-are-too-many',
   }).flatMap(([fraud, rule]) =>
     transactionLies
       .filter(({ block, twin, prove }) => prove(block).fraud === fraud && prove(twin))

@@ -17,6 +17,7 @@ import {
 } from '@ratatosk/ledger'
 import { blockOf, type Entries, hexOf, type TestBlock } from '../blocks.js'
 import type { Draw } from '../draw.js'
+import { pairs, pathsIn } from './items/paths.js'
 import {
   assets,
   firstSlot,
@@ -242,10 +243,24 @@ export function* transactionProofsOf(block: TestBlock): Generator<TransactionFra
         yield { fraud: 'inputIsReferenceInput', transaction, input, referenceInput }
     }
     const record = openRecord(block, position)
+    for (const count of counts) {
+      const shown = resolvedOf(resolved, count)
+      if (shown) yield { fraud: 'unreadablePart', part: { record, resolved: shown } }
+    }
     for (const part of [transaction, { record, witnessSet }]) {
       yield { fraud: 'unreadablePart', part }
       yield { fraud: 'malformedPart', part }
+      yield { fraud: 'tooMany', part }
       for (const key of strangeKeys) yield { fraud: 'strangeField', part, key }
+    }
+    for (const [part, cbor] of [
+      [transaction, body.bytes],
+      [{ record, witnessSet }, witnessSet],
+    ] as const) {
+      for (const path of pathsIn(cbor)) {
+        yield { fraud: 'strangeItem', part, path }
+        for (const same of pairs) yield { fraud: 'strangeItem', part, path, same }
+      }
     }
     for (const isBootstrap of [false, true]) {
       const own = isBootstrap ? witnesses.bootstrapWitnesses : witnesses.keyWitnesses

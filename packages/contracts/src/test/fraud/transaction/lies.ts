@@ -1,6 +1,9 @@
+import { crc32 } from 'node:zlib'
 import { concatBytes } from '@ratatosk/cbor'
-import { encodeOutputReference } from '@ratatosk/ledger'
+import { encodeOutputReference, type OutputReference, profileLimits } from '@ratatosk/ledger'
 import { payment } from '../blocks.js'
+import { forbiddenLies } from './forbidden-lies.js'
+import { someItemLies } from './items/lies.js'
 import { lie, type TransactionLie } from './lie.js'
 import {
   interval,
@@ -13,7 +16,7 @@ import {
   zeroWithdrawals,
 } from './plans.js'
 import { shapeLies } from './shape-lies.js'
-import { body, both, field, output, plain, reference, witnesses } from './statements.js'
+import { body, both, excessive, output, plain, reference, resolved, witnesses } from './statements.js'
 import {
   coin0,
   coin1,
@@ -24,9 +27,11 @@ import {
   list,
   longHead,
   map,
+  ofManyItems,
   openList,
   openMap,
   outputWith,
+  type Plan,
   paid,
   policy,
   references,
@@ -36,9 +41,30 @@ import {
 } from './transactions.js'
 import { valueLies } from './value-lies.js'
 
+/** Of a test network, which the attributes name. */
+const byron = (() => {
+  const attributes = map([uint(2), string(uint(1))])
+  const content = list(string(new Uint8Array(28).fill(5)), attributes, uint(0))
+  return list(concatBytes(Uint8Array.of(0xd8, 24), string(content)), uint(crc32(content)))
+})()
+
+/** Outputs of 5 ada. */
+const story = (from: number, count: number): OutputReference[] =>
+  Array.from({ length: count }, (_, i) => ({ transactionId: coin0.transactionId, index: from + i }))
+
+/** A body of one output, with a reference script of so many bytes. */
+const withScriptOf = (length: number): Plan => ({
+  inputs: story(0, 20),
+  fee: 1_000_000n,
+  outputs: [outputWith({ lovelace: 99_000_000n, script: list(uint(1), string(new Uint8Array(length))) })],
+})
+
+const numbered = (length: number, number: number) => new Uint8Array(length).fill(1).with(0, number)
+
 export const transactionLies: readonly TransactionLie[] = [
   ...valueLies,
   ...shapeLies,
+  ...someItemLies,
   lie(
     'an output is too small',
     { outputs: [payment(60, 857_689n), payment(61, paid - 857_689n)] },
@@ -96,17 +122,7 @@ export const transactionLies: readonly TransactionLie[] = [
     interval(firstSlot + 5n, firstSlot + 6n),
     plain('outsideInterval'),
   ),
-  lie(
-    'there is a certificate',
-    { fields: [[4, list(list(uint(7), list(uint(0), string(policy(1))), uint(2_000_000)))]] },
-    {},
-    field(4),
-  ),
-  ...[6, 10, 12, 19, 20, 23].map((key) =>
-    lie(`there is a field ${key}`, { fields: [[key, many(3)]] }, {}, field(key), false),
-  ),
-  lie('there is a value of the treasury', { fields: [[21, uint(1)]] }, {}, field(21)),
-  lie('there is a donation', { fields: [[22, uint(1)]], outputs: [payment(1, paid - 1n)] }, {}, field(22)),
+  ...forbiddenLies,
   lie(
     'the body names another network',
     { fields: [[15, uint(1)]] },
@@ -145,6 +161,7 @@ export const transactionLies: readonly TransactionLie[] = [
     both(1, 1),
   ),
   lie('the body has too many items', withSigners(tooMany), withSigners(tooMany - 1), body),
+  lie('the body has too many bytes', withScriptOf(13_700), withScriptOf(13_400), body),
   lie(
     'a number of the body is not in its shortest form',
     { fields: [[2, longHead(0, 200_000n, 8)]] },
@@ -153,9 +170,73 @@ export const transactionLies: readonly TransactionLie[] = [
   ),
   lie(
     'the witness set has too many items',
-    leastFee({ witnessSet: map([uint(4), list(many(997))]) }),
-    leastFee({ witnessSet: map([uint(4), list(many(996))]) }),
+    leastFee({ witnessSet: map([uint(4), list(many(profileLimits.witnessSetItems - 3))]) }),
+    leastFee({ witnessSet: map([uint(4), list(many(profileLimits.witnessSetItems - 4))]) }),
     witnesses,
+  ),
+  ...(
+    [
+      [
+        0,
+        profileLimits.keyWitnesses,
+        'key witnesses',
+        (i) => list(string(numbered(32, i)), string(new Uint8Array(64))),
+      ],
+      [1, profileLimits.scripts, 'script witnesses', (i) => list(uint(0), string(numbered(28, i)))],
+      [4, profileLimits.datums, 'datums', uint],
+      [
+        5,
+        profileLimits.redeemers,
+        'redeemers',
+        (i) => list(uint(0), uint(i), uint(0), list(uint(0), uint(0))),
+      ],
+    ] as const satisfies readonly (readonly [number, number, string, (i: number) => Uint8Array])[]
+  ).map(([field, most, what, item]) => {
+    const holding = (count: number) =>
+      leastFee({ witnessSet: map([uint(field), list(...Array.from({ length: count }, (_, i) => item(i)))]) })
+    return lie(`there are too many ${what}`, holding(most + 1), holding(most), excessive('witness set'))
+  }),
+  ...(
+    [
+      ['inputs', profileLimits.inputs + 1, 0],
+      ['reference inputs', 1, Math.floor((profileLimits.inputs - 1) / 2) + 1],
+    ] as const
+  ).map(([what, spent, read]) => {
+    const spending = (less: number) => ({
+      inputs: story(0, spent - (read > 0 ? 0 : less)),
+      ...(read > 0 && { referenceInputs: story(spent, read - less) }),
+      fee: 500_000n,
+      outputs: [payment(60, 5_000_000n * BigInt(spent - (read > 0 ? 0 : less)) - 500_000n)],
+    })
+    return lie(`there are too many ${what}`, spending(0), spending(1), excessive('body'))
+  }),
+  ...(() => {
+    const paying = (count: number) => ({
+      inputs: story(0, 20),
+      fee: 500_000n,
+      outputs: [
+        ...Array.from({ length: count - 1 }, () => outputWith({ lovelace: 1_500_000n, form: 'array' })),
+        payment(99, 99_500_000n - 1_500_000n * BigInt(count - 1)),
+      ],
+    })
+    const { outputs } = profileLimits
+    return [lie('there are too many outputs', paying(outputs + 1), paying(outputs), excessive('body'))]
+  })(),
+  ...(() => {
+    const spending = (last: number) => ({
+      inputs: [...ofManyItems.slice(0, 28), ofManyItems[last]!].map(([reference]) => reference),
+      fee: 500_000n,
+      outputs: [payment(60, 144_500_000n)],
+    })
+    return [
+      lie('the outputs that inputs stand for have too many items', spending(28), spending(29), resolved),
+    ]
+  })(),
+  lie(
+    'an output pays to an address of the Byron era',
+    { outputs: [outputWith({ lovelace: paid, address: byron })] },
+    { outputs: [outputWith({ lovelace: paid })] },
+    output('outputOnOtherNetwork', 0),
   ),
   lie(
     'a length of the witness set is not in its shortest form',

@@ -11,16 +11,12 @@ const shared = new Set([
   'transaction-is-in-block',
   'record-is-of-transaction',
   'body-is-recorded',
+  'witness-set-is-recorded',
 ])
 
 /** What `RULES.md` states about the rules of the transaction policy. */
 export const transactionFraudNotes: readonly RuleNote[] = [
   ...ledgerFraudNotes.filter(({ rule }) => shared.has(rule)),
-  note(
-    'witness-set-is-recorded',
-    'the witness set’s Blake2b-256 is the one in the transaction’s record',
-    `${proven} a witness set that belongs to another transaction: a larger one makes a fee too small`,
-  ),
   note(
     'resolved-outputs-are-recorded',
     'the Blake2b-256 of the hashes of the shown outputs, and of the hashes behind them, is the one in the ' +
@@ -56,12 +52,13 @@ export const transactionFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'address-is-readable',
-    'the address is a string of 24 to 255 bytes, whose first byte is below 0x80',
-    'reading the first byte of a Byron address, or a length, as the network',
+    'the address is one string of 24 to 65,535 bytes',
+    'reading a head or a length as the network',
   ),
   note(
     'address-is-on-other-network',
-    'the lower half of the address’s first byte is not the network id',
+    'the lower half of the address’s first byte is not the network id, or the byte is 0x80 or more: that ' +
+      'of a Byron address',
     valid('an address of this network'),
   ),
   note(
@@ -97,8 +94,9 @@ export const transactionFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'part-is-unreadable',
-    'before its end, the part has 1,001 items, or a head whose argument fits into a shorter one',
-    valid('a body or witness set within the bound and in shortest form'),
+    'the part is longer than layer 2 allows, or before its end has one item too many, or a head whose ' +
+      'argument fits into a shorter one',
+    valid('a body, a witness set or resolved outputs within the bounds and in shortest form'),
   ),
   note(
     'reference-is-unreadable',
@@ -125,9 +123,22 @@ export const transactionFraudNotes: readonly RuleNote[] = [
     valid('outputs as the ledger decodes them'),
   ),
   note(
+    'item-is-strange',
+    'the path leads, by the types of the parts on it, to an item that the ledger does not decode there: ' +
+      'it has another major type, number, length, size, tag, kind or address, or a string holds no item ' +
+      'alone; or, in sets and in maps but those of Plutus data, the two parts named are equal bytes',
+    valid('items as the ledger decodes them'),
+  ),
+  note(
     'witness-is-strange',
     'the item is not a definite array of two, or four, that begins with 32 and 64 bytes',
     valid('witnesses as the ledger decodes them'),
+  ),
+  note(
+    'there-are-too-many',
+    'inputs and twice the reference inputs, outputs, key witnesses, scripts, datums or redeemers are more ' +
+      'than layer 2 allows',
+    valid('a body or witness set within the bounds'),
   ),
   note('references-are-two', 'the indexes differ', 'comparing a reference with itself'),
   note('references-are-equal', 'the references at the indexes are the same', valid('sets of references')),

@@ -15,22 +15,23 @@ const ofWitnesses = new Set([
   'MissingScriptWitnessesUTXOW',
   'MissingRedeemers',
   'ExtraRedeemers',
+  'ExtraneousScriptWitnessesUTXOW',
   'NotAllowedSupplementalDatums',
   'PPViewHashesDontMatch',
   'ScriptIntegrityHashMismatch',
   'BadInputsUTxO',
   'NoCollateralInputs',
   'InsufficientCollateral',
-  // Reference scripts are bytes of a size here, no programs.
+  // Scripts are bytes of a size here, no programs.
   'MalformedReferenceScripts',
+  'MalformedScriptWitnesses',
 ])
 
-/**
- * The predicates, besides those of witnesses, of the first transaction that `judgeBlock` refuses a block for.
- */
+/** The predicates, besides those ignored, for which `judgeBlock` refuses the transactions of a block. */
 export async function transactionRulesBrokenBy(
   block: TestBlock,
   { parameters, networkId, slots }: ProvableRules = rules,
+  ignored: ReadonlySet<string> = ofWitnesses,
 ): Promise<string[]> {
   const before = new Map(
     Array.from(block.outputsBefore, ([key, output]) => [
@@ -52,7 +53,7 @@ export async function transactionRulesBrokenBy(
       broken.push(...(failures?.map(({ predicate }) => predicate) ?? ['malformed']))
     }
   }
-  return broken.filter((predicate) => !ofWitnesses.has(predicate))
+  return broken.filter((predicate) => !ignored.has(predicate))
 }
 
 function withOutputsOf(block: TestBlock, before: Map<string, ReturnType<typeof decodeTransactionOutput>>) {

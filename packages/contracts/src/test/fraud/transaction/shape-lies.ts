@@ -14,6 +14,7 @@ import {
   keyAddress,
   list,
   map,
+  openList,
   openMap,
   outputWith,
   type Plan,
@@ -29,7 +30,7 @@ import {
 } from './transactions.js'
 
 /*
- * Transactions that the ledger does not decode. Their twins have the same places.
+ * Transactions that the ledger does not decode, or layer 2 does not take. Their twins have the same places.
  */
 
 const notDecoded = (what: string, plan: Plan, twin: Plan, prove: TransactionLie['prove']): TransactionLie =>
@@ -231,6 +232,12 @@ const strangeWitnesses: readonly TransactionLie[] = [
       signed,
       strangeWitness(false, 1),
     ),
+  ),
+  lie(
+    'the second key witness is a list of indefinite length',
+    witnessSet(0, list(keyWitness, openList(string(key), string(signature)))),
+    signed,
+    strangeWitness(false, 1),
   ),
   notDecoded(
     'a bootstrap witness has two items',

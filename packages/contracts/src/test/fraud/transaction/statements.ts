@@ -95,6 +95,15 @@ export const witnesses: Prove = (block, position) => ({
   part: { record: openRecord(block, position ?? 0), witnessSet: witnessSetOf(block, position) },
 })
 
+/** The outputs that inputs stand for are more than layer 1 can read. */
+export const resolved: Prove = (block, position) => ({
+  fraud: 'unreadablePart',
+  part: {
+    record: openRecord(block, position ?? 0),
+    resolved: resolvedOf(block, undefined, position),
+  },
+})
+
 export const reference =
   (set: 'inputs' | 'collateralInputs' | 'referenceInputs', index: number): Prove =>
   (block, position) => ({
@@ -118,6 +127,16 @@ export const strangeField =
   (of: 'body' | 'witness set', key: number, asset: AssetPlace = { policy: 0, name: 0 }): Prove =>
   (block, position) => ({ fraud: 'strangeField', part: partOf(of, block, position), key, asset })
 
+/** @param same two parts that are equal */
+export const strangeItem =
+  (of: 'body' | 'witness set', path: readonly number[], same?: readonly [number, number]): Prove =>
+  (block, position) => ({
+    fraud: 'strangeItem',
+    part: partOf(of, block, position),
+    path,
+    ...(same && { same }),
+  })
+
 export const strangeWitness =
   (isBootstrap: boolean, index: number): Prove =>
   (block, position) => ({
@@ -127,6 +146,10 @@ export const strangeWitness =
     isBootstrap,
     index,
   })
+
+export const excessive =
+  (of: 'body' | 'witness set'): Prove =>
+  (block, position) => ({ fraud: 'tooMany', part: partOf(of, block, position) })
 
 export const repeated =
   (set: 'inputs' | 'collateralInputs' | 'referenceInputs', index: number, other: number): Prove =>
@@ -147,9 +170,12 @@ export const prove = {
   both,
   body,
   witnesses,
+  resolved,
   reference,
   malformed,
+  excessive,
   strangeField,
+  strangeItem,
   strangeOutput,
   strangeWitness,
   repeated,

@@ -56,7 +56,8 @@ export const openList = (...items: readonly Uint8Array[]): Uint8Array =>
   concatBytes(Uint8Array.of(0x9f), ...items, Uint8Array.of(0xff))
 export const openMap = (...entries: readonly (readonly [Uint8Array, Uint8Array])[]): Uint8Array =>
   concatBytes(Uint8Array.of(0xbf), ...entries.flat(), Uint8Array.of(0xff))
-const encoded = (cbor: Uint8Array): Uint8Array => concatBytes(head(6, 24), string(cbor))
+export const tagged = (tag: number, item: Uint8Array): Uint8Array => concatBytes(head(6, tag), item)
+export const encoded = (cbor: Uint8Array): Uint8Array => tagged(24, string(cbor))
 
 export const keyAddress = (key: number, header = 0x60): Uint8Array =>
   Uint8Array.of(header, ...new Uint8Array(28).fill(key))
@@ -191,8 +192,23 @@ const specialOutputs: readonly (readonly [OutputReference, Uint8Array])[] = [
   [specials.large, outputWith({ lovelace: 500_000_000n, script: plutus(60_000) })],
   [specials.looselyGold, loosely],
 ]
+
+/** Outputs of 5 ada: 27 of nine items, two of four, and one of three. */
+export const ofManyItems: readonly (readonly [OutputReference, Uint8Array])[] = Array.from(
+  { length: 30 },
+  (_, i) => {
+    const [address, hash] = [string(keyAddress(i)), string(new Uint8Array(32))]
+    const short = [address, uint(5_000_000), ...(i < 29 ? [hash] : [])]
+    const long = map([uint(0), address], [uint(1), uint(5_000_000)], [uint(2), list(uint(0), hash)])
+    return [special(400 + i), i < 27 ? long : list(...short)]
+  },
+)
+
 export const unspentBefore = () =>
-  new Map([...outputsBefore(), ...specialOutputs.map(([key, output]) => [hexOf(key), output] as const)])
+  new Map([
+    ...outputsBefore(),
+    ...[...specialOutputs, ...ofManyItems].map(([key, output]) => [hexOf(key), output] as const),
+  ])
 
 /** A block of one transaction. */
 export const blockWith = (plan?: Plan) => blockOf([transfer(plan).cbor], unspentBefore())

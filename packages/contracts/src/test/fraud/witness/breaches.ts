@@ -3,7 +3,7 @@ import { concatBytes } from '@ratatosk/cbor'
 import type { WitnessFraudProof } from '@ratatosk/fraud'
 import { hexOf, hexOfPosition, outputRecord, patch, type TestBlock } from '../blocks.js'
 import type { PolicyBreach } from '../without-rules.js'
-import { needs, places, prove, spentIn, witnessesAt, witnessLies } from './lies.js'
+import { instead, needs, places, prove, spentIn, witnessesAt, witnessLies } from './lies.js'
 import {
   carol,
   coins,
@@ -13,6 +13,7 @@ import {
   grace,
   honestStory,
   keyAddressOf,
+  largest,
   locker,
   mintedByHeidi,
   minter,
@@ -173,6 +174,15 @@ export const witnessBreaches: readonly PolicyBreach<WitnessFraudProof>[] = [
     'native-script-fails',
     'the policy is satisfied',
     prove.nativeScriptFails(0, minted(hashOfNative(mintedByHeidi)), mintedByHeidi),
+  ),
+  about('native-script-is-unreadable', 'layer 1 can read the script', (block) =>
+    prove.unreadableScript(0, spent(places.vault), vault)(block),
+  ),
+  about(
+    'native-script-is-unreadable',
+    'the script is the largest that is allowed',
+    prove.unreadableScript(0, spent(places.vault), largest),
+    storyWith({ everything: { inputs: instead(coins.largest), nativeScripts: [largest] } }),
   ),
   of('outputs-are-recorded', 'the outputs are left out', {
     ...(prove.scriptMissing(0, minted(hashOf(referenced)))(honest) as Proof<'scriptMissing'>),

@@ -238,10 +238,11 @@ export function* witnessProofsOf(
         prove.scriptMissing(position, () => need),
       )
       for (const { bytes, language } of scripts) {
-        yield stated(
-          'nativeScriptFails',
-          prove.nativeScriptFails(position, () => need, bytes),
-        )
+        for (const fraud of ['nativeScriptFails', 'unreadableScript'] as const)
+          yield stated(
+            fraud,
+            prove[fraud](position, () => need, bytes),
+          )
         yield stated(
           'redeemerMissing',
           prove.redeemerMissing(position, () => need, { bytes, language: language as never }),

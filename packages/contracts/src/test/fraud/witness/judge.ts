@@ -7,6 +7,7 @@ import {
   type TransactionOutput,
   validatePhaseOne,
   validateProfile,
+  validateProfileOfInputs,
 } from '@ratatosk/ledger'
 import { parameters } from '../../evaluate.js'
 import type { TestBlock } from '../blocks.js'
@@ -41,7 +42,11 @@ export function witnessFailures(block: TestBlock): string[] {
     for (const { reference, output } of effects(transaction).produced)
       made.set(outputReferenceKey(reference), output)
     const context = { parameters, networkId: 0, slot: 200n }
-    return [...validateProfile(transaction), ...validatePhaseOne(transaction, utxos, context)]
+    return [
+      ...validateProfile(transaction),
+      ...validateProfileOfInputs(transaction, utxos),
+      ...validatePhaseOne(transaction, utxos, context),
+    ]
       .map(({ predicate }) => predicate)
       .filter((predicate) => predicates.has(predicate) || isOfEncoding(predicate))
   })

@@ -28,6 +28,7 @@ import {
   minter,
   referenced,
   storyWith,
+  tooLarge,
   vault,
 } from './story.js'
 import { hashOf, hashOfNative, type Plutus } from './witnessed.js'
@@ -99,6 +100,9 @@ const missingSignature =
 const nativeScriptFails =
   (position: number, need: Need<ScriptNeed>, script: Uint8Array): Prove =>
   (block) => ({ fraud: 'nativeScriptFails', ...opened(block, position), need: need(block, position), script })
+const unreadableScript =
+  (position: number, need: Need<ScriptNeed>, script: Uint8Array): Prove =>
+  (block) => ({ fraud: 'unreadableScript', ...opened(block, position), need: need(block, position), script })
 const scriptMissing =
   (position: number, need: Need<ScriptNeed>): Prove =>
   (block) => {
@@ -126,6 +130,7 @@ export const prove = {
   invalidSignature,
   missingSignature,
   nativeScriptFails,
+  unreadableScript,
   scriptMissing,
   redeemerMissing,
   datumMissing,
@@ -156,6 +161,7 @@ export const predicates = {
   redeemerMissing: 'MissingRedeemers',
   datumMissing: 'MissingRequiredDatums',
   wrongScriptDataHash: 'PPViewHashesDontMatch',
+  unreadableScript: 'TooManyItems',
 } as const
 
 function lie(what: string, changes: Changes, prove: Prove): WitnessLie {
@@ -165,6 +171,10 @@ function lie(what: string, changes: Changes, prove: Prove): WitnessLie {
 
 const first = (what: string, changes: Changes['everything'], prove: Prove) =>
   lie(what, changes ? { everything: changes } : {}, prove)
+
+/** The inputs with another in the place of the vault. */
+export const instead = (coin: OutputReference): readonly OutputReference[] =>
+  everything.inputs.map((own) => (own === coins.vault ? coin : own))
 
 const vaultFails = nativeScriptFails(0, spent(places.vault), vault)
 
@@ -215,6 +225,11 @@ export const witnessLies: readonly WitnessLie[] = [
     'a native policy by reference is not satisfied',
     { signers: without(signers, signers.at(-1)!) },
     nativeScriptFails(0, minted(hashOfNative(mintedByHeidi)), mintedByHeidi),
+  ),
+  first(
+    'a native script is too large',
+    { inputs: instead(coins.tooLarge), nativeScripts: [tooLarge] },
+    unreadableScript(0, spent(places.vault), tooLarge),
   ),
   first('the script of an input is nowhere', { nativeScripts: [] }, scriptMissing(0, spent(places.vault))),
   first(

@@ -6,11 +6,6 @@ const proven = 'an honest operator: its bond would be lost by'
 
 const own: readonly RuleNote[] = [
   note(
-    'witness-set-is-recorded',
-    'the witness set’s Blake2b-256 is the one in the transaction’s record',
-    `${proven} invented witnesses, or by leaving witnesses out`,
-  ),
-  note(
     'output-is-recorded',
     'the output’s Blake2b-256 is the one that the block records under the input’s reference',
     `${proven} an invented owner of what is spent`,
@@ -22,10 +17,14 @@ const own: readonly RuleNote[] = [
   ),
   note(
     'policy-is-minted',
-    'the body’s mint has the policy',
+    'the body’s mint has the policy, whose item has 30 bytes',
     'proofs of scripts that the transaction does not need',
   ),
-  note('account-is-withdrawn', 'the body’s withdrawals have the account', 'the same'),
+  note(
+    'account-is-withdrawn',
+    'the body’s withdrawals have the account, whose item has 31 bytes',
+    'the same',
+  ),
   note(
     'account-is-of-script',
     'the account’s credential is a script',
@@ -43,7 +42,7 @@ const own: readonly RuleNote[] = [
   ),
   note(
     'signer-is-required',
-    'the body’s required signers have the hash',
+    'the body’s required signers have the hash, whose item has 30 bytes',
     'proofs by keys that have nothing to sign',
   ),
   note(
@@ -62,13 +61,19 @@ const own: readonly RuleNote[] = [
     'proofs by scripts that are satisfied',
   ),
   note(
+    'native-script-is-unreadable',
+    'before its end, the native script has one item more than layer 2 allows, or a head whose argument ' +
+      'fits into a shorter one',
+    'proofs by scripts within the bound and in shortest form',
+  ),
+  note(
     'outputs-are-recorded',
     'the Blake2b-256 of the outputs’ hashes is that in the record, for inputs and reference inputs',
     `${proven} leaving out the output that has the script`,
   ),
   note(
     'script-is-not-referenced',
-    'no output has a reference script with the hash',
+    'no output has a reference script with the hash; what is no script is another',
     'proofs that a script is missing which an output has',
   ),
   note(

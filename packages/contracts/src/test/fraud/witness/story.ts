@@ -1,4 +1,4 @@
-import { CborWriter } from '@ratatosk/cbor'
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
 import { testKey } from '../../keys.js'
 import { blockOf, type Entries, hexOf, type Lie, outputOf, payment, type TestBlock } from '../blocks.js'
@@ -61,6 +61,10 @@ export const vault = native.all(
   // A number below 0 is reached at once.
   native.atLeast(-1, native.signature(grace.hash)),
 )
+const anyTime = (parts: number) =>
+  native.atLeast(1, native.atLeast(1), ...Array.from({ length: parts }, () => native.until(300)))
+/** The largest script that layer 2 allows, and a larger one. */
+export const [largest, tooLarge] = [anyTime(24), anyTime(25)] as const
 /** The policy that Heidi signs for. */
 export const mintedByHeidi = native.signature(heidi.hash)
 
@@ -88,14 +92,17 @@ interface OutputDraft {
   readonly datumHash?: Uint8Array
   /** CBOR of `[language, script]`. */
   readonly reference?: Uint8Array
+  /** The item of the reference script, as it is. */
+  readonly script?: Uint8Array
 }
 
 /** In the map form. */
-export function outputWith({ address, datumHash, reference }: OutputDraft): Uint8Array {
-  const size = 2 + Number(datumHash !== undefined) + Number(reference !== undefined)
+export function outputWith({ address, datumHash, reference, script }: OutputDraft): Uint8Array {
+  const size = 2 + [datumHash, reference, script].filter((field) => field !== undefined).length
   const writer = new CborWriter(256).map(size).uint(0).bytes(address).uint(1).uint(5_000_000)
   if (datumHash) writer.uint(2).array(2).uint(0).bytes(datumHash)
   if (reference) writer.uint(3).tag(24).bytes(reference)
+  if (script) writer.uint(3).raw(script)
   return writer.toBytes()
 }
 /** In the array form. */
@@ -118,6 +125,8 @@ export const coins = {
   erins: genesis(30),
   franks: genesis(2),
   vault: genesis(300),
+  largest: genesis(301),
+  tooLarge: genesis(302),
   locked: genesis(25),
   lockedByReference: genesis(4),
   reference: genesis(5),
@@ -126,6 +135,40 @@ export const coins = {
   davesWithDatum: genesis(8),
   byron: genesis(9),
 } as const
+
+const encoded = (hex: string) => new CborWriter(128).tag(24).bytes(fromHex(hex)).toBytes()
+const minters = (head: string, language: string, script: string) =>
+  `${head}${language}${script}${toHex(minter.bytes)}`
+/** Items in the place of a reference script, and the minter in all encodings that the ledger decodes. */
+const references: readonly (readonly [what: string, script: Uint8Array, isDecoded: boolean])[] = [
+  ['a number', fromHex('05'), false],
+  ['a number of eight bytes', fromHex(`1b${'ff'.repeat(8)}`), false],
+  ['a list of indefinite length', fromHex('9fff'), false],
+  ['a tagged number', fromHex('d81805'), false],
+  ['a tagged string in chunks', fromHex('d8185f4100ff'), false],
+  ['another tag', fromHex('d81943820141'), false],
+  ['empty', encoded(''), false],
+  ['a head alone', encoded('82'), false],
+  ['a reserved head', encoded('9c'), false],
+  ['cut behind the language', encoded('8201'), false],
+  ['of a reserved language', encoded('821c'), false],
+  ['of an endless string', encoded(`82015b${'ff'.repeat(8)}`), false],
+  ['a number in the place of a string', encoded(`82011b${'ff'.repeat(8)}`), false],
+  ['cut within its string', encoded('82015828ff'), false],
+  ['a native script that ends early', encoded('820082'), false],
+  ['a list', encoded(minters('82', '01', '5828')), true],
+  ['a list of indefinite length', encoded(`${minters('9f', '01', '5828')}ff`), true],
+  ['in long heads', encoded(minters('9802', '190001', '5a00000028')), true],
+  ['in the longest', encoded(minters(`9b${'00'.repeat(7)}02`, '1b0000000000000001', '590028')), true],
+]
+
+/** Outputs with reference scripts: what these are, and whether the ledger decodes them. */
+export const strangelyReferring = references.map(([what, script, isDecoded], index) => ({
+  what,
+  isDecoded,
+  coin: genesis(2000 + index),
+  output: outputWith({ address: keyAddressOf(grace.hash), script }),
+}))
 
 export function coinsBefore(): Entries {
   const outputs: Entries = new Map(
@@ -139,6 +182,8 @@ export function coinsBefore(): Entries {
     ],
     [coins.franks, arrayOutput({ address: keyAddressOf(frank.hash) })],
     [coins.vault, outputWith({ address: scriptAddress(hashOfNative(vault)) })],
+    [coins.largest, outputWith({ address: scriptAddress(hashOfNative(largest)) })],
+    [coins.tooLarge, outputWith({ address: scriptAddress(hashOfNative(tooLarge)) })],
     [
       coins.locked,
       outputWith({
@@ -164,6 +209,7 @@ export function coinsBefore(): Entries {
     // What follows the first byte is not read.
     [coins.byron, outputWith({ address: Uint8Array.of(0x82, ...new Uint8Array(40)) })],
   ]
+  for (const { coin, output } of strangelyReferring) outputs.set(hexOf(coin), output)
   for (const [reference, output] of own) outputs.set(hexOf(reference), output)
   return outputs
 }
@@ -215,7 +261,7 @@ const paymentOf = (made: WitnessedTransaction) =>
     outputs: [payment(1, 4_000_000n)],
     signers: [bob],
   }) satisfies WitnessedDraft
-export const lastPayment = {
+const lastPayment = {
   inputs: [coins.daves],
   outputs: [payment(2, 4_000_000n)],
   signers: [dave],

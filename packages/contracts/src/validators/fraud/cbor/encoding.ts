@@ -1,5 +1,4 @@
 import type { PBool, PByteString, PInt, PLam } from '@harmoniclabs/plu-ts'
-import { maxItems } from '../../../fraud/layout.js'
 import {
   addInteger,
   boolean,
@@ -21,7 +20,7 @@ import {
   bind,
   call,
   choose,
-  define,
+  defineOf,
   fixed,
   type Int,
   lambda,
@@ -44,11 +43,11 @@ const lengthByFirstByte = Uint8Array.from({ length: 256 }, (_, first) => {
 })
 
 /**
- * Whether CBOR has more items than layer 2 allows, or a head that is not the shortest: the profile's rules
+ * Whether CBOR has more items than are allowed, or a head that is not the shortest: the profile's rules
  * `TooManyItems` and `LongHeadsNotSupported`. Every head is an item, those of containers, tags and chunks of
  * strings included. Fails if neither is so, because it reads beyond the end.
  */
-export const isUnreadable = define<PByteString, PBool>((cbor) =>
+export const isUnreadable = defineOf<[PByteString, PInt], PBool>(2, (cbor, maxItems) =>
   call<PBool>(
     fixed<PInt, PLam<PInt, PBool>>((self, left) =>
       lambda((place) =>
@@ -77,7 +76,7 @@ export const isUnreadable = define<PByteString, PBool>((cbor) =>
         ),
       ),
     ),
-    integer(maxItems + 1),
+    addInteger(maxItems, integer(1)),
     integer(0),
   ),
 )

@@ -1,20 +1,26 @@
-import type { PBool, PByteString } from '@harmoniclabs/plu-ts'
+import type { PBool, PByteString, PInt } from '@harmoniclabs/plu-ts'
 import {
+  addInteger,
+  appendByteString,
+  bytes as constant,
+  divideInteger,
   equalsByteString,
   equalsInteger,
   fail,
   indexByteString,
   integer,
+  lengthOfByteString,
   lessThanInteger,
   modInteger,
   sliceByteString,
+  subtractInteger,
 } from '../../core/builtins.js'
-import { both, not } from '../../core/data.js'
-import { type Bool, type Bytes, bind, choose, defineOf, scope } from '../../core/term.js'
+import { both, every, not } from '../../core/data.js'
+import { type Bool, type Bytes, bind, choose, defineOf, type Int, scope } from '../../core/term.js'
 import { hashOfScript } from '../witness/witness-set.js'
-import { argumentAt, elementAt, fieldAt, isMap, stringAt, withArray, withHead } from './read.js'
+import { argumentAt, elementAt, fieldAt, isMap, isString, stringAt, withArray } from './read.js'
 import { isThere } from './references.js'
-import { itemBytes, nowhere, skip } from './skip.js'
+import { nowhere, skip } from './skip.js'
 
 /*
  * Transaction outputs, in the array form of the Shelley era or the map form since Babbage:
@@ -60,32 +66,58 @@ export const isLockedBy = (credential: 'key' | 'script', address: Bytes): Bool =
     return both(lessThanInteger(header, integer(128)), credential === 'key' ? isKey : not(isKey))
   })
 
+/** By additional information: the length of a head; 1 where there is no such head. */
+const headLengths = Uint8Array.from({ length: 32 }, (_, info) =>
+  info > 23 && info < 28 ? 1 + 2 ** (info - 24) : 1,
+)
+
+const behindHead = defineOf<[PByteString, PInt], PInt>(2, (cbor, place) =>
+  addInteger(
+    place,
+    indexByteString(constant(headLengths), modInteger(indexByteString(cbor, place), integer(32))),
+  ),
+)
+
+/** Whether the item with this first byte has a tag. */
+const isTag = (first: Int): Bool => equalsInteger(divideInteger(first, integer(32)), integer(6))
+
 /**
- * Whether a script, by its hash, is the reference script of an output: tag 24 before a byte string that holds
- * `[language, script]`.
+ * Whether a script, by its hash, is the reference script of an output, which is well-formed: a tag before a
+ * byte string that holds `[language, script]`. Whatever is there instead, this does not fail, and costs as
+ * much for all scripts.
  */
 export const refersTo = defineOf<[PByteString, PByteString], PBool>(2, (output, hash) =>
   scope(function* () {
     const place = yield* bind(choose(isMapOutput(output), fieldAt(output, integer(0), 3), integer(nowhere)))
-    return both(
+    return every(
       isThere(place),
-      withHead(output, place, (_tag, encoded) =>
-        scope(function* () {
-          const content = yield* bind(stringAt(output, encoded))
-          return withArray(content, integer(0), (_size, kind) =>
-            scope(function* () {
-              const language = yield* bind(argumentAt(content, kind))
-              const script = yield* bind(skip(content, integer(1), kind))
-              const read = choose(
-                equalsInteger(language, integer(0)),
-                itemBytes(content, script),
-                stringAt(content, script),
-              )
-              return equalsByteString(hashOfScript(language, read), hash)
-            }),
-          )
-        }),
-      ),
+      isTag(indexByteString(output, place)),
+      scope(function* () {
+        const string = yield* bind(behindHead(output, place))
+        return both(isString(indexByteString(output, string)), isScript(stringAt(output, string), hash))
+      }),
     )
   }),
 )
+
+/** More than the heads before a script may have. */
+const padding = new Uint8Array(3 * 9)
+
+/** Whether bytes are `[language, script]` of a hash, if they are that of any. */
+const isScript = (tagged: Bytes, hash: Bytes): Bool =>
+  scope(function* () {
+    const content = yield* bind(tagged)
+    const padded = yield* bind(appendByteString(content, constant(padding)))
+    const behindLanguage = yield* bind(behindHead(padded, behindHead(padded, integer(0))))
+    // Of numbers below 24, the last byte of a head is the number in all of them.
+    const language = yield* bind(indexByteString(padded, subtractInteger(behindLanguage, integer(1))))
+    const start = yield* bind(
+      choose(equalsInteger(language, integer(0)), behindLanguage, behindHead(padded, behindLanguage)),
+    )
+    const isOpen = equalsInteger(indexByteString(padded, integer(0)), integer(0x9f))
+    const end = subtractInteger(lengthOfByteString(content), choose(isOpen, integer(1), integer(0)))
+    return equalsByteString(
+      hashOfScript(language, sliceByteString(start, subtractInteger(end, start), content)),
+      hash,
+    )
+  })

@@ -28,7 +28,7 @@ import {
   recursive,
   scope,
 } from '../../core/term.js'
-import { argumentSize, breakByte, nowhere, type Skip, skipIn } from './skip.js'
+import { argumentSize, breakByte, nowhere, type Skip, shortString, skipIn } from './skip.js'
 
 /*
  * A reader of CBOR (RFC 8949) for transactions that the ledger's decoder accepts: it finds the same items at
@@ -74,7 +74,15 @@ export const withHead = <T extends PType>(
 
 /** The content of the byte string at a place, which has a definite length. */
 export const stringAt = defineOf<[PByteString, PInt], PByteString>(2, (cbor, place) =>
-  withHead(cbor, place, (length, start) => sliceByteString(start, length, cbor)),
+  choose(
+    equalsInteger(indexByteString(cbor, place), integer(shortString)),
+    sliceByteString(
+      addInteger(place, integer(2)),
+      indexByteString(cbor, addInteger(place, integer(1))),
+      cbor,
+    ),
+    withHead(cbor, place, (length, start) => sliceByteString(start, length, cbor)),
+  ),
 )
 
 /** The argument of the head at a place: the value of an unsigned integer. */
@@ -154,6 +162,11 @@ export const isArray = define<PInt, PBool>((first) =>
   both(lessThanEqualsInteger(integer(0x80), first), lessThanInteger(first, integer(0xa0))),
 )
 
+/** Whether the item with this first byte is a byte string of definite length. */
+export const isString = define<PInt, PBool>((first) =>
+  both(lessThanInteger(integer(0x3f), first), lessThanInteger(first, integer(0x5f))),
+)
+
 /** {@link withHead} of an array; fails at any other item. */
 export const withArray = <T extends PType>(
   cbor: Bytes,
@@ -175,43 +188,56 @@ export const isEnd = (cbor: Bytes, left: Int, place: Int): Bool =>
     equalsInteger(left, integer(0)),
   )
 
-const count = defineOf<[PByteString, PInt, PLam<PInt, PBool>], PInt>(3, (cbor, collection, condition) =>
-  choose(
-    lessThanInteger(collection, integer(0)),
-    integer(0),
-    scope(function* () {
-      const behind = yield* bind(call<Skip>(skipIn, cbor))
-      const place = yield* bind(untagged(cbor, collection))
-      const first = yield* bind(indexByteString(cbor, place))
-      const stride = yield* bind(choose(isArray(first), integer(1), choose(isMap(first), integer(2), fail())))
-      return withHead(cbor, place, (size, start) =>
-        call<PInt>(
-          recursive<PInt, PLam<PInt, PInt>>((self, left) =>
-            lambda((here) =>
-              choose(
-                isEnd(cbor, left, here),
-                integer(0),
-                addInteger(
-                  choose(call<PBool>(condition, here), integer(1), integer(0)),
-                  call<PInt>(self(subtractInteger(left, integer(1))), call<PInt>(behind, stride, here)),
+const count = defineOf<[PByteString, PInt, PLam<PInt, PLam<PInt, PBool>>], PInt>(
+  3,
+  (cbor, collection, condition) =>
+    choose(
+      lessThanInteger(collection, integer(0)),
+      integer(0),
+      scope(function* () {
+        const behind = yield* bind(call<Skip>(skipIn, cbor))
+        const place = yield* bind(untagged(cbor, collection))
+        const first = yield* bind(indexByteString(cbor, place))
+        const stride = yield* bind(
+          choose(isArray(first), integer(1), choose(isMap(first), integer(2), fail())),
+        )
+        return withHead(cbor, place, (size, start) =>
+          call<PInt>(
+            recursive<PInt, PLam<PInt, PInt>>((self, left) =>
+              lambda((here) =>
+                choose(
+                  isEnd(cbor, left, here),
+                  integer(0),
+                  scope(function* () {
+                    const next = yield* bind(call<PInt>(behind, stride, here))
+                    return addInteger(
+                      choose(call<PBool>(condition, here, next), integer(1), integer(0)),
+                      call<PInt>(self(subtractInteger(left, integer(1))), next),
+                    )
+                  }),
                 ),
               ),
-            ),
-          )(size),
-          start,
-        ),
-      )
-    }),
-  ),
+            )(size),
+            start,
+          ),
+        )
+      }),
+    ),
 )
 
 /**
- * How many items of an array, or keys of a map, satisfy a condition on their place. Of {@link nowhere}, none.
+ * How many items of an array, or entries of a map, satisfy a condition on their place and the one behind
+ * them. Of {@link nowhere}, none.
  */
-export const countIn = (cbor: Bytes, collection: Int, condition: (place: Int) => Bool): Int =>
-  count(cbor, collection, lambda<PInt, PBool>(condition))
+export const countIn = (cbor: Bytes, collection: Int, condition: (place: Int, behind: Int) => Bool): Int =>
+  count(
+    cbor,
+    collection,
+    lambda<PInt, PLam<PInt, PBool>>((place) => lambda<PInt, PBool>((behind) => condition(place, behind))),
+  )
 
-const placeAt = defineOf<[PByteString, PInt, PInt, PInt, PInt], PInt>(
+/** Where one of so many items from a place on is, by its index in steps; {@link nowhere} if there is none. */
+export const placeAt = defineOf<[PByteString, PInt, PInt, PInt, PInt], PInt>(
   5,
   (cbor, count, first, stride, index) =>
     scope(function* () {

@@ -12,7 +12,7 @@ import {
 } from '../../core/builtins.js'
 import { both, branch, either, every } from '../../core/data.js'
 import { type Bool, type Bytes, bind, choose, defineOf, type Int, scope } from '../../core/term.js'
-import { countIn, elementAt, fieldUnder, isArray, isMap, keyAt, untagged } from './read.js'
+import { countIn, elementAt, fieldUnder, isArray, isMap, isString, keyAt, untagged } from './read.js'
 import { isThere } from './references.js'
 import { skip } from './skip.js'
 
@@ -194,10 +194,6 @@ const isValue = (cbor: Bytes, value: Int, asset: AssetPlace): Bool =>
       isUint(first),
     )
   })
-
-/** Whether the item with this first byte is a byte string of definite length. */
-const isString = (first: Int): Bool =>
-  both(lessThanInteger(integer(0x3f), first), lessThanInteger(first, integer(0x5f)))
 
 /**
  * Whether the item at a place is an output: an array of address and value, or a map that has both under 0

@@ -3,12 +3,14 @@ import {
   addInteger,
   byteStringToInteger,
   bytes as constant,
+  divideInteger,
   equalsInteger,
   fail,
   indexByteString,
   integer,
   lessThanInteger,
   modInteger,
+  multiplyInteger,
   sliceByteString,
   subtractInteger,
 } from '../../core/builtins.js'
@@ -23,7 +25,6 @@ import {
   hoisted,
   type Int,
   lambda,
-  recursive,
   scope,
 } from '../../core/term.js'
 
@@ -59,7 +60,10 @@ export const argumentSize = (info: Int): Int =>
 
 export type Skip = PLam<PInt, PLam<PInt, PInt>>
 
-/** Bytes → count → place: the place behind so many items. */
+/**
+ * Bytes → count → place: the place behind so many items. In an item of indefinite length, the count behind
+ * it is kept in multiples of {@link outside}, and half of that is left: more than any item has.
+ */
 export const skipIn = hoisted(
   lambda<PByteString, Skip>((cbor) =>
     fixed<PInt, PLam<PInt, PInt>>((self, count) =>
@@ -80,7 +84,17 @@ export const skipIn = hoisted(
                   self(addInteger(left, subtractInteger(kind, integer(container)))),
                   addInteger(place, integer(1)),
                 ),
-                skipLongHead(cbor, self, left, place, first),
+                choose(
+                  equalsInteger(first, integer(shortString)),
+                  call<PInt>(
+                    self(left),
+                    addInteger(
+                      addInteger(place, integer(2)),
+                      indexByteString(cbor, addInteger(place, integer(1))),
+                    ),
+                  ),
+                  skipLongHead(cbor, self, count, place, first),
+                ),
               ),
             )
           }),
@@ -90,23 +104,40 @@ export const skipIn = hoisted(
   ),
 )
 
-/** Goes on behind a head whose argument follows it, or behind an item of indefinite length. */
+/** The head of a byte string of up to 255 bytes, in the next byte: keys, hashes and addresses have it. */
+export const shortString = 0x58
+
+const outside = 2n ** 64n
+
+/**
+ * Goes on behind a head whose argument follows it, in an item of indefinite length, or behind its break.
+ */
 const skipLongHead = (
   cbor: Bytes,
   self: (count: Int) => Term<PLam<PInt, PInt>>,
-  left: Int,
+  count: Int,
   place: Int,
   first: Int,
 ): Int =>
   scope(function* () {
     const info = yield* bind(modInteger(first, integer(32)))
     const next = yield* bind(addInteger(place, integer(1)))
+    const left = yield* bind(subtractInteger(count, integer(1)))
     return choose(
       equalsInteger(info, integer(31)),
       choose(
-        both(lessThanInteger(integer(0x5e), first), lessThanInteger(first, integer(0xc0))),
-        call<PInt>(self(left), behindBreak(cbor, self, next)),
-        fail(),
+        equalsInteger(first, integer(breakByte)),
+        // Fails at a break that ends nothing.
+        choose(
+          lessThanInteger(count, integer(outside / 4n)),
+          fail(),
+          call<PInt>(self(divideInteger(count, integer(outside))), next),
+        ),
+        choose(
+          both(lessThanInteger(integer(0x5e), first), lessThanInteger(first, integer(0xc0))),
+          call<PInt>(self(addInteger(multiplyInteger(left, integer(outside)), integer(outside / 2n))), next),
+          fail(),
+        ),
       ),
       scope(function* () {
         const size = yield* bind(argumentSize(info))
@@ -132,15 +163,6 @@ const skipLongHead = (
       }),
     )
   })
-
-const behindBreak = (cbor: Bytes, self: (count: Int) => Term<PLam<PInt, PInt>>, place: Int): Int =>
-  recursive<PInt, PInt>((until, here) =>
-    choose(
-      equalsInteger(indexByteString(cbor, here), integer(breakByte)),
-      addInteger(here, integer(1)),
-      until(call<PInt>(self(integer(1)), here)),
-    ),
-  )(place)
 
 /** The place behind `count` items. */
 export const skip = (cbor: Bytes, count: Int, place: Int): Int =>

@@ -26,7 +26,7 @@ import {
 import { isEmpty } from '../records.js'
 import { argumentAt, fieldAt, isArray, isEnd, isMap, withArray, withMap } from './read.js'
 import { isThere } from './references.js'
-import { nowhere, skip } from './skip.js'
+import { nowhere, shortString, skip } from './skip.js'
 
 /*
  * Outputs and values, in both forms that the ledger has of each. Policies and asset names are compared as
@@ -40,10 +40,39 @@ const OutputField = { address: 0, value: 1, referenceScript: 3 } as const
 export const addressAt = (cbor: Bytes, output: Int): Int =>
   partAt(cbor, output, OutputField.address, (first) => first)
 
-/** Where the value of an output is. */
+/** Where the value of an output is. In the common forms, it follows the address without a search. */
 export const valueAt = defineOf<[PByteString, PInt], PInt>(2, (cbor, output) =>
-  partAt(cbor, output, OutputField.value, (first) => skip(cbor, integer(1), first)),
+  choose(
+    isMap(indexByteString(cbor, output)),
+    scope(function* () {
+      const addressKey = addInteger(output, integer(1))
+      const key = yield* bind(
+        choose(
+          equalsInteger(indexByteString(cbor, addressKey), integer(OutputField.address)),
+          behindString(cbor, addInteger(output, integer(2))),
+          addressKey,
+        ),
+      )
+      return choose(
+        equalsInteger(indexByteString(cbor, key), integer(OutputField.value)),
+        addInteger(key, integer(1)),
+        fieldAt(cbor, output, OutputField.value),
+      )
+    }),
+    withArray(cbor, output, (_count, first) => behindString(cbor, first)),
+  ),
 )
+
+/** The place behind an item, which is mostly a string of 24 to 255 bytes. */
+const behindString = (cbor: Bytes, place: Int): Int =>
+  scope(function* () {
+    const start = yield* bind(place)
+    return choose(
+      equalsInteger(indexByteString(cbor, start), integer(shortString)),
+      addInteger(addInteger(start, integer(2)), indexByteString(cbor, addInteger(start, integer(1)))),
+      skip(cbor, integer(1), start),
+    )
+  })
 
 /** Where the reference script of an output is: tag 24 and a byte string; {@link nowhere} without one. */
 export const referenceScriptAt = (cbor: Bytes, output: Int): Int =>

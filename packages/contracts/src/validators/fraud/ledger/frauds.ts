@@ -17,25 +17,32 @@ import {
 } from '../../core/builtins.js'
 import { at, both, branch, constructorOf, every, fieldsOf, not } from '../../core/data.js'
 import { bind, choose, scope } from '../../core/term.js'
+import { isPath } from '../../mpf/proof.js'
 import { argumentAt, elementAt, fieldAt } from '../cbor/read.js'
 import { BodyField, isReference, isThere, keyOfOutput } from '../cbor/references.js'
 import { itemBytes } from '../cbor/skip.js'
-import { type Accused, accused, isGiven, positionOf, recordOf } from '../openings.js'
-import type { FraudCheck as Check, Frauds } from '../policy.js'
+import { isGiven, positionOf, recordOf } from '../openings.js'
+import type { Frauds } from '../policy.js'
 import {
+  chunkKeyLength,
   createdOf,
   feesSoFarOf,
   idOf,
+  isChunkRecord,
   isEmpty,
   isMadeOrSpent,
   isOutputRecord,
   isTransactionRecord,
+  joinedBytes,
   next,
   outputHashOf,
   positionKey,
   previous,
   spentOf,
 } from '../records.js'
+import { wrongChunk } from './chunk-frauds.js'
+import { tooLong, wrongLength } from './length-frauds.js'
+import { type FraudCheck, type LedgerBlock, openLedger } from './opening.js'
 import { wrongResolved, wrongResolvedHash } from './resolved-frauds.js'
 import {
   inputSpentElsewhere,
@@ -49,8 +56,6 @@ import {
  * Frauds in what a block does to outputs. Each is the negation of a rule that every valid block keeps, shown
  * at one key of the header's maps.
  */
-
-type FraudCheck = Check<Accused>
 
 /**
  * Output `index` of a transaction is not noted, as made by another transaction, or with another hash.
@@ -119,22 +124,25 @@ const inventedOutput: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The outputs after the block do not follow from those before it, at one key. `[key, output, before,
- * after]`; `before` is read if the block does not note the output.
+ * The outputs after the block do not follow from those before it, at one path: the hash of a key, which may
+ * be unknown. `[path, output, before, after]`; `before` is read if the block does not note the output.
  */
 const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
   scope(function* () {
-    const key = yield* bind(unBData(at(fields, 0)))
-    const output = yield* bind(block.outputIn(key, at(fields, 1)))
-    const after = yield* bind(block.unspent('after', key, at(fields, 3)))
+    const path = yield* bind(unBData(at(fields, 0)))
+    const output = yield* bind(block.outputAt(path, at(fields, 1)))
+    const after = yield* bind(block.unspentAt('after', path, at(fields, 3)))
     const expected = yield* bind(
       choose(
         isEmpty(output),
-        block.unspent('before', key, at(fields, 2)),
+        block.unspentAt('before', path, at(fields, 2)),
         choose(equalsInteger(spentOf(output), integer(0)), outputHashOf(output), bytes(new Uint8Array())),
       ),
     )
-    return book.enforce({ 'after-does-not-follow': not(equalsByteString(after, expected)) })
+    return book.enforce({
+      'path-is-of-leaf': isPath(path),
+      'after-does-not-follow': not(equalsByteString(after, expected)),
+    })
   })
 
 /**
@@ -153,20 +161,24 @@ const gapInTransactions: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * No transactions derive an entry of the transactions map: it is neither a transaction's nor that of an
- * output that is made or spent. `[key, value, proof]`
+ * No transactions derive an entry of the transactions map: it is neither a transaction's nor a chunk's, nor
+ * that of an output that is made or spent. `[key, value, proof]`: key and value in parts as supplied
  */
 const strangeEntry: FraudCheck = (book, block, fields) =>
   scope(function* () {
-    const key = yield* bind(unBData(at(fields, 0)))
-    const value = yield* bind(unBData(at(fields, 1)))
+    const key = yield* bind(joinedBytes(block.suppliedAll(unListData(at(fields, 0)))))
+    const value = yield* bind(joinedBytes(block.suppliedAll(unListData(at(fields, 1)))))
     return book.enforce({
       'entry-is-in-block': block.has(key, value, at(fields, 2)),
       'entry-is-strange': not(
         choose(
           equalsInteger(lengthOfByteString(key), integer(8)),
           isTransactionRecord(value),
-          every(isReference(key), isOutputRecord(value), isMadeOrSpent(value)),
+          choose(
+            equalsInteger(lengthOfByteString(key), integer(chunkKeyLength)),
+            isChunkRecord(value),
+            every(isReference(key), isOutputRecord(value), isMadeOrSpent(value)),
+          ),
         ),
       ),
     })
@@ -193,8 +205,8 @@ const wrongFees: FraudCheck = (book, block, fields) =>
   })
 
 /** The frauds that the ledger policy knows, by their constructors in the redeemer. */
-export const ledgerFrauds: Frauds<Accused> = {
-  open: accused,
+export const ledgerFrauds: Frauds<LedgerBlock> = {
+  open: openLedger,
   checks: [
     [LedgerFraud.inputSpentElsewhere, inputSpentElsewhere],
     [LedgerFraud.spentWithoutInput, spentWithoutInput],
@@ -209,5 +221,8 @@ export const ledgerFrauds: Frauds<Accused> = {
     [LedgerFraud.strangeEntry, strangeEntry],
     [LedgerFraud.wrongFees, wrongFees],
     [LedgerFraud.wrongResolvedHash, wrongResolvedHash],
+    [LedgerFraud.wrongLength, wrongLength],
+    [LedgerFraud.tooLong, tooLong],
+    [LedgerFraud.wrongChunk, wrongChunk],
   ],
 }

@@ -31,7 +31,8 @@ import {
   recursive,
   scope,
 } from '../../core/term.js'
-import { fieldAt, untagged } from '../cbor/read.js'
+import { withFields } from '../cbor/fields.js'
+import { untagged } from '../cbor/read.js'
 import {
   BodyField,
   isThere,
@@ -90,35 +91,35 @@ export const wrongResolvedHash: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const opening = yield* bind(unListData(at(fields, 0)))
     const body = yield* bind(block.bodyIn(opening))
-    const read = yield* bind(fieldAt(body, integer(0), BodyField.referenceInputs))
-    const keys = keysBefore(
-      body,
-      referencesIn(body, BodyField.inputs),
-      choose(isThere(read), keysBefore(body, untagged(body, read), listOf()), listOf()),
-    )
-    const combined = call<PByteString>(
-      fixed<PList<PData>, PLam<PList<PData>, PByteString>>((self, rest) =>
-        lambda((outputs) =>
-          choose(
-            nullList(rest),
-            bytes(new Uint8Array()),
-            scope(function* () {
-              const output = yield* bind(unListData(headList(outputs)))
-              return appendByteString(
-                hashUnder(block, unBData(headList(rest)), at(output, 0), at(output, 1)),
-                call<PByteString>(self(tailList(rest)), tailList(outputs)),
-              )
-            }),
+    const combined = (keys: List) =>
+      call<PByteString>(
+        fixed<PList<PData>, PLam<PList<PData>, PByteString>>((self, rest) =>
+          lambda((outputs) =>
+            choose(
+              nullList(rest),
+              bytes(new Uint8Array()),
+              scope(function* () {
+                const output = yield* bind(unListData(headList(outputs)))
+                return appendByteString(
+                  hashUnder(block, unBData(headList(rest)), at(output, 0), at(output, 1)),
+                  call<PByteString>(self(tailList(rest)), tailList(outputs)),
+                )
+              }),
+            ),
           ),
         ),
-      ),
-      keys,
-      joined(block, unListData(at(fields, 1))),
+        keys,
+        joined(block, unListData(at(fields, 1))),
+      )
+    return withFields(body, [BodyField.inputs, BodyField.referenceInputs], (inputs, read) =>
+      scope(function* () {
+        const ofRead = choose(isThere(read), keysBefore(body, untagged(body, read), listOf()), listOf())
+        const hashes = yield* bind(combined(keysBefore(body, untagged(body, inputs), ofRead)))
+        return book.enforce({
+          'resolved-is-wrong': not(equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening)))),
+        })
+      }),
     )
-    const hashes = yield* bind(combined)
-    return book.enforce({
-      'resolved-is-wrong': not(equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening)))),
-    })
   })
 
 /** The items of all lists that are supplied. */

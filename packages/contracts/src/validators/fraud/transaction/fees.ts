@@ -50,6 +50,7 @@ interface UnitPrices {
 }
 
 const redeemersField = 5
+const openArray = 0x9f
 
 /** The price of the execution units that the redeemers of a witness set declare, rounded up. */
 export const unitsPrice = (witnessSet: Bytes, prices: UnitPrices): Int =>
@@ -71,16 +72,26 @@ export const unitsPrice = (witnessSet: Bytes, prices: UnitPrices): Int =>
                         before,
                         scope(function* () {
                           const pointer = yield* bind(withArray(witnessSet, redeemer, (_, start) => start))
-                          const behind = yield* bind(skip(witnessSet, integer(1), redeemer))
                           // `[purpose, index, data, units]`, or `[purpose, index]` and `[data, units]`.
-                          const units = choose(
-                            inMap,
-                            withArray(witnessSet, behind, (_, data) => skip(witnessSet, integer(1), data)),
-                            skip(witnessSet, integer(3), pointer),
+                          const own = yield* bind(
+                            choose(inMap, skip(witnessSet, integer(1), redeemer), redeemer),
                           )
+                          const units = yield* bind(
+                            choose(
+                              inMap,
+                              withArray(witnessSet, own, (_, data) => skip(witnessSet, integer(1), data)),
+                              skip(witnessSet, integer(3), pointer),
+                            ),
+                          )
+                          const behind = yield* bind(skip(witnessSet, integer(1), units))
                           return call<PList<PData>>(
                             self(subtractInteger(left, integer(1))),
-                            choose(inMap, skip(witnessSet, integer(1), behind), behind),
+                            // Behind the break of an array of indefinite length.
+                            choose(
+                              equalsInteger(indexByteString(witnessSet, own), integer(openArray)),
+                              addInteger(behind, integer(1)),
+                              behind,
+                            ),
                             prepend(
                               iData(pointerAt(witnessSet, pointer)),
                               prepend(iData(costAt(witnessSet, units, prices)), before),

@@ -25,16 +25,18 @@ import {
   type Opened,
   openings,
   type RuleParameters,
+  sumOverAll,
   sumOverDistinct,
-  sumOverSupplied,
 } from './opening.js'
 import { outputOnOtherNetwork, outputTooSmall } from './output-frauds.js'
 import {
   malformedPart,
   repeatedReference,
   strangeField,
+  strangeItem,
   strangeOutput,
   strangeWitness,
+  tooMany,
   unreadablePart,
   unreadableReference,
 } from './shape-frauds.js'
@@ -173,7 +175,7 @@ export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> =>
   open: openings(parameters),
   checks: [
     [TransactionFraud.valueNotPreserved, valueNotPreserved],
-    [TransactionFraud.feeTooSmall, feeTooSmall(parameters, sumOverSupplied)],
+    [TransactionFraud.feeTooSmall, feeTooSmall(parameters, sumOverAll)],
     [TransactionFraud.outputTooSmall, outputTooSmall(parameters)],
     [TransactionFraud.outputOnOtherNetwork, outputOnOtherNetwork(parameters)],
     [TransactionFraud.outsideInterval, outsideInterval],
@@ -189,6 +191,8 @@ export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> =>
     [TransactionFraud.strangeOutput, strangeOutput],
     [TransactionFraud.strangeWitness, strangeWitness],
     [TransactionFraud.repeatedReference, repeatedReference],
+    [TransactionFraud.tooMany, tooMany],
+    [TransactionFraud.strangeItem, strangeItem],
   ],
 })
 

@@ -2,8 +2,6 @@ import type { PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts
 import { headerFieldIndex } from '@ratatosk/block'
 import {
   addInteger,
-  appendByteString,
-  bData,
   blake2b256,
   divideInteger,
   equalsByteString,
@@ -14,6 +12,7 @@ import {
   prepend,
   subtractInteger,
   tailList,
+  unBData,
   unIData,
 } from '../../core/builtins.js'
 import { at, either, fieldsOf, includes } from '../../core/data.js'
@@ -31,7 +30,7 @@ import {
 } from '../../core/term.js'
 import { type Opening, type Supplied, type Transactions, transactionsOf, witnessSetsOf } from '../openings.js'
 import type { FraudCheck as CheckOf, Frauds } from '../policy.js'
-import { resolvedHashOf } from '../records.js'
+import { hashesBefore, resolvedHashOf } from '../records.js'
 
 /** The rules of the layer 2, as Plutus data. */
 export interface RuleParameters {
@@ -58,7 +57,7 @@ export interface Opened extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, 
   slots(): { readonly first: Int; readonly last: Int }
   /**
    * Outputs that the first inputs of a record's transaction stand for, and reference inputs behind the last
-   * input.
+   * input: byte strings as data.
    *
    * @param outputs as supplied
    * @param hashes of the outputs that the others stand for, 32 bytes each
@@ -69,24 +68,18 @@ export interface Opened extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, 
 export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
   function* (book, header, referenceInputs): Opening<Opened> {
     const { transactionIn, bodyIn } = yield* transactionsOf(book, header, referenceInputs)
-    const { supplied, witnessSetIn } = yield* witnessSetsOf(book, referenceInputs)
+    const { supplied, suppliedAll, witnessSetIn } = yield* witnessSetsOf(book, referenceInputs)
     const resolvedIn = yield* bind(
       lambda<PByteString, PLam<PList<PData>, PLam<PByteString, PList<PData>>>>((record) =>
-        lambda((outputs) =>
+        lambda((shown) =>
           lambda((hashes) =>
             scope(function* () {
-              const all = recursive<PList<PData>, PByteString>((self, rest) =>
-                choose(
-                  nullList(rest),
-                  hashes,
-                  appendByteString(blake2b256(supplied(headList(rest))), self(tailList(rest))),
-                ),
-              )(outputs)
+              const outputs = yield* bind(suppliedAll(shown))
               yield* bind(
                 book.enforce({
                   'resolved-outputs-are-recorded': either(
                     nullList(outputs),
-                    equalsByteString(blake2b256(all), resolvedHashOf(record)),
+                    equalsByteString(blake2b256(hashesBefore(outputs, hashes)), resolvedHashOf(record)),
                   ),
                 }),
               )
@@ -109,6 +102,7 @@ export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
       bodyIn,
       slots: () => ({ first: slotAt('startTime', 0), last: slotAt('endTime', 1) }),
       supplied,
+      suppliedAll,
       witnessSetIn,
       resolvedIn: (record, outputs, hashes) => call<PList<PData>>(resolvedIn, record, outputs, hashes),
     }
@@ -116,19 +110,19 @@ export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
 
 export type FraudCheck = CheckOf<Opened>
 
-/** Sums over outputs as supplied. */
-export type SumOverOutputs = (block: Opened, outputs: List, each: (output: Bytes) => Int) => Int
+/** Sums over outputs as `resolvedIn` gives them. */
+export type SumOverOutputs = (outputs: List, each: (output: Bytes) => Int) => Int
 
-export const sumOverSupplied: SumOverOutputs = ({ supplied }, outputs, each) =>
+export const sumOverAll: SumOverOutputs = (outputs, each) =>
   recursive<PList<PData>, PInt>((self, rest) =>
-    choose(nullList(rest), integer(0), addInteger(each(supplied(headList(rest))), self(tailList(rest)))),
+    choose(nullList(rest), integer(0), addInteger(each(unBData(headList(rest))), self(tailList(rest)))),
   )(outputs)
 
 /**
  * The same, of equal outputs only once: an output that is both an input and a reference input is there twice.
  * Other outputs that are equal count as one too, which makes the sum smaller.
  */
-export const sumOverDistinct: SumOverOutputs = ({ supplied }, outputs, each) =>
+export const sumOverDistinct: SumOverOutputs = (outputs, each) =>
   call<PInt>(
     recursive<PList<PData>, PLam<PList<PData>, PInt>>((self, rest) =>
       lambda((counted) =>
@@ -136,10 +130,9 @@ export const sumOverDistinct: SumOverOutputs = ({ supplied }, outputs, each) =>
           nullList(rest),
           integer(0),
           scope(function* () {
-            const cbor = yield* bind(supplied(headList(rest)))
-            const output = yield* bind(bData(cbor))
+            const output = yield* bind(headList(rest))
             return addInteger(
-              choose(includes(counted, output), integer(0), each(cbor)),
+              choose(includes(counted, output), integer(0), each(unBData(output))),
               call<PInt>(self(tailList(rest)), prepend(output, counted)),
             )
           }),

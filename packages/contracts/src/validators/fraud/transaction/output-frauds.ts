@@ -10,7 +10,7 @@ import {
   unIData,
   unListData,
 } from '../../core/builtins.js'
-import { at, both, fieldsOf, not } from '../../core/data.js'
+import { at, either, fieldsOf, not } from '../../core/data.js'
 import { type Bytes, bind, choose, type Data, type Int, scope } from '../../core/term.js'
 import { elementAt, fieldAt } from '../cbor/read.js'
 import { BodyField } from '../cbor/references.js'
@@ -55,8 +55,8 @@ export const outputTooSmall =
 const entryOverhead = 160
 
 /**
- * An output pays to an address of another network. `[transaction, output]`. `WrongNetwork`, but for Byron
- * addresses.
+ * An output pays to an address of another network or of the Byron era. `[transaction, output]`.
+ * `WrongNetwork`, `ByronAddressesNotSupported`
  */
 export const outputOnOtherNetwork =
   (parameters: RuleParameters): FraudCheck =>
@@ -65,15 +65,17 @@ export const outputOnOtherNetwork =
       const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
       const output = yield* bind(outputAt(body, at(fields, 1)))
       const address = yield* bind(addressAt(body, output))
-      const header = yield* bind(indexByteString(body, addInteger(address, integer(2))))
+      const head = yield* bind(indexByteString(body, address))
+      const isLong = yield* bind(equalsInteger(head, integer(0x59)))
+      const header = yield* bind(
+        indexByteString(body, addInteger(address, choose(isLong, integer(3), integer(2)))),
+      )
       return book.enforce({
-        // A string of 24 to 255 bytes, the first of which is not that of Byron addresses.
-        'address-is-readable': both(
-          equalsInteger(indexByteString(body, address), integer(0x58)),
-          lessThanInteger(header, integer(0x80)),
-        ),
-        'address-is-on-other-network': not(
-          equalsInteger(modInteger(header, integer(16)), unIData(parameters.networkId)),
+        // A string of 24 to 65,535 bytes.
+        'address-is-readable': either(isLong, equalsInteger(head, integer(0x58))),
+        'address-is-on-other-network': either(
+          lessThanInteger(integer(0x7f), header),
+          not(equalsInteger(modInteger(header, integer(16)), unIData(parameters.networkId))),
         ),
       })
     })

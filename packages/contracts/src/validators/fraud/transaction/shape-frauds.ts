@@ -1,14 +1,39 @@
-import { equalsByteString, equalsInteger, integer, unIData, unListData } from '../../core/builtins.js'
-import { at, branch, constructorOf, fieldsOf, not } from '../../core/data.js'
-import { type Bytes, bind, choose, type Data, type Int, type List, scope } from '../../core/term.js'
+import { profileLimits } from '@ratatosk/ledger'
+import {
+  addInteger,
+  boolean,
+  equalsByteString,
+  equalsInteger,
+  integer,
+  lengthOfByteString,
+  lessThanInteger,
+  multiplyInteger,
+  unBData,
+  unIData,
+  unListData,
+} from '../../core/builtins.js'
+import { at, branch, constructorOf, either, fieldsOf, not } from '../../core/data.js'
+import {
+  type Bool,
+  type Bytes,
+  bind,
+  choose,
+  type Data,
+  type Int,
+  type List,
+  scope,
+} from '../../core/term.js'
 import { isUnreadable } from '../cbor/encoding.js'
-import { elementAt } from '../cbor/read.js'
+import { withFields } from '../cbor/fields.js'
+import { isStrangeItem } from '../cbor/items.js'
+import { countIn, elementAt } from '../cbor/read.js'
 import { BodyField, isReference, referenceAt, referencesIn } from '../cbor/references.js'
 import { type AssetPlace, isOutput, isStrangeBody, isStrangeWitnessSet } from '../cbor/shapes.js'
 import { itemBytes } from '../cbor/skip.js'
 import { isMalformed } from '../cbor/well-formed.js'
 import { isGiven } from '../openings.js'
-import { isWitness, witnessAt } from '../witness/witness-set.js'
+import { joinedBytes } from '../records.js'
+import { isWitness, WitnessField, witnessAt } from '../witness/witness-set.js'
 import type { FraudCheck, Opened } from './opening.js'
 import { outputAt } from './output-frauds.js'
 
@@ -34,11 +59,41 @@ const assetAt = (fields: List, place: number): AssetPlace => ({
   name: unIData(at(fields, place + 1)),
 })
 
-/** A body or witness set is not one that layer 1 can read. `[part]` */
+/**
+ * A body or witness set, or what inputs and reference inputs stand for, is more than layer 1 can read.
+ * `[part]`: as above, or `Resolved [transaction, outputs, hashes]`. `TooManyItems`, `LongHeadsNotSupported`,
+ * `TooManyBytes`
+ */
 export const unreadablePart: FraudCheck = (book, block, fields) =>
   scope(function* () {
-    const cbor = yield* bind(partIn(block, at(fields, 0)))
-    return book.enforce({ 'part-is-unreadable': isUnreadable(cbor) })
+    const shown = yield* bind(at(fields, 0))
+    const kind = yield* bind(constructorOf(shown))
+    const cbor = yield* bind(
+      branch(
+        kind,
+        [0, partIn(block, shown)],
+        [1, partIn(block, shown)],
+        [2, resolvedOf(block, fieldsOf(shown))],
+      ),
+    )
+    const limit = (body: number, witnessSet: number, resolved: number): Int =>
+      branch(kind, [0, integer(body)], [1, integer(witnessSet)], [2, integer(resolved)])
+    const { bodyItems, bodyBytes, witnessSetItems, witnessSetBytes, resolvedItems, resolvedBytes } =
+      profileLimits
+    return book.enforce({
+      'part-is-unreadable': either(
+        lessThanInteger(limit(bodyBytes, witnessSetBytes, resolvedBytes), lengthOfByteString(cbor)),
+        // Fails if there is an end before.
+        isUnreadable(cbor, limit(bodyItems, witnessSetItems, resolvedItems)),
+      ),
+    })
+  })
+
+/** The outputs that inputs and reference inputs stand for, one behind the other. */
+const resolvedOf = (block: Opened, fields: List): Bytes =>
+  scope(function* () {
+    const record = yield* bind(block.transactionIn(unListData(at(fields, 0))))
+    return joinedBytes(block.resolvedIn(record, unListData(at(fields, 1)), unBData(at(fields, 2))))
   })
 
 /** A body or witness set is not one item of CBOR. `[part]` */
@@ -74,6 +129,20 @@ export const strangeOutput: FraudCheck = (book, block, fields) =>
     // Fails without such an output.
     return book.enforce({
       'output-is-strange': not(isOutput(body, outputAt(body, at(fields, 1)), assetAt(fields, 2))),
+    })
+  })
+
+/**
+ * An item of a body or witness set is not what the ledger decodes there, or has two equal parts.
+ * `[part, path, same]`: see `isStrangeItem`
+ */
+export const strangeItem: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const shown = yield* bind(at(fields, 0))
+    const cbor = yield* bind(partIn(block, shown))
+    const path = yield* bind(unListData(at(fields, 1)))
+    return book.enforce({
+      'item-is-strange': isStrangeItem(isGiven(shown), cbor, path, unListData(at(fields, 2))),
     })
   })
 
@@ -125,5 +194,52 @@ export const repeatedReference: FraudCheck = (book, block, fields) =>
     return book.enforce({
       'references-are-two': not(equalsInteger(one, other)),
       'references-are-equal': equalsByteString(referenceAt(body, set, one), referenceAt(body, set, other)),
+    })
+  })
+
+/**
+ * There are more inputs and reference inputs, outputs, key witnesses, scripts, datums or redeemers than layer
+ * 2 allows. `[part]`. `TooManyInputs`, `TooManyOutputs`, `TooManyKeyWitnesses`, `TooManyScriptWitnesses`,
+ * `TooManyDatums`, `TooManyRedeemers`
+ */
+export const tooMany: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const shown = yield* bind(at(fields, 0))
+    const cbor = yield* bind(partIn(block, shown))
+    const count = (collection: Int): Int => countIn(cbor, collection, () => boolean(true))
+    const exceeds = (limit: number, number: Int): Bool => lessThanInteger(integer(limit), number)
+    const { inputs, referenceInputs, outputs } = BodyField
+    return book.enforce({
+      'there-are-too-many': choose(
+        isGiven(shown),
+        withFields(cbor, [inputs, referenceInputs, outputs], (ofInputs, ofReferenceInputs, ofOutputs) => {
+          const read = multiplyInteger(count(ofReferenceInputs), integer(2))
+          return either(
+            exceeds(profileLimits.inputs, addInteger(count(ofInputs), read)),
+            exceeds(profileLimits.outputs, count(ofOutputs)),
+          )
+        }),
+        withFields(
+          cbor,
+          [WitnessField.keyWitnesses, WitnessField.datums, WitnessField.redeemers],
+          (keyWitnesses, datums, redeemers) =>
+            withFields(
+              cbor,
+              [
+                WitnessField.nativeScripts,
+                WitnessField.plutusV1Scripts,
+                WitnessField.plutusV2Scripts,
+                WitnessField.plutusV3Scripts,
+              ],
+              (...scripts) =>
+                [
+                  exceeds(profileLimits.keyWitnesses, count(keyWitnesses)),
+                  exceeds(profileLimits.datums, count(datums)),
+                  exceeds(profileLimits.redeemers, count(redeemers)),
+                  exceeds(profileLimits.scripts, scripts.map(count).reduce(addInteger)),
+                ].reduce((all, each) => either(all, each)),
+            ),
+        ),
+      ),
     })
   })

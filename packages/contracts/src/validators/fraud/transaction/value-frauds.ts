@@ -15,13 +15,14 @@ import {
 } from '../../core/builtins.js'
 import { at, both, fieldsOf, lengthOf, not } from '../../core/data.js'
 import { type Bytes, bind, choose, type Int, scope } from '../../core/term.js'
-import { argumentAt, fieldAt } from '../cbor/read.js'
-import { BodyField, isThere, referenceCount, referencesIn } from '../cbor/references.js'
+import { withFields } from '../cbor/fields.js'
+import { argumentAt, fieldAt, untagged } from '../cbor/read.js'
+import { BodyField, isThere, referenceCount } from '../cbor/references.js'
 import { quantityIn, quantityOf, sumOver, valueAt } from '../cbor/values.js'
 import { isGiven, recordOf } from '../openings.js'
 import { isEmpty } from '../records.js'
 import { referenceScriptSize, referenceScriptsPrice, unitsPrice } from './fees.js'
-import { type FraudCheck, type RuleParameters, type SumOverOutputs, sumOverSupplied } from './opening.js'
+import { type FraudCheck, type RuleParameters, type SumOverOutputs, sumOverAll } from './opening.js'
 
 /**
  * What a transaction consumes of an asset is not what it produces.
@@ -33,38 +34,34 @@ export const valueNotPreserved: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const opening = yield* bind(unListData(at(fields, 0)))
     const body = yield* bind(block.bodyIn(opening))
-    const outputs = yield* bind(
+    const spent = yield* bind(
       block.resolvedIn(recordOf(opening), unListData(at(fields, 1)), unBData(at(fields, 2))),
     )
     const policy = yield* bind(unBData(at(fields, 3)))
     const name = yield* bind(unBData(at(fields, 4)))
-    const quantityAt = (cbor: Bytes, output: Int): Int =>
-      quantityIn(policy, name, cbor, valueAt(cbor, output))
-    const spent = sumOverSupplied(block, outputs, (output) =>
-      scope(function* () {
-        const cbor = yield* bind(output)
-        return quantityAt(cbor, integer(0))
-      }),
-    )
-    const minted = scope(function* () {
-      const mint = yield* bind(fieldAt(body, integer(0), BodyField.mint))
-      return choose(isThere(mint), quantityOf(policy, name, body, mint), integer(0))
-    })
-    const paid = sumOver(body, fieldAt(body, integer(0), BodyField.outputs), (output) =>
-      quantityAt(body, output),
-    )
-    const isAda = yield* bind(isEmpty(policy))
-    return book.enforce({
-      'resolved-outputs-are-those-of-inputs': equalsInteger(
-        lengthOf(outputs),
-        referenceCount(body, referencesIn(body, BodyField.inputs)),
-      ),
-      'value-is-not-preserved': not(
-        equalsInteger(
-          choose(isAda, integer(0), minted),
-          subtractInteger(addInteger(paid, choose(isAda, feeIn(body), integer(0))), spent),
+    const { inputs: ofInputs, outputs: ofOutputs, fee: ofFee, mint: ofMint } = BodyField
+    const quantity = (cbor: Bytes, output: Int): Int => quantityIn(policy, name, cbor, valueAt(cbor, output))
+    return withFields(body, [ofInputs, ofOutputs, ofFee, ofMint], (inputs, outputs, fee, mint) => {
+      const moved = choose(
+        isEmpty(policy),
+        subtractInteger(integer(0), argumentAt(body, fee)),
+        choose(isThere(mint), quantityOf(policy, name, body, mint), integer(0)),
+      )
+      return book.enforce({
+        'resolved-outputs-are-those-of-inputs': equalsInteger(
+          lengthOf(spent),
+          referenceCount(body, untagged(body, inputs)),
         ),
-      ),
+        'value-is-not-preserved': not(
+          equalsInteger(
+            addInteger(
+              moved,
+              sumOverAll(spent, (output) => quantity(output, integer(0))),
+            ),
+            sumOver(body, outputs, (output) => quantity(body, output)),
+          ),
+        ),
+      })
     })
   })
 
@@ -124,7 +121,7 @@ export const feeTooSmall =
           denominator: unIData(parameters.unitPriceDenominator),
         }),
         referenceScriptsPrice(
-          sumOverOutputs(block, outputs, referenceScriptSize),
+          sumOverOutputs(outputs, referenceScriptSize),
           unIData(parameters.scriptPrice),
           unIData(parameters.scriptPriceDenominator),
         ),

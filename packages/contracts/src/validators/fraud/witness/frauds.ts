@@ -1,43 +1,34 @@
-import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
+import { profileLimits } from '@ratatosk/ledger'
 import { WitnessFraud, WitnessNeed } from '../../../fraud/layout.js'
 import {
-  appendByteString,
   blake2b256,
   bytes,
   equalsByteString,
   equalsInteger,
   headList,
   integer,
+  lengthOfByteString,
   lessThanByteString,
   lessThanInteger,
-  nullList,
   sliceByteString,
-  tailList,
   unBData,
   unIData,
   unListData,
   verifyEd25519Signature,
 } from '../../core/builtins.js'
-import { any, at, branch, constructorOf, fieldsOf, not } from '../../core/data.js'
-import {
-  type Bytes,
-  bind,
-  choose,
-  type Data,
-  type Int,
-  type List,
-  recursive,
-  scope,
-} from '../../core/term.js'
+import { any, at, both, branch, constructorOf, fieldsOf, not } from '../../core/data.js'
+import { type Bool, type Bytes, bind, type Data, type Int, type List, scope } from '../../core/term.js'
+import { isUnreadable } from '../cbor/encoding.js'
+import { withFields } from '../cbor/fields.js'
 import { addressIn, datumHashIn, isLockedBy, paymentHashIn, refersTo } from '../cbor/outputs.js'
 import { countIn, fieldAt } from '../cbor/read.js'
-import { BodyField } from '../cbor/references.js'
-import { itemBytes } from '../cbor/skip.js'
+import { BodyField, referenceAt, referencesIn } from '../cbor/references.js'
 import type { Frauds } from '../policy.js'
-import { idOf, resolvedHashOf } from '../records.js'
-import { type Check, hasItem, inputAt, open, openedIn, type Witnessed } from './opening.js'
+import { hashesBefore, idOf, resolvedHashOf } from '../records.js'
+import { type Check, hasItem, open, openedIn, type Witnessed } from './opening.js'
 import { type LanguageViews, wrongScriptDataHash } from './script-data-frauds.js'
 import {
+  fieldOf,
   hasDatum,
   hashOfScript,
   hasRedeemer,
@@ -47,6 +38,8 @@ import {
   pointer,
   publicKeyAt,
   signatureAt,
+  signersIn,
+  WitnessField,
   witnessAt,
 } from './witness-set.js'
 
@@ -59,26 +52,37 @@ import {
  * need no signature here, and the cost models of any set of languages are right.
  */
 
-/**
- * What a redeemer for a script's need points to: the place of its item among all in their field, in
- * lexicographic order.
- */
+/** Where an item of a body's field is among all of them in lexicographic order, as redeemers point to it. */
+const pointing = (body: Bytes, purpose: number, collection: Int, item: Bytes): Int =>
+  scope(function* () {
+    const wanted = yield* bind(item)
+    const length = yield* bind(lengthOfByteString(wanted))
+    // No item of CBOR begins with another, so that as many bytes decide.
+    const isBefore = (place: Int) => lessThanByteString(sliceByteString(place, length, body), wanted)
+    return pointer(integer(purpose), countIn(body, collection, isBefore))
+  })
+
+const pointingToInput = (body: Bytes, inputs: Int, fields: List): Int =>
+  pointing(body, Purpose.spend, inputs, referenceAt(body, inputs, unIData(headList(fields))))
+
+/** What a redeemer for a script's need points to. */
 const pointerOf = (body: Bytes, need: Data): Int =>
   scope(function* () {
     const fields = yield* bind(fieldsOf(need))
     const own = unBData(headList(fields))
-    const pointing = (purpose: number, field: number, item: Bytes): Int =>
-      scope(function* () {
-        const wanted = yield* bind(item)
-        const collection = fieldAt(body, integer(0), field)
-        const isBefore = (place: Int) => lessThanByteString(itemBytes(body, place), wanted)
-        return pointer(integer(purpose), countIn(body, collection, isBefore))
-      })
+    const pointingIn = (purpose: number, field: number): Int =>
+      pointing(body, purpose, fieldAt(body, integer(0), field), own)
     return branch(
       constructorOf(need),
-      [WitnessNeed.spent, pointing(Purpose.spend, BodyField.inputs, inputAt(body, fields))],
-      [WitnessNeed.minted, pointing(Purpose.mint, BodyField.mint, own)],
-      [WitnessNeed.withdrawn, pointing(Purpose.reward, BodyField.withdrawals, own)],
+      [
+        WitnessNeed.spent,
+        scope(function* () {
+          const inputs = yield* bind(referencesIn(body, BodyField.inputs))
+          return pointingToInput(body, inputs, fields)
+        }),
+      ],
+      [WitnessNeed.minted, pointingIn(Purpose.mint, BodyField.mint)],
+      [WitnessNeed.withdrawn, pointingIn(Purpose.reward, BodyField.withdrawals)],
     )
   })
 
@@ -121,7 +125,8 @@ const missingSignature: Check = (book, block, fields) =>
         [
           WitnessNeed.spent,
           scope(function* () {
-            const address = yield* bind(addressIn(block.spentIn(body, shown)))
+            const inputs = yield* bind(referencesIn(body, BodyField.inputs))
+            const address = yield* bind(addressIn(block.spentIn(body, inputs, shown)))
             yield* bind(book.enforce({ 'key-unlocks-input': isLockedBy('key', address) }))
             return paymentHashIn(address)
           }),
@@ -131,27 +136,44 @@ const missingSignature: Check = (book, block, fields) =>
           scope(function* () {
             const signer = yield* bind(unBData(headList(shown)))
             yield* bind(
-              book.enforce({ 'signer-is-required': hasItem(body, BodyField.requiredSigners, signer) }),
+              book.enforce({ 'signer-is-required': hasItem(body, BodyField.requiredSigners, signer, 30) }),
             )
             return sliceByteString(integer(2), integer(28), signer)
           }),
         ],
       ),
     )
-    return book.enforce({ 'key-has-not-signed': not(isSigned(witnesses, keyHash)) })
+    return book.enforce({ 'key-has-not-signed': not(isSigned(signersIn(witnesses), keyHash)) })
   })
 
-/** A native script that is needed is not satisfied. `[transaction, witnesses, need, script]` */
-const nativeScriptFails: Check = (book, block, fields) =>
-  scope(function* () {
-    const { body, witnesses } = yield* openedIn(block, fields)
-    const hash = yield* bind(block.neededIn(body, at(fields, 2)))
-    const script = yield* bind(block.supplied(at(fields, 3)))
-    return book.enforce({
-      'script-is-needed': equalsByteString(hashOfScript(integer(0), script), hash),
-      'native-script-fails': not(isSatisfied(script, body, witnesses)),
+/** A native script that is needed breaks a condition. `[transaction, witnesses, need, script]` */
+const nativeScript =
+  (breach: (script: Bytes, body: Bytes, witnesses: Bytes) => Readonly<Record<string, Bool>>): Check =>
+  (book, block, fields) =>
+    scope(function* () {
+      const { body, witnesses } = yield* openedIn(block, fields)
+      const hash = yield* bind(block.neededIn(body, at(fields, 2)))
+      const script = yield* bind(block.supplied(at(fields, 3)))
+      return book.enforce({
+        'script-is-needed': equalsByteString(hashOfScript(integer(0), script), hash),
+        ...breach(script, body, witnesses),
+      })
     })
-  })
+
+/** It is not satisfied. */
+const nativeScriptFails = nativeScript((script, body, witnesses) => ({
+  'native-script-fails': scope(function* () {
+    const signers = yield* bind(signersIn(witnesses))
+    return withFields(body, [BodyField.invalidBefore, BodyField.invalidHereafter], (from, until) =>
+      not(isSatisfied(script, { signers, body, from, until })),
+    )
+  }),
+}))
+
+/** It is more than layer 1 can read. `TooManyItems`, `LongHeadsNotSupported` */
+const unreadableScript = nativeScript((script) => ({
+  'native-script-is-unreadable': isUnreadable(script, integer(profileLimits.nativeScriptItems)),
+}))
 
 /**
  * A script that is needed is neither in the witness set nor in an output that the transaction spends or
@@ -161,22 +183,16 @@ const scriptMissing: Check = (book, block, fields) =>
   scope(function* () {
     const { record, body, witnesses } = yield* openedIn(block, fields)
     const hash = yield* bind(block.neededIn(body, at(fields, 2)))
-    const outputs = yield* bind(unListData(at(fields, 3)))
+    const outputs = yield* bind(block.suppliedAll(unListData(at(fields, 3))))
     return book.enforce({
-      'outputs-are-recorded': equalsByteString(blake2b256(hashesOf(block, outputs)), resolvedHashOf(record)),
-      'script-is-not-referenced': not(any(outputs, (output) => refersTo(block.supplied(output), hash))),
+      'outputs-are-recorded': equalsByteString(
+        blake2b256(hashesBefore(outputs, bytes(new Uint8Array()))),
+        resolvedHashOf(record),
+      ),
+      'script-is-not-referenced': not(any(outputs, (output) => refersTo(unBData(output), hash))),
       'script-is-not-witnessed': not(hasScript(witnesses, hash)),
     })
   })
-
-const hashesOf = (block: Witnessed, outputs: List): Bytes =>
-  recursive<PList<PData>, PByteString>((self, rest) =>
-    choose(
-      nullList(rest),
-      bytes(new Uint8Array()),
-      appendByteString(blake2b256(block.supplied(headList(rest))), self(tailList(rest))),
-    ),
-  )(outputs)
 
 /** A Plutus script that is needed has no redeemer. `[transaction, witnesses, need, language, script]` */
 const redeemerMissing: Check = (book, block, fields) =>
@@ -187,8 +203,10 @@ const redeemerMissing: Check = (book, block, fields) =>
     const language = yield* bind(unIData(at(fields, 3)))
     return book.enforce({
       'script-is-needed': equalsByteString(hashOfScript(language, block.supplied(at(fields, 4))), hash),
-      'script-is-plutus': lessThanInteger(integer(0), language),
-      'redeemer-is-missing': not(hasRedeemer(witnesses, pointerOf(body, need))),
+      'script-is-plutus': both(lessThanInteger(integer(0), language), lessThanInteger(language, integer(4))),
+      'redeemer-is-missing': not(
+        hasRedeemer(witnesses, fieldOf(witnesses, 'redeemers'), pointerOf(body, need)),
+      ),
     })
   })
 
@@ -199,12 +217,17 @@ const redeemerMissing: Check = (book, block, fields) =>
 const datumMissing: Check = (book, block, fields) =>
   scope(function* () {
     const { body, witnesses } = yield* openedIn(block, fields)
-    const need = yield* bind(at(fields, 2))
-    const output = yield* bind(block.spentIn(body, fieldsOf(need)))
-    return book.enforce({
-      'input-has-redeemer': hasRedeemer(witnesses, pointerOf(body, need)),
-      'datum-is-missing': not(hasDatum(witnesses, datumHashIn(output))),
-    })
+    const spent = yield* bind(fieldsOf(at(fields, 2)))
+    const inputs = yield* bind(referencesIn(body, BodyField.inputs))
+    const output = yield* bind(block.spentIn(body, inputs, spent))
+    const wanted = yield* bind(pointingToInput(body, inputs, spent))
+    const hash = yield* bind(datumHashIn(output))
+    return withFields(witnesses, [WitnessField.redeemers, WitnessField.datums], (redeemers, datums) =>
+      book.enforce({
+        'input-has-redeemer': hasRedeemer(witnesses, redeemers, wanted),
+        'datum-is-missing': not(hasDatum(witnesses, datums, hash)),
+      }),
+    )
   })
 
 /** The frauds that the witness policy knows. */
@@ -218,5 +241,6 @@ export const witnessFrauds = (views: LanguageViews): Frauds<Witnessed> => ({
     [WitnessFraud.redeemerMissing, redeemerMissing],
     [WitnessFraud.datumMissing, datumMissing],
     [WitnessFraud.wrongScriptDataHash, wrongScriptDataHash(views)],
+    [WitnessFraud.unreadableScript, unreadableScript],
   ],
 })

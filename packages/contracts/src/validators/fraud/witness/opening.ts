@@ -1,24 +1,35 @@
-import type { PByteString, PData, PLam, PList } from '@harmoniclabs/plu-ts'
+import type { PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
 import { WitnessNeed } from '../../../fraud/layout.js'
 import {
   blake2b256,
   equalsByteString,
+  equalsInteger,
   headList,
   indexByteString,
   integer,
+  lengthOfByteString,
   lessThanInteger,
   sliceByteString,
   unBData,
   unIData,
   unListData,
 } from '../../core/builtins.js'
-import { at, branch, constructorOf, fieldsOf } from '../../core/data.js'
+import { at, both, branch, constructorOf, fieldsOf } from '../../core/data.js'
 import type { RuleBook } from '../../core/rules.js'
-import { type Bool, type Bytes, bind, call, type Data, type List, lambda, scope } from '../../core/term.js'
+import {
+  type Bool,
+  type Bytes,
+  bind,
+  call,
+  type Data,
+  type Int,
+  type List,
+  lambda,
+  scope,
+} from '../../core/term.js'
 import { addressIn, isLockedBy, paymentHashIn } from '../cbor/outputs.js'
 import { countIn, fieldAt } from '../cbor/read.js'
 import { BodyField, referenceAt, referencesIn } from '../cbor/references.js'
-import { itemBytes } from '../cbor/skip.js'
 import {
   notedOutputsOf,
   type Opening,
@@ -32,8 +43,13 @@ import { outputHashOf } from '../records.js'
 
 /** What these frauds read of a header. */
 export interface Witnessed extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, Supplied {
-  /** An output that a body spends. @param fields `[index, what the block notes of it, output]` */
-  spentIn(body: Bytes, fields: List): Bytes
+  /**
+   * An output that a body spends.
+   *
+   * @param inputs where its inputs are
+   * @param fields `[index, what the block notes of it, output]`
+   */
+  spentIn(body: Bytes, inputs: Int, fields: List): Bytes
   /** The hash of a script that a transaction needs. @param need `Spent`, `Minted` or `Withdrawn` */
   neededIn(body: Bytes, need: Data): Bytes
 }
@@ -41,20 +57,23 @@ export interface Witnessed extends Pick<Transactions, 'transactionIn' | 'bodyIn'
 export function* open(book: RuleBook, header: Data, referenceInputs: List): Opening<Witnessed> {
   const transactions = yield* transactionsOf(book, header, referenceInputs)
   const { outputIn } = yield* notedOutputsOf(book, transactions)
-  const { supplied, witnessSetIn } = yield* witnessSetsOf(book, referenceInputs)
+  const { supplied, suppliedAll, witnessSetIn } = yield* witnessSetsOf(book, referenceInputs)
   const spentIn = yield* bind(
-    lambda<PByteString, PLam<PList<PData>, PByteString>>((body) =>
-      lambda((fields) =>
-        scope(function* () {
-          const record = yield* bind(outputIn(inputAt(body, fields), at(fields, 1)))
-          const output = yield* bind(supplied(at(fields, 2)))
-          yield* bind(
-            book.enforce({
-              'output-is-recorded': equalsByteString(blake2b256(output), outputHashOf(record)),
-            }),
-          )
-          return output
-        }),
+    lambda<PByteString, PLam<PInt, PLam<PList<PData>, PByteString>>>((body) =>
+      lambda((inputs) =>
+        lambda((fields) =>
+          scope(function* () {
+            const key = referenceAt(body, inputs, unIData(headList(fields)))
+            const record = yield* bind(outputIn(key, at(fields, 1)))
+            const output = yield* bind(supplied(at(fields, 2)))
+            yield* bind(
+              book.enforce({
+                'output-is-recorded': equalsByteString(blake2b256(output), outputHashOf(record)),
+              }),
+            )
+            return output
+          }),
+        ),
       ),
     ),
   )
@@ -68,7 +87,8 @@ export function* open(book: RuleBook, header: Data, referenceInputs: List): Open
             [
               WitnessNeed.spent,
               scope(function* () {
-                const address = yield* bind(addressIn(call<PByteString>(spentIn, body, fields)))
+                const inputs = yield* bind(referencesIn(body, BodyField.inputs))
+                const address = yield* bind(addressIn(call<PByteString>(spentIn, body, inputs, fields)))
                 yield* bind(book.enforce({ 'script-locks-input': isLockedBy('script', address) }))
                 return paymentHashIn(address)
               }),
@@ -77,7 +97,7 @@ export function* open(book: RuleBook, header: Data, referenceInputs: List): Open
               WitnessNeed.minted,
               scope(function* () {
                 const policy = yield* bind(unBData(headList(fields)))
-                yield* bind(book.enforce({ 'policy-is-minted': hasItem(body, BodyField.mint, policy) }))
+                yield* bind(book.enforce({ 'policy-is-minted': hasItem(body, BodyField.mint, policy, 30) }))
                 return sliceByteString(integer(2), integer(28), policy)
               }),
             ],
@@ -87,7 +107,7 @@ export function* open(book: RuleBook, header: Data, referenceInputs: List): Open
                 const account = yield* bind(unBData(headList(fields)))
                 yield* bind(
                   book.enforce({
-                    'account-is-withdrawn': hasItem(body, BodyField.withdrawals, account),
+                    'account-is-withdrawn': hasItem(body, BodyField.withdrawals, account, 31),
                     'account-is-of-script': lessThanInteger(
                       integer(0xef),
                       indexByteString(account, integer(2)),
@@ -106,21 +126,27 @@ export function* open(book: RuleBook, header: Data, referenceInputs: List): Open
     transactionIn: transactions.transactionIn,
     bodyIn: transactions.bodyIn,
     supplied,
+    suppliedAll,
     witnessSetIn,
-    spentIn: (body, fields) => call<PByteString>(spentIn, body, fields),
+    spentIn: (body, inputs, fields) => call<PByteString>(spentIn, body, inputs, fields),
     neededIn: (body, need) => call<PByteString>(neededIn, body, need),
   }
 }
 
-export const inputAt = (body: Bytes, fields: List): Bytes =>
-  referenceAt(body, referencesIn(body, BodyField.inputs), unIData(headList(fields)))
-
-/** Whether an array or the keys of a map in a field of a body have an item, as it is encoded. */
-export const hasItem = (body: Bytes, field: number, item: Bytes): Bool =>
-  lessThanInteger(
-    integer(0),
-    countIn(body, fieldAt(body, integer(0), field), (place) =>
-      equalsByteString(itemBytes(body, place), item),
+/**
+ * Whether an array or the keys of a map in a field of a body have an item, as it is encoded. Only the whole
+ * item is one: every item has the prefix of another length.
+ *
+ * @param length of the items
+ */
+export const hasItem = (body: Bytes, field: number, item: Bytes, length: number): Bool =>
+  both(
+    equalsInteger(lengthOfByteString(item), integer(length)),
+    lessThanInteger(
+      integer(0),
+      countIn(body, fieldAt(body, integer(0), field), (place) =>
+        equalsByteString(sliceByteString(place, integer(length), body), item),
+      ),
     ),
   )
 

@@ -11,10 +11,11 @@ import {
 } from '../../core/builtins.js'
 import { either, not } from '../../core/data.js'
 import { type Bool, type Bytes, bind, call, choose, type Data, lambda, scope } from '../../core/term.js'
+import { withFields } from '../cbor/fields.js'
 import { fieldAt, stringAt } from '../cbor/read.js'
 import { BodyField, isThere } from '../cbor/references.js'
 import { type Check, openedIn } from './opening.js'
-import { fieldBytes, fieldOf } from './witness-set.js'
+import { fieldBytes, WitnessField } from './witness-set.js'
 
 /**
  * The script data hash is not that of redeemers, datums and the cost models of any languages, or there is one
@@ -26,26 +27,27 @@ export const wrongScriptDataHash =
     scope(function* () {
       const { body, witnesses } = yield* openedIn(block, fields)
       const stated = yield* bind(fieldAt(body, integer(0), BodyField.scriptDataHash))
-      const redeemers = yield* bind(fieldOf(witnesses, 'redeemers'))
-      const datums = yield* bind(fieldOf(witnesses, 'datums'))
-      const scriptData = appendByteString(
-        fieldBytes(witnesses, redeemers, noRedeemers),
-        fieldBytes(witnesses, datums, new Uint8Array()),
-      )
-      return book.enforce({
-        'script-data-hash-is-wrong': choose(
-          either(isThere(redeemers), isThere(datums)),
-          either(
-            not(isThere(stated)),
-            scope(function* () {
-              const preimage = yield* bind(scriptData)
-              const hash = yield* bind(stringAt(body, stated))
-              return not(isOfLanguages(views, preimage, hash))
-            }),
+      return withFields(witnesses, [WitnessField.redeemers, WitnessField.datums], (redeemers, datums) =>
+        book.enforce({
+          'script-data-hash-is-wrong': choose(
+            either(isThere(redeemers), isThere(datums)),
+            either(
+              not(isThere(stated)),
+              scope(function* () {
+                const preimage = yield* bind(
+                  appendByteString(
+                    fieldBytes(witnesses, redeemers, noRedeemers),
+                    fieldBytes(witnesses, datums, new Uint8Array()),
+                  ),
+                )
+                const hash = yield* bind(stringAt(body, stated))
+                return not(isOfLanguages(views, preimage, hash))
+              }),
+            ),
+            isThere(stated),
           ),
-          isThere(stated),
-        ),
-      })
+        }),
+      )
     })
 
 /** What takes the place of absent redeemers in the preimage: an empty map. */

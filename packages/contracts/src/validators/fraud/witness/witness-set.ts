@@ -1,8 +1,10 @@
-import type { PBool, PByteString, PInt } from '@harmoniclabs/plu-ts'
+import type { PBool, PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
 import {
   addInteger,
+  bData,
   blake2b224,
   blake2b256,
+  boolean,
   bytes,
   consByteString,
   equalsByteString,
@@ -12,13 +14,39 @@ import {
   integer,
   lessThanEqualsInteger,
   lessThanInteger,
+  listOf,
   multiplyInteger,
+  prepend,
   sliceByteString,
+  subtractInteger,
 } from '../../core/builtins.js'
-import { both, branch, either, not } from '../../core/data.js'
-import { type Bool, type Bytes, bind, choose, defineOf, type Int, recursive, scope } from '../../core/term.js'
-import { argumentAt, countIn, elementAt, fieldAt, stringAt, untagged, withArray } from '../cbor/read.js'
-import { BodyField, isThere } from '../cbor/references.js'
+import { both, branch, either, includes, not } from '../../core/data.js'
+import {
+  type Bool,
+  type Bytes,
+  bind,
+  call,
+  choose,
+  define,
+  defineOf,
+  type Int,
+  type List,
+  lambda,
+  recursive,
+  scope,
+} from '../../core/term.js'
+import {
+  argumentAt,
+  countIn,
+  elementAt,
+  fieldAt,
+  isEnd,
+  isString,
+  stringAt,
+  untagged,
+  withArray,
+} from '../cbor/read.js'
+import { isThere } from '../cbor/references.js'
 import { itemBytes, skip } from '../cbor/skip.js'
 
 /*
@@ -27,7 +55,7 @@ import { itemBytes, skip } from '../cbor/skip.js'
  */
 
 /** The fields of a witness set, by their key in the CDDL. */
-const fields = {
+export const WitnessField = {
   keyWitnesses: 0,
   nativeScripts: 1,
   bootstrapWitnesses: 2,
@@ -39,8 +67,8 @@ const fields = {
 } as const
 
 /** Where a field is; `nowhere` if the witness set lacks it. */
-export const fieldOf = (witnesses: Bytes, field: keyof typeof fields): Int =>
-  fieldAt(witnesses, integer(0), fields[field])
+export const fieldOf = (witnesses: Bytes, field: keyof typeof WitnessField): Int =>
+  fieldAt(witnesses, integer(0), WitnessField[field])
 
 const isSome = (count: Int): Bool => lessThanInteger(integer(0), count)
 
@@ -90,33 +118,75 @@ export const witnessAt = (witnesses: Bytes, isBootstrap: Bool, index: Int): Int 
     index,
   )
 
-/** Whether a key has signed, by its hash. Bootstrap witnesses do not count. */
-export const isSigned = defineOf<[PByteString, PByteString], PBool>(2, (witnesses, keyHash) =>
-  isSome(
-    countIn(witnesses, fieldOf(witnesses, 'keyWitnesses'), (witness) =>
-      equalsByteString(blake2b224(publicKeyAt(witnesses, witness)), keyHash),
-    ),
-  ),
+/** The length of a key witness: the head of an array of two, a key and a signature with their heads. */
+const keyWitnessLength = 101
+
+/**
+ * The hashes of the keys that have signed, as data; bootstrap witnesses do not count. Fails at a key witness
+ * of another shape.
+ */
+export const signersIn = define<PByteString, PList<PData>>((witnesses) =>
+  scope(function* () {
+    const field = yield* bind(fieldOf(witnesses, 'keyWitnesses'))
+    return choose(
+      isThere(field),
+      withArray(witnesses, untagged(witnesses, field), (count, first) =>
+        call<PList<PData>>(
+          recursive<PInt, PLam<PInt, PList<PData>>>((self, left) =>
+            lambda((witness) =>
+              choose(
+                isEnd(witnesses, left, witness),
+                listOf(),
+                choose(
+                  isWitness(witnesses, boolean(false), witness),
+                  prepend(
+                    bData(
+                      blake2b224(sliceByteString(addInteger(witness, integer(3)), integer(32), witnesses)),
+                    ),
+                    call<PList<PData>>(
+                      self(subtractInteger(left, integer(1))),
+                      addInteger(witness, integer(keyWitnessLength)),
+                    ),
+                  ),
+                  fail(),
+                ),
+              ),
+            ),
+          )(count),
+          first,
+        ),
+      ),
+      listOf(),
+    )
+  }),
 )
+
+/** Whether a key is among those that have signed, by its hash. */
+export const isSigned = (signers: List, keyHash: Bytes): Bool => includes(signers, bData(keyHash))
 
 /** The kinds of native scripts, by their number in the CDDL. */
 const Native = { signature: 0, all: 1, any: 2, atLeast: 3, invalidBefore: 4, invalidHereafter: 5 } as const
 
-/** Whether a native script is satisfied by the keys that have signed and the validity interval of a body. */
-export const isSatisfied = (script: Bytes, body: Bytes, witnesses: Bytes): Bool =>
+/** What native scripts ask of a transaction: who has signed, and where the bounds of its interval are. */
+interface Satisfying {
+  readonly signers: List
+  readonly body: Bytes
+  readonly from: Int
+  readonly until: Int
+}
+
+/** Whether a native script is satisfied. */
+export const isSatisfied = (script: Bytes, { signers, body, from, until }: Satisfying): Bool =>
   recursive<PInt, PBool>((self, place) =>
     withArray(script, place, (_size, kind) =>
       scope(function* () {
         const content = yield* bind(skip(script, integer(1), kind))
         const number = argumentAt(script, content)
-        const bound = (field: number, satisfied: (bound: Int) => Bool): Bool =>
-          scope(function* () {
-            const at = yield* bind(fieldAt(body, integer(0), field))
-            return both(isThere(at), satisfied(argumentAt(body, at)))
-          })
+        const bound = (at: Int, satisfied: (bound: Int) => Bool): Bool =>
+          both(isThere(at), satisfied(argumentAt(body, at)))
         return branch(
           argumentAt(script, kind),
-          [Native.signature, isSigned(witnesses, stringAt(script, content))],
+          [Native.signature, isSigned(signers, stringAt(script, content))],
           [
             Native.all,
             equalsInteger(
@@ -133,14 +203,8 @@ export const isSatisfied = (script: Bytes, body: Bytes, witnesses: Bytes): Bool 
               lessThanEqualsInteger(number, countIn(script, skip(script, integer(1), content), self)),
             ),
           ],
-          [
-            Native.invalidBefore,
-            bound(BodyField.invalidBefore, (start) => lessThanEqualsInteger(number, start)),
-          ],
-          [
-            Native.invalidHereafter,
-            bound(BodyField.invalidHereafter, (end) => lessThanEqualsInteger(end, number)),
-          ],
+          [Native.invalidBefore, bound(from, (start) => lessThanEqualsInteger(number, start))],
+          [Native.invalidHereafter, bound(until, (end) => lessThanEqualsInteger(end, number))],
         )
       }),
     ),
@@ -166,13 +230,14 @@ export const hasScript = (witnesses: Bytes, hash: Bytes): Bool =>
         const language = yield* bind(
           indexByteString(bytes(languageByField), indexByteString(witnesses, field)),
         )
-        const isScript = (place: Int): Bool => {
-          const script = choose(
+        const isScript = (place: Int, behind: Int): Bool => {
+          const isOf = (script: Bytes) => equalsByteString(hashOfScript(language, script), hash)
+          return choose(
             equalsInteger(language, integer(0)),
-            itemBytes(witnesses, place),
-            stringAt(witnesses, place),
+            isOf(sliceByteString(place, subtractInteger(behind, place), witnesses)),
+            // What is no string is no script.
+            both(isString(indexByteString(witnesses, place)), isOf(stringAt(witnesses, place))),
           )
-          return equalsByteString(hashOfScript(language, script), hash)
         }
         return both(
           lessThanInteger(language, integer(noLanguage)),
@@ -187,12 +252,12 @@ export const pointer = (purpose: Int, index: Int): Int =>
   addInteger(multiplyInteger(index, integer(8)), purpose)
 
 /**
- * Whether a witness set has a redeemer; those of a map are `[purpose, index]: …`, those of a list
- * `[purpose, index, …]`.
+ * Whether there is a redeemer at the place of redeemers: those of a map are `[purpose, index]: …`, those of a
+ * list `[purpose, index, …]`.
  */
-export const hasRedeemer = defineOf<[PByteString, PInt], PBool>(2, (witnesses, wanted) =>
+export const hasRedeemer = defineOf<[PByteString, PInt, PInt], PBool>(3, (witnesses, redeemers, wanted) =>
   isSome(
-    countIn(witnesses, fieldOf(witnesses, 'redeemers'), (redeemer) =>
+    countIn(witnesses, redeemers, (redeemer) =>
       withArray(witnesses, redeemer, (_size, purpose) =>
         equalsInteger(
           pointer(
@@ -206,14 +271,13 @@ export const hasRedeemer = defineOf<[PByteString, PInt], PBool>(2, (witnesses, w
   ),
 )
 
-/** Whether a witness set has a datum, by its hash. */
-export const hasDatum = defineOf<[PByteString, PByteString], PBool>(2, (witnesses, hash) =>
+/** Whether there is a datum at the place of datums, by its hash. */
+export const hasDatum = (witnesses: Bytes, datums: Int, hash: Bytes): Bool =>
   isSome(
-    countIn(witnesses, fieldOf(witnesses, 'datums'), (datum) =>
-      equalsByteString(blake2b256(itemBytes(witnesses, datum)), hash),
+    countIn(witnesses, datums, (datum, behind) =>
+      equalsByteString(blake2b256(sliceByteString(datum, subtractInteger(behind, datum), witnesses)), hash),
     ),
-  ),
-)
+  )
 
 /** The item at the place of a field, as it is encoded; other bytes `nowhere`. */
 export const fieldBytes = (witnesses: Bytes, place: Int, otherwise: Uint8Array): Bytes =>

@@ -1,13 +1,23 @@
-import { encodeWitnessFraudProof } from '@ratatosk/fraud'
+import { encodeWitnessFraudProof, findWitnessFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
 import { languageParameters, witnessFraudScript } from '../../../fraud/scripts.js'
 import { parameters, refusalsOf } from '../../../test/evaluate.js'
+import { blockOf } from '../../../test/fraud/blocks.js'
 import { openEngines } from '../../../test/fraud/engines.js'
 import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
 import { witnessBreaches } from '../../../test/fraud/witness/breaches.js'
 import { witnessFailures } from '../../../test/fraud/witness/judge.js'
-import { witnessLies } from '../../../test/fraud/witness/lies.js'
-import { honestStory } from '../../../test/fraud/witness/story.js'
+import { needs, prove, witnessLies } from '../../../test/fraud/witness/lies.js'
+import {
+  coinsBefore,
+  everything,
+  honestStory,
+  locker,
+  minter,
+  storyWith,
+  strangelyReferring,
+} from '../../../test/fraud/witness/story.js'
+import { hashOf } from '../../../test/fraud/witness/witnessed.js'
 
 const script = witnessFraudScript(parameters)
 
@@ -37,6 +47,33 @@ describe('the witness policy', () => {
         expect(await judge(verdict(honestStory, prove(honestStory)))).toMatchObject({ ok: false })
       },
     )
+  })
+
+  describe.each(strangelyReferring)('of an output whose reference script is $what', (of) => {
+    const { coin, isDecoded } = of
+    const block = storyWith({
+      everything: { plutus: [locker], referenceInputs: [...everything.referenceInputs, coin] },
+    })
+    const proof = prove.scriptMissing(0, needs.minted(hashOf(minter)))(block)
+
+    it(`${isDecoded ? 'takes' : 'does not take'} the script that a transaction needs`, async () => {
+      for (const judge of Object.values(judges))
+        expect(await judge(verdict(block, proof))).toMatchObject({ ok: !isDecoded })
+      const found = findWitnessFraud(block, parameters)
+      expect(found?.proof.fraud).toBe(isDecoded ? undefined : 'scriptMissing')
+    })
+  })
+
+  it('finds a script missing beside a number of eight bytes in the place of another', async () => {
+    const eight = new Uint8Array(8).fill(255)
+    const changed = { plutus: [locker, { language: 'PlutusV1', bytes: eight }] } as const
+    const { transactions } = storyWith({ everything: changed })
+    const [first, ...others] = transactions.map((bytes) => Buffer.from(bytes)) as [Buffer, ...Buffer[]]
+    const head = first.indexOf(Buffer.of(0x48, ...eight))
+    const block = blockOf([first.fill(0x1b, head, head + 1), ...others], coinsBefore())
+    const proof = prove.scriptMissing(0, needs.minted(hashOf(minter)))(block)
+    for (const judge of Object.values(judges))
+      expect(await judge(verdict(block, proof))).toMatchObject({ ok: true })
   })
 
   judgeWithoutRules({

@@ -1,0 +1,117 @@
+import { concatBytes } from '@ratatosk/cbor'
+import { blake2b256, type OutputReference, profileLimits } from '@ratatosk/ledger'
+import { list, map, openList, openMap, string, uint } from '../transaction/transactions.js'
+
+/*
+ * The largest transactions that layer 2 allows, in the encodings that cost layer 1 most.
+ */
+
+type Field = readonly [key: number, item: Uint8Array]
+
+/** Counts CBOR items, as the profile does. */
+function itemsOf(cbor: Uint8Array): number {
+  let items = 0
+  for (let place = 0; place < cbor.length; ) {
+    const first = cbor[place++] as number
+    if (first === 0xff) continue
+    items++
+    const info = first & 31
+    const width = info > 23 && info < 28 ? 1 << (info - 24) : 0
+    let argument = width === 0 ? info : 0
+    for (const byte of cbor.subarray(place, place + width)) argument = argument * 256 + byte
+    place += width
+    if (first >= 0x40 && first < 0x80 && info !== 31) place += argument
+  }
+  return items
+}
+
+/** A map whose first field is filled until the whole has as many items and bytes as are allowed. */
+function filled(
+  fields: readonly Field[],
+  [key, itemAt]: readonly [key: number, item: (place: number) => Uint8Array],
+  maximum: { readonly items: number; readonly bytes: number },
+): Uint8Array {
+  const whole = (count: number) =>
+    openMap(
+      ...(count > 0
+        ? [[uint(key), openList(...Array.from({ length: count }, (_, i) => itemAt(i)))] as const]
+        : []),
+      ...fields.map(([own, item]) => [uint(own), item] as const),
+    )
+  let [low, high] = [0, maximum.items]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    const cbor = whole(middle)
+    if (itemsOf(cbor) <= maximum.items && cbor.length <= maximum.bytes) low = middle
+    else high = middle - 1
+  }
+  return whole(low)
+}
+
+export const numbered = (length: number, number: number) => {
+  const bytes = new Uint8Array(length)
+  new DataView(bytes.buffer).setUint32(0, number + 1)
+  return bytes
+}
+
+export interface Worst {
+  readonly id: Uint8Array
+  readonly body: Uint8Array
+  readonly cbor: Uint8Array
+}
+
+/**
+ * A transaction whose body begins with as many required signers as fit, and whose witness set, if it has
+ * fields, begins with as many items of a field as fit.
+ *
+ * @param fields of the body, in their order
+ */
+export function worst(
+  fields: readonly Field[],
+  witnesses:
+    | { readonly fields: readonly Field[]; readonly filler?: Parameters<typeof filled>[1] }
+    | Uint8Array = map(),
+  fillBody = true,
+  ownBody?: Uint8Array,
+): Worst {
+  const { bodyItems, bodyBytes, witnessSetItems, witnessSetBytes } = profileLimits
+  const body =
+    ownBody ??
+    (fillBody
+      ? filled(fields, [14, (i) => string(numbered(28, i))], { items: bodyItems, bytes: bodyBytes })
+      : openMap(...fields.map(([own, item]) => [uint(own), item] as const)))
+  const id = blake2b256(body)
+  const maximum = { items: witnessSetItems, bytes: witnessSetBytes }
+  const witnessSet =
+    witnesses instanceof Uint8Array
+      ? witnesses
+      : witnesses.filler
+        ? filled(witnesses.fields, witnesses.filler, maximum)
+        : openMap(...witnesses.fields.map(([own, item]) => [uint(own), item] as const))
+  return { id, body, cbor: concatBytes(Uint8Array.of(0x84), body, witnessSet, Uint8Array.of(0xf5, 0xf6)) }
+}
+
+/** References to outputs that are there before the block. */
+const coinAt = (place: number): OutputReference => ({ transactionId: numbered(32, place), index: 300 })
+
+export const coins = (from: number, count: number): OutputReference[] =>
+  Array.from({ length: count }, (_, i) => coinAt(from + i))
+
+/** Items of a witness set that no limit of its own counts: bootstrap witnesses. */
+export const keyFiller: Parameters<typeof filled>[1] = [2, (i) => string(numbered(24, i))]
+
+/** Key witnesses of as many keys as may sign. */
+export function keyWitnesses(count: number = profileLimits.keyWitnesses): Uint8Array {
+  return openList(
+    ...Array.from({ length: count }, (_, i) => list(string(numbered(32, i)), string(new Uint8Array(64)))),
+  )
+}
+
+/** As many redeemers as there may be; none points to an input. */
+export const redeemers = (count: number): Uint8Array =>
+  map(
+    ...Array.from({ length: count }, (_, i) => {
+      const units = list(uint(2 ** 32), uint(2 ** 33))
+      return [list(uint(0), uint(1000 + i)), list(uint(i), units)] as const
+    }),
+  )

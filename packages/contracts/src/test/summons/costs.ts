@@ -1,0 +1,54 @@
+import { encodeChunkAnswer } from '@ratatosk/fraud'
+import { blake2b256 } from '@ratatosk/ledger'
+import type { TestTransaction } from '../transaction.js'
+import type { World } from '../world.js'
+import { freeMap, leafAt, nodeOf, pathFrom } from './free-map.js'
+import { removeByExpiry } from './removal.js'
+import {
+  type Asked,
+  answerBy,
+  answerFrom,
+  ask,
+  asking,
+  chunkQuestion,
+  expire,
+  header,
+  nextAt,
+  shownChunk,
+} from './scenarios.js'
+
+const depth = 12
+const shared = new Array<number>(depth).fill(5)
+let count = 0
+const rest = (): Uint8Array => blake2b256(Uint8Array.of(++count & 255, count >> 8))
+const nibbles = Array.from({ length: 16 }, (_, nibble) => nibble)
+
+/** Keys that share twelve nibbles, with others at each of them, and a full subtree of two levels below. */
+const deepMap = freeMap(
+  nodeOf([
+    ...shared.flatMap((_, length) =>
+      nibbles
+        .filter((nibble) => nibble !== 5)
+        .map((nibble) => leafAt(pathFrom([...shared.slice(0, length), nibble], rest()))),
+    ),
+    ...nibbles.flatMap((first) =>
+      nibbles.map((second) => leafAt(pathFrom([...shared, first, second], rest()))),
+    ),
+  ]),
+)
+
+const deepPath = pathFrom(shared, new Uint8Array(32))
+const deepHeader = { ...header, utxosRoot: deepMap.root }
+const deep = (kind: 'subtree' | 'leaf', above = depth): Asked =>
+  asking(nextAt(deepMap, kind, deepPath, above), 1, deepHeader)
+
+/** The transactions of the summons. */
+export const summonsTransactions = (world: World): (readonly [string, TestTransaction])[] => [
+  ['ask for a chunk', ask(world, chunkQuestion(0))],
+  ['ask for a subtree below 12 branches', ask(world, deep('subtree'))],
+  ['answer with a chunk of 12,288 B', answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk))],
+  ['answer with a full subtree below 12 branches', answerFrom(world, deepMap, deep('subtree'))],
+  ['answer with a leaf', answerFrom(world, deepMap, deep('leaf', 0))],
+  ['end a question with a verdict', expire(world, deep('subtree'))],
+  ['end a question, remove and slash', removeByExpiry()],
+]

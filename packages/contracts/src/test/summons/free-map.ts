@@ -1,0 +1,102 @@
+import {
+  extendPath,
+  type MapLeaf,
+  type MapNode,
+  nibbleAt,
+  nodeHash,
+  type ProofStep,
+  stepBeside,
+  type TrieView,
+} from '@ratatosk/trie'
+
+/** A node of a map whose owner keeps no rule: any path, any number of children. */
+export type FreeNode = MapLeaf | FreeBranch
+
+export interface FreeBranch {
+  readonly kind: 'branch'
+  /** Its first `fork` nibbles are those of what is below. */
+  readonly path: Uint8Array
+  readonly fork: number
+  /** By nibble; 32 bytes instead of a node are a hash that no one can open. */
+  readonly below: readonly (FreeNode | Uint8Array | undefined)[]
+}
+
+export const leafAt = (path: Uint8Array, value = 1): MapLeaf => ({
+  kind: 'leaf',
+  path,
+  valueHash: new Uint8Array(32).fill(value),
+})
+
+/** The node that a map of these leaves has below `depth` nibbles. */
+export function nodeOf(leaves: readonly MapLeaf[], depth = 0): FreeNode | undefined {
+  const [first, second] = leaves
+  if (first === undefined || second === undefined) return first
+  let fork = depth
+  while (leaves.every(({ path }) => nibbleAt(path, fork) === nibbleAt(first.path, fork))) fork++
+  const below = Array.from({ length: 16 }, (_, nibble) =>
+    nodeOf(
+      leaves.filter(({ path }) => nibbleAt(path, fork) === nibble),
+      fork + 1,
+    ),
+  )
+  return { kind: 'branch', path: first.path, fork, below }
+}
+
+/** The part of a trie's view that questions need, over any nodes. */
+export type FreeMap = Pick<TrieView, 'root' | 'nodeAt' | 'openPath'>
+
+export function freeMap(top: FreeNode | undefined): FreeMap & TrieView {
+  const hashes = new Map<FreeNode, Uint8Array>()
+  const hashOf = (node: FreeNode | Uint8Array | undefined, depth: number): Uint8Array => {
+    if (node === undefined) return new Uint8Array(32)
+    if (node instanceof Uint8Array) return node
+    const known = hashes.get(node) ?? nodeHash(opened(node), depth)
+    hashes.set(node, known)
+    return known
+  }
+  const opened = (node: FreeNode): MapNode => {
+    if (node.kind === 'leaf') return node
+    const { path, fork, below } = node
+    const children = Uint8Array.from(below.flatMap((child) => [...hashOf(child, fork + 1)]))
+    return { kind: 'branch', path, fork, children }
+  }
+  const reaches = ({ path }: FreeNode, other: Uint8Array, depth: number): boolean =>
+    Array.from({ length: depth }, (_, at) => at).every((at) => nibbleAt(path, at) === nibbleAt(other, at))
+  const map: FreeMap = {
+    root: hashOf(top, 0),
+    nodeAt(path, depth) {
+      let node: FreeNode | Uint8Array | undefined = top
+      while (node !== undefined && !(node instanceof Uint8Array)) {
+        if (node.kind === 'leaf' || node.fork >= depth)
+          return reaches(node, path, depth) ? opened(node) : undefined
+        if (!reaches(node, path, node.fork)) return undefined
+        node = node.below[nibbleAt(path, node.fork)]
+      }
+      return undefined
+    },
+    openPath(path) {
+      const proof: ProofStep[] = []
+      let [node, depth] = [top, 0]
+      while (node?.kind === 'branch' && reaches(node, path, node.fork)) {
+        const branch = opened(node)
+        if (branch.kind !== 'branch') break
+        proof.push(stepBeside(branch, depth, nibbleAt(path, node.fork)))
+        depth = node.fork + 1
+        const child: FreeNode | Uint8Array | undefined = node.below[nibbleAt(path, node.fork)]
+        node = child instanceof Uint8Array ? undefined : child
+      }
+      return { proof }
+    },
+  }
+  return map as FreeMap & TrieView
+}
+
+/** A path that begins with some nibbles and goes on with those of another. */
+export const pathFrom = (nibbles: readonly number[], rest: Uint8Array): Uint8Array => {
+  const path = extendPath(rest, 0, Uint8Array.from(nibbles))
+  if (path === rest) return rest
+  const size = (nibbles.length + 1) >> 1
+  path.set(rest.subarray(size), size)
+  if (nibbles.length % 2 === 1) path[size - 1] = (path[size - 1]! & 0xf0) | (rest[size - 1]! & 0x0f)
+  return path
+}

@@ -1,0 +1,273 @@
+import { encodeChunkRecord, type Header, headerHash } from '@ratatosk/block'
+import {
+  answerAboutNode,
+  encodeAsk,
+  encodeChunkAnswer,
+  encodeExpiry,
+  encodeNodeAnswer,
+  type NextQuestion,
+  nodeKey,
+} from '@ratatosk/fraud'
+import { blake2b256 } from '@ratatosk/ledger'
+import { createMemoryStore, createTrie, nodeHash, type Proof, type TrieView } from '@ratatosk/trie'
+import { encodeQuestion, type SummonsQuestion } from '../../datum/summons.js'
+import { provableVersion } from '../../fraud/layout.js'
+import { timeOf } from '../evaluate.js'
+import type { TestInput, TestOutput, TestTransaction, Token } from '../transaction.js'
+import {
+  ada,
+  operator,
+  root,
+  scriptReference,
+  stranger,
+  summonsTerms as terms,
+  type World,
+  wallet,
+  walletAddress,
+} from '../world.js'
+
+/*
+ * Transactions that the summons accepts. Questions are asked before slot 70 and end at slot 80.
+ */
+
+const text = (value: string) => new TextEncoder().encode(value)
+
+export const outputs = createTrie({ store: createMemoryStore(), history: 0 })
+outputs.update(
+  Array.from({ length: 300 }, (_, i) => ({
+    type: 'insert' as const,
+    key: text(`output ${i}`),
+    value: text(`value ${i}`),
+  })),
+)
+
+const chunkBytes = new Uint8Array(12_288).fill(7)
+export const chunkKey = (number: number) => Uint8Array.of(0, 0, 0, number)
+export const chunkEntryOf = (bytes: Uint8Array) =>
+  encodeChunkRecord({ first: 0, chunks: 1, chunkHash: blake2b256(bytes) })
+
+const entries = [
+  [chunkKey(0), chunkEntryOf(chunkBytes)] as const,
+  ...Array.from({ length: 60 }, (_, i) => [text(`key ${i}`), text(`record ${i}`)] as const),
+]
+export const transactions = createTrie({ store: createMemoryStore(), history: 0 })
+transactions.update(entries.map(([key, value]) => ({ type: 'insert' as const, key, value })))
+
+export const header: Header = {
+  prevUtxosRoot: outputs.root,
+  utxosRoot: outputs.root,
+  transactionsRoot: transactions.root,
+  depositsRoot: new Uint8Array(32),
+  withdrawalsRoot: new Uint8Array(32),
+  startTime: timeOf(45n),
+  endTime: timeOf(60n),
+  prevHeaderHash: root(0).subarray(4),
+  operatorVkey: operator.hash,
+  blockVersion: provableVersion,
+}
+
+/** A question and what the asker shows for it. */
+export interface Asked {
+  readonly header: Header
+  readonly question: SummonsQuestion
+  readonly steps: Proof
+}
+
+export const asking = (
+  next: NextQuestion,
+  root: number,
+  about: Header = header,
+  change: Partial<SummonsQuestion> = {},
+): Asked => ({
+  header: about,
+  question: {
+    kind: next.kind,
+    headerHash: headerHash(about),
+    root,
+    key: next.key,
+    hash: next.hash,
+    deadline: timeOf(80n),
+    refund: stranger.hash,
+    ...change,
+  },
+  steps: next.steps,
+})
+
+/** A question about the node of a trie on a path. @param steps number of branches above it */
+export function nextAt(
+  trie: TrieView,
+  kind: 'subtree' | 'leaf',
+  path: Uint8Array,
+  steps: number,
+): NextQuestion {
+  const shown = trie.openPath(path).proof.slice(0, steps)
+  const depth = shown.reduce((sum, { skip }) => sum + skip + 1, 0)
+  return { kind, key: nodeKey(path, depth), hash: nodeHash(trie.nodeAt(path, depth)!, depth), steps: shown }
+}
+
+export const somePath = blake2b256(text('output 7'))
+export const subtreeQuestion = asking(nextAt(outputs, 'subtree', somePath, 1), 1)
+export const topQuestion = asking(nextAt(outputs, 'subtree', somePath, 0), 1)
+export const leafQuestion = asking(nextAt(outputs, 'leaf', somePath, 1), 1)
+const somePathOfRecord = blake2b256(text('key 7'))
+export const recordsQuestion = asking(nextAt(transactions, 'subtree', somePathOfRecord, 0), 2)
+export const recordQuestion = asking(nextAt(transactions, 'leaf', somePathOfRecord, 1), 2)
+
+export const chunkQuestion = (number: number, about: Header = header): Asked =>
+  asking({ kind: 'chunk', key: chunkKey(number), hash: about.transactionsRoot, steps: [] } as never, 2, about)
+
+export const nameOf = (datum: Uint8Array): Uint8Array => blake2b256(datum)
+export const datumOf = ({ question }: Asked): Uint8Array => encodeQuestion(question)
+
+export const tokenOf = ({ summons }: World, name: Uint8Array, quantity = 1n): Token => ({
+  policy: summons.policy,
+  name,
+  quantity,
+})
+
+export const questionOutput = (world: World, datum: Uint8Array): TestOutput => ({
+  address: world.summons.address,
+  lovelace: terms.bond,
+  tokens: [tokenOf(world, nameOf(datum))],
+  datum,
+})
+
+const references = (world: World): TestInput[] => [scriptReference(world.summons, 252)]
+
+/** Asks. @param datum of the question, if it is another */
+export function ask(world: World, asked: Asked, datum = datumOf(asked)): TestTransaction {
+  return {
+    inputs: [{ id: 1, output: wallet(ada(100)) }],
+    referenceInputs: references(world),
+    outputs: [questionOutput(world, datum), wallet(ada(90))],
+    mint: [tokenOf(world, nameOf(datum))],
+    mintRedeemers: [{ policy: world.summons.policy, redeemer: encodeAsk(asked.header, asked.steps) }],
+    signatories: [],
+    validFrom: 60n,
+    validTo: 70n,
+  }
+}
+
+export const refundOutput = (datum: Uint8Array, lovelace: bigint, refund = stranger.hash): TestOutput => ({
+  address: walletAddress(refund),
+  lovelace,
+  // A byte string of 32 bytes.
+  datum: Uint8Array.of(0x58, 0x20, ...nameOf(datum)),
+})
+
+/** Spends a question whose refund is output 0. */
+function settle(
+  world: World,
+  asked: Asked,
+  redeemer: Uint8Array,
+  refund: bigint,
+  mint: readonly Token[] = [],
+): TestTransaction {
+  const datum = datumOf(asked)
+  return {
+    inputs: [
+      { id: 1, output: wallet(ada(100)) },
+      { id: 2, output: questionOutput(world, datum), redeemer },
+    ],
+    referenceInputs: references(world),
+    outputs: [refundOutput(datum, refund, asked.question.refund), wallet(ada(90))],
+    mint: [tokenOf(world, nameOf(datum), -1n), ...mint],
+    mintRedeemers: [{ policy: world.summons.policy, redeemer: encodeExpiry(0) }],
+    signatories: [],
+    validFrom: 80n,
+    validTo: 90n,
+  }
+}
+
+/** @param redeemer of an answer */
+export const answerBy = (world: World, asked: Asked, redeemer: Uint8Array): TestTransaction =>
+  settle(world, asked, redeemer, terms.bond - terms.reward)
+
+const entryAt = (path: Uint8Array) => entries.find(([key]) => Buffer.compare(blake2b256(key), path) === 0)
+
+/** The redeemer of an answer that a map gives. */
+export const redeemerFrom = (trie: TrieView, { question }: Asked): Uint8Array => {
+  const answer = answerAboutNode(question, { trie, entryAt })
+  if (answer === undefined) throw new Error('The map does not have the node')
+  return encodeNodeAnswer(0, question.key, answer)
+}
+
+export const answerFrom = (world: World, trie: TrieView, asked: Asked): TestTransaction =>
+  answerBy(world, asked, redeemerFrom(trie, asked))
+
+export const shownChunk = {
+  entry: chunkEntryOf(chunkBytes),
+  proof: transactions.prove(chunkKey(0)),
+  parts: [chunkBytes],
+}
+
+/** The answer of who has the block. */
+export function answerHonestly(world: World, asked: Asked): TestTransaction {
+  const { kind, key, root } = asked.question
+  if (kind !== 'chunk') return answerFrom(world, root === 2 ? transactions : outputs, asked)
+  const answer = transactions.has(key) ? shownChunk : { absent: transactions.proveAbsence(key) }
+  return answerBy(world, asked, encodeChunkAnswer(0, answer))
+}
+
+/** The verdict against the header of a question. */
+export const verdictOf = (world: World, { question }: Asked): Token => tokenOf(world, question.headerHash)
+
+export const expire = (world: World, asked: Asked): TestTransaction => {
+  const verdict = verdictOf(world, asked)
+  const transaction = settle(world, asked, encodeExpiry(0), terms.bond, [verdict])
+  const [refund] = transaction.outputs
+  return { ...transaction, outputs: [refund!, wallet(ada(90), [verdict])] }
+}
+
+const fromDatum = (world: World, parts: readonly Uint8Array[]): TestTransaction => {
+  const redeemer = encodeChunkAnswer(0, { ...shownChunk, parts: [0, parts[0]!, 1] })
+  const transaction = answerBy(world, chunkQuestion(0), redeemer)
+  const held = [parts[0]!, parts[1]!].map((part, index) => ({
+    id: 100 + index,
+    output: { ...wallet(ada(60)), datum: dataOfBytes(part) },
+  }))
+  return { ...transaction, referenceInputs: [...held, ...transaction.referenceInputs] }
+}
+
+/** Bytes as Plutus data, in chunks of 64. */
+function dataOfBytes(value: Uint8Array): Uint8Array {
+  const chunks = Array.from({ length: Math.ceil(value.length / 64) }, (_, i) =>
+    value.subarray(64 * i, 64 * i + 64),
+  )
+  return Uint8Array.of(0x5f, ...chunks.flatMap((chunk) => [0x58, chunk.length, ...chunk]), 0xff)
+}
+
+const chunkFromDatums = (world: World): TestTransaction =>
+  fromDatum(world, [chunkBytes.subarray(0, 4096), chunkBytes.subarray(0, 4096)])
+
+export const scenarios = {
+  askForChunk: (world) => ask(world, chunkQuestion(0)),
+  askForSubtree: (world) => ask(world, subtreeQuestion),
+  askForTop: (world) => ask(world, topQuestion),
+  askForLeaf: (world) => ask(world, leafQuestion),
+  askForRecords: (world) => ask(world, recordsQuestion),
+  showChunk: (world) => answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk)),
+  showChunkFromDatums: chunkFromDatums,
+  showNoChunk: (world) =>
+    answerBy(
+      world,
+      chunkQuestion(1),
+      encodeChunkAnswer(0, { absent: transactions.proveAbsence(chunkKey(1)) }),
+    ),
+  showSubtree: (world) => answerFrom(world, outputs, subtreeQuestion),
+  showTop: (world) => answerFrom(world, outputs, topQuestion),
+  showLeaf: (world) => answerFrom(world, outputs, leafQuestion),
+  showRecords: (world) => answerFrom(world, transactions, recordsQuestion),
+  showRecord: (world) => answerFrom(world, transactions, recordQuestion),
+  expire: (world) => expire(world, subtreeQuestion),
+  burnVerdict: (world) => {
+    const verdict = verdictOf(world, subtreeQuestion)
+    return {
+      ...ask(world, subtreeQuestion),
+      inputs: [{ id: 1, output: wallet(ada(100), [verdict]) }],
+      outputs: [wallet(ada(99))],
+      mint: [{ ...verdict, quantity: -1n }],
+      mintRedeemers: [{ policy: world.summons.policy, redeemer: encodeExpiry(0) }],
+    }
+  },
+} satisfies { readonly [name: string]: (world: World) => TestTransaction }

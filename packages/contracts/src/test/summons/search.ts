@@ -1,0 +1,91 @@
+import type { Header } from '@ratatosk/block'
+import {
+  answerAboutNode,
+  type Difference,
+  encodeNodeAnswer,
+  type NodeAnswer,
+  nextQuestion,
+  nodeAnswerFromData,
+} from '@ratatosk/fraud'
+import { constrOf, decodePlutusData } from '@ratatosk/ledger/plutus-data'
+import type { TrieView } from '@ratatosk/trie'
+import { engines } from '../evaluate.js'
+import type { World } from '../world.js'
+import { type Asked, answerBy, ask, asking } from './scenarios.js'
+
+/** How a search for a false root ends. */
+export interface Search {
+  /** `silence`: a question that has no answer. */
+  readonly end: 'silence' | 'difference' | 'none'
+  readonly difference?: Difference
+  readonly questions: readonly Asked[]
+  /** The most bytes of an answer's redeemer, and execution units of the question and its answer. */
+  readonly bytes: number
+  readonly memory: number
+  readonly steps: number
+}
+
+/** Who answers: with the posted map, as well as its nodes allow. */
+export type Answerer = (question: Asked['question']) => NodeAnswer | undefined
+
+export const answererOf =
+  (posted: TrieView): Answerer =>
+  (question) => {
+    try {
+      return answerAboutNode(question, { trie: posted })
+    } catch (error) {
+      // A false map may have branches without another leaf.
+      if (error instanceof RangeError) return undefined
+      throw error
+    }
+  }
+
+/**
+ * Asks for the outputs after a block until there is a difference or no answer. The summons judges every
+ * question and every answer.
+ *
+ * @throws if the summons refuses a question
+ */
+export function search(world: World, truth: TrieView, header: Header, answer: Answerer): Search {
+  const posted = header.utxosRoot
+  const questions: Asked[] = []
+  const answers: NodeAnswer[] = []
+  let [bytes, memory, steps] = [0, 0, 0]
+  const ended = (end: Search['end'], difference?: Difference): Search => ({
+    end,
+    ...(difference && { difference }),
+    questions,
+    bytes,
+    memory,
+    steps,
+  })
+  const judge = (transaction: ReturnType<typeof ask>): boolean => {
+    const ruling = engines.scalus(transaction)
+    if (!ruling.ok) return false
+    for (const units of ruling.units) {
+      memory = Math.max(memory, Number(units.memory))
+      steps = Math.max(steps, Number(units.steps))
+    }
+    return true
+  }
+  for (;;) {
+    const next = nextQuestion(truth, posted, answers)
+    if (next.kind !== 'question') return ended(next.kind, 'difference' in next ? next.difference : undefined)
+    const asked = asking(next.question, 1, header)
+    if (!judge(ask(world, asked))) throw new Error('The summons refuses a question')
+    questions.push(asked)
+    const given = answer(asked.question)
+    if (given === undefined) return ended('silence')
+    const redeemer = encodeNodeAnswer(0, asked.question.key, given)
+    if (!judge(answerBy(world, asked, redeemer))) return ended('silence')
+    bytes = Math.max(bytes, redeemer.length)
+    answers.push(read(redeemer, asked))
+  }
+}
+
+/** The answer as a watcher reads it from layer 1. */
+function read(redeemer: Uint8Array, { question }: Asked): NodeAnswer {
+  const { fields } = constrOf(decodePlutusData(redeemer), 'action')
+  const { key, root } = question
+  return nodeAnswerFromData(fields[1], { path: key.subarray(0, 32), depth: key[32]!, root })
+}

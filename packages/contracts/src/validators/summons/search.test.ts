@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto'
+import { toHex } from '@ratatosk/cbor'
+import { claimOutput, encodeLedgerFraudProof, nextQuestion } from '@ratatosk/fraud'
+import { blake2b256 } from '@ratatosk/ledger'
+import { createMemoryStore, createTrie, type MapLeaf, type TrieView } from '@ratatosk/trie'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ledgerFraudScript } from '../../fraud/scripts.js'
+import { engines } from '../../test/evaluate.js'
+import { blockOf, outputsBefore, story, type TestBlock } from '../../test/fraud/blocks.js'
+import { drawing } from '../../test/fraud/draw.js'
+import { verdictsOf } from '../../test/fraud/without-rules.js'
+import { drawnQuestion } from '../../test/summons/drawn-questions.js'
+import { drawnPath, falsehoods, falsified } from '../../test/summons/false-maps.js'
+import { freeMap, leafAt, nodeOf, pathFrom } from '../../test/summons/free-map.js'
+import { answerFrom, answerHonestly, ask, asking, nextAt, outputs } from '../../test/summons/scenarios.js'
+import { answererOf, type Search, search } from '../../test/summons/search.js'
+import { createWorld } from '../../test/world.js'
+
+const number = (name: string, usual: number): number => Number(process.env[name] ?? usual)
+const entries = number('RATATOSK_SEARCH_ENTRIES', 1000)
+const runs = number('RATATOSK_SEARCH_RUNS', 20)
+const world = createWorld()
+const verdict = verdictsOf(ledgerFraudScript(), encodeLedgerFraudProof)
+const { scalus } = engines
+
+const ofNumber = (value: number) => blake2b256(new TextEncoder().encode(String(value)))
+/** An output reference and an output that no transaction of the story names. */
+const bystanders = Array.from(
+  { length: entries },
+  (_, i) => [`825820${toHex(ofNumber(i))}00`, ofNumber(i)] as const,
+)
+const block = blockOf(story, new Map([...outputsBefore(), ...bystanders]))
+const leaves: readonly MapLeaf[] = Array.from(block.outputsAfter, ([key, output]) => ({
+  kind: 'leaf',
+  path: blake2b256(Buffer.from(key, 'hex')),
+  valueHash: blake2b256(output),
+}))
+const paths = leaves.map(({ path }) => path)
+const top = nodeOf(leaves)
+
+/** Searches that the tests have run; the report shows the largest. */
+const searches: Search[] = []
+afterAll(() => {
+  const most = (of: (search: Search) => number) => Math.max(...searches.map(of))
+  const [questions, bytes] = [most(({ questions }) => questions.length), most(({ bytes }) => bytes)]
+  const [memory, steps] = [most(({ memory }) => memory), most(({ steps }) => steps)]
+  console.log(
+    `${searches.length} searches among ${entries} entries: at most ${questions} questions, ${bytes} B,`,
+    `${memory} memory (${(memory / 140_000).toFixed(1)} %), ${steps} steps (${(steps / 1e8).toFixed(1)} %)`,
+  )
+})
+
+/** The number of branches on the longest way. */
+const branchesOf = (node: ReturnType<typeof nodeOf>): number =>
+  node?.kind === 'branch'
+    ? 1 + Math.max(0, ...node.below.map((child) => (child instanceof Uint8Array ? 0 : branchesOf(child))))
+    : 0
+
+async function convicts(lie: TestBlock, posted: TrieView, root = posted.root): Promise<Search> {
+  const header = { ...block.header, utxosRoot: root }
+  const ended = search(world, block.after, header, answererOf(posted))
+  searches.push(ended)
+  expect(ended.end).not.toBe('none')
+  expect(ended.questions.length).toBeLessThanOrEqual(Math.ceil(branchesOf(top) / 2) + 1)
+  if (ended.difference !== undefined) {
+    const proof = await claimOutput(lie, ended.difference, async () => undefined)
+    expect(scalus(verdict({ ...lie, header }, proof))).toMatchObject({ ok: true })
+    // Of the honest block, the same is not proven.
+    expect(scalus(verdict(block, proof))).toMatchObject({ ok: false })
+  }
+  return ended
+}
+
+describe('a search for a false root of the outputs', () => {
+  it('needs no question if the root is true', () => {
+    expect(nextQuestion(block.after, block.header.utxosRoot, [])).toEqual({ kind: 'none' })
+  })
+
+  it('ends by silence if nobody knows a map of the root', async () => {
+    const ended = await convicts(block, freeMap(undefined), new Uint8Array(randomBytes(32)))
+    expect(ended).toMatchObject({ end: 'silence', questions: [{ question: { kind: 'subtree' } }] })
+  })
+
+  it('needs no question if the posted map is empty', async () => {
+    const ended = await convicts(block, freeMap(undefined), new Uint8Array(32))
+    expect(ended).toMatchObject({ end: 'difference', questions: [] })
+  })
+
+  it.each([
+    ['an output is missing', (after: Map<string, Uint8Array>) => after.delete(bystanders[7]![0])],
+    ['an output is another', (after: Map<string, Uint8Array>) => after.set(bystanders[7]![0], ofNumber(0))],
+    ['an output is added', (after: Map<string, Uint8Array>) => after.set('82', ofNumber(0))],
+    [
+      'what the block made is missing',
+      (after: Map<string, Uint8Array>) => {
+        for (const key of block.entries.keys()) after.delete(key)
+      },
+    ],
+    [
+      'what the block spent is there',
+      (after: Map<string, Uint8Array>) => {
+        for (const [key, output] of outputsBefore()) after.set(key, output)
+      },
+    ],
+    [
+      'all are others',
+      (after: Map<string, Uint8Array>) => {
+        after.clear()
+        for (let i = 0; i < 100; i++) after.set(toHex(ofNumber(-i)), ofNumber(i))
+      },
+    ],
+    [
+      'one is left',
+      (after: Map<string, Uint8Array>) => {
+        after.clear()
+        after.set(...bystanders[7]!)
+      },
+    ],
+  ])('finds that %s', async (_what, change) => {
+    const lie = blockOf(story, block.outputsBefore, { after: change })
+    expect(await convicts(lie, lie.after)).toMatchObject({ end: 'difference' })
+  })
+
+  it.each(Object.entries(falsehoods))('convicts a map in which a node %s', async (_what, falsify) => {
+    for (const [seed, levels] of [0, 1, 2, 3, 9].entries()) {
+      const draw = drawing(seed)
+      const posted = falsified(top, drawnPath(draw, paths), levels, falsify)
+      if (posted instanceof Uint8Array) await convicts(block, freeMap(undefined), posted)
+      else await convicts(block, freeMap(posted))
+    }
+  })
+
+  it(`convicts ${runs} maps with two false nodes`, { timeout: 3_600_000 }, async () => {
+    const kinds = Object.values(falsehoods)
+    for (let seed = 0; seed < runs; seed++) {
+      const draw = drawing(1000 + seed)
+      const draws = [0, 1].map(
+        () => [drawnPath(draw, paths), 1 + draw(6), kinds[draw(kinds.length)]!] as const,
+      )
+      const posted = draws.reduce<ReturnType<typeof falsified>>(
+        (node, [path, levels, falsify]) =>
+          node instanceof Uint8Array ? node : falsified(node, path, levels, falsify),
+        top,
+      )
+      if (posted instanceof Uint8Array) continue
+      const map = freeMap(posted)
+      if (Buffer.compare(map.root, block.header.utxosRoot) !== 0) await convicts(block, map)
+    }
+  })
+
+  it('finds what a batch changes', { timeout: 3_600_000 }, async () => {
+    const trie = createTrie({ store: createMemoryStore() })
+    const keyOf = (i: number) => ofNumber(i)
+    await trie.rebuild(Array.from({ length: entries }, (_, i) => [keyOf(i), keyOf(i)] as const))
+    const before = trie.root
+    for (const changes of [1, 30, 1000]) {
+      const places = Array.from({ length: changes }, (_, i) => keyOf((i * 7919 + changes) % entries))
+      trie.update(places.map((key) => ({ type: 'delete', key })))
+      trie.update(places.slice(1).map((key) => ({ type: 'insert', key, value: key.subarray(1) })))
+      const header = { ...block.header, utxosRoot: trie.root }
+      const ended = search(world, trie.at(before), header, answererOf(trie))
+      searches.push(ended)
+      expect(ended.end).toBe('difference')
+      expect(ended.questions.length).toBeLessThanOrEqual(Math.ceil((Math.log2(entries) / 4 + 5) / 2) + 1)
+      trie.revert(before)
+    }
+  })
+
+  it('finds a difference below twelve shared nibbles', () => {
+    const shared = new Array<number>(12).fill(5)
+    const ground = [
+      ...shared.map((_, length) => leafAt(pathFrom([...shared.slice(0, length), 6], ofNumber(length)))),
+      ...Array.from({ length: 16 }, (_, nibble) => leafAt(pathFrom([...shared, nibble], ofNumber(nibble)))),
+    ]
+    const truth = freeMap(nodeOf(ground))
+    const posted = freeMap(nodeOf([...ground.slice(0, -1), leafAt(ground.at(-1)!.path, 2)]))
+    const header = { ...block.header, utxosRoot: posted.root }
+    const ended = search(world, truth, header, answererOf(posted))
+    searches.push(ended)
+    expect(ended).toMatchObject({ end: 'difference', difference: { path: ground.at(-1)!.path } })
+    expect(ended.questions.length).toBeLessThanOrEqual(8)
+  })
+})
+
+describe('an honest operator', () => {
+  it(`has an answer to every question of ${20 * runs} that the summons takes`, { timeout: 3_600_000 }, () => {
+    let taken = 0
+    for (let seed = 0; seed < 20 * runs; seed++) {
+      const { asked, redeemer } = drawnQuestion(drawing(seed))
+      const transaction = ask(world, asked)
+      const [mint] = transaction.mintRedeemers
+      const isTaken = scalus({ ...transaction, mintRedeemers: [{ ...mint!, redeemer }] }).ok
+      if (!isTaken) continue
+      taken++
+      expect(scalus(answerHonestly(world, asked)), `seed ${seed}`).toMatchObject({ ok: true })
+    }
+    expect(taken).toBeGreaterThan(runs)
+  })
+
+  it('has an answer to every question about a node', () => {
+    const draw = drawing(7)
+    const large = createTrie({ store: createMemoryStore(), history: 0 })
+    large.update(
+      bystanders.map(([key]) => ({ type: 'insert', key: Buffer.from(key, 'hex'), value: ofNumber(1) })),
+    )
+    for (const trie of [outputs, large]) {
+      for (let i = 0; i < runs; i++) {
+        const path = draw(2) === 0 ? paths[draw(paths.length)]! : ofNumber(-draw(1000))
+        const above = trie.openPath(path).proof.length
+        const steps = draw(above + 1)
+        if (trie.nodeAt(path, depthBelow(trie, path, steps)) === undefined) continue
+        const header = { ...block.header, utxosRoot: trie.root }
+        const asked = asking(nextAt(trie, draw(2) === 0 ? 'leaf' : 'subtree', path, steps), 1, header)
+        expect(scalus(ask(world, asked))).toMatchObject({ ok: true })
+        expect(scalus(answerFrom(world, trie, asked))).toMatchObject({ ok: true })
+      }
+    }
+  })
+})
+
+const depthBelow = (trie: TrieView, path: Uint8Array, steps: number): number =>
+  trie
+    .openPath(path)
+    .proof.slice(0, steps)
+    .reduce((sum, { skip }) => sum + skip + 1, 0)

@@ -1,0 +1,43 @@
+import { type Header, headerToData } from '@ratatosk/block'
+import { ChunkOpening, SummonsAction } from '@ratatosk/contracts'
+import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
+import type { Proof } from '@ratatosk/trie'
+import { type SuppliedBytes, stepsData, suppliedData } from '../openings.js'
+import { type NodeAnswer, nodeAnswerData, nodeOfKey } from './node-answer.js'
+
+/** An answer to a question about a chunk: its entry in the transactions map and its bytes; or its absence. */
+export type ChunkAnswer =
+  | { readonly entry: Uint8Array; readonly proof: Proof; readonly parts: readonly SuppliedBytes[] }
+  | { readonly absent: Proof }
+
+/**
+ * The redeemer that asks a question.
+ *
+ * @param steps from the root to the node; none for a chunk
+ */
+export const encodeAsk = (header: Header, steps: Proof): Uint8Array =>
+  encodePlutusData(constr(SummonsAction.ask, headerToData(header), stepsData(steps)))
+
+/**
+ * The redeemer that answers a question about a node.
+ *
+ * @param refund index of the output that returns the bond
+ */
+export const encodeNodeAnswer = (refund: number, key: Uint8Array, answer: NodeAnswer): Uint8Array =>
+  encodeAnswer(refund, nodeAnswerData(answer, nodeOfKey(key).depth))
+
+/** The redeemer that answers a question about a chunk. @param refund as above */
+export const encodeChunkAnswer = (refund: number, answer: ChunkAnswer): Uint8Array =>
+  encodeAnswer(
+    refund,
+    'absent' in answer
+      ? constr(ChunkOpening.absent, stepsData(answer.absent))
+      : constr(ChunkOpening.shown, answer.entry, stepsData(answer.proof), answer.parts.map(suppliedData)),
+  )
+
+const encodeAnswer = (refund: number, answer: PlutusData): Uint8Array =>
+  encodePlutusData(constr(SummonsAction.answer, BigInt(refund), answer))
+
+/** The redeemer that ends a question after its deadline. @param refund as above */
+export const encodeExpiry = (refund: number): Uint8Array =>
+  encodePlutusData(constr(SummonsAction.expire, BigInt(refund)))

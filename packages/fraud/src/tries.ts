@@ -1,0 +1,67 @@
+import type { ProvenFraud } from './find-fraud.js'
+import { outsource } from './supplied-bytes.js'
+
+/** Why a proof was too much for layer 1: the bytes of a transaction, or what its scripts cost. */
+export type Excess = 'bytes' | 'units'
+
+/** Which proofs of a search are tried. */
+interface Tries {
+  /** Whether a proof is worth a try. */
+  isWorth(fraud: ProvenFraud): boolean
+  /** Notes that a proof was refused; `excess` if only for being too large. */
+  refused(fraud: ProvenFraud, excess: Excess | undefined): void
+}
+
+/** What was tried of a kind. */
+interface Tried {
+  /** Proofs that used up a try. */
+  count: number
+  /** Proofs of at least these bytes fit into no transaction, whatever is in datums. */
+  tooLong: number
+  /** Bytes of the smallest proof whose scripts cost too much. */
+  tooCostly: number
+}
+
+/**
+ * Bounds the tries of each kind of fraud. A proof that is too large uses up none, so that no number of large
+ * ones hides a smaller one behind them; after one, those that are no smaller are not tried, or, if scripts
+ * cost too much, use up tries.
+ *
+ * @param most of a kind
+ * @param maxSize bytes of a transaction
+ * @param hasDatums whether datums may hold parts of a proof
+ */
+export function createTries(most: number, maxSize: number, hasDatums: boolean): Tries {
+  const leastOf = (fraud: ProvenFraud) => (hasDatums ? leastSize(fraud) : fraud.redeemer.length)
+  const kinds = new Map<string, Tried>()
+  const triedOf = ({ policy, proof }: ProvenFraud): Tried => {
+    const kind = `${policy}:${proof.fraud}`
+    const known = kinds.get(kind)
+    if (known !== undefined) return known
+    const tried = { count: 0, tooLong: Number.POSITIVE_INFINITY, tooCostly: Number.POSITIVE_INFINITY }
+    kinds.set(kind, tried)
+    return tried
+  }
+  return {
+    isWorth(fraud) {
+      const { count, tooLong } = triedOf(fraud)
+      return count < most && (tooLong === Number.POSITIVE_INFINITY || leastOf(fraud) < tooLong)
+    },
+    refused(fraud, excess) {
+      const tried = triedOf(fraud)
+      const { length } = fraud.redeemer
+      if (excess === 'bytes') tried.tooLong = Math.min(tried.tooLong, maxSize, leastOf(fraud))
+      else if (excess === undefined || length >= tried.tooCostly) tried.count++
+      else tried.tooCostly = length
+    },
+  }
+}
+
+/** Bytes that one transaction must hold of a proof: its largest part, or what is no part. */
+function leastSize({ redeemer, proof }: ProvenFraud): number {
+  const { datums, redeemer: without } = outsource(redeemer, 0, hasLists(proof))
+  return Math.max(without(datums.map(() => 0)).length, ...datums.map(({ length }) => length))
+}
+
+/** Whether lists of a proof may be in datums. */
+export const hasLists = ({ fraud }: ProvenFraud['proof']): boolean => fraud === 'wrongResolvedHash'

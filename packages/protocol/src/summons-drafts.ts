@@ -1,0 +1,155 @@
+import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { decodeQuestion, encodeQuestion, SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
+import {
+  blake2b256,
+  keyAddress,
+  outputReferenceKey,
+  type SlotConfig,
+  slotToTime,
+  type Utxo,
+} from '@ratatosk/ledger'
+import { constr, encodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
+import type { DraftMint, TransactionDraft } from '@ratatosk/transaction'
+import { invalidDraft } from '@ratatosk/transaction'
+import { type Contracts, inOrder, provideScripts, type ScriptPlace } from './contracts.js'
+import { firstSlotFrom } from './slots.js'
+
+/** A question that waits for its answer. */
+export interface OpenQuestion {
+  readonly utxo: Utxo
+  /** Name of its token: 64 hex digits. */
+  readonly name: string
+  readonly question: SummonsQuestion
+}
+
+/**
+ * The questions among outputs, as `layer1.utxosAt(addressText, { policy })` returns them for the summons.
+ * Outputs without a question's token, which anyone can leave at the address, are left out.
+ */
+export function readQuestions({ summons }: Contracts, utxos: readonly Utxo[]): readonly OpenQuestion[] {
+  return summons === undefined ? [] : utxos.flatMap((utxo) => questionOf(summons, utxo) ?? [])
+}
+
+function questionOf({ policy, address }: ScriptPlace, utxo: Utxo): OpenQuestion | undefined {
+  const { datum, value, address: at } = utxo.output
+  if (datum.kind !== 'inline' || !equalBytes(at.bytes, address)) return undefined
+  const names = value.assets.get(policy)
+  if (names === undefined) return undefined
+  const name = toHex(blake2b256(datum.data))
+  if (!names.has(name)) return undefined
+  try {
+    return { utxo, name, question: decodeQuestion(datum.data) }
+  } catch (error) {
+    if (error instanceof PlutusDataError) return undefined
+    throw error
+  }
+}
+
+/** What asks a question. */
+export interface Asking {
+  /** Without its deadline, which is a period after the validity interval. */
+  readonly question: Omit<SummonsQuestion, 'deadline'>
+  /** `encodeAsk` of `@ratatosk/fraud`. */
+  readonly redeemer: Uint8Array
+  /** First slot in which the question can no longer be included. */
+  readonly validUntil: bigint
+  readonly slots: SlotConfig
+}
+
+/** Asks a question; the wallet pays the bond. */
+export function askQuestion(
+  contracts: Contracts,
+  { question, redeemer, validUntil, slots }: Asking,
+  referenceScripts: readonly Utxo[] = [],
+): TransactionDraft {
+  const { summons, terms } = summonsOf(contracts)
+  const deadline = slotToTime(slots, validUntil) + terms.period
+  const data = encodeQuestion({ ...question, deadline })
+  const assets = new Map([[toHex(blake2b256(data)), 1n]])
+  return {
+    ...provideScripts([summons], referenceScripts),
+    mint: [{ policy: summons.policy, assets, redeemer }],
+    outputs: [
+      {
+        address: summons.address,
+        lovelace: terms.bond,
+        assets: new Map([[summons.policy, assets]]),
+        datum: { kind: 'inline', data },
+      },
+    ],
+    validUntil,
+  }
+}
+
+/** What answers a question. */
+export interface Answering {
+  readonly asked: OpenQuestion
+  /** `encodeNodeAnswer` or `encodeChunkAnswer` of `@ratatosk/fraud`, with 0 as the refund's place. */
+  redeemer(indexes: readonly number[]): Uint8Array
+  /** Outputs whose datums are parts of the answer: the redeemer takes their places. */
+  readonly holders?: readonly Utxo[]
+}
+
+/** Answers a question: the bond less the reward returns to the asker. No signature is needed. */
+export function answerQuestion(
+  contracts: Contracts,
+  { asked, redeemer, holders = [] }: Answering,
+  referenceScripts: readonly Utxo[] = [],
+): TransactionDraft {
+  const { summons, terms } = summonsOf(contracts)
+  const provided = provideScripts([summons], referenceScripts)
+  const referenceInputs = [...provided.referenceInputs, ...holders]
+  const keys = inOrder(referenceInputs).map(({ reference }) => outputReferenceKey(reference))
+  const indexes = holders.map(({ reference }) => keys.indexOf(outputReferenceKey(reference)))
+  return {
+    ...provided,
+    referenceInputs,
+    inputs: [{ utxo: asked.utxo, redeemer: redeemer(indexes) }],
+    mint: [burn(summons, asked)],
+    outputs: [refund(contracts, asked, terms.reward)],
+  }
+}
+
+/**
+ * Ends a question without an answer: the bond returns to the asker, and the wallet gets a verdict
+ * against the header.
+ *
+ * @param redeemer `encodeExpiry` of `@ratatosk/fraud`, with 0 as the refund's place
+ */
+export function endQuestion(
+  contracts: Contracts,
+  asked: OpenQuestion,
+  redeemer: Uint8Array,
+  slots: SlotConfig,
+  referenceScripts: readonly Utxo[] = [],
+): TransactionDraft {
+  const { summons } = summonsOf(contracts)
+  const { assets, ...burned } = burn(summons, asked)
+  return {
+    ...provideScripts([summons], referenceScripts),
+    inputs: [{ utxo: asked.utxo, redeemer }],
+    mint: [{ ...burned, assets: new Map([...assets, [toHex(asked.question.headerHash), 1n]]) }],
+    outputs: [refund(contracts, asked, 0n)],
+    validFrom: firstSlotFrom(slots, asked.question.deadline),
+  }
+}
+
+function summonsOf({ summons, parameters }: Contracts) {
+  if (summons === undefined || parameters.summons === undefined)
+    throw invalidDraft('these contracts have no summons')
+  return { summons, terms: parameters.summons }
+}
+
+/** The rules of spending the question say what is burned and minted; the policy's redeemer is not read. */
+const burn = ({ policy }: ScriptPlace, { name }: OpenQuestion): DraftMint => ({
+  policy,
+  assets: new Map([[name, -1n]]),
+  redeemer: encodePlutusData(constr(SummonsAction.expire, 0n)),
+})
+
+const refund = ({ networkId }: Contracts, { utxo, name, question }: OpenQuestion, kept: bigint) =>
+  ({
+    address: keyAddress(question.refund, networkId).bytes,
+    lovelace: utxo.output.value.lovelace - kept,
+    datum: { kind: 'inline', data: encodePlutusData(fromHex(name)) },
+  }) as const
