@@ -1,7 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Archive, ArchivedBlock, Evidence } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { addVary, checkOptions, errorHandler, hasMethods, optionalInteger, readBy } from '@ratatosk/http'
+import {
+  addVary,
+  checkOptions,
+  errorHandler,
+  hasEntityTag,
+  hasMethods,
+  optionalInteger,
+  readBy,
+} from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -93,7 +101,7 @@ const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, opti
         etag: tag,
         'cache-control': isFinal ? 'public, max-age=31536000, immutable' : 'no-cache',
       }
-      if (matches(request.headers['if-none-match'], tag)) return reply.code(304).headers(caching).send()
+      if (hasEntityTag(request, tag)) return reply.code(304).headers(caching).send()
       const headers = { ...caching, 'content-type': format.contentType }
       return sendPieces(request, reply, headers, format.block(block, part, read), part.body)
     }
@@ -132,12 +140,6 @@ const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, opti
 
 /** Finds a block by what a request names. */
 type Find = (id: BlockId) => Promise<ArchivedBlock | undefined> | undefined
-
-/** Whether `If-None-Match` contains the tag, by weak comparison (RFC 9110, section 13.1.2). */
-function matches(ifNoneMatch: string | undefined, tag: string): boolean {
-  const listed = ifNoneMatch?.split(',').map((item) => item.trim().replace(/^W\//, '')) ?? []
-  return listed.includes(tag) || listed.includes('*')
-}
 
 /**
  * Fastify plugin that serves an archive at `GET /block/{id}`, `/block/{id}/header`, `/block/{id}/body` and

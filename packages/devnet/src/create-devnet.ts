@@ -246,6 +246,13 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       requireWholeNumber('blocks', blocks, 0)
       return exclusively(() => rollBack(blocks, resubmit))
     },
+    rollBackTo: (transaction, { resubmit = false } = {}) =>
+      exclusively(async () => {
+        const block = chain.transaction(transaction)?.place.block
+        if (block === undefined)
+          throw new DevnetError('DEVNET_NOT_IN_A_BLOCK', `Transaction ${transaction} is in no block`)
+        return rollBack(chain.tip.height - block.height + 1, resubmit)
+      }),
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

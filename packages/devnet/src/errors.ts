@@ -6,6 +6,10 @@ export type DevnetErrorCode =
   | 'DEVNET_STORE_CORRUPT'
   /** A roll-back of more blocks than the chain has or the security parameter allows. */
   | 'DEVNET_ROLLBACK_TOO_DEEP'
+  /** A roll-back of a transaction that no block contains. */
+  | 'DEVNET_NOT_IN_A_BLOCK'
+  /** Another process hosts the devnet. */
+  | 'DEVNET_ELSEWHERE'
   /** The devnet was closed. */
   | 'DEVNET_CLOSED'
   /** Injected fault: no response arrived in time. */

@@ -11,8 +11,11 @@ export {
   testGenesis,
   testWallets,
 } from './genesis/wallets.js'
-export { type DevnetApisOptions, devnetApis } from './plugin/devnet-apis.js'
+export type { ControlOptions } from './plugin/control-guards.js'
+export { type DevnetApisOptions, devnetApis, devnetControls } from './plugin/devnet-apis.js'
 export { createMemoryStore } from './store/memory-store.js'
-export { createSqlStore, type SqlStoreOptions } from './store/sql-store.js'
+export { createSqlStore, type SqlStoreOptions, storedChainHas } from './store/sql-store.js'
 export type * from './store/types.js'
+export type { BlockChange } from './store/types.js'
 export type * from './types.js'
+export type { RollBackOptions } from './types.js'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createMemoryStore } from './store/memory-store.js'
 import { open } from './test/manual-devnet.js'
 import { first, payment, utxoSet } from './test/scenes.js'
 
@@ -59,5 +60,42 @@ describe('rollBack', () => {
   it.each([-1, 1.5, Number.NaN])('rejects %s blocks', async (blocks) => {
     const { devnet } = await open()
     await expect(devnet.rollBack(blocks)).rejects.toMatchObject({ code: 'DEVNET_CONFIGURATION' })
+  })
+})
+
+describe('rollBackTo', () => {
+  it('undoes the block of a transaction, also when another block is made meanwhile', async () => {
+    const memory = createMemoryStore()
+    let held: Promise<void> | undefined
+    const store = {
+      ...memory,
+      async addBlock(...block: Parameters<typeof memory.addBlock>) {
+        await held
+        return memory.addBlock(...block)
+      },
+    }
+    const { devnet } = await open({ store })
+    const one = payment()
+    await devnet.submit(one.cbor)
+    await devnet.produceBlock()
+    let release = () => {}
+    held = new Promise((resolve) => {
+      release = resolve
+    })
+    const block = devnet.produceBlock()
+    const rolledBack = devnet.rollBackTo(one.hash, { resubmit: true })
+    release()
+    expect(await block).toMatchObject({ height: 2 })
+    expect(await rolledBack).toMatchObject({ height: 0 })
+    expect(devnet.status(one.hash)).toEqual({ status: 'pending' })
+  })
+
+  it('rejects a transaction that no block contains', async () => {
+    const { devnet } = await open()
+    const one = payment()
+    const failure = { code: 'DEVNET_NOT_IN_A_BLOCK' }
+    await expect(devnet.rollBackTo(one.hash)).rejects.toMatchObject(failure)
+    await devnet.submit(one.cbor)
+    await expect(devnet.rollBackTo(one.hash)).rejects.toMatchObject(failure)
   })
 })

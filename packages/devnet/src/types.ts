@@ -32,8 +32,8 @@ export interface DevnetOptions {
   readonly onError?: (error: unknown) => void
 }
 
-/** Options of `Devnet.rollBack`. */
-interface RollBackOptions {
+/** Options of `Devnet.rollBack` and `Devnet.rollBackTo`. */
+export interface RollBackOptions {
   /** Return undone transactions to the mempool. Default false: they are lost, as in cardano-node. */
   readonly resubmit?: boolean
 }
@@ -81,6 +81,14 @@ export interface Devnet extends ChainReads {
    *   whole number, `DEVNET_CLOSED`
    */
   rollBack(blocks: number, options?: RollBackOptions): Promise<ChainTip>
+  /**
+   * Undoes the block that contains a transaction, and all after it.
+   *
+   * @param transaction its hash, hex
+   * @returns the new tip
+   * @throws {DevnetError} (rejects) `DEVNET_NOT_IN_A_BLOCK`, `DEVNET_ROLLBACK_TOO_DEEP`, `DEVNET_CLOSED`
+   */
+  rollBackTo(transaction: string, options?: RollBackOptions): Promise<ChainTip>
   /** Stops block production and waits for running changes. The store stays open; its owner closes it. */
   close(): Promise<void>
 }

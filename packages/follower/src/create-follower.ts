@@ -28,8 +28,9 @@ interface Waiter {
  */
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options
-  const { stallMs = 10_000, backoffMs = 1_000, maxBodyBytes = 128 * 1024 * 1024 } = options
-  const peers = createPeers(options.peers, { stallMs, backoffMs, maxBodyBytes }, log)
+  const { stallMs = 10_000, timeoutMs = 300_000, backoffMs = 1_000 } = options
+  const { maxBodyBytes = 128 * 1024 * 1024 } = options
+  const peers = createPeers(options.peers, { stallMs, timeoutMs, backoffMs, maxBodyBytes }, log)
   const paths = createHeaderPaths(archive, peers)
   const closing = new AbortController()
   const { signal } = closing

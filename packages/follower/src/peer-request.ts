@@ -14,13 +14,15 @@ interface PeerRequest<Result> {
   readonly feed: Feed<Result>
   /** Milliseconds. */
   readonly stallMs: number
+  /** Milliseconds that all of it may take. */
+  readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
 /**
  * Sends a request to an untrusted peer. The feed limits the size of the response, and each stall period must
- * bring 64 KiB or the end. Does not use `fetch`, because it decompresses responses and Node 20 may
- * garbage-collect its abort signal.
+ * bring 64 KiB or the end, up to the total limit. Does not use `fetch`, because it decompresses responses and
+ * Node 20 may garbage-collect its abort signal.
  *
  * @returns undefined for 404
  * @throws {FollowerError} `FOLLOWER_PEER_ANSWER`; the feed's errors; the signal's reason
@@ -30,6 +32,7 @@ export async function askPeer<Result>({
   agent,
   feed,
   stallMs,
+  timeoutMs,
   signal,
 }: PeerRequest<Result>): Promise<Result | undefined> {
   const stop = childOf(signal)
@@ -40,6 +43,7 @@ export async function askPeer<Result>({
   }
   // `setImmediate` lets data that arrived while the event loop was blocked be counted first.
   const stall = setInterval(() => setImmediate(judge), stallMs)
+  const late = setTimeout(() => stop.abort(badAnswer(`it took more than ${timeoutMs} ms`)), timeoutMs)
   try {
     const response = await answerOf(url, agent, stop.signal)
     const { statusCode, headers } = response
@@ -58,6 +62,7 @@ export async function askPeer<Result>({
     throw described(error)
   } finally {
     clearInterval(stall)
+    clearTimeout(late)
     // Ends a connection that is still sending.
     stop.end()
   }

@@ -21,6 +21,7 @@ export interface Peer {
 /** See `FollowerOptions`. */
 interface PeerSettings {
   readonly stallMs: number
+  readonly timeoutMs: number
   readonly maxBodyBytes: number
   readonly backoffMs: number
 }
@@ -103,19 +104,20 @@ export function createPeers(addresses: readonly string[], settings: PeerSettings
   }
 }
 
-function createPeer(base: string, agent: Agent, { stallMs, maxBodyBytes }: PeerSettings): Peer {
+function createPeer(base: string, agent: Agent, settings: PeerSettings): Peer {
+  const { stallMs, timeoutMs, maxBodyBytes } = settings
+  const limits = { agent, stallMs, timeoutMs }
   const header = (id: string, signal: AbortSignal) =>
-    askPeer({ url: `${base}/block/${id}/header`, agent, feed: headerFeed(), stallMs, signal })
+    askPeer({ ...limits, url: `${base}/block/${id}/header`, feed: headerFeed(), signal })
   return {
     name: base,
     headerByHash: (headerHash, signal) => header(toHex(headerHash), signal),
     headerByHeight: (height, signal) => header(String(height), signal),
     body: (headerHash, signal) =>
       askPeer({
+        ...limits,
         url: `${base}/block/${toHex(headerHash)}/body`,
-        agent,
         feed: bodyFeed(headerHash, maxBodyBytes),
-        stallMs,
         signal,
       }),
   }

@@ -51,6 +51,8 @@ export interface FollowerOptions {
   maxBodyBytes?: number
   /** Milliseconds in which a request must bring 64 KiB or end. @defaultValue 10000 */
   stallMs?: number
+  /** Milliseconds that a request may take. @defaultValue 300000 */
+  timeoutMs?: number
   /**
    * Backoff of a peer after its first failure, in milliseconds; doubles with each, up to 5 minutes.
    *

@@ -22,7 +22,7 @@ export type Layer1ErrorCode =
   | 'LAYER1_REJECTED'
   | 'LAYER1_ROLLED_BACK'
 
-interface Layer1ErrorDetails {
+export interface Layer1ErrorDetails {
   /** For `LAYER1_REJECTED`: the provider's text or the broken rules, up to 2,000 characters, no URLs. */
   readonly reason?: string
   /** For `LAYER1_RATE_LIMITED`: the provider's Retry-After, in milliseconds. */

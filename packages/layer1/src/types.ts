@@ -13,7 +13,15 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-interface AwaitOptions extends CallOptions {
+export interface AddressOptions extends CallOptions {
+  /**
+   * Only outputs that hold an asset of this policy: 56 hex digits. Unlike `utxosByPolicy`, the read takes
+   * longer the more outputs the address has, but it misses no asset however often it is burned and minted.
+   */
+  readonly policy?: string
+}
+
+export interface AwaitOptions extends CallOptions {
   /** Blocks after the transaction's own; 0 (default): it is in a block. */
   readonly confirmations?: number
   /** Milliseconds until `timeout`; default 180,000. */
@@ -62,7 +70,7 @@ export interface Layer1 {
    *
    * @param address bech32; an address of another network rejects with `wrong network`
    */
-  utxosAt(address: string, options?: CallOptions): Promise<readonly Utxo[]>
+  utxosAt(address: string, options?: AddressOptions): Promise<readonly Utxo[]>
   /** @param unit policy id and asset name in hex, joined */
   utxosByUnit(unit: string, options?: CallOptions): Promise<readonly Utxo[]>
   /**

@@ -1,5 +1,6 @@
 import type { Utxo } from '@ratatosk/ledger'
 import type { OrderedTransaction } from '@ratatosk/store'
+import type { BuiltTransaction } from '@ratatosk/transaction'
 
 /** Reads of layer 1 for each comparison of the whole queue, at least. */
 const readsPerComparison = 10
@@ -8,6 +9,9 @@ const readsPerComparison = 10
  * at a time.
  */
 const comparisonMsPerBlock = 100
+
+/** Answers of which is known when they were sent. */
+const keptAnswers = 1000
 
 /**
  * What is known of store and layer 1 under one lease. Whatever is missing is read again, so that a new lease
@@ -18,6 +22,10 @@ export class Cache {
   #genesisRoot: Uint8Array | undefined
   /** Slot of layer 1's tip when a transaction was last sent, by transaction id. */
   readonly #sentAt = new Map<string, bigint>()
+  /** The same for answers to questions. */
+  readonly #answerSentAt = new Map<string, bigint>()
+  #filling: Pick<BuiltTransaction, 'id' | 'bytes'> | undefined
+  #mayLackAnswerFunds = true
   readonly #deadMerges = new Set<string>()
   #comparison: { readonly at: number; readonly blocks: number } | undefined
   #registry: string | undefined
@@ -52,6 +60,36 @@ export class Cache {
 
   sent(id: string, slot: bigint): void {
     this.#sentAt.set(id, slot)
+  }
+
+  /** Slot of layer 1's tip when an answer to a question was last sent. */
+  answerSentAt(id: string): bigint | undefined {
+    return this.#answerSentAt.get(id)
+  }
+
+  answerSent(id: string, slot: bigint): void {
+    this.#answerSentAt.delete(id)
+    this.#answerSentAt.set(id, slot)
+    const [oldest] = this.#answerSentAt.keys()
+    if (this.#answerSentAt.size > keptAnswers && oldest !== undefined) this.#answerSentAt.delete(oldest)
+  }
+
+  /** The newest transaction that sent ada to the wallet for answers. */
+  get filling(): Pick<BuiltTransaction, 'id' | 'bytes'> | undefined {
+    return this.#filling
+  }
+
+  setFilling(transaction: Pick<BuiltTransaction, 'id' | 'bytes'>): void {
+    this.#filling = transaction
+  }
+
+  /** False: the wallet for answers had enough when it was last read. */
+  get mayLackAnswerFunds(): boolean {
+    return this.#mayLackAnswerFunds
+  }
+
+  setMayLackAnswerFunds(may: boolean): void {
+    this.#mayLackAnswerFunds = may
   }
 
   /** Ids of merges that layer 1 can no longer include; their blocks are merged again. */
@@ -141,6 +179,7 @@ export class Cache {
     this.#matureUpTo = 0n
     this.#referenceScripts = undefined
     this.#sentAt.clear()
+    this.#answerSentAt.clear()
   }
 
   /** Forgets what was known about blocks that are no longer there. */

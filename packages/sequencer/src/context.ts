@@ -16,6 +16,7 @@ export interface Resources
     'store' | 'submissions' | 'layer1' | 'contracts' | 'operator' | 'roots' | 'genesis'
   > {
   readonly administrator: Administrator | AbsentAdministrator
+  readonly answers: SequencerOptions['answers']
   readonly log: Log
 }
 
@@ -37,13 +38,25 @@ export function settingsOf({
   operator,
   administrator = { absent: 'the sequencer was created without its keys' },
   roots,
+  answers,
   genesis,
   log = silent,
   observer: _observer,
   ...given
 }: SequencerOptions): { readonly resources: Resources; readonly options: SequencerSettings } {
   return {
-    resources: { store, submissions, layer1, contracts, operator, administrator, roots, genesis, log },
+    resources: {
+      store,
+      submissions,
+      layer1,
+      contracts,
+      operator,
+      administrator,
+      roots,
+      answers,
+      genesis,
+      log,
+    },
     options: {
       autoCommit: true,
       autoMerge: true,

@@ -9,6 +9,9 @@ import { notActive, resultOf } from './errors.js'
 import { createOperationRunner } from './run-operation.js'
 import { createScheduler } from './scheduler.js'
 import { snapshotOf } from './snapshot.js'
+import { createAnswerer } from './summons/answerer.js'
+import { openQuestionBook, type QuestionBook } from './summons/questions.js'
+import { canAnswer } from './summons/send-answer.js'
 import type { Sequencer, SequencerOptions, Step } from './types.js'
 
 /**
@@ -27,7 +30,8 @@ export function createSequencer(given: SequencerOptions): Sequencer {
   const { resources, options } = settingsOf(given)
   const { store, layer1, contracts, log } = resources
   const { holder, leaseMs } = options
-  const closing = new AbortController()
+  let closing = new AbortController()
+  const book = openQuestionBook()
   const listeners = new Set<(active: boolean) => void>()
   let present: { readonly session: Session; readonly held: HeldLease } | undefined
   let lastStep: Step | undefined
@@ -70,6 +74,7 @@ export function createSequencer(given: SequencerOptions): Sequencer {
     const session = openSession({
       resources,
       options,
+      book,
       held,
       slots,
       closing: closing.signal,
@@ -88,6 +93,8 @@ export function createSequencer(given: SequencerOptions): Sequencer {
       held.lost.removeEventListener('abort', announce)
       if (held.lost.aborted) log.warn({ holder }, `${holder} lost the lease of the sequencer`)
       present = undefined
+      // Another process may answer now.
+      book.see([])
       announce()
       await held.release()
     }
@@ -95,6 +102,12 @@ export function createSequencer(given: SequencerOptions): Sequencer {
 
   return {
     async start() {
+      if (closing.signal.aborted) await running
+      // Another call may have started it meanwhile.
+      if (closing.signal.aborted) {
+        closing = new AbortController()
+        running = undefined
+      }
       running ??= loop()
     },
     get active() {
@@ -103,6 +116,7 @@ export function createSequencer(given: SequencerOptions): Sequencer {
     get overdueMs() {
       return isActive() ? present?.session.cycle.context.commits.overdueMs : undefined
     },
+    questions: book,
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -129,6 +143,7 @@ export function createSequencer(given: SequencerOptions): Sequencer {
 interface SessionOptions {
   readonly resources: Resources
   readonly options: SequencerSettings
+  readonly book: QuestionBook
   readonly held: HeldLease
   readonly slots: SlotConfig
   /** Aborts when the sequencer closes. */
@@ -144,14 +159,31 @@ interface Session {
   loop(): Promise<void>
 }
 
-function openSession({ resources, options, held, slots, closing, step }: SessionOptions): Session {
+function openSession({ resources, options, book, held, slots, closing, step }: SessionOptions): Session {
   const over = new AbortController()
   const ends = AbortSignal.any([held.lost, closing, over.signal])
   const lost = AbortSignal.any([held.lost, over.signal])
   const cycle = createCycle(createContext({ resources, options, held, slots, ends, lost, step }))
   const scheduler = createScheduler(cycle)
+  const answerer = canAnswer(cycle.context) ? createAnswerer(cycle.context, book, ends) : undefined
   const runOperation = createOperationRunner(cycle)
   let wakeUp = new AbortController()
+
+  async function work(): Promise<void> {
+    while (!ends.aborted) {
+      wakeUp = new AbortController()
+      const next = await (cycle.tryRunScheduled(scheduler.tick) ?? options.pollMs)
+      if (next === undefined) over.abort()
+      else await sleep(next, undefined, { signal: wakeUp.signal }).catch(() => undefined)
+    }
+    await cycle.idle()
+  }
+
+  /** Beside all other work: neither waits for the other. */
+  async function answerQuestions(): Promise<void> {
+    while (answerer !== undefined && !ends.aborted)
+      await sleep(await answerer.tick(), undefined, { signal: ends }).catch(() => undefined)
+  }
 
   return {
     cycle,
@@ -171,13 +203,7 @@ function openSession({ resources, options, held, slots, closing, step }: Session
 
     async loop() {
       ends.addEventListener('abort', () => wakeUp.abort(), { once: true })
-      while (!ends.aborted) {
-        wakeUp = new AbortController()
-        const next = await (cycle.tryRunScheduled(scheduler.tick) ?? options.pollMs)
-        if (next === undefined) over.abort()
-        else await sleep(next, undefined, { signal: wakeUp.signal }).catch(() => undefined)
-      }
-      await cycle.idle()
+      await Promise.all([work(), answerQuestions()])
     },
   }
 }

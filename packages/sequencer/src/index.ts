@@ -19,9 +19,12 @@ export {
   type DailyCost,
   estimateDailyCost,
 } from './spending.js'
+export { answerKeys } from './summons/answer-wallet.js'
+export { type Questions, type UnansweredQuestion, unansweredLine } from './summons/questions.js'
 export type {
   AbsentAdministrator,
   Administrator,
+  AnswerMeans,
   BlockSnapshot,
   Sequencer,
   SequencerObserver,

@@ -105,7 +105,7 @@ test.concurrent('runs a commit while scheduled work finds an empty mempool', asy
   expect(await commit).toEqual({ kind: 'nothing-to-commit' })
 })
 
-test.concurrent('keeps one of two sequencers active, the other once the first closes', async (context) => {
+test.concurrent('keeps one of two sequencers active, the other once it closes, and back', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   context.onTestFinished(chain.keepMining())
@@ -127,6 +127,10 @@ test.concurrent('keeps one of two sequencers active, the other once the first cl
   await until(async () => (await store.blocks.newest())?.height === 2n)
   await until(async () => (await store.blocks.newest())?.state === 'committed')
   await expectAgreement(store, chain.layer1, second.roots, sent)
+
+  await Promise.all([first.sequencer.start(), first.sequencer.start()])
+  await second.sequencer.close()
+  await until(async () => first.sequencer.active)
 })
 
 test.concurrent('stops at once when the lease is taken, and resumes when it is free', async (context) => {

@@ -10,12 +10,16 @@ import type { Cycle } from './cycle.js'
 import { notInitialised, refusalOf } from './errors.js'
 import { lockOperation } from './operation-lock.js'
 import { findInitialised, initialise } from './operations/init.js'
+import { fillAnswerWallet } from './summons/answer-wallet.js'
 
 const maxBackoffMs = 15_000
 /** Age from which a merged block is final: layer 1 is never rolled back that far. */
 const finalAfterMs = 36 * 3_600_000
 const cleanUpEveryMs = 600_000
-/** How long the status of a transaction says that it was removed with its block. */
+/**
+ * How long the status of a transaction says that it was removed with its block, and how long answers to
+ * questions are kept.
+ */
 const removalsKeptMs = 30 * 24 * 3_600_000
 /** Reads of the same tip of layer 1, while a transaction is unconfirmed, after which everything is read. */
 const pollsPerReconciliation = 4
@@ -78,6 +82,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
   async function isQuiet(now: number): Promise<boolean> {
     const { view, fault } = cycle
     if (fault !== undefined || view === undefined || context.cache.mayHaveResubmissions) return false
+    if (context.cache.mayLackAnswerFunds) return false
     const { pollMs, mergeEveryMs } = options
     // A provider may have the outputs of a block later than its tip.
     const longest = view.pending.length > 0 ? pollsPerReconciliation * pollMs : mergeEveryMs
@@ -137,6 +142,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     cleanedUpAt = now
     await store.blocks.forgetSpent(new Date(Date.now() - finalAfterMs), context.lease)
     await store.resubmissions.forget(new Date(Date.now() - removalsKeptMs))
+    await store.answers.forget(new Date(Date.now() - removalsKeptMs))
   }
 
   async function runOnce(): Promise<number> {
@@ -151,6 +157,10 @@ export function createScheduler(cycle: Cycle): Scheduler {
     mayInit = false
     await resubmitRemoved()
     if (await merge(now)) await cycle.reconcile()
+    if (context.cache.mayLackAnswerFunds) {
+      const { tip } = cycle.view ?? (await cycle.reconcile())
+      await fillAnswerWallet(context, tip.slot)
+    }
     const next = await commit()
     await cleanUp(now)
     return next

@@ -1,8 +1,9 @@
 import type { Authority, Layer1, Wallet } from '@ratatosk/layer1'
 import type { Log, Operation, OperationDetails, OperationResult, RefusalCode } from '@ratatosk/ports'
 import type { Contracts } from '@ratatosk/protocol'
-import type { Roots } from '@ratatosk/roots'
+import type { BlockAnswers, Roots } from '@ratatosk/roots'
 import type { BlockState, LedgerEntry, Store } from '@ratatosk/store'
+import type { Questions } from './summons/questions.js'
 
 /** A durable step: it survives a crash of the process. */
 export type Step =
@@ -31,6 +32,8 @@ export type Step =
   | 'blocks-removed'
   | 'root-minted'
   | 'store-emptied'
+  | 'answer-recorded'
+  | 'answer-sent'
 
 /** Receives each step after it is durable. */
 export interface SequencerObserver {
@@ -38,7 +41,7 @@ export interface SequencerObserver {
 }
 
 /** The parts of the store that a sequencer uses. */
-export type SequencerStore = Pick<Store, 'blocks' | 'resubmissions' | 'leases' | 'applyGenesis'>
+export type SequencerStore = Pick<Store, 'blocks' | 'resubmissions' | 'answers' | 'leases' | 'applyGenesis'>
 
 /**
  * Where transactions go to be judged: `createSubmissionQueue` of `@ratatosk/queue`, or anything with its
@@ -63,6 +66,13 @@ export interface AbsentAdministrator {
   readonly absent: string
 }
 
+/** What it takes to answer questions of the summons about this operator's blocks. */
+export interface AnswerMeans {
+  readonly blocks: BlockAnswers
+  /** Pays for answers, and for nothing else; opened with `answerKeys`. The operator's wallet fills it. */
+  readonly wallet: Wallet
+}
+
 /** What a sequencer works with, and how. */
 export interface SequencerOptions {
   readonly store: SequencerStore
@@ -82,6 +92,8 @@ export interface SequencerOptions {
    */
   readonly administrator?: Administrator | AbsentAdministrator
   readonly roots: Roots
+  /** Without it, nothing is committed where the contracts have a summons. */
+  readonly answers?: AnswerMeans
   /** The genesis outputs of the ledger: init applies them to an empty ledger. */
   readonly genesis: readonly LedgerEntry[]
   /** Names this process in leases and logs; unique among running processes. */
@@ -181,7 +193,10 @@ export interface SequencerSnapshot {
 
 /** Commits and merges blocks while it holds the sequencer's lease. */
 export interface Sequencer {
-  /** Takes the lease as soon as it is free, from now on. Resolves at once. */
+  /**
+   * Takes the lease as soon as it is free, from now on, also after {@link close}, once that has ended.
+   * Otherwise resolves at once.
+   */
   start(): Promise<void>
   /** Whether this sequencer holds the lease. */
   readonly active: boolean
@@ -190,6 +205,8 @@ export interface Sequencer {
    * and that is longer than one is valid; otherwise undefined.
    */
   readonly overdueMs: number | undefined
+  /** The questions about this operator's blocks, as this sequencer has last read them. */
+  readonly questions: Questions
   /** Calls the listener at each change of `active`. @returns ends the subscription */
   subscribe(listener: (active: boolean) => void): () => void
   /**

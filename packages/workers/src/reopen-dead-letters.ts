@@ -1,7 +1,7 @@
 import type { Reopened, Store } from '@ratatosk/store'
 import type { ReplayQueue } from './dead-letters.js'
 
-interface ReopeningOptions {
+export interface ReopeningOptions {
   readonly store: { readonly rejections: Store['rejections']; readonly leases: Pick<Store['leases'], 'hold'> }
   readonly submissions: ReplayQueue
   /** Names this process among those that share the store. */

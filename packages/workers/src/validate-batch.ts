@@ -4,6 +4,7 @@ import {
   type RuleContext,
   type Transaction,
   type TransactionOutput,
+  validateProfileOfInputs,
   validateStateful,
 } from '@ratatosk/ledger'
 import type { BatchView } from './batch-view.js'
@@ -72,7 +73,11 @@ export function validateBatch(
 
   function validate(candidate: Candidate): Decision {
     if (done.has(candidate.key)) return { kind: 'known' }
-    const broken = validateStateful(candidate.transaction, view, context)
+    const { transaction } = candidate
+    const broken = [
+      ...validateStateful(transaction, view, context),
+      ...validateProfileOfInputs(transaction, view),
+    ]
     const spent = broken.length > 0 ? spentInputs(candidate, view) : noneSpent
     const failures = nameSpenders(broken, spent)
     if (candidate.flaws.length > 0) return { kind: 'rejected', failures: joined(candidate.flaws, failures) }
@@ -83,7 +88,7 @@ export function validateBatch(
       const missing = candidate.named.flatMap(({ key }) => (view.get(key) === undefined ? [key] : []))
       return { kind: 'retriable', failures, missing }
     }
-    const invalid = candidate.verified ? [] : verifyFew(candidate.transaction)
+    const invalid = candidate.verified ? [] : verifyFew(transaction)
     if (invalid === undefined) {
       const blockedBy = view.rivalsOf(candidate)
       return { kind: 'parked', verify: blockedBy.length === 0, behind: view.ownersOf(candidate), blockedBy }

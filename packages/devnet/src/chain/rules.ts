@@ -48,21 +48,17 @@ export function createRules(
   }
 }
 
-/** What layer 2 does not support and the devnet does. */
-const supportedHere = new Set([
-  'TooManyItems',
-  'LongHeadsNotSupported',
-  'IndefiniteTransactionNotSupported',
-  'IndefiniteReferencesNotSupported',
-  'IndefiniteKeyWitnessesNotSupported',
-  'InvalidTransactionsNotSupported',
-  'WithdrawalsNotSupported',
-  'CertificatesNotSupported',
+/** What neither layer 2 nor the devnet supports; certificates are judged one by one. */
+const unsupportedHere = new Set([
+  'VotesNotSupported',
+  'ProposalsNotSupported',
+  'DonationsNotSupported',
+  'TreasuryValueNotSupported',
 ])
 
 /** Rejects what the devnet does not implement: delegation, pools, governance and donations. */
 function findUnsupported(transaction: Transaction): Failures {
-  const unsupported = validateProfile(transaction).filter(({ predicate }) => !supportedHere.has(predicate))
+  const unsupported = validateProfile(transaction).filter(({ predicate }) => unsupportedHere.has(predicate))
   const certificates = transaction.body.certificates.filter((each) => !isStakeCertificate(each))
   if (certificates.length === 0) return unsupported
   const message = 'The devnet does not support delegation, pools or governance'

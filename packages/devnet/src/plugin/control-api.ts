@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { ChainTip } from '../chain/types.js'
 import type { InjectedFault } from '../faults.js'
-import type { Devnet } from '../types.js'
-import { guardControls } from './control-guards.js'
+import { testWallets } from '../genesis/wallets.js'
+import { type ControlOptions, guardControls } from './control-guards.js'
 
 const count = { type: 'integer', minimum: 1, maximum: 10_000 } as const
 
@@ -10,6 +10,16 @@ const tipSchema = {
   type: 'object',
   required: ['height', 'slot', 'hash'],
   properties: { height: { type: 'integer' }, slot: { type: 'integer' }, hash: { type: 'string' } },
+} as const
+
+const sequencerState = { enum: ['running', 'stopped'] } as const
+type SequencerState = (typeof sequencerState.enum)[number]
+
+const sequencerSchema = {
+  type: 'object',
+  required: ['sequencer'],
+  additionalProperties: false,
+  properties: { sequencer: sequencerState },
 } as const
 
 const networkSchema = {
@@ -22,6 +32,7 @@ const networkSchema = {
     slotLengthMs: { type: 'integer' },
     networkMagic: { type: 'integer' },
     mempool: { type: 'integer' },
+    sequencer: sequencerState,
   },
 } as const
 
@@ -41,55 +52,114 @@ const faultSchema = {
   },
 } as const
 
-/** Controls that a real layer 1 does not have: blocks on demand, roll-backs and faults. */
-export async function controlApi(fastify: FastifyInstance, { devnet }: { devnet: Devnet }): Promise<void> {
-  guardControls(fastify)
+const walletsSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['account', 'address', 'lovelace'],
+    properties: {
+      account: { type: 'integer' },
+      address: { type: 'string' },
+      lovelace: { type: 'string', description: 'What its unspent outputs hold' },
+    },
+  },
+} as const
 
-  fastify.get('/', { schema: { response: { 200: networkSchema } } }, async () => ({
-    tip: tipJson(devnet.tip()),
-    currentSlot: Number(devnet.currentSlot()),
-    startTime: Number(devnet.slots.zeroTime),
-    slotLengthMs: devnet.slots.slotLength,
-    networkMagic: devnet.networkMagic,
-    mempool: devnet.mempool().length,
-  }))
+const rollBackSchema = {
+  type: 'object',
+  oneOf: [{ required: ['blocks'] }, { required: ['transaction'] }],
+  additionalProperties: false,
+  properties: {
+    blocks: count,
+    transaction: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    resubmit: { type: 'boolean' },
+  },
+} as const
+
+/** Either `blocks` or `transaction`: undoes the block that contains it, and those after it. */
+interface RollBackBody {
+  readonly blocks?: number
+  readonly transaction?: string
+  readonly resubmit?: boolean
+}
+
+/**
+ * Controls that a real layer 1 does not have: blocks on demand, roll-backs and faults, and the end of the
+ * sequencer.
+ */
+export async function controlApi(
+  fastify: FastifyInstance,
+  { devnet: open, sequencer, route = {} }: ControlOptions,
+): Promise<void> {
+  guardControls(fastify)
+  let state: SequencerState = 'running'
+
+  fastify.get('/', { ...route, schema: { response: { 200: networkSchema } } }, async () => {
+    const devnet = open()
+    return {
+      tip: tipJson(devnet.tip()),
+      currentSlot: Number(devnet.currentSlot()),
+      startTime: Number(devnet.slots.zeroTime),
+      slotLengthMs: devnet.slots.slotLength,
+      networkMagic: devnet.networkMagic,
+      mempool: devnet.mempool().length,
+      ...(sequencer && { sequencer: state }),
+    }
+  })
+
+  fastify.get('/wallets', { ...route, schema: { response: { 200: walletsSchema } } }, async () => {
+    const devnet = open()
+    return testWallets.wallets.map(({ account, address }) => {
+      const lovelace = devnet.utxos({ address }).reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+      return { account, address, lovelace: String(lovelace) }
+    })
+  })
 
   const body = { type: 'object', additionalProperties: false, properties: { count } }
   fastify.post<{ Body: { count?: number } | undefined }>(
     '/blocks',
-    { schema: { body: { anyOf: [body, { type: 'null' }] }, response: { 200: tipSchema } } },
+    { ...route, schema: { body: { anyOf: [body, { type: 'null' }] }, response: { 200: tipSchema } } },
     async (request) => {
+      const devnet = open()
       for (let left = request.body?.count ?? 1; left > 0; left--) await devnet.produceBlock()
       return tipJson(devnet.tip())
     },
   )
 
-  fastify.post<{ Body: { blocks: number; resubmit?: boolean } }>(
+  fastify.post<{ Body: RollBackBody }>(
     '/roll-back',
-    {
-      schema: {
-        body: {
-          type: 'object',
-          required: ['blocks'],
-          additionalProperties: false,
-          properties: { blocks: count, resubmit: { type: 'boolean' } },
-        },
-        response: { 200: tipSchema },
-      },
+    { ...route, schema: { body: rollBackSchema, response: { 200: tipSchema } } },
+    async ({ body: { blocks, transaction = '', resubmit = false } }) => {
+      const devnet = open()
+      const undo =
+        blocks === undefined
+          ? devnet.rollBackTo(transaction, { resubmit })
+          : devnet.rollBack(blocks, { resubmit })
+      return tipJson(await undo)
     },
-    async ({ body: { blocks, resubmit = false } }) => tipJson(await devnet.rollBack(blocks, { resubmit })),
   )
+
+  if (sequencer !== undefined)
+    fastify.post<{ Body: { sequencer: SequencerState } }>(
+      '/sequencer',
+      { ...route, schema: { body: sequencerSchema, response: { 200: sequencerSchema } } },
+      async ({ body }) => {
+        state = body.sequencer
+        await (state === 'running' ? sequencer.start() : sequencer.close())
+        return { sequencer: state }
+      },
+    )
 
   fastify.post<{ Body: InjectedFault }>(
     '/faults',
-    { schema: { body: faultSchema } },
+    { ...route, schema: { body: faultSchema } },
     async (request, reply) => {
-      devnet.faults.inject(request.body)
+      open().faults.inject(request.body)
       return reply.code(204).send()
     },
   )
-  fastify.delete('/faults', async (_request, reply) => {
-    devnet.faults.clear()
+  fastify.delete('/faults', route, async (_request, reply) => {
+    open().faults.clear()
     return reply.code(204).send()
   })
 }

@@ -1,5 +1,20 @@
-import type { FastifyError, FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { isDevnetError } from '../errors.js'
+import type { Devnet } from '../types.js'
+
+/** Which devnet is controlled, and by whom. */
+export interface ControlOptions {
+  /** The devnet at the time of a request. A `DevnetError` that it throws is answered 409. */
+  readonly devnet: () => Devnet
+  /** What commits to the devnet, if it may be stopped. It runs at first. */
+  readonly sequencer?: {
+    start(): Promise<void>
+    /** Resolves when it has stopped; {@link start} starts it again. */
+    close(): Promise<void>
+  }
+  /** Hooks and config of every route. */
+  readonly route?: Pick<RouteShorthandOptions, 'onRequest' | 'config'>
+}
 
 /** Error bodies of the control routes, and the refusal of other sites. */
 export function guardControls(fastify: FastifyInstance): void {

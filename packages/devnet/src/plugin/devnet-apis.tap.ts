@@ -24,6 +24,13 @@ test('the control API makes blocks, rolls back and injects faults', async (t) =>
   t.match(tooDeep.json(), { code: 'DEVNET_ROLLBACK_TOO_DEEP' })
   t.equal(tooDeep.statusCode, 409)
 
+  t.equal((await post('/roll-back', { blocks: 1, transaction: 'ab'.repeat(32) })).statusCode, 400)
+  const nowhere = await post('/roll-back', { transaction: 'ab'.repeat(32) })
+  t.match([nowhere.statusCode, nowhere.json().code], [409, 'DEVNET_NOT_IN_A_BLOCK'])
+  const wallets = (await server.inject('/layer-1/control/wallets')).json()
+  t.equal(wallets.length, testWallets.wallets.length)
+  t.match(wallets[3], { address: testWallets.wallets[3]?.address, lovelace: '50000000000' })
+
   t.equal((await post('/faults', { kind: 'failure', target: 'kupo', times: 9 })).statusCode, 204)
   t.equal((await server.inject('/layer-1/kupo/health')).statusCode, 500)
   t.equal((await server.inject({ method: 'DELETE', url: '/layer-1/control/faults' })).statusCode, 204)
@@ -57,6 +64,13 @@ test('a top-up pays an address from the test wallets', async (t) => {
   // More than one output holds, and several at once.
   const answers = await Promise.all([topUp(receiver, 25_000), topUp(receiver, 2.5), topUp(receiver, 10_000)])
   for (const answer of answers) t.match(answer.json(), { status: true, txHash: /^[0-9a-f]{64}$/ })
+  await devnet.produceBlock()
+  t.same(lovelace().sort(), [10_000, 2.5, 25_000].sort())
+  const [paid] = devnet.utxos({ address: receiver })
+  const rollBack = (payload: object) => server.inject({ method: 'POST', url: '/devnet/roll-back', payload })
+  await devnet.produceBlock()
+  await rollBack({ transaction: paid?.transactionHash, resubmit: true })
+  t.equal(devnet.tip().height, 0, 'undoes the block that contains the transaction')
   await devnet.produceBlock()
   t.same(lovelace().sort(), [10_000, 2.5, 25_000].sort())
   t.equal(operator(), 5, 'not from the wallets that a node uses')

@@ -1,12 +1,13 @@
 import { apis, type OgmiosVersion } from '@ratatosk/chain-apis'
 import { devWalletScript } from '@ratatosk/dev-wallet/script'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { DevnetError } from '../errors.js'
 import { testWallets } from '../genesis/wallets.js'
 import type { Devnet } from '../types.js'
 import { chainViewOf } from './chain-view.js'
 import { controlApi } from './control-api.js'
+import type { ControlOptions } from './control-guards.js'
 import { topUpApi } from './top-up.js'
 
 /** Options of the {@link devnetApis} plugin. */
@@ -44,8 +45,8 @@ async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
   const { control = false, wallet = false, ...served } = paths
   const { blockfrost = '/blockfrost/api/v0' } = served
   if (control !== false) {
-    await fastify.register(controlApi, { devnet, prefix: prefix + control })
-    await fastify.register(topUpApi, { devnet, prefix: `${prefix}/local-cluster/api` })
+    await fastify.register(controlApi, { devnet: () => devnet, prefix: prefix + control })
+    await fastify.register(topUpApi, { devnet: () => devnet, prefix: `${prefix}/local-cluster/api` })
   }
   if (wallet !== false && blockfrost !== false) {
     const script = { wallets: testWallets.wallets, url: prefix + blockfrost }
@@ -77,3 +78,21 @@ async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
  * ```
  */
 export const devnetApis = fp(plugin, { name: '@ratatosk/devnet', fastify: '5.x' })
+
+/**
+ * Fastify plugin with the controls of a devnet alone, top-ups included, for a server whose access to them is
+ * restricted. Give it a `prefix`.
+ *
+ * @example
+ * ```ts
+ * await server.register(devnetControls, { prefix: '/devnet', devnet: () => devnet, route: { onRequest } })
+ * ```
+ */
+export const devnetControls: FastifyPluginAsync<ControlOptions> = async (
+  fastify,
+  { sequencer, ...options },
+) => {
+  const { devnet, route = {} } = options
+  await fastify.register(controlApi, { devnet, route, ...(sequencer && { sequencer }) })
+  await fastify.register(topUpApi, { devnet, route })
+}

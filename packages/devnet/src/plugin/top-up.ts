@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ChainOutput } from '../chain/types.js'
 import { type TestWallet, testWallets } from '../genesis/wallets.js'
 import type { Devnet } from '../types.js'
-import { guardControls } from './control-guards.js'
+import { type ControlOptions, guardControls } from './control-guards.js'
 
 /** Returned to the wallet with the rest; above the least that an output must hold. */
 const leastChange = 2_000_000n
@@ -56,17 +56,20 @@ const refusedSchema = {
 } as const
 
 /** `POST /addresses/topup`, as Yaci DevKit has it: pays an address from the test wallets. */
-export async function topUpApi(fastify: FastifyInstance, { devnet }: { devnet: Devnet }): Promise<void> {
+export async function topUpApi(
+  fastify: FastifyInstance,
+  { devnet, route = {} }: ControlOptions,
+): Promise<void> {
   guardControls(fastify)
   // Two payments at once would choose the same outputs.
   const mutex = new Mutex()
   const response = { 200: paidSchema, '4xx': refusedSchema, '5xx': refusedSchema }
   fastify.post<{ Body: Body }>(
     '/addresses/topup',
-    { schema: { body: bodySchema, response } },
+    { ...route, schema: { body: bodySchema, response } },
     async ({ body: { address, adaAmount } }, reply) => {
       const lovelace = BigInt(Math.round(adaAmount * 1_000_000))
-      const result = await mutex.runExclusive(() => topUp(devnet, address, lovelace))
+      const result = await mutex.runExclusive(() => topUp(devnet(), address, lovelace))
       if (result.kind === 'refused') return reply.code(result.status).send({ error: result.reason })
       return { status: true, message: `${adaAmount} ada are in the mempool`, txHash: result.hash }
     },

@@ -3,6 +3,7 @@ import {
   bytea,
   bytesColumn,
   type Computed,
+  type Executor,
   inSchema,
   int4,
   int8,
@@ -136,4 +137,21 @@ export function createSqlStore(options: SqlStoreOptions): DevnetStore {
       await database.execute(deleteBlocks, [above, bytesColumn(dropped.map(fromHex))])
     },
   }
+}
+
+/**
+ * Whether a stored chain has a transaction whose CBOR contains these bytes. It changes nothing.
+ *
+ * @param executor runs SQL where the tables are
+ * @param name of the schema; false if it has no chain
+ * @example
+ * await storedChainHas(openPGlite(pglite), 'devnet', policyId)
+ */
+export async function storedChainHas(executor: Executor, name: string, bytes: Uint8Array): Promise<boolean> {
+  const table = `${quoteSchema(name)}.transactions`
+  const one = (text: string, parameter: string | Uint8Array) => executor.run(text, [parameter])
+  const chain = await one('SELECT WHERE to_regclass($1) IS NOT NULL', table)
+  if (chain.rows.length === 0) return false
+  const found = await one(`SELECT FROM ${table} WHERE position($1::bytea IN cbor) > 0 LIMIT 1`, bytes)
+  return found.rows.length > 0
 }

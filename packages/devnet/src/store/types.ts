@@ -26,7 +26,7 @@ export interface StoredChain {
 }
 
 /** What changes in the store when a block is added. */
-interface BlockChange {
+export interface BlockChange {
   /** Ids of transactions that left the mempool without entering a block. */
   readonly dropped: readonly string[]
   /** Height of a block to delete if it is empty; a height without a block has no effect. */

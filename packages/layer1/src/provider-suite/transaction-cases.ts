@@ -125,6 +125,8 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
         sameUtxos(await layer1.utxosByPolicy(policy), first.produced.slice(0, 4))
         sameUtxos(await layer1.utxosByPolicy(policy.toUpperCase()), first.produced.slice(0, 4))
         await assert.rejects(layer1.utxosByPolicy(`${policy}00`), TypeError)
+        sameUtxos(await layer1.utxosAt(address, { policy: policy.toUpperCase() }), first.produced.slice(0, 3))
+        await assert.rejects(layer1.utxosAt(address, { policy: `${policy}00` }), TypeError)
 
         const burned = first.produced.slice(3, 4)
         const second = await included(harness, wallet, {
@@ -141,6 +143,31 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
         sameUtxos(await layer1.utxosByPolicy(policy), first.produced.slice(0, 4))
       },
     ),
+    scene('finds an asset at its address that is minted again behind many burned ones', async (harness) => {
+      const { layer1, keys } = harness
+      const wallet = walletOf(harness)
+      const script: ScriptContent = {
+        language: 'native',
+        bytes: new CborWriter().array(2).uint(0).bytes(keys.payment.hash).toBytes(),
+      }
+      const policy = toHex(scriptHash('native', script.bytes))
+      const address = keys.addressText
+      const names = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(4, '0'))
+      const quantities = (quantity: bigint) => new Map(names.map((name) => [name, quantity]))
+      const minting = (assets: ReadonlyMap<string, bigint>) => ({
+        mint: [{ policy, assets }],
+        scripts: [script],
+      })
+      await included(harness, wallet, minting(quantities(1n)))
+      await included(harness, wallet, minting(quantities(-1n)))
+      assert.deepEqual(await layer1.utxosByPolicy(policy), [])
+      const again = new Map([['0096', 1n]])
+      const { produced } = await included(harness, wallet, {
+        ...minting(again),
+        outputs: [{ address, assets: new Map([[policy, again]]) }],
+      })
+      sameUtxos(await layer1.utxosAt(address, { policy }), produced.slice(0, 1))
+    }),
     scene('evaluates and spends a script output with a reference script', async (harness) => {
       const { layer1, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)

@@ -51,15 +51,16 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
     networkId,
     async utxosAt(address, options) {
       assertAddress(address, networkId)
-      return call(options, (signal) => provider.utxosAt(address, signal))
+      const policy = options?.policy === undefined ? undefined : policyId(options.policy)
+      return call(options, (signal) => provider.utxosAt(address, policy, signal))
     },
     async utxosByUnit(unit, options) {
       if (!/^(?:[0-9a-f]{2}){28,60}$/i.test(unit)) throw new TypeError('a unit is 56 to 120 hex digits')
       return call(options, (signal) => provider.utxosByUnit(unit.toLowerCase(), signal))
     },
-    async utxosByPolicy(policyId, options) {
-      if (!/^[0-9a-f]{56}$/i.test(policyId)) throw new TypeError('a policy id is 56 hex digits')
-      return call(options, (signal) => provider.utxosByPolicy(policyId.toLowerCase(), signal))
+    async utxosByPolicy(policy, options) {
+      const id = policyId(policy)
+      return call(options, (signal) => provider.utxosByPolicy(id, signal))
     },
     utxosByReferences: (references, options) =>
       call(options, (signal) => provider.utxosByReferences(references, signal)),
@@ -99,6 +100,11 @@ function assertAddress(text: string, networkId: number): void {
     throw new TypeError('not a bech32 address')
   }
   throw new Layer1Error('LAYER1_WRONG_NETWORK', 'The address belongs to another network')
+}
+
+function policyId(text: string): string {
+  if (!/^[0-9a-f]{56}$/i.test(text)) throw new TypeError('a policy id is 56 hex digits')
+  return text.toLowerCase()
 }
 
 function assertTransactionId(text: string): void {

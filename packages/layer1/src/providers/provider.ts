@@ -11,7 +11,8 @@ export interface Provider {
   /** Milliseconds between two polls for a transaction. */
   readonly pollMs: number
 
-  utxosAt(address: string, signal: AbortSignal): Promise<readonly Utxo[]>
+  /** @param policy only outputs that hold an asset of it */
+  utxosAt(address: string, policy: string | undefined, signal: AbortSignal): Promise<readonly Utxo[]>
   utxosByUnit(unit: string, signal: AbortSignal): Promise<readonly Utxo[]>
   utxosByPolicy(policyId: string, signal: AbortSignal): Promise<readonly Utxo[]>
   utxosByReferences(references: readonly OutputReference[], signal: AbortSignal): Promise<readonly Utxo[]>

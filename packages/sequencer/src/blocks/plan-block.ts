@@ -4,6 +4,7 @@ import { outputReferenceKey, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import { type BlockElement, firstSlotFrom, type RegistryElement, type RootElement } from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
+import { fillAnswerWallet } from '../summons/answer-wallet.js'
 import { elementOf, findRegistry, rootAfter } from './queue-elements.js'
 import type { QueueView } from './reconcile.js'
 
@@ -21,19 +22,32 @@ export type NoPlan =
   /** A block can be committed later. */
   | { readonly kind: 'wait'; readonly reason: SequencerError }
 
-/** Plans the next block. */
+/**
+ * Plans the next block.
+ *
+ * @throws {SequencerError} `SEQUENCER_NO_ANSWERS` when no one would answer for it
+ */
 export async function planBlock(context: SequencerContext, view: QueueView): Promise<BlockPlan | NoPlan> {
+  if (context.contracts.summons !== undefined && context.answers === undefined) throw noAnswers()
   const { length } = view.local.unconfirmed
   if (length >= context.options.maxUnconfirmed) {
     const message = `${length} blocks are unconfirmed: wait until layer 1 has included one`
     return { kind: 'wait', reason: new SequencerError('SEQUENCER_TOO_MANY_UNCONFIRMED', message) }
   }
+  await fillAnswerWallet(context, view.tip.slot)
   const tail = tailOf(context, view)
   const registry = await readOperators(context)
   if (context.cache.mustCompare) return { kind: 'outdated' }
   const times = await planTimes(context, registry, tail.endTime, view.tip.slot)
   return times instanceof SequencerError ? { kind: 'wait', reason: times } : { tail, registry, times }
 }
+
+const noAnswers = (): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_NO_ANSWERS',
+    'The deployment has a summons, and this process does not answer its questions: nothing is committed, ' +
+      'because a question without an answer costs the bond',
+  )
 
 /** What a new block is appended to. */
 interface Tail {

@@ -1,5 +1,6 @@
 import { bodyOf, deriveBlock } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
+import { answerAboutNode } from '@ratatosk/fraud'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import type { Roots } from '@ratatosk/roots'
 import { createMemoryStore, createTrie, proofToCbor, type Trie, type TrieEntry } from '@ratatosk/trie'
@@ -73,6 +74,10 @@ export function openLyingRoots(): LyingRoots {
       if (trie === undefined) return undefined
       const isUnspent = trie.has(outref)
       return { isUnspent, proof: proofToCbor(isUnspent ? trie.prove(outref) : trie.proveAbsence(outref)) }
+    },
+    async answer(root, question) {
+      const trie = states.get(toHex(root))?.trie
+      return trie === undefined ? 'not kept' : (answerAboutNode(question, { trie }) ?? 'no such node')
     },
     close: async () => undefined,
     lie() {

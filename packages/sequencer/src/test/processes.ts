@@ -14,7 +14,7 @@ import { needServices, removeTraces } from '@ratatosk/test-kit/vitest'
 import fastify from 'fastify'
 import { expect, type TestContext } from 'vitest'
 import { expectAgreement } from './agreement.js'
-import { contractsOf, devnetDeploymentOutput } from './rollup-contracts.js'
+import { contractsOf, devnetDeploymentOutput, summonsTerms } from './rollup-contracts.js'
 
 const program = fileURLToPath(new URL('../../dist/test/sequencer-process.js', import.meta.url))
 
@@ -37,11 +37,13 @@ export interface Scene {
 /**
  * @param funds outputs of the genesis
  * @param maturityWindow milliseconds
+ * @param summons whether the contracts have a summons
  */
 export async function openProcesses(
   context: TestContext,
   funds: number,
   maturityWindow: number,
+  summons = false,
 ): Promise<Scene> {
   await needServices(context)
   const schema = randomName()
@@ -63,7 +65,12 @@ export async function openProcesses(
   })
   // Two at a time, each with the folder of the last but one before it, as that one left it.
   const rootsOf = (child: number) => join(folder, `${child % 2}`)
-  const contracts = contractsOf(BigInt(maturityWindow), devnetDeploymentOutput())
+  const contracts = contractsOf(
+    BigInt(maturityWindow),
+    devnetDeploymentOutput(),
+    undefined,
+    summons ? summonsTerms : undefined,
+  )
   const layer1 = createDevnetLayer1(devnet)
   return {
     store,
@@ -80,6 +87,7 @@ export async function openProcesses(
           `sequencer-${child}`,
           `${funds}`,
           `${maturityWindow}`,
+          ...(summons ? ['summons'] : []),
         ],
         { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
       )

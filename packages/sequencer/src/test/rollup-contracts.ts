@@ -2,7 +2,7 @@ import { fromHex } from '@ratatosk/cbor'
 import { isRenounced, ledgerFraudScript } from '@ratatosk/contracts'
 import { testGenesis, testWallets } from '@ratatosk/devnet'
 import type { Credential, OutputReference } from '@ratatosk/ledger'
-import { type Contracts, openContracts } from '@ratatosk/protocol'
+import { type Contracts, openContracts, summonsTerms as termsOf } from '@ratatosk/protocol'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 
 export const administratorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
@@ -17,11 +17,18 @@ export const devnetDeploymentOutput = (): OutputReference => {
   return { transactionId: fromHex(transactionId), index: Number(index) }
 }
 
-/** @param maturityWindow milliseconds */
+/** The terms of the summons, where a test has one. */
+export const summonsTerms = { ...termsOf(60_000n), period: 5_000n }
+
+/**
+ * @param maturityWindow milliseconds
+ * @param summons its terms; none by default
+ */
 export const contractsOf = (
   maturityWindow: bigint,
   deployment = deploymentOutput,
   administrator: Credential = { kind: 'key', hash: administratorKeys.payment.hash },
+  summons?: typeof summonsTerms,
 ): Contracts =>
   openContracts(
     {
@@ -35,6 +42,7 @@ export const contractsOf = (
       releaseDelay: 60_000n + maturityWindow,
       maxOperators: 10n,
       verdictPolicies: [ledgerFraudScript()],
+      ...(summons && { summons }),
     },
     0,
   )

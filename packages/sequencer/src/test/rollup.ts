@@ -10,6 +10,7 @@ import { chain, fundsOf, keyOf, logOf, type SignedTransaction } from '@ratatosk/
 import type { WalletKeys } from '@ratatosk/transaction'
 import type { TestContext } from 'vitest'
 import { createSequencer } from '../create-sequencer.js'
+import { answerKeys } from '../summons/answer-wallet.js'
 import type { Sequencer, SequencerOptions } from '../types.js'
 import { acceptingAll } from './accept.js'
 import { administratorKeys, contractsOf, operatorKeys } from './rollup-contracts.js'
@@ -116,6 +117,9 @@ export function transfers(count: number, from = 0, length = 1): SignedTransactio
 function wallet(layer1: Layer1, keys: WalletKeys): Wallet {
   return openWallet({ layer1, keys, evaluator, withholdMs: 50 })
 }
+
+/** The operator's wallet for answers, as another process would open it. */
+export const answerWallet = (layer1: Layer1): Wallet => wallet(layer1, answerKeys(operatorKeys))
 
 /** The administrator's wallet as another process would open it. */
 export const administrator = (layer1: Layer1): Wallet => wallet(layer1, administratorKeys)

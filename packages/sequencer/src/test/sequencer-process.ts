@@ -1,23 +1,35 @@
 import { createKupmiosLayer1, keyAuthority, openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { initRegistry } from '@ratatosk/protocol'
-import { openRoots } from '@ratatosk/roots'
+import { openAnswers, openRoots } from '@ratatosk/roots'
 import { openStore } from '@ratatosk/store'
 import { databaseUrl, fundsOf, keyOf, logOf } from '@ratatosk/test-kit'
 import type { WalletKeys } from '@ratatosk/transaction'
 import { createSequencer } from '../create-sequencer.js'
+import { answerKeys } from '../summons/answer-wallet.js'
 import { acceptingAll } from './accept.js'
 import {
   administratorKeys,
   contractsOf,
   devnetDeploymentOutput,
   operatorKeys,
+  summonsTerms,
   userSeed,
 } from './rollup-contracts.js'
 
 // A sequencer in a process of its own, for tests that kill it: at a step, where they say at which.
-const [, , schema = '', kupoUrl = '', ogmiosUrl = '', path = '', holder = '', funds = '0', window = ''] =
-  process.argv
+const [
+  ,
+  ,
+  schema = '',
+  kupoUrl = '',
+  ogmiosUrl = '',
+  path = '',
+  holder = '',
+  funds = '0',
+  window = '',
+  terms,
+] = process.argv
 let killAt: string | undefined
 process.on('message', (step: string) => {
   killAt = step
@@ -26,7 +38,8 @@ process.on('message', (step: string) => {
 const layer1 = createKupmiosLayer1({ kupoUrl, ogmiosUrl, networkMagic: 42, pollMs: 50 })
 const evaluator = createEvaluator({ threads: 1 })
 const wallet = (keys: WalletKeys) => openWallet({ layer1, keys, evaluator, withholdMs: 500 })
-const contracts = contractsOf(BigInt(window), devnetDeploymentOutput())
+const summons = terms === 'summons' ? summonsTerms : undefined
+const contracts = contractsOf(BigInt(window), devnetDeploymentOutput(), undefined, summons)
 const administrator = wallet(administratorKeys)
 const operator = wallet(operatorKeys)
 const store = await openStore({ url: databaseUrl, schema, maxConnections: 3 })
@@ -40,6 +53,8 @@ const draft = initRegistry(contracts, { ...utxo, reference: deploymentOutput })
 administrator.release((await administrator.build(draft)).id)
 
 const log = logOf(holder)
+const roots = await openRoots({ path })
+const genesis = fundsOf(keyOf(userSeed), Number(funds), 10_000_000n)
 const sequencer = createSequencer({
   store,
   submissions: acceptingAll(store),
@@ -47,14 +62,16 @@ const sequencer = createSequencer({
   contracts,
   operator,
   administrator: { wallet: administrator, authority: keyAuthority(administratorKeys.payment) },
-  roots: await openRoots({ path }),
-  genesis: fundsOf(keyOf(userSeed), Number(funds), 10_000_000n),
+  roots,
+  answers: { blocks: openAnswers({ store, roots, genesis }), wallet: wallet(answerKeys(operatorKeys)) },
+  genesis,
   holder,
   autoInit: true,
   commitEveryMs: 200,
   mergeEveryMs: 300,
   pollMs: 50,
-  blockValidityMs: 3000,
+  // An answer outlives the process that recorded it.
+  blockValidityMs: summons ? 30_000 : 3000,
   leaseMs: 700,
   observer: {
     step(name) {

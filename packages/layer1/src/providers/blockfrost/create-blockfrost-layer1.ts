@@ -28,7 +28,7 @@ import { cleanReason } from '../reason.js'
 import { readEvaluation } from './evaluation.js'
 import { createLists, maxConcurrent } from './lists.js'
 import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
-import { createPolicyOutputs } from './policy-outputs.js'
+import { createPolicyOutputs, holdingsOf } from './policy-outputs.js'
 
 export interface BlockfrostOptions extends Layer1Limits {
   /** With its `/api/v0`: `https://cardano-preprod.blockfrost.io/api/v0`. */
@@ -146,7 +146,14 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     name: providerName,
     networkId: networkMagic === mainnetMagic ? 1 : 0,
     pollMs,
-    utxosAt: (address, signal) => utxosUnder(`/addresses/${address}/utxos`, signal),
+    async utxosAt(address, policy, signal) {
+      const items = await lists.whole(`/addresses/${address}/utxos`, signal)
+      return readUtxos(
+        policy === undefined ? items : holdingsOf(items, policy).map(({ item }) => item),
+        scripts,
+        signal,
+      )
+    },
     async utxosByUnit(unit, signal) {
       const found = await pLimit(maxConcurrent).map(await holders(unit, signal), (address) =>
         utxosUnder(`/addresses/${address}/utxos/${unit}`, signal),
@@ -235,7 +242,8 @@ async function readUtxos(
   scripts: ScriptByHash,
   signal: AbortSignal,
 ): Promise<Utxo[]> {
-  return pLimit(maxConcurrent).map(items, (item) => readUtxo(item, scripts, signal))
+  const read = await pLimit(maxConcurrent).map(items, (item) => readUtxo(item, scripts, signal))
+  return read.filter((utxo) => utxo !== undefined)
 }
 
 function wordsOf({ body }: HttpAnswer): string {

@@ -14,7 +14,8 @@ import {
 } from '../../http/json.js'
 import { addressBytes, nativeScriptBytes, scriptOf, valueOfUnits } from '../output-content.js'
 
-export type ScriptByHash = (hash: string, signal: AbortSignal) => Promise<ScriptContent>
+/** The script with a hash; `unknown` for a native script whose bytes do not follow from its JSON. */
+export type ScriptByHash = (hash: string, signal: AbortSignal) => Promise<ScriptContent | 'unknown'>
 
 const languages: Readonly<Record<string, Script['language']>> = {
   timelock: 'native',
@@ -26,7 +27,10 @@ const languages: Readonly<Record<string, Script['language']>> = {
 /** Fetches reference scripts; Blockfrost's outputs contain only their hashes. */
 export function createScripts(
   get: (path: string, signal: AbortSignal) => Promise<unknown>,
-  remember: (key: string, load: () => Promise<ScriptContent>) => Promise<ScriptContent>,
+  remember: (
+    key: string,
+    load: () => Promise<ScriptContent | 'unknown'>,
+  ) => Promise<ScriptContent | 'unknown'>,
 ): ScriptByHash {
   return (hash, signal) =>
     remember(hash, async () => {
@@ -36,19 +40,40 @@ export function createScripts(
       return reading('Blockfrost', 'a script', () => {
         if (language === undefined) throw new TypeError('a script of unknown language')
         const { json, cbor } = objectOf(content)
-        const bytes = language === 'native' ? nativeScriptBytes(json) : fromHex(textOf(cbor))
-        return scriptOf(language, bytes, hash)
+        return language === 'native'
+          ? nativeScript(objectOf(json), hash)
+          : scriptOf(language, fromHex(textOf(cbor)), hash)
       })
     })
 }
 
-/** Reads an output of a Blockfrost list. */
-export async function readUtxo(item: unknown, scripts: ScriptByHash, signal: AbortSignal): Promise<Utxo> {
+/**
+ * Blockfrost gives a native script as JSON. Its hash is of bytes that its author chose, so others may
+ * follow from the JSON.
+ */
+function nativeScript(json: JsonRecord, hash: string): ScriptContent | 'unknown' {
+  try {
+    return scriptOf('native', nativeScriptBytes(json), hash)
+  } catch {
+    return 'unknown'
+  }
+}
+
+/**
+ * Reads an output of a Blockfrost list. Undefined if its reference script is unknown: anyone can send such an
+ * output to an address, and no transaction needs it.
+ */
+export async function readUtxo(
+  item: unknown,
+  scripts: ScriptByHash,
+  signal: AbortSignal,
+): Promise<Utxo | undefined> {
   const scriptHash = reading('Blockfrost', 'an output', () => {
     const hash = optionalText(objectOf(item).reference_script_hash)
     return hash === undefined ? undefined : hexOf(hash, 28)
   })
   const referenceScript = scriptHash === undefined ? undefined : await scripts(scriptHash, signal)
+  if (referenceScript === 'unknown') return undefined
   return reading('Blockfrost', 'an output', () => {
     const json = objectOf(item)
     const output = toOutput({

@@ -64,12 +64,11 @@ function openServer() {
     holders: async (unit) =>
       (await lists.whole(`/assets/${unit}/addresses`, signal)).length > 0 ? ['a'] : [],
     outputsOf: (unit, holder) => lists.whole(`/addresses/${holder}/utxos/${unit}`, signal),
-    readUtxos: (items) =>
-      Promise.all(
-        items.map((item) =>
-          readUtxo(item, () => Promise.reject(new Error('the script of an output without assets')), signal),
-        ),
-      ),
+    readUtxos: async (items) => {
+      const noScript = () => Promise.reject(new Error('the script of an output without assets'))
+      const read = await Promise.all(items.map((item) => readUtxo(item, noScript, signal)))
+      return read.filter((utxo) => utxo !== undefined)
+    },
   })
 
   return {

@@ -45,7 +45,8 @@ interface LastRead {
  * The list keeps burned assets for ever. It is read from the newest asset to a long run of burned ones, and
  * its oldest page is read for an asset that is burned and minted again, such as the root of the state queue.
  * Only an asset older than 1,000 burned ones in a row can be missed; the state queue has none, because its
- * blocks are burned in the order of their minting.
+ * blocks are burned in the order of their minting. An asset that is minted again keeps its old place in the
+ * list: where anyone can mint so, as questions of the summons, read the address of the script.
  */
 export function createPolicyOutputs({
   lists: { batches, asOfOneBlock },
@@ -155,7 +156,7 @@ function assetsOf(items: readonly unknown[]): readonly (readonly [unit: string, 
  * The outputs of a list that hold assets of a policy. Others are not decoded, so their scripts are not
  * fetched.
  */
-function holdingsOf(items: readonly unknown[], policy: string) {
+export function holdingsOf(items: readonly unknown[], policy: string) {
   return reading('Blockfrost', 'an output', () =>
     items.flatMap((item) => {
       const { amount, tx_hash: transactionId, output_index: index } = objectOf(item)

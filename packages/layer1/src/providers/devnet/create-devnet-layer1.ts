@@ -51,7 +51,10 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
     name: 'devnet',
     networkId: devnet.networkId,
     pollMs: options.pollMs ?? 100,
-    utxosAt: (address, signal) => utxos({ address }, signal),
+    async utxosAt(address, policy, signal) {
+      const found = await utxos({ address }, signal)
+      return policy === undefined ? found : found.filter(({ output }) => output.value.assets.has(policy))
+    },
     utxosByUnit: (unit, signal) => utxos({ unit }, signal),
     utxosByPolicy: (policy, signal) => utxos({ policy }, signal),
     utxosByReferences: (references, signal) =>

@@ -1,6 +1,6 @@
 import type { ProtocolParameters, RedeemerPurpose, SlotConfig, TransactionOutput } from '@ratatosk/ledger'
 
-interface Block {
+export interface Block {
   readonly slot: bigint
   readonly hash: string
 }
@@ -39,7 +39,7 @@ export interface DevnetPort {
   }
 }
 
-type DevnetSubmission =
+export type DevnetSubmission =
   | { readonly kind: 'accepted'; readonly hash: string }
   | { readonly kind: 'malformed'; readonly message: string }
   | {
@@ -47,7 +47,7 @@ type DevnetSubmission =
       readonly failures: readonly { readonly predicate: string; readonly message: string }[]
     }
 
-type PortEvaluation =
+export type PortEvaluation =
   | { readonly kind: 'malformed'; readonly message: string }
   | { readonly kind: 'unknown-inputs' | 'overlapping-outputs'; readonly references: readonly string[] }
   | {

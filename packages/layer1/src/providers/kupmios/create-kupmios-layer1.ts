@@ -66,7 +66,7 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
     name: 'kupmios',
     networkId: networkMagic === mainnetMagic ? 1 : 0,
     pollMs,
-    utxosAt: (address, signal) => kupo.unspent(address, signal),
+    utxosAt: (address, policy, signal) => kupo.unspent(address, signal, policy),
     async utxosByUnit(unit, signal) {
       const { policy, name } = splitUnit(unit)
       // Kupo has no pattern for an empty asset name.

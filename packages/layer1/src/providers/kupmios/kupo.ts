@@ -32,8 +32,8 @@ const languages: Readonly<Record<string, Script['language']>> = {
 
 /** Kupo's index of outputs. */
 export interface Kupo {
-  /** Unspent outputs of one of Kupo's patterns. */
-  unspent(pattern: string, signal: AbortSignal): Promise<Utxo[]>
+  /** Unspent outputs of one of Kupo's patterns. @param policy only those that hold an asset of it */
+  unspent(pattern: string, signal: AbortSignal, policy?: string): Promise<Utxo[]>
   /** The block of a transaction, found by any of its outputs, spent or not. */
   blockOf(
     transactionId: string,
@@ -95,8 +95,10 @@ export function createKupo(http: HttpClient): Kupo {
   }
 
   return {
-    async unspent(pattern, signal) {
-      const found = await matches(`/matches/${pattern}?unspent`, signal)
+    async unspent(pattern, signal, policy) {
+      const all = await matches(`/matches/${pattern}?unspent`, signal)
+      // Others are not decoded, so their scripts and datums are not fetched.
+      const found = policy === undefined ? all : all.filter((match) => holds(match, policy))
       return pLimit(maxConcurrent).map(found, (match) => readMatch(match, signal))
     },
     async blockOf(transactionId, signal) {
@@ -109,6 +111,12 @@ export function createKupo(http: HttpClient): Kupo {
     },
   }
 }
+
+const holds = (match: unknown, policy: string): boolean =>
+  reading(providerName, 'a match', () => {
+    const { assets } = objectOf(objectOf(match).value)
+    return Object.keys(objectOf(assets ?? {})).some((unit) => unit.startsWith(policy))
+  })
 
 function hashesOf(json: JsonRecord) {
   const script = optionalText(json.script_hash)

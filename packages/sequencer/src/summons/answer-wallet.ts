@@ -1,0 +1,59 @@
+import { isLayer1Error, type Wallet } from '@ratatosk/layer1'
+import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
+import type { BuiltTransaction, WalletKeys } from '@ratatosk/transaction'
+import type { SequencerContext } from '../context.js'
+
+/** Below so much lovelace, the wallet for answers is filled before the next block is committed. */
+const least = 30_000_000n
+/** What it gets then. An answer pays for itself; a long one locks up to 18 ada, and takes collateral. */
+const filling = 60_000_000n
+
+/**
+ * The keys of the wallet that pays for an operator's answers: the operator's key, at an address of its own.
+ * Answers never wait for commits then, commits never spend the change of an answer that may be overtaken, and
+ * what answers need is not spent on anything else.
+ */
+export function answerKeys({ payment, address: operator }: WalletKeys): WalletKeys {
+  const stake = { kind: 'key', hash: payment.hash } as const
+  const address = keyAddress(payment.hash, operator.networkId === 1 ? 1 : 0, stake)
+  return { payment, address, addressText: encodeBech32Address(address) }
+}
+
+/**
+ * Sends ada from the operator's wallet to the wallet for answers, if that has too little.
+ *
+ * @param slot of layer 1's tip
+ * @throws {WalletError} (rejects) if the operator's wallet lacks it
+ */
+export async function fillAnswerWallet(context: SequencerContext, slot: bigint): Promise<void> {
+  const { answers, cache, signal } = context
+  if (answers !== undefined && (await answers.wallet.balance({ signal })).lovelace < least)
+    await fill(context, answers.wallet.address, slot)
+  cache.setMayLackAnswerFunds(false)
+}
+
+async function fill(context: SequencerContext, address: string, slot: bigint): Promise<void> {
+  const { operator, cache, signal, slots, options, log } = context
+  const sent = cache.filling
+  // Layer 1 may have lost it, and the next commit may spend its change.
+  if (sent !== undefined && operator.inFlight().includes(sent.id)) return submit(operator, sent, signal)
+  const validUntil = slot + BigInt(Math.ceil(options.blockValidityMs / slots.slotLength))
+  const built = await operator.build({ outputs: [{ address, lovelace: filling }], validUntil }, { signal })
+  cache.setFilling(built)
+  await submit(operator, built, signal)
+  log.info({ transaction: built.id }, `Sent ${filling / 1_000_000n} ada to the wallet for answers`)
+}
+
+async function submit(
+  operator: Wallet,
+  transaction: Pick<BuiltTransaction, 'id' | 'bytes'>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await operator.submit(transaction, { signal })
+  } catch (error) {
+    // Whatever is wrong with it, a new one is built.
+    if (isLayer1Error(error) && error.code === 'LAYER1_REJECTED') operator.release(transaction.id)
+    throw error
+  }
+}

@@ -1,0 +1,201 @@
+import { toHex } from '@ratatosk/cbor'
+import { isLayer1Error } from '@ratatosk/layer1'
+import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
+import { readQuestions } from '@ratatosk/protocol'
+import type { AnswerTransaction } from '@ratatosk/store'
+import { isWalletError } from '@ratatosk/transaction'
+import { refusalOf } from '../errors.js'
+import { buildAnswer } from './build-answer.js'
+import { inOrder, keyOf, type OwnQuestion, type QuestionBook } from './questions.js'
+import { type AnswerContext, type AnswerState, followAnswers } from './send-answer.js'
+
+/** The longest time between two reads of the questions, in milliseconds. */
+const longestPauseMs = 60_000
+/** Reads of the questions in the time that an answer may take, at least. */
+const readsPerPeriod = 10
+/** The longest time that a question waits that could not be answered, in milliseconds. */
+const retryMs = 10_000
+/**
+ * Bytes of answers in flight at which no further one is sent: a block of layer 1 holds 90,112, and the
+ * mempool of its nodes two blocks.
+ */
+const maxBytesInFlight = 131_072
+
+/** Answers the questions of the summons about this sequencer's blocks. */
+interface Answerer {
+  /** Does what is due. Never rejects. @returns milliseconds until the next call */
+  tick(): Promise<number>
+}
+
+/**
+ * Answers questions about own blocks, as fast as layer 1 takes answers. Every answer is recorded before it is
+ * sent, and looked up before it is sent again. It does not wait for store and layer 1 to agree: a sequencer
+ * with a fault answers too.
+ *
+ * @param ends aborts when no further answer is to be made
+ */
+export function createAnswerer(context: AnswerContext, book: QuestionBook, ends: AbortSignal): Answerer {
+  const { contracts, log, options, layer1, store, signal, cache, answers } = context
+  const { period = 1n } = contracts.parameters.summons ?? {}
+  const pauseMs = Math.max(options.pollMs, Math.min(longestPauseMs, Number(period) / readsPerPeriod))
+  const failedAt = new Map<string, number>()
+  /** Questions by the ids of the answers that this process has in flight. */
+  const sent = new Map<string, string>()
+  /** Hash of the tip at which as many answers as may be were in flight. */
+  let fullAt: string | undefined
+  let reported = ''
+
+  /**
+   * The questions about own unmerged blocks, in the order in which they are answered. Others are compared
+   * each time: a header may be guessed before it is committed.
+   */
+  async function readOwn(): Promise<OwnQuestion[]> {
+    if (contracts.summons === undefined) return []
+    const { addressText, policy } = contracts.summons
+    // By address: a question that is asked again under its name must not hide behind others.
+    const questions = readQuestions(contracts, await layer1.utxosAt(addressText, { policy, signal }))
+    if (questions.length === 0) return []
+    const unmerged = await store.blocks.unmerged()
+    const blocks = new Map(unmerged.map((block) => [toHex(block.headerHash), block]))
+    const own = questions.flatMap((asked) => {
+      const block = blocks.get(toHex(asked.question.headerHash))
+      return block === undefined ? [] : { ...asked, block }
+    })
+    return inOrder(own, period)
+  }
+
+  /** @returns whether questions are left that could be answered now */
+  async function answerAll(): Promise<boolean> {
+    // Read first, so that the questions are at least as new.
+    const { slot, hash } = await layer1.tip({ signal })
+    if (hash === fullAt) return true
+    fullAt = undefined
+    const questions = await readOwn()
+    for (const asked of questions) if (!book.knows(asked)) log.info(...questionLine(asked, 'is asked for'))
+    book.see(questions)
+    const open = new Map(questions.map((asked) => [keyOf(asked), asked]))
+    for (const key of failedAt.keys()) if (!open.has(key)) failedAt.delete(key)
+    const dead = await releaseOvertaken(open)
+    if (questions.length === 0) {
+      await answers.blocks.rest()
+      return false
+    }
+    const recorded = await store.answers.of(
+      questions.map(({ utxo }) => encodeOutputReference(utxo.reference)),
+    )
+    const states = await followAnswers(context, recorded, slot, dead)
+    const journal = new Map(recorded.map((each) => [`${questionOf(each)} ${each.stage}`, each]))
+    const aliveOf = (key: string, stage: AnswerTransaction['stage']) => {
+      const found = journal.get(`${key} ${stage}`)
+      return found !== undefined && isAlive(states, found) ? found : undefined
+    }
+    let bytes = 0
+    for (const [key, asked] of open) {
+      const before = aliveOf(key, 'answer')
+      if (before === undefined) continue
+      sent.set(toHex(before.id), key)
+      book.clear(asked)
+      bytes += before.cbor.length
+    }
+    for (const [key, asked] of open) {
+      if (aliveOf(key, 'answer') !== undefined) continue
+      if (ends.aborted) return false
+      if (bytes >= maxBytesInFlight) {
+        fullAt = hash
+        return true
+      }
+      if (performance.now() - (failedAt.get(key) ?? -Infinity) < Math.min(retryMs, pauseMs)) continue
+      bytes += await answer(asked, aliveOf(key, 'datum'))
+    }
+    return false
+  }
+
+  /**
+   * Releases answers whose questions others have answered: layer 1 cannot include them, and nothing may spend
+   * their change.
+   *
+   * @returns their ids
+   */
+  async function releaseOvertaken(open: ReadonlyMap<string, OwnQuestion>): Promise<Set<string>> {
+    const overtaken = new Set<string>()
+    for (const [id, key] of [...sent]) {
+      if (open.has(key)) continue
+      const { kind } = await layer1.status(id, { signal })
+      sent.delete(id)
+      if (kind === 'confirmed') continue
+      log.info({ transaction: id, question: key }, 'Another answer was quicker')
+      overtaken.add(id)
+      answers.wallet.release(id)
+    }
+    return overtaken
+  }
+
+  /** @returns the bytes of the answer; 0 without one */
+  async function answer(asked: OwnQuestion, held: AnswerTransaction | undefined) {
+    try {
+      const shown = await answers.blocks.show(asked.question, asked.block)
+      if (shown.kind === 'nothing') throw new Error('The block does not have what the question is about')
+      // Many questions take longer than an answer is valid.
+      const { slot } = await layer1.tip({ signal })
+      const { id, bytes } = await buildAnswer(context, asked, shown, slot, held)
+      sent.set(id, keyOf(asked))
+      failedAt.delete(keyOf(asked))
+      book.answered(asked)
+      log.info(...questionLine(asked, 'has answered for'))
+      return bytes.length
+    } catch (error) {
+      if (isAway(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
+      if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS')
+        cache.setMayLackAnswerFunds(true)
+      failed(asked, error)
+      return 0
+    }
+  }
+
+  function failed(asked: OwnQuestion, error: unknown): void {
+    failedAt.set(keyOf(asked), performance.now())
+    const reason = error instanceof Error ? error.message : String(error)
+    if (!book.failed(asked, reason)) return
+    const [fields, line] = questionLine(asked, 'cannot answer for')
+    log.error(
+      isWalletError(error) ? { ...fields, code: error.code } : { ...fields, err: error },
+      `${line}: ${reason}`,
+    )
+  }
+
+  return {
+    async tick() {
+      try {
+        const isMoreLeft = await answerAll()
+        reported = ''
+        return isMoreLeft ? options.pollMs : pauseMs
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        if (reason !== reported && !signal.aborted)
+          log.warn({ err: error }, `Questions about blocks wait: ${reason}`)
+        reported = reason
+        return pauseMs
+      }
+    },
+  }
+}
+
+/** Layer-1 errors after which the next question would meet the same. */
+const away: readonly string[] = ['LAYER1_TIMEOUT', 'LAYER1_UNREACHABLE', 'LAYER1_RATE_LIMITED']
+const isAway = (error: unknown): boolean => isLayer1Error(error) && away.includes(error.code)
+
+const isAlive = (states: ReadonlyMap<string, AnswerState>, { id }: AnswerTransaction): boolean =>
+  states.get(toHex(id)) !== 'dead'
+
+const questionOf = ({ question }: AnswerTransaction): string =>
+  outputReferenceKey(decodeOutputReference(question))
+
+const asked = { chunk: 'a chunk', subtree: 'a subtree', leaf: 'a leaf' } as const
+
+function questionLine({ utxo, block, question }: OwnQuestion, what: string): [fields: object, line: string] {
+  const due = new Date(Number(question.deadline)).toISOString()
+  return [
+    { question: outputReferenceKey(utxo.reference), block: toHex(block.headerHash) },
+    `Block ${block.height} ${what} ${asked[question.kind]}, due at ${due}`,
+  ]
+}

@@ -1,0 +1,268 @@
+import { headerFieldIndex } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { encodeChunkAnswer } from '@ratatosk/fraud'
+import { type Layer1, openWallet } from '@ratatosk/layer1'
+import { blake2b256, decodeTransaction } from '@ratatosk/ledger'
+import { answerQuestion, type OpenQuestion } from '@ratatosk/protocol'
+import { openAnswers } from '@ratatosk/roots'
+import type { Block } from '@ratatosk/store'
+import { expect, test } from 'vitest'
+import { until } from '../test/agreement.js'
+import { openAnswering } from '../test/answering.js'
+import { chunkOf, nodeOf, outputsOf, summonsContracts } from '../test/asking.js'
+import { accept, answerWallet, evaluator, genesis, openRollup, transfers } from '../test/rollup.js'
+import { operatorKeys } from '../test/rollup-contracts.js'
+
+const contracts = summonsContracts
+const { utxosRoot } = headerFieldIndex
+
+/** Promises that tests resolve. */
+function gate() {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+/** A layer 1 that loses transactions while `isLosing`, and says that it has taken them. */
+function losing() {
+  const state = { isLosing: false }
+  const layer1 = (real: Layer1): Layer1 => ({
+    ...real,
+    submit: async (cbor, options) =>
+      state.isLosing ? toHex(decodeTransaction(cbor).id) : real.submit(cbor, options),
+  })
+  return { state, layer1 }
+}
+
+test('answers a question that the list of the policy hides', async (context) => {
+  const { asker, block } = await openAnswering(context, transfers(2), {
+    layer1: (layer1) => ({
+      ...layer1,
+      utxosByPolicy: async (policy, options) =>
+        policy === contracts.summons?.policy ? [] : layer1.utxosByPolicy(policy, options),
+    }),
+  })
+  const asked = await asker.ask(block, chunkOf(block, 0))
+  await until(() => asker.isAnswered(asked))
+})
+
+test('releases an answer that another one overtook', async (context) => {
+  const { state, layer1 } = losing()
+  const scene = await openAnswering(context, transfers(2), {
+    options: { blockValidityMs: 3_000_000 },
+    layer1,
+  })
+  const { asker, block, wallet, answers, chain } = scene
+  state.isLosing = true
+  const asked = await asker.ask(block, chunkOf(block, 1))
+  await until(async () => (await asker.answersTo(asked)).length > 0)
+  const [recorded] = await asker.answersTo(asked)
+  expect(answers!.wallet.inFlight()).toContain(toHex(recorded!.id))
+  const shown = await answers!.blocks.show(asked.question, block)
+  if (shown.kind !== 'no chunk') throw new Error(`The block has a second chunk: ${shown.kind}`)
+  const redeemer = () => encodeChunkAnswer(0, shown)
+  const { id } = await wallet.send(answerQuestion(contracts, { asked, redeemer }, asker.scripts()))
+  await chain.layer1.await(id)
+  await until(async () => !answers!.wallet.inFlight().includes(toHex(recorded!.id)))
+
+  state.isLosing = false
+  const next = await asker.ask(block, chunkOf(block, 0))
+  await until(() => asker.isAnswered(next))
+})
+
+test('gives up an answer whose input is spent, although it may be in a mempool', async (context) => {
+  const { state, layer1 } = losing()
+  const scene = await openAnswering(context, transfers(2), {
+    options: { blockValidityMs: 3_000_000 },
+    layer1,
+  })
+  const { asker, block, chain, sequencer, store, roots } = scene
+  state.isLosing = true
+  const asked = await asker.ask(block, chunkOf(block, 0), BigInt(chain.devnet.tip().slot) + 1000n)
+  await until(async () => (await asker.answersTo(asked)).length > 0)
+  await sequencer.close()
+  const [lost] = await asker.answersTo(asked)
+  // All that the wallet had is spent otherwise.
+  const other = answerWallet(chain.layer1)
+  const { lovelace } = await other.balance()
+  const spent = await other.send({ outputs: [{ address: other.address, lovelace: lovelace - 5_000_000n }] })
+  await chain.layer1.await(spent.id)
+
+  const blocks = openAnswers({ store, roots, genesis })
+  context.onTestFinished(() => blocks.close())
+  const answers = { blocks, wallet: answerWallet(chain.layer1) }
+  await openRollup(context, store, chain.layer1, { contracts, roots, holder: 'second', answers })
+  await until(() => asker.isAnswered(asked))
+  const [answer] = await asker.answersTo(asked)
+  expect(toHex(answer!.id)).not.toBe(toHex(lost!.id))
+})
+
+test('has as many answers in flight as a block of layer 1 holds', async (context) => {
+  const held = gate()
+  const scene = await openAnswering(context, transfers(2), {
+    options: { blockValidityMs: 3_000_000 },
+    answers: (answers) => ({
+      ...answers,
+      blocks: {
+        ...answers.blocks,
+        async show(question, block) {
+          await held.opened
+          return answers.blocks.show(question, block)
+        },
+      },
+    }),
+  })
+  const { asker, block, chain, stopMining } = scene
+  const asked: OpenQuestion[] = []
+  for (let number = 1; number <= 12; number++) asked.push(await asker.ask(block, chunkOf(block, number)))
+  await until(async () => (await asker.open()).length === asked.length)
+  await stopMining()
+  held.open()
+  await until(async () => chain.devnet.mempool().length === asked.length)
+  await chain.mine()
+  expect(await asker.open()).toEqual([])
+})
+
+test('commits while an answer is made, and answers while a block is built', async (context) => {
+  const [answering, building] = [gate(), gate()]
+  let isBuilding = false
+  const scene = await openAnswering(context, transfers(2), {
+    answers: (answers) => ({
+      ...answers,
+      blocks: {
+        ...answers.blocks,
+        async show(question, block) {
+          await answering.opened
+          return answers.blocks.show(question, block)
+        },
+      },
+    }),
+  })
+  const { asker, block, store, sequencer, roots } = scene
+  const first = await asker.ask(block, chunkOf(block, 0))
+  await until(async () => sequencer.questions.open === 1)
+  const [second, third] = [transfers(3).slice(2), transfers(4).slice(3)]
+  await accept(store, second)
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+
+  const { applyWithin } = roots
+  roots.applyWithin = async (...given) => {
+    isBuilding = true
+    await building.opened
+    return applyWithin(...given)
+  }
+  await accept(store, third)
+  const committed = sequencer.run('commit')
+  await until(async () => isBuilding)
+  answering.open()
+  await until(() => asker.isAnswered(first))
+  building.open()
+  await committed
+})
+
+test('reads all outputs once for questions about many blocks', async (context) => {
+  let reads = 0
+  const held = gate()
+  const scene = await openAnswering(context, transfers(20), {
+    store: (store) => ({
+      ...store,
+      blocks: Object.assign(Object.create(store.blocks), {
+        utxosAfter(block: Block) {
+          reads++
+          return store.blocks.utxosAfter(block)
+        },
+      }),
+    }),
+    answers: (answers) => ({
+      ...answers,
+      blocks: {
+        ...answers.blocks,
+        async show(question, block) {
+          await held.opened
+          return answers.blocks.show(question, block)
+        },
+      },
+    }),
+  })
+  const { store, asker, sequencer, chain } = scene
+  const blocks = [{ block: scene.block, outputs: await outputsOf(store) }]
+  for (const transaction of transfers(25).slice(20)) {
+    await accept(store, [transaction])
+    expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+    blocks.push({ block: (await store.blocks.newest())!, outputs: await outputsOf(store) })
+  }
+  const asked: OpenQuestion[] = []
+  const tip = BigInt(chain.devnet.tip().slot)
+  // Due at almost the same time, the newest block first.
+  const old = blocks.slice(0, 4)
+  for (const round of [0, 1])
+    for (const [index, { block, outputs }] of old.entries()) {
+      const wanted = nodeOf(outputs, utxosRoot, 'subtree', blake2b256(Uint8Array.of(round)), round)
+      const slot = tip + 1000n - ((tip + 1000n) % 5n)
+      asked.push(await asker.ask(block, wanted, slot + (index < 2 ? 1n : 0n)))
+    }
+  await until(async () => (await asker.open()).length === asked.length)
+  held.open()
+  await until(() => asker.isAnswered(...asked))
+  expect(reads).toBeGreaterThan(0)
+  expect(reads).toBeLessThanOrEqual(2)
+})
+
+test('sends answers of an earlier process, parents first', async (context) => {
+  const { state, layer1 } = losing()
+  const scene = await openAnswering(context, transfers(2), {
+    options: { blockValidityMs: 3_000_000 },
+    layer1,
+  })
+  const { asker, block, chain, sequencer, store, roots } = scene
+  const tip = BigInt(chain.devnet.tip().slot)
+  state.isLosing = true
+  const late = await asker.ask(block, chunkOf(block, 0), tip + 2000n)
+  await until(async () => (await asker.answersTo(late)).length > 0)
+  const soon = await asker.ask(block, chunkOf(block, 1), tip + 1000n)
+  await until(async () => (await asker.answersTo(soon)).length > 0)
+  await sequencer.close()
+  const recorded = await Promise.all([late, soon].map(asker.answersTo))
+  const [[parent], [child]] = recorded as [(typeof recorded)[0], (typeof recorded)[0]]
+  const { inputs } = decodeTransaction(child!.cbor).body
+  expect(inputs.map(({ transactionId }) => toHex(transactionId))).toContain(toHex(parent!.id))
+
+  const blocks = openAnswers({ store, roots, genesis })
+  context.onTestFinished(() => blocks.close())
+  const answers = { blocks, wallet: answerWallet(chain.layer1) }
+  const options = { contracts, roots, holder: 'second', answers, blockValidityMs: 3_000_000 }
+  const childFirst: typeof store = {
+    ...store,
+    answers: { ...store.answers, of: async (questions) => (await store.answers.of(questions)).reverse() },
+  }
+  await openRollup(context, childFirst, chain.layer1, options)
+  await until(async () => (await asker.open()).length === 0)
+  expect(await Promise.all([late, soon].map(asker.answersTo))).toEqual(recorded)
+})
+
+test('commits nothing before the wallet for answers has enough', async (context) => {
+  const { chain, store, sequencer, answers, wallet } = await openAnswering(context, transfers(2))
+  const balance = async () => (await answers!.wallet.balance()).lovelace
+  expect(await balance()).toBeGreaterThanOrEqual(30_000_000n)
+
+  const drain = async (from: typeof wallet, left: bigint) => {
+    const { lovelace } = await from.balance()
+    const { id } = await from.send({ outputs: [{ address: wallet.address, lovelace: lovelace - left }] })
+    await chain.layer1.await(id)
+  }
+  await drain(answerWallet(chain.layer1), 5_000_000n)
+  await accept(store, transfers(3).slice(2))
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+  await until(async () => (await balance()) >= 30_000_000n)
+
+  await drain(answerWallet(chain.layer1), 5_000_000n)
+  await drain(openWallet({ layer1: chain.layer1, keys: operatorKeys, evaluator }), 40_000_000n)
+  await accept(store, transfers(4).slice(3))
+  expect(await sequencer.run('commit')).toMatchObject({
+    kind: 'refused',
+    code: 'SEQUENCER_INSUFFICIENT_FUNDS',
+  })
+  expect((await store.blocks.newest())?.height).toBe(2n)
+})

@@ -1,0 +1,135 @@
+import { toHex } from '@ratatosk/cbor'
+import { isLayer1Error } from '@ratatosk/layer1'
+import { decodeTransaction, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
+import type { AnswerTransaction } from '@ratatosk/store'
+import type { SequencerContext } from '../context.js'
+import type { AnswerMeans } from '../types.js'
+
+/** Shares of a transaction's validity after which it is sent again. */
+const sendings = 4
+
+/** What has become of a recorded transaction. `dead`: layer 1 cannot include it any more. */
+export type AnswerState = 'included' | 'pending' | 'dead'
+
+/** The context of a sequencer that can answer. */
+export type AnswerContext = SequencerContext & { readonly answers: AnswerMeans }
+
+/** Whether questions can be asked, and answered here. */
+export const canAnswer = (context: SequencerContext): context is AnswerContext =>
+  context.contracts.summons !== undefined && context.answers !== undefined
+
+/**
+ * Looks up what was recorded for open questions, parents first: an answer may spend the change of another.
+ * Sends again what layer 1 does not know.
+ *
+ * @param slot of layer 1's tip
+ * @param dead ids of transactions that layer 1 cannot include; gets those that are found
+ * @returns states by transaction id
+ */
+export async function followAnswers(
+  context: AnswerContext,
+  recorded: readonly AnswerTransaction[],
+  slot: bigint,
+  dead: Set<string>,
+): Promise<ReadonlyMap<string, AnswerState>> {
+  const states = new Map<string, AnswerState>()
+  for (const { transaction, ...each } of inOrder(recorded)) {
+    const id = toHex(each.id)
+    const parents = transaction.body.inputs.map(({ transactionId }) => toHex(transactionId))
+    const state = parents.some((parent) => dead.has(parent))
+      ? 'dead'
+      : await follow(context, each, transaction, slot)
+    states.set(id, state)
+    if (state !== 'dead') continue
+    dead.add(id)
+    context.answers.wallet.release(id)
+  }
+  return states
+}
+
+/** Sorts transactions so that each comes after those whose outputs it spends or reads. */
+function inOrder(recorded: readonly AnswerTransaction[]) {
+  const all = recorded.map((each) => ({ ...each, transaction: decodeTransaction(each.cbor) }))
+  const byId = new Map(all.map((each) => [toHex(each.id), each]))
+  const sorted = new Set<(typeof all)[number]>()
+  const place = (each: (typeof all)[number]): void => {
+    const { inputs, referenceInputs } = each.transaction.body
+    for (const { transactionId } of [...inputs, ...referenceInputs]) {
+      const parent = byId.get(toHex(transactionId))
+      if (parent !== undefined && !sorted.has(parent)) place(parent)
+    }
+    sorted.add(each)
+  }
+  for (const each of all) place(each)
+  return [...sorted]
+}
+
+async function follow(
+  context: AnswerContext,
+  recorded: AnswerTransaction,
+  { body }: Transaction,
+  slot: bigint,
+): Promise<AnswerState> {
+  const { layer1, signal, cache, slots, options } = context
+  const { wallet } = context.answers
+  const id = toHex(recorded.id)
+  const sentAt = cache.answerSentAt(id)
+  const resendAfter = BigInt(Math.ceil(options.blockValidityMs / sendings / slots.slotLength))
+  // A tip older than `sentAt`: layer 1 was rolled back and may have lost the transaction.
+  if (sentAt !== undefined && slot >= sentAt && slot < sentAt + resendAfter) return 'pending'
+  const { kind } = await layer1.status(id, { signal })
+  if (kind === 'confirmed') return 'included'
+  const { invalidHereafter } = body.validityInterval
+  if (kind === 'unknown' && invalidHereafter !== undefined && slot >= invalidHereafter) return 'dead'
+  // Sent by an earlier process: other transactions must not spend its inputs.
+  if (!wallet.inFlight().includes(id)) await wallet.adopt(recorded.cbor, { signal })
+  if (kind === 'pending') {
+    cache.answerSent(id, slot)
+    return 'pending'
+  }
+  return (await sendAnswer(context, recorded, slot)) ? 'pending' : 'dead'
+}
+
+/** Sends a recorded transaction. @returns false if layer 1 refuses it for good */
+export async function sendAnswer(
+  context: AnswerContext,
+  { id, cbor, stage }: AnswerTransaction,
+  slot: bigint,
+): Promise<boolean> {
+  const { cache, signal, log } = context
+  const { wallet } = context.answers
+  const transaction = toHex(id)
+  try {
+    await wallet.submit({ id: transaction, bytes: cbor }, { signal })
+  } catch (error) {
+    if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
+    log.warn(
+      { transaction, reason: error.reason },
+      `Layer 1 refused an answer to a question: ${error.message}`,
+    )
+    if (!error.mayHaveEffect || (await lacksInput(context, transaction, cbor))) {
+      wallet.release(transaction)
+      return false
+    }
+  }
+  cache.answerSent(transaction, slot)
+  if (stage === 'answer') context.step('answer-sent')
+  return true
+}
+
+/**
+ * Whether an input of a refused transaction is spent by another one, as that of an answer that was overtaken.
+ * If not, it may wait in a mempool that the provider does not show.
+ */
+async function lacksInput(context: AnswerContext, id: string, cbor: Uint8Array): Promise<boolean> {
+  const { layer1, answers, signal } = context
+  const { inputs, referenceInputs } = decodeTransaction(cbor).body
+  const inFlight = new Set(answers.wallet.inFlight())
+  const needed = new Map(
+    [...inputs, ...referenceInputs]
+      .filter(({ transactionId }) => !inFlight.has(toHex(transactionId)))
+      .map((reference) => [outputReferenceKey(reference), reference]),
+  )
+  const found = await layer1.utxosByReferences([...needed.values()], { signal })
+  return found.length < needed.size && (await layer1.status(id, { signal })).kind === 'unknown'
+}

@@ -1,0 +1,134 @@
+import { decodeHeader, deriveBlock, headerFieldIndex } from '@ratatosk/block'
+import type { SummonsQuestion } from '@ratatosk/contracts'
+import { encodeAsk, nodeKey } from '@ratatosk/fraud'
+import type { Layer1, Wallet } from '@ratatosk/layer1'
+import { encodeOutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import {
+  administratorAddress,
+  askQuestion,
+  type Contracts,
+  type OpenQuestion,
+  readQuestions,
+  referenceScriptsOf,
+} from '@ratatosk/protocol'
+import type { AnswerTransaction, Block, Store } from '@ratatosk/store'
+import { createMemoryStore, createTrie, nodeHash, type Proof, type Trie } from '@ratatosk/trie'
+import { contractsOf, deploymentOutput, summonsTerms } from './rollup-contracts.js'
+
+/** Contracts with a summons, and time for questions. */
+export const summonsContracts = contractsOf(3_600_000n, deploymentOutput, undefined, summonsTerms)
+
+/** A question, and the way to what it is about. */
+export interface Wanted extends Pick<SummonsQuestion, 'kind' | 'root' | 'key' | 'hash'> {
+  readonly steps: Proof
+}
+
+/** A question about a chunk. */
+export function chunkOf(block: Block, number: number): Wanted {
+  const key = new Uint8Array(4)
+  new DataView(key.buffer).setUint32(0, number)
+  const root = headerFieldIndex.transactionsRoot
+  return { kind: 'chunk', root, key, hash: decodeHeader(block.header).transactionsRoot, steps: [] }
+}
+
+/** A question about the node of a map on a path. @param branches how many are above it */
+export function nodeOf(
+  trie: Trie,
+  root: number,
+  kind: 'subtree' | 'leaf',
+  path: Uint8Array,
+  branches: number,
+): Wanted {
+  const steps = trie.openPath(path).proof.slice(0, branches)
+  const depth = steps.reduce((sum, { skip }) => sum + skip + 1, 0)
+  const node = trie.nodeAt(path, depth)
+  if (node === undefined) throw new Error('The map has no such node')
+  return { kind, root, key: nodeKey(path, depth), hash: nodeHash(node, depth), steps }
+}
+
+/** The outputs after the newest block. */
+export async function outputsOf(store: Store): Promise<Trie> {
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  for await (const piece of store.blocks.utxosAfterNewest())
+    trie.update(
+      piece.map(({ transactionId, index, output }) => ({
+        type: 'insert',
+        key: encodeOutputReference({ transactionId, index }),
+        value: output,
+      })),
+    )
+  return trie
+}
+
+/** The transactions map of a block. @param before hashes of the outputs before it */
+export async function transactionsOf(
+  store: Store,
+  block: Block,
+  before: (outref: Uint8Array) => Uint8Array | undefined,
+): Promise<Trie> {
+  const transactions = (await store.blocks.transactionsOf(block.headerHash)).map(({ cbor }) => cbor)
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  await trie.rebuild(deriveBlock(transactions, before).entries())
+  return trie
+}
+
+/** A question, with the transaction that asks it. */
+interface Asked extends OpenQuestion {
+  readonly bytes: Uint8Array
+}
+
+export interface Asker {
+  /**
+   * Asks; resolves when the question is sent.
+   *
+   * @param validUntil slot; by default 60 from now
+   */
+  ask(block: Block, wanted: Wanted, validUntil?: bigint): Promise<Asked>
+  /** What was recorded for a question. */
+  answersTo(question: OpenQuestion): Promise<readonly AnswerTransaction[]>
+  /** Whether questions have answers, and layer 1 shows none. */
+  isAnswered(...asked: readonly OpenQuestion[]): Promise<boolean>
+  /** The reference scripts of the deployment. */
+  scripts(): readonly Utxo[]
+  /** References of the questions that layer 1 shows. */
+  open(): Promise<readonly string[]>
+}
+
+/** The reference of a question's output. */
+export const referenceOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
+
+/** Opens what asks questions, with the reference scripts of the deployment. */
+export async function openAsker(
+  store: Store,
+  layer1: Layer1,
+  wallet: Wallet,
+  contracts: Contracts,
+): Promise<Asker> {
+  const slots = await layer1.slots()
+  const scripts = referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts)))
+  const asker: Asker = {
+    async ask(block, { steps, ...wanted }, until) {
+      const validUntil = until ?? (await layer1.tip()).slot + 60n
+      const { hash: refund } = wallet.keys.payment
+      const question = { ...wanted, headerHash: block.headerHash, refund }
+      const redeemer = encodeAsk(decodeHeader(block.header), steps)
+      const draft = askQuestion(contracts, { question, redeemer, validUntil, slots }, scripts)
+      const { produced, bytes } = await wallet.send(draft)
+      const [asked] = readQuestions(contracts, produced)
+      if (asked === undefined) throw new Error('There is no question')
+      return { ...asked, bytes }
+    },
+    async isAnswered(...asked) {
+      const recorded = await Promise.all(asked.map(asker.answersTo))
+      const areRecorded = recorded.every((sent) => sent.some(({ stage }) => stage === 'answer'))
+      return areRecorded && (await asker.open()).length === 0
+    },
+    answersTo: ({ utxo }) => store.answers.of([encodeOutputReference(utxo.reference)]),
+    scripts: () => scripts,
+    async open() {
+      const policy = contracts.summons?.policy ?? ''
+      return readQuestions(contracts, await layer1.utxosByPolicy(policy)).map(referenceOf)
+    },
+  }
+  return asker
+}
