@@ -111,21 +111,26 @@ export function inSchema(driver: SharedDriver, schema: string): Database {
   }
 }
 
-const inIndexOrder = sql`SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
+const indexOrder = sql`SELECT ${['enable_bitmapscan', 'enable_seqscan', 'jit']
   .map((setting) => `set_config('${setting}', 'off', true)`)
   .join(', ')}`
 
 /**
- * Runs a statement that reads a few rows in the order of an index. Without statistics, which a PGlite never
+ * For transactions that read a few rows in the order of an index. Without statistics, which a PGlite never
  * has, the planner expects few rows and would read and sort all of them for each page.
  */
+export async function readInIndexOrder(transaction: Connection): Promise<void> {
+  await transaction.execute(indexOrder)
+}
+
+/** Runs one statement in a transaction that does {@link readInIndexOrder}. */
 export function queryInIndexOrder<S extends Columns>(
   database: Database,
   statement: Statement<S>,
   parameters: readonly Parameter[],
 ): Promise<Row<S>[]> {
   return database.transaction(async (transaction) => {
-    await transaction.execute(inIndexOrder)
+    await readInIndexOrder(transaction)
     return transaction.query(statement, parameters)
   })
 }

@@ -7,6 +7,7 @@ export {
   inSchema,
   queryInIndexOrder,
   type Result,
+  readInIndexOrder,
   type SharedDriver,
   type SqlTransaction,
   type TransactionExecutor,
@@ -19,10 +20,17 @@ export {
   isDatabaseError,
 } from './errors.js'
 export { bounded, keysetPages, maxPageBytes, maxPageRows } from './keyset-pages.js'
-export { migrate, readMigrations } from './migrate.js'
-export { bytesColumn, type Parameter, parameterRows, toHex } from './parameters.js'
-export { openPGlite, type PGliteLike } from './pglite.js'
-export { openPostgres, type PostgresOptions } from './postgres.js'
+export { appliedMigrations, migrate, readMigrations } from './migrate.js'
+export {
+  bytesColumn,
+  type Element,
+  type Parameter,
+  type ParameterType,
+  parameterRows,
+  toHex,
+} from './parameters.js'
+export { type EmbeddedConnection, type EmbeddedQueryOptions, openPGlite, type PGliteLike } from './pglite.js'
+export { defaultApplicationName, openPostgres, type PostgresOptions } from './postgres.js'
 export { quoteSchema } from './schema-name.js'
 export { type Sql, schema, sql } from './sql.js'
 export {

@@ -32,25 +32,32 @@ export function readMigrations(migrationsFolder: string): readonly MigrationMeta
 export async function migrate(database: Database, migrations: readonly MigrationMeta[]): Promise<void> {
   await database.transaction(async (connection) => {
     await advisoryLock(connection, 'migrations')
-    const done = await appliedMigrations(connection)
-    done.forEach(({ hash }, position) => {
-      if (migrations[position]?.hash !== hash) {
-        throw new DatabaseError(
-          'DATABASE_SCHEMA_MISMATCH',
-          `Another version migrated the schema ${connection.schema}: run that version, or use another schema`,
-        )
-      }
-    })
-    for (const migration of migrations.slice(done.length)) await apply(connection, migration)
+    const [state] = await connection.query(found, [connection.schema])
+    // Not CREATE SCHEMA IF NOT EXISTS, which a user without the privilege to create schemas may not run.
+    if (state?.schema !== true) await connection.execute(sql`CREATE SCHEMA ${connection.schema}`)
+    if (state?.journal !== true) await connection.execute(createJournal)
+    const done = await appliedMigrations(connection, migrations)
+    for (const migration of migrations.slice(done)) await apply(connection, migration)
   })
 }
 
-async function appliedMigrations(connection: Connection) {
+/**
+ * How many of these migrations a schema has. It changes nothing.
+ *
+ * @throws DatabaseError `DATABASE_SCHEMA_MISMATCH` if it has others
+ */
+export async function appliedMigrations(
+  connection: Connection,
+  migrations: readonly MigrationMeta[],
+): Promise<number> {
   const [state] = await connection.query(found, [connection.schema])
-  // Not CREATE SCHEMA IF NOT EXISTS, which a user without the privilege to create schemas may not run.
-  if (state?.schema !== true) await connection.execute(sql`CREATE SCHEMA ${connection.schema}`)
-  if (state?.journal !== true) await connection.execute(createJournal)
-  return connection.query(applied)
+  if (state?.journal !== true) return 0
+  const done = await connection.query(applied)
+  if (done.every(({ hash }, position) => migrations[position]?.hash === hash)) return done.length
+  throw new DatabaseError(
+    'DATABASE_SCHEMA_MISMATCH',
+    `Another version migrated the schema ${connection.schema}: run that version, or use another schema`,
+  )
 }
 
 async function apply(connection: Connection, migration: MigrationMeta): Promise<void> {

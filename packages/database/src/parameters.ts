@@ -4,9 +4,9 @@
  */
 export type Parameter = Uint8Array | string | number | bigint | readonly Element[]
 
-type Element = string | number | bigint | boolean | Date | null | undefined
+export type Element = string | number | bigint | boolean | Date | null | undefined
 
-type ParameterType = 'bytea' | 'integer' | 'bigint' | 'numeric' | 'boolean' | 'text' | 'timestamptz'
+export type ParameterType = 'bytea' | 'integer' | 'bigint' | 'numeric' | 'boolean' | 'text' | 'timestamptz'
 
 /** A parameter in PostgreSQL's text format, the same for both drivers. */
 export function toText(parameter: Parameter): string {

@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { setImmediate } from 'node:timers/promises'
 import { columnTypes, readers } from './column-types.js'
 import { type Driver, type Executor, runTransaction } from './connection.js'
@@ -5,12 +6,12 @@ import { toDatabaseError } from './driver-errors.js'
 import { toText } from './parameters.js'
 import type { Field } from './statement.js'
 
-interface EmbeddedQueryOptions {
+export interface EmbeddedQueryOptions {
   readonly parsers: { [type: number]: (value: string) => unknown }
   readonly serializers: { [type: number]: (value: string) => string }
 }
 
-interface EmbeddedConnection {
+export interface EmbeddedConnection {
   query<Row>(
     statement: string,
     parameters?: string[],
@@ -27,6 +28,15 @@ export interface PGliteLike extends EmbeddedConnection {
 
 /** Milliseconds of queries after which timers and sockets take their turn. */
 const turnLength = 10
+/** Milliseconds that queries wait in addition while clients connect: each turn accepts one connection. */
+const acceptLength = 30
+/** The most milliseconds of that in each second: clients that always connect must not slow all queries. */
+const maxAccepting = 200
+
+let connections = 0
+subscribe('net.server.socket', () => {
+  connections++
+})
 
 const yielding = new WeakSet<PGliteLike>()
 
@@ -72,7 +82,7 @@ function yieldBetweenQueries(pglite: PGliteLike): void {
   yielding.add(pglite)
   let turn: { readonly since: number; readonly over: Promise<void> } | undefined
   const begin = () => {
-    const over = setImmediate().then(() => {
+    const over = turnOver().then(() => {
       turn = undefined
     })
     return { since: performance.now(), over }
@@ -86,6 +96,27 @@ function yieldBetweenQueries(pglite: PGliteLike): void {
       }
       return query()
     }) as ReturnType<typeof query>
+}
+
+/** What was spent on {@link acceptLength} in one second, both in milliseconds. */
+const accepting = { second: 0, spent: 0 }
+
+/** Resolves after a turn of the event loop, or after those in which clients connect. */
+async function turnOver(): Promise<void> {
+  const deadline = performance.now() + turnLength + acceptLength
+  let accepted = connections
+  await setImmediate()
+  const begun = performance.now()
+  if (begun - accepting.second >= 1000) {
+    accepting.second = begun
+    accepting.spent = 0
+  }
+  const end = Math.min(deadline, begun + maxAccepting - accepting.spent)
+  while (connections > accepted && performance.now() < end) {
+    accepted = connections
+    await setImmediate()
+  }
+  accepting.spent += performance.now() - begun
 }
 
 function executor(connection: EmbeddedConnection): Executor {

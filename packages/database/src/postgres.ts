@@ -11,10 +11,15 @@ import { toText } from './parameters.js'
  */
 const answerGrace = 2_000
 
+/** The name of sessions that get no other. */
+export const defaultApplicationName = 'ratatosk'
+
 /** A PostgreSQL server. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string
+  /** Name of the sessions, which the server shows. Default: {@link defaultApplicationName}. */
+  readonly applicationName?: string
   /** The most connections to open. Default 10. */
   readonly maxConnections?: number
   /** How long to wait for the server, or for a free connection, in milliseconds. Default 10,000. */
@@ -117,7 +122,7 @@ function poolConfig(options: PostgresOptions): pg.PoolConfig {
   const statementTimeout = options.statementTimeoutMs ?? 30_000
   return {
     connectionString: checkedUrl(options.url),
-    application_name: 'ratatosk',
+    application_name: options.applicationName ?? defaultApplicationName,
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     statement_timeout: statementTimeout,

@@ -126,3 +126,25 @@ t.test('ends its streams when the server closes', async (t) => {
   await until(() => client.hasEnded())
   t.same(numbers(client.events()), [1])
 })
+
+t.test('ends a stream that starts while the server closes', async (t) => {
+  const { port, server, log } = await build(t)
+  const { head } = log
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  log.head = async () => {
+    log.polls++
+    await answered
+    return head.call(log)
+  }
+  const client = follow(t, port)
+  await until(() => log.polls === 1)
+  const closed = server.close()
+  await until(() => !server.server.listening)
+  answer()
+  await until(() => client.hasEnded())
+  await closed
+  t.same(client.received, [{ id: '0.0.0' }], 'with an id to resume from')
+})

@@ -1,3 +1,4 @@
+import { TurnQueue } from '@ratatosk/http'
 import type { EventFilter, EventLog, EventPosition } from '@ratatosk/ports'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -43,6 +44,7 @@ const tickMs = 1000
 export class EventFeed {
   readonly #options: FeedOptions
   readonly #clients = new Set<FeedClient>()
+  readonly #turns = new TurnQueue()
   readonly #pages = new LRUCache<string, Promise<RenderedPage>>({ max: rememberedPages })
   /** The newest position that was seen; undefined before the first poll. */
   #head: EventPosition | undefined
@@ -85,8 +87,17 @@ export class EventFeed {
     return this.#head === undefined || covers(position, this.#head)
   }
 
-  /** The events after a position, up to what is known to have happened. Identical calls share one read. */
-  page(after: EventPosition, filter: EventFilter, filterKey: string): Promise<RenderedPage> {
+  /**
+   * The events after a position, up to what is known to have happened. Identical calls share one read, and go
+   * on in turns of the event loop: each sends the page to its client.
+   */
+  async page(after: EventPosition, filter: EventFilter, filterKey: string): Promise<RenderedPage> {
+    const page = await this.#sharedPage(after, filter, filterKey)
+    await this.#turns.next()
+    return page
+  }
+
+  #sharedPage(after: EventPosition, filter: EventFilter, filterKey: string): Promise<RenderedPage> {
     const to = latest(this.#head ?? after, after)
     const key = `${formatPosition(after)} ${formatPosition(to)} ${filterKey}`
     const remembered = this.#pages.get(key)

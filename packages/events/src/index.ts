@@ -76,10 +76,12 @@ const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options
   const feed = new EventFeed({ log, pollMs, maturityWindowMs, logger: fastify.log })
   const streams = new Set<EventStream>()
   let starting = 0
+  let isClosing = false
 
   fastify.setErrorHandler(errorHandler)
   // The server closes when its connections have ended.
   fastify.addHook('preClose', async () => {
+    isClosing = true
     for (const stream of streams) stream.end()
   })
 
@@ -108,6 +110,11 @@ const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options
         stream.once('close', () => streams.delete(stream))
         // If a hook of the server fails, nothing else ends the stream.
         reply.raw.once('close', () => stream.destroy())
+        // Not refused: an `EventSource` connects again. The server waits for connections that are kept open.
+        if (isClosing) {
+          reply.header('connection', 'close')
+          stream.end()
+        }
         return reply.send(stream)
       } finally {
         starting--

@@ -11,7 +11,7 @@ export interface FollowedTransaction {
 }
 
 /** What the index follows: `store.changes` of `@ratatosk/store` satisfies it. */
-interface IndexSource {
+export interface IndexSource {
   /**
    * Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not
    * among them.
@@ -85,7 +85,7 @@ export interface At {
 }
 
 /** A transaction that the index knows. */
-interface IndexedTransaction {
+export interface IndexedTransaction {
   readonly sequence: bigint
   /** 32 bytes. */
   readonly id: Uint8Array

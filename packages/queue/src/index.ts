@@ -1,7 +1,8 @@
 export { openQueueBackend } from './backend/open-queue-backend.js'
-export type { PGliteInstance } from './backend/pglite-pool.js'
+export type { PGliteInstance, Rows, Statements } from './backend/pglite-pool.js'
 export { isQueueError, QueueError, type QueueErrorCode, type QueueErrorOptions } from './errors.js'
 export { type QueuedTransaction, type QueuedTransactions, queuedCbor } from './submissions/job.js'
+export { readQueued, type StoredQueue } from './submissions/read-queued.js'
 export { transactionOfSubmission } from './submissions/submission-id.js'
 export {
   createSubmissionQueue,
@@ -9,6 +10,7 @@ export {
   type SubmissionQueue,
   type SubmissionQueueOptions,
   submissionQueueName,
+  type WaitingSubmissions,
 } from './submissions/submission-queue.js'
 export {
   createSubmissionWorker,
@@ -20,6 +22,7 @@ export {
 } from './submissions/submission-worker.js'
 export type {
   Broadcast,
+  CommonOptions,
   JobEvents,
   JobQueue,
   JobQueueOptions,

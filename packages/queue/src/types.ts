@@ -38,7 +38,7 @@ export type JobWorkerOptions = Omit<WorkerOptions<unknown>, keyof QueueBaseOptio
   readonly name?: string
 }
 
-interface CommonOptions {
+export interface CommonOptions {
   /**
    * How long the call of a producer, or one that joins a channel, waits for the backend before it rejects, in
    * milliseconds. Workers wait without limit.

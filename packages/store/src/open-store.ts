@@ -16,6 +16,7 @@ import {
 } from '@ratatosk/database'
 import { Mutex } from 'async-mutex'
 import pTimeout from 'p-timeout'
+import { openAnswers } from './answers/answers.js'
 import { openArchive } from './archive/archive.js'
 import { openBlocks } from './blocks/open-blocks.js'
 import { StoreError } from './errors.js'
@@ -26,7 +27,7 @@ import { openLeases } from './leases/leases.js'
 import { applyGenesis } from './ledger/apply-genesis.js'
 import { openLedger, openLedgerReads } from './ledger/ledger.js'
 import { ledgerVersion } from './ledger/ledger-version.js'
-import type { StoreOptions } from './options.js'
+import { type StoreOptions, sessionName } from './options.js'
 import { openChain } from './queries/chain.js'
 import { openChanges } from './queries/changes.js'
 import { openExplorer } from './queries/explorer.js'
@@ -61,7 +62,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const vacuumed = 'pglite' in options ? [name, ...(options.vacuumedSchemas ?? [])] : []
   try {
     const schema = quoteSchema(name)
-    const driver = 'url' in options ? openPostgres(options) : openPGlite(options.pglite)
+    const driver =
+      'url' in options
+        ? openPostgres({ ...options, applicationName: sessionName(name) })
+        : openPGlite(options.pglite)
     try {
       await migrate(inSchema(driver, schema), storeMigrations())
     } catch (error) {
@@ -135,6 +139,7 @@ function createStore(
     leases: openLeases(database),
     blocks: openBlocks(database, withLedgerLock),
     resubmissions: openResubmissions(database),
+    answers: openAnswers(database),
     archive: openArchive(database),
     faucetClaims: openFaucetClaims(database),
     chain: openChain(database),

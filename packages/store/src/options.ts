@@ -1,7 +1,7 @@
 import type { PGliteLike, PostgresOptions } from '@ratatosk/database'
 
 /** A PGlite in this process. */
-interface EmbeddedOptions {
+export interface EmbeddedOptions {
   /** A PGlite (0.5 or later) that its owner opened and closes. Others may use it too. */
   readonly pglite: PGliteLike
   /** Schemas besides the store's whose tables are vacuumed too: PGlite does not vacuum on its own. */
@@ -9,7 +9,7 @@ interface EmbeddedOptions {
 }
 
 /** Where in the database the tables are. */
-interface SchemaOptions {
+export interface SchemaOptions {
   /**
    * The schema that holds the tables. Nodes that share a database need different schemas. Default `ratatosk`.
    */
@@ -26,4 +26,9 @@ export interface RetentionOptions {
 }
 
 /** Where the data is: in PostgreSQL (13 or later) behind `url`, or in the given PGlite. */
-export type StoreOptions = (PostgresOptions | EmbeddedOptions) & SchemaOptions & RetentionOptions
+export type StoreOptions = (Omit<PostgresOptions, 'applicationName'> | EmbeddedOptions) &
+  SchemaOptions &
+  RetentionOptions
+
+/** The name of a store's sessions on a server, which cuts it at 63 bytes. */
+export const sessionName = (schema: string): string => `ratatosk ${schema}`

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -125,6 +127,28 @@ describe('a given PGlite', () => {
       }
     } finally {
       done = true
+      await store.close()
+      await pglite.close()
+    }
+  })
+
+  it('waits with queries while clients connect', async () => {
+    const pglite = await createPGlite()
+    const store = await openStore({ pglite })
+    const server = createServer().listen({ host: '127.0.0.1', port: 0, backlog: 200 })
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    let accepted = 0
+    server.on('connection', () => accepted++)
+    const clients = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'))
+    try {
+      let queries = 0
+      for (; accepted < clients.length; queries++) await pglite.query('SELECT pg_sleep(0.001)')
+      // At one connection in each turn of 10 ms there would be about 1,000.
+      expect(queries).toBeLessThan(500)
+    } finally {
+      for (const client of clients) client.destroy()
+      server.close()
       await store.close()
       await pglite.close()
     }

@@ -156,7 +156,7 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
   })
 
   it('fails a statement that waits too long with STORE_TIMEOUT and becomes free again', async () => {
-    const impatient = await openStore({ url: databaseUrl, schema: test.schema, statementTimeoutMs: 50 })
+    const impatient = await openStore({ url: databaseUrl, schema: test.schema, statementTimeoutMs: 500 })
     try {
       await store.withLedger(async () => {
         const second = impatient.withLedger(async () => {})

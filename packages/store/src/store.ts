@@ -1,6 +1,7 @@
 import type { WritableArchive } from '@ratatosk/block'
 import type { SharedDriver } from '@ratatosk/database'
 import type { ClaimStore, EventLog, ExplorerReads } from '@ratatosk/ports'
+import type { Answers } from './answers/types.js'
 import type { Blocks } from './blocks/types.js'
 import type { Leases } from './leases/types.js'
 import type { Ledger, LedgerEntry, LedgerReads, StoredOutput, UnlockedLedger } from './ledger/types.js'
@@ -119,6 +120,8 @@ export interface Store {
   readonly blocks: Blocks
   /** Transactions that the removal of blocks took out of the ledger, on their way back. */
   readonly resubmissions: Resubmissions
+  /** The answers to questions of the summons that were sent. */
+  readonly answers: Answers
   /**
    * The block bodies that an archivist serves: one chain, heights without gaps. A body is read in pieces of
    * 256 KiB, each when it is requested. Refused changes, and bodies that the archive does not have or loses

@@ -2,12 +2,12 @@ import { EventEmitter } from 'node:events'
 import type { Mutex } from 'async-mutex'
 import type { PgNotification, PgPool, PgPoolClient, PgQueryResult } from 'bullmq'
 
-interface Rows<T> {
+export interface Rows<T> {
   rows: T[]
   affectedRows?: number
 }
 
-interface Statements {
+export interface Statements {
   query<T>(sql: string, parameters?: unknown[]): Promise<Rows<T>>
   exec(sql: string): Promise<Rows<Record<string, unknown>>[]>
 }

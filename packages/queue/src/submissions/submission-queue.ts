@@ -63,7 +63,7 @@ export interface SubmissionQueue {
 }
 
 /** What waits for validation. */
-interface WaitingSubmissions extends QueueSize {
+export interface WaitingSubmissions extends QueueSize {
   /** Undefined if nothing waits for its first delivery. */
   readonly oldestAt: Date | undefined
 }

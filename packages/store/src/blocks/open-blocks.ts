@@ -4,7 +4,7 @@ import type { Lease } from '../leases/types.js'
 import { appendBlock } from './append-block.js'
 import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'
 import { forgetSpentOutputs } from './forget-spent-outputs.js'
-import { outputsAfterNewestBlock } from './outputs-after-newest-block.js'
+import { outputsAfterBlock } from './outputs-after-block.js'
 import { readBlocks } from './read-blocks.js'
 import { returnToMempool, reviveBlock } from './remove-blocks.js'
 import { reset } from './reset.js'
@@ -55,6 +55,7 @@ export function openBlocks(
         await requireLease(transaction, lease)
         await reset(transaction)
       }),
-    utxosAfterNewest: () => outputsAfterNewestBlock(database),
+    utxosAfterNewest: () => outputsAfterBlock(database),
+    utxosAfter: (block) => outputsAfterBlock(database, block),
   }
 }

@@ -226,4 +226,6 @@ export interface Blocks {
    * ends.
    */
   utxosAfterNewest(): AsyncIterable<readonly LedgerOutput[]>
+  /** The same for a block that is neither merged nor removed. */
+  utxosAfter(block: Pick<Block, 'lastSequence'>): AsyncIterable<readonly LedgerOutput[]>
 }

@@ -151,6 +151,25 @@ export const resubmissions = ratatosk.table(
   ],
 )
 
+/** Transactions that answer questions of the summons, each stored before it is sent. */
+export const answers = ratatosk.table(
+  'answers',
+  {
+    /** CBOR of the reference of the question's output: equal questions have tokens of one name. */
+    question: bytea('question').notNull(),
+    /** 0: pays outputs whose datums are parts of the answer; 1: answers. */
+    stage: integer('stage').notNull(),
+    transactionId: bytea('transaction_id').notNull(),
+    cbor: bytea('cbor').notNull(),
+    recordedAt: moment('recorded_at').notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.question, table.stage] }),
+    index('answers_recorded_at').on(table.recordedAt),
+    check('answers_stage', sql`${table.stage} IN (0, 1)`),
+  ],
+)
+
 /**
  * Every state that a block has entered, in order. A trigger on `blocks` writes it; rows are never changed.
  * The other columns repeat the block, which may be replaced or reset later.

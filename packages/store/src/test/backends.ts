@@ -5,6 +5,7 @@ import { createPGlite } from '@ratatosk/test-kit'
 import { beforeAll, describe } from 'vitest'
 import { openStore } from '../open-store.js'
 import type { RetentionOptions } from '../options.js'
+import type { StoredOptions } from '../read-stored.js'
 import type { Store } from '../store.js'
 
 export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -19,6 +20,8 @@ interface RawDatabase {
 export interface TestStore {
   readonly store: Store
   readonly schema: string
+  /** Where the store is, for another reader. */
+  readonly place: StoredOptions
   /** The database behind the store. */
   readonly database: RawDatabase
   readonly driver: Driver
@@ -59,7 +62,8 @@ export const postgresql: Backend = {
     const schema = randomSchema()
     const open = (retention?: RetentionOptions, maxConnections = 4) =>
       openStore({ url: databaseUrl, schema, maxConnections, ...retention })
-    return assemble(schema, openPostgres({ url: databaseUrl, maxConnections: 2 }), open)
+    const place = { url: databaseUrl, schema }
+    return assemble(place, openPostgres({ url: databaseUrl, maxConnections: 2 }), open)
   },
 }
 
@@ -78,7 +82,8 @@ const embedded: Backend = {
   async create() {
     const schema = randomSchema()
     const pglite = await sharedPGlite()
-    return assemble(schema, openPGlite(pglite), (retention) => openStore({ pglite, schema, ...retention }))
+    const place = { pglite, schema }
+    return assemble(place, openPGlite(pglite), (retention) => openStore({ ...place, ...retention }))
   },
 }
 
@@ -105,14 +110,16 @@ function describeOn(backends: readonly Backend[], subject: string, tests: (backe
 }
 
 async function assemble(
-  schema: string,
+  place: StoredOptions,
   driver: Driver,
   open: (retention?: RetentionOptions, maxConnections?: number) => Promise<Store>,
 ): Promise<TestStore> {
+  const { schema } = place
   const stores = [await open()]
   return {
     store: stores[0]!,
     schema,
+    place,
     driver,
     database: {
       ...raw(driver),

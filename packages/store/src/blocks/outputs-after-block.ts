@@ -11,7 +11,7 @@ import {
 import type { OutputReference } from '@ratatosk/ledger'
 import { mempoolLedger, spentOutputs } from '../schema/tables.js'
 import { lastSequenceInBlocks } from './read-blocks.js'
-import type { LedgerOutput } from './types.js'
+import type { Block, LedgerOutput } from './types.js'
 
 /** The most outputs in one page. */
 const pageSize = 5_000
@@ -67,17 +67,21 @@ const unspent = statement(
 const beforeAll: OutputReference = { transactionId: new Uint8Array(), index: -1 }
 
 /**
- * The unspent outputs after the newest block: the ledger without the effects of the mempool. No transaction
- * stays open and no snapshot is needed. Once the mempool's first and last sequence are known, the set no
- * longer changes: a batch applied meanwhile only moves outputs from one table to the other, and each
- * statement reads both.
+ * The unspent outputs after a block that is not merged: the ledger without the effects of later transactions.
+ * No transaction stays open and no snapshot is needed. Once the first and the last sequence of these are
+ * known, the set no longer changes: a batch applied meanwhile only moves outputs from one table to the other,
+ * and each statement reads both.
+ *
+ * @param block the newest by default
  */
-export async function* outputsAfterNewestBlock(
+export async function* outputsAfterBlock(
   connection: Connection,
+  block?: Pick<Block, 'lastSequence'>,
 ): AsyncGenerator<readonly LedgerOutput[], void> {
   const [mempool] = await connection.query(mempoolSpan)
   if (mempool === undefined) return
-  const { first, last } = mempool
+  const { last } = mempool
+  const first = block === undefined ? mempool.first : block.lastSequence + 1n
 
   const readSpent = (after: Row<typeof spentOutput> | undefined) => {
     const { spentBy, transactionId, index } = after ?? { spentBy: first, ...beforeAll }

@@ -22,9 +22,9 @@ describeBackends('outputs after the newest block', (backend) => {
 
   afterEach(() => test.drop())
 
-  async function keys(): Promise<string[]> {
+  async function keys(pieces = store.blocks.utxosAfterNewest()): Promise<string[]> {
     const found: string[] = []
-    for await (const piece of store.blocks.utxosAfterNewest()) {
+    for await (const piece of pieces) {
       for (const { transactionId, index, output } of piece) {
         expect(output).toEqual(entry({ transactionId, index }, alice).output)
         found.push(key({ transactionId, index }))
@@ -53,6 +53,10 @@ describeBackends('outputs after the newest block', (backend) => {
     expect(await keys()).toEqual([outputOf('genesis', 1), outputOf('a'), outputOf('b')].map(key).sort())
     await buildBlock(store, lease, 'two', 1)
     expect(await keys()).toEqual([outputOf('a'), outputOf('c')].map(key).sort())
+    const [one, two] = await store.blocks.range(1n, 2n)
+    const afterOne = [outputOf('genesis', 1), outputOf('a'), outputOf('b')].map(key).sort()
+    expect(await keys(store.blocks.utxosAfter(one!))).toEqual(afterOne)
+    expect(await keys(store.blocks.utxosAfter(two!))).toEqual(await keys())
     await store.blocks.returnToMempool(1n, lease)
     expect(await keys()).toEqual(genesis)
   })

@@ -1,0 +1,49 @@
+import {
+  bytesColumn,
+  type Database,
+  parameterRows,
+  schema,
+  selectList,
+  sql,
+  statement,
+} from '@ratatosk/database'
+import { requireLease } from '../leases/leases.js'
+import { answers } from '../schema/tables.js'
+import type { AnswerStage, Answers } from './types.js'
+
+const { question, stage, transactionId, cbor } = answers
+const stages: readonly AnswerStage[] = ['datum', 'answer']
+
+const columns = { question, stage, id: transactionId, cbor }
+const ofQuestions = statement(
+  columns,
+  sql`SELECT ${selectList(columns)} FROM ${schema}.answers
+  WHERE question IN (SELECT question FROM ${parameterRows({ question: 'bytea' })} AS given)`,
+)
+
+const record = sql`
+  INSERT INTO ${schema}.answers (question, stage, transaction_id, cbor) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (question, stage) DO UPDATE
+  SET transaction_id = EXCLUDED.transaction_id, cbor = EXCLUDED.cbor, recorded_at = clock_timestamp()`
+
+const forget = sql`DELETE FROM ${schema}.answers WHERE recorded_at < $1::timestamptz`
+
+/** See {@link Answers}. */
+export function openAnswers(database: Database): Answers {
+  return {
+    async of(questions) {
+      if (questions.length === 0) return []
+      const rows = await database.query(ofQuestions, [bytesColumn(questions)])
+      return rows.map(({ stage, ...row }) => ({ ...row, stage: stages[stage] ?? 'answer' }))
+    },
+
+    record: (transaction, lease) =>
+      database.transaction(async (connection) => {
+        await requireLease(connection, lease)
+        const { question, stage, id, cbor } = transaction
+        await connection.execute(record, [question, stages.indexOf(stage), id, cbor])
+      }),
+
+    forget: (recordedBefore) => database.execute(forget, [recordedBefore.toISOString()]),
+  }
+}
