@@ -4,14 +4,16 @@ export { amountJson } from './blockfrost/output-json.js'
 export { protocolParametersJson } from './blockfrost/parameters-json.js'
 export { plutusJson } from './blockfrost/plutus-json.js'
 export { ChainUnavailableError, isChainUnavailable } from './errors.js'
-export { evaluateTransaction } from './evaluation/evaluation.js'
+export { type EvaluationContext, evaluateTransaction } from './evaluation/evaluation.js'
 export { garbage } from './faults/fault-hook.js'
 export type * from './faults/faults.js'
+export type { RequestFault } from './faults/faults.js'
 export { createPause } from './pause.js'
 export { type OgmiosVersion, ogmiosVersions } from './versions.js'
 export { addressText, readAddressText } from './view/address-text.js'
 export { deposits, isStakeCertificate, registers, stakeCredentialOf } from './view/certificates.js'
 export type * from './view/chain-view.js'
+export type { AddressTransaction, Awaitable } from './view/chain-view.js'
 export {
   comparePlaces,
   holdsFor,

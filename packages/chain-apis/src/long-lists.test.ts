@@ -50,6 +50,24 @@ test('64 lists of several pages are open, and further short ones are read', asyn
   await expect(Promise.any(readers())).rejects.toMatchObject({ errors: [{}, {}, {}] })
 })
 
+test('the client that has taken no page for the longest time makes room for another list', async () => {
+  const lists = new LongLists(60_000, 0)
+  const gone: number[] = []
+  const open = async (number: number) => {
+    const signal = new AbortController().signal
+    return lists.read(pages(9), items, { signal, disconnect: () => gone.push(number) })
+  }
+  const all: AsyncIterable<string>[] = []
+  for (let number = 0; number < 64; number++) all.push(await open(number))
+  // The first client takes a page.
+  await all[0]![Symbol.asyncIterator]().next()
+  await all[0]![Symbol.asyncIterator]().next()
+  await open(64)
+  await open(65)
+  expect(gone).toEqual([1, 2])
+  await expect(new LongLists().read(pages(2), items, client())).resolves.toBeDefined()
+})
+
 test('a list that has begun too late is not read', async () => {
   const lists = new LongLists()
   let read = 0

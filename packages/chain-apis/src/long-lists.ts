@@ -21,17 +21,31 @@ const mostOpen = 64
  * would keep out all others. Within it, 14 Mbit/s are enough for 1 GB.
  */
 const mostOpenMs = 10 * 60_000
+/** Milliseconds after which a client that takes no page makes room for another list. */
+const mostIdleMs = 10_000
+
+/** A list of several pages that is being read. */
+interface OpenList {
+  readonly client: Client
+  /** Since when a page waits for the client; undefined while a page is made. */
+  waitingSince: number | undefined
+}
 
 /** The long lists of a chain that are being read. All APIs share the limits. */
 export class LongLists {
   readonly #working = new Semaphore(mostWorking)
   #waiting = 0
-  #open = 0
+  readonly #open = new Set<OpenList>()
   readonly #timeLimitMs: number
+  readonly #idleLimitMs: number
 
-  /** @param timeLimitMs time that a list of several pages may be open; then its client is disconnected */
-  constructor(timeLimitMs = mostOpenMs) {
+  /**
+   * @param timeLimitMs time that a list of several pages may be open; then its client is disconnected
+   * @param idleLimitMs time that a client may take no page while other lists want its place
+   */
+  constructor(timeLimitMs = mostOpenMs, idleLimitMs = mostIdleMs) {
     this.#timeLimitMs = timeLimitMs
+    this.#idleLimitMs = idleLimitMs
   }
 
   /**
@@ -80,29 +94,46 @@ export class LongLists {
         return part
       })
 
-    let isOpen = false
+    const list: OpenList = { client, waitingSince: undefined }
     let timer: NodeJS.Timeout | undefined
     try {
       let part = await next()
       while (part !== undefined) {
         const following = await next()
-        if (following !== undefined && !isOpen) {
-          if (this.#open >= mostOpen) throw tooMany()
-          this.#open++
-          isOpen = true
+        if (following !== undefined && timer === undefined) {
+          this.#makeRoom()
+          this.#open.add(list)
           timer = setTimeout(() => client.disconnect(), this.#timeLimitMs)
         }
+        list.waitingSince = performance.now()
         // A part without items too: the client may have left, and then no further page is read.
         yield part
+        list.waitingSince = undefined
         part = following
       }
       yield separator === '[' ? '[]' : ']'
     } finally {
       onEnd()
       clearTimeout(timer)
-      if (isOpen) this.#open--
+      this.#open.delete(list)
       await reader.return?.()
     }
+  }
+
+  /**
+   * Disconnects the client that has taken no page for the longest time, if the limit of lists is reached.
+   *
+   * @throws {ChainUnavailableError} if all clients take their pages
+   */
+  #makeRoom(): void {
+    if (this.#open.size < mostOpen) return
+    const idleSince = performance.now() - this.#idleLimitMs
+    const [slowest] = [...this.#open]
+      .filter(({ waitingSince }) => waitingSince !== undefined && waitingSince <= idleSince)
+      .sort((a, b) => (a.waitingSince ?? 0) - (b.waitingSince ?? 0))
+    if (slowest === undefined) throw tooMany()
+    this.#open.delete(slowest)
+    slowest.client.disconnect()
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {

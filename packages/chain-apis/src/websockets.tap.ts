@@ -19,7 +19,7 @@ t.test('closes a WebSocket whose client answers no ping', async (t) => {
 
 t.test('closes a WebSocket whose client does not take the data that waits for it', async (t) => {
   // More than the buffers of the connection hold.
-  const hash = '00'.repeat(16 * 1024 * 1024)
+  const hash = '00'.repeat(6 * 1024 * 1024)
   const tip = () => ({ height: 1, slot: 1n, hash })
   const { server, connect } = await serve(t, { tip }, { stallTimeoutMs: 300 })
   const { socket, ask } = await connect()
@@ -31,7 +31,7 @@ t.test('closes a WebSocket whose client does not take the data that waits for it
 })
 
 t.test('keeps a WebSocket whose client takes data slowly', async (t) => {
-  const hash = '00'.repeat(16 * 1024 * 1024)
+  const hash = '00'.repeat(6 * 1024 * 1024)
   const tip = () => ({ height: 1, slot: 1n, hash })
   const { connect } = await serve(t, { tip }, { stallTimeoutMs: 2000 })
   const { socket, ask, closed } = await connect()

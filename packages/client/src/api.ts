@@ -633,7 +633,7 @@ export interface FaucetClaim {
 /** The wallet has insufficient funds */
 export interface FaucetDepletedError {
   readonly error: string
-  readonly code?: 'DEPLETED'
+  readonly code?: 'DEPLETED' | 'OVERLOADED'
 }
 
 /** The address claimed too recently, or the IP limit is reached */
@@ -711,7 +711,7 @@ export interface Initiated {
   readonly rootUnit: string
 }
 
-/** The layer-1 provider failed. Retry later */
+/** The layer-1 provider failed, or the node is overloaded. Retry later */
 export interface Layer1Failure {
   readonly status: 'error'
   readonly error: string
@@ -726,6 +726,7 @@ export interface Layer1Failure {
     | 'rejected'
     | 'rolled back'
     | 'unknown'
+    | 'overloaded'
 }
 
 /** The process is up */

@@ -8,7 +8,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { devnetApis } from '@ratatosk/devnet'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
-import { createPGlite, databaseUrl, randomName, redisUrl } from '@ratatosk/test-kit'
+import { createPGliteFiles, databaseUrl, randomName, redisUrl } from '@ratatosk/test-kit'
 import { needServices, removeTraces } from '@ratatosk/test-kit/vitest'
 import fastify from 'fastify'
 import { afterAll, describe, expect, it, onTestFinished, type TestContext } from 'vitest'
@@ -42,7 +42,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const places: Record<string, (context: TestContext) => Promise<Database>> = {
   PGlite: async () => {
     const directory = joinPath(folder, randomName())
-    await (await createPGlite(directory)).close()
+    await createPGliteFiles(directory)
     return { name: 'crash', directory }
   },
   'PostgreSQL and Redis': async (context) => {

@@ -13,6 +13,9 @@ export const faucetStatuses = {
   INTERNAL: 500,
 } as const
 
+/** The `code` in the body of a 503 because the node is overloaded. */
+export const overloadCode = 'OVERLOADED'
+
 /** The `code` in the body of a faucet error. */
 export type FaucetErrorCode = keyof typeof faucetStatuses
 

@@ -1,5 +1,6 @@
 import { mock } from 'node:test'
 import swagger from '@fastify/swagger'
+import { OverloadedError } from '@ratatosk/http'
 import fastify from 'fastify'
 import t from 'tap'
 import faucet, { type ClaimResult, type FaucetOptions, faucet as named } from './index.js'
@@ -71,6 +72,15 @@ t.test('answers every other result with its status, code and message', async (t)
     t.equal(answer.headers['retry-after'], retryAfter)
     t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
   }
+})
+
+t.test('gives an overload a code, as its other errors', async (t) => {
+  const { post, answers } = await build(t)
+  answers.result = new OverloadedError()
+  const answer = await post(claimBody)
+  t.equal(answer.status, 503)
+  t.equal(answer.body, '{"error":"The node is overloaded: retry later","code":"OVERLOADED"}')
+  t.equal(answer.headers['retry-after'], '1')
 })
 
 t.test('answers INTERNAL when the payer throws, with the cause in the log only', async (t) => {

@@ -4,6 +4,7 @@ import {
   checkOptions,
   errorHandler,
   hasMethods,
+  overloadWith,
   type RouteSecurity,
   readBy,
   sameOriginOnly,
@@ -13,7 +14,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { readClaim } from './claim-body.js'
-import { FaucetError, KeyUsedError } from './errors.js'
+import { FaucetError, KeyUsedError, overloadCode } from './errors.js'
 import { claimSchema, type FaucetClaim } from './schemas.js'
 
 export type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
@@ -54,7 +55,9 @@ const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options
   checkOptions(name, rules, options)
   const { token, payer } = options
 
-  fastify.setErrorHandler(errorHandler)
+  fastify.setErrorHandler((error, request, reply) =>
+    errorHandler(overloadWith(error, { code: overloadCode }), request, reply),
+  )
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser(
     'application/json',

@@ -2,7 +2,7 @@ import { errorBody, limitResponses, orBusy, retryAfterHeader, unauthorizedBody }
 import type { ClaimRequest } from '@ratatosk/ports'
 import { type Static, Type } from '@sinclair/typebox'
 import { maxTextLength } from './claim-body.js'
-import { type FaucetErrorCode, faucetStatuses } from './errors.js'
+import { faucetStatuses, overloadCode } from './errors.js'
 
 /** Body of the 200 response. */
 export const FaucetClaim = Type.Object(
@@ -39,9 +39,8 @@ const faucetErrorTitles: Readonly<Record<number, string>> = {
 
 /** The fields of an error with this status beside `error`. */
 function faucetErrorBody(status: number, description: string) {
-  const codes = (Object.keys(faucetStatuses) as FaucetErrorCode[]).filter(
-    (code) => faucetStatuses[code] === status,
-  )
+  const all = { ...faucetStatuses, [overloadCode]: 503 }
+  const codes = (Object.keys(all) as (keyof typeof all)[]).filter((code) => all[code] === status)
   return Type.Object(
     {
       error: Type.String(),

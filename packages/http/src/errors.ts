@@ -130,15 +130,35 @@ export class BusyError extends HttpError {
 
 /**
  * 503: the server is overloaded. `retryAfterMs` becomes the `Retry-After` of an error that has this one as
- * its cause. Log it elsewhere, with {@link refusalLog}.
+ * its cause. Log it elsewhere, with {@link refusalLog}. {@link overloadWith} adds the fields that a route's
+ * errors have.
  */
 export class OverloadedError extends HttpError {
   readonly retryAfterMs = 1000
 
-  constructor() {
-    const headers = { 'retry-after': '1' }
-    super(503, 'HTTP_OVERLOADED', 'The node is overloaded: retry later', { headers, quiet: true })
+  /** @param bodyFields fields of the response body next to `error` */
+  constructor(bodyFields?: HttpErrorOptions['bodyFields']) {
+    super(503, 'HTTP_OVERLOADED', 'The node is overloaded: retry later', {
+      headers: { 'retry-after': '1' },
+      quiet: true,
+      ...(bodyFields && { bodyFields }),
+    })
   }
+}
+
+/**
+ * An {@link OverloadedError} with further fields in its body, so that it has the form of a route's errors;
+ * any other value unchanged.
+ *
+ * @example
+ * ```ts
+ * fastify.setErrorHandler((error, request, reply) =>
+ *   errorHandler(overloadWith(error, { code: 'OVERLOADED' }), request, reply),
+ * )
+ * ```
+ */
+export function overloadWith(error: unknown, bodyFields: HttpErrorOptions['bodyFields']): unknown {
+  return hasCode(error, 'HTTP_OVERLOADED') ? new OverloadedError(bodyFields) : error
 }
 
 /** 429: the client sent more requests than it may. `Retry-After` says when it may send more. */

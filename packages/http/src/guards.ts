@@ -49,7 +49,7 @@ export const sameOriginOnly: FastifyContextConfig & { readonly cors: false } = {
 
 /**
  * Config of a route that is served whatever the load of the server: `@fastify/under-pressure` and
- * `@fastify/rate-limit` skip it.
+ * `@fastify/rate-limit` skip it, and it does not wait for connections that arrive.
  *
  * @example
  * ```ts
@@ -60,6 +60,11 @@ export const servedUnderLoad: FastifyContextConfig & {
   readonly rateLimit: false
   readonly pressureHandler: () => void
 } = { rateLimit: false, pressureHandler: () => undefined }
+
+/** Whether the config of a route is {@link servedUnderLoad}, or holds it. */
+export function isServedUnderLoad(config: object): boolean {
+  return 'pressureHandler' in config && config.pressureHandler === servedUnderLoad.pressureHandler
+}
 
 /** Which tokens a route asks for, by their names in an OpenAPI document. */
 export interface RouteSecurity {

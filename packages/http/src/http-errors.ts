@@ -14,7 +14,7 @@ const statusOf: Readonly<Record<string, number>> = {
 }
 
 /** What Node reports of bytes that are not a request. */
-interface RequestError extends Error {
+export interface RequestError extends Error {
   readonly code?: string
   /** A `Buffer`, which Fastify declares as its JSON form. */
   readonly rawPacket?: unknown

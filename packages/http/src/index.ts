@@ -1,4 +1,5 @@
 export { clientSignal } from './client-signal.js'
+export { entityTag, hasEntityTag } from './entity-tag.js'
 export { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 export {
   BusyError,
@@ -14,6 +15,7 @@ export {
   layer1Causes,
   OperationError,
   OverloadedError,
+  overloadWith,
   RateLimitError,
   UnauthorizedError,
 } from './errors.js'
@@ -30,7 +32,7 @@ export {
   servedUnderLoad,
   sideEffectingGet,
 } from './guards.js'
-export { clientErrorHandler, httpErrorOptions, httpErrors } from './http-errors.js'
+export { clientErrorHandler, httpErrorOptions, httpErrors, type RequestError } from './http-errors.js'
 export {
   asLayer1Failure,
   type Layer1FailureBody,
@@ -79,4 +81,5 @@ export {
   transactionBodyResponses,
   UnsupportedTypeError,
 } from './transaction-body.js'
+export { TurnQueue } from './turns.js'
 export { addVary } from './vary.js'

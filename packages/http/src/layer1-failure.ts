@@ -1,30 +1,36 @@
 import { type TLiteral, type TObject, type TString, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorHandler } from './error-handler.js'
-import { hasCode, type Layer1Cause, Layer1FailureError, layer1Causes } from './errors.js'
+import { hasCode, type Layer1Cause, Layer1FailureError, layer1Causes, overloadWith } from './errors.js'
 
 const prefix = 'LAYER1_'
 
-/** Body of a 503 because of layer 1. */
+const overloaded = 'overloaded'
+type Cause = Layer1Cause | typeof overloaded
+
+/** Body of a 503 because of layer 1, or because the node is overloaded. */
 export interface Layer1FailureBody {
   status: 'error'
   error: string
-  cause: Layer1Cause
+  cause: Cause
 }
 
 /** Schema of a {@link Layer1FailureBody}. */
 export function layer1FailureBody(): TObject<{
   status: TLiteral<'error'>
   error: TString
-  cause: TUnsafe<Layer1Cause>
+  cause: TUnsafe<Cause>
 }> {
   return Type.Object(
     {
       status: Type.Literal('error'),
       error: Type.String(),
-      cause: Type.Unsafe<Layer1Cause>(Type.String({ enum: [...layer1Causes] })),
+      cause: Type.Unsafe<Cause>(Type.String({ enum: [...layer1Causes, overloaded] })),
     },
-    { title: 'Layer1Failure', description: 'The layer-1 provider failed. Retry later' },
+    {
+      title: 'Layer1Failure',
+      description: 'The layer-1 provider failed, or the node is overloaded. Retry later',
+    },
   )
 }
 
@@ -43,7 +49,7 @@ export function asLayer1Failure(error: unknown): unknown {
 
 /**
  * {@link errorHandler} for routes whose ports read layer 1: failures of layer 1 are answered 503
- * `{ status: 'error', error, cause }`.
+ * `{ status: 'error', error, cause }`, and so is an overload of the node.
  *
  * @example
  * ```ts
@@ -55,5 +61,6 @@ export function layer1ErrorHandler(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  return errorHandler(asLayer1Failure(error), request, reply)
+  const failure = overloadWith(asLayer1Failure(error), { status: 'error', cause: overloaded })
+  return errorHandler(failure, request, reply)
 }

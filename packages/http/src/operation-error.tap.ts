@@ -4,7 +4,14 @@ import type { Operation, OperationResult } from '@ratatosk/ports'
 import { type LogRecord, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { errorHandler, HttpError, layer1Causes, layer1ErrorHandler, operationError } from './index.js'
+import {
+  errorHandler,
+  HttpError,
+  layer1Causes,
+  layer1ErrorHandler,
+  OverloadedError,
+  operationError,
+} from './index.js'
 
 /** Answers `GET /` by throwing; its log is recorded. */
 function build(t: Test, thrown: unknown) {
@@ -42,6 +49,15 @@ t.test('names the kind of a layer-1 failure and reveals nothing else about it', 
     status: 503,
     body: { status: 'error', error: 'The layer-1 provider failed', cause: 'unknown' },
   })
+})
+
+t.test('gives an overload the form of a layer-1 failure', async (t) => {
+  const { server } = build(t, new OverloadedError())
+  const answer = await server.inject('/')
+  t.equal(answer.statusCode, 503)
+  t.equal(answer.headers['retry-after'], '1')
+  const error = 'The node is overloaded: retry later'
+  t.same(answer.json(), { status: 'error', error, cause: 'overloaded' })
 })
 
 t.test('answers 500 to what only resembles a layer-1 failure', async (t) => {

@@ -29,6 +29,13 @@ async function build(t: Test, limits: Partial<ServerLimits>) {
     for (let n = 0; n < 3; n++) await once(socket, 'timeout')
     return 'patience'
   })
+  const work = { done: 0 }
+  server.get('/work', async () => {
+    const until = performance.now() + 5
+    while (performance.now() < until);
+    work.done++
+    return {}
+  })
   const gate: { asked: number; open: () => void } = { asked: 0, open: () => undefined }
   const opened = new Promise<void>((resolve) => {
     gate.open = resolve
@@ -40,7 +47,7 @@ async function build(t: Test, limits: Partial<ServerLimits>) {
   })
   const { port, get } = await listening(server)
   const open = () => new Promise<number>((resolve) => server.server.getConnections((_error, n) => resolve(n)))
-  return { server, log, gate, port, get, open }
+  return { server, log, gate, work, port, get, open }
 }
 
 /** A client that sends `text` and, at first, reads nothing. */
@@ -169,6 +176,29 @@ t.test('answers 408 to a request that does not arrive, however short other time-
     t.equal(answer.status, 408, JSON.stringify(text))
     t.equal(answer.body, '{"error":"Request Timeout"}')
   }
+})
+
+t.test('accepts a burst of connections before it handles their requests', async (t) => {
+  const { get, work } = await build(t, { maxConnections: 200 })
+  await get('/live')
+  const answers = Array.from({ length: 100 }, () => get('/work'))
+  const live = await get('/live')
+  t.equal(live.status, 200)
+  t.ok(work.done < 50, `${work.done} of 100 requests were handled before the liveness check`)
+  t.ok((await Promise.all(answers)).every(({ status }) => status === 200))
+  t.equal(work.done, 100)
+})
+
+t.test('handles no pipelined requests of a client that has left while they waited', async (t) => {
+  const { port, get, work } = await build(t, { maxConnections: 200 })
+  const leaving = connect(port, '127.0.0.1')
+  await once(leaving, 'connect')
+  const answers = Array.from({ length: 100 }, () => get('/live'))
+  leaving.write(request('/work').repeat(16), () => leaving.destroy())
+  await Promise.all(answers)
+  // Requests keep their order: this one is the last.
+  await get('/work')
+  t.ok(work.done < 16, `${work.done - 1} of 16 requests were handled`)
 })
 
 t.test('counts no injected requests', async (t) => {

@@ -4,8 +4,10 @@ import { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { BusyError } from './errors.js'
+import { isServedUnderLoad } from './guards.js'
 import { httpErrorOptions } from './http-errors.js'
 import { refusalLog } from './refusal-log.js'
+import { requestQueue } from './request-queue.js'
 
 /** What one client, and all of them together, may take of a server. */
 export interface ServerLimits {
@@ -24,7 +26,7 @@ export interface ServerLimits {
    * Beyond 10 % more, at least 64, a connection is closed after a second without a request.
    */
   readonly maxConnections: number
-  /** URLs of routes that are served on every open connection, such as a liveness check. */
+  /** URLs of routes that are served on every open connection and at once, such as a liveness check. */
   readonly alwaysServed?: readonly string[]
 }
 
@@ -90,7 +92,8 @@ export function limitedServer({ requestTimeoutMs, keepAliveTimeoutMs, stallTimeo
 
 /**
  * Fastify plugin for a whole server that was created with {@link limitedServer}: closes connections whose
- * client stalls, and refuses requests on connections beyond the limit. Register it before any route.
+ * client stalls, refuses requests on connections beyond the limit, and accepts connections that arrive
+ * together before it handles their requests. Register it before any route.
  */
 export const serverLimits = fp(
   async (fastify: FastifyInstance, limits: ServerLimits) => {
@@ -111,12 +114,14 @@ export const serverLimits = fp(
     const overflowing = new WeakMap<Socket, NodeJS.Timeout>()
     const counted = new WeakSet<Socket>()
     let connected = 0
+    const requests = requestQueue()
     fastify.server.maxConnections = hardLimit(patient)
     fastify.server.on('drop', () => report('dropped'))
     fastify.server.on('connection', (socket: Socket) => {
       // A socket whose request asks for another protocol is emitted again.
       if (counted.has(socket)) return
       counted.add(socket)
+      requests.connectionArrived()
       // Bytes that came while the event loop was blocked are read before the immediate runs.
       const due = () => setImmediate(drop, socket)
       if (++connected > patient) overflowing.set(socket, setTimeout(due, overflowMs))
@@ -144,11 +149,13 @@ export const serverLimits = fp(
         open++
         socket.once('close', release)
       }
+      const { url = '', config } = request.routeOptions
+      const isPrompt = always.has(url) || isServedUnderLoad(config)
       if (connection !== undefined) {
         connection.pending++
         reply.raw.on('close', ended)
-        if (connection.pending <= maxPipelined) return done()
-      } else if (always.has(request.routeOptions.url ?? '')) return done()
+        if (connection.pending <= maxPipelined) return isPrompt ? done() : requests.add(socket, done)
+      } else if (always.has(url)) return done()
       report('refused')
       const { statusCode, message, headers } = connection ? tooManyRequests() : tooManyConnections()
       // Not thrown: the error handler would log each of what may be a flood.

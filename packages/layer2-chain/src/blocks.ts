@@ -26,6 +26,7 @@ import {
   readHead,
   tipOf,
 } from './finality.js'
+import { shareReads } from './share-reads.js'
 
 /** Source of the blocks of a view. */
 interface BlockSource extends Pick<Store, 'blocks' | 'chain'> {
@@ -61,7 +62,9 @@ const transactionIdHex = /^[0-9a-f]{64}$/
 
 /** Reads the closed blocks of a finality from the store, and adds the open block that follows them. */
 export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: BlockSource): ViewBlocks {
-  const head = () => readHead(blocks, finality, slots)
+  // Clients that follow the chain read the same blocks at the same time.
+  const readNewest = shareReads(() => readHead(blocks, finality, slots))
+  const head = () => readNewest('head')
   const currentSlot = () => timeToSlot(slots, BigInt(Math.floor(now())))
 
   function openTip({ tip }: Head): ChainTip {
@@ -100,7 +103,7 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
     }
   }
 
-  async function blockAt(at: number | string): Promise<ChainBlock | undefined> {
+  const blockAt = shareReads(async (at: number | string): Promise<ChainBlock | undefined> => {
     const newest = await head()
     if (typeof at === 'number') {
       if (at === newest.tip.height + 1) return openBlock(newest)
@@ -115,7 +118,7 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
     if (block !== undefined && at === openHash(blockHash(block.previousHeaderHash)))
       return closedBlock(block, newest)
     return closedBlock(await blocks.byHash(headerHash), newest)
-  }
+  })
 
   async function placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place> {
     const wanted = [...new Set(sequences)].filter((sequence) => sequence > 0n)

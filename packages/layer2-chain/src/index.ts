@@ -1,2 +1,3 @@
 export { type Finality, finalities, genesisHash } from './finality.js'
+export type { ReadIndex } from './indexed.js'
 export { type Layer2Chain, type Layer2ChainOptions, openLayer2Chain } from './open-layer2-chain.js'

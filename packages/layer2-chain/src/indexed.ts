@@ -15,6 +15,7 @@ import type { ViewBlocks } from './blocks.js'
 import { codeOf } from './error-code.js'
 import type { Finality, Head } from './finality.js'
 import { assetOf, indexQuery } from './index-query.js'
+import { shareReads } from './share-reads.js'
 
 /** The reads of the index that a view needs. */
 export type ReadIndex = Pick<
@@ -63,6 +64,10 @@ export function indexedReads(
   chain: Pick<ChainQueries, 'newestSequence'>,
   { head, placesOf }: Pick<ViewBlocks, 'head' | 'placesOf'>,
 ): IndexedReads {
+  // Each read of the index asks before and after.
+  const readProgress = shareReads(() => index.progress())
+  const progress = () => readProgress('progress')
+
   async function caughtUp(sequence?: bigint): Promise<void> {
     try {
       await index.caughtUp(sequence)
@@ -111,14 +116,17 @@ export function indexedReads(
     return { found, decode }
   }
 
-  /** The state now, and what reports whether the index still holds all of it. */
-  async function watched() {
+  /**
+   * What is read of a state, or why the read failed, and what reports whether the index still holds all of
+   * that state: an undo may make a read fail.
+   */
+  async function watched<T>(stateNow: () => Promise<State>, read: (state: State) => Promise<T>) {
     // Before the state: what is undone while that is read may be missing.
-    const start = await index.progress()
-    const state = await snapshot()
+    const start = await progress()
+    const state = await stateNow()
     const { sequence: shown = 0n } = state.at
     const isWhole = async () => {
-      const { sequence, dropNumber, genesis } = await index.progress()
+      const { sequence, dropNumber, genesis } = await progress()
       const isLost = sequence < shown || sequence < start.sequence || (start.genesis && !genesis)
       return !isLost && dropNumber === start.dropNumber
     }
@@ -128,17 +136,30 @@ export function indexedReads(
         'The ledger has undone transactions while the answer was read. Ask again.',
       )
     }
-    return { state, isWhole, check }
+    const [outcome] = await Promise.allSettled([read(state)])
+    return { outcome, isWhole, check }
   }
 
-  /** The same, in another try if the index has just undone transactions, or another process emptied it. */
-  async function steady() {
-    const first = await watched()
-    if (await first.isWhole()) return first
-    await caughtUp()
-    const second = await watched()
-    await second.check()
-    return second
+  /**
+   * The same, in another try if the index has undone transactions meanwhile, or another process emptied it.
+   *
+   * @throws {ChainUnavailableError} if that happens again
+   */
+  async function steady<T>(stateNow: () => Promise<State>, read: (state: State) => Promise<T>) {
+    let last = await watched(stateNow, read)
+    if (!(await last.isWhole())) {
+      await caughtUp()
+      last = await watched(stateNow, read)
+      await last.check()
+    }
+    const { outcome, check } = last
+    if (outcome.status === 'rejected') throw outcome.reason
+    return { value: outcome.value, check }
+  }
+
+  /** What is read of the newest state, all of it. */
+  async function readNow<T>(read: (state: State) => Promise<T>): Promise<T> {
+    return (await steady(stateOf, read)).value
   }
 
   /**
@@ -148,7 +169,7 @@ export function indexedReads(
    * @throws {ChainUnavailableError} if the ledger undid transactions since the call: the state is gone
    */
   async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
-    const { state, check } = await steady()
+    const { value: state, check } = await steady(snapshot, async (now) => now)
     let after: IndexedOutput | undefined
     for (;;) {
       const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
@@ -185,46 +206,43 @@ export function indexedReads(
     async outputs(query, part) {
       const wanted = indexQuery(query)
       if (wanted === undefined) return []
-      const { found, decode } = await findOutputs(wanted, part, await stateOf())
-      const outputs: ChainOutput[] = []
-      for (const each of found) outputs.push(await decode(each))
-      return outputs
+      return readNow(async (state) => {
+        const { found, decode } = await findOutputs(wanted, part, state)
+        const outputs: ChainOutput[] = []
+        for (const each of found) outputs.push(await decode(each))
+        return outputs
+      })
     },
     async *outputPages(query, order) {
       const wanted = indexQuery(query)
       if (wanted !== undefined) yield* readPages(wanted, order)
     },
-    async history(address, part) {
-      const { head: newest, at } = await stateOf()
-      const found = await index.history(fromHex(address), part, at)
-      const placeOf = await placesOf(
-        found.map(({ sequence }) => sequence),
-        newest,
-      )
-      return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
-    },
-    async labelled(label, part) {
-      const { at } = await stateOf()
-      return (await index.labelled(label, part, at)).map(({ id }) => toHex(id))
-    },
-    async assets(policy, part) {
-      const { at } = await stateOf()
-      const found = await index.assets(policy === undefined ? undefined : fromHex(policy), part, at)
-      return found.map(({ quantity, ...asset }) => ({
-        unit: toHex(asset.policy) + toHex(asset.name),
-        quantity,
-      }))
-    },
-    async asset(unit) {
-      const { at } = await stateOf()
-      const { policy, assetName } = assetOf(unit)
-      const found = await index.asset(policy, assetName, at)
-      return found && { ...found, first: toHex(found.first), last: toHex(found.last) }
-    },
-    async knowsAddress(address) {
-      const { at } = await stateOf()
-      return index.knowsAddress(fromHex(address), at)
-    },
+    history: (address, part) =>
+      readNow(async ({ head: newest, at }) => {
+        const found = await index.history(fromHex(address), part, at)
+        const placeOf = await placesOf(
+          found.map(({ sequence }) => sequence),
+          newest,
+        )
+        return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
+      }),
+    labelled: (label, part) =>
+      readNow(async ({ at }) => (await index.labelled(label, part, at)).map(({ id }) => toHex(id))),
+    assets: (policy, part) =>
+      readNow(async ({ at }) => {
+        const found = await index.assets(policy === undefined ? undefined : fromHex(policy), part, at)
+        return found.map(({ quantity, ...asset }) => ({
+          unit: toHex(asset.policy) + toHex(asset.name),
+          quantity,
+        }))
+      }),
+    asset: (unit) =>
+      readNow(async ({ at }) => {
+        const { policy, assetName } = assetOf(unit)
+        const found = await index.asset(policy, assetName, at)
+        return found && { ...found, first: toHex(found.first), last: toHex(found.last) }
+      }),
+    knowsAddress: (address) => readNow(({ at }) => index.knowsAddress(fromHex(address), at)),
     async datums(hashes) {
       const wanted = hashes.filter((hash) => /^[0-9a-f]{64}$/.test(hash)).map(fromHex)
       if (wanted.length === 0) return new Map()

@@ -36,11 +36,12 @@ async function openWorld(outputs = genesis) {
     await store.database.run(`DROP SCHEMA ${schema} CASCADE`, [])
   })
   await store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(spend.cbor)] }))
-  const pagesOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted') => {
+  const viewOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted') => {
     const options = { store, index, parameters: documentFees, slots, now: Date.now }
-    const chain = openLayer2Chain(options as unknown as Layer2ChainOptions).view(finality)
-    return chain.outputPages({ spent: false }, 'oldest-first')
+    return openLayer2Chain(options as unknown as Layer2ChainOptions).view(finality)
   }
+  const pagesOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted') =>
+    viewOf(index, finality).outputPages({ spent: false }, 'oldest-first')
   const failure = { code: 'BadInputsUTxO', message: 'A test', details: {} } as const
   const drop = () => store.blocks.drop(new Map([[spend.id, failure]]), () => undefined, lease!)
   const reset = () => store.blocks.reset(lease!)
@@ -62,7 +63,7 @@ async function openWorld(outputs = genesis) {
     await store.blocks.build(block, lease!)
     await store.blocks.setState([headerHash], 'committed', lease!)
   }
-  return { store, index, other, build, drop, reset, pagesOf, pages: () => pagesOf(index) }
+  return { store, index, other, build, drop, reset, viewOf, pagesOf, pages: () => pagesOf(index) }
 }
 
 async function countOf(pages: AsyncIterable<readonly unknown[]>): Promise<number> {
@@ -118,10 +119,64 @@ test('a list does not begin over a reset while its state is read', async () => {
   await expect(countOf(pages)).rejects.toMatchObject(unavailable)
 })
 
+test('a read without pages is repeated after an undo, and fails after a second one', async () => {
+  const { drop, reset, index, viewOf } = await openWorld()
+  const read = (undos: readonly (() => Promise<unknown>)[]) => {
+    const left = [...undos]
+    const view = viewOf({
+      ...index,
+      async outputs(query, part, at) {
+        await left.shift()?.()
+        await index.caughtUp()
+        return index.outputs(query, part, at)
+      },
+    })
+    return view.outputs({ spent: false }, { offset: 0, limit: 1000, order: 'oldest-first' })
+  }
+  expect(await read([]), 'one output is spent by another').toHaveLength(300)
+  expect(await read([drop])).toHaveLength(300)
+  await expect(read([reset, reset])).rejects.toMatchObject(unavailable)
+})
+
+test('a read that an undo makes fail is repeated; any other failure is thrown', async () => {
+  const { drop, index, viewOf } = await openWorld()
+  let reads = 0
+  const read = (undo: () => Promise<unknown>) =>
+    viewOf({
+      ...index,
+      async outputs(query, part, at) {
+        if (reads++ > 0) return index.outputs(query, part, at)
+        await undo()
+        await index.caughtUp()
+        throw new Error('A block is gone')
+      },
+    }).outputs({ spent: false }, { offset: 0, limit: 1000, order: 'oldest-first' })
+  await expect(read(async () => undefined)).rejects.toThrow('A block is gone')
+  expect(reads, 'it is not repeated').toBe(1)
+  reads = 0
+  expect(await read(drop)).toHaveLength(300)
+  expect(reads).toBe(2)
+})
+
 test('a list is whole when another process has emptied the index', async () => {
   const { build, index, other, pagesOf } = await openWorld()
   await build()
   await other.caughtUp()
   await index.rebuild()
   expect(await countOf(pagesOf(other, 'committed'))).toBe(300)
+})
+
+test('readers at the same time share the reads of what the index has followed', async () => {
+  const { index, viewOf } = await openWorld()
+  let reads = 0
+  const view = viewOf({
+    ...index,
+    progress() {
+      reads++
+      return index.progress()
+    },
+    knowsAddress: async () => true,
+  })
+  await Promise.all(Array.from({ length: 20 }, () => view.knowsAddress('00')))
+  expect(reads, 'two for each would be 40').toBeLessThan(10)
 })

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import '@fastify/swagger'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import { entityTag, hasEntityTag } from '@ratatosk/http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { nameComponents } from './components.js'
@@ -22,7 +22,7 @@ const contentSecurityPolicy = {
 }
 
 /** How clients authenticate: a bearer token. */
-interface TokenScheme {
+export interface TokenScheme {
   /** What the token is for and where it comes from. */
   readonly description: string
 }
@@ -108,9 +108,9 @@ export const docs = fp(
       text ??= `${JSON.stringify(fastify.swagger(), null, 2)}\n`
       const address = JSON.stringify(addressOf(request))
       const body = text.replace('"url": "/"', () => `"url": ${address}`)
-      const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+      const etag = entityTag(body)
       reply.headers({ etag, 'cache-control': 'no-cache' })
-      if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+      if (hasEntityTag(request, etag)) return reply.code(304).send()
       return reply.type('application/json; charset=utf-8').send(body)
     })
   },

@@ -24,6 +24,8 @@ export type RefusalCode =
    * name another.
    */
   | 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT'
+  /** The contracts have a summons, and this process cannot answer its questions. */
+  | 'SEQUENCER_NO_ANSWERS'
   /** It is another operator's turn, or too little of this operator's turn is left. */
   | 'SEQUENCER_NOT_IN_TURN'
   /** The oldest transaction of the mempool is not valid yet when the next block ends. */

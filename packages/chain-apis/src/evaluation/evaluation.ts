@@ -19,7 +19,7 @@ const redeemersKey = 5
 /** Redeemer tags in the order of the Conway CDDL. */
 const redeemerTags: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
-interface EvaluationContext {
+export interface EvaluationContext {
   readonly evaluator: Pick<Evaluator, 'evaluate'>
   readonly parameters: ProtocolParameters
   readonly slots: SlotConfig

@@ -34,7 +34,7 @@ export type FaultKind =
   | 'lost-answer'
 
 /** A fault of one request. */
-interface RequestFault {
+export interface RequestFault {
   readonly kind: FaultKind
   /** Length of a `delay`, in milliseconds. Default 1000. */
   readonly delayMs?: number

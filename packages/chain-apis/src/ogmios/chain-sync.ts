@@ -72,6 +72,7 @@ export function createChainSync(chain: ChainView, blocks: BlockReader): ChainSyn
           wake = resolve
         })
         const tip = tipJson(await chain.tip())
+        if (closed) return undefined
         if (movedBack) {
           movedBack = false
           return { direction: 'backward', point: pointJson(cursor), tip }

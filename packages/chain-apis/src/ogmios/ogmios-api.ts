@@ -10,6 +10,7 @@ import { maxRequestLength } from '../limits.js'
 import type { LongLists } from '../long-lists.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { bodyOf } from '../read-ahead.js'
+import { createTurns } from '../turns.js'
 import type { OgmiosVersion } from '../versions.js'
 import { createBlockReader } from './block-reader.js'
 import { createMempoolFeed } from './mempool-feed.js'
@@ -61,6 +62,8 @@ export async function ogmiosApi(
     version,
   }
   let connections = 0
+  /** For messages on WebSockets: thousands may arrive, or get an answer, in one turn of the event loop. */
+  const turn = createTurns()
 
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
@@ -146,6 +149,7 @@ export async function ogmiosApi(
       const queue = parsed instanceof RpcError || !waitingMethods.has(parsed.method) ? prompt : waiting
       queue
         .runExclusive(async () => {
+          await turn()
           // The client may have left while the request waited.
           if (socket.readyState !== socket.OPEN) return
           if (parsed instanceof RpcError) await send(encodeJson(failure(undefined, parsed)))
@@ -186,6 +190,7 @@ export async function ogmiosApi(
     }
     const response = await session.answer(request)
     if (fault?.kind === 'lost-answer') return socket.terminate()
+    if (waitingMethods.has(request.method)) await turn()
     await send(encodeJsonParts(response))
   }
 }

@@ -33,19 +33,29 @@ export function createSender(socket: WebSocket, stallTimeoutMs: number): Send {
 
   return (message) =>
     sending.runExclusive(async () => {
-      // The last fragment says so, and it is known when the parts have ended.
-      let held: Buffer | undefined
+      // Small parts share a fragment. The last one says so, and it is known when the parts have ended.
+      let held: Buffer[] = []
+      let length = 0
       for await (const part of typeof message === 'string' ? [message] : message) {
         // Before each part, also an empty one: leaving the loop ends what makes the parts.
         if (socket.readyState !== socket.OPEN) return
         for (const bytes of fragmentsOf(part)) {
-          if (held !== undefined) await sendFragment(held, false)
-          held = bytes
+          if (length + bytes.length > fragmentLength) {
+            await sendFragment(joined(held), false)
+            held = []
+            length = 0
+          }
+          held.push(bytes)
+          length += bytes.length
         }
       }
-      if (held !== undefined) await sendFragment(held, true)
+      if (length > 0) await sendFragment(joined(held), true)
     })
 }
+
+/** Parts as one buffer; a part alone is not copied. */
+const joined = (parts: readonly Buffer[]): Buffer =>
+  parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
 
 function fragmentsOf(part: string | Buffer): Buffer[] {
   const bytes = typeof part === 'string' ? Buffer.from(part) : part

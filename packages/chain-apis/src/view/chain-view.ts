@@ -15,7 +15,7 @@ import type { EvaluationResult } from '@ratatosk/ledger/plutus'
 // `@ratatosk/ledger` writes them.
 
 /** A value, or a promise of it: a chain may answer from memory or from a database. */
-type Awaitable<T> = T | Promise<T>
+export type Awaitable<T> = T | Promise<T>
 
 /** A position on the chain. */
 export interface Point {
@@ -128,7 +128,7 @@ export interface MintedAsset {
 }
 
 /** A transaction of an address. */
-interface AddressTransaction {
+export interface AddressTransaction {
   readonly hash: string
   readonly place: Place
 }

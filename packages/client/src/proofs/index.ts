@@ -32,7 +32,7 @@ const transactionsRoot = 2
 /**
  * Verifies an answer of `GET /proofs/utxo` without trusting the node.
  *
- * @param outref `<tx_hash>#<index>`
+ * @param expected `outref` is `<tx_hash>#<index>`
  * @returns CBOR of the output in hex; undefined if the proof shows that it is not unspent
  * @throws {InvalidProofError} if it proves neither
  * @throws RangeError if the caller's own values are malformed
@@ -76,7 +76,7 @@ export function verifyTransactionProof(
   if (position === undefined || !Number.isSafeInteger(position) || position < 0)
     throw new InvalidProofError('it has no position')
   // The record of a transaction: one byte for its kind, then its hash.
-  if (value.length !== 210 || !value.startsWith('02') || value.slice(2, 66) !== txHash)
+  if (value.length !== 226 || !value.startsWith('02') || value.slice(2, 66) !== txHash)
     throw new InvalidProofError('it is of another transaction')
   verify(proof, expected, transactionsRoot, position.toString(16).padStart(16, '0'), value)
   return { isApplied: true, position }

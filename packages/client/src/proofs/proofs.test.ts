@@ -212,14 +212,14 @@ test('refuses a neighbour that is beside another path, as the trie does', () => 
 
 describe('transactions', () => {
   const applied = hashOf(1)
-  const record = `02${applied}${'33'.repeat(72)}`
+  const record = `02${applied}${'33'.repeat(80)}`
   const trie = createTrie({ store: createMemoryStore() })
   const position = (i: number) => Uint8Array.of(0, 0, 0, 0, 0, 0, i >> 8, i)
   trie.update([
     ...Array.from({ length: 20 }, (_, i) => ({
       type: 'insert' as const,
       key: position(i + 250),
-      value: Buffer.from(i === 6 ? record : `02${hashOf(i + 100)}${'33'.repeat(72)}`, 'hex'),
+      value: Buffer.from(i === 6 ? record : `02${hashOf(i + 100)}${'33'.repeat(80)}`, 'hex'),
     })),
     { type: 'insert', key: outrefBytes(applied, 0), value: Uint8Array.of(2) },
   ])

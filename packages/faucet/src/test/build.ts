@@ -1,4 +1,4 @@
-import { httpErrorOptions, httpErrors } from '@ratatosk/http'
+import { httpErrorOptions, httpErrors, OverloadedError } from '@ratatosk/http'
 import { bech32 } from 'bech32'
 import fastify from 'fastify'
 import type { Test } from 'tap'
@@ -31,7 +31,10 @@ interface LogLine {
   err?: { message: string; code?: string; stack: string }
 }
 
-/** A server with the plugin over a payer that returns `answers.result` and records its requests. */
+/**
+ * A server with the plugin over a payer that returns `answers.result` and records its requests. An
+ * {@link OverloadedError} is thrown before, as by the server's limits.
+ */
 export async function build(t: Test, options: Partial<FaucetOptions> = {}) {
   const asked: ClaimRequest[] = []
   const log: LogLine[] = []
@@ -42,6 +45,9 @@ export async function build(t: Test, options: Partial<FaucetOptions> = {}) {
   })
   t.teardown(() => server.close())
   await server.register(httpErrors)
+  server.addHook('onRequest', async () => {
+    if (answers.result instanceof OverloadedError) throw answers.result
+  })
   await server.register(faucet, {
     token,
     network: 'testnet',

@@ -32,6 +32,9 @@ const paths = {
       '/addresses/X/total',
       '/epochs/X/parameters',
     ],
+    ...['/network', '/network/eras', '/addresses/X/extended', '/assets', '/accounts/X/addresses/assets'],
+    ...['/metadata/txs/labels', '/metadata/txs/labels/X', '/metadata/txs/labels/X/cbor'],
+    ...['/txs/X/stakes', '/txs/X/withdrawals'],
     ...['/addresses/X/transactions', '/assets/X', '/assets/X/addresses', '/assets/policy/X', '/accounts/X'],
     ...[
       '/accounts/X/utxos',
