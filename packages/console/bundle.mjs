@@ -1,13 +1,16 @@
 // Bundles the pages, which tsc has compiled, with their dependencies: the package has none of them when it is
 // installed.
-import { copyFile } from 'node:fs/promises'
+import { copyFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url))
 
+// The plugin serves every file of the folder.
+await rm(path('bundle'), { recursive: true, force: true })
 await build({
   bundle: true,
+  splitting: true,
   platform: 'browser',
   target: 'es2023',
   minify: true,

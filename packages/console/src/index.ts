@@ -1,18 +1,32 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { errorHandler, sameOriginOnly } from '@ratatosk/http'
+import { entityTag, errorHandler, hasEntityTag, noStore, sameOriginOnly } from '@ratatosk/http'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 
-/** What the bundle has: the path behind `/console`, the file, and its type. */
-const served = [
-  ['', 'index.html', 'text/html; charset=utf-8'],
-  ['/console.js', 'console.js', 'text/javascript; charset=utf-8'],
-  ['/console.css', 'console.css', 'text/css; charset=utf-8'],
-  ['/icon.svg', 'icon.svg', 'image/svg+xml'],
+/** The types of the files of the bundle, by the ends of their names. */
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+/** Routes of other plugins without which a page, or a part of one, is hidden. */
+const pageRoutes = [
+  'GET /events',
+  'GET /deadLetters',
+  'POST /evaluate',
+  'GET /proofs/transaction',
+  'GET /explorer/output/:ref',
+  'GET /archivist/block/:id',
+  'GET /l2/blockfrost/api/v0/addresses/*',
+  'GET /dev-wallet.js',
+  'POST /devnet/roll-back',
+  'POST /devnet/addresses/topup',
 ] as const
+export type PageRoute = (typeof pageRoutes)[number]
 
 /** Scripts, styles and data of the same origin only, and nothing inline. */
 const contentSecurityPolicy = [
@@ -33,11 +47,13 @@ interface File {
   readonly type: string
 }
 
+const bundle = new URL('../bundle/', import.meta.url)
+
 /** Reads a file of the bundle, which a build makes after compilation. */
-async function load(name: string, type: string): Promise<File> {
-  const text = await readFile(new URL(`../bundle/${name}`, import.meta.url))
-  const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
-  return { text, gzipped: await promisify(gzip)(text, { level: 9 }), tag, type }
+async function load(name: string): Promise<File> {
+  const text = await readFile(new URL(name, bundle))
+  const type = types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+  return { text, gzipped: await promisify(gzip)(text, { level: 9 }), tag: entityTag(text), type }
 }
 
 function send(
@@ -53,7 +69,7 @@ function send(
     'referrer-policy': 'no-referrer',
     vary: 'accept-encoding',
   })
-  if (request.headers['if-none-match'] === tag) return reply.code(304).send()
+  if (hasEntityTag(request, tag)) return reply.code(304).send()
   reply.type(type)
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(text)
   return reply.header('content-encoding', 'gzip').send(gzipped)
@@ -61,17 +77,23 @@ function send(
 
 const plugin: FastifyPluginAsync = async (fastify) => {
   fastify.setErrorHandler(errorHandler)
-  for (const [path, name, type] of served) {
-    const file = await load(name, type)
-    fastify.get(`/console${path}`, { exposeHeadRoute: false, config: sameOriginOnly }, (request, reply) =>
-      send(request, reply, file),
-    )
+  const route = { exposeHeadRoute: false, config: sameOriginOnly }
+  for (const name of await readdir(bundle)) {
+    const file = await load(name)
+    const path = name === 'index.html' ? '/console' : `/console/${name}`
+    fastify.get(path, route, (request, reply) => send(request, reply, file))
   }
+  fastify.get('/console/routes', { ...route, onRequest: noStore }, async () => ({
+    routes: pageRoutes.filter((each) => {
+      const [method = '', path] = each.split(' ')
+      return fastify.hasRoute({ method, url: `${fastify.prefix}${path}` })
+    }),
+  }))
 }
 
 /**
- * Fastify plugin: `/console`, pages that show what a node does. They read `/explorer/…`, `/events` and
- * `/tx/status` of the same origin, and nothing else.
+ * Fastify plugin: `/console`, pages that show what a node does. They call routes of the same origin, and
+ * nothing else; `/console/routes` says which of those that only some pages need are there.
  *
  * @throws (rejects) `ENOENT` if the package is not built
  *

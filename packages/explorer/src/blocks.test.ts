@@ -80,3 +80,40 @@ test('a sum that failed is made again', async () => {
   state.isHeld = false
   expect((await details(1n)).block).toMatchObject(sums)
 })
+
+test('what is summed is answered while others wait; those beyond the limit are refused', async () => {
+  const { answers, details, begun, release, state } = blocksOf(50n)
+  state.isHeld = false
+  expect((await details(50n)).block).toMatchObject(sums)
+  expect((await answers.list({ before: undefined, limit: 1 })).blocks).toMatchObject([sums])
+  state.isHeld = true
+  const asked = Array.from({ length: 34 }, (_, height) => details(BigInt(height + 1)))
+  await settled()
+  expect((await details(50n, 1)).block).toMatchObject(sums)
+  expect((await answers.list({ before: undefined, limit: 1 })).blocks).toMatchObject([sums])
+  await expect(details(35n)).rejects.toMatchObject({ statusCode: 503, code: 'EXPLORER_TOO_MANY_READS' })
+  release()
+  for (const { block } of await Promise.all(asked)) expect(block).toMatchObject(sums)
+  expect(begun).toHaveLength(35)
+  expect((await details(35n)).block).toMatchObject(sums)
+})
+
+test('lists that make no sums do not wait for those that do', async () => {
+  const { answers, release } = blocksOf(9n)
+  const list = (limit: number) => answers.list({ before: undefined, limit })
+  const asked = [list(1), list(2)]
+  await settled()
+  for (const limit of [3, 4, 5, 6, 7])
+    expect((await list(limit)).blocks).toMatchObject(Array(limit).fill({ state: 'committed' }))
+  release()
+  for (const { blocks } of await Promise.all(asked)) expect(blocks[0]).toMatchObject(sums)
+})
+
+test('thirty-six blocks are read or wait at a time, and further readers are refused', async () => {
+  const { details, state } = blocksOf(40n)
+  state.isHeld = false
+  for (let height = 1n; height <= 37n; height++) await details(height)
+  const asked = Array.from({ length: 37 }, (_, height) => details(BigInt(height + 1), 1))
+  const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected')
+  expect(refused).toMatchObject([{ reason: { statusCode: 503, code: 'EXPLORER_TOO_MANY_READS' } }])
+})

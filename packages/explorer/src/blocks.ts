@@ -5,7 +5,7 @@ import { decodeTransaction, effects } from '@ratatosk/ledger'
 import type { TimedBlock } from '@ratatosk/ports'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { NotHereError } from './errors.js'
+import { NotHereError, TooManyReadsError } from './errors.js'
 import { feeOf } from './fields.js'
 import type { ExplorerLedger, ExplorerOptions } from './options.js'
 import type { BlockId, BlocksPart, TransactionsPart } from './parameters.js'
@@ -17,8 +17,12 @@ const step = 500
 const budget = 10_000
 /** Blocks whose sums are kept. */
 const maxSums = 10_000
-/** Blocks that are summed at the same time, for all readers. */
+/** Blocks that are summed at the same time, for all readers; lists that make sums at the same time. */
 const maxSumming = 2
+/** Blocks, and lists of blocks, that are read at the same time; answers are shared before. */
+const maxReading = 4
+/** Reads, and sums, that wait for that; further ones are refused. */
+const maxWaiting = 32
 
 interface Sums {
   readonly bytes: number
@@ -27,8 +31,9 @@ interface Sums {
 
 /** Blocks as answers show them. */
 export interface BlockAnswers {
+  /** @throws TooManyReadsError */
   list(part: BlocksPart): Promise<BlocksAnswer>
-  /** @throws NotHereError */
+  /** @throws NotHereError, TooManyReadsError */
   details(block: BlockId, part: TransactionsPart): Promise<BlockAnswer>
   /** Without sums. */
   shown(block: TimedBlock): ExplorerBlock
@@ -40,15 +45,19 @@ export function blockAnswers({
   ledger,
   maturityWindowMs,
 }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'maturityWindowMs'>): BlockAnswers {
-  const summing = pLimit(maxSumming)
+  const summing = turns(maxSumming)
   const sums = new LRUCache<string, Sums, TimedBlock>({
     max: maxSums,
     ignoreFetchAbort: true,
-    fetchMethod: (_key, _stale, { context }) => summing(() => sumsOf(ledger, context)),
+    fetchMethod: (_key, _stale, { context }) => summing.take(() => sumsOf(ledger, context)),
   })
   const keyOf = ({ headerHash }: TimedBlock) => toHex(headerHash)
   const sum = (block: TimedBlock) => sums.fetch(keyOf(block), { context: block })
-  const isBusy = () => summing.activeCount + summing.pendingCount >= maxSumming
+
+  // Apart from the sums, for which reads of what is summed need not wait.
+  const reading = turns(maxReading)
+  const readingLists = turns(maxReading)
+  const summingLists = turns(maxSumming)
 
   const shown = (block: TimedBlock): ExplorerBlock => blockJson(block, maturityWindowMs)
   const withSums = (block: TimedBlock, known: Sums | undefined): ExplorerBlock => ({
@@ -57,14 +66,14 @@ export function blockAnswers({
   })
 
   /** Adds the sums that are known; makes others while the budget lasts and few are made for other readers. */
-  async function listed(blocks: readonly TimedBlock[]): Promise<ExplorerBlock[]> {
+  async function withNewSums(blocks: readonly TimedBlock[]): Promise<ExplorerBlock[]> {
     let left = budget
     const answers: ExplorerBlock[] = []
     for (const block of blocks) {
       let known = sums.get(keyOf(block))
       // The first one however many transactions it has.
       const isInBudget = left === budget || block.transactions <= left
-      if (known === undefined && block.state !== 'removed' && isInBudget && !isBusy()) {
+      if (known === undefined && block.state !== 'removed' && isInBudget && !summing.isBusy()) {
         left -= block.transactions
         known = await sum(block)
       }
@@ -73,28 +82,55 @@ export function blockAnswers({
     return answers
   }
 
+  async function list({ before, limit }: BlocksPart): Promise<BlocksAnswer> {
+    // One more shows whether there is a next part.
+    const found = await readingLists.take(() =>
+      reads.blocks({ ...(before !== undefined && { before }), limit: limit + 1 }),
+    )
+    const shownBlocks = found.slice(0, limit)
+    const blocks = summingLists.isBusy()
+      ? shownBlocks.map((block) => withSums(block, sums.get(keyOf(block))))
+      : await summingLists.take(() => withNewSums(shownBlocks))
+    const last = blocks.at(-1)
+    return { blocks, ...(found.length > limit && last && { next: last.height }) }
+  }
+
+  async function details({ id, text }: BlockId, { offset, limit }: TransactionsPart): Promise<BlockAnswer> {
+    const found = await reading.take(() => reads.block(id))
+    if (found === undefined)
+      throw new NotHereError(text, 'Heights start at 1; /explorer/blocks lists what there is')
+    const known = found.state === 'removed' ? sums.get(keyOf(found)) : await sum(found)
+    const transactions = await reading.take(() => transactionsOf(found.headerHash, { offset, limit }))
+    const header = headerJson(decodeHeader(found.header))
+    return { block: withSums(found, known), header, transactions, offset }
+  }
+
+  async function transactionsOf(
+    headerHash: Uint8Array,
+    part: TransactionsPart,
+  ): Promise<BlockAnswer['transactions']> {
+    const transactions: BlockAnswer['transactions'] = []
+    const pause = createPause()
+    for (const { cbor } of await ledger.transactionsOf(headerHash, part)) {
+      transactions.push(transactionJson(cbor))
+      await pause()
+    }
+    return transactions
+  }
+
+  return { shown, list, details }
+}
+
+/** Runs a few tasks at the same time, and refuses those beyond the ones that may wait. */
+function turns(atOnce: number) {
+  const limit = pLimit(atOnce)
   return {
-    shown,
-    async list({ before, limit }) {
-      // One more shows whether there is a next part.
-      const found = await reads.blocks({ ...(before !== undefined && { before }), limit: limit + 1 })
-      const blocks = await listed(found.slice(0, limit))
-      const last = blocks.at(-1)
-      return { blocks, ...(found.length > limit && last && { next: last.height }) }
-    },
-    async details({ id, text }, { offset, limit }) {
-      const found = await reads.block(id)
-      if (found === undefined)
-        throw new NotHereError(text, 'Heights start at 1; /explorer/blocks lists what there is')
-      const known = found.state === 'removed' ? sums.get(keyOf(found)) : await sum(found)
-      const block = withSums(found, known)
-      const transactions: BlockAnswer['transactions'] = []
-      const pause = createPause()
-      for (const { cbor } of await ledger.transactionsOf(found.headerHash, { offset, limit })) {
-        transactions.push(transactionJson(cbor))
-        await pause()
-      }
-      return { block, header: headerJson(decodeHeader(found.header)), transactions, offset }
+    /** Whether the next task would wait. */
+    isBusy: () => limit.activeCount + limit.pendingCount >= atOnce,
+    /** @throws TooManyReadsError */
+    async take<T>(task: () => Promise<T>): Promise<T> {
+      if (limit.pendingCount >= maxWaiting) throw new TooManyReadsError()
+      return limit(task)
     },
   }
 }

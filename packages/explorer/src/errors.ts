@@ -1,4 +1,4 @@
-import { HttpError, hasCode } from '@ratatosk/http'
+import { BusyError, HttpError, hasCode } from '@ratatosk/http'
 
 /** 404: this node has nothing under that name. The message says where it may be instead. */
 export class NotHereError extends HttpError {
@@ -11,8 +11,15 @@ export class NotHereError extends HttpError {
   }
 }
 
+/** 503: as many reads of blocks as allowed wait for others. The response has a `Retry-After` header. */
+export class TooManyReadsError extends BusyError {
+  constructor() {
+    super('EXPLORER_TOO_MANY_READS', 'Too many blocks are being read: retry later')
+  }
+}
+
 /** Why there is no answer. */
-export type ExplorerErrorCode = 'EXPLORER_INVALID_PARAMETER' | 'EXPLORER_NOT_HERE'
+export type ExplorerErrorCode = 'EXPLORER_INVALID_PARAMETER' | 'EXPLORER_NOT_HERE' | 'EXPLORER_TOO_MANY_READS'
 
 /** Whether a caught value is one of this package's errors; works across copies of the package. */
 export function isExplorerError(value: unknown): value is HttpError & { readonly code: ExplorerErrorCode } {

@@ -41,7 +41,7 @@ import { search } from './search.js'
 import { outputAnswer, transactionAnswers } from './transactions.js'
 
 export type { ExplorerReads } from '@ratatosk/ports'
-export { type ExplorerErrorCode, isExplorerError, NotHereError } from './errors.js'
+export { type ExplorerErrorCode, isExplorerError, NotHereError, TooManyReadsError } from './errors.js'
 export type {
   ExplorerIndex,
   ExplorerLayer1,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createRates } from './rates.js'
 import { options } from './test/ports.js'
 
@@ -86,4 +86,32 @@ test('readers of different numbers of minutes share what the store has', async (
   expect(answers.map(({ minutes }) => minutes.length)).toEqual(counts)
   expect(answers[1]?.since).toBe(new Date(begin - minute).toISOString())
   expect(answers[2]?.minutes.map(({ merged }) => merged)).toEqual([3, 0, 0])
+})
+
+test('what was just accepted is counted, although what the store adds up is shared', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const ports = ledgerOf(30n, 10, [])
+  let head = 30n
+  let sums = 0
+  const rates = createRates({
+    ...ports,
+    reads: {
+      ...ports.reads,
+      accepted: async (after, to) => ({
+        minutes: [{ minute: new Date(begin), transactions: Number(to - after) }],
+        last: to,
+      }),
+      moved: async () => {
+        sums++
+        return []
+      },
+    },
+    ledger: { ...ports.ledger, head: async () => ({ accepted: head, rejected: 0n }) },
+  })
+  expect((await rates.answer(1)).minutes).toMatchObject([{ accepted: 30 }])
+  head = 31n
+  vi.advanceTimersByTime(500)
+  expect((await rates.answer(1)).minutes).toMatchObject([{ accepted: 31 }])
+  expect(sums).toBe(2)
 })

@@ -9,8 +9,10 @@ const minuteMs = 60_000
 const lookBack = 20_000n
 /** Sequences that are counted at a time. */
 const step = 10_000
-/** How long readers share what the store has, in milliseconds. */
-const freshMs = 5_000
+/** How long readers share an answer, in milliseconds. */
+const freshMs = 500
+/** How long they share what the store has to add up. */
+const sumsFreshMs = 5_000
 /** Transactions whose time is measured. */
 const maxMeasured = 10_000
 
@@ -90,18 +92,25 @@ export function createRates({
     return following
   }
 
-  /** About all minutes that are kept. */
-  async function answer(): Promise<RatesAnswer> {
-    await followOnce()
-    const newest = minuteOf(clock())
-    const oldest = newest - (maxMinutes - 1) * minuteMs
-    const since = new Date(oldest)
-    const [committed, merged, toCommitted, toMerged] = await Promise.all([
+  /** The first of the minutes that are kept. */
+  const oldestNow = () => minuteOf(clock()) - (maxMinutes - 1) * minuteMs
+
+  function sums() {
+    const since = new Date(oldestNow())
+    return Promise.all([
       reads.moved('committed', since),
       reads.moved('merged', since),
       reads.delay('committed', since, maxMeasured),
       reads.delay('merged', since, maxMeasured),
     ])
+  }
+  const shareSums = shareAnswers<Awaited<ReturnType<typeof sums>>>(sumsFreshMs)
+
+  /** About all minutes that are kept. */
+  async function answer(): Promise<RatesAnswer> {
+    await followOnce()
+    const [committed, merged, toCommitted, toMerged] = await shareSums('', sums)
+    const oldest = oldestNow()
     const counts = (found: typeof committed) =>
       new Map(found.map(({ minute, transactions }) => [minute.getTime(), transactions]))
     const [commits, merges] = [counts(committed), counts(merged)]

@@ -1,4 +1,4 @@
-/** An answer of the node other than 200. The message is the node's. */
+/** An answer of the node that is no success. The message is the node's. */
 export class AnswerError extends Error {
   constructor(
     readonly status: number,
@@ -9,15 +9,32 @@ export class AnswerError extends Error {
 }
 
 /**
- * Reads JSON from the node that serves the page. Paths are relative, so that a proxy may move all of it.
+ * Sends a request to the node that serves the page. Paths are relative, so that a proxy may move all of it.
  *
- * @throws {AnswerError} for an answer other than 200
+ * @returns the JSON of the answer; undefined for an answer without a body
+ * @throws {AnswerError} for an answer that is no success
  * @throws {TypeError} if the node cannot be reached
  */
-export async function read<T>(path: string): Promise<T> {
-  const answer = await fetch(path, { headers: { accept: 'application/json' } })
-  const body: unknown = await answer.json()
-  if (answer.ok) return body as T
-  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
-  throw new AnswerError(answer.status, typeof error === 'string' ? error : `Status ${answer.status}`)
+export async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
+  const answer = await fetch(path, { ...init, headers: { accept: 'application/json', ...init.headers } })
+  if (answer.status === 204) return undefined as T
+  if (answer.ok) return answer.json()
+  // The error of a proxy need not be JSON.
+  const body: unknown = await answer.json().catch(() => undefined)
+  throw new AnswerError(
+    answer.status,
+    textOf(body, 'message') ?? textOf(body, 'error') ?? `Status ${answer.status}`,
+  )
+}
+
+/** Reads JSON, as {@link call} does. */
+export function read<T>(path: string): Promise<T> {
+  return call(path)
+}
+
+/** Blockfrost's errors have a message beside the name of the status. */
+function textOf(body: unknown, field: string): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const value: unknown = Object.entries(body).find(([name]) => name === field)?.[1]
+  return typeof value === 'string' ? value : undefined
 }

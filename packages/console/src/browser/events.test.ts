@@ -50,3 +50,26 @@ test('what an answer has closed is opened again, and the page knows', () => {
   opened[1]?.dispatchEvent(new MessageEvent('accepted', { data: '{"txHash":"ab","at":""}' }))
   expect(listener.accepted).toHaveBeenCalledWith({ txHash: 'ab', at: '' })
 })
+
+test('what is opened again begins after the last event', () => {
+  const listener = { accepted: vi.fn(), rejected: vi.fn(), block: vi.fn(), back: vi.fn() }
+  const first = Source.opened.length
+  listen(listener)
+  const event = (type: string, lastEventId: string) =>
+    Source.opened.at(-1)?.dispatchEvent(new MessageEvent(type, { data: '{"at":""}', lastEventId }))
+  event('accepted', '1.0.0')
+  event('block', '1.0.1')
+  for (const _ of [1, 2]) {
+    Source.opened.at(-1)?.become(2, 'error')
+    vi.advanceTimersByTime(5_000)
+  }
+  event('rejected', '1.1.1')
+  Source.opened.at(-1)?.become(2, 'error')
+  vi.advanceTimersByTime(5_000)
+  expect(Source.opened.slice(first).map(({ url }) => url)).toEqual([
+    'events',
+    'events?after=1.0.1',
+    'events?after=1.0.1',
+    'events?after=1.1.1',
+  ])
+})

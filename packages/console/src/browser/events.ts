@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { BlockEvent } from '@ratatosk/client'
 
 /** What `/events` sends about a transaction or submission. */
 export interface EventData {
@@ -12,7 +13,7 @@ export interface EventData {
 interface Listener {
   readonly accepted: (event: EventData) => void
   readonly rejected: (event: EventData) => void
-  readonly block: () => void
+  readonly block: (event: BlockEvent) => void
   /** Events come again; some may be lost. */
   readonly back: () => void
 }
@@ -25,10 +26,21 @@ const reopenMs = 5_000
 
 /** Listens to the events of the node until the page is closed. */
 export function listen(listener: Listener): void {
-  const events = new EventSource('events')
-  events.addEventListener('accepted', ({ data }) => listener.accepted(JSON.parse(data)))
-  events.addEventListener('rejected', ({ data }) => listener.rejected(JSON.parse(data)))
-  events.addEventListener('block', listener.block)
+  open(listener, '')
+}
+
+/** @param from the position after which events are wanted; empty: from now on */
+function open(listener: Listener, from: string): void {
+  let position = from
+  const events = new EventSource(from === '' ? 'events' : `events?after=${from}`)
+  const hear = (type: string, take: (data: never) => void) =>
+    events.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) => {
+      position = lastEventId
+      take(JSON.parse(data) as never)
+    })
+  hear('accepted', listener.accepted)
+  hear('rejected', listener.rejected)
+  hear('block', listener.block)
   events.addEventListener('open', () => {
     if (!areEventsLost.value) return
     areEventsLost.value = false
@@ -36,7 +48,7 @@ export function listen(listener: Listener): void {
   })
   events.addEventListener('error', () => {
     areEventsLost.value = true
-    // After a lost connection, the browser opens it again.
-    if (events.readyState === EventSource.CLOSED) setTimeout(listen, reopenMs, listener)
+    // After a lost connection, the browser opens it again, from the last position.
+    if (events.readyState === EventSource.CLOSED) setTimeout(open, reopenMs, listener, position)
   })
 }

@@ -1,33 +1,18 @@
-import { type ComponentChildren, render } from 'preact'
+import { render } from 'preact'
 import { areEventsLost } from './events.js'
 import { duration } from './format.js'
-import { Block } from './pages/block.js'
-import { Live } from './pages/live.js'
-import { Queue } from './pages/queue.js'
-import { open, Search } from './pages/search.js'
-import { Transaction } from './pages/transaction.js'
-import { Trust } from './pages/trust.js'
+import { open } from './pages/search.js'
+import { pages } from './pages/table.js'
 import { Empty } from './parts.js'
-import { link, type Route, route } from './router.js'
-import { follow, now, overview, paused, unreachableSince } from './store.js'
-
-/** The pages. Those with a title are in the navigation. */
-const pages: readonly {
-  readonly page: string
-  readonly title?: string
-  readonly show: (route: Route) => ComponentChildren
-}[] = [
-  { page: '', title: 'Live', show: () => <Live /> },
-  { page: 'queue', title: 'Queue', show: () => <Queue /> },
-  { page: 'trust', title: 'Trust', show: () => <Trust /> },
-  { page: 'block', show: ({ subject }) => <Block key={subject} id={subject} /> },
-  { page: 'tx', show: ({ subject }) => <Transaction key={subject} hash={subject} /> },
-  { page: 'search', show: ({ subject }) => <Search text={subject} /> },
-]
+import { link, route } from './router.js'
+import { readRoutes } from './routes.js'
+import { follow, now, overview, paused, setPaused, unreachableSince } from './store.js'
 
 function Console() {
   const { page } = route.value
-  const shown = pages.find((each) => each.page === page)
+  const served = pages()
+  const shown = served.find((each) => each.page === page)
+  document.title = `${shown?.title ?? 'No page'} – Ratatosk console`
   return (
     <>
       <header>
@@ -35,13 +20,13 @@ function Console() {
           Ratatosk
         </a>
         <nav aria-label="Pages">
-          {pages.map(({ page: name, title }) =>
-            title === undefined ? null : (
+          {served
+            .filter(({ isListed }) => isListed)
+            .map(({ page: name, title }) => (
               <a key={name} href={link(name)} {...(name === page && { 'aria-current': 'page' as const })}>
                 {title}
               </a>
-            ),
-          )}
+            ))}
         </nav>
         <search>
           <form
@@ -64,9 +49,13 @@ function Console() {
         <Connection />
       </header>
       <main class={unreachableSince.value === undefined ? '' : 'stale'}>
+        <h1 class="unseen">{shown?.title ?? 'No page'}</h1>
         {shown === undefined ? (
           <Empty>
-            There is no such page. <a href={link('')}>Live</a>
+            There is no such page on this node.{' '}
+            <a class="inline" href={link('')}>
+              Live
+            </a>
           </Empty>
         ) : (
           shown.show(route.value)
@@ -75,7 +64,9 @@ function Console() {
       <footer class="dim">
         {overview.value &&
           `${overview.value.network} · role ${overview.value.role} · version ${overview.value.version} · `}
-        <a href="docs">API</a>
+        <a class="inline" href="docs">
+          API
+        </a>
       </footer>
     </>
   )
@@ -96,7 +87,7 @@ function Connection() {
       class={isLive ? 'connection' : 'connection paused'}
       aria-pressed={paused.value}
       onClick={() => {
-        paused.value = !paused.value
+        setPaused(!paused.value)
       }}
     >
       {paused.value ? 'Paused' : isLive ? 'Live' : 'No events'}
@@ -104,8 +95,13 @@ function Connection() {
   )
 }
 
+/** Whether keys are text. */
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement
+}
+
 document.addEventListener('keydown', (event) => {
-  if (event.key !== '/' || event.target instanceof HTMLInputElement) return
+  if (event.key !== '/' || isField(event.target)) return
   event.preventDefault()
   document.getElementById('search')?.focus()
 })
@@ -115,4 +111,7 @@ if (root !== null) {
   root.textContent = ''
   render(<Console />, root)
   follow()
+  // Until then, pages that need more are hidden.
+  const tryRoutes = () => readRoutes().catch(() => window.setTimeout(tryRoutes, 2000))
+  tryRoutes()
 }

@@ -1,11 +1,14 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { AnswerError, read } from './api.js'
+import { useState } from 'preact/hooks'
+import { read } from './api.js'
 import { clockTime, duration, short } from './format.js'
+import { createReading } from './reading.js'
 import { link } from './router.js'
-import { now, version } from './store.js'
+import { hasPage } from './routes.js'
+import { now, slowVersion, version } from './store.js'
 
-/** A shortened name, which a click copies. */
+/** A shortened name, which a click copies; a link to its page if this node has what the page needs. */
 export function Name({ name, page }: { readonly name: string; readonly page?: string }) {
   const copied = useSignal(false)
   const copy = async () => {
@@ -17,7 +20,7 @@ export function Name({ name, page }: { readonly name: string; readonly page?: st
   }
   return (
     <span class="name" title={name}>
-      {page === undefined ? (
+      {page === undefined || !hasPage(page) ? (
         <code>{short(name)}</code>
       ) : (
         <a href={link(page, name)}>
@@ -58,32 +61,73 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>
 }
 
+/** What is wider than the page. Those who use a keyboard can scroll it too. */
+export function Scroll({
+  label,
+  children,
+}: {
+  readonly label: string
+  readonly children: ComponentChildren
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: WCAG 2.1.1, a region that scrolls needs the focus
+    <section class="scroll" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  )
+}
+
+/** Text as it is, which may be long. */
+export function Text({ children }: { readonly children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: WCAG 2.1.1, a region that scrolls needs the focus
+    <pre tabIndex={0}>{children}</pre>
+  )
+}
+
 interface Loaded<T> {
   readonly path: string
   /** Shows the answer. */
   readonly show: (answer: T) => ComponentChildren
-  /** Shows what the node has instead. */
+  /** What is shown in place of the node's message for what it does not have. */
   readonly otherwise?: (message: string) => ComponentChildren
+  /** Default: {@link read}. */
+  readonly by?: (path: string) => Promise<T>
+  /** Whether it is read again at most every 5 s, because it takes much. */
+  readonly isSlow?: boolean
+  /** Whether an answer cannot change any more: then it is kept. */
+  readonly isFinal?: (answer: T) => boolean
 }
 
+/** Milliseconds after which a failed request is repeated. */
+const repeatMs = 5000
+
 /** What the node answers under a path; read again when something has changed. */
-export function Load<T>({ path, show, otherwise }: Loaded<T>) {
-  const answer = useSignal<T | undefined>(undefined)
-  const problem = useSignal<string | undefined>(undefined)
+export function Load<T>(loaded: Loaded<T>) {
+  // Another path is another reading.
+  return <Reading key={loaded.path} {...loaded} />
+}
+
+function Reading<T>({ path, show, otherwise, by = read, isSlow = false, isFinal }: Loaded<T>) {
+  const [{ answer, problem, take }] = useState(() => createReading<T>())
+  const failures = useSignal(0)
   useSignalEffect(() => {
-    void version.value
-    read<T>(path).then(
-      (found) => {
-        answer.value = found
-        problem.value = undefined
-      },
-      (error: unknown) => {
-        // While the node cannot be reached, the last answer stays.
-        if (error instanceof AnswerError) problem.value = error.message
-      },
-    )
+    void (isSlow ? slowVersion : version).value
+    const known = answer.peek()
+    void failures.value
+    if (known !== undefined && isFinal?.(known)) return
+    let later: ReturnType<typeof setTimeout> | undefined
+    let isOver = false
+    take(by(path)).then((isWorthAnother) => {
+      if (isWorthAnother && !isOver) later = setTimeout(() => failures.value++, repeatMs)
+    })
+    return () => {
+      isOver = true
+      clearTimeout(later)
+    }
   })
-  if (problem.value !== undefined)
-    return otherwise ? otherwise(problem.value) : <Empty>{problem.value}</Empty>
+  const error = problem.value
+  if (error !== undefined)
+    return otherwise && error.status === 404 ? otherwise(error.message) : <Empty>{error.message}</Empty>
   return answer.value === undefined ? <Empty>Reading…</Empty> : show(answer.value)
 }

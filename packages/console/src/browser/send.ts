@@ -3,19 +3,17 @@ import type { Cip30Api, Cip30Wallet } from '@ratatosk/dev-wallet'
 
 declare global {
   interface Window {
-    readonly cardano?: { readonly ratatosk?: Cip30Wallet }
+    readonly cardano?: { readonly ratatosk?: Cip30Wallet } & Readonly<Record<string, Cip30Wallet>>
   }
 }
 
-/** Lovelace. The fee is more than any payment of one input and two outputs needs. */
-const amount = 5_000_000n
+/** Lovelace. It is more than any payment of one input and two outputs needs. */
 const fee = 200_000n
 /** What the rest must hold at least. */
 const leastChange = 2_000_000n
 
 /** Test wallets; a node itself pays from the first three. */
-const from = 3
-const to = 4
+export const firstFreeAccount = 3
 
 /**
  * Sends 5 ada on layer 2 from a devnet's test wallet to another one, through the node's dev wallet.
@@ -24,15 +22,26 @@ const to = 4
  * @throws (rejects) with an error whose message says what to do
  */
 export async function sendFiveAda(): Promise<string> {
+  return pay(await openWallet(firstFreeAccount), firstFreeAccount + 1, 5_000_000n)
+}
+
+/**
+ * Sends ada on layer 2 to one of a devnet's test wallets.
+ *
+ * @param wallet a CIP-30 wallet on layer 2
+ * @param amount lovelace
+ * @returns the transaction hash, once validation has accepted it
+ * @throws (rejects) with an error whose message says what to do, or an error of CIP-30
+ */
+export async function pay(wallet: Cip30Api, to: number, amount: bigint): Promise<string> {
   const receiver = await (await openWallet(to)).getChangeAddress()
-  const wallet = await openWallet(from)
-  const body = draft((await wallet.getUtxos()) ?? [], receiver, await wallet.getChangeAddress())
+  const body = draft((await wallet.getUtxos()) ?? [], { receiver, amount }, await wallet.getChangeAddress())
   const witnesses = await wallet.signTx(toHex(assemble(body, Uint8Array.of(0xa0))))
   return wallet.submitTx(toHex(assemble(body, fromHex(witnesses))))
 }
 
 /** The dev wallet of an account, from a script that the node serves. */
-async function openWallet(account: number): Promise<Cip30Api> {
+export async function openWallet(account: number): Promise<Cip30Api> {
   const script = document.createElement('script')
   script.src = `dev-wallet.js?account=${account}`
   await new Promise<void>((resolve, reject) => {
@@ -46,13 +55,20 @@ async function openWallet(account: number): Promise<Cip30Api> {
   return wallet.enable()
 }
 
+interface Payment {
+  /** Address in hex. */
+  readonly receiver: string
+  /** Lovelace. */
+  readonly amount: bigint
+}
+
 /** The body of a payment that spends the largest output of ada alone. */
-function draft(utxos: readonly string[], receiver: string, change: string): Uint8Array {
+function draft(utxos: readonly string[], { receiver, amount }: Payment, change: string): Uint8Array {
   const [largest] = utxos
     .flatMap((utxo) => adaOnly(fromHex(utxo)) ?? [])
     .sort((one, other) => (one.lovelace > other.lovelace ? -1 : 1))
   if (largest === undefined || largest.lovelace < amount + fee + leastChange)
-    throw new Error('No output of the test wallet holds enough ada')
+    throw new Error('No output of this wallet holds enough ada and nothing else')
   const writer = new CborWriter().map(3).uint(0).array(1).raw(largest.input)
   writer.uint(1).array(2).array(2).bytes(fromHex(receiver)).uint(amount)
   writer

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ExplorerBlock, ExplorerBlocks, ExplorerOverview, ExplorerRates } from '@ratatosk/client'
 import { AnswerError, read } from './api.js'
 import { type EventData, listen } from './events.js'
+import { noteMove } from './moves.js'
 
 /** An accepted transaction or a rejected submission. */
 export interface Happened extends EventData {
@@ -19,6 +20,8 @@ export const unreachableSince = signal<number | undefined>(undefined)
 export const paused = signal(false)
 /** Grows with each change of a block or transaction that pages may have to read again. */
 export const version = signal(0)
+/** Grows with {@link version}, but at most every 5 s, unless a person has changed something. */
+export const slowVersion = signal(0)
 
 /** What lists show. */
 const most = 8
@@ -27,6 +30,10 @@ const blocksPath = 'explorer/blocks?limit=100'
 const afterEventMs = 600
 /** Events of so many milliseconds change the page once. */
 const flushMs = 250
+/** The rates are read at most so often. */
+const ratesMs = 2_000
+/** What takes many requests is read at most so often. */
+const slowMs = 5_000
 
 let ahead = 0
 let pending: Happened[] = []
@@ -38,8 +45,9 @@ async function refresh<T>(path: string, target: { value: T | undefined }): Promi
     target.value = await read<T>(path)
     unreachableSince.value = undefined
   } catch (error) {
-    // An answer that says no is an answer.
-    if (!(error instanceof AnswerError)) unreachableSince.value ??= now.value
+    // An answer that says no is an answer, unless a proxy gave it.
+    if (!(error instanceof AnswerError) || error.status === 502 || error.status === 504)
+      unreachableSince.value ??= now.value
   }
 }
 
@@ -55,28 +63,66 @@ async function refreshBlocks(): Promise<void> {
   if (list.value !== undefined) blocks.value = list.value.blocks
 }
 
-/** Calls of a moment do the work once, `ms` after the first of them. */
-function once(ms: number, work: () => void): () => void {
+/** Calls of a moment do the work once, `ms` after the first of them, and at most every `everyMs`. */
+function once(ms: number, work: () => void, everyMs = 0): () => void {
   let waits = false
+  let next = 0
   return () => {
     if (waits) return
     waits = true
+    const delay = Math.max(ms, next - performance.now())
     window.setTimeout(() => {
       waits = false
+      next = performance.now() + everyMs
       work()
-    }, ms)
+    }, delay)
   }
 }
 
+/** Lets pages read again what a person has changed. */
+export function readAgain(): void {
+  version.value++
+  slowVersion.value++
+}
+
+const changedSlowly = once(
+  0,
+  () => {
+    if (!paused.value && !document.hidden) slowVersion.value++
+  },
+  slowMs,
+)
+
 const changed = once(afterEventMs, async () => {
   await Promise.all([refreshOverview(), refreshBlocks()])
-  if (!paused.value) version.value++
+  if (paused.value || document.hidden) return
+  version.value++
+  changedSlowly()
 })
+
+const refreshRates = () => refresh('explorer/rates', rates)
+
+/** Reads everything again, after changes were missed. */
+function catchUp(): void {
+  refreshOverview()
+  refreshBlocks()
+  refreshRates()
+  if (!paused.value && !document.hidden) readAgain()
+}
+
+/** Pauses the page, or resumes it with the present state. */
+export function setPaused(isPaused: boolean): void {
+  paused.value = isPaused
+  catchUp()
+}
+
+const counted = once(afterEventMs, refreshRates, ratesMs)
 
 const flush = once(flushMs, () => {
   if (!paused.value) happened.value = [...pending.reverse(), ...happened.value].slice(0, 3 * most)
   pending = []
   changed()
+  counted()
 })
 
 function note(event: Happened): void {
@@ -85,25 +131,30 @@ function note(event: Happened): void {
   flush()
 }
 
+/** The state of a block as it was last read. */
+function stateOf(headerHash: string): ExplorerBlock['state'] | undefined {
+  return blocks.value?.find((block) => block.headerHash === headerHash)?.state
+}
+
 /** Follows the node until the page is closed. */
 export function follow(): void {
   listen({
     accepted: (event) => note({ kind: 'accepted', ...event }),
     rejected: (event) => note({ kind: 'rejected', ...event }),
-    block: changed,
+    block(event) {
+      if (!paused.value) noteMove(event, stateOf(event.headerHash))
+      changed()
+    },
     back: changed,
   })
-  const all = () => Promise.all([refreshOverview(), refreshBlocks(), refresh('explorer/rates', rates)])
-  all()
+  catchUp()
   window.setInterval(() => {
     if (!paused.value) now.value = Date.now() + ahead
   }, 250)
   window.setInterval(refreshOverview, 1000)
   window.setInterval(() => {
     refreshBlocks()
-    refresh('explorer/rates', rates)
+    refreshRates()
   }, 5000)
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) all()
-  })
+  document.addEventListener('visibilitychange', catchUp)
 }

@@ -1,4 +1,4 @@
-import { encodeHeader } from '@ratatosk/block'
+import { blockVersion, encodeHeader } from '@ratatosk/block'
 import type { TimedBlock } from '@ratatosk/ports'
 import { keyOf } from '@ratatosk/test-kit'
 import type { ExplorerOptions } from '../index.js'
@@ -25,7 +25,7 @@ export function timedBlock(height: bigint, transactions: number): TimedBlock {
       endTime: 1_767_225_600_000n,
       prevHeaderHash: hash,
       operatorVkey: hash,
-      blockVersion: 2n,
+      blockVersion,
     }),
     endTime: 1_767_225_600_000n,
     transactions,

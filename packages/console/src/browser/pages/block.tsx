@@ -1,15 +1,14 @@
 import { useSignal } from '@preact/signals'
 import type { ExplorerBlockDetails } from '@ratatosk/client'
+import { Pages } from '../controls.js'
 import { ada, grouped, size } from '../format.js'
 import { Journey } from '../journey.js'
-import { Load, Name, State, Time } from '../parts.js'
+import { Load, Name, Scroll, State, Time } from '../parts.js'
 import { link } from '../router.js'
-import { overview } from '../store.js'
+import { serves } from '../routes.js'
+import { BlockMap } from './block-map.js'
 
 const pageSize = 50
-
-/** A node of the role `api` has no archivist. */
-const servesBodies = () => overview.value !== undefined && overview.value.role !== 'api'
 
 /** A block: its times, its header and its transactions. */
 export function Block({ id }: { readonly id: string }) {
@@ -17,7 +16,6 @@ export function Block({ id }: { readonly id: string }) {
   const path = `explorer/block/${encodeURIComponent(id)}?limit=${pageSize}&offset=${offset.value}`
   return (
     <Load<ExplorerBlockDetails>
-      key={path}
       path={path}
       show={(details) => (
         <Details
@@ -82,7 +80,13 @@ function Details({ details: { block, header, transactions, offset }, move }: Det
           </dd>
           <dt>Previous block</dt>
           <dd>
-            {height === 1 ? 'none' : <a href={link('block', String(height - 1))}>{grouped(height - 1)}</a>}
+            {height === 1 ? (
+              'none'
+            ) : (
+              <a class="inline" href={link('block', String(height - 1))}>
+                {grouped(height - 1)}
+              </a>
+            )}
           </dd>
           <dt>Operator</dt>
           <dd>
@@ -101,11 +105,13 @@ function Details({ details: { block, header, transactions, offset }, move }: Det
               </dd>
             </>
           )}
-          {servesBodies() && (
+          {serves('GET /archivist/block/:id') && (
             <>
               <dt>Raw</dt>
               <dd>
-                <a href={`archivist/block/${headerHash}`}>header and body</a>
+                <a class="inline" href={`archivist/block/${headerHash}`}>
+                  header and body
+                </a>
               </dd>
             </>
           )}
@@ -113,7 +119,8 @@ function Details({ details: { block, header, transactions, offset }, move }: Det
       </section>
       <section>
         <h2>Transactions</h2>
-        <div class="scroll">
+        <BlockMap transactions={transactions} offset={offset} />
+        <Scroll label="Transactions">
           <table>
             <thead>
               <tr>
@@ -143,25 +150,12 @@ function Details({ details: { block, header, transactions, offset }, move }: Det
               ))}
             </tbody>
           </table>
-        </div>
-        {block.transactions > pageSize && (
-          <nav class="pages" aria-label="Parts of the list">
-            <button
-              type="button"
-              disabled={offset === 0}
-              onClick={() => move(Math.max(0, offset - pageSize))}
-            >
-              Earlier
-            </button>
-            <button
-              type="button"
-              disabled={offset + pageSize >= block.transactions}
-              onClick={() => move(offset + pageSize)}
-            >
-              Later
-            </button>
-          </nav>
-        )}
+        </Scroll>
+        <Pages
+          isFirst={offset === 0}
+          isLast={offset + pageSize >= block.transactions}
+          move={(by) => move(Math.max(0, offset + by * pageSize))}
+        />
       </section>
     </>
   )

@@ -1,6 +1,6 @@
 import type { ExplorerBlock } from '@ratatosk/client'
 import { ada, grouped } from '../format.js'
-import { Ago, Countdown, Empty, Name, State } from '../parts.js'
+import { Ago, Countdown, Empty, Name, Scroll, State } from '../parts.js'
 import { link } from '../router.js'
 import { blocks, now, overview } from '../store.js'
 
@@ -17,20 +17,22 @@ export function Queue() {
         Each committed block waits until its maturity window is over. Then it is merged into the confirmed
         state, and the next one follows.
       </p>
-      <ol class="train">
-        <li class="engine">
-          <strong>Confirmed state</strong>
-          {confirmed && (
-            <>
-              <span>{grouped(confirmed.blocks)} blocks</span>
-              <span class="dim">{grouped(confirmed.transactions)} transactions</span>
-            </>
-          )}
-        </li>
-        {waiting.map((block) => (
-          <Carriage key={block.headerHash} block={block} />
-        ))}
-      </ol>
+      <Scroll label="The confirmed state and the blocks that wait">
+        <ol class="train">
+          <li class="engine">
+            <strong>Confirmed state</strong>
+            {confirmed && (
+              <>
+                <span>{grouped(confirmed.blocks)} blocks</span>
+                <span class="dim">{grouped(confirmed.transactions)} transactions</span>
+              </>
+            )}
+          </li>
+          {waiting.map((block) => (
+            <Carriage key={block.headerHash} block={block} />
+          ))}
+        </ol>
+      </Scroll>
       {waiting.length === 0 && <Empty>No block waits. The next accepted transaction makes one.</Empty>}
     </section>
   )

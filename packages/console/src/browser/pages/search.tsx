@@ -1,6 +1,7 @@
 import type { ExplorerSearch } from '@ratatosk/client'
 import { Empty, Load, Name } from '../parts.js'
 import { go, link } from '../router.js'
+import { hasPage } from '../routes.js'
 
 /** Opens the page of what a text names. */
 export function open(text: string): void {
@@ -11,7 +12,6 @@ export function open(text: string): void {
 export function Search({ text }: { readonly text: string }) {
   return (
     <Load<ExplorerSearch>
-      key={text}
       path={`explorer/search?q=${encodeURIComponent(text)}`}
       show={({ matches, couldBe }) => (
         <section>
@@ -35,8 +35,16 @@ export function Search({ text }: { readonly text: string }) {
   )
 }
 
+/** The pages of what a search finds. */
+const pages: Readonly<Record<string, string>> = {
+  transaction: 'tx',
+  block: 'block',
+  output: 'output',
+  address: 'address',
+  asset: 'asset',
+}
+
 function pageOf(kind: string, id: string): string | undefined {
-  if (kind === 'transaction') return link('tx', id)
-  if (kind === 'block') return link('block', id)
-  return kind === 'output' ? link('tx', id.slice(0, 64)) : undefined
+  const page = pages[kind]
+  return page !== undefined && hasPage(page) ? link(page, id) : undefined
 }

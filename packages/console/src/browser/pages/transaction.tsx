@@ -2,19 +2,18 @@ import { useSignal } from '@preact/signals'
 import type { ExplorerInput, ExplorerOutput, ExplorerTransaction, TransactionStatus } from '@ratatosk/client'
 import { ada, grouped, jsonText, size } from '../format.js'
 import { Journey } from '../journey.js'
-import { Empty, Load, Name, State, Time } from '../parts.js'
+import { Empty, Load, Name, State, Text, Time } from '../parts.js'
+import { Prove } from '../prove.js'
 import { link } from '../router.js'
 
 /** A transaction: its journey, what it spends and makes, and its bytes. */
 export function Transaction({ hash }: { readonly hash: string }) {
   return (
     <Load<ExplorerTransaction>
-      key={hash}
       path={`explorer/tx/${encodeURIComponent(hash)}`}
       show={(transaction) => <Accepted transaction={transaction} />}
       otherwise={(message) => (
         <Load<TransactionStatus>
-          key={`status ${hash}`}
           path={`tx/status?tx_hash=${encodeURIComponent(hash)}`}
           show={(status) => <Unaccepted status={status} />}
           otherwise={() => <Empty>{message}</Empty>}
@@ -51,7 +50,7 @@ function Unaccepted({
       {rejection && (
         <ul class="failures">
           {rejection.failures.map(({ predicate, message }) => (
-            <li key={predicate}>
+            <li key={`${predicate} ${message}`}>
               <strong class="bad">{predicate}</strong> {message}
             </li>
           ))}
@@ -79,7 +78,10 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
             <>
               <dt>Block</dt>
               <dd>
-                <a href={link('block', String(block.height))}>{grouped(block.height)}</a>, position {position}
+                <a class="inline" href={link('block', String(block.height))}>
+                  {grouped(block.height)}
+                </a>
+                , position {position}
               </dd>
               <dt>On layer 1</dt>
               <dd>
@@ -97,7 +99,7 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
             <>
               <dt>{quantity.startsWith('-') ? 'Burns' : 'Mints'}</dt>
               <dd>
-                {grouped(quantity)} <Name name={unit} />
+                {grouped(quantity)} <Name name={unit} page="asset" />
               </dd>
             </>
           ))}
@@ -120,6 +122,7 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
             </>
           ))}
         </dl>
+        {block && <Prove txHash={hash} headerHash={block.headerHash} />}
       </section>
       <section>
         <h2>Inputs → outputs</h2>
@@ -150,7 +153,7 @@ function Input({ input: { outref, output } }: { readonly input: ExplorerInput })
   if (output !== undefined) return <Output output={output} from={outref} />
   return (
     <li>
-      <Name name={outref} />
+      <Name name={outref} page="output" />
     </li>
   )
 }
@@ -166,13 +169,15 @@ function Output({ output, from, isSpenderKnown }: OutputProps) {
   const [lovelace, ...assets] = output.amount
   return (
     <li>
-      <strong>{ada(lovelace?.quantity ?? '0')} ₳</strong>
+      <span>
+        <strong>{ada(lovelace?.quantity ?? '0')} ₳</strong> <Name name={output.outref} page="output" />
+      </span>
       {assets.map(({ unit, quantity }) => (
         <span key={unit}>
-          {grouped(quantity)} <Name name={unit} />
+          {grouped(quantity)} <Name name={unit} page="asset" />
         </span>
       ))}
-      <Name name={output.address} />
+      <Name name={output.address} page="address" />
       {output.datumHash && (
         <span class="dim">
           datum <Name name={output.datumHash} />
@@ -223,7 +228,7 @@ function Json({ name, json }: DataItem) {
       <summary>
         <code>{name}</code>
       </summary>
-      {isOpen.value && <pre>{jsonText(json)}</pre>}
+      {isOpen.value && <Text>{jsonText(json)}</Text>}
     </details>
   )
 }
@@ -255,11 +260,11 @@ function Bytes({ transaction: { cbor, fields } }: { readonly transaction: Explor
           {field.name}: {field.length} bytes from byte {field.offset}
         </p>
       )}
-      <pre class="cbor">
+      <Text>
         {cbor.slice(0, start)}
         <mark>{cbor.slice(start, end)}</mark>
         {cbor.slice(end)}
-      </pre>
+      </Text>
     </section>
   )
 }

@@ -1,0 +1,36 @@
+import { signal } from '@preact/signals'
+import type { PageRoute } from '../index.js'
+import { read } from './api.js'
+
+/** The routes of this node that pages may need; undefined until they are read. */
+const routes = signal<ReadonlySet<string> | undefined>(undefined)
+
+const layer2: PageRoute = 'GET /l2/blockfrost/api/v0/addresses/*'
+
+/** What a page needs beyond `/explorer`. */
+const needs: Readonly<Record<string, PageRoute>> = {
+  rejected: 'GET /deadLetters',
+  check: 'POST /evaluate',
+  wallets: 'POST /devnet/addresses/topup',
+  lever: 'POST /devnet/roll-back',
+  replay: 'GET /events',
+  address: layer2,
+  asset: layer2,
+  output: 'GET /explorer/output/:ref',
+}
+
+export async function readRoutes(): Promise<void> {
+  const { routes: served } = await read<{ readonly routes: readonly PageRoute[] }>('console/routes')
+  routes.value = new Set(served)
+}
+
+/** Whether this node is known to serve a route. */
+export function serves(route: PageRoute): boolean {
+  return routes.value?.has(route) ?? false
+}
+
+/** Whether this node serves what a page shows. */
+export function hasPage(page: string): boolean {
+  const need = needs[page]
+  return need === undefined || serves(need)
+}
