@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.js'
 
 const run = promisify(execFile)
 
@@ -82,13 +81,4 @@ async function unprivileged(): Promise<{ readonly uid: number; readonly gid: num
     ['-u', '-g'].map(async (which) => Number((await run('id', [which, 'postgres'])).stdout)),
   )
   return { uid: uid ?? 0, gid: gid ?? 0 }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
