@@ -1,60 +1,20 @@
-import { appendFile, mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, rm, rmdir, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
-import { testWallets } from '@ratatosk/devnet'
-import { readSettings, startNode } from '@ratatosk/node'
-import { createPGlite, databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
+import { createPGliteFiles, databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
 import { needServices } from '@ratatosk/test-kit/vitest'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { devnetFunds, openBuilder, outputsOf } from './layer2/layer2.js'
+import { outputsOf } from './layer2/layer2.js'
 import { run } from './test/run.js'
+import { pay, receiver, withNode } from './test/store-node.js'
 
 vi.setConfig({ testTimeout: 120_000 })
-
-type Place = Readonly<Record<string, string>>
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ratatosk-backup-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   return folder
-}
-
-/** Runs `work` with a node in this place. */
-async function withNode<T>(place: Place, work: (url: string) => Promise<T>): Promise<T> {
-  const manual = {
-    AUTO_COMMIT: 'false',
-    AUTO_INIT: 'false',
-    SERVE_DOCS: 'false',
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-  }
-  const node = await startNode(readSettings({ ...manual, ...place }))
-  try {
-    return await work(node.url)
-  } finally {
-    await node.close()
-  }
-}
-
-/** An account without funds. */
-const receiver = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 99 }).addressText
-
-/** Pays so many times, each from another output; returns the hashes of the accepted transactions. */
-async function pay(url: string, count: number): Promise<readonly string[]> {
-  const client = createClient(url)
-  const builder = await openBuilder(client)
-  const hashes: string[] = []
-  for (let n = 0; n < count; n++) {
-    const funds = await devnetFunds(client, 10_000_000n)
-    if (funds === undefined) throw new Error('The devnet has no funds')
-    const { transaction, txHash } = await builder.pay({ ...funds, to: receiver, lovelace: 2_000_000n })
-    await client.submit(transaction)
-    await client.awaitTx(txHash)
-    hashes.push(txHash)
-  }
-  return hashes
 }
 
 /** What a client finds of these transactions, and everything that the receiver has. */
@@ -71,7 +31,7 @@ test('an embedded store is saved while no node uses it, and restored to an empty
   const missing = await run(['backup', saved], { DATA_DIR })
   expect(missing).toMatchObject({ status: 1, error: expect.stringContaining('it has no store') })
   await mkdir(DATA_DIR)
-  await (await createPGlite(join(DATA_DIR, 'store'))).close()
+  await createPGliteFiles(join(DATA_DIR, 'store'))
   const [hashes, before] = await withNode({ DATA_DIR }, async (url) => {
     const paid = await pay(url, 3)
     const inUse = await run(['backup', join(folder, 'other')], { DATA_DIR })
@@ -104,6 +64,13 @@ test('an embedded store is saved while no node uses it, and restored to an empty
   })
   expect(await withNode(elsewhere, (url) => ledgerOf(url, hashes))).toEqual(before)
 
+  const link = join(saved, 'store', 'global', 'link')
+  await symlink(folder, link)
+  expect(await run(['restore', saved], { DATA_DIR: join(folder, 'third') })).toMatchObject({
+    status: 1,
+    error: expect.stringContaining(`"${link}" is neither a file nor a folder`),
+  })
+  await rm(link)
   await appendFile(join(saved, 'store', 'PG_VERSION'), ' ')
   const damaged = { DATA_DIR: join(folder, 'third') }
   expect(await run(['restore', saved], damaged)).toMatchObject({

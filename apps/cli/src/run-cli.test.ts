@@ -145,7 +145,7 @@ test('the environment takes precedence over the configuration file', async () =>
 })
 
 test.each([
-  ['ratatosk de', ['dead-letters']],
+  ['ratatosk de', ['dead-letters', 'demo']],
   ['ratatosk dead-letters re', ['replay']],
   ['ratatosk start --c', ['--config']],
   [

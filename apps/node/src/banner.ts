@@ -1,4 +1,5 @@
 import { duties, servesConsole } from './roles.js'
+import type { Settings } from './settings/schema.js'
 import type { RunningNode } from './start-node.js'
 
 /** What to show in the terminal after a start: where the node is, and what to try. */
@@ -33,19 +34,23 @@ export function banner({ url, settings, places, genesis, stateQueueAddress }: Ru
     '',
     '  Try:',
     '',
-    ...hints(url, NODE_ROLE, genesis?.example),
+    ...hints(url, settings, genesis?.example),
     '',
   ].join('\n')
 }
 
-function hints(url: string, role: string, address: string | undefined): string[] {
+function hints(
+  url: string,
+  { NODE_ROLE: role, NETWORK }: Pick<Settings, 'NODE_ROLE' | 'NETWORK'>,
+  address: string | undefined,
+): string[] {
   const lines = [`  curl ${url}/health/ready`]
   if (role === 'all') {
     if (address !== undefined) lines.push(`  curl '${url}/utxos?address=${address}'`)
     lines.push(`  curl ${url}/stateQueue`)
-    lines.push(
-      '  npm run demo        # in another terminal: a payment, from submission to merge, step by step',
-    )
+    // The demo pays from the devnet's test wallets.
+    if (NETWORK === 'devnet')
+      lines.push(`  npx @ratatosk/cli demo --url ${url}  # a payment, from submission to merge, step by step`)
   }
   if (role === 'api') {
     lines.push(`  curl -H 'content-type: text/plain' -d '<hex CBOR>' ${url}/submit`)

@@ -13,7 +13,7 @@ export function isSettingsError(value: unknown): value is SettingsError {
   return value instanceof Error && 'code' in value && value.code === 'NODE_SETTINGS'
 }
 
-/** A backup or a restoration that was not carried out. The message says what to do; no credentials. */
+/** A backup, restoration or migration that failed. The message says what to do; no credentials. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
   readonly code = 'NODE_BACKUP'

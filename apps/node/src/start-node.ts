@@ -1,3 +1,4 @@
+import { blockVersion } from '@ratatosk/block'
 import type { Store } from '@ratatosk/store'
 import { requirePostgres } from './check/postgres.js'
 import { type ContextOptions, loadContext, type NodeContext } from './context.js'
@@ -11,7 +12,7 @@ import { servesLayer2 } from './roles.js'
 import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
-import { checkDeployment } from './storage/deployment.js'
+import { checkStored } from './storage/check-stored.js'
 import { atLedgerVersion } from './storage/ledger-version.js'
 import { openStorage, type Storage } from './storage/open-storage.js'
 import { openSubmissions } from './storage/submissions.js'
@@ -80,10 +81,16 @@ export async function startNode(
     if (settings.DATABASE_URL !== undefined) await requirePostgres(settings, settings.DATABASE_URL)
     // Before the storage, because settings that cannot work must leave nothing behind.
     const expected = loaded.duties.reachesLayer1 ? contractsOf(loaded) : undefined
-    const storage = await openStorage(loaded)
+    const storage = await openStorage(loaded, {
+      deployment: JSON.stringify([
+        String(blockVersion),
+        settings.DATABASE_SCHEMA,
+        expected?.scripts.queue.policy,
+      ]),
+      check: (stored) => checkStored(loaded, expected, stored),
+    })
     const context = await atLedgerVersion(loaded, storage.store)
     const contracts = context === loaded ? expected : expected && contractsOf(context)
-    if (contracts) await checkDeployment(storage.store, contracts)
     const { store, queue, places } = storage
     const genesis = await applyGenesis(context, storage)
     const settlement = contracts && (await openSettlement(context, storage, contracts))

@@ -1,10 +1,7 @@
-import type { Environment, Manifest, Settings } from '@ratatosk/node'
+import type { Manifest } from '@ratatosk/node'
 import { command } from '../frame/command.js'
-import { CommandError } from '../frame/errors.js'
 import { configArgument, withConfigFile } from '../settings/config-file.js'
-
-type NodeModule = typeof import('@ratatosk/node')
-type Work = (node: NodeModule, settings: Settings) => Promise<Manifest>
+import { withStore } from '../settings/with-store.js'
 
 const folderArguments = {
   folder: { type: 'positional', required: true, description: 'Folder of the backup' },
@@ -17,8 +14,8 @@ export const backup = command(
   'Save the store of a node to a new folder; a node on an embedded store must be stopped',
   folderArguments,
   async ({ folder, config }, { environment }) => {
-    const work: Work = ({ backUp }, settings) => backUp(settings, folder)
-    return resultOf('Saved', await withStore(work, await withConfigFile(config, environment)))
+    const all = await withConfigFile(config, environment)
+    return resultOf('Saved', await withStore(all, ({ backUp }, settings) => backUp(settings, folder)))
   },
 )
 
@@ -28,21 +25,10 @@ export const restore = command(
   'Restore a backup to an empty DATA_DIR, or to a database without the schemas; overwrites nothing',
   folderArguments,
   async ({ folder, config }, { environment }) => {
-    const work: Work = (node, settings) => node.restore(settings, folder)
-    return resultOf('Restored', await withStore(work, await withConfigFile(config, environment)))
+    const all = await withConfigFile(config, environment)
+    return resultOf('Restored', await withStore(all, (node, settings) => node.restore(settings, folder)))
   },
 )
-
-async function withStore(work: Work, environment: Environment): Promise<Manifest> {
-  const node = await import('@ratatosk/node')
-  try {
-    return await work(node, node.readSettings(environment))
-  } catch (error) {
-    if (node.isSettingsError(error) || node.isStartError(error) || node.isBackupError(error))
-      throw new CommandError(error.code, error.message)
-    throw error
-  }
-}
 
 function resultOf(done: string, manifest: Manifest) {
   const tables = Object.keys(manifest.rows).length

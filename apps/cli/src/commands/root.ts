@@ -4,12 +4,15 @@ import { backup, restore } from './backup.js'
 import { checkCommand } from './check.js'
 import { completion } from './completion.js'
 import { deadLetters } from './dead-letters.js'
+import { demo } from './demo.js'
 import { keygen } from './keygen.js'
 import { load } from './load.js'
 import { mcp } from './mcp.js'
+import { migrate } from './migrate.js'
 import { operations } from './operations.js'
 import { start } from './start.js'
 import { status } from './status.js'
+import { submit } from './submit.js'
 import { verify } from './verify.js'
 import { wallet } from './wallet.js'
 
@@ -25,7 +28,10 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   verify,
   backup,
   restore,
+  migrate,
+  submit,
   load,
+  demo,
   mcp,
   keygen,
   completion(() => root),

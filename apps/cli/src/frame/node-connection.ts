@@ -29,7 +29,8 @@ export const operatorArguments = {
   },
 } as const
 
-interface NodeOptions {
+/** The values of these options. */
+export interface NodeOptions {
   readonly url?: string | undefined
   readonly timeout: string
   readonly 'token-file'?: string | undefined

@@ -16,6 +16,7 @@ export interface Payment {
   /** CBOR in hex. */
   readonly transaction: string
   readonly txHash: string
+  readonly fee: bigint
 }
 
 /** What is paid from where. */
@@ -43,18 +44,25 @@ export async function outputsOf(client: Client, address: string): Promise<readon
   }))
 }
 
+/** The sum of their lovelace. */
+export function lovelaceIn(utxos: readonly Utxo[]): bigint {
+  return utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+}
+
 /** An output of a test wallet of the devnet with at least this much; undefined if there is no such output. */
 export async function devnetFunds(
   client: Client,
   lovelace: bigint,
 ): Promise<{ readonly from: WalletKeys; readonly utxo: Utxo } | undefined> {
-  // The last wallets: the first ones are the administrator, the operator and the faucet.
-  for (const { account } of testWallets.wallets.toReversed()) {
+  // Any wallet and any output, so that programs that run side by side rarely choose the same one. The first
+  // wallets come last: they are the administrator, the operator and the faucet.
+  const [first, others] = [testWallets.wallets.slice(0, 3), testWallets.wallets.slice(3)]
+  const start = Math.floor(Math.random() * others.length)
+  for (const { account } of [...others.slice(start), ...others.slice(0, start), ...first]) {
     const from = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
     const enough = (await outputsOf(client, from.addressText)).filter(
       ({ output }) => output.value.lovelace >= lovelace && output.value.assets.size === 0,
     )
-    // Any of them, so that programs that run side by side rarely choose the same one.
     const utxo = enough[Math.floor(Math.random() * enough.length)]
     if (utxo !== undefined) return { from, utxo }
   }
@@ -73,7 +81,7 @@ export async function openBuilder(client: Client): Promise<PaymentBuilder> {
   return {
     network,
     async pay({ from, utxo, to, lovelace }) {
-      const { bytes, id } = await buildTransaction(
+      const { bytes, id, fee } = await buildTransaction(
         { inputs: [{ utxo }], outputs: [{ address: to, lovelace }] },
         {
           funds: [],
@@ -85,7 +93,7 @@ export async function openBuilder(client: Client): Promise<PaymentBuilder> {
           networkId: networkId === 1 ? 1 : 0,
         },
       )
-      return { transaction: Buffer.from(bytes).toString('hex'), txHash: id }
+      return { transaction: Buffer.from(bytes).toString('hex'), txHash: id, fee }
     },
   }
 }

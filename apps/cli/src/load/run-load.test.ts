@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
 import { readSettings, startNode } from '@ratatosk/node'
-import { createPGlite } from '@ratatosk/test-kit'
+import { createPGliteFiles } from '@ratatosk/test-kit'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { runLoad } from './run-load.js'
 
@@ -21,7 +21,7 @@ const dear: typeof fetch = async (input, init) => {
 test('a chain of payments whose funds are spent ends, and the report says so', async () => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'ratatosk-load-'))
   onTestFinished(() => rm(DATA_DIR, { recursive: true }))
-  await (await createPGlite(join(DATA_DIR, 'store'))).close()
+  await createPGliteFiles(join(DATA_DIR, 'store'))
   const manual = { AUTO_COMMIT: 'false', AUTO_INIT: 'false', SERVE_DOCS: 'false' }
   const node = await startNode(readSettings({ ...manual, DATA_DIR, PORT: '0', LOG_LEVEL: 'silent' }))
   onTestFinished(() => node.close())

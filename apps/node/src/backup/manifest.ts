@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createReadStream, type Dirent, type Stats } from 'node:fs'
+import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -147,15 +147,25 @@ function portablePath(from: string, to: string): string {
   return relative(from, to).split(sep).join('/')
 }
 
+/**
+ * The files at or below a path. Hard links count as the files that they are: a copy has their contents.
+ *
+ * @throws BackupError also for a symbolic link, which could lead out of the backup, and for a device
+ */
 async function filesOf(path: string): Promise<readonly string[]> {
+  const files: string[] = []
+  const add = (place: string, entry: Stats | Dirent) => {
+    if (entry.isFile()) files.push(place)
+    else if (!entry.isDirectory()) throw new BackupError(`"${place}" is neither a file nor a folder.`)
+  }
   try {
-    if ((await stat(path)).isFile()) return [path]
-    const entries = await readdir(path, { recursive: true, withFileTypes: true })
-    return entries
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => join(parentPath, name))
-      .sort()
+    const top = await lstat(path)
+    add(path, top)
+    const entries = top.isDirectory() ? await readdir(path, { recursive: true, withFileTypes: true }) : []
+    for (const entry of entries) add(join(entry.parentPath, entry.name), entry)
   } catch (cause) {
+    if (cause instanceof BackupError) throw cause
     throw new BackupError(`"${path}" cannot be read.`, { cause })
   }
+  return files.sort()
 }

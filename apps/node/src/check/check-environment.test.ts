@@ -5,11 +5,18 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDevnet, type DevnetOptions, devnetApis } from '@ratatosk/devnet'
-import { databaseUrl, ownPostgres, randomName, redisUrl, schemaDigest, whyMissing } from '@ratatosk/test-kit'
+import {
+  databaseUrl,
+  freePort,
+  ownPostgres,
+  randomName,
+  redisUrl,
+  schemaDigest,
+  whyMissing,
+} from '@ratatosk/test-kit'
 import { fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../settings/read.js'
-import { freePort } from '../test/free-port.js'
 import { checkEnvironment } from './check-environment.js'
 import type { Finding } from './finding.js'
 import { serverFindings } from './postgres.js'

@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { databaseUrl, inDatabase, randomName, redisUrl } from '@ratatosk/test-kit'
+import { databaseUrl, freePort, inDatabase, randomName, redisUrl } from '@ratatosk/test-kit'
 import t, { type Test } from 'tap'
 import { servicesMissing, temporaryDirectory } from '../test/backends.js'
-import { freePort } from '../test/free-port.js'
 import { failedStart } from '../test/node-process.js'
 
 t.setTimeout(600_000)

@@ -131,7 +131,7 @@ for (const backend of await bothBackends()) {
     t.same(await explore(`output/${made0}`), { output: settled.outputs[0], madeBy: transfer.hash })
     const genesis = await explore(`output/${encodeURIComponent(settled.inputs[0].outref)}`)
     t.same(genesis.output.spentBy, { txHash: transfer.hash, valid: true })
-    t.equal(genesis.madeBy, undefined, 'nobody made an output of the genesis')
+    t.equal(genesis.madeBy, undefined, 'no transaction made an output of the genesis')
 
     const found = async (text: string) => {
       const { matches } = await explore(`search?q=${encodeURIComponent(text)}`)
@@ -170,12 +170,3 @@ for (const backend of await bothBackends()) {
     )
   })
 }
-
-t.test('a node that does not serve it answers the one 404', async (t) => {
-  const [embedded] = await bothBackends()
-  const node = await runNode(t, { ...(await embedded.place(t)), SERVE_EXPLORER: 'false' })
-  t.match(await ask(`${node.url}/explorer/overview`), {
-    status: 404,
-    body: '{"error":"Not Found","code":"DISABLED"}',
-  })
-})

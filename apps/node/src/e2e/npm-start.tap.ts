@@ -34,12 +34,11 @@ const build = (place: string, ...options: readonly string[]) =>
      console.error((await build(${JSON.stringify(place)})) ?? 'complete')`,
   ])
 
-/** A workspace of one package, whose bundle is a copy; the console's bundle is empty. */
+/** A workspace of one package, whose bundle is a copy; the other bundles are empty. */
 async function workspace(folder: string): Promise<string> {
   const home = join(folder, 'packages', 'dev-wallet')
   const compilerOptions = { composite: true, rootDir: 'src', outDir: 'dist', types: [] }
   await mkdir(join(home, 'src'), { recursive: true })
-  await mkdir(join(folder, 'apps'))
   await mkdir(join(folder, 'node_modules'))
   await symlink(join(root, 'node_modules', 'typescript'), join(folder, 'node_modules', 'typescript'))
   const json = (path: string, value: unknown) => writeFile(join(folder, path), JSON.stringify(value))
@@ -52,8 +51,10 @@ async function workspace(folder: string): Promise<string> {
     join(home, 'bundle.mjs'),
     `import { cpSync } from 'node:fs'\ncpSync('${home}/dist/index.js', '${home}/bundle/index.js')\n`,
   )
-  await mkdir(join(folder, 'packages', 'console'))
-  await writeFile(join(folder, 'packages', 'console', 'bundle.mjs'), '')
+  for (const other of ['packages/console', 'apps/node']) {
+    await mkdir(join(folder, other), { recursive: true })
+    await writeFile(join(folder, other, 'bundle.mjs'), '')
+  }
   return home
 }
 

@@ -2,10 +2,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { bothBackends, temporaryDirectory } from '../test/backends.js'
-import { freePort } from '../test/free-port.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { spawnNode } from '../test/node-process.js'
@@ -13,7 +14,11 @@ import { spawnNode } from '../test/node-process.js'
 const [, services] = await bothBackends()
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0
 const missing = hasPrometheus || process.env.RATATOSK_REQUIRE_SERVICES === '1' ? false : 'no prometheus'
+/** Seconds for which it scrapes once every panel has a number. */
+const seconds = Number(process.env.RATATOSK_PROMETHEUS_SECONDS ?? 0)
 const patient = { timeoutMs: 240_000 }
+
+t.setTimeout((seconds + 600) * 1000)
 
 interface Panel {
   readonly title: string
@@ -60,6 +65,16 @@ t.test(
       },
       { what: 'every panel has a number', ...patient },
     )
+    for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(1000))
+      await client.submit('84a0a0f5f6')
+    if (seconds > 0) {
+      const scrapes = await valuesOf(`min_over_time(up[${seconds}s])`)
+      t.same(
+        scrapes.map(({ value: [, up] }: Vector[number]) => up),
+        nodes.map(() => '1'),
+        'no scrape failed',
+      )
+    }
     for (const { title, targets } of panels) t.ok(hasNumber(await valuesOf(targets[0].expr)), title)
     t.equal((await valuesOf('up == 1')).length, nodes.length)
     t.same(await valuesOf('count(ratatosk_node_info) by (role)').then(rolesOf), [

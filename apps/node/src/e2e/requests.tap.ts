@@ -64,4 +64,5 @@ t.test('shows a browser a page about the node at /, and answers API clients with
     t.same(await askExact(`${url}/`, { headers: { accept } }), unknown, accept)
   }
   t.match(await ask(`${url}/nothing`, { headers: browser }), { status: 404 })
+  t.same(await askExact(`${url}/console`), unknown, 'the console, which is turned off')
 })

@@ -156,13 +156,16 @@ t.test('an embedded node tells of a transaction until its block is merged', asyn
   )
 })
 
-t.test('SERVE_TX_STATUS=false and SERVE_EVENTS=false answer the uniform 404', async (t) => {
+t.test('SERVE_TX_STATUS, SERVE_EVENTS and SERVE_EXPLORER=false answer the uniform 404', async (t) => {
   const { url } = await runNode(t, {
     ...(await embedded(t)),
     SERVE_TX_STATUS: 'false',
     SERVE_EVENTS: 'false',
+    SERVE_EXPLORER: 'false',
   })
-  for (const path of [`/tx/status?tx_hash=${'ab'.repeat(32)}`, '/submission?id=1', '/events']) {
+  const status = `/tx/status?tx_hash=${'ab'.repeat(32)}`
+  // The console needs the explorer.
+  for (const path of [status, '/submission?id=1', '/events', '/explorer/overview', '/console']) {
     t.match(await ask(url + path), { status: 404, body: '{"error":"Not Found","code":"DISABLED"}' })
   }
 })

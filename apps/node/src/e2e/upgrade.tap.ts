@@ -1,34 +1,21 @@
-import { readFile } from 'node:fs/promises'
-import { gunzipSync } from 'node:zlib'
-import { inDatabase } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
-import t, { type Test } from 'tap'
-import { readSettings, startNode } from '../index.js'
-import { backends, type Placement } from '../test/backends.js'
+import t from 'tap'
 import { runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
+import {
+  restoreUpgrade,
+  upgradeSettings as settings,
+  upgradeCommits,
+  upgradeGoesOn,
+  upgradeSkip,
+} from '../test/upgrade-fixtures.js'
 
-const postgres = (await backends()).find(({ name }) => name === 'PostgreSQL alone')
+// A node of another block version refuses them; migrate.tap.ts tests that.
+const skip = upgradeGoesOn ? upgradeSkip : 'blocks of another version'
 
-/**
- * What earlier commits left in PostgreSQL: a ledger, a queue, an index and a devnet, of a node with these
- * settings that accepted three transactions, merged two in blocks, and stopped with the third in its mempool.
- */
-const settings = { MATURITY_WINDOW_MS: '500', VERDICT_POLICIES: 'none' }
-const skip = postgres?.skip ?? 'no PostgreSQL'
-const commits = ['71a9c27', '3592e6f']
-
-t.test('contracts with other verdict policies are refused', { skip }, async (t) => {
-  const environment = { ...(await restore(t, '3592e6f')), ...settings, VERDICT_POLICIES: 'ledger' }
-  await t.rejects(startNode(readSettings({ ...environment, PORT: '0', LOG_LEVEL: 'silent' })), {
-    code: 'NODE_DATABASE',
-    message: /are not in the state queue of these contracts/,
-  })
-})
-
-for (const commit of commits) {
+for (const commit of upgradeCommits) {
   t.test(`a deployment of ${commit} goes on`, { skip }, async (t) => {
-    const place = await restore(t, commit)
+    const place = await restoreUpgrade(t, commit)
     const { url, store } = await runNode(t, { ...place, ...settings })
 
     const merged = await store.blocks.range(1n, 2n)
@@ -58,13 +45,4 @@ for (const commit of commits) {
       4,
     )
   })
-}
-
-/** The settings of a place that has what a commit left. */
-async function restore(t: Test, commit: string): Promise<Placement> {
-  const place = (await postgres?.place(t)) ?? {}
-  const file = new URL(`../../src/test/upgrades/${commit}.sql.gz`, import.meta.url)
-  const dump = gunzipSync(await readFile(file)).toString()
-  await inDatabase(dump.replaceAll('upgrade_fixture', place.DATABASE_SCHEMA ?? ''))
-  return place
 }

@@ -23,7 +23,11 @@ t.test('on the devnet anyone removes a block that takes an output without a sign
   const beside = await besideNode(t, layer1.devnet, environment)
   const { contracts, port, readOperators } = beside
   const policies = Object.keys(verdictPolicies).length
-  t.equal((await beside.readScripts()).length, 2 + policies, 'the node has published every verdict policy')
+  t.equal(
+    (await beside.readScripts()).length,
+    3 + policies,
+    'the node has published every verdict policy and the summons',
+  )
 
   // The operator commits a transaction whose signature it leaves out.
   const { transfer } = await transferFrom(5, 0)

@@ -10,7 +10,7 @@ export const requestsErrors: readonly ErrorGroup[] = [
         remedy: 'Check the path, the role of the node and its `SERVE_…` settings in [routes](routes.md)',
       },
       {
-        codes: ['HTTP_OVERLOADED'],
+        codes: ['HTTP_OVERLOADED', 'OVERLOADED'],
         meaning: 'The event loop has been late for seconds',
         remedy:
           'Retry after `Retry-After`. As the operator, add `api` nodes, or raise `MAX_EVENT_LOOP_DELAY_MS`',
@@ -118,7 +118,12 @@ export const requestsErrors: readonly ErrorGroup[] = [
         remedy: 'Ask `/tx/status`: it may wait or be rejected',
       },
       {
-        codes: ['TX_QUERY_TOO_MANY_LARGE_READS', 'ARCHIVIST_TOO_MANY_READS', 'PROOFS_BUSY'],
+        codes: [
+          'TX_QUERY_TOO_MANY_LARGE_READS',
+          'ARCHIVIST_TOO_MANY_READS',
+          'EXPLORER_TOO_MANY_READS',
+          'PROOFS_BUSY',
+        ],
         meaning: 'Too many reads of this size are in progress',
         remedy: 'Retry after `Retry-After`',
       },

@@ -95,6 +95,11 @@ export const rollupErrors: readonly ErrorGroup[] = [
         remedy: "Run it where the administrator's keys are; a renounced administrator has none",
       },
       {
+        codes: ['SEQUENCER_NO_ANSWERS'],
+        meaning: 'The deployment has a summons, and the sequencer was created without answers',
+        remedy: 'Create it with `answers`; the node always does',
+      },
+      {
         codes: ['SEQUENCER_NO_SUCH_BLOCK'],
         meaning: 'The state queue has no such block',
         remedy: 'Take a header hash of `/stateQueue`',

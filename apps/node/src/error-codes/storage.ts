@@ -36,7 +36,7 @@ export const storageErrors: readonly ErrorGroup[] = [
       },
       {
         codes: ['NODE_BACKUP'],
-        meaning: 'A backup or a restoration was not carried out',
+        meaning: 'A backup, a restoration or a migration was not carried out',
         remedy: 'Follow the message; nothing was overwritten',
       },
     ],

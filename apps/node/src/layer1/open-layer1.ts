@@ -1,3 +1,4 @@
+import type { Devnet } from '@ratatosk/devnet'
 import {
   createBlockfrostLayer1,
   createDevnetLayer1,
@@ -15,6 +16,8 @@ export interface OpenedLayer1 {
   readonly layer1: Layer1
   /** Where it is, for people; without credentials. */
   readonly place: string
+  /** The devnet, while this process hosts it. */
+  readonly devnet?: () => Devnet | undefined
 }
 
 /** Connects to the layer 1 of the settings, and hosts the devnet if no other process does. */
@@ -58,7 +61,11 @@ async function openEmbeddedDevnet(
   const hosted = await hostDevnet({ settings, ledgerVersion, database, served: false, clock, log })
   onClose(() => hosted.close())
   const where = hosted.url === undefined ? '' : ` at ${hosted.url}`
-  return { layer1: createDevnetLayer1(hosted.devnet), place: `devnet in this process${where}` }
+  return {
+    layer1: createDevnetLayer1(hosted.devnet),
+    place: `devnet in this process${where}`,
+    devnet: () => hosted.devnet,
+  }
 }
 
 /** All processes on one PostgreSQL share a devnet. */
@@ -80,6 +87,7 @@ async function openSharedDevnet(
   const url = await shared.url()
   return {
     layer1: shared.layer1,
+    devnet: () => shared.hosted,
     place: url === undefined ? 'devnet, which no process hosts yet' : `devnet at ${url}`,
   }
 }

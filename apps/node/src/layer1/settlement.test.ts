@@ -56,6 +56,18 @@ test('refuses a policy by name that does not know the rules of layer 2', async (
   )
 })
 
+test.each<[string, Record<string, string>, bigint | undefined]>([
+  ['a devnet', {}, 7_500n],
+  ['a devnet without time for answers', { MATURITY_WINDOW_MS: '0' }, undefined],
+  ['a devnet that names others', { VERDICT_POLICIES: 'ledger,transaction,witness' }, undefined],
+  ['a public network', preprod, undefined],
+  ['a devnet with a long window', { MATURITY_WINDOW_MS: '604800000' }, 50_400_000n],
+])('%s gives %o time to answer questions', async (_, environment, period) => {
+  const { parameters, summons } = contractsOf(await contextOf(environment))
+  expect(parameters.summons?.period).toBe(period)
+  expect(summons === undefined).toBe(period === undefined)
+})
+
 test('without an administrator anyone may register, and the operator has the deployment output', async () => {
   const { parameters } = contractsOf(await contextOf({ ADMIN_RENOUNCED: 'true' }))
   expect(parameters).toMatchObject({ permissioned: false, administrator: { hash: new Uint8Array(28) } })

@@ -1,9 +1,9 @@
 import { fromHex } from '@ratatosk/cbor'
 import { isRenounced, type PlutusScript, verdictPolicies } from '@ratatosk/contracts'
-import { testGenesis, testWallets } from '@ratatosk/devnet'
+import { type Devnet, testGenesis, testWallets } from '@ratatosk/devnet'
 import { type Layer1, type SharedReads, shareReads } from '@ratatosk/layer1'
 import type { OutputReference } from '@ratatosk/ledger'
-import { type Contracts, openContracts } from '@ratatosk/protocol'
+import { type ContractParameters, type Contracts, openContracts, summonsTerms } from '@ratatosk/protocol'
 import type { NodeContext } from '../context.js'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
@@ -22,6 +22,8 @@ export interface Settlement {
   readonly contracts: Contracts
   /** Where layer 1 is, for people; without credentials. */
   readonly place: string
+  /** The devnet, while this process hosts it; undefined if layer 1 is none of ours. */
+  readonly devnet: (() => Devnet | undefined) | undefined
 }
 
 /** The registry's capacity; a parameter of the contracts. */
@@ -35,11 +37,11 @@ export async function openSettlement(
 ): Promise<Settlement> {
   const { settings, log } = context
   log.info(`Start: connecting to layer 1 (${settings.LAYER1_PROVIDER})`)
-  const { place, ...opened } = await openLayer1(context, storage)
+  const { place, devnet, ...opened } = await openLayer1(context, storage)
   const { layer1, calls } = countCalls(opened.layer1)
   // The devnet is in this process or beside it and has no quota.
   const sharing = settings.LAYER1_PROVIDER === 'devnet' ? { freshForMs: 250, callsPerSecond: 50 } : {}
-  return { layer1, calls, reads: shareReads(layer1, sharing), contracts, place }
+  return { layer1, calls, reads: shareReads(layer1, sharing), contracts, place, devnet }
 }
 
 /**
@@ -55,12 +57,21 @@ function deploymentOutputOf({ DEPLOYMENT_OUTPUT, ADMIN_RENOUNCED }: Settings): O
   return { transactionId: fromHex(transactionId), index: Number(index) }
 }
 
+const contractsByContext = new WeakMap<NodeContext, Contracts>()
+
 /**
- * The contracts that the settings describe. Other settings give other contracts, at other addresses.
+ * The contracts that the settings describe, opened once for a context. Other settings give other contracts,
+ * at other addresses.
  *
  * @throws SettingsError
  */
 export function contractsOf(context: NodeContext): Contracts {
+  const contracts = contractsByContext.get(context) ?? openContractsOf(context)
+  contractsByContext.set(context, contracts)
+  return contracts
+}
+
+function openContractsOf(context: NodeContext): Contracts {
   const { settings, network, keys, log } = context
   log.info('Start: applying the settings to the contracts')
   const administrator = keys.administrator?.credential
@@ -75,6 +86,7 @@ export function contractsOf(context: NodeContext): Contracts {
       // Not every fraud has a proof, so the administrator, if there is one, decides who may be an operator.
       permissioned: !isRenounced(administrator),
       verdictPolicies: verdictPoliciesOf(context),
+      ...summonsOf(context),
       maturityWindow,
       turnLength,
       bond: BigInt(settings.OPERATOR_BOND),
@@ -85,6 +97,14 @@ export function contractsOf(context: NodeContext): Contracts {
     },
     network.id,
   )
+}
+
+/** The summons, if VERDICT_POLICIES names it; by default on a devnet whose window leaves time for answers. */
+function summonsOf({ settings, network }: NodeContext): Pick<ContractParameters, 'summons'> {
+  const summons = summonsTerms(BigInt(settings.MATURITY_WINDOW_MS))
+  const { VERDICT_POLICIES: named } = settings
+  const isWanted = named === undefined ? network.isDevnet && summons.period > 0n : named.includes('summons')
+  return isWanted ? { summons } : {}
 }
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Devnet } from '@ratatosk/devnet'
 import { createBlockfrostLayer1, createDevnetLayer1, type Layer1, Layer1Error } from '@ratatosk/layer1'
 import type { HeldLease, Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
@@ -68,6 +69,11 @@ export class SharedDevnet {
   /** URL of the devnet's APIs; undefined while no process hosts it. */
   async url(): Promise<string | undefined> {
     return this.#hosted?.devnet.url ?? (await this.#options.leases.current(addressLease))?.holder
+  }
+
+  /** The devnet, while this process hosts it. */
+  get hosted(): Devnet | undefined {
+    return this.#hosted?.devnet.devnet
   }
 
   async #current(): Promise<Layer1> {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { BaseAddress, Bip32PrivateKey, Credential } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { testWallets } from '@ratatosk/devnet'
 import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { flawedOutputs } from '../test/flawed-outputs.js'
 import { loadGenesis } from './genesis.js'
 import { networkOf } from './network.js'
 
@@ -78,4 +79,16 @@ test('refuses a genesis that holds 2^64 lovelace or more', async (t) => {
   }
   expect((await load(2n ** 63n, 2n ** 63n - 1n))?.outputs).toHaveLength(2)
   await expect(load(2n ** 63n, 2n ** 63n)).rejects.toThrow(/hold 18446744073709551616 lovelace/)
+})
+
+test.each([
+  ['at a Byron address', /Byron era/],
+  ['with a head that is not its shortest', /shortest form/],
+] as const)('refuses an output %s', async (what, message) => {
+  const folder = await mkdtemp(join(tmpdir(), 'genesis-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const GENESIS_FILE = join(folder, 'genesis.json')
+  const utxos = [{ outref: `${'cd'.repeat(32)}#0`, output: flawedOutputs[what] }]
+  await writeFile(GENESIS_FILE, JSON.stringify({ utxos }))
+  await expect(loadGenesis({ GENESIS_FILE }, networkOf('devnet'))).rejects.toThrow(message)
 })

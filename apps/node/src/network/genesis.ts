@@ -4,6 +4,7 @@ import {
   decodeTransactionOutput,
   encodeBech32Address,
   outputReferenceKey,
+  validatePart,
 } from '@ratatosk/ledger'
 import type { LedgerEntry } from '@ratatosk/store'
 import { type Static, Type } from '@sinclair/typebox'
@@ -33,8 +34,8 @@ export interface LoadedGenesis {
 /**
  * The genesis of GENESIS_FILE, or the devnet's own. Undefined on other networks without a file.
  *
- * @throws SettingsError if the file cannot be read, an entry is not an output on this network, or the outputs
- *   hold 2^64 lovelace or more
+ * @throws SettingsError if the file cannot be read, an entry is not an output on this network that layer 2
+ *   can spend, or the outputs hold 2^64 lovelace or more
  */
 export async function loadGenesis(
   { GENESIS_FILE }: Pick<Settings, 'GENESIS_FILE'>,
@@ -77,6 +78,8 @@ function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Netwo
   const [transactionId = '', index = ''] = outref.split('#')
   if (Number(index) > 0xffff) throw new Error('the index of its outref is greater than 65535')
   const output = fromHex(hex)
+  const flaw = outputFlaw(output)
+  if (flaw !== undefined) throw new Error(flaw)
   const { address, value } = decodeTransactionOutput(output)
   if (address.networkId !== network.id) throw new Error(`its address does not belong to ${network.name}`)
   const entry: LedgerEntry = {
@@ -85,6 +88,18 @@ function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Netwo
     address: address.bytes,
   }
   return { entry, lovelace: value.lovelace }
+}
+
+/** Why layer 2 cannot spend an output, in CBOR; undefined if it can. A genesis may not have it. */
+export function outputFlaw(output: Uint8Array): string | undefined {
+  try {
+    const { kind } = decodeTransactionOutput(output).address
+    if (kind === 'byron') return 'its address is of the Byron era, which layer 2 refuses'
+    const [flaw] = validatePart('resolved outputs', [output])
+    return flaw && `nothing could spend it: ${flaw.message}`
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 /** A key address that owns a genesis output, for examples; undefined if there is none. */

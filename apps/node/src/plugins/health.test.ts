@@ -1,7 +1,7 @@
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
-import { checkClock, checkCommits, fullDisk } from './health.js'
+import { checkClock, checkCommits, checkQuestions, fullDisk } from './health.js'
 
 test.each([50, 1000, 20_000])('a tip is ahead of the clock only in the future, with slots of %i ms', (ms) => {
   const zeroTime = 1_700_000_000_000n
@@ -23,6 +23,19 @@ test('commits that layer 1 does not include are explained', () => {
       message: expect.stringMatching(
         /^Layer 1 has included no commit for 25 s, longer than one is valid: check/,
       ),
+    }),
+  )
+})
+
+test('questions without an answer are explained', () => {
+  const questions = { open: 1, firstDeadline: 1_700_000_000_000n, sent: 0, unanswered: [] }
+  expect(() => checkQuestions(undefined)).not.toThrow()
+  expect(() => checkQuestions(questions)).not.toThrow()
+  const missed = { output: 'ab#0', height: 7n, deadline: 1_700_000_000_000n, reason: 'No space is left' }
+  expect(() => checkQuestions({ ...questions, unanswered: [missed] })).toThrow(
+    expect.objectContaining({
+      code: 'HEALTH_NOT_READY',
+      message: expect.stringMatching(/about block 7 and due at 2023-11-14T22:13:20.000Z: No space is left$/),
     }),
   )
 })

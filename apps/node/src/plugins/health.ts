@@ -1,7 +1,7 @@
 import { type HealthOptions, ReadinessError } from '@ratatosk/health'
 import type { Tip } from '@ratatosk/layer1'
 import { type SlotConfig, slotToTime } from '@ratatosk/ledger'
-import { overdueLine } from '@ratatosk/sequencer'
+import { overdueLine, type Questions, unansweredLine } from '@ratatosk/sequencer'
 import { isStoreError } from '@ratatosk/store'
 import type { Node } from '../node.js'
 
@@ -26,6 +26,7 @@ export function healthOptions(node: Node): HealthOptions {
           const [tip, slots] = await Promise.all([reads.tip({ signal }), layer1.slots({ signal })])
           checkClock(tip, slots, clock())
           checkCommits(sequencer?.overdueMs)
+          checkQuestions(sequencer?.questions)
         },
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
@@ -76,6 +77,15 @@ export function checkClock({ slot }: Pick<Tip, 'slot'>, slots: SlotConfig, now: 
  */
 export function checkCommits(overdueMs: number | undefined): void {
   if (overdueMs !== undefined) throw new ReadinessError(overdueLine(overdueMs))
+}
+
+/**
+ * @param questions about the blocks of this process
+ * @throws {ReadinessError} while one of them cannot be answered
+ */
+export function checkQuestions(questions: Questions | undefined): void {
+  const line = questions && unansweredLine(questions)
+  if (line !== undefined) throw new ReadinessError(line)
 }
 
 function checkLag(lagMs: number, maxMs: number): void {

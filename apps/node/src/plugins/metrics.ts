@@ -38,6 +38,7 @@ export function metricsOptions(node: Node): MetricsOptions {
           gauge('ratatosk_sequencer_fault', 'Whether the sequencer has stopped because of a fault', () =>
             Number(sequencer.snapshot().fault !== null),
           ),
+          ...questionMetrics(sequencer),
         ]
       : []),
     ...(rootsCalls ? rootsMetrics(rootsCalls) : []),
@@ -55,11 +56,8 @@ export function metricsOptions(node: Node): MetricsOptions {
 
 function infoMetric(role: string): Metric {
   const labels = { role, version: nodeVersion() }
-  return {
-    ...gauge('ratatosk_node_info', 'The role and the version of this process', () => 1),
-    labels: ['role', 'version'],
-    read: () => [{ labels, value: 1 }],
-  }
+  const help = 'The role and the version of this process'
+  return gauges('ratatosk_node_info', help, ['role', 'version'], () => [{ labels, value: 1 }])
 }
 
 function queueMetrics({ submissions, clock }: Node): Metric[] {
@@ -131,29 +129,27 @@ function blockMetrics({ store, duties }: Node): Metric[] {
       `Accepted transactions in no block, counted up to ${mempoolLimit}`,
       async () => store.blocks.waiting(mempoolLimit),
     ),
-    {
-      ...gauge('ratatosk_block_height', 'Height of the newest block that is at least in this state', () => 0),
-      labels: ['state'],
-      read: async () => {
+    gauges(
+      'ratatosk_block_height',
+      'Height of the newest block that is at least in this state',
+      ['state'],
+      async () => {
         const blocks = await newest()
         return states.map((state) => ({ labels: { state }, value: Number(blocks[state]?.height ?? 0) }))
       },
-    },
-    {
-      ...gauge(
-        'ratatosk_block_delay_seconds',
-        'From the acceptance of the first transaction of the newest block in this state to the state',
-        () => 0,
-      ),
-      labels: ['state'],
-      read: async () => {
+    ),
+    gauges(
+      'ratatosk_block_delay_seconds',
+      'From the acceptance of the first transaction of the newest block in this state to the state',
+      ['state'],
+      async () => {
         const { committedMs = 0, mergedMs = 0 } = await store.blocks.delays()
         return [
           { labels: { state: 'committed' }, value: committedMs / 1000 },
           { labels: { state: 'merged' }, value: mergedMs / 1000 },
         ]
       },
-    },
+    ),
     gauge(
       'ratatosk_last_commit_timestamp_seconds',
       'End of the newest committed block; 0: there is none',
@@ -162,6 +158,24 @@ function blockMetrics({ store, duties }: Node): Metric[] {
         return Number(committed?.endTime ?? 0n) / 1000
       },
     ),
+  ]
+}
+
+function questionMetrics({ questions }: NonNullable<Node['sequencer']>): Metric[] {
+  return [
+    gauge(
+      'ratatosk_questions_open',
+      'Questions of the summons about blocks of this process that wait for an answer',
+      () => questions.open,
+    ),
+    gauge(
+      'ratatosk_questions_first_deadline_timestamp_seconds',
+      'The first deadline of these questions; 0: there is none',
+      () => Number(questions.firstDeadline ?? 0n) / 1000,
+    ),
+    counter('ratatosk_answers_total', 'Answers to questions that this process has sent', [], () => [
+      { value: questions.sent },
+    ]),
   ]
 }
 
@@ -199,6 +213,11 @@ function layer1Metrics(settlement: Settlement, address: string | undefined): Met
 
 function gauge(name: string, help: string, read: () => number | Promise<number>): Metric {
   return { name, help, kind: 'gauge', read: async () => [{ value: await read() }] }
+}
+
+/** A gauge with labels. */
+function gauges(name: string, help: string, labels: readonly string[], read: Metric['read']): Metric {
+  return { name, help, kind: 'gauge', labels, read }
 }
 
 function counter(

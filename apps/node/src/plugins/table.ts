@@ -1,6 +1,7 @@
 import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
 import { console } from '@ratatosk/console'
 import { deadLetters } from '@ratatosk/dead-letters'
+import { devnetControls } from '@ratatosk/devnet'
 import { evaluate } from '@ratatosk/evaluate'
 import { events } from '@ratatosk/events'
 import { explorer } from '@ratatosk/explorer'
@@ -22,6 +23,7 @@ import { openFaucet } from '../work/faucet.js'
 import { openProver } from '../work/prover.js'
 import { description } from './api-description.js'
 import { deadLettersOf } from './dead-letters.js'
+import { devnetControlOptions } from './devnet.js'
 import { explorerOptions } from './explorer.js'
 import { healthOptions } from './health.js'
 import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
@@ -104,6 +106,11 @@ export const plugins: readonly PluginRow[] = [
     plugin: devWallet,
     when: (duties, settings) => servesLayer2(duties, settings) && settings.NETWORK === 'devnet',
     options: () => ({}),
+  }),
+  pluginRow({
+    plugin: devnetControls,
+    when: (duties, { LAYER1_PROVIDER }) => servesWhole(duties) && LAYER1_PROVIDER === 'devnet',
+    options: devnetControlOptions,
   }),
   pluginRow({ plugin: network, when: servesLayer2, options: (node) => ({ info: networkInfo(node) }) }),
   pluginRow({

@@ -27,8 +27,12 @@ export function trustAnswers({ settlement, settings, duties }: Node): readonly T
       risk: 'data-availability',
       answer:
         'Layer 1 holds headers only. Nodes and archivists serve the bodies; nothing on layer 1 ' +
-        'forces them to.',
-      facts: [fact('serves bodies', duties.bodies)],
+        'forces them to, unless the deployment has a summons: an operator who does not answer a question ' +
+        'about its block loses it.',
+      facts: [
+        fact('serves bodies', duties.bodies),
+        fact('time for an answer (ms)', parameters.summons?.period ?? 'no summons'),
+      ],
     },
     {
       risk: 'exit',

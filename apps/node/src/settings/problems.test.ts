@@ -229,6 +229,26 @@ test('refuses a short maturity window and a small bond off the devnet', () => {
   ])
 })
 
+test('the summons is for the devnet only', () => {
+  const named = { VERDICT_POLICIES: 'ledger,summons' }
+  expect(problemsOf({ ...preprod, ...preprodKeys, ...named })).toEqual([
+    expect.stringMatching(/^VERDICT_POLICIES names summons but NETWORK is "preprod"/),
+  ])
+  expect(problemsOf(named)).toEqual([])
+})
+
+test('a window with a summons leaves time for more answers than a bond is worth', () => {
+  const named = { ...preprod, ...preprodKeys, VERDICT_POLICIES: 'summons' }
+  const [, ...short] = problemsOf({ ...named, MATURITY_WINDOW_MS: '3600000' })
+  expect(short).toEqual([
+    expect.stringMatching(/^MATURITY_WINDOW_MS is 3600000 .* at least 86400000 \(1 day\)/),
+    expect.stringMatching(/^OPERATOR_BOND is 500000000 .* at most 53460000,/),
+  ])
+  expect(problemsOf({ ...named, MATURITY_WINDOW_MS: '86400000' })).toHaveLength(1)
+  const bond = { OPERATOR_BOND: '1300000000', SLASH_PENALTY: '130000000' }
+  expect(problemsOf({ ...named, ...bond, MATURITY_WINDOW_MS: '86400000' })).toHaveLength(2)
+})
+
 test('refuses a penalty below a tenth of the bond off the devnet', () => {
   const problem = (SLASH_PENALTY: string) => problemsOf({ ...preprod, ...preprodKeys, SLASH_PENALTY })
   expect(problem('49999999')).toEqual([

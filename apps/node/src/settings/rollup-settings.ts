@@ -11,6 +11,7 @@ import {
   wholeNumber,
 } from './kinds.js'
 
+const policyNames = [...Object.keys(verdictPolicies), 'summons']
 const maxLovelace = 1_000_000_000_000_000
 const yearMs = 31_536_000_000
 const hourMs = 3_600_000
@@ -123,12 +124,13 @@ export const contractSettings = {
       'tenth of `OPERATOR_BOND`',
   }),
   VERDICT_POLICIES: optionalList({
-    pattern: `^(none|${Object.keys(verdictPolicies).join('|')})$`,
-    allowed: `none, or any of ${Object.keys(verdictPolicies).join(', ')}, separated by commas`,
-    defaultNote: '`none`; devnet: all that know the rules of layer 2',
+    pattern: `^(none|${policyNames.join('|')})$`,
+    allowed: `none, or any of ${policyNames.join(', ')}, separated by commas`,
+    defaultNote: '`none`; devnet: all that know the rules of layer 2, and `summons`',
     description:
       'Policies of fraud proofs by which anyone removes an invalid block, and its operator loses the bond; ' +
-      '`none`: only the administrator removes blocks',
+      '`summons`: so does a question about a block that its operator does not answer in a twelfth of the ' +
+      'maturity window, for the devnet only; `none`: only the administrator removes blocks',
   }),
 }
 

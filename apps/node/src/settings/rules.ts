@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { verdictPolicies } from '@ratatosk/contracts'
+import { outAskingPrice } from '@ratatosk/protocol'
 import { duties, hasFaucet } from '../roles.js'
 import type { Settings } from './schema.js'
 
@@ -204,10 +205,31 @@ function isOrigin(text: string): boolean {
 
 const minimumWindowMs = 3_600_000
 const minimumBond = 100_000_000
+const minimumSummonsWindowMs = 24 * minimumWindowMs
+
+/** Off the devnet, the window leaves time for every honest answer, and for who searches a false root. */
+function rulesOfSummons({ MATURITY_WINDOW_MS, OPERATOR_BOND }: Settings): string[] {
+  const problems: string[] = []
+  if (MATURITY_WINDOW_MS < minimumSummonsWindowMs) {
+    problems.push(
+      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but VERDICT_POLICIES names summons: it must be at least ` +
+        `${minimumSummonsWindowMs} (1 day).`,
+    )
+  }
+  const price = outAskingPrice(BigInt(MATURITY_WINDOW_MS))
+  if (price < BigInt(OPERATOR_BOND)) {
+    problems.push(
+      `OPERATOR_BOND is ${OPERATOR_BOND} but VERDICT_POLICIES names summons: in a window of ` +
+        `${MATURITY_WINDOW_MS} ms it must be at most ${price}, the lovelace that it costs to ask more than ` +
+        'layer 1 can carry answers to.',
+    )
+  }
+  return problems
+}
 
 /**
  * Off the devnet, too short a window or too small a bond would leave no time and no stake to challenge a
- * block.
+ * block, and a summons could cost an honest operator its bond.
  */
 function rulesOfContracts(settings: Settings): string[] {
   const { NODE_ROLE, NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND, SLASH_PENALTY, VERDICT_POLICIES } = settings
@@ -222,6 +244,13 @@ function rulesOfContracts(settings: Settings): string[] {
     )
   }
   if (settings.NETWORK === 'devnet') return problems
+  if (VERDICT_POLICIES?.includes('summons')) {
+    problems.push(
+      `VERDICT_POLICIES names summons but NETWORK is "${NETWORK}": a stranger could still keep an honest ` +
+        'operator from answering in time, so it is for the devnet only.',
+    )
+    problems.push(...rulesOfSummons(settings))
+  }
   if (MATURITY_WINDOW_MS < minimumWindowMs) {
     problems.push(
       `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but NETWORK is "${NETWORK}": it must be at least ` +

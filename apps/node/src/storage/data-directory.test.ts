@@ -69,10 +69,38 @@ test('refuses the lock of another namespace or boot, and keeps it, if asked to',
     expect(await readdir(path)).toEqual([])
   }
   // One that was killed here, which can be seen.
-  await writeFile(join(path, `lock.${2 ** 22 + 1}.${start}.${random}.${space}`), '')
+  const killed = `lock.${2 ** 22 + 1}.${start}.${random}.${space}`
+  await writeFile(join(path, killed), '')
+  const reader = await takeDataDirectory(path, { ...options, isRead: true })
+  await expect(takeDataDirectory(path, options)).rejects.toThrow('uses it')
+  await reader.release()
+  await writeFile(join(path, killed), '')
+  await chmod(path, 0o755)
+  const next = await takeDataDirectory(path, { ...options, isRead: true })
+  await next.release()
+  expect(await readdir(path)).toEqual([killed])
+  expect((await stat(path)).mode & 0o777).toBe(0o755)
   const { release } = await takeDataDirectory(path, options)
   await release()
   expect(await readdir(path)).toEqual([])
+})
+
+test('removes the lock of an earlier boot of this machine, also if others are refused', async (context) => {
+  const path = await temporaryDirectory()
+  const first = await takeDataDirectory(path)
+  const [own = ''] = await readdir(path)
+  await first.release()
+  const [, , , random, space, machine] = own.split('.')
+  if (machine === '') return context.skip('a container does not know its machine')
+  const options = { waitMs: 0, refuseForeign: true }
+  await writeFile(join(path, `lock.1.another-boot-1.${random}.${space}.${machine}`), '')
+  const { release } = await takeDataDirectory(path, options)
+  await release()
+  for (const unknown of [`another-boot-1.${random}.${space}.0123`, `unknown.${random}.${space}.${machine}`]) {
+    await writeFile(join(path, `lock.1.${unknown}`), '')
+    await expect(takeDataDirectory(path, options)).rejects.toMatchObject({ code: 'NODE_DATA_DIR' })
+    await rm(join(path, `lock.1.${unknown}`))
+  }
 })
 
 test('gives the directory to at most one of several that start at the same moment', async () => {

@@ -1,5 +1,6 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.js'
@@ -15,6 +16,8 @@ interface TakeOptions {
   readonly waitMs?: number
   /** Whether the lock of a process that cannot be seen from here is refused, instead of removed. */
   readonly refuseForeign?: boolean
+  /** Whether only the own lock may be written, unless the file system is read-only. */
+  readonly isRead?: boolean
 }
 
 /** How long a start waits for another process to leave the directory. */
@@ -27,6 +30,8 @@ const pauseMs = 200
 const ownerOnly = 0o700
 /** Flag of proc(5) for a process that the kernel is tearing down (`PF_EXITING` of Linux's sched.h). */
 const exitingFlag = 0x4
+/** The PID namespace of a machine outside of containers (`PROC_PID_INIT_INO` of Linux's proc_ns.h). */
+const initialSpace = '4026531836'
 
 /**
  * Locks the data directory for this process, creates it if needed, and makes it accessible to its owner only.
@@ -36,32 +41,42 @@ const exitingFlag = 0x4
  * Each process first writes a lock file whose name identifies it, then looks for others. Of any two
  * processes, at least one sees the other's lock, so at most one keeps the directory.
  *
- * Only processes of this PID namespace and boot can be seen. Another lock may be what a container left that
- * is gone, or that of a node that runs in another container or on another machine. It is removed, so that a
- * node starts in its new container; with `refuseForeign` it is kept, and the directory is refused.
+ * Only processes of this PID namespace and boot can be seen, and those of an earlier boot of this machine are
+ * gone. Another lock may be what a container left that is gone, or that of a node that runs in another
+ * container or on another machine. It is removed, so that a node starts in its new container; with
+ * `refuseForeign` it is kept, and the directory is refused.
  *
  * @throws StartError `NODE_DATA_DIR` if another process holds the directory, or it cannot be written to
  */
 export async function takeDataDirectory(
   directory: string,
-  { waitMs = defaultWaitMs, refuseForeign = false }: TakeOptions = {},
+  { waitMs = defaultWaitMs, refuseForeign = false, isRead = false }: TakeOptions = {},
 ): Promise<DataDirectory> {
   const path = resolve(directory)
   const own = await startOf(process.pid)
   const space = await pidNamespace()
-  const name = `lock.${process.pid}.${own}.${randomBytes(6).toString('hex')}.${space}`
+  const machine = await machineOf(space)
+  const name = `lock.${process.pid}.${own}.${randomBytes(6).toString('hex')}.${space}.${machine}`
   const lock = join(path, name)
-  const release = () => rm(lock, { force: true })
-  const isForeign = (start: string, otherSpace: string) =>
-    refuseForeign && (otherSpace !== space || bootOf(start) !== bootOf(own))
+  const unlessSnapshot = (error: unknown) => {
+    if (!(isRead && codeOf(error) === 'EROFS')) throw error
+  }
+  const release = () => rm(lock, { force: true }).catch(unlessSnapshot)
+  const isForeign = (start: string, otherSpace: string, otherMachine: string) => {
+    const isSameBoot = bootOf(start) === bootOf(own)
+    const isGone = !isSameBoot && bootOf(start) !== '' && machine !== '' && otherMachine === machine
+    return refuseForeign && !isGone && (otherSpace !== space || !isSameBoot)
+  }
   let obstacle: string | undefined
   try {
-    await mkdir(path, { recursive: true, mode: ownerOnly })
-    await chmod(path, ownerOnly)
+    if (!isRead) {
+      await mkdir(path, { recursive: true, mode: ownerOnly })
+      await chmod(path, ownerOnly)
+    }
     const deadline = performance.now() + waitMs
     do {
-      await writeFile(lock, '')
-      obstacle = await otherHolder(path, name, isForeign)
+      await writeFile(lock, '').catch(unlessSnapshot)
+      obstacle = await otherHolder(path, name, isForeign, isRead)
       if (obstacle === undefined) return { path, release }
       await release()
       await sleep(randomInt(1, pauseMs))
@@ -76,25 +91,26 @@ export async function takeDataDirectory(
 
 /**
  * What another lock here says, and what to do about it; undefined if there is none. Removes the locks of
- * processes that are gone.
+ * processes that are gone, unless the directory is only read.
  */
 async function otherHolder(
   path: string,
   own: string,
-  isForeign: (start: string, space: string) => boolean,
+  isForeign: (start: string, space: string, machine: string) => boolean,
+  isRead: boolean,
 ): Promise<string | undefined> {
   for (const name of await readdir(path)) {
-    const [prefix, pid = '', start = '', , space = ''] = name.split('.')
+    const [prefix, pid = '', start = '', , space = '', machine = ''] = name.split('.')
     if (prefix !== 'lock' || name === own) continue
     if (await isAlive(Number(pid), start))
       return `the process ${pid} uses it. Stop that one, or choose another directory.`
-    if (isForeign(start, space))
+    if (isForeign(start, space, machine))
       return (
         `"${name}" in it is the lock of a process in another container, on another machine or before a ` +
         'restart of this one, which may still run. Stop the node there, which removes the lock. If it has ' +
         'ended without that, delete this file.'
       )
-    await rm(join(path, name), { force: true })
+    if (!isRead) await rm(join(path, name), { force: true })
   }
   return undefined
 }
@@ -105,6 +121,21 @@ async function pidNamespace(): Promise<string> {
     return (await readlink('/proc/self/ns/pid')).replaceAll(/\D/g, '')
   } catch {
     return 'unknown'
+  }
+}
+
+/**
+ * What names this machine across its boots; empty in a container, whose image may have the id of another
+ * machine.
+ */
+async function machineOf(space: string): Promise<string> {
+  if (space !== initialSpace) return ''
+  try {
+    const id = await readFile('/etc/machine-id', 'utf8')
+    const hash = createHash('sha256').update(`ratatosk ${id.trim()} ${hostname()}`)
+    return id.trim() === '' ? '' : hash.digest('hex').slice(0, 16)
+  } catch {
+    return ''
   }
 }
 

@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { openStore } from '@ratatosk/store'
+import { recordedLog } from '@ratatosk/test-kit/http'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
+import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { loadContext } from '../context.js'
 import { readSettings } from '../settings/read.js'
-import { atLedgerVersion } from './ledger-version.js'
+import { atLedgerVersion, contextAt } from './ledger-version.js'
 
 const version11 = fileURLToPath(new URL('../../parameters/preprod-11.json', import.meta.url))
 
@@ -24,6 +26,13 @@ it.each([
 
   const kept = await atLedgerVersion(await load({}), store)
   expect(kept.parameters).toEqual(context.parameters)
+})
+
+it('loads and logs the version of a deployment once', async () => {
+  const { lines, stream } = recordedLog()
+  const context = { ...(await load({})), log: pino({}, stream) }
+  expect(await contextAt(context, 10)).toBe(await contextAt(context, 10))
+  expect(lines).toHaveLength(1)
 })
 
 it('refuses another version than that of the deployment', async () => {

@@ -2,6 +2,7 @@ import type { Store } from '@ratatosk/store'
 import type { NodeContext } from '../context.js'
 import { StartError } from '../errors.js'
 import { loadProtocolParameters } from '../network/protocol-parameters.js'
+import type { Settings } from '../settings/schema.js'
 
 /**
  * The context at the ledger version with which the deployment began; a new deployment begins with that of the
@@ -14,16 +15,32 @@ export async function atLedgerVersion(
   context: NodeContext,
   store: Pick<Store, 'ledgerVersion'>,
 ): Promise<NodeContext> {
+  const { major } = context.parameters.ledgerVersion
+  return contextAt(context, await store.ledgerVersion(major, unrecorded(context)))
+}
+
+/** What {@link contextAt} has loaded last: a start asks for it more than once. */
+const kept = new WeakMap<NodeContext, NodeContext>()
+
+/**
+ * The context of a deployment that began with a ledger version; by default, of one that began before
+ * versions were recorded. It throws as {@link atLedgerVersion} does.
+ */
+export async function contextAt(
+  context: NodeContext,
+  began: number = unrecorded(context),
+): Promise<NodeContext> {
   const { settings, parameters, log } = context
   const { major } = parameters.ledgerVersion
-  const { LEDGER_VERSION, PROTOCOL_PARAMETERS_FILE } = settings
-  const isStated = LEDGER_VERSION !== undefined || PROTOCOL_PARAMETERS_FILE !== undefined
-  // Before versions were recorded, 10 was the default.
-  const began = await store.ledgerVersion(major, isStated ? major : 10)
+  const { LEDGER_VERSION } = settings
   if (began === major) return context
-  if (!isStated) {
+  if (!isStated(settings)) {
+    const known = kept.get(context)
+    if (known?.parameters.ledgerVersion.major === began) return known
     log.info({ ledgerVersion: began }, 'The deployment keeps the ledger version with which it began')
-    return { ...context, parameters: await loadProtocolParameters(settings, began) }
+    const found = { ...context, parameters: await loadProtocolParameters(settings, began) }
+    kept.set(context, found)
+    return found
   }
   const cause =
     LEDGER_VERSION === undefined
@@ -34,4 +51,13 @@ export async function atLedgerVersion(
     `The deployment in this database began with ledger version ${began} and keeps it, but ${cause}, or ` +
       'begin a new deployment with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR.',
   )
+}
+
+/** Before versions were recorded, 10 was the default. */
+function unrecorded({ settings, parameters }: NodeContext): number {
+  return isStated(settings) ? parameters.ledgerVersion.major : 10
+}
+
+function isStated({ LEDGER_VERSION, PROTOCOL_PARAMETERS_FILE }: Settings): boolean {
+  return LEDGER_VERSION !== undefined || PROTOCOL_PARAMETERS_FILE !== undefined
 }

@@ -1,15 +1,16 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
-import { openStore, type Store } from '@ratatosk/store'
+import { isStoreError, openStore, readStored, type Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
 import type { NodeContext } from '../context.js'
-import { StartError } from '../errors.js'
+import { isSettingsError, StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
-import { checkBlockVersion } from './block-version.js'
 import { takeDataDirectory } from './data-directory.js'
+import { createDatabase } from './empty-database.js'
+import { deploymentRecord, isEmbeddedStore, readEmbedded, type StoredHead } from './stored-ledger.js'
 
 /** The store and the queue of a node. */
 export interface Storage {
@@ -21,22 +22,34 @@ export interface Storage {
   readonly places: { readonly store: string; readonly queue: string }
 }
 
+/** Whether a node may open a store. */
+export interface StoreCheck {
+  /** Names what the check depends on. */
+  readonly deployment: string
+  /** Rejects if it may not. */
+  check(stored: StoredHead): Promise<void>
+}
+
 /**
  * Opens the store, in PostgreSQL or an embedded PGlite, and the queue, in Redis or in the store's database.
+ * What exists is checked first, and stays as it is if the check rejects.
  *
  * @throws StartError `NODE_DATA_DIR`, `NODE_DATABASE` or `NODE_QUEUE`
  */
-export async function openStorage(context: NodeContext): Promise<Storage> {
+export async function openStorage(context: NodeContext, check: StoreCheck): Promise<Storage> {
   const { settings, log, onClose } = context
   const { DATABASE_URL, REDIS_URL } = settings
   // A check, because the store that is created before the queue would be left behind.
   if (REDIS_URL !== undefined) await (await openQueueAt(settings, undefined, log)).close()
-  const embedded = DATABASE_URL === undefined ? await openEmbedded(context) : undefined
+  const embedded = DATABASE_URL === undefined ? await openEmbedded(context, check) : undefined
+  if (DATABASE_URL !== undefined)
+    await opening(() =>
+      readStored({ url: DATABASE_URL, schema: settings.DATABASE_SCHEMA }, (stored) => checked(stored, check)),
+    )
 
   log.info('Start: opening the store and migrating its schema')
   const store = await openStoreAt(settings, embedded?.pglite)
   onClose(() => store.close())
-  await checkBlockVersion(store)
   await warnOfSettings(store, log)
 
   log.info('Start: opening the queue')
@@ -77,19 +90,37 @@ export async function cacheDirectory(
   }
 }
 
-async function openEmbedded({
-  settings,
-  log,
-  onClose,
-}: NodeContext): Promise<NonNullable<Storage['embedded']>> {
+async function checked(stored: StoredHead | undefined, { check }: StoreCheck): Promise<void> {
+  if (stored !== undefined) await check(stored)
+}
+
+async function openEmbedded(
+  { settings, log, onClose }: NodeContext,
+  check: StoreCheck,
+): Promise<NonNullable<Storage['embedded']>> {
+  const { DATABASE_SCHEMA: schema } = settings
   const { path, release } = await takeDataDirectory(settings.DATA_DIR)
   onClose(release)
+  const store = join(path, 'store')
+  const record = deploymentRecord(store)
+  const { deployment } = check
   try {
-    const pglite = await openPGlite(join(path, 'store'), log)
+    const copy = `${store}.copy`
+    // Left by a start that was killed.
+    await rm(copy, { recursive: true, force: true })
+    const recorded = await record.read()
+    const isKnown = recorded === deployment || recorded === ''
+    if (!isKnown && (await isEmbeddedStore(store))) {
+      log.info('Start: reading a copy of the store, to learn whether this node can continue it')
+      await opening(() => readEmbedded(store, schema, copy, (stored) => checked(stored, check)))
+    }
+    const pglite = await openPGlite(store, log)
     onClose(() => pglite.close())
+    if (isKnown) await opening(() => readStored({ pglite, schema }, (stored) => checked(stored, check)))
+    if (recorded !== deployment) await record.write(deployment)
     return { pglite, directory: path }
   } catch (cause) {
-    if (cause instanceof StartError) throw cause
+    if (cause instanceof StartError || isSettingsError(cause)) throw cause
     throw new StartError('NODE_DATA_DIR', `The embedded PostgreSQL in "${path}" cannot be opened.`, { cause })
   }
 }
@@ -99,7 +130,7 @@ async function openEmbedded({
  * database.
  */
 async function openPGlite(path: string, log: Logger): Promise<PGlite> {
-  const isStore = await exists(join(path, 'PG_VERSION'))
+  const isStore = await isEmbeddedStore(path)
   // PGlite would create a database over what is left of the old one.
   if (!isStore && !(await isEmpty(path)))
     throw new StartError(
@@ -108,11 +139,12 @@ async function openPGlite(path: string, log: Logger): Promise<PGlite> {
         'Restore it from a backup, or move it elsewhere and start again, which begins a new ledger.',
     )
   if (!isStore) {
-    log.info('Start: creating the embedded PostgreSQL, which takes a few seconds on the first start')
+    log.info('Start: creating the embedded PostgreSQL')
     const temporary = `${path}.new`
     await rm(temporary, { recursive: true, force: true })
     await mkdir(temporary)
-    await (await PGlite.create(temporary)).close()
+    await createDatabase(temporary)
+    await deploymentRecord(temporary).write('')
     await rename(temporary, path)
   }
   log.info('Start: opening the embedded PostgreSQL')
@@ -121,27 +153,29 @@ async function openPGlite(path: string, log: Logger): Promise<PGlite> {
 
 /** Also if there is no such folder. */
 async function isEmpty(path: string): Promise<boolean> {
-  return !(await exists(path)) || (await readdir(path)).length === 0
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
+  return readdir(path).then(
+    (names) => names.length === 0,
     () => true,
-    () => false,
   )
 }
 
 async function openStoreAt(settings: Settings, pglite: PGlite | undefined): Promise<Store> {
   const { DATABASE_URL: url, DATABASE_SCHEMA: schema, DATABASE_POOL_SIZE: maxConnections } = settings
   const { DEAD_LETTER_MAX_BYTES: maxRejectionBytes } = settings
+  return opening(() => {
+    if (pglite === undefined) return openStore({ url: url ?? '', schema, maxConnections, maxRejectionBytes })
+    const vacuumedSchemas = [indexSchema(settings)]
+    return openStore({ pglite, schema, vacuumedSchemas, maxRejectionBytes })
+  })
+}
+
+/** @throws StartError `NODE_DATABASE` */
+async function opening<T>(open: () => Promise<T>): Promise<T> {
   try {
-    if (pglite !== undefined) {
-      const vacuumedSchemas = [indexSchema(settings)]
-      return await openStore({ pglite, schema, vacuumedSchemas, maxRejectionBytes })
-    }
-    return await openStore({ url: url ?? '', schema, maxConnections, maxRejectionBytes })
+    return await open()
   } catch (cause) {
-    throw new StartError('NODE_DATABASE', `The store cannot be opened: ${messageOf(cause)}`, { cause })
+    if (!isStoreError(cause)) throw cause
+    throw new StartError('NODE_DATABASE', `The store cannot be opened: ${cause.message}`, { cause })
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  createPGlite,
+  createPGliteFiles,
   databaseUrl,
   inDatabase,
   randomName,
@@ -11,6 +11,7 @@ import {
   whyMissing,
 } from '@ratatosk/test-kit'
 import type { Test } from 'tap'
+import { deploymentRecord } from '../storage/stored-ledger.js'
 
 /** Settings of a node's store and queue. */
 export type Placement = Readonly<Record<string, string>>
@@ -54,7 +55,9 @@ export async function temporaryDirectory(t: Test): Promise<string> {
 /** An embedded store that is created already: initdb is the slowest part of a first start. */
 export async function embedded(t: Test): Promise<Placement> {
   const directory = await temporaryDirectory(t)
-  await (await createPGlite(join(directory, 'store'))).close()
+  const store = join(directory, 'store')
+  await createPGliteFiles(store)
+  await deploymentRecord(store).write('')
   return { DATA_DIR: directory }
 }
 

@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { bodyOf, deriveBlock, type Header, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { endOfTurn } from '@ratatosk/contracts'
 import type { Devnet } from '@ratatosk/devnet'
 import { type AccusedBlock, accuse, type FraudRemoval, removeFraudulentBlock } from '@ratatosk/fraud'
+import { isLayer1Error, type Wallet } from '@ratatosk/layer1'
 import { encodeOutputReference, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import {
   administratorAddress,
@@ -12,6 +14,7 @@ import {
   referenceScriptsOf,
 } from '@ratatosk/protocol'
 import { until } from '@ratatosk/test-kit/http'
+import type { TransactionDraft } from '@ratatosk/transaction'
 import { createMemoryStore, createTrie, type TrieEntry } from '@ratatosk/trie'
 import type { Test } from 'tap'
 import { loadContext } from '../context.js'
@@ -85,9 +88,8 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
         blockVersion: state.blockVersion,
       }
       const [registry, referenceScripts] = [await readOperators(), await readScripts()]
-      const forged = await operator.send(
-        commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts }),
-      )
+      const draft = commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts })
+      const forged = await sendBesideNode(operator, draft)
       await port.await(forged.id)
       const outputBefore = (key: Uint8Array) => outputsBefore.get(toHex(key))
       return accuse({ header, transactions: [...transactions], before, outputBefore })
@@ -126,4 +128,17 @@ function trieOf(entries: Iterable<TrieEntry>) {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   trie.update(Array.from(entries, ([key, value]) => ({ type: 'insert', key, value })))
   return trie
+}
+
+/** Sends a transaction from a wallet that the node uses too, and again if the node spent its inputs first. */
+async function sendBesideNode(wallet: Wallet, draft: TransactionDraft): Promise<{ readonly id: string }> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await wallet.send(draft)
+    } catch (error) {
+      const isSpent = isLayer1Error(error) && error.code === 'LAYER1_REJECTED' && error.mayHaveEffect
+      if (!isSpent || attempt === 5) throw error
+      await delay(2000)
+    }
+  }
 }

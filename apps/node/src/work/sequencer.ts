@@ -5,10 +5,11 @@ import { equalBytes } from '@ratatosk/cbor'
 import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { createSubmissionQueue } from '@ratatosk/queue'
-import { openRoots, type Roots } from '@ratatosk/roots'
+import { openAnswers, openRoots, type Roots } from '@ratatosk/roots'
 import {
   type AbsentAdministrator,
   type Administrator,
+  answerKeys,
   createSequencer,
   estimateDailyCost,
   type Sequencer,
@@ -49,6 +50,10 @@ export async function startSequencer(
   onClose(() => opened.close())
   const { roots, calls: rootsCalls } = timeRoots(opened)
 
+  const outputs = genesis?.outputs ?? []
+  const blockAnswers = contracts.summons && openAnswers({ store: storage.store, roots, genesis: outputs })
+  if (blockAnswers !== undefined) onClose(() => blockAnswers.close())
+
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)
   if (!network.isDevnet) logCost(context, hourlyBudget)
   const operator = openWallet({ layer1, keys: operatorKeys, evaluator })
@@ -71,7 +76,13 @@ export async function startSequencer(
     operator,
     ...(administrator && { administrator }),
     roots,
-    genesis: genesis?.outputs ?? [],
+    ...(blockAnswers && {
+      answers: {
+        blocks: blockAnswers,
+        wallet: openWallet({ layer1, keys: answerKeys(operatorKeys), evaluator }),
+      },
+    }),
+    genesis: outputs,
     holder: `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`,
     log,
     autoInit: settings.AUTO_INIT,

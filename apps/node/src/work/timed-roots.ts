@@ -8,7 +8,7 @@ export interface RootsCalls {
   readonly milliseconds: number
 }
 
-const methods = ['apply', 'applyWithin', 'prepare', 'free', 'revert', 'rebuild', 'prove'] as const
+const methods = ['apply', 'applyWithin', 'prepare', 'free', 'revert', 'rebuild', 'prove', 'answer'] as const
 
 /** The same roots, with the number of their calls and the time that these took. */
 export function timeRoots(roots: Roots): { roots: Roots; calls: () => readonly RootsCalls[] } {

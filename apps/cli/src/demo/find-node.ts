@@ -1,0 +1,78 @@
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Client, NetworkError, TimeoutError } from '@ratatosk/client'
+import type { Shell } from '../frame/command.js'
+import { CommandError } from '../frame/errors.js'
+import { connect, type NodeOptions } from '../frame/node-connection.js'
+import type { Story } from './story.js'
+
+/** The node of a demo. */
+export interface DemoNode {
+  readonly client: Client
+  /** Whether the demo started it. */
+  readonly isOwn: boolean
+  close(): Promise<void>
+}
+
+/**
+ * The node that the options name, by default the one at HOST and PORT. If no node answers there, and the
+ * options name none, a node in a temporary folder. An error status is an answer too.
+ *
+ * @throws UsageError or CommandError; ClientError if what answers is not a live node
+ */
+export async function findNode(options: NodeOptions, shell: Shell, { say }: Story): Promise<DemoNode> {
+  const client = await connect(options, shell)
+  if (await isAlive(client)) {
+    say('A node runs already.')
+    return { client, isOwn: false, close: async () => undefined }
+  }
+  if (options.url !== undefined)
+    throw new CommandError('CLI_NO_NODE', `No node answers at ${options.url}: \`ratatosk start\` starts one.`)
+  say('No node answers. The demo starts one, for as long as it runs.')
+  return startOwn(options, shell, say)
+}
+
+async function isAlive(client: Client): Promise<boolean> {
+  try {
+    await client.getLiveness({ retries: 0, timeoutMs: 2000 })
+    return true
+  } catch (error) {
+    if (error instanceof NetworkError || error instanceof TimeoutError) return false
+    throw error
+  }
+}
+
+/** They end the demo with the status of a shell: 129, 130, 143. */
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
+
+async function startOwn(options: NodeOptions, shell: Shell, say: Story['say']): Promise<DemoNode> {
+  const folder = await mkdtemp(join(tmpdir(), 'ratatosk-demo-'))
+  const cleanUp = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  const interrupt = (_: NodeJS.Signals, signal: number) => {
+    cleanUp()
+    process.exit(128 + signal)
+  }
+  for (const signal of signals) process.on(signal, interrupt)
+  const end = () => {
+    for (const signal of signals) process.off(signal, interrupt)
+    cleanUp()
+  }
+  try {
+    // Most demos have a node.
+    const { readSettings, startNode } = await import('@ratatosk/node')
+    const { MATURITY_WINDOW_MS } = shell.environment
+    const settings = { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'error', MATURITY_WINDOW_MS }
+    const node = await startNode(readSettings(settings))
+    say(`It is up at ${node.url}.`)
+    return {
+      client: await connect({ ...options, url: node.url }, shell),
+      isOwn: true,
+      close: () => node.close().finally(end),
+    }
+  } catch (error) {
+    end()
+    throw error
+  }
+}

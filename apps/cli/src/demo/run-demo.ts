@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import { type Client, NotFoundError, RejectedError } from '@ratatosk/client'
+import { keysFromSigningKey } from '@ratatosk/transaction'
+import { ada } from '../frame/ada.js'
+import { CommandError } from '../frame/errors.js'
+import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type Payment } from '../layer2/layer2.js'
+import { showBlockLife } from './block-life.js'
+import type { Story } from './story.js'
+
+const payment = 100_000_000n
+const secondPayment = 40_000_000n
+/** Pays the fee of a payment, and an output for the change. */
+const reserve = 2_000_000n
+const timeoutMs = 20_000
+
+interface AcceptedPayment {
+  readonly txHash: string
+  /** Decimal. */
+  readonly lovelace: string
+  /** Milliseconds from its submission. */
+  readonly afterMs: number
+}
+
+/** What happened. */
+interface DemoReport {
+  readonly accepted: readonly AcceptedPayment[]
+  readonly rejected: { readonly txHash: string; readonly code: string }
+  /** Lovelace, decimal. */
+  readonly balances: Readonly<Record<'own' | 'friend', string>>
+  /** Header hashes of the blocks that were merged. */
+  readonly blocks: readonly string[]
+}
+
+/**
+ * Sends two payments and a double spend to a node of the devnet, and follows them until their block is
+ * merged.
+ *
+ * @throws CommandError if no test wallet of a devnet has funds, or an answer is not as expected
+ */
+export async function runDemo(client: Client, story: Story): Promise<DemoReport> {
+  const { say, step } = story
+  step('A key of our own')
+  const own = newWallet()
+  say(own.addressText)
+
+  const builder = await openBuilder(client)
+  const { funds, first, firstMs } = await payFromTestWallet()
+
+  step('GET /utxos: the output is ours')
+  const [received] = await outputsOf(client, own.addressText)
+  if (received === undefined) throw new CommandError('CLI_DEMO', 'Our address has no output.')
+  say(`we have ${ada(lovelaceIn([received]))}`)
+
+  step('We spend it: the next payment of the chain, before any block')
+  const friend = newWallet()
+  const spend = { from: own, utxo: received }
+  const second = await builder.pay({ ...spend, to: friend.addressText, lovelace: secondPayment })
+  sayPayment(second, secondPayment, 'a friend')
+  const secondMs = await submitAndFollow(second)
+
+  step('GET /txs: the transactions of our address, oldest first')
+  const { txs } = await client.listTransactions({ address: own.addressText })
+  if (txs.join() !== [first.transaction, second.transaction].join())
+    throw new CommandError('CLI_DEMO', 'GET /txs does not list the two payments.')
+  say(`received ${ada(payment)}`)
+  say(`sent     ${ada(secondPayment)}`)
+
+  step('A double spend: the same output once more, to another address')
+  const double = await builder.pay({ ...spend, to: funds.from.addressText, lovelace: payment / 2n })
+  const code = await submitDoubleSpend(double)
+
+  step('The balances in the end')
+  const balances = { own: await balanceOf(own), friend: await balanceOf(friend) }
+  say(`we          ${ada(balances.own)}`)
+  say(`the friend  ${ada(balances.friend)}`)
+  const hashes = [first.txHash, second.txHash]
+  return {
+    accepted: [
+      { txHash: first.txHash, lovelace: String(payment), afterMs: firstMs },
+      { txHash: second.txHash, lovelace: String(secondPayment), afterMs: secondMs },
+    ],
+    rejected: { txHash: double.txHash, code },
+    balances: { own: String(balances.own), friend: String(balances.friend) },
+    blocks: await showBlockLife(client, own.addressText, hashes, story),
+  }
+
+  /** Retries with another output if another program spent the chosen one first. */
+  async function payFromTestWallet(attempts = 3) {
+    step('GET /network, GET /utxos: the devnet begins with test wallets, whose keys are public')
+    const funds = builder.network === 'devnet' ? await devnetFunds(client, payment + reserve) : undefined
+    if (funds === undefined)
+      throw new CommandError(
+        'CLI_NO_FUNDS',
+        'No devnet wallet has enough on this node. It needs NETWORK=devnet and the genesis of the devnet; ' +
+          'an empty DATA_DIR begins anew.',
+      )
+    say(`${short(funds.from.addressText)} has an output of ${ada(lovelaceIn([funds.utxo]))}.`)
+    const first = await builder.pay({ ...funds, to: own.addressText, lovelace: payment })
+    sayPayment(first, payment, 'our key')
+    step('POST /submit')
+    try {
+      return { funds, first, firstMs: await submitAndFollow(first) }
+    } catch (error) {
+      const isSpent = error instanceof RejectedError && error.code === 'BadInputsUTxO'
+      if (!isSpent || attempts === 1) throw error
+      say('Another program spent the output first.')
+      return payFromTestWallet(attempts - 1)
+    }
+  }
+
+  async function balanceOf({ addressText }: { readonly addressText: string }): Promise<bigint> {
+    return lovelaceIn(await outputsOf(client, addressText))
+  }
+
+  function sayPayment({ txHash, fee, transaction }: Payment, lovelace: bigint, to: string): void {
+    say(`${ada(lovelace)} to ${to}, a fee of ${ada(fee)}, ${transaction.length / 2} bytes`)
+    say(`hash ${txHash}`)
+  }
+
+  /** @returns the milliseconds until the node had accepted it */
+  async function submitAndFollow({ transaction, txHash }: Payment): Promise<number> {
+    const begun = performance.now()
+    const { id } = await client.submit(transaction)
+    say(`200: in the queue, as entry ${id}`)
+    await client.awaitTx(txHash, { submissionId: id, timeoutMs })
+    const afterMs = Math.round(performance.now() - begun)
+    await client.getTransaction({ tx_hash: txHash })
+    say(`GET /tx finds it after ${afterMs} ms: it is valid, and in the mempool ledger`)
+    return afterMs
+  }
+
+  /** @returns the code of the rejection */
+  async function submitDoubleSpend({ transaction, txHash }: Payment): Promise<string> {
+    const { id } = await client.submit(transaction)
+    say(`200: in the queue, as entry ${id}; validation follows`)
+    const options = { submissionId: id, timeoutMs }
+    const result: unknown = await client.awaitTx(txHash, options).catch((error: unknown) => error)
+    if (!(result instanceof RejectedError))
+      throw new CommandError('CLI_DEMO', 'The node has not rejected a double spend.')
+    const { attempts, code, failures } = result.rejection
+    say(`GET /tx/status: rejected after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}`)
+    for (const { predicate, message } of failures) say(`${predicate}: ${message}`)
+    const found: unknown = await client.getTransaction({ tx_hash: txHash }).catch((error: unknown) => error)
+    if (!(found instanceof NotFoundError))
+      throw new CommandError('CLI_DEMO', 'GET /tx finds the double spend.')
+    say('GET /tx answers 404, and the ledger is as it was')
+    return code
+  }
+}
+
+function newWallet() {
+  return keysFromSigningKey(randomBytes(32).toString('hex'), { networkId: 0 })
+}
+
+/** The two ends of an address. */
+function short(address: string): string {
+  return `${address.slice(0, 20)}…${address.slice(-6)}`
+}

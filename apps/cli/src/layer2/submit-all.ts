@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, ClientError, StatusError } from '@ratatosk/client'
+
+/** A transaction that the node did not accept. */
+export interface Refusal {
+  /** From 1. */
+  readonly line: number
+  readonly code: string
+  readonly message: string
+}
+
+/** What came of the transactions. */
+export interface SubmitReport {
+  /** How many the node has taken or refused. */
+  readonly submitted: number
+  readonly accepted: number
+  /** Those without a result count. */
+  readonly refused: number
+  /** The first of them. */
+  readonly refusals: readonly Refusal[]
+  /** Why the rest was not submitted, and the line after the last one that was. */
+  readonly stopped?: Refusal
+}
+
+/** Options of {@link submitAll}. */
+interface SubmitOptions {
+  /** The first line that is submitted, from 1. */
+  readonly fromLine?: number
+  /** How long no transaction may get a result, or the node may refuse a request, in milliseconds. */
+  readonly patienceMs?: number
+  onProgress?(report: SubmitReport): void
+}
+
+interface Submission {
+  readonly line: number
+  readonly id: string
+}
+
+/** Transactions whose results are awaited before the next ones are submitted. */
+const windowSize = 256
+/** Questions for results at a time. */
+const concurrency = 16
+const mostRefusals = 100
+const firstPauseMs = 100
+const longestPauseMs = 5_000
+
+/**
+ * Submits transactions one after the other, and awaits the results of each few hundred. One without a result
+ * is refused with the code `CLI_NO_RESULT` at the end. It stops after a few hundred without any result.
+ * All before an empty line must have results before the rest is submitted, which may spend the same outputs.
+ * A transaction that the node has is accepted once more, without effect.
+ *
+ * @param lines CBOR in hex
+ */
+export async function submitAll(
+  client: Client,
+  lines: AsyncIterable<string>,
+  { fromLine = 1, patienceMs = 120_000, onProgress }: SubmitOptions = {},
+): Promise<SubmitReport> {
+  const refusals: Refusal[] = []
+  const count = { submitted: 0, accepted: 0, refused: 0 }
+  /** What has no result yet, in the order of submission. */
+  const open = new Set<Submission>()
+  /** The first line that was not submitted. */
+  let next = fromLine
+  const report = () => ({ ...count, refusals })
+  const refuse = (refusal: Refusal) => {
+    count.refused++
+    if (refusals.length < mostRefusals) refusals.push(refusal)
+  }
+
+  let answeredAt = performance.now()
+  /** Repeats a request that the node refuses for the time being. */
+  async function patiently<T>(request: () => Promise<T>): Promise<T> {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        const answer = await request()
+        answeredAt = performance.now()
+        return answer
+      } catch (error) {
+        if (
+          !(error instanceof StatusError && isTemporary(error)) ||
+          performance.now() - answeredAt > patienceMs
+        )
+          throw error
+        await sleep(Math.min(Math.max(pauseMs, (error.retryAfter ?? 0) * 1000), patienceMs))
+      }
+    }
+  }
+
+  async function submit({ line, text }: Line): Promise<void> {
+    next = line
+    try {
+      open.add({ line, id: (await patiently(() => client.submit(text))).id })
+    } catch (error) {
+      // The others would fail as well.
+      if (!(error instanceof StatusError) || isTemporary(error)) throw error
+      refuse({ line, code: error.code, message: error.message })
+    }
+    count.submitted++
+    next = line + 1
+  }
+
+  async function askFor(submission: Submission): Promise<void> {
+    const { line, id } = submission
+    const { status, rejection } = await patiently(() => client.getSubmissionStatus({ id }))
+    if (status === 'queued' || status === 'validating') return
+    open.delete(submission)
+    if (status === 'rejected')
+      refuse({ line, code: rejection?.code ?? status, message: rejection?.reason ?? 'no reason' })
+    else if (status === 'unknown') refuse({ line, code: status, message: 'The node lost it' })
+    else count.accepted++
+  }
+
+  /** Awaits results, until a while passes without one. @returns what has none */
+  async function settle(all: readonly Submission[]): Promise<readonly Submission[]> {
+    let [waiting, since, pauseMs] = [all, performance.now(), firstPauseMs]
+    while (waiting.length > 0 && performance.now() - since <= patienceMs) {
+      await sleep(pauseMs)
+      await inParts(waiting, askFor)
+      const rest = waiting.filter((each) => open.has(each))
+      const isSame = rest.length === waiting.length
+      if (!isSame) since = performance.now()
+      pauseMs = isSame ? Math.min(2 * pauseMs, longestPauseMs) : firstPauseMs
+      waiting = rest
+      onProgress?.(report())
+    }
+    return waiting
+  }
+
+  /** Why the rest was not submitted. */
+  async function submitWindows(): Promise<string | undefined> {
+    let isStuck = false
+    for await (const { window, next: following, endsPart } of windowsOf(lines, fromLine)) {
+      if (isStuck && window.length > 0) return 'and none of the last ones gets one'
+      const before = open.size
+      for (const line of window) await submit(line)
+      next = following
+      const fresh = [...open].slice(before)
+      isStuck = fresh.length > 0 && (await settle(fresh)).length === fresh.length
+      if (endsPart && (isStuck || (await settle([...open])).length > 0))
+        return 'and what follows may spend the same outputs'
+    }
+    if (!isStuck) await settle([...open])
+    return undefined
+  }
+
+  let stopped: Refusal | undefined
+  try {
+    const reason = await submitWindows()
+    const [first] = open
+    if (reason !== undefined && first !== undefined) {
+      const message =
+        `${open.size} transactions have no result yet, ${reason}. To await them once more, go on with ` +
+        `--from-line ${first.line}.`
+      stopped = { line: next, code: noResult, message }
+    }
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error
+    stopped = { line: next, code: error.code, message: error.message }
+  }
+  for (const { line } of open) refuse({ line, code: noResult, message: 'No result was seen' })
+  return { ...report(), ...(stopped && { stopped }) }
+}
+
+const noResult = 'CLI_NO_RESULT'
+
+function isTemporary({ status }: StatusError): boolean {
+  return status === 429 || status >= 500
+}
+
+interface Line {
+  readonly line: number
+  readonly text: string
+}
+
+interface LineWindow {
+  readonly window: readonly Line[]
+  /** The line after them. */
+  readonly next: number
+  /** Whether an empty line follows. */
+  readonly endsPart: boolean
+}
+
+async function* windowsOf(lines: AsyncIterable<string>, from: number): AsyncGenerator<LineWindow, void> {
+  let window: Line[] = []
+  let line = 0
+  for await (const each of lines) {
+    if (++line < from) continue
+    const text = each.trim()
+    if (text !== '') window.push({ line, text })
+    if (text !== '' && window.length < windowSize) continue
+    yield { window, next: line + 1, endsPart: text === '' }
+    window = []
+  }
+  yield { window, next: line + 1, endsPart: false }
+}
+
+/** Works on few items at a time. If one fails, those of its time end too. */
+async function inParts<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  for (let start = 0; start < items.length; start += concurrency) {
+    const results = await Promise.allSettled(items.slice(start, start + concurrency).map(work))
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+  }
+}

@@ -1,0 +1,117 @@
+import { resolve } from 'node:path'
+import { blockVersion, decodeHeader } from '@ratatosk/block'
+import { fromHex } from '@ratatosk/cbor'
+import { storedChainHas } from '@ratatosk/devnet'
+import { encodeOutputReference, splitUnit } from '@ratatosk/ledger'
+import type { Contracts } from '@ratatosk/protocol'
+import type { NodeContext } from '../context.js'
+import { StartError } from '../errors.js'
+import { contractsOf } from '../layer1/settlement.js'
+import { maskedUrl } from '../settings/read.js'
+import type { Settings } from '../settings/schema.js'
+import { contextAt } from './ledger-version.js'
+import { devnetSchema } from './open-storage.js'
+import type { StoredHead } from './stored-ledger.js'
+
+/**
+ * Refuses a store whose blocks have another block version, or are in the state queue of other contracts:
+ * nothing can follow them. Without blocks, refuses a devnet in the same database whose deployment output
+ * began other contracts.
+ *
+ * @param expected the contracts of the settings; undefined for a role that does not reach layer 1
+ * @throws StartError `NODE_DATABASE`, with what to do
+ */
+export async function checkStored(
+  context: NodeContext,
+  expected: Contracts | undefined,
+  { newest, archivedHeader, ledgerVersion, database }: StoredHead,
+): Promise<void> {
+  const { settings } = context
+  const refuse = (reason: string, remedy: string): never => {
+    throw new StartError('NODE_DATABASE', `${reason} Nothing was changed. ${remedy}`)
+  }
+  const place = placeOf(settings)
+  const other = (header: Uint8Array | undefined) => {
+    const version = header && versionOf(header)
+    if (version === undefined || version === String(blockVersion)) return undefined
+    return `of block version ${version}, and this node has version ${blockVersion}.`
+  }
+  const version = other(newest?.header)
+  if (version !== undefined)
+    refuse(`The blocks in ${place} are ${version}`, `Start the previous version, or ${begin(settings)}`)
+  const archived = other(archivedHeader)
+  if (archived !== undefined)
+    refuse(
+      `The archive in ${place} has blocks ${archived}`,
+      'Start the previous version, or an empty archive with another DATABASE_SCHEMA or, if DATABASE_URL ' +
+        'is not set, another DATA_DIR.',
+    )
+  if (expected === undefined) return
+  const kept = await contextAt(context, ledgerVersion)
+  const contracts = kept === context ? expected : contractsOf(kept)
+  const { policy } = contracts.scripts.queue
+  // A commit transaction mints a token of the queue's policy.
+  const isOther =
+    newest === undefined
+      ? await hasOtherDeployment(settings, contracts, database)
+      : !Buffer.from(newest.commitTransaction).includes(policy, 'hex')
+  if (!isOther) return
+  const what =
+    newest === undefined ? `The deployment on the devnet in ${place} is` : `The blocks in ${place} are`
+  refuse(
+    `${what} not in the state queue of these contracts, whose policy is ${policy}. A setting that is a ` +
+      'parameter of the contracts has changed, or this version has other contracts.',
+    `Start with the previous settings or version, or ${begin(settings)}`,
+  )
+}
+
+/** Whether another state queue exists on a devnet that has none of these contracts, and never can. */
+async function hasOtherDeployment(
+  settings: Settings,
+  { parameters, scripts }: Contracts,
+  database: StoredHead['database'],
+): Promise<boolean> {
+  if (settings.LAYER1_PROVIDER !== 'devnet') return false
+  const { queue } = scripts
+  const has = (bytes: Uint8Array) => storedChainHas(database, devnetSchema(settings), bytes)
+  // An input ends with the transaction's id and the index. The name of the root's token is in its mint.
+  const input = encodeOutputReference(parameters.deploymentOutput).subarray(3)
+  return (
+    (await has(input)) &&
+    !(await has(fromHex(queue.policy))) &&
+    (await has(fromHex(splitUnit(queue.unit).name)))
+  )
+}
+
+function begin({ DATABASE_URL, DATABASE_SCHEMA, DATA_DIR }: Settings): string {
+  const directory = resolve(DATA_DIR)
+  const command =
+    DATABASE_URL === undefined
+      ? `ratatosk migrate --from ${shellArgument(directory)} --to ${shellArgument(`${directory}-migrated`)}`
+      : `ratatosk migrate --to ${shellArgument(`${DATABASE_SCHEMA}-migrated`)}`
+  return (
+    `begin anew with its outputs and transactions: \`${command}\`, with the settings of this store, ` +
+    'exports them and says what to do next.'
+  )
+}
+
+/** Where the store of these settings is, for people; without credentials. */
+export function placeOf({ DATABASE_URL, DATABASE_SCHEMA, DATA_DIR }: Settings): string {
+  return DATABASE_URL === undefined
+    ? `the embedded PostgreSQL of DATA_DIR "${resolve(DATA_DIR)}"`
+    : `the schema ${DATABASE_SCHEMA} of ${maskedUrl(DATABASE_URL)}`
+}
+
+/** A path as an argument, quoted for a shell where needed. */
+export function shellArgument(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
+
+/** The block version that a header states. */
+export function versionOf(header: Uint8Array): string {
+  try {
+    return String(decodeHeader(header).blockVersion)
+  } catch {
+    return 'unknown'
+  }
+}

@@ -1,0 +1,74 @@
+import { ask, until } from '@ratatosk/test-kit/http'
+import type { Test } from 'tap'
+import { bothBackends } from '../backends.js'
+import { openBrowser } from '../browser.js'
+import { initialised, runNode } from '../node.js'
+import { openConsole } from './page.js'
+
+export const operatorToken = 'an operator token'
+
+/** Requests that a test has fail: malformed, without a token, for what is not there, and by a proxy. */
+const refused = /status of (400|401|404|409|502)/
+
+export type ConsoleNode = Awaited<ReturnType<typeof openConsoleNode>>
+
+/** A node with a devnet and an operator's token, and its console in Chromium. */
+export async function openConsoleNode(t: Test) {
+  const [embedded] = await bothBackends()
+  const settings = {
+    ...(await embedded.place(t)),
+    OPERATOR_TOKEN: operatorToken,
+    MATURITY_WINDOW_MS: '20000',
+    MERGE_INTERVAL_MS: '2000',
+    // What an overloaded node refuses on a slow machine would be an error of the page.
+    MAX_EVENT_LOOP_DELAY_MS: '0',
+  }
+  const node = await runNode(t, settings)
+  const { store, url } = node
+  await initialised(url)
+  const opened = await openConsole(await openBrowser(t), url, refused)
+  const { page, faults, picture } = opened
+  const get = async (path: string, headers: Record<string, string> = {}) =>
+    JSON.parse((await ask(`${url}${path}`, { headers })).body)
+  return {
+    ...opened,
+    node,
+    settings,
+    url,
+    get,
+    /** Stops or starts what commits and merges. */
+    async setSequencer(sequencer: 'running' | 'stopped') {
+      const { status } = await ask(`${url}/devnet/sequencer`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorToken}` },
+        body: JSON.stringify({ sequencer }),
+      })
+      if (status !== 200) throw new Error(`the sequencer is not ${sequencer}: ${status}`)
+    },
+    operate: (path: string) => get(path, { authorization: `Bearer ${operatorToken}` }),
+    /** Opens a page as a link does. */
+    async visit(route: string) {
+      await page.goto(`${url}/console#/${route}`)
+      await page.waitForSelector('main')
+    },
+    async giveToken(text = operatorToken) {
+      await page.fill('input[name=token]', text)
+      await page.click('button:text("Use it")')
+    },
+    async looksRight(subtest: Test, name: string) {
+      subtest.same(await faults(), [], `${name}: axe-core finds nothing, and nothing is too wide`)
+      await picture(name)
+    },
+    /** Waits until a transaction's block is in the state queue, and returns it. */
+    async committed(hash: string) {
+      const found = async () => {
+        const { block } = (await store.placeOf(Buffer.from(hash, 'hex'))) ?? {}
+        return block && store.explorer.block(block.headerHash)
+      }
+      await until(async () => ['committed', 'mature', 'merged'].includes((await found())?.state ?? ''), {
+        what: `the block of ${hash} is committed`,
+      })
+      return (await found())!
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { ask, until } from '@ratatosk/test-kit/http'
+import type { Test } from 'tap'
+import { devnetFunds } from '../devnet-funds.js'
+import { submit } from '../node.js'
+import { lock, scriptConfig, unlock, wants42 } from '../script-transactions.js'
+import { transferFrom } from '../transfers.js'
+import type { ConsoleNode } from './console-node.js'
+
+const bytes = (text: string) => Buffer.from(text, 'hex')
+
+/** Rejected: by rule, with what to do; replay and drop. */
+export async function rejectedPage(
+  t: Test,
+  { url, operate, page, shows, visit, giveToken, looksRight }: ConsoleNode,
+): Promise<void> {
+  const { transfer } = await transferFrom(5, 0)
+  const tampered = transfer.cborHex.replace(/f5f6$/, 'f4f6')
+  const ids = []
+  for (const cbor of [tampered, '84a0a0f5f6', '84a100a0a0f5f6'])
+    ids.push(JSON.parse((await submit(url, cbor)).body).transactionId ?? cbor)
+  const letters = async () => (await operate('/deadLetters?limit=500')).deadLetters
+  await until(async () => (await letters()).length === 3, { what: 'three are rejected' })
+  const counts = new Map<string, number>()
+  for (const { code } of await letters()) counts.set(code, (counts.get(code) ?? 0) + 1)
+  await visit('rejected')
+  await shows('main', 'This needs the operator token')
+  await giveToken()
+  for (const [code, count] of counts)
+    await page.waitForSelector(`#histogram [data-code="${code}"][data-count="${count}"]`)
+  t.equal(await page.locator('#histogram li').count(), counts.size)
+  await looksRight(t, 'rejected')
+
+  await page.route('**/deadLetters?*', (route) => route.fulfill({ status: 502, body: '<html>Bad Gateway' }))
+  const failed = page.waitForResponse((answer) => answer.status() === 502)
+  await submit(url, '84a101a0a0f5f6')
+  await failed
+  await page.waitForTimeout(300)
+  t.equal(await page.locator('#histogram li').count(), counts.size, 'a failure does not replace the page')
+  await page.unroute('**/deadLetters?*')
+
+  const [{ id }] = await letters()
+  const row = `[data-letter="${id}"]`
+  await page.click(`${row} button:text("Replay")`)
+  t.match(await letters(), [{ replayedAs: undefined }, {}, {}], 'one click does nothing')
+  await page.click(`${row} button:text("sure")`)
+  await until(async () => (await letters()).some(({ replayedAs }: { replayedAs?: string }) => replayedAs))
+  const [{ id: dropped }] = await letters()
+  await page.click(`[data-letter="${dropped}"] button:text("Drop")`)
+  await page.click(`[data-letter="${dropped}"] button:text("sure")`)
+  await page.waitForSelector(`[data-letter="${dropped}"]`, { state: 'detached' })
+  t.notOk((await letters()).some((letter: { id: string }) => letter.id === dropped))
+}
+
+/** Check: every failed predicate, and budgets. */
+export async function checkPage(
+  t: Test,
+  { node, url, page, shows, visit, looksRight }: ConsoleNode,
+): Promise<void> {
+  await visit('check')
+  const check = async (cbor: string) => {
+    await page.fill('#cbor', cbor)
+    await page.click('#check')
+    await page.waitForSelector('#verdict')
+    return page.getAttribute('#verdict', 'data-verdict')
+  }
+  const evaluate = async (body: string) =>
+    JSON.parse(
+      (await ask(`${url}/evaluate`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body }))
+        .body,
+    )
+  const { transfer } = await transferFrom(5, 1)
+  t.equal(await check(transfer.cborHex), 'valid')
+  const bad = transfer.cborHex.replace(/f5f6$/, 'f4f6')
+  t.equal(await check(bad), 'invalid')
+  const { failures } = await evaluate(bad)
+  for (const { predicate } of failures) await page.waitForSelector(`#failures [data-predicate=${predicate}]`)
+  t.equal(await page.locator('#failures > li').count(), failures.length)
+  t.equal(await node.store.placeOf(bytes(transfer.hash)), undefined, 'nothing is submitted')
+
+  const config = await scriptConfig()
+  const { transfer: locking, locked } = lock(config, devnetFunds(6, 0), wants42, 50_000_000n)
+  await submit(url, locking.cborHex)
+  await until(async () => (await node.store.placeOf(bytes(locking.hash))) !== undefined, {
+    what: 'it is locked',
+  })
+  const units = { memory: 1_000_000n, steps: 1_000_000_000n }
+  const unlocking = unlock(config, locked, 42n, units, devnetFunds(6, 1))
+  t.equal(await check(unlocking.cborHex), 'valid')
+  const [{ used }] = (await evaluate(unlocking.cborHex)).redeemers
+  const cells = (await page.locator('#budgets td').allTextContents()).map((text) => text.replace(/\s/g, ''))
+  t.same(cells.slice(2), [used.memory, '1000000', used.steps, '1000000000'])
+  await looksRight(t, 'check')
+  await page.fill('#cbor', 'no hex')
+  await page.click('#check')
+  await shows('form', 'This is not hex')
+}
