@@ -3,7 +3,8 @@
 // BENCH_ATTACKS=<folder of scripts> node bench/attacks.mjs [embedded|services] [numbers of scripts]
 //
 // A script is named `<number>-<name>.mjs` and takes a built checkout, the URL of a node, and the arguments
-// below. Those that start nodes of their own have none here and are left out.
+// below. Scripts 20, 21, 23 and 24 start, kill and damage nodes of their own, which cannot be measured so:
+// the tests of lost services, clocks, damaged data and full disks in docs/testing.md cover them.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,8 +1,10 @@
-// POST /submit on Redis against a bare Fastify route with the same body and answer: 64 connections, a body of
-// 618 characters, the load from a process of its own, the two in turn.
+// POST /submit on Redis against a bare Fastify route with the same body and answer, and with metrics that are
+// read every second against itself without: 64 connections, a body of 618 characters, the load from a process
+// of its own, the three in turn.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
+import { metrics, prometheus } from '@ratatosk/metrics'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { submit } from '@ratatosk/submit'
 import Fastify from 'fastify'
@@ -66,27 +68,48 @@ const backend = await openQueueBackend({
 const queue = createSubmissionQueue(backend)
 const node = Fastify()
 await node.register(submit, { queue })
+const counted = Fastify()
+await counted.register(metrics, { registry: prometheus() })
+await counted.register(submit, { queue })
 
 try {
   const bareUrl = `${await bare.listen({ host: '127.0.0.1', port: 0 })}/submit`
   const nodeUrl = `${await node.listen({ host: '127.0.0.1', port: 0 })}/submit`
+  const countedUrl = await counted.listen({ host: '127.0.0.1', port: 0 })
+  const loadCounted = async () => {
+    const scrape = setInterval(async () => (await fetch(`${countedUrl}/metrics`)).text(), 1000)
+    try {
+      return await load(`${countedUrl}/submit`)
+    } finally {
+      clearInterval(scrape)
+    }
+  }
   await load(bareUrl)
   await load(nodeUrl)
+  await loadCounted()
   const figures = []
   for (let i = 0; i < rounds; i++) {
     const ceiling = await load(bareUrl)
     const ours = await load(nodeUrl)
-    figures.push({ ceiling, ours, ratio: ours.perSecond / ceiling.perSecond })
+    const withMetrics = await loadCounted()
+    figures.push({
+      ceiling,
+      ours,
+      ratio: ours.perSecond / ceiling.perSecond,
+      metricsRatio: withMetrics.perSecond / ours.perSecond,
+    })
     console.log(
       `  round ${i + 1}: bare ${round(ceiling.perSecond)}/s, submit ${round(ours.perSecond)}/s, ` +
-        `ratio ${figures.at(-1).ratio.toFixed(2)}`,
+        `ratio ${figures.at(-1).ratio.toFixed(2)}, with metrics ` +
+        `${figures.at(-1).metricsRatio.toFixed(3)} of that`,
     )
   }
   console.log(
     `POST /submit on Redis: ${round(median(figures.map((f) => f.ours.perSecond)))}/s, p99 ` +
       `${median(figures.map((f) => f.ours.p99))} ms; ` +
       `bare Fastify ${round(median(figures.map((f) => f.ceiling.perSecond)))}/s; ratio ` +
-      `${median(figures.map((f) => f.ratio)).toFixed(2)} (median of ${rounds} rounds)`,
+      `${median(figures.map((f) => f.ratio)).toFixed(2)}; with metrics ` +
+      `${median(figures.map((f) => f.metricsRatio)).toFixed(3)} of that (medians of ${rounds} rounds)`,
   )
   record('submit', {
     connections,
@@ -95,9 +118,10 @@ try {
     p99: median(figures.map((f) => f.ours.p99)),
     ceiling: median(figures.map((f) => f.ceiling.perSecond)),
     ratio: median(figures.map((f) => f.ratio)),
+    metricsRatio: median(figures.map((f) => f.metricsRatio)),
   })
 } finally {
-  await Promise.all([bare.close(), node.close()])
+  await Promise.all([bare.close(), node.close(), counted.close()])
   await queue.jobs.obliterate({ force: true })
   await backend.close()
 }

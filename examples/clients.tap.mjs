@@ -1,6 +1,7 @@
 // Runs clients that are no dApps: what a wallet on cardano-js-sdk reads and sends, on layer 2 of a node.
 // Those of Blockfrost and Ogmios run with the tests of their APIs.
 import t from 'tap'
+import { record } from './record.mjs'
 import { install, linesOf } from './run-client.mjs'
 
 const skip = process.env.RATATOSK_SDKS === 'all' ? false : 'RATATOSK_SDKS=all installs the SDKs'
@@ -50,4 +51,6 @@ t.test('cardano-js-sdk', { skip }, async (t) => {
     change: 'true',
   })
   t.match(printed.refused, new RegExp(`BadInputsUTxO.* was spent by transaction ${payment.hash}`))
+  const run = { provider: 'Blockfrost', layers: ['layer 2'], steps: Object.keys(printed), without: [] }
+  record('client-cardano-js', folder, [{ ...run, passed: t.passing() }])
 })

@@ -3,6 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { record } from './record.mjs'
 import { install, linesOf } from './run-client.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -56,13 +57,17 @@ t.test('dApps', { skip: sdks ? false : 'RATATOSK_SDKS=all installs the SDKs' }, 
       await t.test('dapp.js by Blockfrost', async (t) => {
         await runOnBoth(t, { folder, file: 'dapp.js', provider: 'Blockfrost', ledgers, check: checkDapp })
       })
+      const runs = []
       for (const provider of Object.keys(providers)) {
-        const missing = unsupported[name]?.[provider] ?? []
+        const without = unsupported[name]?.[provider] ?? []
         await t.test(`scenario.js by ${provider}`, async (t) => {
-          const check = (t, lines, ledger) => checkScenario(t, lines, ledger, missing)
+          const check = (t, lines, ledger) => checkScenario(t, lines, ledger, without)
           await runOnBoth(t, { folder, file: 'scenario.js', provider, ledgers, check })
+          const done = { layers: Object.keys(ledgers), steps: Object.keys(steps) }
+          runs.push({ provider, ...done, without, passed: t.passing() })
         })
       }
+      record(name, folder, runs)
     })
   }
 })

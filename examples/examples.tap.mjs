@@ -19,7 +19,7 @@ const readManifest = async (path) => JSON.parse(await readFile(join(path, 'packa
 const folders = await readdir(join(root, 'examples'), { withFileTypes: true })
 // The others have tests of their own.
 const examples = folders
-  .filter((entry) => entry.isDirectory() && !/^(dapp-|page-|demo$|own-plugin$)/.test(entry.name))
+  .filter((entry) => entry.isDirectory() && !/^(dapp-|page-|own-plugin$)/.test(entry.name))
   .map(({ name }) => name)
 
 /** Packs the packages that the examples need, and installs the examples with them. */

@@ -13,10 +13,11 @@ export function packageFolders(root) {
   )
 }
 
-/** What browsers get, and the script that bundles it. */
+/** What packages hold beside compiled sources, and the script that makes it. */
 const bundles = [
   ['dev wallet', 'packages/dev-wallet/bundle.mjs'],
   ['console', 'packages/console/bundle.mjs'],
+  ['empty database', 'apps/node/bundle.mjs'],
 ]
 
 /** A hash of files' paths and contents. */

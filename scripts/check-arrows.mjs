@@ -1,7 +1,6 @@
 // Dependencies between packages point down the drawing of docs/layout.md. pnpm lets a package import only
-// what
-// its manifest names, so the manifests suffice. `tsc -b` refuses circles of packages, the linter circles of
-// files, type imports included.
+// what its manifest names, so the manifests suffice. `tsc -b` refuses circles of packages, the linter circles
+// of files, type imports included.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readLayers } from './packages.mjs'

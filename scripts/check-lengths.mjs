@@ -9,7 +9,7 @@ const maxLines = 300
 const maxColumns = 110
 
 const faults = []
-for (const path of filesBelow(root, /\.(?:ts|m?js)$/)) {
+for (const path of filesBelow(root, /\.(?:tsx?|m?js|css)$/)) {
   const lines = readFileSync(path, 'utf8').replace(/\n$/, '').split('\n')
   if (/do not edit/.test(lines[0])) continue
   const name = relative(root, path)

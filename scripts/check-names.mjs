@@ -12,7 +12,7 @@ const files = new Set()
 const others = ['.github/workflows/ci.yml', '.ci/run', '.taprc', '.env.example', 'ops/ratatosk.service'].map(
   (name) => join(root, name),
 )
-for (const path of [...filesBelow(root, /\.(?:ts|mjs|js|json|ya?ml|sql|html)$/), ...others]) {
+for (const path of [...filesBelow(root, /\.(?:ts|tsx|css|mjs|js|json|ya?ml|sql|html)$/), ...others]) {
   if (!existsSync(path)) continue
   const parts = relative(root, path).replace(/\.js$/, '.ts').split('/')
   parts.forEach((_, start) => {
@@ -38,7 +38,7 @@ process.exit(faults.length > 0 ? 1 : 0)
 /** Of a piece of code: a file that does not exist, or names that occur nowhere. */
 function unknownIn(code) {
   if (foreign.has(code)) return []
-  if (/^[\w@.-][\w@./-]*\.(?:ts|mjs|js|json|yaml|sql|html)$/.test(code)) {
+  if (/^[\w@.-][\w@./-]*\.(?:ts|tsx|css|mjs|js|json|yaml|sql|html)$/.test(code)) {
     const file = code.replace(/^(?:\.+\/)+/, '').replace(/\.js$/, '.ts')
     return files.has(file) ? [] : [code]
   }

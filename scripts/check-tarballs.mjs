@@ -1,8 +1,8 @@
 // Every published package installs alone and imports, from ESM and from CommonJS, with types.
 //
 // npm test runs the short form: it lays out the files that npm would pack, without packing and without a
-// registry. RATATOSK_TARBALLS=all packs with pnpm and installs each tarball with npm into an empty project;
-// this needs a registry.
+// registry. RATATOSK_TARBALLS=npm, pnpm or yarn packs with pnpm and installs each tarball with that package
+// manager into an empty project; `all` does so with each of them. This needs a registry.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { packageManager, prepare, root } from './prepare.mjs'
 import { run } from './steps.mjs'
 
-const full = process.env.RATATOSK_TARBALLS === 'all'
+const chosen = process.env.RATATOSK_TARBALLS
+const full = Boolean(chosen)
 /** What @ratatosk/submit may add to an installation of Fastify, in bytes. */
 const submitLimit = 5_000_000
 
@@ -18,7 +19,13 @@ if (full) await prepare()
 // These import development dependencies, which a clean clone has only now.
 const { installedSize, installPacked } = await import('./tarballs/install.mjs')
 const { lintPackage } = await import('./tarballs/lint.mjs')
+const { packageManagers, prepareProject } = await import('./tarballs/managers.mjs')
 const { entryPoints, publishedPackages } = await import('./tarballs/packages.mjs')
+const managers = packageManagers.filter((name) => chosen === 'all' || chosen === name)
+if (full && managers.length === 0) {
+  console.error(`RATATOSK_TARBALLS is "${chosen}": name all, ${packageManagers.join(', ')}.`)
+  process.exit(2)
+}
 const packages = await publishedPackages()
 const folder = mkdtempSync(join(tmpdir(), 'ratatosk-tarballs-'))
 const faults = []
@@ -30,13 +37,14 @@ try {
   useFromEveryModuleSystem(consumer, packages.flatMap(entryPoints), 'all packages')
   checkTypes(consumer)
   measureSubmit(consumer)
-  if (full) await installWithNpm()
+  if (full) await installTarballs()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
 for (const fault of faults) console.error(fault)
 if (faults.length === 0) {
-  console.log(`${packages.length} packages install alone${full ? ', each as a tarball with npm' : ''}`)
+  const how = full ? `, each as a tarball with ${managers.join(', ')}` : ''
+  console.log(`${packages.length} packages install alone${how}`)
 }
 process.exit(faults.length > 0 ? 1 : 0)
 
@@ -103,7 +111,7 @@ function measureSubmit(consumer) {
 }
 
 /** Packs with pnpm and installs each tarball alone, its @ratatosk dependencies from the other tarballs. */
-async function installWithNpm() {
+async function installTarballs() {
   const tarballs = join(folder, 'tarballs')
   mkdirSync(tarballs)
   const names = packages.flatMap(({ name }) => ['--filter', name])
@@ -126,24 +134,21 @@ async function installWithNpm() {
     if (packed.sort().join() !== files.join())
       faults.push(`${name}: pnpm packs other files than the short form checks`)
 
-    const project = mkdtempSync(join(folder, 'project-'))
-    const others = packages.filter((other) => other !== subject)
-    writeFileSync(
-      join(project, 'package.json'),
-      JSON.stringify({
-        private: true,
-        dependencies: { [name]: `file:${tarballOf(subject)}` },
-        overrides: Object.fromEntries(others.map((other) => [other.name, `file:${tarballOf(other)}`])),
-      }),
-    )
-    const install = ['install', '--no-audit', '--no-fund', '--loglevel=error']
-    const { status, stderr } = spawnSync('npm', install, { cwd: project, encoding: 'utf8' })
-    if (status !== 0) {
-      faults.push(`${name}: npm install: ${stderr.trim()}`)
-      continue
+    for (const manager of managers) {
+      const project = mkdtempSync(join(folder, 'project-'))
+      const others = packages.filter((other) => other !== subject)
+      const tarballsOf = (list) =>
+        Object.fromEntries(list.map((each) => [each.name, `file:${tarballOf(each)}`]))
+      const install = await prepareProject(manager, project, tarballsOf([subject]), tarballsOf(others))
+      const { status, stdout, stderr } = install()
+      if (status !== 0) {
+        faults.push(`${name}: ${manager} install: ${stderr.trim() || stdout.trim()}`)
+        continue
+      }
+      useFromEveryModuleSystem(project, entryPoints(subject), `${name} with ${manager}`)
+      const count = readdirSync(join(project, 'node_modules')).length
+      console.log(`${name}: ${count} folders in node_modules with ${manager}`)
+      rmSync(project, { recursive: true })
     }
-    useFromEveryModuleSystem(project, entryPoints(subject), name)
-    console.log(`${name}: ${readdirSync(join(project, 'node_modules')).length} folders in node_modules`)
-    rmSync(project, { recursive: true })
   }
 }

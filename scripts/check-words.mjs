@@ -9,7 +9,7 @@ import { commentLines, words } from './words.mjs'
 const skipped = new Set(['docs/block-body.md', 'scripts/words.mjs'])
 
 const faults = []
-for (const path of filesBelow(root, /\.(?:md|ts|mjs|js)$/)) {
+for (const path of filesBelow(root, /\.(?:md|tsx?|css|mjs|js)$/)) {
   const name = relative(root, path)
   if (skipped.has(name)) continue
   const text = readFileSync(path, 'utf8')

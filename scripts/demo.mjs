@@ -3,4 +3,4 @@ import { launch } from './launch.mjs'
 import { prepare } from './prepare.mjs'
 
 await prepare()
-launch('examples/demo/main.js')
+launch('apps/cli/dist/main.js', ['demo', ...process.argv.slice(2)])

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { arithmetic } from '../bench/lib/plots/arithmetic.mjs'
 import { cost } from '../bench/lib/plots/cost.mjs'
 import { disk } from '../bench/lib/plots/disk.mjs'
+import { engines } from '../bench/lib/plots/engines.mjs'
 import { blocks, growth, roots } from '../bench/lib/plots/growth.mjs'
 import { ratios } from '../bench/lib/plots/ratios.mjs'
 import { scale } from '../bench/lib/plots/scale.mjs'
@@ -18,7 +19,7 @@ const fileOf = (name) => join(folder, `${name}.json`)
  * @param {{ plots: boolean }} options `plots`: also write the plots
  */
 export function performanceSections({ plots }) {
-  const all = { ratios, cost, growth, roots, blocks, scale, serial, disk, arithmetic }
+  const all = { ratios, cost, growth, roots, blocks, scale, serial, disk, arithmetic, engines }
   return Object.entries(all).flatMap(([name, section]) => {
     if (!section.needs.every((each) => existsSync(fileOf(each)))) return []
     const figures = Object.fromEntries(

@@ -21,26 +21,34 @@ function manifests() {
     'pnpm-workspace.yaml',
     'pnpm-lock.yaml',
     'bench/package.json',
-    'examples/demo/package.json',
     'examples/own-plugin/package.json',
     'scripts/pnpm/package-lock.json',
     ...packageFolders(root).map((folder) => `${folder}/package.json`),
   ]
 }
 
-/** Installs pnpm from its own lock file, which pins its integrity, and returns the path of its program. */
-export async function packageManager() {
-  const folder = join(root, 'scripts', 'pnpm')
-  const program = join(folder, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs')
+/**
+ * Installs the tool of `scripts/<name>` from its own lock file, which pins its integrity.
+ *
+ * @returns {Promise<string>} the folder of its package
+ */
+export async function installTool(name) {
+  const folder = join(root, 'scripts', name)
+  const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
+  const { version } = JSON.parse(lock).packages[`node_modules/${name}`]
   const installed = readStamp(join(folder, 'node_modules', '.package-lock.json'))
-  const { version } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages[
-    'node_modules/pnpm'
-  ]
-  if (installed.includes(`"version": "${version}"`)) return program
-  const args = ['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  const status = await step('Installing pnpm', () => run('npm', args, { cwd: root }))
-  if (status !== 0) fail('pnpm could not be installed. Check that the npm registry is reachable: `npm ping`.')
-  return program
+  if (!installed.includes(`"version": "${version}"`)) {
+    const args = ['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+    const status = await step(`Installing ${name}`, () => run('npm', args, { cwd: root }))
+    if (status !== 0)
+      fail(`${name} could not be installed. Check that the npm registry is reachable: \`npm ping\`.`)
+  }
+  return join(folder, 'node_modules', name)
+}
+
+/** The path of pnpm's program. */
+export async function packageManager() {
+  return join(await installTool('pnpm'), 'bin', 'pnpm.cjs')
 }
 
 async function install() {

@@ -14,6 +14,12 @@ const undescribed = [
   [/^\/docs/, '/docs', 'Reference of the API', 'openapi'],
   [/^\/dev-wallet\.js$/, '/dev-wallet.js', 'Wallet of the devnet for pages', 'node'],
   [/^\/console/, '/console', 'Pages that show what the node does', 'console'],
+  [
+    /^\/devnet\b/,
+    '/devnet/…',
+    'Controls of the devnet: blocks, roll-backs, faults, stops, top-ups',
+    'devnet',
+  ],
   [/^\/l2\//, '/l2/…', 'APIs of Blockfrost, Kupo and Ogmios over layer 2', 'chain-apis'],
 ]
 
@@ -90,13 +96,16 @@ function watchServer(server, record) {
 
 function routeOf(role, methods, { url, schema, config }, pluginName) {
   const [, path, summary, plugin] = undescribed.find(([pattern]) => pattern.test(url)) ?? []
-  if (path !== undefined) return { role, methods: ['GET'], path, summary, access: 'public', plugin }
+  const access = Object.keys(config?.security?.[0] ?? { public: [] })[0].replace(/Token$/, '')
+  // The devnet has controls beside reads.
+  if (path !== undefined)
+    return { role, methods: plugin === 'devnet' ? ['POST'] : ['GET'], path, summary, access, plugin }
   return {
     role,
     methods,
     path: url.replace(/:(\w+)/g, '{$1}'),
     summary: schema?.summary,
-    access: Object.keys(config?.security?.[0] ?? { public: [] })[0].replace(/Token$/, ''),
+    access,
     plugin: packageOf(pluginName),
   }
 }

@@ -1,5 +1,6 @@
 // Writes the sections of documents that are generated from code and figures. `--check` only reports sections
 // that are out of date.
+import { compatibilityTable } from './compatibility.mjs'
 import { decisionsTable } from './decisions.mjs'
 import { packagesTable } from './packages.mjs'
 import { prepare } from './prepare.mjs'
@@ -11,6 +12,7 @@ if (!checking) await prepare()
 
 const { settingsTables } = await import('../apps/node/dist/settings/table.js')
 const { errorTables } = await import('../apps/node/dist/error-codes/index.js')
+const { remediesTable } = await import('../packages/console/dist/browser/remedies.js')
 const { performanceSections } = await import('./performance.mjs')
 const routes = await registeredRoutes()
 if (routes === undefined) console.log('The routes by role are left as they are: PostgreSQL does not respond.')
@@ -18,7 +20,9 @@ if (routes === undefined) console.log('The routes by role are left as they are: 
 const sections = [
   ['docs/settings.md', 'settings', settingsTables()],
   ['docs/errors.md', 'errors', errorTables()],
+  ['docs/errors.md', 'predicates', remediesTable()],
   ['docs/decisions/README.md', 'decisions', decisionsTable()],
+  ['docs/compatibility.md', 'sdks', compatibilityTable()],
   ['docs/layout.md', 'packages', packagesTable()],
   ...performanceSections({ plots: !checking }),
   ...(routes === undefined ? [] : [['docs/routes.md', 'routes', routesTable(routes)]]),

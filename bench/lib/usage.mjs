@@ -10,7 +10,7 @@ const everyMs = 1000
 const ticksPerSecond = 100
 
 /** Seconds of processor time of a process so far; undefined if it has ended. */
-function processorSeconds(pid) {
+export function processorSeconds(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -21,7 +21,7 @@ function processorSeconds(pid) {
 }
 
 /** MiB of memory that belong to no file. */
-function anonymousMiB(pid) {
+export function anonymousMiB(pid) {
   const [, kB] = /RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
   return Number(kB ?? 0) / 1024
 }

@@ -19,7 +19,7 @@ export async function startNode(genesis, environment = {}) {
   defer(() => removeTraces(name))
   const file = join(folder, 'genesis.json')
   writeFileSync(file, JSON.stringify({ utxos: genesis }))
-  const { url } = await startNodeProcess({
+  const { url, pid } = await startNodeProcess({
     DATABASE_URL: databaseUrl,
     DATABASE_SCHEMA: name,
     REDIS_URL: redisUrl,
@@ -27,7 +27,7 @@ export async function startNode(genesis, environment = {}) {
     GENESIS_FILE: file,
     ...environment,
   })
-  return { url, name }
+  return { url, name, pid }
 }
 
 /**
