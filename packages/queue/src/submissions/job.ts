@@ -32,7 +32,10 @@ const jobOptions: JobsOptions = { attempts: 2 ** 31 - 1, backoff: { type: 'custo
  * @param size the most that one job holds; a single transaction may be larger
  */
 export function jobPacker({ transactions, bytes }: QueueSize): (cbor: readonly Uint8Array[]) => NewJob[] {
-  const process = randomBytes(9).toString('base64url')
+  const random = randomBytes(9)
+  // No id begins with a hyphen: an id is an argument of commands, where a hyphen begins an option.
+  random[0] = (random[0] ?? 0) & 0x7f
+  const process = random.toString('base64url')
   let count = 0
   return (all) => {
     const jobs: NewJob[] = []
