@@ -334,11 +334,13 @@ export interface ExplorerHeader {
   readonly blockVersion: number
 }
 
-/** An input; without output if it is not resolved here */
+/** An input; without output and maker if it is not resolved here */
 export interface ExplorerInput {
   /** Output reference: transaction hash and index */
   readonly outref: string
   readonly output?: ExplorerOutput
+  /** Transaction that made it; absent for an output of the genesis */
+  readonly madeBy?: string
 }
 
 /** An output, who made it and who spent it */

@@ -76,8 +76,13 @@ export async function outputAnswer(index: ExplorerIndex, reference: OutputId): P
     )
   return {
     output: foundJson(found, new Budget(jsonBytes)),
-    ...(found.sequence > 0n && { madeBy: toHex(found.transactionId) }),
+    ...makerJson(found),
   }
+}
+
+/** No transaction made the outputs of the genesis, which have the sequence 0. */
+function makerJson({ sequence, transactionId }: ExplorerOutput) {
+  return sequence > 0n && { madeBy: toHex(transactionId) }
 }
 
 type Decoded = Omit<TransactionAnswer, 'acceptedAt' | 'block' | 'position'>
@@ -136,15 +141,14 @@ async function resolver(index: ExplorerIndex | undefined, named: readonly Output
       ? []
       : await index.outputs({ references }, { offset: 0, limit: references.length })
   const left = new Budget(outputBytes)
-  const outputs = new Map(
+  const resolved = new Map(
     found
       .filter(({ output }) => left.take(output.length))
-      .map((each) => [outputReferenceKey(each), foundJson(each, json)]),
+      .map((each) => [outputReferenceKey(each), { output: foundJson(each, json), ...makerJson(each) }]),
   )
   return (reference: OutputReference) => {
     const outref = outputReferenceKey(reference)
-    const output = outputs.get(outref)
-    return { outref, ...(output && { output }) }
+    return { outref, ...resolved.get(outref) }
   }
 }
 

@@ -132,6 +132,7 @@ for (const backend of await bothBackends()) {
     const genesis = await explore(`output/${encodeURIComponent(settled.inputs[0].outref)}`)
     t.same(genesis.output.spentBy, { txHash: transfer.hash, valid: true })
     t.equal(genesis.madeBy, undefined, 'no transaction made an output of the genesis')
+    t.equal(settled.inputs[0].madeBy, undefined)
 
     const found = async (text: string) => {
       const { matches } = await explore(`search?q=${encodeURIComponent(text)}`)

@@ -46,9 +46,11 @@ export const ExplorerOutputAnswer = Type.Object(
 )
 export type ExplorerOutputAnswer = Static<typeof ExplorerOutputAnswer>
 
+const madeBy = Type.Optional(hash('Transaction that made it; absent for an output of the genesis'))
+
 const Input = Type.Object(
-  { outref, output: Type.Optional(ExplorerOutputAnswer) },
-  { title: 'ExplorerInput', description: 'An input; without output if it is not resolved here' },
+  { outref, output: Type.Optional(ExplorerOutputAnswer), madeBy },
+  { title: 'ExplorerInput', description: 'An input; without output and maker if it is not resolved here' },
 )
 
 /** Body of `GET /explorer/tx/{hash}`. */
@@ -121,7 +123,7 @@ export type TransactionAnswer = Static<typeof TransactionAnswer>
 export const OutputAnswer = Type.Object(
   {
     output: ExplorerOutputAnswer,
-    madeBy: Type.Optional(hash('Transaction that made it; absent for an output of the genesis')),
+    madeBy,
   },
   { title: 'ExplorerLineage', description: 'An output, who made it and who spent it' },
 )

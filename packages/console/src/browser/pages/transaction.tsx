@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ExplorerInput, ExplorerOutput, ExplorerTransaction, TransactionStatus } from '@ratatosk/client'
+import type { ComponentChildren } from 'preact'
 import { ada, grouped, jsonText, size } from '../format.js'
 import { Journey } from '../journey.js'
 import { Empty, Load, Name, State, Text, Time } from '../parts.js'
@@ -137,7 +138,9 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
           </span>
           <ul>
             {transaction.outputs.map((output) => (
-              <Output key={output.outref} output={output} isSpenderKnown={transaction.spendersKnown} />
+              <Output key={output.outref} output={output}>
+                {spender(output, transaction.spendersKnown)}
+              </Output>
             ))}
           </ul>
         </div>
@@ -149,8 +152,8 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
   )
 }
 
-function Input({ input: { outref, output } }: { readonly input: ExplorerInput }) {
-  if (output !== undefined) return <Output output={output} from={outref} />
+function Input({ input: { outref, output, madeBy } }: { readonly input: ExplorerInput }) {
+  if (output !== undefined) return <Output output={output}>{maker(madeBy)}</Output>
   return (
     <li>
       <Name name={outref} page="output" />
@@ -160,12 +163,11 @@ function Input({ input: { outref, output } }: { readonly input: ExplorerInput })
 
 interface OutputProps {
   readonly output: ExplorerOutput
-  /** Reference of an output that is spent here. */
-  readonly from?: string
-  readonly isSpenderKnown?: boolean
+  /** Who made it, or who spent it. */
+  readonly children: ComponentChildren
 }
 
-function Output({ output, from, isSpenderKnown }: OutputProps) {
+function Output({ output, children }: OutputProps) {
   const [lovelace, ...assets] = output.amount
   return (
     <li>
@@ -183,18 +185,17 @@ function Output({ output, from, isSpenderKnown }: OutputProps) {
           datum <Name name={output.datumHash} />
         </span>
       )}
-      <span class="dim">
-        {from === undefined ? (
-          spender(output, isSpenderKnown)
-        ) : (
-          <a href={link('tx', from.slice(0, 64))}>made by {from.slice(0, 8)}…</a>
-        )}
-      </span>
+      <span class="dim">{children}</span>
     </li>
   )
 }
 
-function spender({ spentBy }: ExplorerOutput, isKnown = false) {
+function maker(madeBy: string | undefined) {
+  if (madeBy === undefined) return 'of the genesis'
+  return <a href={link('tx', madeBy)}>made by {madeBy.slice(0, 8)}…</a>
+}
+
+function spender({ spentBy }: ExplorerOutput, isKnown: boolean) {
   if (spentBy === undefined) return isKnown ? 'unspent' : null
   return <a href={link('tx', spentBy.txHash)}>spent by {spentBy.txHash.slice(0, 8)}…</a>
 }
