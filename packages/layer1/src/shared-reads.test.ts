@@ -75,6 +75,19 @@ describe('shared reads', () => {
     expect(layer1.tip).toHaveBeenCalledTimes(2)
   })
 
+  it('shares reads of an address for each policy apart', async () => {
+    const layer1 = provider()
+    const reads = shareReads(layer1)
+    for (const policy of ['one', 'other', 'one', undefined]) {
+      await reads.utxosAt('address', policy === undefined ? {} : { policy })
+    }
+    expect(layer1.utxosAt.mock.calls).toEqual([
+      ['address', { policy: 'one' }],
+      ['address', { policy: 'other' }],
+      ['address', undefined],
+    ])
+  })
+
   it('shares a failure for a second', async () => {
     const layer1 = provider()
     layer1.tip.mockRejectedValueOnce(new Layer1Error('LAYER1_UNREACHABLE', 'away'))

@@ -59,7 +59,11 @@ export function shareReads(
   }
 
   return {
-    utxosAt: (address, options) => shared(`address ${address}`, options, () => layer1.utxosAt(address)),
+    utxosAt(address, options) {
+      const { policy } = options ?? {}
+      const only = policy === undefined ? undefined : { policy }
+      return shared(`address ${address} ${policy}`, options, () => layer1.utxosAt(address, only))
+    },
     utxosByUnit: (unit, options) => shared(`unit ${unit}`, options, () => layer1.utxosByUnit(unit)),
     utxosByPolicy: (policyId, options) =>
       shared(`policy ${policyId}`, options, () => layer1.utxosByPolicy(policyId)),
