@@ -1,0 +1,69 @@
+import {
+  decimalParameter,
+  hexParameter,
+  InvalidParameterError,
+  type Query,
+  type QueryValue,
+} from '@ratatosk/http'
+import type { ListedVerdict, VerdictsPart } from './ports.js'
+
+export const defaultLimit = 100
+export const maxLimit = 500
+export const maxOffset = 10_000_000
+export const verdictStates = [
+  'invalid',
+  'unprovable',
+  'removing',
+  'removed',
+] as const satisfies readonly ListedVerdict['state'][]
+
+/** A part of the list of questions. */
+export interface QuestionsPart {
+  readonly limit: number
+  readonly offset: number
+  /** Only questions about this block, 28 bytes. */
+  readonly headerHash?: Uint8Array
+}
+
+function invalid(name: string, value: QueryValue, rule: string): InvalidParameterError {
+  return new InvalidParameterError('OPERATORS', name, value, rule)
+}
+
+/** @throws InvalidParameterError */
+export function readQuestionsPart(query: Query): QuestionsPart {
+  return {
+    ...(query.header_hash !== undefined && { headerHash: readHash('header_hash', query.header_hash) }),
+    limit: within('limit', query.limit, 1, maxLimit, defaultLimit),
+    offset: within('offset', query.offset, 0, maxOffset, 0),
+  }
+}
+
+/** @throws InvalidParameterError */
+export function readVerdictsPart(query: Query): VerdictsPart {
+  return {
+    ...(query.state !== undefined && { state: readState(query.state) }),
+    limit: within('limit', query.limit, 1, maxLimit, defaultLimit),
+    ...(query.before !== undefined && { before: readHash('before', query.before) }),
+  }
+}
+
+function readHash(name: string, value: QueryValue): Uint8Array {
+  const hash = hexParameter(value, 28)
+  if (hash === undefined) throw invalid(name, value, 'Send a header hash of 56 hex digits')
+  return hash
+}
+
+function readState(value: QueryValue): ListedVerdict['state'] {
+  const state = verdictStates.find((each) => each === value)
+  if (state === undefined) throw invalid('state', value, `Send one of ${verdictStates.join(', ')}`)
+  return state
+}
+
+/** A whole number within bounds. */
+function within(name: string, value: QueryValue, low: number, high: number, byDefault: number): number {
+  if (value === undefined) return byDefault
+  const number = decimalParameter(value)
+  if (number === undefined || number < low || number > high)
+    throw invalid(name, value, `Send a whole number from ${low} to ${high}`)
+  return number
+}

@@ -1,0 +1,65 @@
+import { setImmediate } from 'node:timers/promises'
+import { equalBytes } from '@ratatosk/cbor'
+import type { QuestionsPart } from './parameters.js'
+import type { ListedQuestion, OpenQuestions } from './ports.js'
+
+/** Bytes that a question takes in memory beside those of its fields, about. */
+const overhead = 256
+
+/**
+ * Reads the open questions, sorted by deadline. Anyone can ask thousands: other work runs after each piece,
+ * and of more than `maxBytes` the first are kept.
+ */
+export async function collectQuestions(
+  source: OpenQuestions,
+  maxBytes: number,
+): Promise<readonly ListedQuestion[]> {
+  let kept: ListedQuestion[] = []
+  let bytes = 0
+  for await (const piece of source.read()) {
+    for (const question of piece) {
+      kept.push(question)
+      bytes += sizeOf(question)
+    }
+    // Twice as much, so that sorting is rare.
+    if (bytes > 2 * maxBytes) ({ kept, bytes } = firstOf(kept, maxBytes))
+    await setImmediate()
+  }
+  return firstOf(kept, maxBytes).kept
+}
+
+/** A part of sorted questions, and whether others follow it. */
+export function partOf(
+  questions: readonly ListedQuestion[],
+  { headerHash, limit, offset }: QuestionsPart,
+): { readonly questions: readonly ListedQuestion[]; readonly hasMore: boolean } {
+  const found =
+    headerHash === undefined
+      ? questions
+      : questions.filter((question) => equalBytes(question.headerHash, headerHash))
+  return { questions: found.slice(offset, offset + limit), hasMore: found.length > offset + limit }
+}
+
+/** The first questions by deadline that have `maxBytes` together. */
+function firstOf(questions: ListedQuestion[], maxBytes: number): { kept: ListedQuestion[]; bytes: number } {
+  const sorted = questions.sort(byDeadline)
+  let bytes = 0
+  let count = 0
+  for (const question of sorted) {
+    const size = sizeOf(question)
+    if (bytes + size > maxBytes) break
+    bytes += size
+    count++
+  }
+  return { kept: sorted.slice(0, count), bytes }
+}
+
+function sizeOf({ outRef, headerHash, key }: ListedQuestion): number {
+  return overhead + outRef.length + headerHash.length + key.length
+}
+
+/** By output where the deadlines are equal, so that pages do not overlap. */
+function byDeadline(one: ListedQuestion, other: ListedQuestion): number {
+  if (one.deadline !== other.deadline) return one.deadline < other.deadline ? -1 : 1
+  return one.outRef < other.outRef ? -1 : 1
+}
