@@ -5,6 +5,7 @@ import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode } from '../test/node.js'
 
 const reads = ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']
+reads.push('/operators', '/summons')
 const json = ({ status, body }: Answer) => ({ status, body: JSON.parse(body) })
 const [embedded, services] = await bothBackends()
 

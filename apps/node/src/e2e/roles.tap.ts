@@ -12,6 +12,8 @@ const forApi = [
   '/commit',
   '/stateQueue/root-unit-diagnostics',
   '/commitment-wallet/balance',
+  '/operators',
+  '/summons',
   '/tx/status',
   '/submission',
   '/events',
@@ -150,7 +152,8 @@ t.test('OPERATOR_TOKEN guards operator endpoints, and only those', async (t) => 
   }
   const authorized = await ask(`${url}/logGlobals`, { headers: { authorization: 'Bearer open sesame' } })
   t.equal(authorized.status, 200)
-  for (const path of ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']) {
+  const reads = ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']
+  for (const path of [...reads, '/operators', '/summons']) {
     t.equal((await ask(`${url}${path}`)).status, 200, path)
   }
 })

@@ -1,5 +1,7 @@
 import { decodeHeader, headerFieldIndex } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
 import { encodeAsk, nodeKey } from '@ratatosk/fraud'
+import { outputReferenceKey } from '@ratatosk/ledger'
 import { askQuestion, readQuestions } from '@ratatosk/protocol'
 import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
 import { ask, until } from '@ratatosk/test-kit/http'
@@ -12,7 +14,7 @@ import { transferFrom } from '../test/transfers.js'
 
 ignoreAnswers('/metrics')
 
-t.test('on a new devnet an honest node answers questions about its blocks', async (t) => {
+t.test('on a new devnet an honest node lists questions about its blocks, and answers them', async (t) => {
   const [embedded] = await bothBackends()
   const layer1 = await devnetServer(t)
   const environment = {
@@ -32,7 +34,39 @@ t.test('on a new devnet an honest node answers questions about its blocks', asyn
   const block = (await newest())!
   const header = decodeHeader(block.header)
 
-  const { contracts, port, walletOf, readScripts } = await besideNode(t, layer1.devnet, environment)
+  const beside = await besideNode(t, layer1.devnet, environment)
+  const { contracts, port, walletOf, readScripts } = beside
+  const get = async (path: string) => JSON.parse((await ask(`${node.url}${path}`)).body)
+
+  const { turnLength, maxOperators } = contracts.parameters
+  const [operator] = (await beside.readOperators()).datum.operators
+  const operatorKey = toHex(operator!.vkey)
+  const { turnEndsAt, ...operators } = await get('/operators')
+  t.same(operators, {
+    inTurn: operatorKey,
+    next: operatorKey,
+    turnLength: Number(turnLength),
+    operators: [
+      {
+        operatorKey,
+        bond: String(contracts.parameters.bond),
+        activeFrom: new Date(Number(operator!.activeFrom)).toISOString(),
+      },
+    ],
+    maxOperators: Number(maxOperators),
+    permissioned: true,
+  })
+  const left = Date.parse(turnEndsAt) - Date.now()
+  t.ok(left > -5000 && left <= turnLength, `${left} ms of the turn are left`)
+  t.same(await get('/summons'), { questions: [], hasMore: false })
+
+  // No answer reaches layer 1 until the node has listed the questions.
+  const admit = layer1.devnet.faults.inject({
+    kind: 'failure',
+    target: 'blockfrost',
+    operation: 'submit',
+    times: Number.POSITIVE_INFINITY,
+  })
   const [stranger, slots] = [walletOf(3), await port.slots()]
   const { utxosRoot, transactionsRoot } = headerFieldIndex
   const top = { kind: 'subtree', key: nodeKey(new Uint8Array(32), 0) } as const
@@ -59,7 +93,31 @@ t.test('on a new devnet an honest node answers questions about its blocks', asyn
     const { id } = await stranger.send(draft)
     await port.await(id)
   }
+  const headerHash = toHex(block.headerHash)
+  const listed = () => get(`/summons?header_hash=${headerHash}`)
+  await until(async () => (await listed()).questions.length === 3, { what: 'every question is listed' })
+  const { questions: open, hasMore } = await listed()
+  t.equal(hasMore, false)
+  t.same(
+    open.map(({ kind, root, key, bond }: Record<string, string>) => [kind, root, key, bond]),
+    [
+      ['subtree', 'utxosRoot', toHex(top.key), '3000000'],
+      ['subtree', 'transactionsRoot', toHex(top.key), '3000000'],
+      ['chunk', 'transactionsRoot', '00000000', '3000000'],
+    ],
+    'in the order of their deadlines',
+  )
+  t.same(open, (await get('/summons')).questions)
+  const outputs = readQuestions(contracts, await port.utxosByPolicy(contracts.summons!.policy))
+  for (const { utxo, question } of outputs)
+    t.match(
+      open.find((each: { question: string }) => each.question === outputReferenceKey(utxo.reference)),
+      { headerHash, deadline: new Date(Number(question.deadline)).toISOString() },
+    )
+  t.same(await get(`/summons?header_hash=${'00'.repeat(28)}`), { questions: [], hasMore: false })
+  admit()
   await until(async () => (await questions()) === 0, { what: 'every question is answered' })
+  await until(async () => (await listed()).questions.length === 0, { what: 'no question is listed' })
   t.equal((await ask(`${node.url}/health/ready`)).status, 200)
   const metrics = async () =>
     (await ask(`${node.url}/metrics`, { headers: { authorization: 'Bearer secret' } })).body

@@ -103,7 +103,12 @@ export const requestsErrors: readonly ErrorGroup[] = [
         remedy: 'Correct it by [`openapi.json`](openapi.json)',
       },
       {
-        codes: ['TX_QUERY_INVALID_PARAMETER', 'PROOFS_INVALID_PARAMETER', 'EXPLORER_INVALID_PARAMETER'],
+        codes: [
+          'TX_QUERY_INVALID_PARAMETER',
+          'PROOFS_INVALID_PARAMETER',
+          'EXPLORER_INVALID_PARAMETER',
+          'OPERATORS_INVALID_PARAMETER',
+        ],
         meaning: 'A parameter is malformed; the message repeats it',
         remedy: 'Correct it by [`openapi.json`](openapi.json)',
       },

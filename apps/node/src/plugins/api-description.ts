@@ -26,6 +26,7 @@ export const description: DocsOptions = {
     { name: 'explorer', description: 'What the node does and holds, for people who watch it' },
     { name: 'proofs', description: 'Merkle proofs against the roots that layer 1 holds' },
     { name: 'state queue', description: 'Committed blocks and wallets on layer 1' },
+    { name: 'operators', description: 'Who may commit blocks, and what disputes their blocks' },
     { name: 'faucet', description: 'Testnet ada' },
     { name: 'archivist', description: 'Block headers and bodies' },
     { name: 'operator', description: 'Operations that only the operator of the node may run' },

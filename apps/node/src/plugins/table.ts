@@ -11,6 +11,7 @@ import { metrics } from '@ratatosk/metrics'
 import { network } from '@ratatosk/network'
 import { docs } from '@ratatosk/openapi'
 import { operator } from '@ratatosk/operator'
+import { operators } from '@ratatosk/operators'
 import { proofs } from '@ratatosk/proofs'
 import { stateQueue } from '@ratatosk/state-queue'
 import { submit } from '@ratatosk/submit'
@@ -30,6 +31,7 @@ import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
 import { ledgerOf } from './ledger.js'
 import { metricsOptions } from './metrics.js'
 import { operatorAccess, operatorOptions } from './operator.js'
+import { operatorsOptions } from './operators.js'
 import { queuedSubmissionsOf } from './queued-submissions.js'
 import { type PluginRow, pluginRow } from './row.js'
 import { maturityOf, stateQueueOptions } from './state-queue.js'
@@ -127,6 +129,7 @@ export const plugins: readonly PluginRow[] = [
     }),
   }),
   pluginRow({ plugin: stateQueue, when: servesPublic, options: stateQueueOptions }),
+  pluginRow({ plugin: operators, when: servesPublic, options: operatorsOptions }),
   pluginRow({ plugin: operator, when: servesPublic, options: operatorOptions }),
   pluginRow({
     plugin: faucet,

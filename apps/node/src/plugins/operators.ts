@@ -1,0 +1,100 @@
+import { headerFieldIndex } from '@ratatosk/block'
+import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
+import { outputReferenceKey } from '@ratatosk/ledger'
+import type {
+  ListedOperator,
+  ListedQuestion,
+  OpenQuestions,
+  OperatorRegistry,
+  OperatorsOptions,
+} from '@ratatosk/operators'
+import { type OpenQuestion, readQuestions, readRegistry } from '@ratatosk/protocol'
+import { present } from '../context.js'
+import type { Settlement } from '../layer1/settlement.js'
+import type { Node } from '../node.js'
+
+/** Questions that are decoded without a pause. */
+const questionsAtOnce = 50
+
+/** Every node reads operators and questions from layer 1 alone. There are no verdicts: it finds none yet. */
+export function operatorsOptions(node: Node): OperatorsOptions {
+  const settlement = present(node.settlement, 'layer 1')
+  const questions = questionsOf(settlement)
+  return { registry: registryOf(settlement, node.clock), ...(questions && { questions }) }
+}
+
+/** Reads the operator registry, and computes the turns from this machine's time. */
+export function registryOf(
+  { reads, contracts }: Pick<Settlement, 'reads' | 'contracts'>,
+  clock: () => number,
+): OperatorRegistry {
+  const { turnLength, releaseDelay, maxOperators, permissioned } = contracts.parameters
+  return {
+    async read(signal) {
+      const { unit } = contracts.scripts.registry
+      const registry = readRegistry(contracts, await reads.utxosByUnit(unit, signal && { signal }))
+      const now = BigInt(Math.floor(clock()))
+      const turnEndsAt = endOfTurn(now, turnLength)
+      const inTurnAt = (time: bigint) => registry && operatorInTurn(registry.datum, time, turnLength)?.vkey
+      const [inTurn, next] = [inTurnAt(now), inTurnAt(turnEndsAt)]
+      return {
+        operators: (registry?.datum.operators ?? []).map(
+          ({ vkey, activeUntil, ...entry }): ListedOperator => ({
+            ...entry,
+            operatorKey: vkey,
+            ...(activeUntil !== undefined && { activeUntil, releaseAt: activeUntil + releaseDelay }),
+          }),
+        ),
+        ...(inTurn && { inTurn }),
+        ...(next && { next }),
+        turnEndsAt,
+        turnLength,
+        maxOperators: Number(maxOperators),
+        permissioned,
+      }
+    },
+  }
+}
+
+/** Reads the open questions; undefined if the contracts have no summons. */
+export function questionsOf({
+  reads,
+  contracts,
+}: Pick<Settlement, 'reads' | 'contracts'>): OpenQuestions | undefined {
+  const { summons } = contracts
+  if (summons === undefined) return undefined
+  return {
+    async *read() {
+      const { addressText, policy } = summons
+      // By address: a question that is asked again under its name must not hide behind others.
+      const utxos = await reads.utxosAt(addressText, { policy })
+      for (let start = 0; start < utxos.length; start += questionsAtOnce) {
+        const piece = readQuestions(contracts, utxos.slice(start, start + questionsAtOnce))
+        yield piece.flatMap((asked) => listed(asked) ?? [])
+      }
+    },
+  }
+}
+
+/** Names of the roots about which the summons lets questions be asked, by the positions of their fields. */
+const roots: ReadonlyMap<number, ListedQuestion['root']> = new Map(
+  (['utxosRoot', 'transactionsRoot', 'depositsRoot', 'withdrawalsRoot'] as const).map((name) => [
+    headerFieldIndex[name],
+    name,
+  ]),
+)
+
+function listed({ utxo, question }: OpenQuestion): ListedQuestion | undefined {
+  const root = roots.get(question.root)
+  if (root === undefined) return undefined
+  const { headerHash, kind, key, deadline } = question
+  return {
+    outRef: outputReferenceKey(utxo.reference),
+    headerHash,
+    kind,
+    root,
+    key,
+    deadline,
+    bond: utxo.output.value.lovelace,
+  }
+}
