@@ -82,8 +82,8 @@ export interface ListedVerdict {
   /** Blake2b-224 of the operator's verification key, 28 bytes. */
   readonly operatorKey: Uint8Array
   /**
-   * `invalid`: a rule is broken; `unprovable`: and no policy can prove it on layer 1; `removing`: transactions
-   * are sent; `removed`: the block is gone.
+   * `invalid`: a rule is broken; `unprovable`: and no policy can prove it on layer 1; `removing`:
+   * transactions are sent; `removed`: the block is gone.
    */
   readonly state: 'invalid' | 'unprovable' | 'removing' | 'removed'
   /** The broken rule, for people. */

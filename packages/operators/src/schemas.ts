@@ -161,7 +161,8 @@ export const summonsSchema = {
   operationId: 'listQuestions',
   summary: 'Open questions about blocks on layer 1',
   description:
-    'All readers share a list for half a second. It has the about 10,000 questions whose deadlines come first.',
+    'All readers share a list for half a second. It has about 10,000 questions at most: those whose ' +
+    'deadlines come first.',
   tags,
   querystring: Type.Unsafe<QuestionsPart>(
     Type.Object({
