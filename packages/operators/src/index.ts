@@ -5,7 +5,7 @@ import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { operatorsAnswer, questionAnswer, verdictAnswer } from './answers.js'
 import { readQuestionsPart, readVerdictsPart } from './parameters.js'
-import type { ListedQuestion, OpenQuestions, OperatorRegistry, Verdicts } from './ports.js'
+import type { ListedQuestion, OpenQuestions, OperatorRegistry, VerdictList } from './ports.js'
 import { collectQuestions, partOf } from './questions.js'
 import { operatorsSchema, summonsSchema, verdictsSchema } from './schemas.js'
 
@@ -13,13 +13,13 @@ export { isOperatorsError, type OperatorsErrorCode } from './errors.js'
 export type {
   ListedOperator,
   ListedQuestion,
+  ListedTransaction,
   ListedVerdict,
   OpenQuestions,
   OperatorRegistry,
   OperatorsView,
-  Verdicts,
+  VerdictList,
   VerdictsPart,
-  VerdictTransaction,
 } from './ports.js'
 export {
   OperatorsAnswer,
@@ -37,7 +37,7 @@ export interface OperatorsOptions extends RegisterOptions {
   /** Source of `GET /summons`. */
   questions?: OpenQuestions
   /** Source of `GET /verdicts`. */
-  verdicts?: Verdicts
+  verdicts?: VerdictList
 }
 
 const name = '@ratatosk/operators'

@@ -64,7 +64,7 @@ export interface OpenQuestions {
 }
 
 /** A layer-1 transaction on the way to a removal. */
-export interface VerdictTransaction {
+export interface ListedTransaction {
   /** 32 bytes. */
   readonly id: Uint8Array
   /** Stores a datum of a proof; mints the verdict; removes the block; prunes the blocks behind it. */
@@ -95,7 +95,7 @@ export interface ListedVerdict {
   /** Name of the fraud in that policy. */
   readonly fraud?: string
   /** Oldest first. */
-  readonly transactions: readonly VerdictTransaction[]
+  readonly transactions: readonly ListedTransaction[]
   readonly foundAt: Date
   readonly removedAt?: Date
 }
@@ -109,9 +109,9 @@ export interface VerdictsPart {
 }
 
 /** Source of `GET /verdicts`. */
-export interface Verdicts {
+export interface VerdictList {
   /**
-   * Reads a page, newest first.
+   * Reads a page, newest first: none if `before` is not in the list.
    *
    * @param signal aborts when the client disconnects
    */

@@ -1,7 +1,7 @@
 import { errorBody, internalErrorBody, layer1FailureBody, limitResponses, orBusy } from '@ratatosk/http'
 import { type Static, Type } from '@sinclair/typebox'
 import { defaultLimit, maxLimit, maxOffset, type QuestionsPart, verdictStates } from './parameters.js'
-import type { ListedQuestion, ListedVerdict, VerdictsPart, VerdictTransaction } from './ports.js'
+import type { ListedQuestion, ListedTransaction, ListedVerdict, VerdictsPart } from './ports.js'
 
 const headerHash = Type.String({ pattern: '^[0-9a-f]{56}$', description: 'Header hash of the block' })
 const keyHash = (description: string) => Type.String({ pattern: '^[0-9a-f]{56}$', description })
@@ -90,7 +90,7 @@ const stages = [
   'verdict',
   'removal',
   'prune',
-] as const satisfies readonly VerdictTransaction['stage'][]
+] as const satisfies readonly ListedTransaction['stage'][]
 
 const VerdictAnswer = Type.Object(
   {

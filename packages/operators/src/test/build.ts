@@ -7,7 +7,7 @@ import operators, {
   type ListedVerdict,
   type OperatorsOptions,
   type OperatorsView,
-  type Verdicts,
+  type VerdictList,
 } from '../index.js'
 
 /** Operators, questions and verdicts in memory; records the calls. */
@@ -27,17 +27,17 @@ export class Ports extends CannedPorts {
   readonly ports = {
     registry: { read: () => this.answer('registry', this.view) },
     questions: { read: () => this.#pieces() },
-    verdicts: { list: (part) => this.answer('verdicts', this.#page(part)) } satisfies Verdicts,
+    verdicts: { list: (part) => this.answer('verdicts', this.#page(part)) } satisfies VerdictList,
   }
 
   async *#pieces() {
     yield* await this.answer('questions', this.open)
   }
 
-  #page({ limit, state, before }: Parameters<Verdicts['list']>[0]) {
+  #page({ limit, state, before }: Parameters<VerdictList['list']>[0]) {
     const newest = this.found.toReversed().filter((verdict) => state === undefined || verdict.state === state)
     const place = before && newest.findIndex(({ headerHash }) => Buffer.from(headerHash).equals(before))
-    const rest = place === undefined ? newest : newest.slice(place + 1)
+    const rest = place === undefined ? newest : place < 0 ? [] : newest.slice(place + 1)
     return { verdicts: rest.slice(0, limit), hasMore: rest.length > limit }
   }
 }
