@@ -831,6 +831,50 @@ export interface NotReady {
   }
 }
 
+/** A question on layer 1 that has no answer yet */
+export interface OpenQuestion {
+  /** Output that holds the question: <tx_hash>#<output_index> */
+  readonly question: string
+  /** Header hash of the block */
+  readonly headerHash: string
+  /** A chunk of the transactions; a node of a map with its children; any leaf below a node */
+  readonly kind: 'chunk' | 'subtree' | 'leaf'
+  /** The field of the header that commits to the map */
+  readonly root: 'utxosRoot' | 'transactionsRoot' | 'depositsRoot' | 'withdrawalsRoot'
+  /** Number of the chunk; or a path, and in the last byte how many of its nibbles lead to the node */
+  readonly key: string
+  /** From then on, the question may become a verdict against the block */
+  readonly deadline: string
+  /** Lovelace in the output */
+  readonly bond: string
+}
+
+/** A page of the questions about blocks that have no answer yet */
+export interface OpenQuestions {
+  /** The earliest deadline first */
+  readonly questions: readonly OpenQuestion[]
+  /** Whether there is another page */
+  readonly hasMore: boolean
+}
+
+/** The operators on layer 1 and their turns */
+export interface Operators {
+  /** Key hash of the operator in turn; absent if none counts in this turn */
+  readonly inTurn?: string
+  /** Key hash of the operator in the next turn; absent if there is none yet */
+  readonly next?: string
+  /** When the turn ends */
+  readonly turnEndsAt: string
+  /** Length of each turn in milliseconds */
+  readonly turnLength: number
+  /** In the order of their turns; empty before the registry is initialised */
+  readonly operators: readonly RegisteredOperator[]
+  /** How many operators the registry can hold */
+  readonly maxOperators: number
+  /** Whether the administrator admits operators */
+  readonly permissioned: boolean
+}
+
 /** With a proof that the key is absent; without one if no committed block fits */
 export interface ProofOfAbsence {
   /** What went wrong, for people */
@@ -887,6 +931,20 @@ export interface RedeemerReport {
   readonly message?: string
   /** Its traces, if it failed */
   readonly logs?: readonly string[]
+}
+
+/** An operator in the registry on layer 1 */
+export interface RegisteredOperator {
+  /** Hash of the verification key */
+  readonly operatorKey: string
+  /** Lovelace that the registry holds for the operator */
+  readonly bond: string
+  /** Start of the first turn in which the operator counts */
+  readonly activeFrom: string
+  /** Start of the first turn without the operator; absent until the operator retires */
+  readonly activeUntil?: string
+  /** From when on the bond may be withdrawn; absent until the operator retires */
+  readonly releaseAt?: string
 }
 
 /** A submission was rejected for good; `GET /submission` has all reasons */
@@ -1264,6 +1322,16 @@ export interface ReplayDeadLetterParameters {
   readonly id: string
 }
 
+/** What `listQuestions` asks for. */
+export interface ListQuestionsParameters {
+  /** Only questions about this block */
+  readonly header_hash?: string
+  /** The most to answer */
+  readonly limit?: number
+  /** How many to skip */
+  readonly offset?: number
+}
+
 /** What `remove` asks for. */
 export interface RemoveParameters {
   /** Header hash of the block: 56 hex digits */
@@ -1416,6 +1484,12 @@ export interface Endpoints {
   /** `GET /commitment-wallet/balance`: Balance of the commitment wallet. The wallet pays the layer-1 transactions that commit and merge blocks. */
   getCommitmentWalletBalance(options?: NodeRequestOptions): Promise<WalletBalance>
 
+  /** `GET /operators`: Operators, their bonds and turns. Read from the operator registry on layer 1. */
+  listOperators(options?: NodeRequestOptions): Promise<Operators>
+
+  /** `GET /summons`: Open questions about blocks on layer 1. All readers share a list for half a second. It has about 10,000 questions at most: those whose deadlines come first. */
+  listQuestions(parameters?: ListQuestionsParameters, options?: NodeRequestOptions): Promise<OpenQuestions>
+
   /** `GET /init`: Mint the root unit and run the genesis programs. Changes state although it is a GET. HEAD is not served. */
   init(options?: NodeRequestOptions): Promise<Initiated>
 
@@ -1525,6 +1599,8 @@ export const operations = {
   getRootUnitDiagnostics: { method: 'GET', path: '/stateQueue/root-unit-diagnostics', isRead: true },
   repairRootUnits: { method: 'GET', path: '/stateQueue/repair-root-units', token: 'operatorToken' },
   getCommitmentWalletBalance: { method: 'GET', path: '/commitment-wallet/balance', isRead: true },
+  listOperators: { method: 'GET', path: '/operators', isRead: true },
+  listQuestions: { method: 'GET', path: '/summons', isRead: true, takesInput: true },
   init: { method: 'GET', path: '/init', token: 'operatorToken' },
   commit: { method: 'GET', path: '/commit', token: 'operatorToken' },
   merge: { method: 'GET', path: '/merge', token: 'operatorToken' },
