@@ -48,6 +48,22 @@ test('status and wallet show the node', async () => {
   expect((await run(['wallet'], { PORT: port })).out).toMatch(/^[\d,.]+ ada\n$/)
 })
 
+test('operators are listed with their bonds and turns', async () => {
+  const { status, value } = await json('operators')
+  expect(status).toBe(0)
+  const [operator] = value.operators
+  expect(value).toMatchObject({
+    inTurn: operator.operatorKey,
+    next: operator.operatorKey,
+    permissioned: true,
+  })
+  const text = await run(['operators', '--url', node.url])
+  const key = operator.operatorKey
+  expect(text.out).toMatch(
+    new RegExp(`^in turn {4}${key}, until .*Z\\nnext {7}${key}\\n${key} {2}[\\d,]+ ada {2}from .*Z\\n$`),
+  )
+})
+
 test('operations answer as the node does', async () => {
   expect(await json('commit')).toEqual({
     status: 0,

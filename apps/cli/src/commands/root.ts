@@ -10,6 +10,7 @@ import { load } from './load.js'
 import { mcp } from './mcp.js'
 import { migrate } from './migrate.js'
 import { operations } from './operations.js'
+import { operators } from './operators.js'
 import { start } from './start.js'
 import { status } from './status.js'
 import { submit } from './submit.js'
@@ -22,6 +23,7 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   checkCommand,
   status,
   wallet,
+  operators,
   deadLetters,
   ...operations,
   auditCommand,

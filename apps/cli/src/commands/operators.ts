@@ -1,0 +1,29 @@
+import type { Operators } from '@ratatosk/client'
+import { ada } from '../frame/ada.js'
+import { command } from '../frame/command.js'
+import { connect, nodeArguments } from '../frame/node-connection.js'
+
+/** `ratatosk operators` */
+export const operators = command(
+  'operators',
+  'List the operators on layer 1, their bonds and turns',
+  nodeArguments,
+  async (args, shell) => {
+    const value = await (await connect(args, shell)).listOperators()
+    return { value, text: textOf(value) }
+  },
+)
+
+function textOf({ inTurn, next, turnEndsAt, operators: listed }: Operators): string {
+  const lines = [
+    `in turn    ${inTurn ?? 'no operator'}, until ${turnEndsAt}`,
+    `next       ${next ?? 'no operator'}`,
+    ...listed.map(lineOf),
+  ]
+  return lines.join('\n')
+}
+
+function lineOf({ operatorKey, bond, activeFrom, activeUntil }: Operators['operators'][number]): string {
+  const retired = activeUntil === undefined ? '' : ` until ${activeUntil}`
+  return `${operatorKey}  ${ada(bond)}  from ${activeFrom}${retired}`
+}
