@@ -77,7 +77,7 @@ describe('shared reads', () => {
 
   it('shares reads of an address for each policy apart', async () => {
     const layer1 = provider()
-    const reads = shareReads(layer1)
+    const reads = shareReads(layer1, { callsPerSecond: 10 })
     for (const policy of ['one', 'other', 'one', undefined]) {
       await reads.utxosAt('address', policy === undefined ? {} : { policy })
     }

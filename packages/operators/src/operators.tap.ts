@@ -26,27 +26,24 @@ t.test('GET /operators answers the operators in the order of their turns', async
   const answer = await get('/operators')
   t.equal(answer.status, 200)
   t.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
-  t.equal(
-    answer.body,
-    JSON.stringify({
-      inTurn: hex28(0),
-      next: hex28(0xab),
-      turnEndsAt: '2026-01-01T00:01:00.000Z',
-      turnLength: 60_000,
-      operators: [
-        { operatorKey: hex28(0xab), bond: '10000000000', activeFrom: '2026-01-01T00:00:00.000Z' },
-        {
-          operatorKey: hex28(0),
-          bond: '45000000000000000',
-          activeFrom: '1970-01-01T00:00:00.000Z',
-          activeUntil: '2026-01-01T00:01:00.000Z',
-          releaseAt: '2026-01-01T01:01:00.000Z',
-        },
-      ],
-      maxOperators: 100,
-      permissioned: true,
-    }),
-  )
+  t.same(JSON.parse(answer.body), {
+    inTurn: hex28(0),
+    next: hex28(0xab),
+    turnEndsAt: '2026-01-01T00:01:00.000Z',
+    turnLength: 60_000,
+    operators: [
+      { operatorKey: hex28(0xab), bond: '10000000000', activeFrom: '2026-01-01T00:00:00.000Z' },
+      {
+        operatorKey: hex28(0),
+        bond: '45000000000000000',
+        activeFrom: '1970-01-01T00:00:00.000Z',
+        activeUntil: '2026-01-01T00:01:00.000Z',
+        releaseAt: '2026-01-01T01:01:00.000Z',
+      },
+    ],
+    maxOperators: 100,
+    permissioned: true,
+  })
 })
 
 t.test('GET /operators answers before the registry is initialised', async (t) => {
