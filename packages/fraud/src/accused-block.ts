@@ -1,4 +1,5 @@
-import { deriveBlock, type Header } from '@ratatosk/block'
+import { setImmediate } from 'node:timers/promises'
+import { createDerivation, type Header } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { FraudError } from './errors.js'
@@ -43,8 +44,12 @@ export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entr
   readonly entries?: Iterable<TrieEntry>
 }
 
+/** Transactions or entries between two pauses: about 10 ms. */
+const pauseEvery = 500
+
 /**
- * Builds the transactions map of a block, and compares all roots with the header's.
+ * Builds the transactions map of a block, and compares all roots with the header's. Other work runs meanwhile.
+ * A transaction takes about 4 KiB of memory.
  *
  * @throws {FraudError} (rejects) `FRAUD_ROOT_MISMATCH`
  * @example
@@ -54,17 +59,34 @@ export async function accuse({ entries, ...block }: Accusation): Promise<Accused
   const { header, transactions, before, after } = block
   const values = new Map<string, Uint8Array>()
   const all: TrieEntry[] = []
-  for (const entry of entries ?? deriveBlock(transactions, before.valueHash).entries()) {
+  for await (const entry of pausing(entries ?? (await derivedEntries(transactions, before)))) {
     const [key, value] = entry
     values.set(toHex(key), value)
     all.push(entry)
   }
   const map = createTrie({ store: createMemoryStore(), history: 0 })
-  await map.rebuild(all)
+  await map.rebuild(pausing(all))
   requireRoot('transactions map', map, header.transactionsRoot)
   requireRoot('trie of the outputs before the block', before, header.prevUtxosRoot)
   if (after) requireRoot('trie of the outputs after the block', after, header.utxosRoot)
   return { ...block, map, valueOf: (key) => values.get(toHex(key)), entriesOfMap: () => all }
+}
+
+async function derivedEntries(
+  transactions: readonly Uint8Array[],
+  before: TrieView,
+): Promise<Iterable<TrieEntry>> {
+  const derivation = createDerivation()
+  for await (const transaction of pausing(transactions)) derivation.add(transaction)
+  return derivation.derive(before.valueHash).entries()
+}
+
+async function* pausing<Item>(items: Iterable<Item>): AsyncGenerator<Item, void> {
+  let count = 0
+  for (const item of items) {
+    if (++count % pauseEvery === 0) await setImmediate()
+    yield item
+  }
 }
 
 function requireRoot(what: string, { root }: TrieView, expected: Uint8Array): void {

@@ -125,6 +125,22 @@ describe('removeFraudulentBlock', () => {
     expect(fault).toBeUndefined()
   })
 
+  it('drafts nothing that is too long with the address and the validity of a wallet', async () => {
+    const { scene, referenceScripts } = await openBegun()
+    const block = lieOf(0)
+    const { header } = await commit(scene, referenceScripts, block.roots)
+    const accused = await accuse(accusation(block, header))
+    const [queue, registry] = [await scene.queue(), await scene.registry()]
+    const wanted = { block: accused, queue, registry, referenceScripts }
+    const judgement = await judgementOf(scene)
+    const { draft } = (await removeFraudulentBlock(contracts, wanted, judgement))!
+    const validUntil = judgement.slot + 100n
+    const { bytes } = await scene.otherWallet.build({ ...draft, validUntil })
+    const parameters = { ...judgement.parameters, maxTransactionSize: bytes.length - 1 }
+    const shorter = await removeFraudulentBlock(contracts, wanted, { ...judgement, parameters })
+    expect(shorter?.stage).toBe('verdict')
+  })
+
   it('removes a second lie of an operator who is already slashed', async () => {
     const { scene, referenceScripts } = await openBegun()
     const block = lieOf(0)

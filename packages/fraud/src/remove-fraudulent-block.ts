@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
+import { toHex } from '@ratatosk/cbor'
 import { fraudScript } from '@ratatosk/contracts'
 import type { Contracts } from '@ratatosk/protocol'
 import {
   type BuildContext,
   buildTransaction,
+  invalidDraft,
   isWalletError,
   keysFromSigningKey,
   type TransactionDraft,
@@ -18,6 +20,13 @@ import { createTries, type Excess, hasLists } from './tries.js'
 const mostTried = 32
 /** Milliseconds of a search after which other work runs. */
 const turnMs = 10
+
+/**
+ * What a wallet adds to a transaction with stand-in funds: base addresses for change and collateral's return,
+ * a validity interval, up to four more inputs; and a percent of the units of scripts, which read them.
+ */
+const walletBytes = 256
+const unitsPercent = 99n
 
 /** With what a removal is evaluated before it is returned. */
 export type RemovalContext = Pick<BuildContext, 'parameters' | 'slots' | 'slot'> &
@@ -48,20 +57,28 @@ export interface FraudRemoval {
  * @throws {FraudError} (rejects) `FRAUD_PROOF_REFUSED`, the first, if none of the frauds is accepted
  * @throws {ProtocolError} (rejects) `PROTOCOL_BROKEN_QUEUE`
  * @throws {WalletError} (rejects) `WALLET_INVALID_DRAFT` if the block is not in the list, or if the script
- *   that proves the fraud is not a verdict policy of the contracts
+ *   that proves each fraud is not a verdict policy of the contracts
  * @throws {ScriptsNotRunError} (rejects) where scripts could not be run
  */
 export async function removeFraudulentBlock(
   contracts: Contracts,
   wanted: RemovalByFraud,
-  context: RemovalContext,
+  given: RemovalContext,
 ): Promise<FraudRemoval | undefined> {
   let refused: FraudError | undefined
+  const context = { ...given, parameters: withRoomForWallet(given.parameters) }
   const { maxTransactionSize } = context.parameters
+  const listed = (contracts.parameters.verdictPolicies ?? []).map(({ hash }) => toHex(hash))
+  const isListed = ({ policy }: ProvenFraud) => listed.includes(toHex(fraudScript(policy, wanted.rules).hash))
   const hasDatums = wanted.address !== undefined || (wanted.held ?? []).length > 0
   const tries = createTries(mostTried, maxTransactionSize, hasDatums)
+  let isUnlisted = false
   for await (const frauds of pausing(fraudsIn(wanted.block, wanted.rules))) {
     for (const fraud of frauds) {
+      if (!isListed(fraud)) {
+        isUnlisted = true
+        continue
+      }
       if (!tries.isWorth(fraud)) continue
       const removal = await removalBy(contracts, wanted, context, fraud)
       if (removal && 'draft' in removal) return removal
@@ -70,7 +87,20 @@ export async function removeFraudulentBlock(
     }
   }
   if (refused !== undefined) throw refused
+  if (isUnlisted) throw invalidDraft('what proves the fraud is not one of the verdict policies')
   return undefined
+}
+
+function withRoomForWallet(parameters: RemovalContext['parameters']): RemovalContext['parameters'] {
+  const { memory, steps } = parameters.maxTransactionExecutionUnits
+  return {
+    ...parameters,
+    maxTransactionSize: parameters.maxTransactionSize - walletBytes,
+    maxTransactionExecutionUnits: {
+      memory: (memory * unitsPercent) / 100n,
+      steps: (steps * unitsPercent) / 100n,
+    },
+  }
 }
 
 /** Why no stage of a removal is accepted. */
