@@ -125,7 +125,7 @@ describe('removeFraudulentBlock', () => {
     expect(fault).toBeUndefined()
   })
 
-  it('drafts nothing that is too long with the address and the validity of a wallet', async () => {
+  it('drafts nothing that is too long for a wallet, or by a policy that is not listed', async () => {
     const { scene, referenceScripts } = await openBegun()
     const block = lieOf(0)
     const { header } = await commit(scene, referenceScripts, block.roots)
@@ -137,6 +137,10 @@ describe('removeFraudulentBlock', () => {
     const validUntil = judgement.slot + 100n
     const { bytes } = await scene.otherWallet.build({ ...draft, validUntil })
     const parameters = { ...judgement.parameters, maxTransactionSize: bytes.length - 1 }
+    const none = { ...contracts, parameters: { ...contracts.parameters, verdictPolicies: [] } }
+    await expect(removeFraudulentBlock(none, wanted, judgement)).rejects.toMatchObject({
+      code: 'WALLET_INVALID_DRAFT',
+    })
     const shorter = await removeFraudulentBlock(contracts, wanted, { ...judgement, parameters })
     expect(shorter?.stage).toBe('verdict')
   })
