@@ -1,6 +1,6 @@
 import { defineConfig } from 'drizzle-kit'
 
-const schema = ['columns', 'tables', 'rejection-tables', 'faucet-tables'].map(
+const schema = ['columns', 'tables', 'rejection-tables', 'faucet-tables', 'verdict-tables'].map(
   (name) => `./src/schema/${name}.ts`,
 )
 

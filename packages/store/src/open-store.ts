@@ -38,6 +38,7 @@ import { storeMigrations } from './schema/migrations.js'
 import { readServerWarnings } from './server-settings.js'
 import type { Store } from './store.js'
 import { storeDriver, toStoreError } from './store-driver.js'
+import { openVerdicts } from './verdicts/verdicts.js'
 
 /**
  * Opens the store and migrates its schema to this version.
@@ -140,6 +141,7 @@ function createStore(
     blocks: openBlocks(database, withLedgerLock),
     resubmissions: openResubmissions(database),
     answers: openAnswers(database),
+    verdicts: openVerdicts(database),
     archive: openArchive(database),
     faucetClaims: openFaucetClaims(database),
     chain: openChain(database),

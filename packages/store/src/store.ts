@@ -11,6 +11,7 @@ import type { AcceptedPlace } from './queries/place-of-transaction.js'
 import type { Rejections } from './rejections/types.js'
 import type { Resubmissions } from './resubmissions/types.js'
 import type { StoreWarning } from './server-settings.js'
+import type { Verdicts } from './verdicts/types.js'
 
 /** A part of a list. Both are whole numbers from 0. */
 export interface Page {
@@ -122,6 +123,8 @@ export interface Store {
   readonly resubmissions: Resubmissions
   /** The answers to questions of the summons that were sent. */
   readonly answers: Answers
+  /** The invalid blocks that a watcher has found, and its transactions. */
+  readonly verdicts: Verdicts
   /**
    * The block bodies that an archivist serves: one chain, heights without gaps. A body is read in pieces of
    * 256 KiB, each when it is requested. Refused changes, and bodies that the archive does not have or loses

@@ -12,6 +12,7 @@ import * as faucetTables from './faucet-tables.js'
 import { storeMigrations } from './migrations.js'
 import * as rejectionTables from './rejection-tables.js'
 import * as tables from './tables.js'
+import * as verdictTables from './verdict-tables.js'
 
 describeEveryBackend('migrations', (backend) => {
   it('are applied once by stores that open at the same time', async () => {
@@ -99,7 +100,7 @@ describe('the committed migrations', () => {
     const snapshot = JSON.parse(
       await readFile(new URL(`../../migrations/meta/${last}_snapshot.json`, import.meta.url), 'utf8'),
     )
-    const every = { ratatosk, ...tables, ...rejectionTables, ...faucetTables }
+    const every = { ratatosk, ...tables, ...rejectionTables, ...faucetTables, ...verdictTables }
     expect(await generateMigration(snapshot, generateDrizzleJson(every, snapshot.id))).toEqual([])
   })
 })

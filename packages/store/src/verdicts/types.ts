@@ -1,0 +1,119 @@
+import type { Layer1Transaction } from '../blocks/types.js'
+
+/**
+ * `invalid`: it breaks a rule, and nothing is sent yet. `unprovable`: no fraud proof removes it. `removing`:
+ * transactions are recorded. `removed`: the state queue no longer has it.
+ */
+export type VerdictState = 'invalid' | 'unprovable' | 'removing' | 'removed'
+
+/**
+ * What a transaction is for: it pays outputs whose datums are parts of a proof, mints the verdict, removes
+ * the block, or prunes the blocks behind it.
+ */
+export type VerdictStage = 'datum' | 'verdict' | 'removal' | 'prune'
+
+/** A transaction of a watcher. */
+export interface VerdictTransaction {
+  /** 32 bytes. */
+  readonly id: Uint8Array
+  readonly stage: VerdictStage
+  /** Lovelace. */
+  readonly fee: bigint
+  readonly sentAt: Date
+}
+
+/** An invalid block that a watcher has found in the state queue. */
+export interface Verdict {
+  /** 28 bytes. */
+  readonly headerHash: Uint8Array
+  readonly height: bigint
+  /** As the header has it. */
+  readonly operatorKey: Uint8Array
+  readonly state: VerdictState
+  /** The rule that the block breaks, or why it is unprovable. */
+  readonly reason: string
+  /** Position of the transaction that breaks the rule, from 0; absent when the block as a whole does. */
+  readonly position?: number
+  /** The policy that proves the fraud, and the fraud; absent until one is found. */
+  readonly policy?: string
+  readonly fraud?: string
+  /** Those that layer 1 has included or may include, in the order in which they were built. */
+  readonly transactions: readonly VerdictTransaction[]
+  readonly foundAt: Date
+  readonly removedAt?: Date
+}
+
+/** A part of the list of verdicts. */
+export interface VerdictsQuery {
+  /** The most verdicts to return, from 1. */
+  readonly limit: number
+  /** Only those in this state. */
+  readonly state?: VerdictState
+  /** Header hash of the last verdict of the page before. */
+  readonly before?: Uint8Array
+}
+
+/** An invalid block that was found. */
+export interface NewVerdict extends Pick<Verdict, 'headerHash' | 'height' | 'reason' | 'position'> {
+  /** Plutus data CBOR. */
+  readonly header: Uint8Array
+  /** Id of the transaction that committed the block. */
+  readonly commitId?: Uint8Array
+}
+
+/** A transaction to be sent, with its signed bytes. */
+export interface RecordedTransaction extends Layer1Transaction, Omit<VerdictTransaction, 'sentAt'> {
+  /** Lovelace in outputs that hold parts of a proof. */
+  readonly locked: bigint
+}
+
+/** A verdict as the watcher works on it. */
+export interface VerdictRecord
+  extends Pick<Verdict, 'headerHash' | 'height' | 'state' | 'reason' | 'fraud' | 'policy'> {
+  /** Plutus data CBOR. */
+  readonly header: Uint8Array
+  readonly commitId?: Uint8Array
+  /** In the order in which they were built. */
+  readonly journal: readonly RecordedTransaction[]
+}
+
+/** The verdicts of a watcher. */
+export interface Verdicts {
+  /**
+   * Reads a part of the list, newest first.
+   *
+   * @returns `verdicts`: none if `before` is not in the list; `hasMore`: whether others follow
+   * @throws StoreError `STORE_INVALID_ARGUMENT`
+   */
+  list(
+    query: VerdictsQuery,
+    signal?: AbortSignal,
+  ): Promise<{ readonly verdicts: Verdict[]; readonly hasMore: boolean }>
+  /**
+   * Adds a verdict, and deletes the oldest beyond 10,000. One that is known becomes `removing` if it has
+   * transactions, and `invalid` otherwise: layer 1 shows its block, perhaps again.
+   */
+  found(verdict: NewVerdict): Promise<VerdictRecord>
+  /** The newest verdicts whose blocks are not known to be removed, at most 100. */
+  open(): Promise<VerdictRecord[]>
+  /** The newest verdict whose block is removed. */
+  newestRemoved(): Promise<VerdictRecord | undefined>
+  /**
+   * Stores a transaction before it is sent. The verdict becomes `removing`, unless the transaction prunes.
+   *
+   * @param proof what is proved; absent if the transaction prunes
+   */
+  record(
+    headerHash: Uint8Array,
+    transaction: RecordedTransaction,
+    proof?: { readonly policy: string; readonly fraud: string },
+  ): Promise<void>
+  /** Deletes a transaction that layer 1 cannot include any more. */
+  drop(id: Uint8Array): Promise<void>
+  /** Sets why no proof removes a block. */
+  unprovable(headerHash: Uint8Array, reason: string): Promise<void>
+  /** The state queue no longer has a block. Repeating it does not change the time. */
+  removed(headerHash: Uint8Array): Promise<void>
+  /** Lovelace that transactions recorded since a time cost and lock. */
+  spentSince(time: Date): Promise<bigint>
+}

@@ -1,0 +1,143 @@
+import { blockVersion, encodedHeader } from '@ratatosk/block'
+import { expect, it } from 'vitest'
+import { describeBackends } from '../test/backends.js'
+import { idOf } from '../test/transactions.js'
+import type { NewVerdict, RecordedTransaction, VerdictStage } from './types.js'
+
+const operatorKey = new Uint8Array(28).fill(9)
+
+function verdictOf(height: number, position?: number): NewVerdict {
+  const { bytes, hash } = encodedHeader({
+    prevUtxosRoot: idOf('before'),
+    utxosRoot: idOf(`after ${height}`),
+    transactionsRoot: idOf('transactions'),
+    depositsRoot: new Uint8Array(32),
+    withdrawalsRoot: new Uint8Array(32),
+    startTime: 0n,
+    endTime: 1n,
+    prevHeaderHash: new Uint8Array(28),
+    operatorVkey: operatorKey,
+    blockVersion,
+  })
+  return {
+    headerHash: hash,
+    height: BigInt(height),
+    header: bytes,
+    reason: `breaks rule ${height}`,
+    commitId: idOf(`commit ${height}`),
+    ...(position !== undefined && { position }),
+  }
+}
+
+const transactionOf = (name: string, stage: VerdictStage): RecordedTransaction => ({
+  id: idOf(name),
+  stage,
+  cbor: Uint8Array.of(1),
+  fee: 400_000n,
+  locked: stage === 'datum' ? 3_000_000n : 0n,
+})
+
+const proof = { policy: 'witness', fraud: 'missingSignature' }
+
+describeBackends('the verdicts', (backend) => {
+  it('go from invalid to removed, and back where layer 1 shows the block again', async () => {
+    const test = await backend.create()
+    try {
+      const { verdicts } = test.store
+      const verdict = verdictOf(7, 0)
+      const { headerHash, header, commitId } = verdict
+      const begun = new Date(Date.now() - 60_000)
+      expect(await verdicts.found(verdict)).toEqual({
+        headerHash,
+        header,
+        commitId,
+        height: 7n,
+        state: 'invalid',
+        reason: 'breaks rule 7',
+        journal: [],
+      })
+      await verdicts.unprovable(headerHash, 'no claim proves it')
+      expect((await verdicts.list({ limit: 1 })).verdicts).toMatchObject([
+        { state: 'unprovable', reason: 'no claim proves it' },
+      ])
+      expect(await verdicts.found(verdict)).toMatchObject({ state: 'invalid', reason: 'breaks rule 7' })
+
+      const [datum, removal] = [transactionOf('one', 'datum'), transactionOf('two', 'removal')]
+      await verdicts.record(headerHash, datum, proof)
+      await verdicts.record(headerHash, removal, proof)
+      expect(await verdicts.open()).toMatchObject([
+        { headerHash, ...proof, state: 'removing', journal: [datum, removal] },
+      ])
+      expect(await verdicts.spentSince(begun)).toBe(3_800_000n)
+      expect(await verdicts.spentSince(new Date(Date.now() + 60_000))).toBe(0n)
+
+      await verdicts.removed(headerHash)
+      const [removed] = (await verdicts.list({ limit: 1 })).verdicts
+      expect(removed).toEqual({
+        headerHash,
+        height: 7n,
+        operatorKey,
+        state: 'removed',
+        reason: 'breaks rule 7',
+        position: 0,
+        ...proof,
+        transactions: [
+          { id: datum.id, stage: 'datum', fee: 400_000n, sentAt: expect.any(Date) },
+          { id: removal.id, stage: 'removal', fee: 400_000n, sentAt: expect.any(Date) },
+        ],
+        foundAt: expect.any(Date),
+        removedAt: expect.any(Date),
+      })
+      await verdicts.removed(headerHash)
+      expect((await verdicts.list({ limit: 1 })).verdicts).toEqual([removed])
+      expect(await verdicts.open()).toEqual([])
+      await verdicts.record(headerHash, transactionOf('three', 'prune'))
+      expect(await verdicts.newestRemoved()).toMatchObject({ state: 'removed', ...proof })
+
+      expect(await verdicts.found(verdict)).toMatchObject({ state: 'removing' })
+      expect((await verdicts.list({ limit: 1 })).verdicts[0]).not.toHaveProperty('removedAt')
+      for (const { id } of [datum, removal]) await verdicts.drop(id)
+      expect(await verdicts.found(verdict)).toMatchObject({ state: 'invalid', journal: [{ stage: 'prune' }] })
+      expect(await verdicts.newestRemoved()).toBeUndefined()
+    } finally {
+      await test.drop()
+    }
+  })
+
+  it('are listed newest first, page by page, and bounded', async () => {
+    const test = await backend.create()
+    try {
+      const { verdicts } = test.store
+      const hashes: Uint8Array[] = []
+      for (let height = 1; height <= 5; height++) {
+        const verdict = verdictOf(height)
+        hashes.unshift(verdict.headerHash)
+        await verdicts.found(verdict)
+      }
+      await verdicts.removed(hashes[1]!)
+      const heights = async (...query: Parameters<typeof verdicts.list>) => {
+        const { verdicts: listed, hasMore } = await verdicts.list(...query)
+        return [...listed.map(({ height }) => Number(height)), hasMore]
+      }
+      expect(await heights({ limit: 2 })).toEqual([5, 4, true])
+      expect(await heights({ limit: 2, before: hashes[1]! })).toEqual([3, 2, true])
+      expect(await heights({ limit: 2, before: hashes[3]! })).toEqual([1, false])
+      expect(await heights({ limit: 5, before: idOf('none').subarray(4) })).toEqual([false])
+      expect(await heights({ limit: 5, state: 'removed' })).toEqual([4, false])
+      expect(await heights({ limit: 5, state: 'invalid', before: hashes[0]! })).toEqual([3, 2, 1, false])
+      for (const limit of [0, 1.5])
+        await expect(verdicts.list({ limit })).rejects.toMatchObject({ code: 'STORE_INVALID_ARGUMENT' })
+      await expect(verdicts.list({ limit: 1 }, AbortSignal.abort())).rejects.toThrow(/aborted/)
+
+      const old = `INSERT INTO "${test.schema}".verdicts (header_hash, height, header, reason)
+        SELECT substring(sha256(n::text::bytea) FOR 28), n, ''::bytea, 'old' FROM generate_series(1, 10000) AS n`
+      await test.database.query(old)
+      await verdicts.found(verdictOf(6))
+      const count = `SELECT count(*)::integer AS kept, min(number)::integer AS oldest
+        FROM "${test.schema}".verdicts`
+      expect(await test.database.query(count)).toMatchObject([{ kept: 10_000, oldest: 7 }])
+    } finally {
+      await test.drop()
+    }
+  })
+})

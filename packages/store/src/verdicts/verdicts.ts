@@ -1,0 +1,199 @@
+import { decodeHeader } from '@ratatosk/block'
+import {
+  bytesColumn,
+  type Connection,
+  type Database,
+  int8,
+  parameterRows,
+  type Row,
+  type Sql,
+  schema,
+  selectList,
+  sql,
+  statement,
+} from '@ratatosk/database'
+import { StoreError } from '../errors.js'
+import { verdicts, verdictTransactions } from '../schema/verdict-tables.js'
+import type { RecordedTransaction, Verdict, VerdictRecord, Verdicts, VerdictTransaction } from './types.js'
+
+/** Verdicts that are kept. */
+const mostKept = 10_000
+/** Verdicts that a watcher looks after. */
+const mostOpen = 100
+
+const { headerHash, height, header, commitId, state, reason, position } = verdicts
+const { policy, fraud, foundAt, removedAt } = verdicts
+const columns = {
+  headerHash,
+  height,
+  header,
+  commitId,
+  state,
+  reason,
+  position,
+  policy,
+  fraud,
+  foundAt,
+  removedAt,
+}
+const select = (rest: Sql) =>
+  statement(columns, sql`SELECT ${selectList(columns)} FROM ${schema}.verdicts ${rest}`)
+
+const byHash = select(sql`WHERE header_hash = $1`)
+const open = select(sql`WHERE state <> 'removed' ORDER BY number DESC LIMIT ${mostOpen}`)
+const newestRemoved = select(sql`WHERE state = 'removed' ORDER BY removed_at DESC, number DESC LIMIT 1`)
+const page = select(sql`
+  WHERE ($1 = '' OR state::text = $1)
+    AND ($2 = '' OR number < (SELECT number FROM ${schema}.verdicts WHERE header_hash = decode($2, 'hex')))
+  ORDER BY number DESC LIMIT $3::integer`)
+
+const { transactionId, stage, cbor, fee, locked, sentAt } = verdictTransactions
+const shown = { block: verdictTransactions.headerHash, id: transactionId, stage, fee, sentAt }
+const journal = { ...shown, cbor, locked }
+const ofBlocks = sql`FROM ${schema}.verdict_transactions
+  WHERE header_hash IN (SELECT header_hash FROM ${parameterRows({ header_hash: 'bytea' })} AS given)
+  ORDER BY number`
+const shownOf = statement(shown, sql`SELECT ${selectList(shown)} ${ofBlocks}`)
+const journalOf = statement(journal, sql`SELECT ${selectList(journal)} ${ofBlocks}`)
+
+const add = sql`
+  INSERT INTO ${schema}.verdicts AS known (header_hash, height, header, commit_id, reason, position)
+  VALUES ($1, $2, $3, nullif($4::bytea, ''::bytea), $5, nullif($6::integer, -1))
+  ON CONFLICT (header_hash) DO UPDATE
+  SET height = EXCLUDED.height, commit_id = coalesce(EXCLUDED.commit_id, known.commit_id),
+    reason = EXCLUDED.reason, position = EXCLUDED.position, removed_at = NULL,
+    state = (CASE WHEN EXISTS (
+      SELECT FROM ${schema}.verdict_transactions WHERE header_hash = $1 AND stage <> 'prune'
+    ) THEN 'removing' ELSE 'invalid' END)::${schema}.verdict_state`
+const prune = sql`
+  DELETE FROM ${schema}.verdicts WHERE number <= (
+    SELECT number FROM ${schema}.verdicts ORDER BY number DESC OFFSET ${mostKept} LIMIT 1
+  )`
+
+const record = sql`
+  INSERT INTO ${schema}.verdict_transactions (transaction_id, header_hash, stage, cbor, fee, locked)
+  VALUES ($1, $2, $3::${schema}.verdict_stage, $4, $5, $6)`
+const prove = sql`UPDATE ${schema}.verdicts SET state = 'removing', policy = $2, fraud = $3
+  WHERE header_hash = $1`
+const drop = sql`DELETE FROM ${schema}.verdict_transactions WHERE transaction_id = $1`
+const unprovable = sql`UPDATE ${schema}.verdicts SET state = 'unprovable', reason = $2 WHERE header_hash = $1`
+const remove = sql`UPDATE ${schema}.verdicts SET state = 'removed', removed_at = clock_timestamp()
+  WHERE header_hash = $1 AND state <> 'removed'`
+const spent = statement(
+  { lovelace: int8 },
+  sql`SELECT coalesce(sum(fee + locked), 0)::bigint AS lovelace FROM ${schema}.verdict_transactions
+  WHERE sent_at > $1::timestamptz`,
+)
+
+/** See {@link Verdicts}. */
+export function openVerdicts(database: Database): Verdicts {
+  async function withJournals(
+    connection: Connection,
+    rows: readonly Row<typeof columns>[],
+  ): Promise<VerdictRecord[]> {
+    if (rows.length === 0) return []
+    const all = await connection.query(journalOf, [bytesColumn(rows.map((row) => row.headerHash))])
+    const journals = groupByBlock(all)
+    return rows.map((row) => ({
+      ...present(row),
+      header: row.header,
+      ...(row.commitId !== null && { commitId: row.commitId }),
+      journal: (journals.get(keyOf(row.headerHash)) ?? []).map(
+        ({ block: _, sentAt: _at, ...each }): RecordedTransaction => each,
+      ),
+    }))
+  }
+
+  return {
+    async list({ limit, state = '', before }, signal) {
+      if (!Number.isSafeInteger(limit) || limit < 1)
+        throw new StoreError('STORE_INVALID_ARGUMENT', 'The limit must be a whole number from 1')
+      signal?.throwIfAborted()
+      const rows = await database.query(page, [state, before === undefined ? '' : keyOf(before), limit + 1])
+      const some = rows.slice(0, limit)
+      if (some.length === 0) return { verdicts: [], hasMore: false }
+      signal?.throwIfAborted()
+      const all = await database.query(shownOf, [bytesColumn(some.map((row) => row.headerHash))])
+      const transactions = groupByBlock(all)
+      const listed = some.map((row): Verdict => {
+        const own = transactions.get(keyOf(row.headerHash)) ?? []
+        return {
+          ...present(row),
+          operatorKey: decodeHeader(row.header).operatorVkey,
+          ...(row.position !== null && { position: row.position }),
+          transactions: own.map(({ block: _, ...each }): VerdictTransaction => each),
+          foundAt: row.foundAt,
+          ...(row.removedAt !== null && { removedAt: row.removedAt }),
+        }
+      })
+      return { verdicts: listed, hasMore: rows.length > limit }
+    },
+
+    found: ({ headerHash, height, header, commitId, reason, position }) =>
+      database.transaction(async (connection) => {
+        await connection.execute(add, [
+          headerHash,
+          height,
+          header,
+          commitId ?? new Uint8Array(),
+          reason,
+          position ?? -1,
+        ])
+        await connection.execute(prune)
+        const [found] = await withJournals(connection, await connection.query(byHash, [headerHash]))
+        if (found === undefined) throw new StoreError('STORE_CONFLICT', 'The verdict is gone')
+        return found
+      }),
+
+    open: async () => withJournals(database, await database.query(open)),
+
+    newestRemoved: async () => (await withJournals(database, await database.query(newestRemoved)))[0],
+
+    record: (headerHash, { id, stage, cbor, fee, locked }, proof) =>
+      database.transaction(async (connection) => {
+        if (proof !== undefined) await connection.execute(prove, [headerHash, proof.policy, proof.fraud])
+        await connection.execute(record, [id, headerHash, stage, cbor, fee, locked])
+      }),
+
+    async drop(id) {
+      await database.execute(drop, [id])
+    },
+
+    async unprovable(headerHash, reason) {
+      await database.execute(unprovable, [headerHash, reason])
+    },
+
+    async removed(headerHash) {
+      await database.execute(remove, [headerHash])
+    },
+
+    async spentSince(time) {
+      const [row] = await database.query(spent, [time.toISOString()])
+      return row?.lovelace ?? 0n
+    },
+  }
+}
+
+const keyOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+function present({ headerHash, height, state, reason, policy, fraud }: Row<typeof columns>) {
+  return {
+    headerHash,
+    height,
+    state,
+    reason,
+    ...(policy !== null && { policy }),
+    ...(fraud !== null && { fraud }),
+  }
+}
+
+function groupByBlock<Each extends { readonly block: Uint8Array }>(
+  transactions: readonly Each[],
+): Map<string, Each[]> {
+  const groups = new Map<string, Each[]>()
+  for (const each of transactions) {
+    const key = keyOf(each.block)
+    groups.set(key, [...(groups.get(key) ?? []), each])
+  }
+  return groups
+}
