@@ -1,11 +1,13 @@
 import {
   type BlockBody,
   type BlockError,
+  collectParts,
   decodeHeader,
   deriveBody,
   encodeBlockBody,
   isInvalidBlock,
   type NewArchivedBlock,
+  partsOfBody,
   verifyHeader,
   verifyRoot,
   type WritableArchive,
@@ -15,6 +17,7 @@ import { childOf } from './child-controller.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
 import type { Peers } from './peers.js'
+import type { FollowerOptions } from './types.js'
 
 /** Blocks per archived batch; fewer than the ledger state can revert, because a crash may lose a batch. */
 const maxBatchBlocks = 50
@@ -25,6 +28,8 @@ interface CatchUpOptions {
   readonly archive: WritableArchive
   readonly state: LedgerState
   readonly peers: Peers
+  /** Has the bodies of blocks that were found invalid. */
+  readonly evidence: FollowerOptions['evidence']
   /** Maximum number of concurrent body requests. */
   readonly concurrency: number
   readonly log: Log
@@ -38,7 +43,12 @@ type CaughtUp =
   /** No peer has the body of this block now. */
   | { readonly kind: 'missing'; readonly height: bigint }
   /** This block breaks a rule. Those before it are archived. */
-  | { readonly kind: 'invalid'; readonly block: NewArchivedBlock; readonly error: BlockError }
+  | {
+      readonly kind: 'invalid'
+      readonly block: NewArchivedBlock
+      readonly transactions: readonly Uint8Array[]
+      readonly error: BlockError
+    }
 
 /**
  * A body that belongs to its header, as far as its sender answers for it. `error`: why the block cannot be
@@ -63,9 +73,10 @@ interface Download {
  */
 export async function catchUp(
   { fork, missing, mergedHeight }: HeaderPath,
-  { archive, state, peers, concurrency, log, archived }: CatchUpOptions,
+  options: CatchUpOptions,
   signal: AbortSignal,
 ): Promise<CaughtUp> {
+  const { archive, state, concurrency, log, archived } = options
   const downloads = childOf(signal)
   const first = (fork?.height ?? 0n) + 1n
   const target = Number(first) + missing.length - 1
@@ -92,7 +103,7 @@ export async function catchUp(
   try {
     for (const [index, block] of missing.entries()) {
       for (const next of missing.slice(index + coming.length, index + concurrency)) {
-        coming.push(startDownload(next, peers, state, downloads.signal))
+        coming.push(startDownload(next, options, downloads.signal))
       }
       const height = first + BigInt(index)
       const download = coming.shift()
@@ -105,7 +116,7 @@ export async function catchUp(
         await state.apply(verified.body, decodeHeader(block.header))
       } catch (error) {
         if (!isInvalidBlock(error)) throw error
-        return { kind: 'invalid', block: archivable, error }
+        return { kind: 'invalid', block: archivable, transactions: verified.body.transactions, error }
       }
       batch.push(archivable)
       transactions += verified.body.transactions.length
@@ -120,28 +131,26 @@ export async function catchUp(
   }
 }
 
-function startDownload(block: MissingBlock, peers: Peers, state: LedgerState, signal: AbortSignal): Download {
+function startDownload(block: MissingBlock, options: CatchUpOptions, signal: AbortSignal): Download {
   let begin = (): void => undefined
   const begun = new Promise<void>((resolve) => {
     begin = resolve
   })
-  const verified = verifiedBody(block, peers, state, begun, signal)
+  const verified = verifiedBody(block, options, begun, signal)
   // It can reject before it is awaited, or when it is never awaited.
   verified.catch(() => undefined)
   return { begin, verified }
 }
 
-function verifiedBody(
+async function verifiedBody(
   { headerHash, header: encoded }: MissingBlock,
-  peers: Peers,
-  state: LedgerState,
+  { peers, evidence, state }: CatchUpOptions,
   begun: Promise<void>,
   signal: AbortSignal,
 ): Promise<VerifiedBody | undefined> {
   const header = decodeHeader(encoded)
-  return peers.ask(async (peer) => {
-    const body = await peer.body(headerHash, signal)
-    if (body === undefined) return undefined
+
+  async function verify(body: BlockBody): Promise<VerifiedBody> {
     const bytes = encodeBlockBody(body)
     const derivation = await deriveBody(body)
     await begun
@@ -160,5 +169,32 @@ function verifiedBody(
       if (isInvalidBlock(error)) return { body, bytes, error }
       throw error
     }
+  }
+
+  // Who commits an invalid block need not serve its body twice.
+  const kept = evidence && (await keptBody(evidence, headerHash))
+  if (kept !== undefined) {
+    const verified = await verify(kept).catch(() => undefined)
+    if (verified !== undefined) return verified
+  }
+  return peers.ask(async (peer) => {
+    const body = await peer.body(headerHash, signal)
+    return body && verify(body)
   }, signal)
+}
+
+/** The body of a block that was found invalid; undefined if it is not kept, or is damaged. */
+async function keptBody(
+  evidence: NonNullable<FollowerOptions['evidence']>,
+  headerHash: Uint8Array,
+): Promise<BlockBody | undefined> {
+  try {
+    if ((await evidence.byHash(headerHash)) === undefined) return undefined
+    const { add, body } = collectParts()
+    for await (const parts of partsOfBody(evidence.body(headerHash), Number.POSITIVE_INFINITY))
+      for (const part of parts) add(part)
+    return body
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ArchivedBlock, BlockError, NewArchivedBlock } from '@ratatosk/block'
+import { type ArchivedBlock, type BlockError, decodeHeader, type NewArchivedBlock } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { catchUp } from './catch-up.js'
 import { childOf } from './child-controller.js'
@@ -8,6 +8,7 @@ import { createHeaderPaths, type HeaderPath } from './header-path.js'
 import { openLedgerState } from './ledger-state.js'
 import { createPeers } from './peers.js'
 import type { Follower, FollowerOptions, FollowerStatus, InvalidBlockStatus } from './types.js'
+import { createWatch } from './watch.js'
 
 interface Waiter {
   readonly resolve: () => void
@@ -35,6 +36,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   const closing = new AbortController()
   const { signal } = closing
   const state = await openLedgerState({ archive, genesis, rules, dir: options.trieDir, log })
+  const watch = createWatch(options.watch, signal)
 
   let height = 0n
   let marked = 0n
@@ -114,6 +116,8 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     const shown = await chain.read(signal)
     const path = await paths.find(shown, signal)
     if (!path) return report('No peer has a header that leads to the newest block')
+    const [next] = path.missing
+    await watch.keepOnly(next?.headerHash)
     const tip = await archive.tip()
     await removeLost(path, tip, signal)
     if (path.mergedHeight > marked) await archive.markMerged(path.mergedHeight)
@@ -124,13 +128,19 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     if (known && !path.missing.some(({ headerHash }) => equalBytes(headerHash, known.headerHash)))
       invalid = undefined
     // The next block is known to be invalid, so nothing after it can be archived.
-    const [next] = path.missing
-    if (invalid && next && equalBytes(invalid.headerHash, next.headerHash)) return
+    if (invalid && next && equalBytes(invalid.headerHash, next.headerHash) && watch.isBegun()) return
     const archived = (reached: bigint) => {
       height = reached
     }
-    const result = await catchUp(path, { archive, state, peers, concurrency, log, archived }, signal)
-    if (result.kind === 'invalid') return reportInvalid(result.block, result.error)
+    const means = { archive, state, peers, evidence, concurrency, log, archived }
+    const result = await catchUp(path, means, signal)
+    if (result.kind === 'invalid') {
+      const { block, transactions, error } = result
+      const { headerHash, height } = block
+      const header = decodeHeader(block.header)
+      watch.begin({ headerHash, height, header, transactions, error, ...state.present() })
+      return reportInvalid(block, error)
+    }
     if (result.kind === 'missing') return report(`No peer has the body of block ${result.height}`)
     paths.forget()
     syncedAt = new Date()
@@ -194,7 +204,8 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
 
     close() {
       closing.abort(new Error('The follower is closed'))
-      closed ??= running.then(() => {
+      closed ??= running.then(async () => {
+        await watch.keepOnly(undefined)
         for (const { reject } of waiting.splice(0)) reject(signal.reason)
         peers.close()
         return state.close()

@@ -10,6 +10,7 @@ export type {
   FollowerOptions,
   FollowerStatus,
   GenesisUtxo,
+  InvalidBlock,
   InvalidBlockStatus,
   QueueReader,
 } from './types.js'

@@ -13,18 +13,20 @@ import {
 import { equalBytes, fromHex } from '@ratatosk/cbor'
 import {
   blake2b256,
+  decodeOutputReference,
   decodeTransactionOutput,
   encodeOutputReference,
+  outputReferenceKey,
   type TransactionOutput,
   type UtxoView,
 } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
-import { createMemoryStore, createTrie, type TrieEntry } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import { FollowerError } from './errors.js'
 import { createMemoryOutputs, type OutputStore, openOutputStore } from './output-store.js'
 import { rebuildUtxos } from './rebuild-utxos.js'
-import type { GenesisUtxo } from './types.js'
+import type { GenesisUtxo, InvalidBlock } from './types.js'
 
 /**
  * States that can be reverted to; an older state is rebuilt from bodies. At least the size of an archived
@@ -52,6 +54,8 @@ export interface LedgerState {
    * @throws {ScriptsNotRunError} when scripts could not be run
    */
   apply(body: BlockBody, header: Header): Promise<void>
+  /** The present state, to prove what it holds; as long as it does not change. */
+  present(): Pick<InvalidBlock, 'before' | 'outputBefore'>
   /** Moves to the state after the archive's newest block, after a crash or a removal. */
   align(signal: AbortSignal): Promise<void>
   close(): Promise<void>
@@ -86,21 +90,33 @@ export async function openLedgerState({
    */
   const recentlySpent: { readonly root: Uint8Array; readonly spent: readonly Uint8Array[] }[] = []
 
+  /** The CBOR of an unspent output. @param outref CBOR of its reference */
+  function unspent(outref: Uint8Array): Uint8Array | undefined {
+    const hash = trie.outputHash(outref)
+    if (hash === undefined) return undefined
+    const output = outputs.get(outref)
+    if (output !== undefined && equalBytes(blake2b256(output), hash)) return output
+    const key = outputReferenceKey(decodeOutputReference(outref))
+    throw new FollowerError(
+      'FOLLOWER_STATE_INCOMPLETE',
+      `The folder of the unspent outputs lacks ${key}: remove the folder to rebuild it from the archive`,
+    )
+  }
+
   const utxos: UtxoView = {
     get(key): TransactionOutput | undefined {
       const separator = key.indexOf('#')
       const transactionId = fromHex(key.slice(0, separator))
       const outref = encodeOutputReference({ transactionId, index: Number(key.slice(separator + 1)) })
-      const hash = trie.outputHash(outref)
-      if (hash === undefined) return undefined
-      const output = outputs.get(outref)
-      if (output === undefined || !equalBytes(blake2b256(output), hash))
-        throw new FollowerError(
-          'FOLLOWER_STATE_INCOMPLETE',
-          `The folder of the unspent outputs lacks ${key}: remove the folder to rebuild it from the archive`,
-        )
-      return decodeTransactionOutput(output)
+      const output = unspent(outref)
+      return output && decodeTransactionOutput(output)
     },
+  }
+
+  function view(): TrieView {
+    const present = trie.at(trie.root)
+    if (present === undefined) throw new TypeError('The present state is not kept')
+    return present
   }
 
   async function rebuild(height: bigint, root: Uint8Array, signal: AbortSignal): Promise<void> {
@@ -154,6 +170,8 @@ export async function openLedgerState({
       trie.applyBlock(body, header)
       forgetSpent(body.spent)
     },
+
+    present: () => ({ before: view(), outputBefore: unspent }),
 
     async align(signal) {
       const tip = await archive.tip()

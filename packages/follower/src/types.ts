@@ -1,6 +1,7 @@
-import type { BlockRules, Header, WritableArchive } from '@ratatosk/block'
+import type { BlockError, BlockRules, Header, WritableArchive } from '@ratatosk/block'
 import type { OutputReference } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
+import type { TrieView } from '@ratatosk/trie'
 import type { EvidenceFolder } from './evidence.js'
 
 /** A snapshot of the state queue. */
@@ -24,6 +25,27 @@ export interface GenesisUtxo {
   readonly output: Uint8Array
 }
 
+/** A committed block that breaks a rule, with what a fraud proof needs. */
+export interface InvalidBlock {
+  /** 28 bytes. */
+  readonly headerHash: Uint8Array
+  readonly height: bigint
+  readonly header: Header
+  /** CBOR in block order. */
+  readonly transactions: readonly Uint8Array[]
+  /** The broken rule. */
+  readonly error: BlockError
+  /** The unspent outputs before the block: output reference CBOR → output CBOR. */
+  readonly before: TrieView
+  /**
+   * The CBOR of an output that was unspent before the block; undefined if it was not.
+   *
+   * @param key output reference CBOR
+   * @throws {FollowerError} `FOLLOWER_STATE_INCOMPLETE`
+   */
+  outputBefore(key: Uint8Array): Uint8Array | undefined
+}
+
 /** Options of `createFollower`. */
 export interface FollowerOptions {
   /** Reads the state queue on layer 1. */
@@ -41,8 +63,18 @@ export interface FollowerOptions {
    * Folder of the unspent outputs. Without one they are in memory, and each start reads every archived body.
    */
   trieDir?: string
-  /** Keeps invalid blocks; see `openEvidence`. Without it they are not kept. */
-  evidence?: Pick<EvidenceFolder, 'keep'>
+  /**
+   * Keeps invalid blocks; see `openEvidence`. Without it they are not kept. Their bodies are read from there
+   * before a peer is asked.
+   */
+  evidence?: Pick<EvidenceFolder, 'keep' | 'byHash' | 'body'>
+  /**
+   * Called with an invalid block of the state queue, again after a restart, or if the block is gone and comes
+   * back. The unspent outputs do not change until the promise resolves; it must not reject.
+   *
+   * @param signal aborts when layer 1 no longer shows the block there, or the follower closes
+   */
+  watch?: (block: InvalidBlock, signal: AbortSignal) => Promise<void>
   /** Milliseconds between two reads of layer 1. @defaultValue 5000 */
   pollMs?: number
   /** Maximum number of concurrent body requests. @defaultValue 4 */

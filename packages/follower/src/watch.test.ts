@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { archiveOfBlocks } from '@ratatosk/archivist'
+import { toHex } from '@ratatosk/cbor'
+import { encodeOutputReference } from '@ratatosk/ledger'
+import { SourceChain, signed } from '@ratatosk/test-kit'
+import { expect, it, onTestFinished } from 'vitest'
+import { openEvidence } from './evidence.js'
+import { follow } from './test/following.js'
+import { serve, serveRaw } from './test/serve.js'
+import type { FollowerOptions, InvalidBlock } from './types.js'
+
+type Watched = InvalidBlock & { readonly signal: AbortSignal; end(): void }
+
+/** A watch that runs until the test ends it. */
+function openWatch() {
+  const calls: Watched[] = []
+  const watch: NonNullable<FollowerOptions['watch']> = (block, signal) =>
+    new Promise((resolve) => {
+      calls.push({ ...block, signal, end: resolve })
+    })
+  const begun = async (count: number) => {
+    while (calls.length < count) await new Promise((resolve) => setTimeout(resolve, 10))
+    return calls[count - 1]!
+  }
+  return { calls, watch, begun }
+}
+
+async function chainWithTheft() {
+  const chain = new SourceChain()
+  await chain.commit(3)
+  const [{ key, reference }] = chain.coins as [SourceChain['coins'][number]]
+  const unsigned = { ...key, sign: () => new Uint8Array(64) }
+  const theft = signed(unsigned, { inputs: [reference], outputs: [5_000_000n] }).cbor
+  const wrong = await chain.commitAny([theft])
+  return { chain, theft, wrong, stolen: encodeOutputReference(reference) }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+it('gives an invalid block to a watch, and changes nothing until the watch has ended', async () => {
+  const { chain, theft, wrong, stolen } = await chainWithTheft()
+  const { calls, watch, begun } = openWatch()
+  const { follower, archive } = await follow(chain, [await serve(archiveOfBlocks(chain))], {
+    watch,
+    pollMs: 10,
+  })
+  const given = await begun(1)
+  expect(given).toMatchObject({
+    headerHash: wrong.headerHash,
+    height: 2n,
+    header: wrong.fields,
+    transactions: [theft],
+    error: { code: 'BLOCK_INVALID', position: 0 },
+  })
+  const check = () => {
+    expect(given.before.root).toEqual(wrong.fields.prevUtxosRoot)
+    expect(given.before.has(stolen)).toBe(true)
+    expect(toHex(given.outputBefore(stolen)!)).toMatch(/^a200/)
+    expect(given.outputBefore(new Uint8Array(stolen.length).fill(0x58))).toBeUndefined()
+  }
+  await pause(50)
+  expect(calls).toHaveLength(1)
+  expect(given.signal.aborted).toBe(false)
+
+  // Layer 1 loses both blocks, and has others.
+  chain.remove(2)
+  await chain.commit(2)
+  while (!given.signal.aborted) await pause(5)
+  await pause(50)
+  expect((await archive.tip())?.headerHash).not.toEqual(chain.tip!.headerHash)
+  check()
+  given.end()
+  await follower.synced()
+  expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+  expect(calls).toHaveLength(1)
+})
+
+it('gives a block again that layer 1 shows again, and waits for the watch before it closes', async () => {
+  const { chain, wrong } = await chainWithTheft()
+  const { calls, watch, begun } = openWatch()
+  const { follower, log } = await follow(chain, [await serve(archiveOfBlocks(chain))], { watch, pollMs: 10 })
+  const first = await begun(1)
+  wrong.state = 'removed'
+  while (!first.signal.aborted) await pause(5)
+  first.end()
+  await follower.synced()
+  wrong.state = 'committed'
+  const second = await begun(2)
+  expect(second.headerHash).toEqual(wrong.headerHash)
+  expect(log.lines.filter(({ message }) => message === 'Invalid block')).toHaveLength(2)
+
+  let closed = false
+  const closing = follower.close().then(() => {
+    closed = true
+  })
+  while (!second.signal.aborted) await pause(5)
+  await pause(50)
+  expect(closed).toBe(false)
+  expect(second.before.root).toEqual(wrong.fields.prevUtxosRoot)
+  second.end()
+  await closing
+  expect(calls).toHaveLength(2)
+})
+
+it('finds an invalid block again after a restart, although no peer serves its body any more', async () => {
+  const { chain, wrong } = await chainWithTheft()
+  const dir = await mkdtemp(join(tmpdir(), 'ratatosk-watch-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const evidence = openEvidence({ dir, maxBytes: 1_000_000 })
+  const honest = await serve(archiveOfBlocks(chain))
+  const silent = await serveRaw((_, response) => {
+    response.writeHead(404).end()
+  })
+  const one = openWatch()
+  const { follower, archive } = await follow(chain, [honest], { watch: one.watch, evidence, pollMs: 10 })
+  const first = await one.begun(1)
+  while ((await evidence.byHash(wrong.headerHash)) === undefined) await pause(5)
+  first.end()
+  await follower.close()
+
+  const two = openWatch()
+  await follow(chain, [silent], { watch: two.watch, evidence, archive, pollMs: 10 })
+  const again = await two.begun(1)
+  expect(again.transactions.map(toHex)).toEqual(first.transactions.map(toHex))
+  again.end()
+})
