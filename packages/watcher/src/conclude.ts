@@ -1,0 +1,71 @@
+import { decodeHeader } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { type StateQueue, soundRoot } from '@ratatosk/protocol'
+import type { VerdictRecord } from '@ratatosk/store'
+import type { WatcherContext } from './context.js'
+import { findRegistry } from './read-layer1.js'
+import { forget } from './send.js'
+
+/**
+ * Settles a verdict about a block that the state queue does not show, if that is certain: the provider may
+ * show an older queue, or layer 1 may have lost the block's commit in a roll-back.
+ */
+export async function conclude(
+  context: WatcherContext,
+  verdict: VerdictRecord,
+  queue: StateQueue,
+): Promise<void> {
+  const { verdicts, layer1, signal, log, step } = context
+  const { headerHash, height, journal } = verdict
+  const own = journal.filter(({ stage }) => stage !== 'prune')
+  const states = await Promise.all(own.map(({ id }) => layer1.status(toHex(id), { signal })))
+  const isIncluded = (place: number): boolean => states[place]?.kind === 'confirmed'
+  const removal = own.find(({ stage }, place) => stage === 'removal' && isIncluded(place))
+  if (removal === undefined && !(await isTaken(context, verdict, queue))) return
+  for (const [place, recorded] of own.entries()) if (!isIncluded(place)) await forget(context, recorded)
+  await verdicts.removed(headerHash)
+  step('removed')
+  const fields = { headerHash: toHex(headerHash), height: Number(height) }
+  if (removal) log.info({ ...fields, transaction: toHex(removal.id) }, 'Removed an invalid block')
+  else log.info(fields, 'An invalid block is gone: this watcher did not remove it')
+}
+
+/**
+ * Whether a transaction has taken a block out of the queue since its commit. The element before it shows
+ * that: the commit replaced that element, and if another transaction has replaced it since, that one did.
+ */
+async function isTaken(
+  context: WatcherContext,
+  { header, headerHash, commitId, state }: VerdictRecord,
+  queue: StateQueue,
+): Promise<boolean> {
+  const { layer1, signal, verdicts, log } = context
+  const { prevHeaderHash, startTime, operatorVkey } = decodeHeader(header)
+  const root = soundRoot(queue)
+  const { state: confirmed } = root.datum
+  if (equalBytes(confirmed.headerHash, headerHash)) {
+    if (state === 'unprovable') return false
+    const reason = 'It was merged before it was removed'
+    await verdicts.unprovable(headerHash, reason)
+    const hash = toHex(headerHash)
+    log.error({ code: 'WATCHER_MERGED', headerHash: hash }, `An invalid block is not removed: ${reason}`)
+    return false
+  }
+  if (commitId === undefined) return false
+  const commit = await layer1.status(toHex(commitId), { signal })
+  if (commit.kind !== 'confirmed') return false
+  const name = toHex(prevHeaderHash)
+  const before = equalBytes(confirmed.headerHash, prevHeaderHash)
+    ? root
+    : queue.blocks.find((block) => block.headerHash === name)
+  if (before === undefined) {
+    // Later blocks are merged, perhaps this one too; an older queue ends before it.
+    if (confirmed.endTime <= startTime) return false
+    const { operators = [] } = (await findRegistry(context))?.datum ?? {}
+    return !operators.some(({ vkey }) => equalBytes(vkey, operatorVkey))
+  }
+  const replacement = toHex(before.utxo.reference.transactionId)
+  if (replacement === toHex(commitId)) return false
+  const replaced = await layer1.status(replacement, { signal })
+  return replaced.kind === 'confirmed' && replaced.slot >= commit.slot
+}

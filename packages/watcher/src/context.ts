@@ -1,0 +1,40 @@
+import type { InvalidBlock } from '@ratatosk/follower'
+import type { AccusedBlock, FraudRemoval } from '@ratatosk/fraud'
+import type { WatcherOptions, WatcherStep } from './types.js'
+
+/** Codes of log lines that need an operator; `docs/errors.md` explains them. */
+type WatcherCode =
+  | 'WATCHER_UNPROVABLE'
+  | 'WATCHER_MERGED'
+  | 'WATCHER_LACKS_FUNDS'
+  | 'WATCHER_BUDGET_SPENT'
+
+/** Why the wallet does not pay. */
+export interface Lack {
+  readonly code: WatcherCode
+  readonly reason: string
+}
+
+/** What everything in a watcher shares. */
+export interface WatcherContext extends Omit<WatcherOptions, 'pollMs' | 'validityMs' | 'observer'> {
+  readonly validityMs: number
+  /** Aborts when the watcher closes. */
+  readonly signal: AbortSignal
+  /** When transactions were sent last, by id, in milliseconds of a monotonic clock. */
+  readonly sentAt: Map<string, number>
+  /** Reports why the wallet cannot pay, once; undefined: it can. */
+  lacks(lack: Lack | undefined): void
+  step(name: WatcherStep): void
+}
+
+/** An invalid block that a follower has found. */
+export interface Job {
+  readonly block: InvalidBlock
+  /** Aborts when the block is gone, or nobody follows any more. */
+  readonly signal: AbortSignal
+  /** Whether the verdict was recorded for this finding. */
+  isRecorded: boolean
+  accused?: AccusedBlock
+  /** The result of the last search: undefined where no proof is accepted. */
+  searched?: { readonly key: string; readonly removal: FraudRemoval | undefined }
+}

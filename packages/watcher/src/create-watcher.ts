@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { toHex } from '@ratatosk/cbor'
+import type { StateQueue } from '@ratatosk/protocol'
+import type { VerdictRecord } from '@ratatosk/store'
+import { isWalletError } from '@ratatosk/transaction'
+import { conclude } from './conclude.js'
+import type { Job, Lack, WatcherContext } from './context.js'
+import { pruneBehindRemoved } from './prune.js'
+import { readQueue } from './read-layer1.js'
+import { advanceRemoval } from './remove.js'
+import type { UnprovableBlock, Watcher, WatcherOptions } from './types.js'
+
+/** Below so much lovelace, the wallet may lack the collateral and the fees of a removal. */
+const leastLovelace = 10_000_000n
+/** Milliseconds between two reads of the balance, while nothing is lacking. */
+const balanceEveryMs = 60_000
+/** Polls between two attempts that lack ada. */
+const retryPolls = 10
+
+/**
+ * Removes the invalid blocks that a follower finds: records each finding, searches a fraud proof, and sends
+ * the transactions that remove the block and slash its operator. Each is stored before it is sent, and looked
+ * up before it is sent again. Prunes the blocks behind a removed one.
+ *
+ * @example
+ * const watcher = createWatcher({
+ *   contracts, rules, layer1, wallet, verdicts: store.verdicts, evaluator, log
+ * })
+ * const follower = await createFollower({ ...options, watch: watcher.watch })
+ */
+export function createWatcher(options: WatcherOptions): Watcher {
+  const { layer1, wallet, verdicts, log, observer, pollMs = 1000, validityMs = 300_000 } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  let wake = new AbortController()
+  let job: Job | undefined
+  let unprovable: UnprovableBlock | undefined
+  let lack: Lack | undefined
+  let trouble: string | undefined
+  let retryAt = 0
+  let balanceAt = 0
+
+  const delayMs = retryPolls * pollMs
+  const context: WatcherContext = {
+    ...options,
+    validityMs,
+    signal,
+    sentAt: new Map(),
+    lacks(found) {
+      if (found === undefined) {
+        if (lack !== undefined) log.info({ was: lack.reason }, 'The watcher can pay again')
+      } else if (found.code !== lack?.code) {
+        log.error({ code: found.code }, `The watcher cannot pay: ${found.reason}`)
+      }
+      lack = found
+    },
+    step: (name) => observer?.step(name),
+  }
+
+  /** Reads the balance now and then, so that a lack is known before ada is needed. */
+  async function checkBalance(): Promise<void> {
+    if (performance.now() < balanceAt) return
+    const { lovelace } = await wallet.balance({ signal })
+    if (lovelace < leastLovelace) {
+      const reason = `The wallet has less than ${leastLovelace} lovelace: send ada to ${wallet.address}`
+      context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason })
+    } else if (job === undefined) context.lacks(undefined)
+    balanceAt = performance.now() + (lack === undefined ? balanceEveryMs : delayMs)
+  }
+
+  /** Settles the verdicts whose blocks are gone, and returns the others. */
+  async function settle(queue: StateQueue): Promise<readonly VerdictRecord[]> {
+    const shown = new Set(queue.blocks.map(({ headerHash }) => headerHash))
+    const open = await verdicts.open()
+    const inQueue = open.filter(({ headerHash }) => shown.has(toHex(headerHash)))
+    for (const verdict of open) if (!inQueue.includes(verdict)) await conclude(context, verdict, queue)
+    unprovable = inQueue.find(({ state }) => state === 'unprovable')
+    return inQueue
+  }
+
+  async function tick(): Promise<void> {
+    // The tip first, so that everything else is at least as new.
+    const { slot } = await layer1.tip({ signal })
+    const queue = await readQueue(context)
+    const open = await settle(queue)
+    await checkBalance()
+    const current = job
+    if (performance.now() < retryAt && current?.isRecorded !== false) return
+    const before = lack
+    if (current === undefined) await pruneBehindRemoved(context, queue, slot)
+    else await remove(current, queue, open, slot)
+    if (lack !== undefined && lack !== before) retryAt = performance.now() + delayMs
+  }
+
+  async function remove(
+    current: Job,
+    queue: StateQueue,
+    open: readonly VerdictRecord[],
+    slot: bigint,
+  ): Promise<void> {
+    const name = toHex(current.block.headerHash)
+    const known = open.find(({ headerHash }) => toHex(headerHash) === name)
+    await advanceRemoval(context, current, queue, known, slot)
+    if (!current.isRecorded) return
+    unprovable = (await verdicts.open()).find(
+      ({ state, headerHash }) => state === 'unprovable' && toHex(headerHash) === name,
+    )
+  }
+
+  /** Logs a new problem once. */
+  function report(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (isWalletError(error)) retryAt = performance.now() + delayMs
+    if (reason !== trouble) log.warn({ err: error }, `The watcher waits: ${reason}`)
+    trouble = reason
+  }
+
+  let ticking: Promise<void> = Promise.resolve()
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      wake = new AbortController()
+      ticking = tick().then(
+        () => {
+          trouble = undefined
+        },
+        (error: unknown) => {
+          if (!signal.aborted) report(error)
+        },
+      )
+      await ticking
+      await pause(pollMs, undefined, { signal: wake.signal }).catch(() => undefined)
+    }
+  }
+  const running = run()
+
+  return {
+    async watch(block, ended) {
+      const given: Job = { block, signal: ended, isRecorded: false }
+      job = given
+      wake.abort()
+      if (!ended.aborted) await once(ended, 'abort')
+      if (job === given) job = undefined
+      await ticking
+    },
+
+    status: () => ({
+      ...(unprovable && { unprovable: fieldsOf(unprovable) }),
+      ...(lack && { lack: lack.reason }),
+      ...(trouble !== undefined && { trouble }),
+    }),
+
+    close() {
+      closing.abort(new Error('The watcher is closed'))
+      wake.abort()
+      return running
+    },
+  }
+}
+
+const fieldsOf = ({ headerHash, height, reason }: UnprovableBlock): UnprovableBlock => ({
+  headerHash,
+  height,
+  reason,
+})

@@ -1,0 +1,173 @@
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { isLayer1Error } from '@ratatosk/layer1'
+import { decodeTransaction, outputReferenceKey, type Transaction, type Utxo } from '@ratatosk/ledger'
+import type { RecordedTransaction, VerdictStage } from '@ratatosk/store'
+import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
+import type { WatcherContext } from './context.js'
+
+const hourMs = 3_600_000
+/** A transaction that layer 1 does not know is sent again so often in its validity. */
+const sendings = 20
+
+/** What has become of a recorded transaction. `dead`: layer 1 cannot include it any more. */
+type SentState = 'included' | 'pending' | 'dead'
+
+/**
+ * Looks up what was recorded, in the order in which it was built. Sends again what layer 1 does not know, and
+ * forgets what it cannot include.
+ *
+ * @param slot of layer 1's tip
+ */
+export async function follow(
+  context: WatcherContext,
+  journal: readonly RecordedTransaction[],
+  slot: bigint,
+): Promise<readonly { readonly state: SentState; readonly recorded: RecordedTransaction }[]> {
+  const followed: { readonly state: SentState; readonly recorded: RecordedTransaction }[] = []
+  for (const recorded of journal) {
+    const state = await followOne(context, recorded, slot)
+    followed.push({ state, recorded })
+    if (state === 'dead') await forget(context, recorded)
+  }
+  return followed
+}
+
+/** Forgets a transaction, so that others may spend its inputs. */
+export async function forget(
+  { wallet, verdicts, sentAt }: WatcherContext,
+  { id }: RecordedTransaction,
+): Promise<void> {
+  wallet.release(toHex(id))
+  sentAt.delete(toHex(id))
+  await verdicts.drop(id)
+}
+
+async function followOne(
+  context: WatcherContext,
+  recorded: RecordedTransaction,
+  slot: bigint,
+): Promise<SentState> {
+  const { layer1, wallet, signal, sentAt, validityMs } = context
+  const id = toHex(recorded.id)
+  const { kind } = await layer1.status(id, { signal })
+  if (kind === 'confirmed') return 'included'
+  const transaction = decodeTransaction(recorded.cbor)
+  const { invalidHereafter } = transaction.body.validityInterval
+  if (kind === 'unknown' && invalidHereafter !== undefined && slot >= invalidHereafter) return 'dead'
+  // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
+  if (!wallet.inFlight().includes(id)) await wallet.adopt(recorded.cbor, { signal })
+  if (kind === 'pending') return 'pending'
+  if (performance.now() - (sentAt.get(id) ?? -Infinity) < validityMs / sendings) return 'pending'
+  if (await lacksInput(context, id, transaction)) return 'dead'
+  return (await send(context, recorded)) ? 'pending' : 'dead'
+}
+
+/** Whether layer 1 does not know a transaction, and another one has spent an input of it. */
+async function lacksInput(
+  { layer1, wallet, signal }: WatcherContext,
+  id: string,
+  { body: { inputs, referenceInputs } }: Transaction,
+): Promise<boolean> {
+  const inFlight = new Set(wallet.inFlight())
+  const needed = new Map(
+    [...inputs, ...referenceInputs]
+      .filter(({ transactionId }) => !inFlight.has(toHex(transactionId)))
+      .map((reference) => [outputReferenceKey(reference), reference]),
+  )
+  const found = await layer1.utxosByReferences([...needed.values()], { signal })
+  return found.length < needed.size && (await layer1.status(id, { signal })).kind === 'unknown'
+}
+
+/** Sends a recorded transaction. @returns false if layer 1 refuses it for good */
+async function send(
+  { wallet, signal, sentAt, step, log }: WatcherContext,
+  { id, cbor, stage }: RecordedTransaction,
+): Promise<boolean> {
+  const transaction = toHex(id)
+  try {
+    await wallet.submit({ id: transaction, bytes: cbor }, { signal })
+  } catch (error) {
+    if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
+    log.warn({ transaction, stage, reason: error.reason }, `Layer 1 refused a transaction: ${error.message}`)
+    // If it may have an effect, the next lookup decides.
+    if (!error.mayHaveEffect) return false
+  }
+  sentAt.set(transaction, performance.now())
+  step(`${stage}-sent`)
+  return true
+}
+
+/** A transaction to be built. */
+interface Wanted {
+  /** Of the block that it is about; 28 bytes. */
+  readonly headerHash: Uint8Array
+  readonly stage: VerdictStage
+  readonly draft: TransactionDraft
+  /** What is proved. */
+  readonly proof?: { readonly policy: string; readonly fraud: string }
+  /** Outputs of the wallet that do not pay for it. */
+  readonly spared?: readonly Utxo[]
+}
+
+/**
+ * Builds a transaction, records it and sends it, unless the wallet or the budget lacks the ada.
+ *
+ * @param slot of layer 1's tip
+ */
+export async function buildAndSend(context: WatcherContext, wanted: Wanted, slot: bigint): Promise<void> {
+  const { wallet, verdicts, step, log } = context
+  const { headerHash, stage, proof } = wanted
+  const built = await build(context, wanted, slot)
+  if (built === undefined) return
+  const locked = stage === 'datum' ? lovelaceInDatums(built) : 0n
+  const recorded = { id: fromHex(built.id), stage, cbor: built.bytes, fee: built.fee, locked }
+  try {
+    if (!(await isWithinBudget(context, built.fee + locked))) {
+      wallet.release(built.id)
+      return
+    }
+    await verdicts.record(headerHash, recorded, proof)
+  } catch (error) {
+    wallet.release(built.id)
+    throw error
+  }
+  context.lacks(undefined)
+  step(`${stage}-recorded`)
+  if (!(await send(context, recorded))) return forget(context, recorded)
+  log.warn(
+    { headerHash: toHex(headerHash), transaction: built.id, stage, ...proof, fee: Number(built.fee) },
+    stage === 'prune' ? 'Pruning blocks behind a removed one' : 'Removing an invalid block',
+  )
+}
+
+async function build(
+  context: WatcherContext,
+  { draft, spared = [] }: Wanted,
+  slot: bigint,
+): Promise<BuiltTransaction | undefined> {
+  const { wallet, layer1, signal, validityMs } = context
+  const slots = await layer1.slots({ signal })
+  const validUntil = slot + BigInt(Math.ceil(validityMs / slots.slotLength))
+  try {
+    return await wallet.build({ ...draft, validUntil }, { signal, spared })
+  } catch (error) {
+    if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
+    context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason: `${error.message}: send ada to ${wallet.address}` })
+    return undefined
+  }
+}
+
+const lovelaceInDatums = ({ produced }: BuiltTransaction): bigint =>
+  produced
+    .filter(({ output }) => output.datum.kind === 'inline')
+    .reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+
+async function isWithinBudget(context: WatcherContext, lovelace: bigint): Promise<boolean> {
+  const { maxLovelacePerHour: most, verdicts } = context
+  if (most === undefined) return true
+  const spent = await verdicts.spentSince(new Date(Date.now() - hourMs))
+  if (spent + lovelace <= most) return true
+  const reason = `The next transaction takes ${lovelace} lovelace, after ${spent} of ${most} in this hour`
+  context.lacks({ code: 'WATCHER_BUDGET_SPENT', reason })
+  return false
+}

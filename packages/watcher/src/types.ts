@@ -1,0 +1,61 @@
+import type { ProvableRules } from '@ratatosk/contracts'
+import type { FollowerOptions } from '@ratatosk/follower'
+import type { RemovalContext } from '@ratatosk/fraud'
+import type { Layer1, Wallet } from '@ratatosk/layer1'
+import type { Log } from '@ratatosk/ports'
+import type { Contracts } from '@ratatosk/protocol'
+import type { Store, VerdictStage } from '@ratatosk/store'
+
+/** What is durable, or done, when the step is reported. */
+export type WatcherStep = 'found' | 'removed' | `${VerdictStage}-${'recorded' | 'sent'}`
+
+/** Options of `createWatcher`. */
+export interface WatcherOptions {
+  readonly contracts: Contracts
+  /** The rules of layer 2, as the verdict policies have them. */
+  readonly rules: ProvableRules
+  readonly layer1: Layer1
+  /** Pays for proofs, and receives the bonds. One process opens it. */
+  readonly wallet: Wallet
+  /** `Store.verdicts` of `@ratatosk/store`. */
+  readonly verdicts: Store['verdicts']
+  /** Runs the scripts of layer 1. The caller closes it. */
+  readonly evaluator: RemovalContext['evaluator']
+  readonly log: Log
+  /** Lovelace that fees and datums may take in an hour; undefined for no limit. */
+  readonly maxLovelacePerHour?: bigint
+  /** Milliseconds between two reads of layer 1. @defaultValue 1000 */
+  readonly pollMs?: number
+  /** How long layer 1 may take to include a transaction, in milliseconds. @defaultValue 300000 */
+  readonly validityMs?: number
+  /** Called when a step is durable or done. */
+  readonly observer?: { step(name: WatcherStep): void }
+}
+
+/** An invalid block that stays in the state queue. */
+export interface UnprovableBlock {
+  /** 28 bytes. */
+  readonly headerHash: Uint8Array
+  readonly height: bigint
+  readonly reason: string
+}
+
+/** The state of a watcher. */
+export interface WatcherStatus {
+  /** The invalid block in the state queue that no fraud proof removes; absent if there is none. */
+  readonly unprovable?: UnprovableBlock
+  /** Why the wallet does not pay, or may soon not; absent if it can. */
+  readonly lack?: string
+  /** Why the last read or removal failed; absent if it did not. */
+  readonly trouble?: string
+}
+
+/** Removes invalid blocks by fraud proofs, until it is closed. */
+export interface Watcher {
+  /** The `watch` of a follower. */
+  readonly watch: NonNullable<FollowerOptions['watch']>
+  /** Does not read layer 1. */
+  status(): WatcherStatus
+  /** Ends running work; what was recorded is continued after the next start. Safe to call twice. */
+  close(): Promise<void>
+}
