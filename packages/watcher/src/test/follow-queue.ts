@@ -1,0 +1,51 @@
+import { toHex } from '@ratatosk/cbor'
+import type { InvalidBlock } from '@ratatosk/follower'
+import type { Layer1 } from '@ratatosk/layer1'
+import { type Contracts, readStateQueue, soundBlocks } from '@ratatosk/protocol'
+import type { Watcher } from '../index.js'
+
+/**
+ * Gives blocks to a watcher while the state queue has them, as a follower does: the oldest of them, until it
+ * is gone.
+ */
+export function followQueue(
+  layer1: Layer1,
+  contracts: Contracts,
+  { watch }: Watcher,
+  blocks: readonly InvalidBlock[],
+): { close(): Promise<void> } {
+  let closed = false
+  let current: { readonly hash: string; end(): Promise<void> } | undefined
+
+  async function follow(): Promise<void> {
+    const queue = readStateQueue(contracts, await layer1.utxosByPolicy(contracts.scripts.queue.policy))
+    const queued = new Set(soundBlocks(queue).map(({ headerHash }) => headerHash))
+    const block = blocks.find(({ headerHash }) => queued.has(toHex(headerHash)))
+    const hash = block && toHex(block.headerHash)
+    if (current?.hash === hash) return
+    await current?.end()
+    current = undefined
+    if (block === undefined || hash === undefined) return
+    const controller = new AbortController()
+    const ended = watch(block, controller.signal)
+    const end = () => {
+      controller.abort()
+      return ended
+    }
+    current = { hash, end }
+  }
+
+  const running = (async () => {
+    while (!closed) {
+      await follow().catch(() => undefined)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    await current?.end()
+  })()
+  return {
+    close() {
+      closed = true
+      return running
+    },
+  }
+}

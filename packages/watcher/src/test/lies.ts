@@ -1,0 +1,24 @@
+import { type Header, headerHash } from '@ratatosk/block'
+import type { InvalidBlock } from '@ratatosk/follower'
+import { blockOf, type Committed, lies, type Story } from '../../../fraud/dist/test/lying-blocks.js'
+
+export const ofLie = (fraud: string, story: Story): Committed =>
+  lies.find((lie) => lie.fraud === fraud)!.tell(story)
+
+/** A block whose proof needs a datum of its own. */
+export const largeLie = ({ transactions, large }: Story): Committed => blockOf([...transactions, large])
+
+export const honest = ({ transactions }: Story): Committed => blockOf(transactions)
+
+/** A block as a follower gives it to a watcher. */
+export function invalidBlock({ roots: _, after: _after, ...block }: Committed, header: Header): InvalidBlock {
+  const error = Object.assign(new Error('It breaks a rule'), { code: 'BLOCK_INVALID', position: 0 })
+  return {
+    ...block,
+    headerHash: headerHash(header),
+    height: 1n,
+    header,
+    error: error as unknown as InvalidBlock['error'],
+    outputBefore: (key) => block.outputBefore?.(key),
+  }
+}

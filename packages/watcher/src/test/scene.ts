@@ -1,0 +1,165 @@
+import type { Header } from '@ratatosk/block'
+import { ledgerFraudScript } from '@ratatosk/contracts'
+import type { InvalidBlock } from '@ratatosk/follower'
+import { openWallet, type Wallet } from '@ratatosk/layer1'
+import type { ProtocolParameters, Utxo } from '@ratatosk/ledger'
+import { publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
+import { openStore, type Store } from '@ratatosk/store'
+import { logOf } from '@ratatosk/test-kit'
+import { openTestStore } from '@ratatosk/test-kit/vitest'
+import type { WalletKeys } from '@ratatosk/transaction'
+import { onTestFinished } from 'vitest'
+import { type Committed, type Story, tellStory } from '../../../fraud/dist/test/lying-blocks.js'
+import {
+  begin,
+  commit,
+  provableContracts as contracts,
+  evaluator,
+  keys,
+  openScene,
+  otherKeys,
+  type Scene,
+} from '../../../protocol/dist/test/protocol-scene.js'
+import { createWatcher, type Watcher, type WatcherOptions } from '../index.js'
+import { followQueue } from './follow-queue.js'
+import { honest, invalidBlock } from './lies.js'
+
+export { contracts, evaluator, keys, otherKeys }
+
+export const bond = 500_000_000n
+
+/** An operator's queue on a devnet that makes blocks all the time, and what lies about. */
+export interface Watched {
+  readonly scene: Scene
+  readonly store: Store
+  readonly story: Story
+  readonly parameters: ProtocolParameters
+  readonly referenceScripts: readonly Utxo[]
+  /** Commits a block, as it is given to a watcher. */
+  commit(block: Committed): Promise<InvalidBlock>
+  /** Commits a block that says what a block after it is. */
+  commitNext(): Promise<void>
+  /** Header hashes in the queue, in hex. */
+  queued(): Promise<readonly string[]>
+  /** Ends the making of blocks, until the returned function is called. */
+  stopMining(): Promise<() => void>
+}
+
+export async function openWatched(own?: { readonly store: Store }): Promise<Watched> {
+  const scene = await openScene(contracts)
+  onTestFinished(() => scene.devnet.close())
+  const { devnet, clock, layer1, slots, run } = scene
+  const { store } = own ?? { store: await openTestStore(openStore) }
+  const parameters = await layer1.parameters()
+  const story = await tellStory(parameters, slots)
+  const scripts = await begin(scene, true, honest(story).roots.prevUtxosRoot)
+  const { produced } = await run(publishScripts(contracts, [ledgerFraudScript()]))
+  const referenceScripts = referenceScriptsOf(contracts, [...scripts, ...produced])
+
+  let isMining = true
+  let ended = false
+  let mined: Promise<void> = Promise.resolve()
+  const mining = (async () => {
+    for (let round = 0; !ended; round++) {
+      if (isMining && (devnet.mempool().length > 0 || round % 10 === 0)) {
+        mined = (async () => {
+          clock.time += 1000
+          await devnet.produceBlock()
+        })()
+        await mined
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })()
+  onTestFinished(async () => {
+    ended = true
+    await mining
+  })
+  const stopMining = async () => {
+    isMining = false
+    await mined
+    return () => {
+      isMining = true
+    }
+  }
+  const commitWith = async (roots: Partial<Header>) => {
+    const resume = await stopMining()
+    try {
+      return await commit(scene, referenceScripts, roots)
+    } finally {
+      resume()
+    }
+  }
+  return {
+    scene,
+    store,
+    story,
+    parameters,
+    referenceScripts,
+    stopMining,
+    commit: async (block) => invalidBlock(block, (await commitWith(block.roots)).header),
+    commitNext: async () => {
+      await commitWith({})
+    },
+    queued: async () => (await scene.queue()).blocks.map(({ headerHash }) => headerHash),
+  }
+}
+
+/** A watcher of blocks, with the stand-in of a follower. */
+export interface OpenWatcher {
+  readonly watcher: Watcher
+  readonly wallet: Wallet
+  /** Codes and messages of its log, errors only. */
+  readonly errors: string[]
+  close(): Promise<void>
+}
+
+export function openWatcher(
+  { scene, store, parameters }: Pick<Watched, 'scene' | 'store' | 'parameters'>,
+  blocks: readonly InvalidBlock[],
+  options: Partial<WatcherOptions> & { readonly walletKeys?: WalletKeys; readonly name?: string } = {},
+): OpenWatcher {
+  const { walletKeys = otherKeys, name = 'watcher', ...others } = options
+  const layer1 = others.layer1 ?? scene.layer1
+  const wallet = openWallet({ layer1, keys: walletKeys, evaluator, withholdMs: 50 })
+  const errors: string[] = []
+  const output = logOf(name)
+  const log = {
+    info: (fields: object, message: string) => output?.info(fields, message),
+    warn: (fields: object, message: string) => output?.warn(fields, message),
+    error(fields: object, message: string) {
+      const code = 'code' in fields ? String(fields.code) : 'none'
+      errors.push(`${code}: ${message}`)
+      output?.error(fields, message)
+    },
+  }
+  const { slots } = scene
+  const watcher = createWatcher({
+    contracts,
+    rules: { parameters, networkId: 0, slots },
+    layer1,
+    wallet,
+    verdicts: store.verdicts,
+    evaluator,
+    log,
+    pollMs: 20,
+    validityMs: 60_000,
+    ...others,
+  })
+  const following = followQueue(layer1, contracts, watcher, blocks)
+  let closed: Promise<void> | undefined
+  const close = () => {
+    closed ??= following.close().then(() => watcher.close())
+    return closed
+  }
+  onTestFinished(close)
+  return { watcher, wallet, errors, close }
+}
+
+export async function until(what: string, check: () => Promise<boolean> | boolean, timeoutMs = 60_000) {
+  const end = Date.now() + timeoutMs
+  while (!(await check())) {
+    if (Date.now() > end) throw new Error(`Not within ${timeoutMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
