@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const roles = ['all', 'api', 'tx-processor', 'sequencer', 'archivist']
+const roles = ['all', 'api', 'tx-processor', 'sequencer', 'archivist', 'watcher']
 
 /** Routes without a schema: what they are, and the package that registers them. */
 const undescribed = [
@@ -47,6 +47,7 @@ export async function registeredRoutes() {
   try {
     for (const role of roles) {
       record.role = role
+      const follows = role === 'archivist' || role === 'watcher'
       const settings = {
         PORT: '0',
         LOG_LEVEL: 'silent',
@@ -56,20 +57,20 @@ export async function registeredRoutes() {
         SERVE_METRICS: 'true',
         DATA_DIR: join(directory, role),
         DATABASE_URL: databaseUrl,
-        DATABASE_SCHEMA: role === 'archivist' ? `${schema}_archive` : schema,
+        DATABASE_SCHEMA: follows ? `${schema}_${role}` : schema,
       }
       const elsewhere = {
         ARCHIVIST_PEERS: 'http://127.0.0.1:9',
         LAYER1_PROVIDER: 'blockfrost',
         BLOCKFROST_URL: 'http://127.0.0.1:9',
       }
-      nodes.push(await startNode(readSettings({ ...settings, ...(role === 'archivist' && elsewhere) })))
+      nodes.push(await startNode(readSettings({ ...settings, ...(follows && elsewhere) })))
     }
   } finally {
     diagnostics.unsubscribe('fastify.initialization', watch)
     for (const node of nodes.reverse()) await node.close()
     await rm(directory, { recursive: true, force: true })
-    const schemas = ['', '_queue', '_index', '_devnet', '_archive', '_archive_queue'].map(
+    const schemas = ['', '_queue', '_index', '_devnet', '_archivist', '_archivist_queue', '_watcher', '_watcher_queue'].map(
       (end) => schema + end,
     )
     await inDatabase(schemas.map((name) => `DROP SCHEMA IF EXISTS ${name} CASCADE`).join(';'))

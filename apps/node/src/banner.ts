@@ -3,7 +3,8 @@ import type { Settings } from './settings/schema.js'
 import type { RunningNode } from './start-node.js'
 
 /** What to show in the terminal after a start: where the node is, and what to try. */
-export function banner({ url, settings, places, genesis, stateQueueAddress }: RunningNode): string {
+export function banner(node: RunningNode): string {
+  const { url, settings, places, genesis, stateQueueAddress, watcherAddress } = node
   const { NODE_ROLE, NETWORK, SERVE_DOCS, SERVE_LAYER2_APIS } = settings
   const hasConsole = servesConsole(duties[NODE_ROLE], settings)
   const rows = [
@@ -16,6 +17,7 @@ export function banner({ url, settings, places, genesis, stateQueueAddress }: Ru
   ]
   if (places.layer1 !== undefined) rows.push(['layer 1', places.layer1])
   if (stateQueueAddress !== undefined) rows.push(['state queue', stateQueueAddress])
+  if (watcherAddress !== undefined) rows.push(['watcher pays from', watcherAddress])
   if (genesis !== undefined) {
     const how = genesis.applied ? 'applied now' : 'applied earlier'
     rows.push(['genesis', `${genesis.outputs} outputs, ${how}`])
@@ -56,6 +58,6 @@ function hints(
     lines.push(`  curl -H 'content-type: text/plain' -d '<hex CBOR>' ${url}/submit`)
     lines.push(`  curl ${url}/stateQueue/root-unit-diagnostics`)
   }
-  if (role === 'archivist') lines.push(`  curl ${url}/block/1`)
+  if (role === 'archivist' || role === 'watcher') lines.push(`  curl ${url}/block/1`)
   return lines
 }

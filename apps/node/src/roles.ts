@@ -36,6 +36,7 @@ export const duties: Readonly<Record<Role, Duties>> = {
   'tx-processor': { ...none, validates: true },
   sequencer: { ...none, bodies: 'own blocks', sequences: true, reachesLayer1: true },
   archivist: { ...none, bodies: 'archive', reachesLayer1: true, embeds: true },
+  watcher: { ...none, bodies: 'archive', reachesLayer1: true, embeds: true },
 }
 
 /** Whether this process serves layer 2 by the APIs of layer 1, from an index of its own. */
@@ -51,4 +52,10 @@ export function servesConsole({ serves }: Duties, settings: Settings): boolean {
 /** Whether this process pays faucet claims. */
 export function hasFaucet({ NODE_ROLE, FAUCET_TOKEN, FAUCET_ENABLED }: Settings): boolean {
   return duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED
+}
+
+/** Whether this process removes invalid blocks by fraud proofs. */
+export function watches({ NODE_ROLE, WATCHER_SEED_PHRASE }: Settings): boolean {
+  if (NODE_ROLE === 'watcher') return true
+  return duties[NODE_ROLE].bodies === 'archive' && WATCHER_SEED_PHRASE !== undefined
 }

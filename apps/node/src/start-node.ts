@@ -29,6 +29,8 @@ export interface RunningNode {
   readonly places: Storage['places'] & { readonly layer1?: string }
   /** Address of the state queue on layer 1; undefined for a role that does not use layer 1. */
   readonly stateQueueAddress: string | undefined
+  /** Address of the wallet that pays for fraud proofs; undefined for a process that does not watch. */
+  readonly watcherAddress: string | undefined
   readonly genesis: GenesisReport | undefined
   /** Reads the slot of the newest block of layer 1; undefined for a role that does not use layer 1. */
   readonly layer1Slot: (() => Promise<bigint>) | undefined
@@ -107,6 +109,7 @@ export async function startNode(
       settings,
       places: { ...places, ...(settlement && { layer1: settlement.place }) },
       stateQueueAddress: settlement?.contracts.scripts.queue.addressText,
+      watcherAddress: context.keys.watcher?.addressText,
       genesis,
       layer1Slot: settlement && (async () => (await settlement.layer1.tip()).slot),
       store,

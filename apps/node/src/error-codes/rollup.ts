@@ -176,6 +176,26 @@ export const rollupErrors: readonly ErrorGroup[] = [
         remedy: 'Check that block and body belong together',
       },
       {
+        codes: ['WATCHER_UNPROVABLE'],
+        meaning: 'No fraud proof removes an invalid block from the state queue; the log says why',
+        remedy: 'Build on no later block. The administrator, if there is one, can remove it',
+      },
+      {
+        codes: ['WATCHER_MERGED'],
+        meaning: 'An invalid block was merged before a proof removed it',
+        remedy: 'The confirmed state is wrong: begin a new deployment with the ledger before the block',
+      },
+      {
+        codes: ['WATCHER_LACKS_FUNDS'],
+        meaning: "The watcher's wallet cannot pay for a proof, or may soon not",
+        remedy: 'Send ada to the address that the message names; the watcher goes on by itself',
+      },
+      {
+        codes: ['WATCHER_BUDGET_SPENT'],
+        meaning: 'Fraud proofs have cost what they may in an hour',
+        remedy: 'Wait, or raise `WATCHER_MAX_LOVELACE_PER_HOUR`',
+      },
+      {
         codes: ['PROVER_BUSY', 'EVALUATOR_BUSY'],
         meaning: 'Too many proofs or scripts wait',
         remedy: 'Retry',

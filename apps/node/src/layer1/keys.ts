@@ -3,7 +3,7 @@ import { decodeBech32Address } from '@ratatosk/ledger'
 import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/transaction'
 import { SettingsError } from '../errors.js'
 import type { Network } from '../network/network.js'
-import { duties, hasFaucet } from '../roles.js'
+import { duties, hasFaucet, watches } from '../roles.js'
 import type { Settings } from '../settings/schema.js'
 import { type AdministratorKeys, administratorKeys } from './administrator-keys.js'
 
@@ -16,6 +16,8 @@ export interface NodeKeys {
   readonly operator: WalletKeys | undefined
   /** The faucet's wallet. */
   readonly faucet: WalletKeys | undefined
+  /** The wallet that pays for fraud proofs. */
+  readonly watcher: WalletKeys | undefined
 }
 
 /** Accounts of the devnet's public test wallet that serve as defaults on a devnet. */
@@ -23,6 +25,7 @@ export const devnetAccounts = {
   ADMIN_SEED_PHRASE: 0,
   OPERATOR_SEED_PHRASE: 1,
   FAUCET_SEED_PHRASE: 2,
+  WATCHER_SEED_PHRASE: 4,
 } as const
 
 /**
@@ -44,6 +47,7 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
         : (operatorAddress(settings, network) ?? keysOf('OPERATOR_SEED_PHRASE').addressText),
     operator,
     faucet: hasFaucet(settings) ? keysOf('FAUCET_SEED_PHRASE') : undefined,
+    watcher: watches(settings) ? keysOf('WATCHER_SEED_PHRASE') : undefined,
   }
 }
 

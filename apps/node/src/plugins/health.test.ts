@@ -1,7 +1,7 @@
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
-import { checkClock, checkCommits, checkQuestions, fullDisk } from './health.js'
+import { checkClock, checkCommits, checkQuestions, checkWatcher, fullDisk } from './health.js'
 
 test.each([50, 1000, 20_000])('a tip is ahead of the clock only in the future, with slots of %i ms', (ms) => {
   const zeroTime = 1_700_000_000_000n
@@ -38,6 +38,18 @@ test('questions without an answer are explained', () => {
       message: expect.stringMatching(/about block 7 and due at 2023-11-14T22:13:20.000Z: No space is left$/),
     }),
   )
+})
+
+test('what a watcher cannot do is explained', () => {
+  const unprovable = { headerHash: new Uint8Array(28), height: 7n, reason: 'A script fails' }
+  expect(() => checkWatcher({ trouble: 'There is no connection' })).not.toThrow()
+  for (const [status, message] of [
+    [{ unprovable }, /^no fraud proof removes block 7: A script fails$/],
+    [{ lack: 'The wallet lacks 5 ada' }, /^the watcher cannot pay: The wallet lacks 5 ada$/],
+  ] as const)
+    expect(() => checkWatcher(status)).toThrow(
+      expect.objectContaining({ code: 'HEALTH_NOT_READY', message: expect.stringMatching(message) }),
+    )
 })
 
 test('a full disk is explained, and nothing else', () => {

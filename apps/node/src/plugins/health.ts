@@ -3,6 +3,7 @@ import type { Tip } from '@ratatosk/layer1'
 import { type SlotConfig, slotToTime } from '@ratatosk/ledger'
 import { overdueLine, type Questions, unansweredLine } from '@ratatosk/sequencer'
 import { isStoreError } from '@ratatosk/store'
+import type { WatcherStatus } from '@ratatosk/watcher'
 import type { Node } from '../node.js'
 
 /** Milliseconds by which the clocks of two machines may differ. */
@@ -10,7 +11,7 @@ const clockToleranceMs = 60_000
 
 /** Probes of the parts that a node depends on. */
 export function healthOptions(node: Node): HealthOptions {
-  const { store, queue, settlement, sequencer, follower, index, settings, clock } = node
+  const { store, queue, settlement, sequencer, follower, watcher, index, settings, clock } = node
   const isQueueInStore = settings.REDIS_URL === undefined
   return {
     probes: {
@@ -31,6 +32,7 @@ export function healthOptions(node: Node): HealthOptions {
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
       ...(follower && { blocks: () => noInvalidBlock(follower) }),
+      ...(watcher && { watcher: async () => checkWatcher(watcher.status()) }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
     ...(follower && { counters: { invalidBlocks: () => follower.status().invalidBlocks } }),
@@ -86,6 +88,13 @@ export function checkCommits(overdueMs: number | undefined): void {
 export function checkQuestions(questions: Questions | undefined): void {
   const line = questions && unansweredLine(questions)
   if (line !== undefined) throw new ReadinessError(line)
+}
+
+/** @throws {ReadinessError} while an invalid block stays in the queue, or the wallet cannot pay */
+export function checkWatcher({ unprovable, lack }: WatcherStatus): void {
+  if (unprovable !== undefined)
+    throw new ReadinessError(`no fraud proof removes block ${unprovable.height}: ${unprovable.reason}`)
+  if (lack !== undefined) throw new ReadinessError(`the watcher cannot pay: ${lack}`)
 }
 
 function checkLag(lagMs: number, maxMs: number): void {

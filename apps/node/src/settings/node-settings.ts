@@ -12,7 +12,7 @@ export const roleSettings = {
     maximum: 65_535,
     description: 'Port to listen on; `0` takes a free port and prints it',
   }),
-  NODE_ROLE: oneOf(['all', 'api', 'tx-processor', 'sequencer', 'archivist'], {
+  NODE_ROLE: oneOf(['all', 'api', 'tx-processor', 'sequencer', 'archivist', 'watcher'], {
     default: 'all',
     description: 'What this process serves and runs',
   }),

@@ -15,12 +15,12 @@ test.each<[Record<string, string>, string]>([
   [{ PORT: 'true' }, `PORT is "true": ${portRange}`],
   [
     { NODE_ROLE: 'master' },
-    'NODE_ROLE is "master": it must be one of all, api, tx-processor, sequencer, archivist.',
+    'NODE_ROLE is "master": it must be one of all, api, tx-processor, sequencer, archivist, watcher.',
   ],
   [
     { NODE_ROLE: 'api' },
-    'NODE_ROLE is "api" but DATABASE_URL is not set: only the roles "all" and "archivist" can use ' +
-      'the embedded store, which belongs to one process.',
+    'NODE_ROLE is "api" but DATABASE_URL is not set: only the roles "all", "archivist" and ' +
+      '"watcher" can use the embedded store, which belongs to one process.',
   ],
   [{ LAYER1_PROVIDER: 'blockfrost' }, 'LAYER1_PROVIDER is "blockfrost" but BLOCKFROST_URL is not set.'],
   [
@@ -71,6 +71,12 @@ test.each<[Record<string, string>, string]>([
     { NODE_ROLE: 'archivist', LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: 'http://127.0.0.1:1337' },
     'NODE_ROLE is "archivist" but ARCHIVIST_PEERS is not set: it names the peers that serve block ' +
       'bodies, such as http://127.0.0.1:3000/archivist.',
+  ],
+  [
+    { NODE_ROLE: 'watcher', ARCHIVIST_PEERS: 'http://127.0.0.1:3000/archivist' },
+    'NODE_ROLE is "watcher" and LAYER1_PROVIDER is "devnet": this role has its own store, so it cannot ' +
+      'find a shared devnet. Start the node with DEVNET_PORT=1337, and this one with ' +
+      'LAYER1_PROVIDER=blockfrost and BLOCKFROST_URL=http://127.0.0.1:1337/blockfrost/api/v0.',
   ],
   [{ NETWORK: 'Mainnet' }, 'NETWORK is "Mainnet": it must be one of devnet, preview, preprod, mainnet.'],
   [
@@ -156,6 +162,7 @@ test.each<[Record<string, string>, string]>([
   expect(problemsOf(environment)).toEqual([problem])
 })
 
+const peers = { ARCHIVIST_PEERS: 'http://127.0.0.1:3000/archivist' }
 const everyPolicy = 'ledger,transaction,witness'
 const noAdministrator = /neither ADMIN_KEY_HASH nor ADMIN_SCRIPT nor ADMIN_SEED_PHRASE is set/
 
@@ -175,6 +182,9 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
   ['api', {}, [/neither OPERATOR_ADDRESS nor OPERATOR_SEED_PHRASE is set/, noAdministrator]],
   ['api', { OPERATOR_ADDRESS: 'addr_test1', ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
   ['tx-processor', {}, []],
+  ['watcher', { ...peers, ADMIN_KEY_HASH: 'ab'.repeat(28) }, [/ WATCHER_SEED_PHRASE is not set/]],
+  ['watcher', { ...peers, ADMIN_KEY_HASH: 'ab'.repeat(28), WATCHER_SEED_PHRASE: phrase }, []],
+  ['archivist', { ...peers, ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
 ])('on a public network, the role %s with %o needs keys of its own', (role, keys, problems) => {
   const found = problemsOf({ ...preprod, NODE_ROLE: role, ...keys })
   expect(found).toEqual(problems.map((problem) => expect.stringMatching(problem)))

@@ -246,8 +246,8 @@ export const archivistSettings = {
     pattern: '^https?://[^\\s,]+$',
     allowed: 'URLs such as http://sequencer:3000/archivist, separated by commas',
     description:
-      'Base URLs that serve block bodies to the role `archivist`: `/archivist` on nodes and sequencers, ' +
-      '`/` on archivists',
+      'Base URLs that serve block bodies to archivists and watchers: `/archivist` on nodes and ' +
+      'sequencers, `/` on archivists',
   }),
   EVIDENCE_MAX_BYTES: wholeNumber({
     default: 1024 ** 3,
@@ -256,5 +256,20 @@ export const archivistSettings = {
     description:
       'Bytes of invalid blocks that an archivist keeps on disk and serves at `/invalid-blocks`, the newest ' +
       'first; `0`: none, and no such route',
+  }),
+}
+
+export const watcherSettings = {
+  WATCHER_SEED_PHRASE: seedPhrase(
+    "The watcher's wallet: pays for fraud proofs, which remove invalid blocks, and receives the bonds. " +
+      'Required for the role `watcher` off the devnet; an archivist with it is a watcher too',
+  ),
+  WATCHER_MAX_LOVELACE_PER_HOUR: wholeNumber({
+    default: 500_000_000,
+    minimum: 0,
+    maximum: maxLovelace,
+    description:
+      'Lovelace that fraud proofs may cost in an hour, with the ada that parts of large proofs lock for ' +
+      'minutes; `0`: no limit',
   }),
 }

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { outAskingPrice } from '@ratatosk/protocol'
-import { duties, hasFaucet } from '../roles.js'
+import { duties, hasFaucet, watches } from '../roles.js'
 import type { Settings } from './schema.js'
 
 /** Rules that involve several settings: one message for each rule that is broken. */
@@ -24,8 +24,8 @@ export function brokenRules(settings: Settings): string[] {
 function ruleOfStorage({ NODE_ROLE, DATABASE_URL }: Settings): string[] {
   if (duties[NODE_ROLE].embeds || DATABASE_URL !== undefined) return []
   return [
-    `NODE_ROLE is "${NODE_ROLE}" but DATABASE_URL is not set: only the roles "all" and "archivist" ` +
-      'can use the embedded store, which belongs to one process.',
+    `NODE_ROLE is "${NODE_ROLE}" but DATABASE_URL is not set: only the roles "all", "archivist" ` +
+      'and "watcher" can use the embedded store, which belongs to one process.',
   ]
 }
 
@@ -42,18 +42,18 @@ function rulesOfMainnet(settings: Settings): string[] {
 }
 
 function rulesOfArchivist({ NODE_ROLE, ARCHIVIST_PEERS, LAYER1_PROVIDER }: Settings): string[] {
-  if (NODE_ROLE !== 'archivist') return []
+  if (duties[NODE_ROLE].bodies !== 'archive') return []
   const problems: string[] = []
   if (ARCHIVIST_PEERS === undefined) {
     problems.push(
-      'NODE_ROLE is "archivist" but ARCHIVIST_PEERS is not set: it names the peers that serve block ' +
+      `NODE_ROLE is "${NODE_ROLE}" but ARCHIVIST_PEERS is not set: it names the peers that serve block ` +
         'bodies, such as http://127.0.0.1:3000/archivist.',
     )
   }
   if (LAYER1_PROVIDER === 'devnet') {
     problems.push(
-      'NODE_ROLE is "archivist" and LAYER1_PROVIDER is "devnet": an archivist has its own store, so ' +
-        'it cannot find a shared devnet. Start the node with DEVNET_PORT=1337, and the archivist with ' +
+      `NODE_ROLE is "${NODE_ROLE}" and LAYER1_PROVIDER is "devnet": this role has its own store, so it ` +
+        'cannot find a shared devnet. Start the node with DEVNET_PORT=1337, and this one with ' +
         'LAYER1_PROVIDER=blockfrost and BLOCKFROST_URL=http://127.0.0.1:1337/blockfrost/api/v0.',
     )
   }
@@ -103,6 +103,7 @@ function rulesOfKeys(settings: Settings): string[] {
     needs('OPERATOR_SEED_PHRASE')
   }
   if (hasFaucet(settings)) needs('FAUCET_SEED_PHRASE')
+  if (watches(settings)) needs('WATCHER_SEED_PHRASE')
   if (NODE_ROLE === 'api') needs('OPERATOR_ADDRESS', 'OPERATOR_SEED_PHRASE')
   if (duties[NODE_ROLE].reachesLayer1 && !settings.ADMIN_RENOUNCED)
     needs('ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE')

@@ -7,6 +7,7 @@ import {
   faucetSettings,
   layer1Settings,
   sequencerSettings,
+  watcherSettings,
 } from './rollup-settings.js'
 import { endpointSettings, serverSettings } from './server-settings.js'
 
@@ -21,6 +22,7 @@ export const settingGroups = {
   Sequencer: sequencerSettings,
   Faucet: faucetSettings,
   Archivist: archivistSettings,
+  Watcher: watcherSettings,
   'Optional endpoints': endpointSettings,
   'Server and logs': serverSettings,
 }
@@ -36,6 +38,7 @@ export const settingsSchema = Type.Object({
   ...sequencerSettings,
   ...faucetSettings,
   ...archivistSettings,
+  ...watcherSettings,
   ...endpointSettings,
   ...serverSettings,
 })

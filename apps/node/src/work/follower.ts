@@ -8,6 +8,7 @@ import {
   openEvidence,
 } from '@ratatosk/follower'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
+import type { Watcher } from '@ratatosk/watcher'
 import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import { cacheDirectory, type Storage } from '../storage/open-storage.js'
@@ -18,6 +19,7 @@ export async function startFollower(
   context: NodeContext,
   storage: Storage,
   { layer1, contracts }: Settlement,
+  watcher: Watcher | undefined,
 ): Promise<{ readonly follower: Follower; readonly evidence: Evidence | undefined }> {
   const { settings, network, parameters, genesis, log, onClose } = context
   const evaluator = createEvaluator()
@@ -36,6 +38,7 @@ export async function startFollower(
     rules: { parameters, networkId: network.id, slots: network.slots, evaluator },
     log,
     ...(evidence && { evidence }),
+    ...(watcher && { watch: watcher.watch }),
   }
   const open = (trieDir: string) => createFollower({ ...options, trieDir })
   const follower =

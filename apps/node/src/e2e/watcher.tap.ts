@@ -1,0 +1,102 @@
+import { archivist } from '@ratatosk/archivist'
+import { type Archive, bodyOf, encodeBlockBody, encodedHeader, type Header } from '@ratatosk/block'
+import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { outputReferenceKey } from '@ratatosk/ledger'
+import { ask, until } from '@ratatosk/test-kit/http'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { bothBackends } from '../test/backends.js'
+import { devnetServer } from '../test/devnet-server.js'
+import { besideNode, withoutWitnesses } from '../test/forged-block.js'
+import { initialised, runNode, submit } from '../test/node.js'
+import { spawnNode } from '../test/node-process.js'
+import { transferFrom } from '../test/transfers.js'
+
+/** Serves the body of one block, once it is known, as an archivist. */
+async function serveBody(t: Test) {
+  let known: { readonly header: Header; readonly transactions: readonly Uint8Array[] } | undefined
+  const block = () => {
+    if (known === undefined) return undefined
+    const { bytes, hash } = encodedHeader(known.header)
+    return { headerHash: hash, height: 1n, header: bytes, merged: false }
+  }
+  const byHash: Archive['byHash'] = async (headerHash) => {
+    const found = block()
+    return found && equalBytes(found.headerHash, headerHash) ? found : undefined
+  }
+  const archive: Archive = {
+    byHash,
+    byHeight: async (height) => (height === 1n ? block() : undefined),
+    range: async () => [],
+    async *body() {
+      yield encodeBlockBody(bodyOf([...(known?.transactions ?? [])]))
+    },
+  }
+  const server = fastify({ forceCloseConnections: true })
+  t.teardown(() => server.close())
+  await server.register(archivist, { archive })
+  return {
+    url: await server.listen({ host: '127.0.0.1', port: 0 }),
+    know: (block: typeof known) => {
+      known = block
+    },
+  }
+}
+
+t.test('a watcher removes a block that breaks a rule, slashes its operator, and does so once', async (t) => {
+  const [embedded] = await bothBackends()
+  const layer1 = await devnetServer(t)
+  const common = { ...layer1.settings, BLOCK_VALIDITY_MS: '10000', MATURITY_WINDOW_MS: '600000' }
+  const environment = { ...(await embedded.place(t)), ...common, AUTO_COMMIT: 'false' }
+  const node = await runNode(t, environment)
+  await initialised(node.url)
+  const beside = await besideNode(t, layer1.devnet, environment)
+  const peer = await serveBody(t)
+  const watcher = { ...(await embedded.place(t)), ...common, NODE_ROLE: 'watcher', ARCHIVIST_PEERS: peer.url }
+  const first = await spawnNode(t, watcher)
+  const isReady = async (url: string) => (await ask(`${url}/health/ready`)).status === 200
+  await until(() => isReady(first.url), { what: 'the watcher is ready' })
+
+  // The operator commits a transaction whose signature it leaves out.
+  const { transfer } = await transferFrom(5, 0)
+  const stolen = withoutWitnesses(fromHex(transfer.cborHex))
+  t.equal((await submit(node.url, toHex(stolen))).status, 200)
+  const { header, transactions } = await beside.commitForged([], [stolen])
+  const headers = async () => JSON.parse((await ask(`${node.url}/stateQueue`)).body).headers
+  await until(async () => (await headers()).length === 1, { what: 'the node sees the forged block' })
+  const wallet = beside.walletOf(4)
+  const balance = (await wallet.balance()).lovelace
+  peer.know({ header, transactions })
+
+  await until(async () => (await headers()).length === 0, { what: 'the block is removed', timeoutMs: 60_000 })
+  t.same((await beside.readOperators()).datum.operators, [], 'its operator is slashed')
+  const { bond } = beside.contracts.parameters
+  t.ok((await wallet.balance()).lovelace - balance > bond, 'the bond and the block’s ada are the watcher’s')
+  t.equal(await first.stop('SIGKILL'), 'SIGKILL')
+
+  const unspent = async () =>
+    (await beside.port.utxosAt(wallet.address)).map(({ reference }) => outputReferenceKey(reference)).sort()
+  const before = await unspent()
+  const second = await runNode(t, watcher)
+  t.equal(second.watcherAddress, wallet.address)
+  const listed = async () => (await second.store.verdicts.list({ limit: 10 })).verdicts
+  await until(async () => (await listed())[0]?.state === 'removed', { what: 'the verdict is settled' })
+  await until(() => isReady(second.url), { what: 'the watcher is ready again' })
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  const [verdict, ...others] = await listed()
+  t.same(others, [])
+  t.match(verdict, {
+    height: 1n,
+    operatorKey: header.operatorVkey,
+    position: 0,
+    policy: 'witness',
+    fraud: 'missingSignature',
+    reason: /MissingVKeyWitnessesUTXOW/,
+    transactions: [{ stage: 'removal' }],
+  })
+  t.same(verdict?.headerHash, encodedHeader(header).hash)
+  t.equal(verdict?.transactions.length, 1, 'one transaction was enough')
+  t.ok(verdict?.removedAt)
+  t.same(await unspent(), before, 'nothing is sent again')
+  t.equal((await beside.port.status(toHex(verdict?.transactions[0]?.id ?? new Uint8Array()))).kind, 'confirmed')
+})
