@@ -70,9 +70,8 @@ export async function registeredRoutes() {
     diagnostics.unsubscribe('fastify.initialization', watch)
     for (const node of nodes.reverse()) await node.close()
     await rm(directory, { recursive: true, force: true })
-    const schemas = ['', '_queue', '_index', '_devnet', '_archivist', '_archivist_queue', '_watcher', '_watcher_queue'].map(
-      (end) => schema + end,
-    )
+    const own = ['', '_archivist', '_watcher'].flatMap((end) => [end, `${end}_queue`])
+    const schemas = [...own, '_index', '_devnet'].map((end) => schema + end)
     await inDatabase(schemas.map((name) => `DROP SCHEMA IF EXISTS ${name} CASCADE`).join(';'))
   }
   return record

@@ -18,6 +18,8 @@ export interface Lack {
 /** What everything in a watcher shares. */
 export interface WatcherContext extends Omit<WatcherOptions, 'pollMs' | 'validityMs' | 'observer'> {
   readonly validityMs: number
+  /** Milliseconds after which a transaction is sent again that layer 1 does not know. */
+  readonly resendMs: number
   /** Aborts when the watcher closes. */
   readonly signal: AbortSignal
   /** When transactions were sent last, by id, in milliseconds of a monotonic clock. */
@@ -30,7 +32,7 @@ export interface WatcherContext extends Omit<WatcherOptions, 'pollMs' | 'validit
 /** An invalid block that a follower has found. */
 export interface Job {
   readonly block: InvalidBlock
-  /** Aborts when the block is gone, or nobody follows any more. */
+  /** Aborts when the block is gone, or the follower closes. */
   readonly signal: AbortSignal
   /** Whether the verdict was recorded for this finding. */
   isRecorded: boolean

@@ -17,6 +17,8 @@ const leastLovelace = 10_000_000n
 const balanceEveryMs = 60_000
 /** Polls between two attempts that lack ada. */
 const retryPolls = 10
+/** Polls after which a transaction is sent again, and how often in its validity at least. */
+const [resendPolls, sendings] = [20, 20]
 
 /**
  * Removes the invalid blocks that a follower finds: records each finding, searches a fraud proof, and sends
@@ -40,11 +42,13 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let trouble: string | undefined
   let retryAt = 0
   let balanceAt = 0
+  let isPruning = true
 
   const delayMs = retryPolls * pollMs
   const context: WatcherContext = {
     ...options,
     validityMs,
+    resendMs: Math.min(resendPolls * pollMs, validityMs / sendings),
     signal,
     sentAt: new Map(),
     lacks(found) {
@@ -88,7 +92,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const current = job
     if (performance.now() < retryAt && current?.isRecorded !== false) return
     const before = lack
-    if (current === undefined) await pruneBehindRemoved(context, queue, slot)
+    if (current === undefined) isPruning = await pruneBehindRemoved(context, queue, slot, isPruning)
     else await remove(current, queue, open, slot)
     if (lack !== undefined && lack !== before) retryAt = performance.now() + delayMs
   }

@@ -7,22 +7,28 @@ import { buildAndSend, follow } from './send.js'
  * Prunes the blocks behind a removed one, which can never be merged. Their ada goes to the wallet.
  *
  * @param slot of layer 1's tip
+ * @param wasPruning whether transactions may be recorded that layer 1 has not included
+ * @returns whether some are now
  */
 export async function pruneBehindRemoved(
   context: WatcherContext,
   queue: StateQueue,
   slot: bigint,
-): Promise<void> {
-  if (staleBlocks(queue) === undefined) return
+  wasPruning: boolean,
+): Promise<boolean> {
+  const isStale = staleBlocks(queue) !== undefined
+  if (!isStale && !wasPruning) return false
   const removed = await context.verdicts.newestRemoved()
-  if (removed === undefined) return
+  if (removed === undefined) return false
   const { headerHash, journal } = removed
   const sent = await follow(
     context,
     journal.filter(({ stage }) => stage === 'prune'),
     slot,
   )
-  if (sent.some(({ state }) => state === 'pending')) return
+  if (sent.some(({ state }) => state === 'pending')) return true
+  if (!isStale) return false
   const draft = pruneBlocks(context.contracts, queue, await readScripts(context))
   await buildAndSend(context, { headerHash, stage: 'prune', draft }, slot)
+  return true
 }

@@ -123,7 +123,7 @@ async function search(
 
 const what = ({ policy, fraud, stage }: FraudRemoval) => ({ policy, fraud, stage })
 
-/** Ends a search about a block that nobody watches any more. */
+/** Ends a search when the block is gone. */
 function whileWatched<Value>({ signal }: Job, value: Value): Value {
   signal.throwIfAborted()
   return value

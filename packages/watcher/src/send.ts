@@ -6,8 +6,6 @@ import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ra
 import type { WatcherContext } from './context.js'
 
 const hourMs = 3_600_000
-/** A transaction that layer 1 does not know is sent again so often in its validity. */
-const sendings = 20
 
 /** What has become of a recorded transaction. `dead`: layer 1 cannot include it any more. */
 type SentState = 'included' | 'pending' | 'dead'
@@ -47,7 +45,7 @@ async function followOne(
   recorded: RecordedTransaction,
   slot: bigint,
 ): Promise<SentState> {
-  const { layer1, wallet, signal, sentAt, validityMs } = context
+  const { layer1, wallet, signal, sentAt, resendMs } = context
   const id = toHex(recorded.id)
   const { kind } = await layer1.status(id, { signal })
   if (kind === 'confirmed') return 'included'
@@ -57,7 +55,7 @@ async function followOne(
   // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
   if (!wallet.inFlight().includes(id)) await wallet.adopt(recorded.cbor, { signal })
   if (kind === 'pending') return 'pending'
-  if (performance.now() - (sentAt.get(id) ?? -Infinity) < validityMs / sendings) return 'pending'
+  if (performance.now() - (sentAt.get(id) ?? -Infinity) < resendMs) return 'pending'
   if (await lacksInput(context, id, transaction)) return 'dead'
   return (await send(context, recorded)) ? 'pending' : 'dead'
 }

@@ -188,7 +188,7 @@ export const rollupErrors: readonly ErrorGroup[] = [
       {
         codes: ['WATCHER_LACKS_FUNDS'],
         meaning: "The watcher's wallet cannot pay for a proof, or may soon not",
-        remedy: 'Send ada to the address that the message names; the watcher goes on by itself',
+        remedy: 'Send ada to the address that the message names; the watcher then goes on',
       },
       {
         codes: ['WATCHER_BUDGET_SPENT'],

@@ -129,8 +129,10 @@ describeBackends('the verdicts', (backend) => {
         await expect(verdicts.list({ limit })).rejects.toMatchObject({ code: 'STORE_INVALID_ARGUMENT' })
       await expect(verdicts.list({ limit: 1 }, AbortSignal.abort())).rejects.toThrow(/aborted/)
 
-      const old = `INSERT INTO "${test.schema}".verdicts (header_hash, height, header, reason)
-        SELECT substring(sha256(n::text::bytea) FOR 28), n, ''::bytea, 'old' FROM generate_series(1, 10000) AS n`
+      const old = `
+        INSERT INTO "${test.schema}".verdicts (header_hash, height, header, reason)
+        SELECT substring(sha256(n::text::bytea) FOR 28), n, ''::bytea, 'old'
+        FROM generate_series(1, 10000) AS n`
       await test.database.query(old)
       await verdicts.found(verdictOf(6))
       const count = `SELECT count(*)::integer AS kept, min(number)::integer AS oldest

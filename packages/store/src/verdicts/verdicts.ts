@@ -18,7 +18,7 @@ import type { RecordedTransaction, Verdict, VerdictRecord, Verdicts, VerdictTran
 
 /** Verdicts that are kept. */
 const mostKept = 10_000
-/** Verdicts that a watcher looks after. */
+/** The most verdicts that a watcher follows. */
 const mostOpen = 100
 
 const { headerHash, height, header, commitId, state, reason, position } = verdicts

@@ -143,7 +143,7 @@ export function openWatcher(
     evaluator,
     log,
     pollMs: 20,
-    validityMs: 60_000,
+    validityMs: 600_000,
     ...others,
   })
   const following = followQueue(layer1, contracts, watcher, blocks)
