@@ -1,0 +1,123 @@
+// Runs the steps of the Dockerfile without Docker: each RUN and COPY in an empty folder, then the node on what
+// they made, read-only, until its health check passes and SIGTERM ends it. As root, every step runs as an
+// unprivileged user. No image is built: what the base image brings and RUN steps of root are left out.
+//
+// node scripts/check-dockerfile.mjs        two minutes; needs a registry
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { root } from './prepare.mjs'
+
+const user = process.getuid?.() === 0 ? { uid: 10_001, gid: 10_001 } : {}
+const place = mkdtempSync(join(tmpdir(), 'ratatosk-dockerfile-'))
+if (user.uid) chownSync(place, user.uid, user.gid)
+const inside = (path) => join(place, path)
+/** Absolute paths of the image that a step may name. */
+const rooted = (text) => text.replace(/(?<![\w./])\/(build|node|data)(?![\w-])/g, inside('/$1'))
+const home = inside('/home')
+const surroundings = { PATH: process.env.PATH, HOME: home, npm_config_cache: join(home, '.npm') }
+
+/** Instructions with their arguments; a continued line is one. */
+function instructions(text) {
+  const lines = text.replaceAll(/^#.*\n/gm, '').replaceAll('\\\n', ' ')
+  return [...lines.matchAll(/^([A-Z]+) +(.*)$/gm)].map(([, name, rest]) => ({ name, rest: rest.trim() }))
+}
+
+function requireStatus(what, { status, signal }) {
+  if (status !== 0) throw new Error(`${what} ended with ${status ?? signal}`)
+}
+
+/** The files of the checkout that `.dockerignore` lets into the build. */
+function copyCheckout(target) {
+  const list = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })
+  requireStatus('git ls-files', list)
+  for (const file of list.stdout.split('\0').filter(Boolean)) {
+    mkdirSync(dirname(join(target, file)), { recursive: true })
+    cpSync(join(root, file), join(target, file))
+  }
+}
+
+function makeFolder(path) {
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+function own(path) {
+  if (user.uid) requireStatus('chown', spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, path]))
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Starts the entry point, waits for the health check, and stops the node as Docker does. */
+async function runImage({ folder, environment, entryPoint, healthCheck, stopSignal }) {
+  const env = { ...surroundings, ...environment, HOST: '127.0.0.1', PORT: String(await freePort()) }
+  const [program, ...args] = entryPoint
+  console.log(`Starting ${entryPoint.join(' ')}`)
+  const node = spawn(program, args, { cwd: folder, env, stdio: 'inherit', ...user })
+  const ended = once(node, 'exit')
+  try {
+    const [checker, ...check] = healthCheck
+    const until = Date.now() + 60_000
+    while (spawnSync(checker, check, { cwd: folder, env, ...user }).status !== 0) {
+      if (node.exitCode !== null) throw new Error(`The node ended with ${node.exitCode}`)
+      if (Date.now() > until) throw new Error('The health check did not pass within 60 s')
+      await sleep(500)
+    }
+    console.log('The health check passes')
+    node.kill(stopSignal)
+    const [code] = await ended
+    if (code !== 0) throw new Error(`The node ended with ${code} after ${stopSignal}`)
+  } finally {
+    node.kill('SIGKILL')
+  }
+}
+
+const skipped = []
+try {
+  makeFolder(home)
+  own(home)
+  let folder = place
+  let stage = 0
+  const image = { environment: {} }
+  for (const { name, rest } of instructions(readFileSync(join(root, 'Dockerfile'), 'utf8'))) {
+    if (name === 'FROM') stage++
+    else if (name === 'WORKDIR') folder = makeFolder(inside(rest))
+    else if (name === 'COPY' && rest === '. .') copyCheckout(folder)
+    else if (name === 'COPY') skipped.push(`${name} ${rest}`)
+    else if (name === 'RUN' && stage === 1) {
+      own(folder)
+      // What a step writes to the root of the image.
+      own(place)
+      console.log(`RUN ${rest}`)
+      const options = { cwd: folder, env: surroundings, stdio: 'inherit', ...user }
+      requireStatus(rest, spawnSync('/bin/sh', ['-c', rooted(rest)], options))
+    } else if (name === 'RUN') skipped.push(`${name} ${rest}`)
+    else if (name === 'ENV')
+      for (const [, key, value] of rest.matchAll(/(\w+)=(\S+)/g)) image.environment[key] = rooted(value)
+    else if (name === 'STOPSIGNAL') image.stopSignal = rest
+    else if (name === 'ENTRYPOINT') image.entryPoint = JSON.parse(rest)
+    else if (name === 'HEALTHCHECK') image.healthCheck = JSON.parse(/CMD (\[.*\])$/.exec(rest)[1])
+  }
+  chmodSync(makeFolder(inside('/data')), 0o700)
+  own(inside('/data'))
+  // The root of the container is read-only, and the build is not in it.
+  requireStatus('chmod', spawnSync('chmod', ['-R', 'a-w', inside('/node')]))
+  rmSync(inside('/build'), { recursive: true, force: true })
+  await runImage({ ...image, folder })
+  for (const each of skipped) console.log(`not run, root of the image: ${each}`)
+  console.log('Every step of the build ran, and the node starts from what it made. No image was built.')
+} finally {
+  spawnSync('chmod', ['-R', 'u+w', place])
+  rmSync(place, { recursive: true, force: true })
+}
