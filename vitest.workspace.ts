@@ -5,7 +5,7 @@ const roots = ['packages', 'apps'].flatMap((parent) =>
 )
 
 /** Their test files replace modules or globals, or close the evaluator of a module that they share. */
-const isolated = new Set(['cbor', 'console', 'fraud', 'layer1', 'protocol', 'workers'])
+const isolated = new Set(['cbor', 'console', 'fraud', 'layer1', 'protocol', 'watcher', 'workers'])
 
 /**
  * One vitest project per package: `vitest run --project ledger` runs the tests of one package.

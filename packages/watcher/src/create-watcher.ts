@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { toHex } from '@ratatosk/cbor'
+import { isLayer1Error } from '@ratatosk/layer1'
 import type { StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import { isWalletError } from '@ratatosk/transaction'
 import { conclude } from './conclude.js'
 import type { Job, Lack, WatcherContext } from './context.js'
 import { pruneBehindRemoved } from './prune.js'
@@ -115,7 +115,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   /** Logs a new problem once. */
   function report(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error)
-    if (isWalletError(error)) retryAt = performance.now() + delayMs
+    // A search is expensive.
+    if (!isLayer1Error(error)) retryAt = performance.now() + delayMs
     if (reason !== trouble) log.warn({ err: error }, `The watcher waits: ${reason}`)
     trouble = reason
   }

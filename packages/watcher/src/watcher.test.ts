@@ -176,7 +176,7 @@ test('spends no more than the budget of an hour', { timeout }, async () => {
   await until('the block is removed', () => isRemoved(watched))
 })
 
-test('reports a block that no proof removes, and settles it when another removes it', { timeout }, async () => {
+test('reports what no proof removes, and settles it when others remove it', { timeout }, async () => {
   const watched = await openWatched()
   const { scene, commit, stopMining } = watched
   const block = await commit(honest(watched.story))

@@ -24,7 +24,7 @@ import { createWatcher, type Watcher, type WatcherOptions } from '../index.js'
 import { followQueue } from './follow-queue.js'
 import { honest, invalidBlock } from './lies.js'
 
-export { contracts, evaluator, keys, otherKeys }
+export { evaluator, keys, otherKeys }
 
 export const bond = 500_000_000n
 
@@ -106,7 +106,7 @@ export async function openWatched(own?: { readonly store: Store }): Promise<Watc
 }
 
 /** A watcher of blocks, with the stand-in of a follower. */
-export interface OpenWatcher {
+interface OpenWatcher {
   readonly watcher: Watcher
   readonly wallet: Wallet
   /** Codes and messages of its log, errors only. */
