@@ -94,3 +94,20 @@ test.each<[Record<string, string>, RegExp]>([
   const settings = readSettings(environment)
   expect(() => readKeys(settings, networkOf(settings.NETWORK))).toThrow(message)
 })
+
+test.each<[string, Record<string, string>, WalletKeys | undefined]>([
+  ['a watcher on a devnet', { NODE_ROLE: 'watcher' }, walletOf(mnemonic, 4)],
+  ['a watcher', { NODE_ROLE: 'watcher', WATCHER_SEED_PHRASE: otherPhrase }, other],
+  ['an archivist', { NODE_ROLE: 'archivist' }, undefined],
+  [
+    'an archivist with a phrase',
+    { NODE_ROLE: 'archivist', WATCHER_SEED_PHRASE: otherPhrase },
+    walletOf(otherPhrase),
+  ],
+  ['another role with a phrase', { WATCHER_SEED_PHRASE: otherPhrase }, undefined],
+])('the wallet for fraud proofs of %s', (_, environment, wallet) => {
+  const url = 'http://127.0.0.1:9'
+  const follows = { ARCHIVIST_PEERS: url, LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: url }
+  const settings = readSettings({ ...(environment.NODE_ROLE && follows), ...environment })
+  expect(readKeys(settings, networkOf(settings.NETWORK)).watcher?.addressText).toBe(wallet?.addressText)
+})
