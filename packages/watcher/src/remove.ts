@@ -47,7 +47,7 @@ export async function advanceRemoval(
   if (removal === undefined || job.signal.aborted) return
   const { stage, draft, policy, fraud } = removal
   const { headerHash } = block
-  await buildAndSend(context, { headerHash, stage, draft, proof: { policy, fraud }, spared: held }, slot)
+  await buildAndSend(context, { headerHash, stage, draft, proof: { policy, fraud } }, slot)
 }
 
 async function record(

@@ -1,6 +1,6 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
-import { decodeTransaction, outputReferenceKey, type Transaction, type Utxo } from '@ratatosk/ledger'
+import { decodeTransaction, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
 import type { RecordedTransaction, VerdictStage } from '@ratatosk/store'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
 import type { WatcherContext } from './context.js'
@@ -103,8 +103,6 @@ interface Wanted {
   readonly draft: TransactionDraft
   /** What is proved. */
   readonly proof?: { readonly policy: string; readonly fraud: string }
-  /** Outputs of the wallet that do not pay for it. */
-  readonly spared?: readonly Utxo[]
 }
 
 /**
@@ -140,14 +138,14 @@ export async function buildAndSend(context: WatcherContext, wanted: Wanted, slot
 
 async function build(
   context: WatcherContext,
-  { draft, spared = [] }: Wanted,
+  { draft }: Wanted,
   slot: bigint,
 ): Promise<BuiltTransaction | undefined> {
   const { wallet, layer1, signal, validityMs } = context
   const slots = await layer1.slots({ signal })
   const validUntil = slot + BigInt(Math.ceil(validityMs / slots.slotLength))
   try {
-    return await wallet.build({ ...draft, validUntil }, { signal, spared })
+    return await wallet.build({ ...draft, validUntil }, { signal })
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
     context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason: `${error.message}: send ada to ${wallet.address}` })
