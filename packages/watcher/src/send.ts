@@ -64,11 +64,12 @@ async function followOne(
 async function lacksInput(
   { layer1, wallet, signal }: WatcherContext,
   id: string,
-  { body: { inputs, referenceInputs } }: Transaction,
+  { body: { inputs, referenceInputs, collateralInputs } }: Transaction,
 ): Promise<boolean> {
   const inFlight = new Set(wallet.inFlight())
   const needed = new Map(
-    [...inputs, ...referenceInputs]
+    // A removal pays from the bond, so that its collateral may be all that the wallet gives.
+    [...inputs, ...referenceInputs, ...collateralInputs]
       .filter(({ transactionId }) => !inFlight.has(toHex(transactionId)))
       .map((reference) => [outputReferenceKey(reference), reference]),
   )
