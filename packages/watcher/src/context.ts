@@ -3,11 +3,7 @@ import type { AccusedBlock, FraudRemoval } from '@ratatosk/fraud'
 import type { WatcherOptions, WatcherStep } from './types.js'
 
 /** Codes of log lines that need an operator; `docs/errors.md` explains them. */
-type WatcherCode =
-  | 'WATCHER_UNPROVABLE'
-  | 'WATCHER_MERGED'
-  | 'WATCHER_LACKS_FUNDS'
-  | 'WATCHER_BUDGET_SPENT'
+type WatcherCode = 'WATCHER_UNPROVABLE' | 'WATCHER_MERGED' | 'WATCHER_LACKS_FUNDS' | 'WATCHER_BUDGET_SPENT'
 
 /** Why the wallet does not pay. */
 export interface Lack {

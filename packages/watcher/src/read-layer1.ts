@@ -31,11 +31,7 @@ export async function findRegistry({
 }
 
 /** Reads the outputs that hold the contracts' scripts. */
-export async function readScripts({
-  layer1,
-  contracts,
-  signal,
-}: WatcherContext): Promise<readonly Utxo[]> {
+export async function readScripts({ layer1, contracts, signal }: WatcherContext): Promise<readonly Utxo[]> {
   return referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts), { signal }))
 }
 

@@ -37,8 +37,7 @@ export async function advanceRemoval(
     slot,
   )
   const isWaiting = sent.some(
-    ({ state, recorded: { stage } }) =>
-      state === 'pending' || (state === 'included' && stage === 'removal'),
+    ({ state, recorded: { stage } }) => state === 'pending' || (state === 'included' && stage === 'removal'),
   )
   if (isWaiting || job.signal.aborted) return
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
@@ -50,11 +49,7 @@ export async function advanceRemoval(
   await buildAndSend(context, { headerHash, stage, draft, proof: { policy, fraud } }, slot)
 }
 
-async function record(
-  { verdicts, step }: WatcherContext,
-  job: Job,
-  before: Utxo,
-): Promise<VerdictRecord> {
+async function record({ verdicts, step }: WatcherContext, job: Job, before: Utxo): Promise<VerdictRecord> {
   const { headerHash, height, header, error } = job.block
   const { message: reason, position } = error
   const verdict = await verdicts.found({
