@@ -16,11 +16,18 @@ import type { Node } from '../node.js'
 /** Questions that are decoded without a pause. */
 const questionsAtOnce = 50
 
-/** Every node reads operators and questions from layer 1 alone. There are no verdicts: it finds none yet. */
+/**
+ * Every node reads operators and questions from layer 1 alone. A node with a store of its own lists the
+ * verdicts in it, which are those of its watcher.
+ */
 export function operatorsOptions(node: Node): OperatorsOptions {
   const settlement = present(node.settlement, 'layer 1')
   const questions = questionsOf(settlement)
-  return { registry: registryOf(settlement, node.clock), ...(questions && { questions }) }
+  return {
+    registry: registryOf(settlement, node.clock),
+    ...(questions && { questions }),
+    ...((node.watcher || node.duties.serves === 'whole') && { verdicts: node.store.verdicts }),
+  }
 }
 
 /** Reads the operator registry, and computes the turns from this machine's time. */

@@ -18,7 +18,7 @@ import { submit } from '@ratatosk/submit'
 import { txQuery } from '@ratatosk/tx-query'
 import { txStatus } from '@ratatosk/tx-status'
 import { present } from '../context.js'
-import { type Duties, hasFaucet, servesConsole, servesLayer2 } from '../roles.js'
+import { type Duties, hasFaucet, servesConsole, servesLayer2, watches } from '../roles.js'
 import { openEvaluations } from '../work/evaluations.js'
 import { openFaucet } from '../work/faucet.js'
 import { openProver } from '../work/prover.js'
@@ -129,7 +129,11 @@ export const plugins: readonly PluginRow[] = [
     }),
   }),
   pluginRow({ plugin: stateQueue, when: servesPublic, options: stateQueueOptions }),
-  pluginRow({ plugin: operators, when: servesPublic, options: operatorsOptions }),
+  pluginRow({
+    plugin: operators,
+    when: (duties, settings) => servesPublic(duties) || watches(settings),
+    options: operatorsOptions,
+  }),
   pluginRow({ plugin: operator, when: servesPublic, options: operatorOptions }),
   pluginRow({
     plugin: faucet,
