@@ -85,6 +85,48 @@ export interface BlockTransactions {
   readonly hashes: readonly string[]
 }
 
+/** What the node found against a block */
+export interface BlockVerdict {
+  /** Header hash of the block */
+  readonly headerHash: string
+  readonly height: number
+  /** Hash of the operator's verification key */
+  readonly operatorKey: string
+  /** invalid: the block breaks a rule; unprovable: and no policy can prove it on layer 1; removing: transactions are sent; removed: the block is no longer in the state queue */
+  readonly state: 'invalid' | 'unprovable' | 'removing' | 'removed'
+  /** The broken rule, for people */
+  readonly reason: string
+  /** Place in the block of the transaction that breaks the rule */
+  readonly position?: number
+  /** Verdict policy that proves the fraud */
+  readonly policy?: string
+  /** Name of the fraud in that policy */
+  readonly fraud?: string
+  /** Layer-1 transactions on the way to the removal, oldest first */
+  readonly transactions: readonly {
+    /** Transaction hash on layer 1 */
+    readonly txHash: string
+    /** Stores a datum of the proof; mints the verdict; removes the block; prunes the blocks behind it */
+    readonly stage: 'datum' | 'verdict' | 'removal' | 'prune'
+    /** Lovelace */
+    readonly fee: string
+    /** When it was sent */
+    readonly sentAt: string
+  }[]
+  /** When the node found it */
+  readonly foundAt: string
+  /** When the node saw that the block is removed */
+  readonly removedAt?: string
+}
+
+/** A page of what the node found against blocks */
+export interface BlockVerdicts {
+  /** Newest first */
+  readonly verdicts: readonly BlockVerdict[]
+  /** Whether there is another page */
+  readonly hasMore: boolean
+}
+
 /** The table is in the log of the server */
 export interface BlocksLogged {
   readonly message: 'BlocksTxsDB drawn in server logs!'
@@ -1332,6 +1374,16 @@ export interface ListQuestionsParameters {
   readonly offset?: number
 }
 
+/** What `listVerdicts` asks for. */
+export interface ListVerdictsParameters {
+  /** Only verdicts in this state */
+  readonly state?: 'invalid' | 'unprovable' | 'removing' | 'removed'
+  /** The most to answer */
+  readonly limit?: number
+  /** Only verdicts after this one in the list */
+  readonly before?: string
+}
+
 /** What `remove` asks for. */
 export interface RemoveParameters {
   /** Header hash of the block: 56 hex digits */
@@ -1490,6 +1542,9 @@ export interface Endpoints {
   /** `GET /summons`: Open questions about blocks on layer 1. All readers share a list for half a second. It has about 10,000 questions at most: those whose deadlines come first. */
   listQuestions(parameters?: ListQuestionsParameters, options?: NodeRequestOptions): Promise<OpenQuestions>
 
+  /** `GET /verdicts`: Invalid blocks that the node found, and their removals. Newest first. Pass the `headerHash` of the last one as `before` for the next page. */
+  listVerdicts(parameters?: ListVerdictsParameters, options?: NodeRequestOptions): Promise<BlockVerdicts>
+
   /** `GET /init`: Mint the root unit and run the genesis programs. Changes state although it is a GET. HEAD is not served. */
   init(options?: NodeRequestOptions): Promise<Initiated>
 
@@ -1601,6 +1656,7 @@ export const operations = {
   getCommitmentWalletBalance: { method: 'GET', path: '/commitment-wallet/balance', isRead: true },
   listOperators: { method: 'GET', path: '/operators', isRead: true },
   listQuestions: { method: 'GET', path: '/summons', isRead: true, takesInput: true },
+  listVerdicts: { method: 'GET', path: '/verdicts', isRead: true, takesInput: true },
   init: { method: 'GET', path: '/init', token: 'operatorToken' },
   commit: { method: 'GET', path: '/commit', token: 'operatorToken' },
   merge: { method: 'GET', path: '/merge', token: 'operatorToken' },

@@ -65,7 +65,10 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     const { headerHash } = block
     if (invalid !== undefined && equalBytes(invalid.headerHash, headerHash)) return
     const { message: reason, position, reference, failures } = error
-    const report = await evidence?.keep(block, error)
+    const report = await evidence?.keep(block, error).catch((err: unknown) => {
+      log.error({ err, headerHash: toHex(headerHash) }, 'The evidence of an invalid block cannot be kept')
+      return undefined
+    })
     invalid = {
       headerHash,
       height: block.height,

@@ -126,3 +126,20 @@ it('finds an invalid block again after a restart, although no peer serves its bo
   expect(again.transactions.map(toHex)).toEqual(first.transactions.map(toHex))
   again.end()
 })
+
+it('gives an invalid block once, although its evidence cannot be kept', async () => {
+  const { chain } = await chainWithTheft()
+  const { calls, watch, begun } = openWatch()
+  const keep = async () => {
+    throw new Error('No space is left')
+  }
+  const evidence = { ...openEvidence({ dir: join(tmpdir(), 'absent'), maxBytes: 1 }), keep }
+  const peers = [await serve(archiveOfBlocks(chain))]
+  const { follower, log } = await follow(chain, peers, { watch, evidence, pollMs: 10 })
+  const given = await begun(1)
+  await pause(300)
+  expect(calls).toHaveLength(1)
+  expect(follower.status().invalidBlocks).toBe(1)
+  expect(log.lines.map(({ message }) => message)).toContain('The evidence of an invalid block cannot be kept')
+  given.end()
+})

@@ -17,6 +17,8 @@ export function createWatch(watch: FollowerOptions['watch'], closing: AbortSigna
   return {
     begin(block) {
       if (watch === undefined) return
+      // Found again, because its evidence or its status could not be kept.
+      if (running !== undefined && equalBytes(running.headerHash, block.headerHash)) return
       const controller = childOf(closing)
       const ended = watch(block, controller.signal)
       // It is awaited later.

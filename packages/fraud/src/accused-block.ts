@@ -48,8 +48,8 @@ export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entr
 const pauseEvery = 500
 
 /**
- * Builds the transactions map of a block, and compares all roots with the header's. Other work runs meanwhile.
- * A transaction takes about 4 KiB of memory.
+ * Builds the transactions map of a block, and compares all roots with the header's. Other
+ * work runs meanwhile. A transaction takes about 4 KiB of memory.
  *
  * @throws {FraudError} (rejects) `FRAUD_ROOT_MISMATCH`
  * @example

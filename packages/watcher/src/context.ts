@@ -34,5 +34,5 @@ export interface Job {
   isRecorded: boolean
   accused?: AccusedBlock
   /** The result of the last search: undefined where no proof is accepted. */
-  searched?: { readonly key: string; readonly removal: FraudRemoval | undefined }
+  searched?: { readonly key: string; readonly removal: FraudRemoval | undefined; readonly at: number }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import type { StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
@@ -9,10 +9,11 @@ import type { Job, Lack, WatcherContext } from './context.js'
 import { pruneBehindRemoved } from './prune.js'
 import { readQueue } from './read-layer1.js'
 import { advanceRemoval } from './remove.js'
+import { follow } from './send.js'
 import type { UnprovableBlock, Watcher, WatcherOptions } from './types.js'
 
-/** Below so much lovelace, the wallet may lack the collateral and the fees of a removal. */
-const leastLovelace = 10_000_000n
+/** What the datums of the longest proof lock, with collateral and fees, in lovelace. */
+const leastLovelace = 350_000_000n
 /** Milliseconds between two reads of the balance, while nothing is lacking. */
 const balanceEveryMs = 60_000
 /** Polls between two attempts that lack ada. */
@@ -40,6 +41,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let unprovable: UnprovableBlock | undefined
   let lack: Lack | undefined
   let trouble: string | undefined
+  let troubleAt = 0
   let retryAt = 0
   let balanceAt = 0
   let isPruning = true
@@ -73,43 +75,49 @@ export function createWatcher(options: WatcherOptions): Watcher {
     balanceAt = performance.now() + (lack === undefined ? balanceEveryMs : delayMs)
   }
 
-  /** Settles the verdicts whose blocks are gone, and returns the others. */
-  async function settle(queue: StateQueue): Promise<readonly VerdictRecord[]> {
-    const shown = new Set(queue.blocks.map(({ headerHash }) => headerHash))
-    const open = await verdicts.open()
-    const inQueue = open.filter(({ headerHash }) => shown.has(toHex(headerHash)))
-    for (const verdict of open) if (!inQueue.includes(verdict)) await conclude(context, verdict, queue)
-    unprovable = inQueue.find(({ state }) => state === 'unprovable')
-    return inQueue
+  /** Settles verdicts whose blocks are gone. What fails for one of them delays no other. */
+  async function settle(gone: readonly VerdictRecord[], queue: StateQueue): Promise<void> {
+    let failure: unknown
+    for (const verdict of gone)
+      await conclude(context, verdict, queue).catch((error: unknown) => {
+        failure ??= error
+      })
+    if (failure !== undefined) throw failure
   }
 
   async function tick(): Promise<void> {
     // The tip first, so that everything else is at least as new.
     const { slot } = await layer1.tip({ signal })
     const queue = await readQueue(context)
-    const open = await settle(queue)
-    await checkBalance()
+    const shown = new Set(queue.blocks.map(({ headerHash }) => headerHash))
+    const open = await verdicts.open()
+    const isShown = ({ headerHash }: VerdictRecord) => shown.has(toHex(headerHash))
+    const inQueue = open.filter(isShown)
+    const knownOf = ({ block }: Job) =>
+      inQueue.find(({ headerHash }) => equalBytes(headerHash, block.headerHash))
     const current = job
-    if (performance.now() < retryAt && current?.isRecorded !== false) return
     const before = lack
-    if (current === undefined) isPruning = await pruneBehindRemoved(context, queue, slot, isPruning)
-    else await remove(current, queue, open, slot)
+    if (performance.now() >= retryAt || current?.isRecorded === false) {
+      if (current === undefined) await resume(inQueue, queue, slot)
+      else await advanceRemoval(context, current, queue, knownOf(current), slot)
+    }
+    const now = await verdicts.open()
+    unprovable = now.find((verdict) => verdict.state === 'unprovable' && isShown(verdict))
+    const gone = now.filter((verdict) => !isShown(verdict))
+    await settle(gone, queue)
+    await checkBalance()
     if (lack !== undefined && lack !== before) retryAt = performance.now() + delayMs
   }
 
-  async function remove(
-    current: Job,
-    queue: StateQueue,
-    open: readonly VerdictRecord[],
-    slot: bigint,
-  ): Promise<void> {
-    const name = toHex(current.block.headerHash)
-    const known = open.find(({ headerHash }) => toHex(headerHash) === name)
-    await advanceRemoval(context, current, queue, known, slot)
-    if (!current.isRecorded) return
-    unprovable = (await verdicts.open()).find(
-      ({ state, headerHash }) => state === 'unprovable' && toHex(headerHash) === name,
-    )
+  /** Goes on with what was recorded for blocks whose bodies no follower has yet, and prunes. */
+  async function resume(inQueue: readonly VerdictRecord[], queue: StateQueue, slot: bigint): Promise<void> {
+    for (const { journal } of inQueue)
+      await follow(
+        context,
+        journal.filter(({ stage }) => stage !== 'prune'),
+        slot,
+      )
+    isPruning = await pruneBehindRemoved(context, queue, slot, isPruning)
   }
 
   /** Logs a new problem once. */
@@ -118,6 +126,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     // A search is expensive.
     if (!isLayer1Error(error)) retryAt = performance.now() + delayMs
     if (reason !== trouble) log.warn({ err: error }, `The watcher waits: ${reason}`)
+    if (trouble === undefined) troubleAt = performance.now()
     trouble = reason
   }
 
@@ -152,7 +161,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     status: () => ({
       ...(unprovable && { unprovable: fieldsOf(unprovable) }),
       ...(lack && { lack: lack.reason }),
-      ...(trouble !== undefined && { trouble }),
+      ...(trouble !== undefined && { trouble, troubleMs: performance.now() - troubleAt }),
     }),
 
     close() {

@@ -46,7 +46,13 @@ export async function advanceRemoval(
   if (removal === undefined || job.signal.aborted) return
   const { stage, draft, policy, fraud } = removal
   const { headerHash } = block
-  await buildAndSend(context, { headerHash, stage, draft, proof: { policy, fraud } }, slot)
+  try {
+    await buildAndSend(context, { headerHash, stage, draft, proof: { policy, fraud } }, slot)
+  } catch (error) {
+    if (!isWalletError(error) || error.code !== 'WALLET_TRANSACTION_REFUSED') throw error
+    if (job.searched) job.searched = { ...job.searched, removal: undefined, at: performance.now() }
+    await giveUp(context, job, error.message)
+  }
 }
 
 async function record({ verdicts, step }: WatcherContext, job: Job, before: Utxo): Promise<VerdictRecord> {
@@ -65,6 +71,12 @@ async function record({ verdicts, step }: WatcherContext, job: Job, before: Utxo
   return verdict
 }
 
+/** Milliseconds after which a search without a result is repeated: the provider may have been wrong. */
+const searchAgainMs = 300_000
+
+const isOld = ({ removal, at }: NonNullable<Job['searched']>): boolean =>
+  removal === undefined && performance.now() - at > searchAgainMs
+
 /** Searches a proof, once for each state of layer 1; undefined where none is accepted. */
 async function search(
   context: WatcherContext,
@@ -79,7 +91,7 @@ async function search(
   const key = [...elements, registry.utxo, ...referenceScripts, ...held]
     .map(({ reference }) => outputReferenceKey(reference))
     .join()
-  if (job.searched?.key === key) return job.searched.removal
+  if (job.searched?.key === key && !isOld(job.searched)) return job.searched.removal
   const { contracts, rules, layer1, wallet, evaluator, signal } = context
   try {
     job.accused ??= await accuse(job.block)
@@ -102,7 +114,7 @@ async function search(
         evaluator,
       },
     )
-    job.searched = { key, removal }
+    job.searched = { key, removal, at: performance.now() }
     if (removal === undefined) await giveUp(context, job, 'no fraud proof shows it')
     else context.log.info({ headerHash: toHex(block.headerHash), ...what(removal) }, 'Found a fraud')
     return removal
@@ -110,7 +122,7 @@ async function search(
     if (job.signal.aborted) return undefined
     const isRefused = isFraudError(error) || (isWalletError(error) && error.code === 'WALLET_INVALID_DRAFT')
     if (!isRefused) throw error
-    job.searched = { key, removal: undefined }
+    job.searched = { key, removal: undefined, at: performance.now() }
     await giveUp(context, job, error.message)
     return undefined
   }

@@ -48,6 +48,8 @@ export interface WatcherStatus {
   readonly lack?: string
   /** Why the last read or removal failed; absent if it did not. */
   readonly trouble?: string
+  /** How long every one has failed, in milliseconds; with `trouble`. */
+  readonly troubleMs?: number
 }
 
 /** Removes invalid blocks by fraud proofs, until it is closed. */

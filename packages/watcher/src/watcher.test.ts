@@ -157,7 +157,7 @@ test('keeps a finding while the wallet is empty, and goes on when ada comes', { 
 
   const resume = await stopMining()
   await scene.otherWallet.send({
-    outputs: [1, 2].map(() => ({ address: walletKeys.address.bytes, lovelace: 20_000_000n })),
+    outputs: [1, 2].map(() => ({ address: walletKeys.address.bytes, lovelace: 200_000_000n })),
   })
   resume()
   await until('the block is removed', () => isRemoved(watched))

@@ -46,6 +46,7 @@ test('what a watcher cannot do is explained', () => {
   for (const [status, message] of [
     [{ unprovable }, /^no fraud proof removes block 7: A script fails$/],
     [{ lack: 'The wallet lacks 5 ada' }, /^the watcher cannot pay: The wallet lacks 5 ada$/],
+    [{ trouble: 'It ends', troubleMs: 130_000 }, /^the watcher fails: It ends$/],
   ] as const)
     expect(() => checkWatcher(status)).toThrow(
       expect.objectContaining({ code: 'HEALTH_NOT_READY', message: expect.stringMatching(message) }),

@@ -90,11 +90,16 @@ export function checkQuestions(questions: Questions | undefined): void {
   if (line !== undefined) throw new ReadinessError(line)
 }
 
-/** @throws {ReadinessError} while an invalid block stays in the queue, or the wallet cannot pay */
-export function checkWatcher({ unprovable, lack }: WatcherStatus): void {
+/** Milliseconds that a watcher may fail before its node is not ready. */
+const watcherTroubleMs = 120_000
+
+/** @throws {ReadinessError} while an invalid block stays in the queue, or the watcher cannot pay or work */
+export function checkWatcher({ unprovable, lack, trouble, troubleMs = 0 }: WatcherStatus): void {
   if (unprovable !== undefined)
     throw new ReadinessError(`no fraud proof removes block ${unprovable.height}: ${unprovable.reason}`)
   if (lack !== undefined) throw new ReadinessError(`the watcher cannot pay: ${lack}`)
+  if (trouble !== undefined && troubleMs > watcherTroubleMs)
+    throw new ReadinessError(`the watcher fails: ${trouble}`)
 }
 
 function checkLag(lagMs: number, maxMs: number): void {
