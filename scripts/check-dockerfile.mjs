@@ -1,6 +1,6 @@
-// Runs the steps of the Dockerfile without Docker: each RUN and COPY in an empty folder, then the node on what
-// they made, read-only, until its health check passes and SIGTERM ends it. As root, every step runs as an
-// unprivileged user. No image is built: what the base image brings and RUN steps of root are left out.
+// Runs the steps of the Dockerfile without Docker: each RUN and COPY in an empty folder, then the node on
+// what they made, read-only, until its health check passes and SIGTERM ends it. As root, every step runs as
+// an unprivileged user. No image is built: what the base image brings and RUN steps of root are left out.
 //
 // node scripts/check-dockerfile.mjs        two minutes; needs a registry
 import { spawn, spawnSync } from 'node:child_process'
