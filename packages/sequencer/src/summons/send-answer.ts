@@ -123,10 +123,10 @@ export async function sendAnswer(
  */
 async function lacksInput(context: AnswerContext, id: string, cbor: Uint8Array): Promise<boolean> {
   const { layer1, answers, signal } = context
-  const { inputs, referenceInputs } = decodeTransaction(cbor).body
+  const { inputs, referenceInputs, collateralInputs } = decodeTransaction(cbor).body
   const inFlight = new Set(answers.wallet.inFlight())
   const needed = new Map(
-    [...inputs, ...referenceInputs]
+    [...inputs, ...referenceInputs, ...collateralInputs]
       .filter(({ transactionId }) => !inFlight.has(toHex(transactionId)))
       .map((reference) => [outputReferenceKey(reference), reference]),
   )
