@@ -3,7 +3,6 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { type StateQueue, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import type { WatcherContext } from './context.js'
-import { findRegistry } from './read-layer1.js'
 import { forget } from './send.js'
 
 /**
@@ -36,11 +35,11 @@ export async function conclude(
  */
 async function isTaken(
   context: WatcherContext,
-  { header, headerHash, commitId, state }: VerdictRecord,
+  { header, headerHash, height, commitId, state }: VerdictRecord,
   queue: StateQueue,
 ): Promise<boolean> {
-  const { layer1, signal, verdicts, log } = context
-  const { prevHeaderHash, startTime, operatorVkey } = decodeHeader(header)
+  const { layer1, signal, verdicts, archive, log } = context
+  const { prevHeaderHash } = decodeHeader(header)
   const root = soundRoot(queue)
   const { state: confirmed } = root.datum
   if (equalBytes(confirmed.headerHash, headerHash)) {
@@ -59,10 +58,10 @@ async function isTaken(
     ? root
     : queue.blocks.find((block) => block.headerHash === name)
   if (before === undefined) {
-    // Later blocks are merged, perhaps this one too; an older queue ends before it.
-    if (confirmed.endTime <= startTime) return false
-    const { operators = [] } = (await findRegistry(context))?.datum ?? {}
-    return !operators.some(({ vkey }) => equalBytes(vkey, operatorVkey))
+    // Later blocks are merged, perhaps this one too, or the queue is too old. A follower archives valid blocks
+    // only: one at this height, merged, is there in place of this one.
+    const archived = await archive.byHeight(height)
+    return archived?.merged === true && !equalBytes(archived.headerHash, headerHash)
   }
   const replacement = toHex(before.utxo.reference.transactionId)
   if (replacement === toHex(commitId)) return false

@@ -4,7 +4,7 @@ import { mergeBlock } from '@ratatosk/protocol'
 import { keysFromSigningKey } from '@ratatosk/transaction'
 import { afterAll, expect, test } from 'vitest'
 import { largeLie, ofLie } from './test/lies.js'
-import { evaluator, openWatched, openWatcher, otherKeys, until } from './test/scene.js'
+import { evaluator, openWatched, openWatcher, until } from './test/scene.js'
 
 afterAll(() => evaluator.close())
 
@@ -61,19 +61,21 @@ test('reports what is merged before it is removed, and what is gone behind merge
   expect(await queued()).toEqual([])
 
   /** A verdict of an earlier process about a block behind another that the queue no longer has. */
-  const foundBefore = async (change: Partial<Header>) => {
-    const header: Header = { ...block.header, prevHeaderHash: new Uint8Array(28).fill(7), ...change }
+  const foundBefore = async (height: bigint) => {
+    const header: Header = { ...block.header, prevHeaderHash: new Uint8Array(28).fill(Number(height)) }
     const hash = headerHash(header)
-    const verdict = { headerHash: hash, height: 2n, header: encodeHeader(header), reason: 'another' }
+    const verdict = { headerHash: hash, height, header: encodeHeader(header), reason: 'another' }
     await store.verdicts.found({ ...verdict, commitId: commitId! })
     return hash
   }
-  // Its operator is registered: it may be merged.
-  await foundBefore({})
-  // The queue is too old to show it.
-  const operatorVkey = otherKeys.payment.hash
-  await foundBefore({ operatorVkey, startTime: block.header.startTime + 10_000_000n })
-  const gone = await foundBefore({ operatorVkey })
+  const [gone] = [await foundBefore(2n), await foundBefore(3n), await foundBefore(4n)]
+  // The follower has other blocks at the heights of two of them, one of which may still be removed.
+  const archived = { header: new Uint8Array(1), body: new Uint8Array(1) }
+  await store.archive.put([
+    { ...archived, height: 1n, headerHash: block.headerHash, merged: true },
+    { ...archived, height: 2n, headerHash: new Uint8Array(28).fill(2), merged: true },
+    { ...archived, height: 3n, headerHash: new Uint8Array(28).fill(3), merged: false },
+  ])
   const removed = async () => (await store.verdicts.list({ limit: 10, state: 'removed' })).verdicts
   await until('one is settled', async () => (await removed()).length > 0)
   await new Promise((resolve) => setTimeout(resolve, 300))

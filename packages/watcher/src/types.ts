@@ -19,6 +19,8 @@ export interface WatcherOptions {
   readonly wallet: Wallet
   /** `Store.verdicts` of `@ratatosk/store`. */
   readonly verdicts: Store['verdicts']
+  /** Where the follower archives valid blocks. */
+  readonly archive: Pick<Store['archive'], 'byHeight'>
   /** Runs the scripts of layer 1. The caller closes it. */
   readonly evaluator: RemovalContext['evaluator']
   readonly log: Log

@@ -20,6 +20,7 @@ export function openWatcher(
     layer1,
     wallet: openWallet({ layer1, keys: present(keys.watcher, 'wallet of a watcher'), evaluator }),
     verdicts: store.verdicts,
+    archive: store.archive,
     evaluator,
     log,
     ...(most > 0 && { maxLovelacePerHour: BigInt(most) }),

@@ -140,6 +140,7 @@ export function openWatcher(
     layer1,
     wallet,
     verdicts: store.verdicts,
+    archive: store.archive,
     evaluator,
     log,
     pollMs: 20,

@@ -27,6 +27,7 @@ const watcher = createWatcher({
   layer1,
   wallet: openWallet({ layer1, keys: otherKeys, evaluator, withholdMs: 50 }),
   verdicts: store.verdicts,
+  archive: store.archive,
   evaluator,
   log: logOf('watcher') ?? silent,
   pollMs: 20,
