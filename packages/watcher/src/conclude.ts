@@ -58,8 +58,8 @@ async function isTaken(
     ? root
     : queue.blocks.find((block) => block.headerHash === name)
   if (before === undefined) {
-    // Later blocks are merged, perhaps this one too, or the queue is too old. A follower archives valid blocks
-    // only: one at this height, merged, is there in place of this one.
+    // Later blocks are merged, perhaps this one too, or the queue is too old. A follower archives valid
+    // blocks only: one at this height, merged, is there in place of this one.
     const archived = await archive.byHeight(height)
     return archived?.merged === true && !equalBytes(archived.headerHash, headerHash)
   }
