@@ -93,6 +93,8 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     for (const [key, asked] of open) {
       const before = aliveOf(key, 'answer')
       if (before === undefined) continue
+      // Its first sending failed, or was by an earlier process.
+      if (!sent.has(toHex(before.id))) book.answered(asked)
       sent.set(toHex(before.id), key)
       book.clear(asked)
       bytes += before.cbor.length
