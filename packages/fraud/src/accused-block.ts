@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import { createDerivation, type Header } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { FraudError } from './errors.js'
+import { pausing } from './pausing.js'
 
 /**
  * A block to find frauds in, with everything that its header commits to. Its tries must not change while they
@@ -44,9 +44,6 @@ export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entr
   readonly entries?: Iterable<TrieEntry>
 }
 
-/** Transactions or entries between two pauses: about 10 ms. */
-const pauseEvery = 500
-
 /**
  * Builds the transactions map of a block, and compares all roots with the header's. Other
  * work runs meanwhile. A transaction takes about 4 KiB of memory.
@@ -79,14 +76,6 @@ async function derivedEntries(
   const derivation = createDerivation()
   for await (const transaction of pausing(transactions)) derivation.add(transaction)
   return derivation.derive(before.valueHash).entries()
-}
-
-async function* pausing<Item>(items: Iterable<Item>): AsyncGenerator<Item, void> {
-  let count = 0
-  for (const item of items) {
-    if (++count % pauseEvery === 0) await setImmediate()
-    yield item
-  }
 }
 
 function requireRoot(what: string, { root }: TrieView, expected: Uint8Array): void {

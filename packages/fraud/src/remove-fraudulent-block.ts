@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
-import { toHex } from '@ratatosk/cbor'
-import { fraudScript } from '@ratatosk/contracts'
+import { equalBytes } from '@ratatosk/cbor'
+import { fraudScript, type PlutusScript } from '@ratatosk/contracts'
 import type { Contracts } from '@ratatosk/protocol'
 import {
   type BuildContext,
@@ -13,14 +12,12 @@ import {
 } from '@ratatosk/transaction'
 import { FraudError } from './errors.js'
 import { fraudsIn, type ProvenFraud } from './find-fraud.js'
+import { pausing } from './pausing.js'
 import { type RemovalByFraud, type RemovalStage, stagesOf } from './removal-stages.js'
 import { createTries, type Excess, hasLists } from './tries.js'
 
 /** Frauds of a kind that are tried, but for proofs that are too large. */
 const mostTried = 32
-/** Milliseconds of a search after which other work runs. */
-const turnMs = 10
-
 /**
  * What a wallet adds to a transaction with stand-in funds: base addresses for change and collateral's return,
  * a validity interval, up to four more inputs; and a percent of the units of scripts, which read them.
@@ -68,19 +65,16 @@ export async function removeFraudulentBlock(
   let refused: FraudError | undefined
   const context = { ...given, parameters: withRoomForWallet(given.parameters) }
   const { maxTransactionSize } = context.parameters
-  const listed = (contracts.parameters.verdictPolicies ?? []).map(({ hash }) => toHex(hash))
-  const isListed = ({ policy }: ProvenFraud) => listed.includes(toHex(fraudScript(policy, wanted.rules).hash))
+  const scriptOf = listedScripts(contracts, wanted.rules)
   const hasDatums = wanted.address !== undefined || (wanted.held ?? []).length > 0
   const tries = createTries(mostTried, maxTransactionSize, hasDatums)
   let isUnlisted = false
   for await (const frauds of pausing(fraudsIn(wanted.block, wanted.rules))) {
     for (const fraud of frauds) {
-      if (!isListed(fraud)) {
-        isUnlisted = true
-        continue
-      }
-      if (!tries.isWorth(fraud)) continue
-      const removal = await removalBy(contracts, wanted, context, fraud)
+      const script = scriptOf(fraud.policy)
+      isUnlisted ||= script === undefined
+      if (script === undefined || !tries.isWorth(fraud)) continue
+      const removal = await removalBy(contracts, wanted, context, fraud, script)
       if (removal && 'draft' in removal) return removal
       tries.refused(fraud, removal?.excess)
       refused ??= removal?.error
@@ -89,6 +83,21 @@ export async function removeFraudulentBlock(
   if (refused !== undefined) throw refused
   if (isUnlisted) throw invalidDraft('what proves the fraud is not one of the verdict policies')
   return undefined
+}
+
+/** The script of a policy, made once; undefined if it is none of the contracts' verdict policies. */
+function listedScripts({ parameters: { verdictPolicies = [] } }: Contracts, rules: RemovalByFraud['rules']) {
+  const known = new Map<ProvenFraud['policy'], PlutusScript | undefined>()
+  return (policy: ProvenFraud['policy']): PlutusScript | undefined => {
+    if (!known.has(policy)) {
+      const script = fraudScript(policy, rules)
+      known.set(
+        policy,
+        verdictPolicies.some(({ hash }) => equalBytes(hash, script.hash)) ? script : undefined,
+      )
+    }
+    return known.get(policy)
+  }
 }
 
 function withRoomForWallet(parameters: RemovalContext['parameters']): RemovalContext['parameters'] {
@@ -117,8 +126,9 @@ async function removalBy(
   wanted: RemovalByFraud,
   context: RemovalContext,
   { policy, proof, redeemer }: ProvenFraud,
+  script: PlutusScript,
 ): Promise<FraudRemoval | Refusal | undefined> {
-  const proven = { script: fraudScript(policy, wanted.rules), redeemer, hasLists: hasLists(proof) }
+  const proven = { script, redeemer, hasLists: hasLists(proof) }
   let refused: Refusal | undefined
   for (const { stage, drafts } of stagesOf(contracts, wanted, proven)) {
     try {
@@ -132,17 +142,6 @@ async function removalBy(
     }
   }
   return refused
-}
-
-/** What a search finds; other work runs between its steps. */
-async function* pausing<Found>(search: Iterable<Found | undefined>): AsyncGenerator<Found, void> {
-  let since = performance.now()
-  for (const found of search) {
-    if (found !== undefined) yield found
-    if (performance.now() - since < turnMs) continue
-    await setImmediate()
-    since = performance.now()
-  }
 }
 
 /** Rules of layer 1 that a proof breaks together with the removal, and perhaps not alone. */
