@@ -1,7 +1,7 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { isLayer1Error } from '@ratatosk/layer1'
-import { decodeTransaction, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
-import type { RecordedTransaction, VerdictStage } from '@ratatosk/store'
+import { isLayer1Error, lacksInput } from '@ratatosk/layer1'
+import { decodeTransaction } from '@ratatosk/ledger'
+import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
 import type { WatcherContext } from './context.js'
 
@@ -30,6 +30,10 @@ export async function follow(
   return followed
 }
 
+/** What was recorded for the removal of a block, without prunings of those behind it. */
+export const removalsOf = ({ journal }: VerdictRecord): readonly RecordedTransaction[] =>
+  journal.filter(({ stage }) => stage !== 'prune')
+
 /** Forgets a transaction, so that others may spend its inputs. */
 export async function forget(
   { wallet, verdicts, sentAt }: WatcherContext,
@@ -56,25 +60,8 @@ async function followOne(
   if (!wallet.inFlight().includes(id)) await wallet.adopt(recorded.cbor, { signal })
   if (kind === 'pending') return 'pending'
   if (performance.now() - (sentAt.get(id) ?? -Infinity) < resendMs) return 'pending'
-  if (await lacksInput(context, id, transaction)) return 'dead'
+  if (await lacksInput(layer1, wallet, transaction, { signal })) return 'dead'
   return (await send(context, recorded)) ? 'pending' : 'dead'
-}
-
-/** Whether layer 1 does not know a transaction, and another one has spent an input of it. */
-async function lacksInput(
-  { layer1, wallet, signal }: WatcherContext,
-  id: string,
-  { body: { inputs, referenceInputs, collateralInputs } }: Transaction,
-): Promise<boolean> {
-  const inFlight = new Set(wallet.inFlight())
-  const needed = new Map(
-    // A removal pays from the bond, so that its collateral may be all that the wallet gives.
-    [...inputs, ...referenceInputs, ...collateralInputs]
-      .filter(({ transactionId }) => !inFlight.has(toHex(transactionId)))
-      .map((reference) => [outputReferenceKey(reference), reference]),
-  )
-  const found = await layer1.utxosByReferences([...needed.values()], { signal })
-  return found.length < needed.size && (await layer1.status(id, { signal })).kind === 'unknown'
 }
 
 /** Sends a recorded transaction. @returns false if layer 1 refuses it for good */

@@ -1,6 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
-import { isLayer1Error } from '@ratatosk/layer1'
-import { decodeTransaction, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
+import { isLayer1Error, lacksInput } from '@ratatosk/layer1'
+import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import type { AnswerTransaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import type { AnswerMeans } from '../types.js'
@@ -96,7 +96,7 @@ export async function sendAnswer(
   { id, cbor, stage }: AnswerTransaction,
   slot: bigint,
 ): Promise<boolean> {
-  const { cache, signal, log } = context
+  const { layer1, cache, signal, log } = context
   const { wallet } = context.answers
   const transaction = toHex(id)
   try {
@@ -107,7 +107,10 @@ export async function sendAnswer(
       { transaction, reason: error.reason },
       `Layer 1 refused an answer to a question: ${error.message}`,
     )
-    if (!error.mayHaveEffect || (await lacksInput(context, transaction, cbor))) {
+    // It may wait in a mempool that the provider does not show, or be overtaken.
+    const isDead =
+      !error.mayHaveEffect || (await lacksInput(layer1, wallet, decodeTransaction(cbor), { signal }))
+    if (isDead) {
       wallet.release(transaction)
       return false
     }
@@ -115,21 +118,4 @@ export async function sendAnswer(
   cache.answerSent(transaction, slot)
   if (stage === 'answer') context.step('answer-sent')
   return true
-}
-
-/**
- * Whether an input of a refused transaction is spent by another one, as that of an answer that was overtaken.
- * If not, it may wait in a mempool that the provider does not show.
- */
-async function lacksInput(context: AnswerContext, id: string, cbor: Uint8Array): Promise<boolean> {
-  const { layer1, answers, signal } = context
-  const { inputs, referenceInputs, collateralInputs } = decodeTransaction(cbor).body
-  const inFlight = new Set(answers.wallet.inFlight())
-  const needed = new Map(
-    [...inputs, ...referenceInputs, ...collateralInputs]
-      .filter(({ transactionId }) => !inFlight.has(toHex(transactionId)))
-      .map((reference) => [outputReferenceKey(reference), reference]),
-  )
-  const found = await layer1.utxosByReferences([...needed.values()], { signal })
-  return found.length < needed.size && (await layer1.status(id, { signal })).kind === 'unknown'
 }
