@@ -3,7 +3,7 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { type StateQueue, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import type { WatcherContext } from './context.js'
-import { forget } from './send.js'
+import { forget, removalsOf } from './send.js'
 
 /**
  * Settles a verdict about a block that the state queue does not show, if that is certain: the provider may
@@ -15,8 +15,8 @@ export async function conclude(
   queue: StateQueue,
 ): Promise<void> {
   const { verdicts, layer1, signal, log, step } = context
-  const { headerHash, height, journal } = verdict
-  const own = journal.filter(({ stage }) => stage !== 'prune')
+  const { headerHash, height } = verdict
+  const own = removalsOf(verdict)
   const states = await Promise.all(own.map(({ id }) => layer1.status(toHex(id), { signal })))
   const isIncluded = (place: number): boolean => states[place]?.kind === 'confirmed'
   const removal = own.find(({ stage }, place) => stage === 'removal' && isIncluded(place))

@@ -9,7 +9,7 @@ import type { Job, Lack, WatcherContext } from './context.js'
 import { pruneBehindRemoved } from './prune.js'
 import { readQueue } from './read-layer1.js'
 import { advanceRemoval } from './remove.js'
-import { follow } from './send.js'
+import { follow, removalsOf } from './send.js'
 import type { UnprovableBlock, Watcher, WatcherOptions } from './types.js'
 
 /** What the datums of the longest proof lock, with collateral and fees, in lovelace. */
@@ -28,7 +28,7 @@ const [resendPolls, sendings] = [20, 20]
  *
  * @example
  * const watcher = createWatcher({
- *   contracts, rules, layer1, wallet, verdicts: store.verdicts, evaluator, log
+ *   contracts, rules, layer1, wallet, verdicts: store.verdicts, archive: store.archive, evaluator, log
  * })
  * const follower = await createFollower({ ...options, watch: watcher.watch })
  */
@@ -93,6 +93,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const open = await verdicts.open()
     const isShown = ({ headerHash }: VerdictRecord) => shown.has(toHex(headerHash))
     const inQueue = open.filter(isShown)
+    unprovable = inQueue.find(({ state }) => state === 'unprovable')
     const knownOf = ({ block }: Job) =>
       inQueue.find(({ headerHash }) => equalBytes(headerHash, block.headerHash))
     const current = job
@@ -101,9 +102,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       if (current === undefined) await resume(inQueue, queue, slot)
       else await advanceRemoval(context, current, queue, knownOf(current), slot)
     }
-    const now = await verdicts.open()
-    unprovable = now.find((verdict) => verdict.state === 'unprovable' && isShown(verdict))
-    const gone = now.filter((verdict) => !isShown(verdict))
+    const gone = open.filter((verdict) => !isShown(verdict))
     await settle(gone, queue)
     await checkBalance()
     if (lack !== undefined && lack !== before) retryAt = performance.now() + delayMs
@@ -111,12 +110,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** Goes on with what was recorded for blocks whose bodies no follower has yet, and prunes. */
   async function resume(inQueue: readonly VerdictRecord[], queue: StateQueue, slot: bigint): Promise<void> {
-    for (const { journal } of inQueue)
-      await follow(
-        context,
-        journal.filter(({ stage }) => stage !== 'prune'),
-        slot,
-      )
+    for (const verdict of inQueue) await follow(context, removalsOf(verdict), slot)
     isPruning = await pruneBehindRemoved(context, queue, slot, isPruning)
   }
 

@@ -36,27 +36,30 @@ export async function readScripts({ layer1, contracts, signal }: WatcherContext)
 }
 
 /**
- * The wallet's outputs that hold parts of proofs, or verdicts against a block: those that layer 1 shows at
- * its address, and those of included transactions that it does not show there yet.
+ * The wallet's outputs that hold verdicts against a block, and those of its included transactions that hold
+ * parts of proofs. Datums that others pay to the wallet are left out: each would begin another search.
  *
  * @param headerHash 56 hex digits
  */
 export async function readHeld(
-  { layer1, wallet, signal }: WatcherContext,
+  { layer1, contracts, wallet, signal }: WatcherContext,
   headerHash: string,
   included: readonly RecordedTransaction[],
 ): Promise<readonly Utxo[]> {
-  const isHeld = ({ output: { datum, value } }: Utxo): boolean =>
-    datum.kind === 'inline' || [...value.assets.values()].some((names) => names.has(headerHash))
-  const shown = (await layer1.utxosAt(wallet.address, { signal })).filter(isHeld)
-  const keys = new Set(shown.map(keyOf))
-  const own = toHex(wallet.keys.address.bytes)
-  const expected = included
+  const policies = (contracts.parameters.verdictPolicies ?? []).map(({ hash }) => toHex(hash))
+  const isVerdict = ({ output: { value } }: Utxo): boolean =>
+    policies.some((policy) => value.assets.get(policy)?.has(headerHash))
+  const verdicts = (await layer1.utxosAt(wallet.address, { signal })).filter(isVerdict)
+  const keys = new Set(verdicts.map(keyOf))
+  const address = toHex(wallet.keys.address.bytes)
+  const made = included
     .flatMap(({ cbor }) => effects(decodeTransaction(cbor)).produced)
-    .filter((utxo) => toHex(utxo.output.address.bytes) === own && isHeld(utxo) && !keys.has(keyOf(utxo)))
-  if (expected.length === 0) return shown
-  const references = expected.map(({ reference }) => reference)
-  return [...shown, ...(await layer1.utxosByReferences(references, { signal }))]
+    .filter(({ output }) => toHex(output.address.bytes) === address)
+    // Layer 1 may not show a verdict at the address yet.
+    .filter((utxo) => !keys.has(keyOf(utxo)) && (utxo.output.datum.kind === 'inline' || isVerdict(utxo)))
+  if (made.length === 0) return verdicts
+  const references = made.map(({ reference }) => reference)
+  return [...verdicts, ...(await layer1.utxosByReferences(references, { signal }))]
 }
 
 const keyOf = ({ reference }: Utxo): string => outputReferenceKey(reference)

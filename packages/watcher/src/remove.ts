@@ -7,7 +7,7 @@ import type { VerdictRecord } from '@ratatosk/store'
 import { isWalletError } from '@ratatosk/transaction'
 import type { Job, WatcherContext } from './context.js'
 import { findRegistry, readHeld, readScripts } from './read-layer1.js'
-import { buildAndSend, follow } from './send.js'
+import { buildAndSend, follow, removalsOf } from './send.js'
 
 /**
  * Does what is next for the removal of an invalid block: records the finding, follows what was sent, or
@@ -31,11 +31,7 @@ export async function advanceRemoval(
   if (element === undefined) return
   const before = (queue.blocks[place - 1] ?? soundRoot(queue)).utxo
   const verdict = known !== undefined && job.isRecorded ? known : await record(context, job, before)
-  const sent = await follow(
-    context,
-    verdict.journal.filter(({ stage }) => stage !== 'prune'),
-    slot,
-  )
+  const sent = await follow(context, removalsOf(verdict), slot)
   const isWaiting = sent.some(
     ({ state, recorded: { stage } }) => state === 'pending' || (state === 'included' && stage === 'removal'),
   )

@@ -188,6 +188,12 @@ test('reports what no proof removes, and settles it when others remove it', { ti
   const reason = 'It breaks a rule (not provable: no fraud proof shows it)'
   expect(watcher.status().unprovable).toEqual({ headerHash: block.headerHash, height: 1n, reason })
   expect(await newest(watched)).toMatchObject({ state: 'unprovable', reason, transactions: [] })
+  // The datum of a stranger begins no other search.
+  const dust = {
+    address: otherKeys.address.bytes,
+    datum: { kind: 'inline', data: Uint8Array.of(0) },
+  } as const
+  await scene.layer1.await((await scene.wallet.send({ outputs: [dust] })).id)
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(errors).toEqual([expect.stringMatching(/^WATCHER_UNPROVABLE: /)])
 

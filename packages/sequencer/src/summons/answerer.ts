@@ -93,10 +93,11 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     for (const [key, asked] of open) {
       const before = aliveOf(key, 'answer')
       if (before === undefined) continue
+      const id = toHex(before.id)
+      if (sent.has(id)) book.clear(asked)
       // Its first sending failed, or was by an earlier process.
-      if (!sent.has(toHex(before.id))) book.answered(asked)
-      sent.set(toHex(before.id), key)
-      book.clear(asked)
+      else book.answered(asked)
+      sent.set(id, key)
       bytes += before.cbor.length
     }
     for (const [key, asked] of open) {
