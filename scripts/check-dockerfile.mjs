@@ -2,14 +2,14 @@
 // what they made, read-only, until its health check passes and SIGTERM ends it. As root, every step runs as
 // an unprivileged user. No image is built: what the base image brings and RUN steps of root are left out.
 //
-// node scripts/check-dockerfile.mjs        two minutes; needs a registry
+// node scripts/check-dockerfile.mjs        two minutes; needs a built checkout and a registry
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../packages/test-kit/dist/free-port.js'
 import { root } from './prepare.mjs'
 
 const user = process.getuid?.() === 0 ? { uid: 10_001, gid: 10_001 } : {}
@@ -50,18 +50,9 @@ function own(path) {
   if (user.uid) requireStatus('chown', spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, path]))
 }
 
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /** Starts the entry point, waits for the health check, and stops the node as Docker does. */
 async function runImage({ folder, environment, entryPoint, healthCheck, stopSignal }) {
-  const env = { ...surroundings, ...environment, HOST: '127.0.0.1', PORT: String(await freePort()) }
+  const env = { ...surroundings, ...environment, HOST: '127.0.0.1', PORT: await freePort() }
   const [program, ...args] = entryPoint
   console.log(`Starting ${entryPoint.join(' ')}`)
   const node = spawn(program, args, { cwd: folder, env, stdio: 'inherit', ...user })

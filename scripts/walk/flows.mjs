@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { toHex } from '../../packages/cbor/dist/index.js'
 import { keyOf, outputOf, transfer } from '../../packages/fixtures/dist/index.js'
+import { freePort } from '../../packages/test-kit/dist/free-port.js'
 
 /** Whether a file is below one of these folders. */
 const of = (...folders) => {
@@ -105,7 +105,7 @@ async function startNode(folder, work, trace, settings) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const child = run(folder, ['apps/node/dist/main.js'], {
-    PORT: String(port),
+    PORT: port,
     DATA_DIR: join(work, 'data'),
     GENESIS_FILE: genesis,
     LOG_FORMAT: 'json',
@@ -118,7 +118,7 @@ async function startNode(folder, work, trace, settings) {
 
 async function startDevnet(folder) {
   const port = await freePort()
-  const child = run(folder, ['packages/devnet/dist/main.js', '--port', String(port)], {
+  const child = run(folder, ['packages/devnet/dist/main.js', '--port', port], {
     WALK_FILE: '/dev/null',
   })
   const url = `http://127.0.0.1:${port}`
@@ -163,14 +163,6 @@ function run(folder, args, environment) {
       await ended
     },
   }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  return port
 }
 
 /** Waits until a condition holds; what it throws counts as no. */
