@@ -12,6 +12,7 @@ import {
   verifyRoot,
   type WritableArchive,
 } from '@ratatosk/block'
+import { equalBytes } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 import { childOf } from './child-controller.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
@@ -32,9 +33,20 @@ interface CatchUpOptions {
   readonly evidence: FollowerOptions['evidence']
   /** Maximum number of concurrent body requests. */
   readonly concurrency: number
+  /** The first missing blocks, which are on the state already; those behind them are added. */
+  readonly passed: PassedBlock[]
+  /** A block that is passed without judging it. */
+  readonly unprovable: Uint8Array | undefined
   readonly log: Log
   /** Called after each batch. */
   readonly archived: (height: bigint) => void
+}
+
+/** A block that is on the state and not in the archive: unprovable, or behind one that is. */
+export interface PassedBlock {
+  readonly headerHash: Uint8Array
+  /** Of the unspent outputs after it. */
+  readonly root: Uint8Array
 }
 
 /** How a catch-up ended. */
@@ -42,7 +54,7 @@ type CaughtUp =
   | { readonly kind: 'complete' }
   /** No peer has the body of this block now. */
   | { readonly kind: 'missing'; readonly height: bigint }
-  /** This block breaks a rule. Those before it are archived. */
+  /** This block breaks a rule. Those before it are archived, or passed. */
   | {
       readonly kind: 'invalid'
       readonly block: NewArchivedBlock
@@ -69,17 +81,18 @@ interface Download {
 
 /**
  * Archives the blocks of a path in batches. Bodies are requested and taken apart concurrently, then verified
- * and judged in order.
+ * and judged in order. Behind an unprovable block they are judged only.
  */
 export async function catchUp(
   { fork, missing, mergedHeight }: HeaderPath,
   options: CatchUpOptions,
   signal: AbortSignal,
 ): Promise<CaughtUp> {
-  const { archive, state, concurrency, log, archived } = options
+  const { archive, state, concurrency, passed, unprovable, log, archived } = options
   const downloads = childOf(signal)
-  const first = (fork?.height ?? 0n) + 1n
-  const target = Number(first) + missing.length - 1
+  const waiting = missing.slice(passed.length)
+  const first = (fork?.height ?? 0n) + BigInt(passed.length) + 1n
+  const target = Number(first) + waiting.length - 1
   const coming: Download[] = []
   let batch: NewArchivedBlock[] = []
   let transactions = 0
@@ -101,8 +114,8 @@ export async function catchUp(
   }
 
   try {
-    for (const [index, block] of missing.entries()) {
-      for (const next of missing.slice(index + coming.length, index + concurrency)) {
+    for (const [index, block] of waiting.entries()) {
+      for (const next of waiting.slice(index + coming.length, index + concurrency)) {
         coming.push(startDownload(next, options, downloads.signal))
       }
       const height = first + BigInt(index)
@@ -111,12 +124,24 @@ export async function catchUp(
       const verified = await download?.verified
       if (verified === undefined) return { kind: 'missing', height }
       const archivable = { ...block, height, merged: height <= mergedHeight, body: verified.bytes }
+      const header = decodeHeader(block.header)
+      const isUnprovable = unprovable !== undefined && equalBytes(unprovable, block.headerHash)
       try {
         if (verified.error !== undefined) throw verified.error
-        await state.apply(verified.body, decodeHeader(block.header))
+        if (isUnprovable) state.pass(verified.body, header)
+        else await state.apply(verified.body, header)
       } catch (error) {
         if (!isInvalidBlock(error)) throw error
         return { kind: 'invalid', block: archivable, transactions: verified.body.transactions, error }
+      }
+      if (isUnprovable)
+        log.warn(
+          { height: Number(height) },
+          'Judging the blocks behind an invalid block that nothing removes',
+        )
+      if (isUnprovable || passed.length > 0) {
+        passed.push({ headerHash: block.headerHash, root: header.utxosRoot })
+        continue
       }
       batch.push(archivable)
       transactions += verified.body.transactions.length

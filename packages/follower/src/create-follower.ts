@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ArchivedBlock, type BlockError, decodeHeader, type NewArchivedBlock } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { catchUp } from './catch-up.js'
+import { catchUp, type PassedBlock } from './catch-up.js'
 import { childOf } from './child-controller.js'
 import { FollowerError } from './errors.js'
 import { createHeaderPaths, type HeaderPath } from './header-path.js'
@@ -30,21 +30,27 @@ interface Waiter {
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options
   const { stallMs = 10_000, timeoutMs = 300_000, backoffMs = 1_000 } = options
-  const { maxBodyBytes = 128 * 1024 * 1024 } = options
+  const { maxBodyBytes = 128 * 1024 * 1024, watchAgainMs = 300_000 } = options
   const peers = createPeers(options.peers, { stallMs, timeoutMs, backoffMs, maxBodyBytes }, log)
   const paths = createHeaderPaths(archive, peers)
   const closing = new AbortController()
   const { signal } = closing
   const state = await openLedgerState({ archive, genesis, rules, dir: options.trieDir, log })
-  const watch = createWatch(options.watch, signal)
+  const watch = createWatch(options.watch, signal, () => wake.abort())
 
   let height = 0n
   let marked = 0n
   let target: bigint | undefined
   let syncedAt: Date | undefined
   let trouble: string | undefined
-  let invalid: InvalidBlockStatus | undefined
+  /** The invalid blocks that layer 1 shows, the oldest first. */
+  let invalid: readonly InvalidBlockStatus[] = []
   let invalidBlocks = 0
+  const passed: PassedBlock[] = []
+  /** When a block was passed, or could not be, with nothing passed before it. */
+  let triedAt = 0
+  /** An unprovable block that cannot be passed either: it does not lead to its header's root. */
+  let impassable: Uint8Array | undefined
   let waiting: Waiter[] = []
   let wake = childOf(signal)
 
@@ -63,13 +69,17 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   /** Counts and logs an invalid block, and keeps its evidence, once. */
   async function reportInvalid(block: NewArchivedBlock, error: BlockError): Promise<void> {
     const { headerHash } = block
-    if (invalid !== undefined && equalBytes(invalid.headerHash, headerHash)) return
+    const known = knownInvalid(headerHash)
+    if (known) {
+      trouble = troubleOf(known)
+      return
+    }
     const { message: reason, position, reference, failures } = error
     const report = await evidence?.keep(block, error).catch((err: unknown) => {
       log.error({ err, headerHash: toHex(headerHash) }, 'The evidence of an invalid block cannot be kept')
       return undefined
     })
-    invalid = {
+    const found = {
       headerHash,
       height: block.height,
       reason,
@@ -77,6 +87,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       ...(report !== undefined && { evidence: report }),
       foundAt: new Date(),
     }
+    invalid = [...invalid, found]
     invalidBlocks++
     const hash = toHex(headerHash)
     log.error(
@@ -92,8 +103,11 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       },
       'Invalid block',
     )
-    trouble = `Block ${block.height} (${hash}) is invalid: ${reason}`
+    trouble = troubleOf(found)
   }
+
+  const knownInvalid = (hash: Uint8Array): InvalidBlockStatus | undefined =>
+    invalid.find(({ headerHash }) => equalBytes(headerHash, hash))
 
   /** Removes blocks that layer 1 no longer has, the newest first. A merged block is final. */
   async function removeLost(
@@ -113,38 +127,77 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     log.warn({ from: Number(from), to: Number(tip.height) }, 'Removed blocks that layer 1 no longer has')
   }
 
+  /** Keeps the first `count` of the passed blocks, or none where the state before the others is not kept. */
+  async function keepPassed(count: number, signal: AbortSignal): Promise<void> {
+    passed.length = count
+    if (!(await state.align(signal, passed.at(-1)?.root))) passed.length = 0
+  }
+
+  /**
+   * Drops passed blocks that layer 1 no longer shows there; all, if it is time to look at them again.
+   *
+   * @returns hash of the first block that is neither archived nor passed
+   */
+  async function dropPassed({ missing }: HeaderPath, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const lost = passed.findIndex(({ headerHash }, place) => {
+      const shown = missing[place]
+      return !shown || !equalBytes(shown.headerHash, headerHash)
+    })
+    const kept = lost < 0 ? passed.length : lost
+    const next = missing[kept]?.headerHash
+    const isDue = (passed.length > 0 || impassable) && performance.now() - triedAt > watchAgainMs
+    if (isDue && !(next && watch.stateOf(next) === 'runs')) {
+      impassable = undefined
+      await watch.keepOnly(undefined)
+      await keepPassed(0, signal)
+    } else {
+      await watch.keepOnly(next)
+      if (kept < passed.length) await keepPassed(kept, signal)
+    }
+    return missing[passed.length]?.headerHash
+  }
+
   /** Reads layer 1 once and brings the archive up to date. */
   async function follow(signal: AbortSignal): Promise<void> {
-    await state.align(signal)
+    await keepPassed(passed.length, signal)
     const shown = await chain.read(signal)
     const path = await paths.find(shown, signal)
     if (!path) return report('No peer has a header that leads to the newest block')
-    const [next] = path.missing
-    await watch.keepOnly(next?.headerHash)
+    const next = await dropPassed(path, signal)
     const tip = await archive.tip()
     await removeLost(path, tip, signal)
     if (path.mergedHeight > marked) await archive.markMerged(path.mergedHeight)
     marked = path.mergedHeight
     height = path.fork?.height ?? 0n
     target = height + BigInt(path.missing.length)
-    const known = invalid
-    if (known && !path.missing.some(({ headerHash }) => equalBytes(headerHash, known.headerHash)))
-      invalid = undefined
-    // The next block is known to be invalid, so nothing after it can be archived.
-    if (invalid && next && equalBytes(invalid.headerHash, next.headerHash) && watch.isBegun()) return
+    invalid = invalid.filter((each) =>
+      path.missing.some(({ headerHash }) => equalBytes(headerHash, each.headerHash)),
+    )
+    const judged = next && watch.stateOf(next)
+    const isUnprovable = judged === 'unprovable' && !(impassable && next && equalBytes(impassable, next))
+    // Nothing behind it can be judged.
+    if (next && knownInvalid(next) && !isUnprovable && (judged || !options.watch)) return
+    const unprovable = isUnprovable ? next : undefined
     const archived = (reached: bigint) => {
       height = reached
     }
-    const means = { archive, state, peers, evidence, concurrency, log, archived }
+    if (unprovable && passed.length === 0) triedAt = performance.now()
+    const means = { archive, state, peers, evidence, concurrency, passed, unprovable, log, archived }
     const result = await catchUp(path, means, signal)
     if (result.kind === 'invalid') {
       const { block, transactions, error } = result
       const { headerHash, height } = block
+      if (unprovable && equalBytes(headerHash, unprovable)) impassable = unprovable
       const header = decodeHeader(block.header)
       watch.begin({ headerHash, height, header, transactions, error, ...state.present() })
       return reportInvalid(block, error)
     }
     if (result.kind === 'missing') return report(`No peer has the body of block ${result.height}`)
+    const [first] = invalid
+    if (first && passed.length > 0) {
+      trouble = troubleOf(first)
+      return
+    }
     paths.forget()
     syncedAt = new Date()
     report(undefined)
@@ -193,7 +246,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       ...(target === undefined ? {} : { target }),
       ...(syncedAt === undefined ? {} : { syncedAt }),
       ...(trouble === undefined ? {} : { trouble }),
-      ...(invalid === undefined ? {} : { invalid }),
+      ...(invalid[0] && { invalid: invalid[0] }),
       invalidBlocks,
     }),
 
@@ -217,3 +270,6 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     },
   }
 }
+
+const troubleOf = ({ height, headerHash, reason }: InvalidBlockStatus): string =>
+  `Block ${height} (${toHex(headerHash)}) is invalid: ${reason}`

@@ -54,10 +54,21 @@ export interface LedgerState {
    * @throws {ScriptsNotRunError} when scripts could not be run
    */
   apply(body: BlockBody, header: Header): Promise<void>
+  /**
+   * Advances to the state after a block without judging it.
+   *
+   * @throws {BlockError} `BLOCK_INVALID` when the block does not lead to its header's root; the state is
+   *   unchanged
+   */
+  pass(body: BlockBody, header: Header): void
   /** The present state, to prove what it holds; as long as it does not change. */
   present(): Pick<InvalidBlock, 'before' | 'outputBefore'>
-  /** Moves to the state after the archive's newest block, after a crash or a removal. */
-  align(signal: AbortSignal): Promise<void>
+  /**
+   * Moves to the kept state with a root; else to the state after the archive's newest block.
+   *
+   * @returns whether it is the state with that root
+   */
+  align(signal: AbortSignal, root?: Uint8Array): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -159,6 +170,13 @@ export async function openLedgerState({
     throw new BlockError('BLOCK_INVALID', 'The block does not begin with the state after the previous block')
   }
 
+  function pass(body: BlockBody, header: Header): void {
+    assertFollows(header)
+    outputs.put(body.produced.map(({ outref, output }) => [outref, output] as const))
+    trie.applyBlock(body, header)
+    forgetSpent(body.spent)
+  }
+
   return {
     outputHash: trie.outputHash,
     assertFollows,
@@ -166,18 +184,19 @@ export async function openLedgerState({
     async apply(body, header) {
       assertFollows(header)
       await judgeBlock(body.transactions, header, utxos, rules)
-      outputs.put(body.produced.map(({ outref, output }) => [outref, output] as const))
-      trie.applyBlock(body, header)
-      forgetSpent(body.spent)
+      pass(body, header)
     },
+
+    pass,
 
     present: () => ({ before: view(), outputBefore: unspent }),
 
-    async align(signal) {
+    async align(signal, wanted) {
+      if (wanted !== undefined && outputs.isComplete && revert(wanted)) return true
       const tip = await archive.tip()
       const root = tip === undefined ? genesisRoot : decodeHeader(tip.header).utxosRoot
-      if (outputs.isComplete && revert(root)) return
-      await rebuild(tip?.height ?? 0n, root, signal)
+      if (!outputs.isComplete || !revert(root)) await rebuild(tip?.height ?? 0n, root, signal)
+      return false
     },
 
     async close() {

@@ -72,9 +72,14 @@ export interface FollowerOptions {
    * Called with an invalid block of the state queue, again after a restart, or if the block is gone and comes
    * back. The unspent outputs do not change until the promise resolves; it must not reject.
    *
+   * `unprovable`: nothing removes the block. The follower then judges the blocks behind it, as if it had kept
+   * the rules, so that it hides no fraud; it archives none of them, and calls again after `watchAgainMs`.
+   *
    * @param signal aborts when layer 1 no longer shows the block there, or the follower closes
    */
-  watch?: (block: InvalidBlock, signal: AbortSignal) => Promise<void>
+  watch?: (block: InvalidBlock, signal: AbortSignal) => Promise<'unprovable' | undefined>
+  /** Milliseconds after which an unprovable block is given to `watch` again. @defaultValue 300000 */
+  watchAgainMs?: number
   /** Milliseconds between two reads of layer 1. @defaultValue 5000 */
   pollMs?: number
   /** Maximum number of concurrent body requests. @defaultValue 4 */
@@ -118,7 +123,7 @@ export interface FollowerStatus {
   /** Why the follower does not advance; absent when it does. */
   readonly trouble?: string
   /**
-   * The invalid block that layer 1 shows; absent when there is none. Neither it nor any later block is
+   * The first invalid block that layer 1 shows; absent when there is none. Neither it nor any later block is
    * archived.
    */
   readonly invalid?: InvalidBlockStatus

@@ -11,7 +11,7 @@ import { follow } from './test/following.js'
 import { serve, serveRaw } from './test/serve.js'
 import type { FollowerOptions, InvalidBlock } from './types.js'
 
-type Watched = InvalidBlock & { readonly signal: AbortSignal; end(): void }
+type Watched = InvalidBlock & { readonly signal: AbortSignal; end(result?: 'unprovable'): void }
 
 /** A watch that runs until the test ends it. */
 function openWatch() {
@@ -142,4 +142,69 @@ it('gives an invalid block once, although its evidence cannot be kept', async ()
   expect(follower.status().invalidBlocks).toBe(1)
   expect(log.lines.map(({ message }) => message)).toContain('The evidence of an invalid block cannot be kept')
   given.end()
+})
+
+it('judges what is behind an unprovable block, archives none of it, and looks again later', async () => {
+  const { chain, wrong } = await chainWithTheft()
+  const good = await chain.commit(2)
+  const [, { key, reference }] = chain.coins as [unknown, SourceChain['coins'][number]]
+  const unsigned = { ...key, sign: () => new Uint8Array(64) }
+  const second = await chain.commitAny([
+    signed(unsigned, { inputs: [reference], outputs: [5_000_000n] }).cbor,
+  ])
+  const { calls, watch, begun } = openWatch()
+  const peers = [await serve(archiveOfBlocks(chain))]
+  const options = { watch, pollMs: 10, watchAgainMs: 300 }
+  const { follower, archive, log } = await follow(chain, peers, options)
+  const unprovable = await begun(1)
+  expect(unprovable.headerHash).toEqual(wrong.headerHash)
+  unprovable.end('unprovable')
+  const theft = await begun(2)
+  expect(theft).toMatchObject({ headerHash: second.headerHash, height: 4n, error: { position: 0 } })
+  expect(theft.before.root).toEqual(good.fields.utxosRoot)
+  expect(theft.outputBefore(encodeOutputReference(reference))).toBeDefined()
+  const isInvalid = () => follower.status().invalid?.headerHash
+  expect(isInvalid()).toEqual(wrong.headerHash)
+  expect((await archive.tip())?.height).toBe(1n)
+  // While the theft is in work, the first block is not given again.
+  await pause(500)
+  expect(calls).toHaveLength(2)
+  expect(theft.before.root).toEqual(good.fields.utxosRoot)
+
+  chain.remove(1)
+  while (!theft.signal.aborted) await pause(5)
+  theft.end()
+  const again = await begun(3)
+  expect(again.headerHash).toEqual(wrong.headerHash)
+  expect(again.before.root).toEqual(wrong.fields.prevUtxosRoot)
+  expect(isInvalid()).toEqual(wrong.headerHash)
+  expect(follower.status().trouble).toMatch(/^Block 2 /)
+  expect((await archive.tip())?.height).toBe(1n)
+
+  // Once it is gone, the blocks in its place are archived.
+  chain.remove(2)
+  await chain.commit(2)
+  while (!again.signal.aborted) await pause(5)
+  again.end()
+  await follower.synced()
+  expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+  expect(follower.status().invalid).toBeUndefined()
+  const found = log.lines.filter(({ message }) => message === 'Invalid block')
+  expect(found.map(({ height }) => height)).toEqual([2, 4])
+})
+
+it('stops at an unprovable block that does not lead to its root', async () => {
+  const chain = new SourceChain()
+  await chain.commit(1, { utxosRoot: new Uint8Array(32).fill(7) })
+  const { calls, watch, begun } = openWatch()
+  const peers = [await serve(archiveOfBlocks(chain))]
+  const { follower, archive } = await follow(chain, peers, { watch, pollMs: 10, watchAgainMs: 200 })
+  const given = await begun(1)
+  given.end('unprovable')
+  const again = await begun(2)
+  expect(again.headerHash).toEqual(given.headerHash)
+  expect(follower.status().invalid?.height).toBe(1n)
+  expect(await archive.tip()).toBeUndefined()
+  expect(calls).toHaveLength(2)
+  again.end('unprovable')
 })

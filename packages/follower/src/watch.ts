@@ -2,41 +2,64 @@ import { equalBytes } from '@ratatosk/cbor'
 import { childOf } from './child-controller.js'
 import type { FollowerOptions, InvalidBlock } from './types.js'
 
-/** The call of {@link FollowerOptions.watch} that runs, if one does. */
+/** The newest call of {@link FollowerOptions.watch}. */
 interface Watch {
   begin(block: InvalidBlock): void
-  /** Whether a call is running, or there is nothing to call. */
-  isBegun(): boolean
+  /** What became of the call about a block; undefined if the newest call is not about it. */
+  stateOf(headerHash: Uint8Array): 'runs' | 'unprovable' | undefined
   /** Ends the call unless it is about this block; resolves when it has ended. */
   keepOnly(headerHash: Uint8Array | undefined): Promise<void>
 }
 
-/** @param closing aborts when the follower closes */
-export function createWatch(watch: FollowerOptions['watch'], closing: AbortSignal): Watch {
-  let running: { readonly headerHash: Uint8Array; readonly end: () => Promise<void> } | undefined
+interface Call {
+  readonly headerHash: Uint8Array
+  readonly end: () => Promise<unknown>
+  isUnprovable: boolean
+}
+
+/**
+ * @param closing aborts when the follower closes
+ * @param gaveUp called when a call has ended with `unprovable`
+ */
+export function createWatch(
+  watch: FollowerOptions['watch'],
+  closing: AbortSignal,
+  gaveUp: () => void,
+): Watch {
+  let call: Call | undefined
+  const isAbout = (headerHash: Uint8Array | undefined): boolean =>
+    call !== undefined && headerHash !== undefined && equalBytes(call.headerHash, headerHash)
   return {
     begin(block) {
-      if (watch === undefined) return
       // Found again, because its evidence or its status could not be kept.
-      if (running !== undefined && equalBytes(running.headerHash, block.headerHash)) return
+      if (watch === undefined || isAbout(block.headerHash)) return
       const controller = childOf(closing)
       const ended = watch(block, controller.signal)
-      // It is awaited later.
-      ended.catch(() => undefined)
-      const end = (): Promise<void> => {
-        controller.end()
-        return ended
+      const begun: Call = {
+        headerHash: block.headerHash,
+        end() {
+          controller.end()
+          return ended
+        },
+        isUnprovable: false,
       }
-      running = { headerHash: block.headerHash, end }
+      call = begun
+      ended.then(
+        (result) => {
+          begun.isUnprovable = result === 'unprovable'
+          if (begun.isUnprovable) gaveUp()
+        },
+        // It is awaited later.
+        () => undefined,
+      )
     },
 
-    isBegun: () => watch === undefined || running !== undefined,
+    stateOf: (headerHash) => (isAbout(headerHash) ? (call?.isUnprovable ? 'unprovable' : 'runs') : undefined),
 
     async keepOnly(headerHash) {
-      if (running === undefined) return
-      if (headerHash !== undefined && equalBytes(running.headerHash, headerHash)) return
-      await running.end()
-      running = undefined
+      if (call === undefined || isAbout(headerHash)) return
+      await call.end()
+      call = undefined
     },
   }
 }

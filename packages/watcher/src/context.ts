@@ -32,7 +32,9 @@ export interface Job {
   readonly signal: AbortSignal
   /** Whether the verdict was recorded for this finding. */
   isRecorded: boolean
+  /** Returns the block to the follower: no proof removes it. */
+  giveUp(): void
   accused?: AccusedBlock
-  /** The result of the last search: undefined where no proof is accepted. */
-  searched?: { readonly key: string; readonly removal: FraudRemoval | undefined; readonly at: number }
+  /** The result of the last search. */
+  searched?: { readonly key: string; readonly removal: FraudRemoval }
 }

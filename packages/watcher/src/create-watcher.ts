@@ -144,12 +144,15 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   return {
     async watch(block, ended) {
-      const given: Job = { block, signal: ended, isRecorded: false }
+      const over = new AbortController()
+      const given: Job = { block, signal: ended, isRecorded: false, giveUp: () => over.abort() }
       job = given
       wake.abort()
-      if (!ended.aborted) await once(ended, 'abort')
+      const either = AbortSignal.any([ended, over.signal])
+      if (!either.aborted) await once(either, 'abort')
       if (job === given) job = undefined
       await ticking
+      return over.signal.aborted ? 'unprovable' : undefined
     },
 
     status: () => ({

@@ -46,7 +46,6 @@ export async function advanceRemoval(
     await buildAndSend(context, { headerHash, stage, draft, proof: { policy, fraud } }, slot)
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_TRANSACTION_REFUSED') throw error
-    if (job.searched) job.searched = { ...job.searched, removal: undefined, at: performance.now() }
     await giveUp(context, job, error.message)
   }
 }
@@ -67,12 +66,6 @@ async function record({ verdicts, step }: WatcherContext, job: Job, before: Utxo
   return verdict
 }
 
-/** Milliseconds after which a search without a result is repeated: the provider may have been wrong. */
-const searchAgainMs = 300_000
-
-const isOld = ({ removal, at }: NonNullable<Job['searched']>): boolean =>
-  removal === undefined && performance.now() - at > searchAgainMs
-
 /** Searches a proof, once for each state of layer 1; undefined where none is accepted. */
 async function search(
   context: WatcherContext,
@@ -87,7 +80,7 @@ async function search(
   const key = [...elements, registry.utxo, ...referenceScripts, ...held]
     .map(({ reference }) => outputReferenceKey(reference))
     .join()
-  if (job.searched?.key === key && !isOld(job.searched)) return job.searched.removal
+  if (job.searched?.key === key) return job.searched.removal
   const { contracts, rules, layer1, wallet, evaluator, signal } = context
   try {
     job.accused ??= await accuse(job.block)
@@ -110,15 +103,17 @@ async function search(
         evaluator,
       },
     )
-    job.searched = { key, removal, at: performance.now() }
-    if (removal === undefined) await giveUp(context, job, 'no fraud proof shows it')
-    else context.log.info({ headerHash: toHex(block.headerHash), ...what(removal) }, 'Found a fraud')
+    if (removal === undefined) {
+      await giveUp(context, job, 'no fraud proof shows it')
+      return undefined
+    }
+    job.searched = { key, removal }
+    context.log.info({ headerHash: toHex(block.headerHash), ...what(removal) }, 'Found a fraud')
     return removal
   } catch (error) {
     if (job.signal.aborted) return undefined
     const isRefused = isFraudError(error) || (isWalletError(error) && error.code === 'WALLET_INVALID_DRAFT')
     if (!isRefused) throw error
-    job.searched = { key, removal: undefined, at: performance.now() }
     await giveUp(context, job, error.message)
     return undefined
   }
@@ -132,12 +127,14 @@ function whileWatched<Value>({ signal }: Job, value: Value): Value {
   return value
 }
 
-async function giveUp({ verdicts, log }: WatcherContext, { block }: Job, why: string): Promise<void> {
-  const { headerHash, height, error } = block
+/** Records that nothing removes a block, and lets the follower judge those behind it. */
+async function giveUp({ verdicts, log }: WatcherContext, job: Job, why: string): Promise<void> {
+  const { headerHash, height, error } = job.block
   const reason = `${error.message} (not provable: ${why})`
   await verdicts.unprovable(headerHash, reason)
   log.error(
     { code: 'WATCHER_UNPROVABLE', headerHash: toHex(headerHash), height: Number(height), reason },
     'An invalid block stays in the state queue: no fraud proof removes it',
   )
+  job.giveUp()
 }

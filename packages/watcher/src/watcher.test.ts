@@ -206,6 +206,24 @@ test('reports what no proof removes, and settles it when others remove it', { ti
   expect(errors).toHaveLength(1)
 })
 
+test('removes a theft behind a block that no proof removes', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, story, commit, queued } = watched
+  const rest = honest(story)
+  // It changes nothing: the theft begins with its root. No proof shows what is wrong with its map.
+  const { prevUtxosRoot } = rest.roots
+  const roots = { prevUtxosRoot, utxosRoot: prevUtxosRoot, transactionsRoot: prevUtxosRoot }
+  const unprovable = await commit({ ...rest, transactions: [], roots })
+  const theft = await commit(ofLie('inputSpentElsewhere', story))
+  const { watcher, errors } = openWatcher(watched, [unprovable, theft])
+  const left = [toHex(unprovable.headerHash)]
+  await until('the theft is removed', async () => (await queued()).join() === left.join())
+  await until('its verdict is settled', () => isRemoved(watched))
+  expect((await scene.registry()).datum.operators).toEqual([])
+  expect(watcher.status().unprovable?.headerHash).toEqual(unprovable.headerHash)
+  expect(errors).toEqual([expect.stringMatching(/^WATCHER_UNPROVABLE: /)])
+})
+
 test('a body that does not belong to the header is unprovable', { timeout }, async () => {
   const watched = await openWatched()
   const lie = ofLie('inputSpentElsewhere', watched.story)

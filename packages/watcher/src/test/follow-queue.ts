@@ -5,8 +5,8 @@ import { type Contracts, readStateQueue, soundBlocks } from '@ratatosk/protocol'
 import type { Watcher } from '../index.js'
 
 /**
- * Gives blocks to a watcher while the state queue has them, as a follower does: the oldest of them, until it
- * is gone.
+ * Gives blocks to a watcher while the state queue has them, as a follower does: the oldest of them that is not
+ * unprovable, until it is gone.
  */
 export function followQueue(
   layer1: Layer1,
@@ -15,19 +15,25 @@ export function followQueue(
   blocks: readonly InvalidBlock[],
 ): { close(): Promise<void> } {
   let closed = false
+  const unprovable = new Set<string>()
   let current: { readonly hash: string; end(): Promise<void> } | undefined
 
   async function follow(): Promise<void> {
     const queue = readStateQueue(contracts, await layer1.utxosByPolicy(contracts.scripts.queue.policy))
     const queued = new Set(soundBlocks(queue).map(({ headerHash }) => headerHash))
-    const block = blocks.find(({ headerHash }) => queued.has(toHex(headerHash)))
+    const block = blocks.find(({ headerHash }) => {
+      const hash = toHex(headerHash)
+      return queued.has(hash) && !unprovable.has(hash)
+    })
     const hash = block && toHex(block.headerHash)
     if (current?.hash === hash) return
     await current?.end()
     current = undefined
     if (block === undefined || hash === undefined) return
     const controller = new AbortController()
-    const ended = watch(block, controller.signal)
+    const ended = watch(block, controller.signal).then((result) => {
+      if (result === 'unprovable') unprovable.add(hash)
+    })
     const end = () => {
       controller.abort()
       return ended
