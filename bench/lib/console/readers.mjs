@@ -14,8 +14,8 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
 const readers = Number(process.env.BENCH_READERS ?? 50)
 /** What a page reads while events come all the time, and how often. */
 const polls = [
-  ['/explorer/overview', 600],
-  ['/explorer/blocks?limit=100', 600],
+  ['/explorer/overview', 1000],
+  ['/explorer/blocks?limit=100', 1000],
   ['/explorer/rates', 2000],
 ]
 

@@ -9,7 +9,7 @@ import {
   shareAnswers,
 } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
-import type { FastifySchemaCompiler } from 'fastify'
+import type { FastifyReply, FastifySchemaCompiler } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { blockAnswers } from './blocks.js'
 import type { ExplorerOptions } from './options.js'
@@ -24,8 +24,7 @@ import {
   readTransactionsPart,
 } from './parameters.js'
 import { createRates } from './rates.js'
-import type { BlockAnswer, BlocksAnswer } from './schemas/block.js'
-import type { OverviewAnswer } from './schemas/overview.js'
+import type { BlockAnswer } from './schemas/block.js'
 import {
   blockSchema,
   blocksSchema,
@@ -90,8 +89,7 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
   const rates = createRates(options)
 
   const share = {
-    overview: shareAnswers<OverviewAnswer>(freshMs),
-    blocks: shareAnswers<BlocksAnswer>(freshMs),
+    json: shareAnswers<string>(freshMs),
     block: shareAnswers<BlockAnswer>(freshMs),
     transaction: shareAnswers<TransactionAnswer>(freshMs),
     output: shareAnswers<OutputAnswer>(freshMs),
@@ -108,18 +106,27 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
   fastify.addHook('preClose', async () => clearInterval(timer))
   fastify.addHook('onReady', async () => count())
 
-  fastify.get('/explorer/overview', { schema: overviewSchema }, () => share.overview('', overview))
+  /** What every open page reads again and again: its JSON is written once for all of them. */
+  async function sendShared(reply: FastifyReply, key: string, read: () => Promise<unknown>): Promise<never> {
+    const json = await share.json(key, async () => reply.serialize(await read()) as string)
+    return reply.type('application/json; charset=utf-8').send(json) as never
+  }
+
+  fastify.get('/explorer/overview', { schema: overviewSchema }, (_request, reply) =>
+    sendShared(reply, 'overview', overview),
+  )
 
   fastify.get(
     '/explorer/rates',
     { schema: ratesSchema, validatorCompiler: readBy(readRates) },
-    ({ query: { minutes } }) => rates.answer(minutes),
+    ({ query: { minutes } }, reply) => sendShared(reply, `rates ${minutes}`, () => rates.answer(minutes)),
   )
 
   fastify.get(
     '/explorer/blocks',
     { schema: blocksSchema, validatorCompiler: readBy(readBlocksPart) },
-    ({ query }) => share.blocks(`${query.before} ${query.limit}`, () => blocks.list(query)),
+    ({ query }, reply) =>
+      sendShared(reply, `blocks ${query.before} ${query.limit}`, () => blocks.list(query)),
   )
 
   fastify.get(

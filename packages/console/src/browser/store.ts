@@ -28,6 +28,8 @@ const most = 8
 const blocksPath = 'explorer/blocks?limit=100'
 /** The node shares an answer for half a second: a read after an event must be later. */
 const afterEventMs = 600
+/** While events come all the time, the counts are read so often, and the blocks when one has changed. */
+const busyMs = 1_000
 /** Events of so many milliseconds change the page once. */
 const flushMs = 250
 /** The rates are read at most so often. */
@@ -37,6 +39,9 @@ const slowMs = 5_000
 
 let ahead = 0
 let pending: Happened[] = []
+/** Whether an event has reported a change of a block since the blocks were read. */
+let areBlocksOld = false
+let overviewReadAt = Number.NEGATIVE_INFINITY
 
 /** Reads one of the answers that all pages share. */
 async function refresh<T>(path: string, target: { value: T | undefined }): Promise<void> {
@@ -52,6 +57,7 @@ async function refresh<T>(path: string, target: { value: T | undefined }): Promi
 }
 
 async function refreshOverview(): Promise<void> {
+  overviewReadAt = performance.now()
   await refresh('explorer/overview', overview)
   const { value } = overview
   if (value !== undefined && unreachableSince.value === undefined) ahead = Date.parse(value.at) - Date.now()
@@ -93,12 +99,18 @@ const changedSlowly = once(
   slowMs,
 )
 
-const changed = once(afterEventMs, async () => {
-  await Promise.all([refreshOverview(), refreshBlocks()])
-  if (paused.value || document.hidden) return
-  version.value++
-  changedSlowly()
-})
+const changed = once(
+  afterEventMs,
+  async () => {
+    const readsBlocks = areBlocksOld
+    areBlocksOld = false
+    await Promise.all([refreshOverview(), readsBlocks && refreshBlocks()])
+    if (paused.value || document.hidden) return
+    version.value++
+    changedSlowly()
+  },
+  busyMs,
+)
 
 const refreshRates = () => refresh('explorer/rates', rates)
 
@@ -143,15 +155,22 @@ export function follow(): void {
     rejected: (event) => note({ kind: 'rejected', ...event }),
     block(event) {
       if (!paused.value) noteMove(event, stateOf(event.headerHash))
+      areBlocksOld = true
       changed()
     },
-    back: changed,
+    back() {
+      areBlocksOld = true
+      changed()
+    },
   })
   catchUp()
   window.setInterval(() => {
     if (!paused.value) now.value = Date.now() + ahead
   }, 250)
-  window.setInterval(refreshOverview, 1000)
+  window.setInterval(() => {
+    // Not if an event has had it read just now.
+    if (performance.now() - overviewReadAt > busyMs / 2) refreshOverview()
+  }, busyMs)
   window.setInterval(() => {
     refreshBlocks()
     refreshRates()

@@ -20,10 +20,13 @@ export async function story(
   t.equal(page.url(), `${url}/console`, '/ sends a browser there')
   for (const name of ['queue', 'mempool', 'open', 'committed', 'merged']) await stage(name, 0)
   await shows('#tip', 'block')
+  const nine = await get(`/l2/blockfrost/api/v0/addresses/${testWallets.wallets[9]?.address}`)
+  await page.waitForSelector(`#balances [data-account="9"][data-layer2="${nine.amount[0].quantity}"]`)
 
   const { transfer } = await transferFrom(3, 0)
   t.equal((await submit(url, transfer.cborHex)).status, 200)
   await stage('mempool', 1)
+  await page.waitForSelector('[data-stage=mempool] [data-marks="1"]')
   t.equal((await store.chain.countAfter(0n, 10)).transactions, 1)
   await page.waitForSelector(`#accepted [title="${transfer.hash}"]`)
   await shows('figcaption', '1 accepted')
@@ -46,6 +49,8 @@ export async function story(
   await page.click('.connection')
   await page.waitForSelector('[data-step=committed].done', { timeout: 4_000 })
   await picture('transaction')
+  await page.click('header nav a[href="#/"]')
+  await page.waitForSelector('[data-stage=committed] .box[href="#/block/1"]')
   await page.click('header nav a[href="#/queue"]')
   await page.waitForSelector('[data-height="1"]')
   await until(

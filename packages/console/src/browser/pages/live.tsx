@@ -1,7 +1,11 @@
+import type { ExplorerBlock } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
 import { ada, grouped, size } from '../format.js'
 import { Ago, Countdown, Empty, Name } from '../parts.js'
+import { link } from '../router.js'
+import { hasPage } from '../routes.js'
 import { blocks, overview } from '../store.js'
+import { Balances } from '../test-wallets.js'
 import { Devnet } from './devnet.js'
 import { Newest } from './newest.js'
 import { Rates } from './rates.js'
@@ -15,6 +19,7 @@ export function Live() {
       <Newest />
       <Rates />
       <Clock />
+      {hasPage('wallets') && <Balances />}
     </>
   )
 }
@@ -25,11 +30,12 @@ function River() {
   const { queue, mempool, blocks: totals } = value
   const sent = totals.built.transactions + totals.submitted.transactions
   const waiting = totals.committed.transactions + totals.mature.transactions
-  const next = blocks.value?.findLast(({ state }) => state === 'committed' || state === 'mature')
+  const inQueue = blocks.value?.filter(({ state }) => state === 'committed' || state === 'mature') ?? []
+  const next = inQueue.at(-1)
   return (
     <section class="river" aria-label="From the queue to the confirmed state">
       {queue && (
-        <Stage id="queue" title="Queue" count={queue.transactions}>
+        <Stage id="queue" title="Queue" count={queue.transactions} marks={<Dots count={queue.transactions} />}>
           {queue.oldestAt ? (
             <>
               oldest <Ago at={queue.oldestAt} />
@@ -39,17 +45,28 @@ function River() {
           )}
         </Stage>
       )}
-      <Stage id="mempool" title="Mempool" count={mempool.transactions} more={mempool.more}>
+      <Stage
+        id="mempool"
+        title="Mempool"
+        count={mempool.transactions}
+        more={mempool.more}
+        marks={<Dots count={mempool.transactions} />}
+      >
         {mempool.transactions === 0
           ? 'all accepted are in blocks'
           : `${size(mempool.bytes)} for the next block`}
       </Stage>
-      <Stage id="open" title="On the way" count={sent}>
+      <Stage
+        id="open"
+        title="On the way"
+        count={sent}
+        marks={<Carriages of={blocks.value?.filter(({ state }) => state === 'built' || state === 'submitted')} />}
+      >
         {sent === 0
           ? 'all blocks are on layer 1'
           : `${blocksOf(totals.built.blocks + totals.submitted.blocks)} not on layer 1 yet`}
       </Stage>
-      <Stage id="committed" title="State queue" count={waiting}>
+      <Stage id="committed" title="State queue" count={waiting} marks={<Carriages of={inQueue} />}>
         {blocksOf(totals.committed.blocks + totals.mature.blocks)}
         {next?.maturesAt && (
           <>
@@ -74,10 +91,12 @@ interface StageProps {
   readonly title: string
   readonly count: number
   readonly more?: boolean
+  /** One mark for each transaction or block. */
+  readonly marks?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-function Stage({ id, title, count, more = false, children }: StageProps) {
+function Stage({ id, title, count, more = false, marks, children }: StageProps) {
   return (
     <div class={count > 0 ? 'stage busy' : 'stage'} data-stage={id}>
       <h2>{title}</h2>
@@ -86,7 +105,45 @@ function Stage({ id, title, count, more = false, children }: StageProps) {
         {more && '+'}
       </strong>
       <small>{children}</small>
+      {marks}
     </div>
+  )
+}
+
+/** Dots and boxes in one stage: more would not fit. */
+const mostDots = 40
+const mostBoxes = 8
+
+/** A dot for each transaction. */
+function Dots({ count }: { readonly count: number }) {
+  return (
+    <span class="marks" data-marks={Math.min(count, mostDots)} aria-hidden="true">
+      {Array.from({ length: Math.min(count, mostDots) }, (_, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: all dots are alike
+        <i key={at} />
+      ))}
+      {count > mostDots && '…'}
+    </span>
+  )
+}
+
+/** A box for each block with its height, the oldest first. */
+function Carriages({ of = [] }: { readonly of?: readonly ExplorerBlock[] | undefined }) {
+  const oldest = of.slice(-mostBoxes).reverse()
+  return (
+    <span class="marks" data-marks={oldest.length}>
+      {oldest.map(({ headerHash, height, state }) => (
+        <a
+          key={headerHash}
+          class={`box ${state}`}
+          aria-label={`Block ${height}`}
+          href={link('block', String(height))}
+        >
+          {grouped(height)}
+        </a>
+      ))}
+      {of.length > mostBoxes && '…'}
+    </span>
   )
 }
 

@@ -4,28 +4,16 @@ import type { Cip30Api } from '@ratatosk/dev-wallet'
 import { useEffect } from 'preact/hooks'
 import { Choice, Outcome, Token, useAction } from '../controls.js'
 import { ada } from '../format.js'
-import { layer2, lovelaceOf } from '../ledger.js'
+import { layer2 } from '../ledger.js'
 import { operate } from '../operate.js'
-import { Empty, Load, Name, Scroll } from '../parts.js'
+import { Empty, Name, Scroll } from '../parts.js'
 import { go } from '../router.js'
 import { serves } from '../routes.js'
 import { firstFreeAccount, openWallet, pay } from '../send.js'
 import { readAgain } from '../store.js'
-
-interface Wallet {
-  readonly account: number
-  readonly address: string
-  readonly lovelace: string
-  /** On layer 2; undefined if the node does not say it. */
-  readonly layer2: string | undefined
-}
+import { type TestWallet, TestWallets } from '../test-wallets.js'
 
 const topUpAda = 100
-
-async function readWallets(path: string): Promise<readonly Wallet[]> {
-  const wallets = await operate<readonly Omit<Wallet, 'layer2'>[]>(path)
-  return Promise.all(wallets.map(async (each) => ({ ...each, layer2: await lovelaceOf(each.address) })))
-}
 
 /** The devnet's test wallets on both layers, and any other wallet of this browser on layer 2. */
 export function Wallets() {
@@ -35,19 +23,14 @@ export function Wallets() {
         <h2>Test wallets</h2>
         <p class="dim">Their keys are public. The node itself pays from the first three.</p>
         <Token />
-        <Load<readonly Wallet[]>
-          path="devnet/wallets"
-          by={readWallets}
-          isSlow
-          show={(wallets) => <Table wallets={wallets} />}
-        />
+        <TestWallets show={(wallets) => <Table wallets={wallets} />} />
       </section>
       {serves('GET /dev-wallet.js') && <Connect />}
     </>
   )
 }
 
-function Table({ wallets }: { readonly wallets: readonly Wallet[] }) {
+function Table({ wallets }: { readonly wallets: readonly TestWallet[] }) {
   const said = useSignal('')
   const accounts = wallets.map(({ account }) => String(account))
   const { runs, problem, run } = useAction()
