@@ -29,7 +29,7 @@ interface CatchUpOptions {
   readonly archive: WritableArchive
   readonly state: LedgerState
   readonly peers: Peers
-  /** Has the bodies of blocks that were found invalid. */
+  /** Has the bodies of blocks that were found invalid, or are behind one. */
   readonly evidence: FollowerOptions['evidence']
   /** Maximum number of concurrent body requests. */
   readonly concurrency: number
@@ -88,7 +88,7 @@ export async function catchUp(
   options: CatchUpOptions,
   signal: AbortSignal,
 ): Promise<CaughtUp> {
-  const { archive, state, concurrency, passed, unprovable, log, archived } = options
+  const { archive, state, evidence, concurrency, passed, unprovable, log, archived } = options
   const downloads = childOf(signal)
   const waiting = missing.slice(passed.length)
   const first = (fork?.height ?? 0n) + BigInt(passed.length) + 1n
@@ -111,6 +111,12 @@ export async function catchUp(
     )
     transactions = 0
     bytes = 0
+  }
+
+  async function keepBody(headerHash: Uint8Array, body: Uint8Array): Promise<void> {
+    await evidence?.keepBody(headerHash, body).catch((err: unknown) => {
+      log.error({ err }, 'The body of a block behind an unprovable one cannot be kept')
+    })
   }
 
   try {
@@ -140,6 +146,8 @@ export async function catchUp(
           'Judging the blocks behind an invalid block that nothing removes',
         )
       if (isUnprovable || passed.length > 0) {
+        // Its operator need not serve it again after a restart. An invalid block is kept already.
+        if (!isUnprovable) await keepBody(block.headerHash, verified.bytes)
         passed.push({ headerHash: block.headerHash, root: header.utxosRoot })
         continue
       }
@@ -208,13 +216,12 @@ async function verifiedBody(
   }, signal)
 }
 
-/** The body of a block that was found invalid; undefined if it is not kept, or is damaged. */
+/** The body of a block that is not archived; undefined if it is not kept, or is damaged. */
 async function keptBody(
   evidence: NonNullable<FollowerOptions['evidence']>,
   headerHash: Uint8Array,
 ): Promise<BlockBody | undefined> {
   try {
-    if ((await evidence.byHash(headerHash)) === undefined) return undefined
     const { add, body } = collectParts()
     for await (const parts of partsOfBody(evidence.body(headerHash), Number.POSITIVE_INFINITY))
       for (const part of parts) add(part)

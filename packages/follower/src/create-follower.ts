@@ -30,7 +30,7 @@ interface Waiter {
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options
   const { stallMs = 10_000, timeoutMs = 300_000, backoffMs = 1_000 } = options
-  const { maxBodyBytes = 128 * 1024 * 1024, watchAgainMs = 300_000 } = options
+  const { maxBodyBytes = 128 * 1024 * 1024 } = options
   const peers = createPeers(options.peers, { stallMs, timeoutMs, backoffMs, maxBodyBytes }, log)
   const paths = createHeaderPaths(archive, peers)
   const closing = new AbortController()
@@ -47,8 +47,6 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   let invalid: readonly InvalidBlockStatus[] = []
   let invalidBlocks = 0
   const passed: PassedBlock[] = []
-  /** When a block was passed, or could not be, with nothing passed before it. */
-  let triedAt = 0
   /** An unprovable block that cannot be passed either: it does not lead to its header's root. */
   let impassable: Uint8Array | undefined
   let waiting: Waiter[] = []
@@ -134,26 +132,19 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   }
 
   /**
-   * Drops passed blocks that layer 1 no longer shows there; all, if it is time to look at them again.
+   * Drops passed blocks in whose place layer 1 shows others.
    *
    * @returns hash of the first block that is neither archived nor passed
    */
   async function dropPassed({ missing }: HeaderPath, signal: AbortSignal): Promise<Uint8Array | undefined> {
-    const lost = passed.findIndex(({ headerHash }, place) => {
+    const shared = passed.findIndex(({ headerHash }, place) => {
       const shown = missing[place]
       return !shown || !equalBytes(shown.headerHash, headerHash)
     })
-    const kept = lost < 0 ? passed.length : lost
-    const next = missing[kept]?.headerHash
-    const isDue = (passed.length > 0 || impassable) && performance.now() - triedAt > watchAgainMs
-    if (isDue && !(next && watch.stateOf(next) === 'runs')) {
-      impassable = undefined
-      await watch.keepOnly(undefined)
-      await keepPassed(0, signal)
-    } else {
-      await watch.keepOnly(next)
-      if (kept < passed.length) await keepPassed(kept, signal)
-    }
+    // A queue that only lacks the newest may be an older one.
+    const kept = shared < 0 || shared === missing.length ? passed.length : shared
+    await watch.keepOnly(missing[kept]?.headerHash)
+    if (kept < passed.length) await keepPassed(kept, signal)
     return missing[passed.length]?.headerHash
   }
 
@@ -176,12 +167,15 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     const judged = next && watch.stateOf(next)
     const isUnprovable = judged === 'unprovable' && !(impassable && next && equalBytes(impassable, next))
     // Nothing behind it can be judged.
-    if (next && knownInvalid(next) && !isUnprovable && (judged || !options.watch)) return
+    const known = next && knownInvalid(next)
+    if (known && !isUnprovable && (judged || !options.watch)) {
+      trouble = troubleOf(known)
+      return
+    }
     const unprovable = isUnprovable ? next : undefined
     const archived = (reached: bigint) => {
       height = reached
     }
-    if (unprovable && passed.length === 0) triedAt = performance.now()
     const means = { archive, state, peers, evidence, concurrency, passed, unprovable, log, archived }
     const result = await catchUp(path, means, signal)
     if (result.kind === 'invalid') {
@@ -193,9 +187,8 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       return reportInvalid(block, error)
     }
     if (result.kind === 'missing') return report(`No peer has the body of block ${result.height}`)
-    const [first] = invalid
-    if (first && passed.length > 0) {
-      trouble = troubleOf(first)
+    if (passed.length > 0) {
+      if (invalid[0]) trouble = troubleOf(invalid[0])
       return
     }
     paths.forget()

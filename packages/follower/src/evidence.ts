@@ -22,6 +22,15 @@ export interface EvidenceFolder extends Evidence {
    * @returns path of the report; undefined if the block alone is larger than the folder may be
    */
   keep(block: NewArchivedBlock, error: BlockError): Promise<string | undefined>
+  /** Keeps the body of a valid block that cannot be archived; not if it alone is too large. */
+  keepBody(headerHash: Uint8Array, body: Uint8Array): Promise<void>
+}
+
+/** A body in the folder, with its report if the block is invalid. */
+interface Kept {
+  readonly name: string
+  readonly bytes: number
+  readonly isReported: boolean
 }
 
 /** What a report's file has. */
@@ -48,14 +57,16 @@ export function openEvidence({ dir, maxBytes }: EvidenceOptions): EvidenceFolder
   const reportOf = (name: string): string => join(dir, `${name}.json`)
 
   /** Names and bytes of what is kept, the newest first. */
-  async function kept(): Promise<readonly { readonly name: string; readonly bytes: number }[]> {
+  async function kept(): Promise<readonly Kept[]> {
     const files = await readdir(dir).catch(absent)
-    const names = (files ?? []).flatMap((file) => /^([0-9a-f]{56})\.json$/.exec(file)?.[1] ?? [])
+    const names = (files ?? []).flatMap((file) => /^([0-9a-f]{56})\.body\.cbor$/.exec(file)?.[1] ?? [])
     const found = await Promise.all(
       names.map(async (name) => {
         const report = await stat(reportOf(name)).catch(absent)
         const body = await stat(bodyOf(name)).catch(absent)
-        return report && body ? [{ name, bytes: report.size + body.size, at: report.mtimeMs }] : []
+        if (!body) return []
+        const { mtimeMs: at } = report ?? body
+        return [{ name, bytes: (report?.size ?? 0) + body.size, at, isReported: report !== undefined }]
       }),
     )
     return found.flat().sort((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1))
@@ -117,8 +128,15 @@ export function openEvidence({ dir, maxBytes }: EvidenceOptions): EvidenceFolder
       return reportOf(name)
     },
 
+    async keepBody(headerHash, body) {
+      if (body.length > maxBytes) return
+      await mkdir(dir, { recursive: true })
+      await makeRoom(body.length)
+      await write(bodyOf(toHex(headerHash)), body)
+    },
+
     async list(limit) {
-      const newest = (await kept()).slice(0, limit)
+      const newest = (await kept()).filter(({ isReported }) => isReported).slice(0, limit)
       const reports = await Promise.all(newest.map(({ name }) => read(name)))
       return reports.filter((report) => report !== undefined)
     },

@@ -138,6 +138,7 @@ export async function openLedgerState({
       for (const [outref, output] of unspent) yield [fromHex(outref), output]
     }
     outputs.replace(entries())
+    recentlySpent.length = 0
     if (!equalBytes(await trie.rebuild(entries()), root))
       throw new FollowerError(
         'FOLLOWER_ARCHIVE_MISMATCH',
@@ -172,9 +173,11 @@ export async function openLedgerState({
 
   function pass(body: BlockBody, header: Header): void {
     assertFollows(header)
+    const before = Uint8Array.from(trie.root)
     outputs.put(body.produced.map(({ outref, output }) => [outref, output] as const))
     trie.applyBlock(body, header)
-    forgetSpent(body.spent)
+    // A block that changes nothing makes no state that displaces another.
+    if (!equalBytes(trie.root, before)) forgetSpent(body.spent)
   }
 
   return {

@@ -64,22 +64,20 @@ export interface FollowerOptions {
    */
   trieDir?: string
   /**
-   * Keeps invalid blocks; see `openEvidence`. Without it they are not kept. Their bodies are read from there
-   * before a peer is asked.
+   * Keeps invalid blocks, and the bodies behind an unprovable one; see `openEvidence`. Without it they are not
+   * kept. Bodies are read from there before a peer is asked.
    */
-  evidence?: Pick<EvidenceFolder, 'keep' | 'byHash' | 'body'>
+  evidence?: Pick<EvidenceFolder, 'keep' | 'keepBody' | 'body'>
   /**
    * Called with an invalid block of the state queue, again after a restart, or if the block is gone and comes
    * back. The unspent outputs do not change until the promise resolves; it must not reject.
    *
    * `unprovable`: nothing removes the block. The follower then judges the blocks behind it, as if it had kept
-   * the rules, so that it hides no fraud; it archives none of them, and calls again after `watchAgainMs`.
+   * the rules, so that it hides no fraud; it archives none of them.
    *
    * @param signal aborts when layer 1 no longer shows the block there, or the follower closes
    */
   watch?: (block: InvalidBlock, signal: AbortSignal) => Promise<'unprovable' | undefined>
-  /** Milliseconds after which an unprovable block is given to `watch` again. @defaultValue 300000 */
-  watchAgainMs?: number
   /** Milliseconds between two reads of layer 1. @defaultValue 5000 */
   pollMs?: number
   /** Maximum number of concurrent body requests. @defaultValue 4 */

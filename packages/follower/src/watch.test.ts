@@ -144,7 +144,7 @@ it('gives an invalid block once, although its evidence cannot be kept', async ()
   given.end()
 })
 
-it('judges what is behind an unprovable block, archives none of it, and looks again later', async () => {
+it('judges what is behind an unprovable block, archives none of it, and needs no body twice', async () => {
   const { chain, wrong } = await chainWithTheft()
   const good = await chain.commit(2)
   const [, { key, reference }] = chain.coins as [unknown, SourceChain['coins'][number]]
@@ -152,59 +152,102 @@ it('judges what is behind an unprovable block, archives none of it, and looks ag
   const second = await chain.commitAny([
     signed(unsigned, { inputs: [reference], outputs: [5_000_000n] }).cbor,
   ])
-  const { calls, watch, begun } = openWatch()
-  const peers = [await serve(archiveOfBlocks(chain))]
-  const options = { watch, pollMs: 10, watchAgainMs: 300 }
-  const { follower, archive, log } = await follow(chain, peers, options)
-  const unprovable = await begun(1)
+  const dir = await mkdtemp(join(tmpdir(), 'ratatosk-watch-'))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const evidence = openEvidence({ dir, maxBytes: 1_000_000 })
+  const one = openWatch()
+  const honest = [await serve(archiveOfBlocks(chain))]
+  const options = { evidence, pollMs: 10 }
+  const started = await follow(chain, honest, { ...options, watch: one.watch })
+  const { archive, log } = started
+  const unprovable = await one.begun(1)
   expect(unprovable.headerHash).toEqual(wrong.headerHash)
   unprovable.end('unprovable')
-  const theft = await begun(2)
+  const theft = await one.begun(2)
   expect(theft).toMatchObject({ headerHash: second.headerHash, height: 4n, error: { position: 0 } })
   expect(theft.before.root).toEqual(good.fields.utxosRoot)
   expect(theft.outputBefore(encodeOutputReference(reference))).toBeDefined()
-  const isInvalid = () => follower.status().invalid?.headerHash
-  expect(isInvalid()).toEqual(wrong.headerHash)
-  expect((await archive.tip())?.height).toBe(1n)
-  // While the theft is in work, the first block is not given again.
-  await pause(500)
-  expect(calls).toHaveLength(2)
-  expect(theft.before.root).toEqual(good.fields.utxosRoot)
-
-  chain.remove(1)
-  while (!theft.signal.aborted) await pause(5)
+  await pause(100)
+  expect(one.calls).toHaveLength(2)
+  expect(started.follower.status()).toMatchObject({
+    invalid: { headerHash: wrong.headerHash },
+    invalidBlocks: 2,
+    height: 1n,
+  })
   theft.end()
-  const again = await begun(3)
-  expect(again.headerHash).toEqual(wrong.headerHash)
-  expect(again.before.root).toEqual(wrong.fields.prevUtxosRoot)
-  expect(isInvalid()).toEqual(wrong.headerHash)
-  expect(follower.status().trouble).toMatch(/^Block 2 /)
-  expect((await archive.tip())?.height).toBe(1n)
+  await started.follower.close()
 
-  // Once it is gone, the blocks in its place are archived.
-  chain.remove(2)
-  await chain.commit(2)
+  // After a restart, no peer serves a body.
+  const silent = await serveRaw((_, response) => {
+    response.writeHead(404).end()
+  })
+  const two = openWatch()
+  const { follower } = await follow(chain, [silent], { ...options, archive, watch: two.watch })
+  const found = await two.begun(1)
+  expect(found.headerHash).toEqual(wrong.headerHash)
+  found.end('unprovable')
+  const again = await two.begun(2)
+  expect(again.headerHash).toEqual(second.headerHash)
+
+  // A provider that shows an older queue costs nothing but the call.
+  second.state = 'removed'
   while (!again.signal.aborted) await pause(5)
   again.end()
+  await pause(100)
+  expect(follower.status().trouble).toMatch(/^Block 2 /)
+  expect((await archive.tip())?.height).toBe(1n)
+  second.state = 'committed'
+  const third = await two.begun(3)
+  expect(third.headerHash).toEqual(second.headerHash)
+  expect(third.before.root).toEqual(good.fields.utxosRoot)
+  third.end('unprovable')
+  await pause(100)
+  await follower.close()
+
+  // Once the unprovable block is gone, what is in its place is archived.
+  chain.remove(3)
+  await chain.commit(2)
+  const three = openWatch()
+  const last = await follow(chain, [await serve(archiveOfBlocks(chain))], {
+    ...options,
+    archive,
+    watch: three.watch,
+  })
+  await last.follower.synced()
+  expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+  expect(last.follower.status().invalid).toBeUndefined()
+  const invalid = log.lines.filter(({ message }) => message === 'Invalid block')
+  expect(invalid.map(({ height }) => height)).toEqual([2, 4])
+})
+
+it('goes back to before an unprovable block once it is gone', async () => {
+  const { chain } = await chainWithTheft()
+  await chain.commit(2)
+  const { watch, begun } = openWatch()
+  const peers = [await serve(archiveOfBlocks(chain))]
+  const { follower, archive, log } = await follow(chain, peers, { watch, pollMs: 10 })
+  const given = await begun(1)
+  given.end('unprovable')
+  await log.line(({ message }) => message.startsWith('Judging the blocks behind'))
+  chain.remove(2)
+  await chain.commit(2)
   await follower.synced()
   expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+  expect(follower.status()).toMatchObject({ height: 2n, invalidBlocks: 1 })
   expect(follower.status().invalid).toBeUndefined()
-  const found = log.lines.filter(({ message }) => message === 'Invalid block')
-  expect(found.map(({ height }) => height)).toEqual([2, 4])
 })
 
 it('stops at an unprovable block that does not lead to its root', async () => {
   const chain = new SourceChain()
   await chain.commit(1, { utxosRoot: new Uint8Array(32).fill(7) })
+  await chain.commit(1)
   const { calls, watch, begun } = openWatch()
   const peers = [await serve(archiveOfBlocks(chain))]
-  const { follower, archive } = await follow(chain, peers, { watch, pollMs: 10, watchAgainMs: 200 })
+  const { follower, archive } = await follow(chain, peers, { watch, pollMs: 10 })
   const given = await begun(1)
   given.end('unprovable')
-  const again = await begun(2)
-  expect(again.headerHash).toEqual(given.headerHash)
-  expect(follower.status().invalid?.height).toBe(1n)
+  await pause(200)
+  expect(follower.status()).toMatchObject({ invalid: { height: 1n }, invalidBlocks: 1 })
   expect(await archive.tip()).toBeUndefined()
-  expect(calls).toHaveLength(2)
-  again.end('unprovable')
+  expect(calls).toHaveLength(1)
 })

@@ -13,7 +13,7 @@ interface Watch {
 
 interface Call {
   readonly headerHash: Uint8Array
-  readonly end: () => Promise<unknown>
+  readonly end: () => Promise<void>
   isUnprovable: boolean
 }
 
@@ -37,9 +37,9 @@ export function createWatch(
       const ended = watch(block, controller.signal)
       const begun: Call = {
         headerHash: block.headerHash,
-        end() {
+        async end() {
           controller.end()
-          return ended
+          await ended.catch(() => undefined)
         },
         isUnprovable: false,
       }

@@ -13,6 +13,7 @@ export interface Lack {
 
 /** What everything in a watcher shares. */
 export interface WatcherContext extends Omit<WatcherOptions, 'pollMs' | 'validityMs' | 'observer'> {
+  readonly pollMs: number
   readonly validityMs: number
   /** Milliseconds after which a transaction is sent again that layer 1 does not know. */
   readonly resendMs: number
@@ -35,6 +36,8 @@ export interface Job {
   /** Returns the block to the follower: no proof removes it. */
   giveUp(): void
   accused?: AccusedBlock
+  /** Attempts that found no proof, or one that was refused. */
+  failures: number
   /** The result of the last search. */
-  searched?: { readonly key: string; readonly removal: FraudRemoval }
+  searched?: { readonly key: string; readonly removal: FraudRemoval } | undefined
 }

@@ -49,6 +49,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   const delayMs = retryPolls * pollMs
   const context: WatcherContext = {
     ...options,
+    pollMs,
     validityMs,
     resendMs: Math.min(resendPolls * pollMs, validityMs / sendings),
     signal,
@@ -145,7 +146,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   return {
     async watch(block, ended) {
       const over = new AbortController()
-      const given: Job = { block, signal: ended, isRecorded: false, giveUp: () => over.abort() }
+      const given: Job = { block, signal: ended, isRecorded: false, failures: 0, giveUp: () => over.abort() }
       job = given
       wake.abort()
       const either = AbortSignal.any([ended, over.signal])

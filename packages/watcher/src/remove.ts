@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { encodeHeader } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { accuse, type FraudRemoval, isFraudError, removeFraudulentBlock } from '@ratatosk/fraud'
+import { accuse, type FraudRemoval, removeFraudulentBlock } from '@ratatosk/fraud'
+import { isLayer1Error } from '@ratatosk/layer1'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { type StateQueue, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
@@ -46,7 +48,7 @@ export async function advanceRemoval(
     await buildAndSend(context, { headerHash, stage, draft, proof: { policy, fraud } }, slot)
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_TRANSACTION_REFUSED') throw error
-    await giveUp(context, job, error.message)
+    await fail(context, job, error.message)
   }
 }
 
@@ -104,7 +106,7 @@ async function search(
       },
     )
     if (removal === undefined) {
-      await giveUp(context, job, 'no fraud proof shows it')
+      await fail(context, job, 'no fraud proof shows it')
       return undefined
     }
     job.searched = { key, removal }
@@ -112,9 +114,8 @@ async function search(
     return removal
   } catch (error) {
     if (job.signal.aborted) return undefined
-    const isRefused = isFraudError(error) || (isWalletError(error) && error.code === 'WALLET_INVALID_DRAFT')
-    if (!isRefused) throw error
-    await giveUp(context, job, error.message)
+    if (isLayer1Error(error) || (isWalletError(error) && error.code !== 'WALLET_INVALID_DRAFT')) throw error
+    await fail(context, job, error instanceof Error ? error.message : String(error))
     return undefined
   }
 }
@@ -127,8 +128,22 @@ function whileWatched<Value>({ signal }: Job, value: Value): Value {
   return value
 }
 
-/** Records that nothing removes a block, and lets the follower judge those behind it. */
-async function giveUp({ verdicts, log }: WatcherContext, job: Job, why: string): Promise<void> {
+/** Attempts at a block; what is wrong may be what the provider showed. */
+const attempts = 3
+/** Polls between two of them. */
+const pollsBetween = 3
+
+/**
+ * Notes an attempt that failed. After the last, it records that nothing removes the block, and lets the follower
+ * judge those behind it.
+ */
+async function fail({ verdicts, log, pollMs }: WatcherContext, job: Job, why: string): Promise<void> {
+  job.searched = undefined
+  job.failures++
+  if (job.failures < attempts) {
+    await pause(pollsBetween * pollMs, undefined, { signal: job.signal }).catch(() => undefined)
+    return
+  }
   const { headerHash, height, error } = job.block
   const reason = `${error.message} (not provable: ${why})`
   await verdicts.unprovable(headerHash, reason)
