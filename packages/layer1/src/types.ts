@@ -38,6 +38,16 @@ export interface Confirmation {
   readonly confirmations: number
 }
 
+/** How an output was spent. */
+export interface Spending {
+  /** The transaction that spent it, in a block: 64 hex digits. */
+  readonly transactionId: string
+  /** Plutus data CBOR; absent if no script ran for the output. */
+  readonly redeemer?: Uint8Array
+  /** What the transaction refers to, as the ledger orders it; absent if the provider does not know it. */
+  readonly referenceInputs?: readonly Utxo[]
+}
+
 export type TransactionStatus =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'pending' }
@@ -83,6 +93,8 @@ export interface Layer1 {
   utxosByPolicy(policyId: string, options?: CallOptions): Promise<readonly Utxo[]>
   /** The given outputs that are unspent; others are omitted. */
   utxosByReferences(references: readonly OutputReference[], options?: CallOptions): Promise<readonly Utxo[]>
+  /** How an output was spent; undefined if it is unspent or not known. */
+  spending(reference: OutputReference, options?: CallOptions): Promise<Spending | undefined>
 
   /** The protocol parameters in force; cached for up to a minute by network providers. */
   parameters(options?: CallOptions): Promise<ProtocolParameters>

@@ -13,6 +13,7 @@ const methods = [
     'utxosByUnit',
     'utxosByPolicy',
     'utxosByReferences',
+    'spending',
     'parameters',
     'tip',
     'slots',

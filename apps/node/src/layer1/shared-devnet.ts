@@ -49,6 +49,7 @@ export class SharedDevnet {
       utxosByUnit: async (...call) => (await this.#current()).utxosByUnit(...call),
       utxosByPolicy: async (...call) => (await this.#current()).utxosByPolicy(...call),
       utxosByReferences: async (...call) => (await this.#current()).utxosByReferences(...call),
+      spending: async (...call) => (await this.#current()).spending(...call),
       parameters: async (...call) => (await this.#current()).parameters(...call),
       tip: async (...call) => (await this.#current()).tip(...call),
       slots: async (...call) => (await this.#current()).slots(...call),

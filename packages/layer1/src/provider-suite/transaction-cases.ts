@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
-import { blake2b256, scriptHash, type Utxo } from '@ratatosk/ledger'
+import { blake2b256, encodeBech32Address, scriptAddress, scriptHash, type Utxo } from '@ratatosk/ledger'
 import type { DraftOutput, ScriptContent, TransactionDraft } from '@ratatosk/transaction'
 import { openWallet, type Wallet } from '../wallet/open-wallet.js'
 import { failsWith, sameUtxos } from './expect.js'
@@ -56,6 +56,37 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
       const spent = built.spent.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
       assert.equal(spent - change, 5_000_000n + built.fee)
       assert.equal((await layer1.utxosAt(keys.addressText)).reduce(lovelaceSum, 0n), kept)
+    }),
+    scene('says how an output was spent, until that is rolled back', async (harness) => {
+      const { layer1, keys, rollBack } = harness
+      const wallet = walletOf(harness)
+      const address = encodeBech32Address(scriptAddress(scriptHash(succeeding.language, succeeding.bytes), 0))
+      const datum = { kind: 'inline', data: unit } as const
+      const paid = await included(harness, wallet, {
+        outputs: [
+          { address, lovelace: 5_000_000n, datum },
+          { address: keys.addressText, lovelace: 4_000_000n, datum },
+          { address: keys.addressText, lovelace: 3_000_000n },
+        ],
+      })
+      const [locked, read, other] = paid.produced as [Utxo, Utxo, Utxo]
+      assert.equal(await layer1.spending(locked.reference), undefined)
+      assert.equal(await layer1.spending({ ...locked.reference, index: 99 }), undefined)
+      const redeemer = fromHex('d87981182a')
+      const spent = await included(harness, wallet, {
+        inputs: [{ utxo: locked, redeemer }, { utxo: other }],
+        referenceInputs: [read],
+        scripts: [succeeding],
+      })
+      const { referenceInputs, ...spending } = (await layer1.spending(locked.reference)) ?? {}
+      assert.deepEqual(spending, { transactionId: spent.id, redeemer })
+      // Kupo does not know them.
+      if (referenceInputs !== undefined) sameUtxos(referenceInputs, [read])
+      const ofOther = await layer1.spending(other.reference)
+      assert.equal(ofOther?.transactionId, spent.id)
+      assert.equal(ofOther?.redeemer, undefined)
+      await rollBack(1)
+      assert.equal(await layer1.spending(locked.reference), undefined)
     }),
     scene('returns assets, datums and reference scripts of outputs unchanged', async (harness) => {
       const { layer1, keys, emptyKeys, produceBlock } = harness

@@ -64,6 +64,7 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
     },
     utxosByReferences: (references, options) =>
       call(options, (signal) => provider.utxosByReferences(references, signal)),
+    spending: (reference, options) => call(options, (signal) => provider.spending(reference, signal)),
     parameters: (options) => call(options, (signal) => provider.parameters(signal)),
     tip: (options) => call(options, (signal) => provider.tip(signal)),
     slots: (options) => call(options, readSlots),

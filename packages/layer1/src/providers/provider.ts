@@ -1,5 +1,5 @@
 import type { OutputReference, ProtocolParameters, SlotConfig, Utxo } from '@ratatosk/ledger'
-import type { EvaluatedRedeemer, Tip, TransactionStatus } from '../types.js'
+import type { EvaluatedRedeemer, Spending, Tip, TransactionStatus } from '../types.js'
 
 /**
  * The part of a {@link Layer1} that differs between providers. Time limits, the network check, safe
@@ -16,6 +16,7 @@ export interface Provider {
   utxosByUnit(unit: string, signal: AbortSignal): Promise<readonly Utxo[]>
   utxosByPolicy(policyId: string, signal: AbortSignal): Promise<readonly Utxo[]>
   utxosByReferences(references: readonly OutputReference[], signal: AbortSignal): Promise<readonly Utxo[]>
+  spending(reference: OutputReference, signal: AbortSignal): Promise<Spending | undefined>
   parameters(signal: AbortSignal): Promise<ProtocolParameters>
   tip(signal: AbortSignal): Promise<Tip>
   slots(signal: AbortSignal): Promise<SlotConfig>

@@ -1,5 +1,7 @@
-import { toHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import {
+  decodeTransaction,
+  type OutputReference,
   outputReferenceKey,
   type ProtocolParameters,
   parseProtocolParameters,
@@ -16,15 +18,17 @@ import {
   isObject,
   type JsonRecord,
   objectOf,
+  optionalText,
   reading,
   textOf,
 } from '../../http/json.js'
 import { readLimits } from '../../http/retry.js'
-import type { Layer1, Layer1Limits, Tip, TransactionStatus } from '../../types.js'
+import type { Layer1, Layer1Limits, Spending, Tip, TransactionStatus } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
 import { createBriefMemo, createMemo } from '../memo.js'
 import type { Provider } from '../provider.js'
 import { cleanReason } from '../reason.js'
+import { spendingBy } from '../spending.js'
 import { readEvaluation } from './evaluation.js'
 import { createLists, maxConcurrent } from './lists.js'
 import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
@@ -129,6 +133,33 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     return readUtxos(unspent, scripts, signal)
   }
 
+  async function spending(reference: OutputReference, signal: AbortSignal): Promise<Spending | undefined> {
+    const created = await find(`/txs/${toHex(reference.transactionId)}/utxos`, signal)
+    const spender = reading('Blockfrost', 'the outputs of a transaction', () => {
+      const outputs = created === undefined ? [] : arrayOf(objectOf(created).outputs).map(objectOf)
+      const output = outputs.find(({ output_index: index }) => countOf(index) === reference.index)
+      return optionalText(output?.consumed_by_tx)
+    })
+    if (spender === undefined) return undefined
+    const [bytes, shown] = await Promise.all([
+      get(`/txs/${spender}/cbor`, signal),
+      get(`/txs/${spender}/utxos`, signal),
+    ])
+    const read = reading<JsonRecord[]>('Blockfrost', 'the inputs of a transaction', () =>
+      arrayOf(objectOf(shown).inputs)
+        .map(objectOf)
+        .filter(({ reference: isRead }) => isRead === true),
+    )
+    const known = new Map(
+      (await readUtxos(read, scripts, signal)).map((utxo) => [outputReferenceKey(utxo.reference), utxo]),
+    )
+    return reading('Blockfrost', 'a transaction', () =>
+      spendingBy(decodeTransaction(fromHex(textOf(objectOf(bytes).cbor))), reference, (each) =>
+        known.get(outputReferenceKey(each)),
+      ),
+    )
+  }
+
   async function isValid(transactionId: string, signal: AbortSignal): Promise<boolean> {
     const body = await get(`/txs/${transactionId}`, signal)
     return reading('Blockfrost', 'a transaction', () => objectOf(body).valid_contract !== false)
@@ -167,6 +198,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
       const found = await pLimit(maxConcurrent).map(transactions, (id) => unspentOutputs(id, signal))
       return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
     },
+    spending,
     parameters: (signal) =>
       rememberParameters(async () => {
         const body = await get('/epochs/latest/parameters', signal)

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { fromHex } from '@ratatosk/cbor'
-import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { type OutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { Layer1Error } from '../../errors.js'
 import { readLimits, retrying } from '../../http/retry.js'
-import type { EvaluatedRedeemer, Layer1, Layer1Limits } from '../../types.js'
+import type { EvaluatedRedeemer, Layer1, Layer1Limits, Spending } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
 import type { Provider } from '../provider.js'
 import { cleanReason } from '../reason.js'
+import { spendingBy } from '../spending.js'
 import type { DevnetFault, DevnetOperation, DevnetPort } from './devnet-port.js'
 
 /**
@@ -59,6 +60,7 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
     utxosByPolicy: (policy, signal) => utxos({ policy }, signal),
     utxosByReferences: (references, signal) =>
       utxos({ references: references.map(outputReferenceKey) }, signal),
+    spending: (reference, signal) => read('transaction', signal, () => spending(devnet, reference)),
     parameters: (signal) => read('parameters', signal, () => devnet.parameters),
     tip: (signal) =>
       read('tip', signal, () => {
@@ -91,6 +93,16 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
     evaluate: (cbor, signal) => read('evaluate', signal, () => evaluate(devnet, cbor)),
   }
   return createLayer1(provider, limits)
+}
+
+function spending(devnet: DevnetPort, reference: OutputReference): Spending | undefined {
+  const spent = devnet.output(outputReferenceKey(reference))?.spent
+  const found = spent && devnet.transaction(spent.transactionHash)
+  if (found === undefined) return undefined
+  const { transaction } = found.transaction
+  return spendingBy(transaction, reference, ({ transactionId, index }) =>
+    devnet.outputsOf(toHex(transactionId)).find((each) => each.index === index),
+  )
 }
 
 async function evaluate(devnet: DevnetPort, cbor: Uint8Array): Promise<readonly EvaluatedRedeemer[]> {

@@ -1,4 +1,10 @@
-import type { ProtocolParameters, RedeemerPurpose, SlotConfig, TransactionOutput } from '@ratatosk/ledger'
+import type {
+  ProtocolParameters,
+  RedeemerPurpose,
+  SlotConfig,
+  Transaction,
+  TransactionOutput,
+} from '@ratatosk/ledger'
 
 export interface Block {
   readonly slot: bigint
@@ -24,6 +30,12 @@ export interface DevnetPort {
     readonly index: number
     readonly output: TransactionOutput
   }[]
+  output(reference: string): { readonly spent?: { readonly transactionHash: string } } | undefined
+  /** Also of outputs that are spent. */
+  outputsOf(
+    transactionHash: string,
+  ): readonly { readonly index: number; readonly output: TransactionOutput }[]
+  transaction(hash: string): { readonly transaction: { readonly transaction: Transaction } } | undefined
   status(transactionId: string):
     | { readonly status: 'unknown' | 'pending' }
     | {

@@ -80,6 +80,7 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
       const found = await pLimit(maxConcurrent).map(transactions, (id) => kupo.unspent(`*@${id}`, signal))
       return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
     },
+    spending: (reference, signal) => kupo.spending(reference, signal),
     parameters: (signal) => rememberParameters(() => ogmios.parameters(signal)),
     tip: (signal) => ogmios.tip(signal),
     slots: (signal) => ogmios.slots(signal),

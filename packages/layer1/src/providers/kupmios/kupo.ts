@@ -1,5 +1,5 @@
-import { fromHex } from '@ratatosk/cbor'
-import type { OutputDatum, Script, Utxo } from '@ratatosk/ledger'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import type { OutputDatum, OutputReference, Script, Utxo } from '@ratatosk/ledger'
 import { type ScriptContent, toOutput } from '@ratatosk/transaction'
 import pLimit from 'p-limit'
 import { Layer1Error } from '../../errors.js'
@@ -15,6 +15,7 @@ import {
   reading,
   textOf,
 } from '../../http/json.js'
+import type { Spending } from '../../types.js'
 import { createMemo } from '../memo.js'
 import { addressBytes, scriptOf, valueOfUnits } from '../output-content.js'
 
@@ -39,6 +40,8 @@ export interface Kupo {
     transactionId: string,
     signal: AbortSignal,
   ): Promise<{ readonly slot: bigint; readonly hash: string } | undefined>
+  /** How an output was spent. Kupo does not know what the transaction refers to. */
+  spending(reference: OutputReference, signal: AbortSignal): Promise<Spending | undefined>
 }
 
 export function createKupo(http: HttpClient): Kupo {
@@ -107,6 +110,17 @@ export function createKupo(http: HttpClient): Kupo {
       return reading(providerName, 'a match', () => {
         const { slot_no: slot, header_hash: hash } = objectOf(objectOf(match).created_at)
         return { slot: integerOf(slot), hash: hexOf(hash, 32) }
+      })
+    },
+    async spending({ transactionId, index }, signal) {
+      const [match] = await matches(`/matches/${index}@${toHex(transactionId)}`, signal)
+      if (match === undefined) return undefined
+      return reading(providerName, 'a match', () => {
+        const { spent_at: spent } = objectOf(match)
+        if (spent === null || spent === undefined) return undefined
+        const { transaction_id: id, redeemer } = objectOf(spent)
+        const data = optionalText(redeemer)
+        return { transactionId: hexOf(id, 32), ...(data !== undefined && { redeemer: fromHex(data) }) }
       })
     },
   }
