@@ -11,6 +11,8 @@ export const defaultLimit = 100
 export const maxLimit = 500
 export const maxOffset = 10_000_000
 export const verdictStates = [
+  'unavailable',
+  'valid',
   'invalid',
   'unprovable',
   'removing',

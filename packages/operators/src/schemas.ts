@@ -86,6 +86,7 @@ export const SummonsAnswer = Type.Object(
 export type SummonsAnswer = Static<typeof SummonsAnswer>
 
 const stages = [
+  'question',
   'datum',
   'verdict',
   'removal',
@@ -99,10 +100,11 @@ const VerdictAnswer = Type.Object(
     operatorKey: keyHash("Hash of the operator's verification key"),
     state: oneOf<ListedVerdict['state']>(
       verdictStates,
-      'invalid: the block breaks a rule; unprovable: and no policy can prove it on layer 1; removing: ' +
+      'unavailable: no one serves the body of the block; valid: the body came, and breaks no rule; ' +
+        'invalid: the block breaks a rule; unprovable: and no policy can prove it on layer 1; removing: ' +
         'transactions are sent; removed: the block is no longer in the state queue',
     ),
-    reason: Type.String({ description: 'The broken rule, for people' }),
+    reason: Type.String({ description: 'The broken rule, or what is missing, for people' }),
     position: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Place in the block of the transaction that breaks the rule' }),
     ),
@@ -113,7 +115,8 @@ const VerdictAnswer = Type.Object(
         txHash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Transaction hash on layer 1' }),
         stage: oneOf(
           stages,
-          'Stores a datum of the proof; mints the verdict; removes the block; prunes the blocks behind it',
+          'Asks for what the operator hides; stores a datum of the proof; mints the verdict; removes the ' +
+            'block; prunes the blocks behind it',
         ),
         fee: lovelace('Lovelace'),
         sentAt: time('When it was sent'),

@@ -2,11 +2,24 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, text } from 'drizzle-orm/pg-core'
 import { bytea, moment, ratatosk } from './columns.js'
 
-export const verdictState = ratatosk.enum('verdict_state', ['invalid', 'unprovable', 'removing', 'removed'])
+export const verdictState = ratatosk.enum('verdict_state', [
+  'unavailable',
+  'valid',
+  'invalid',
+  'unprovable',
+  'removing',
+  'removed',
+])
 
-export const verdictStage = ratatosk.enum('verdict_stage', ['datum', 'verdict', 'removal', 'prune'])
+export const verdictStage = ratatosk.enum('verdict_stage', [
+  'question',
+  'datum',
+  'verdict',
+  'removal',
+  'prune',
+])
 
-/** Invalid blocks that a watcher has found in the state queue, and what has become of them. */
+/** Blocks that a watcher disputes in the state queue, and what has become of them. */
 export const verdicts = ratatosk.table(
   'verdicts',
   {
@@ -47,7 +60,7 @@ export const verdictTransactions = ratatosk.table(
     cbor: bytea('cbor').notNull(),
     /** Lovelace. */
     fee: bigint('fee', { mode: 'bigint' }).notNull(),
-    /** Lovelace in outputs that hold parts of a proof. */
+    /** Lovelace in outputs that hold a question, or parts of a proof. */
     locked: bigint('locked', { mode: 'bigint' }).notNull(),
     sentAt: moment('sent_at').notNull().defaultNow(),
   },

@@ -1,16 +1,17 @@
 import type { Layer1Transaction } from '../blocks/types.js'
 
 /**
- * `invalid`: it breaks a rule, and nothing is sent yet. `unprovable`: no fraud proof removes it. `removing`:
- * transactions are recorded. `removed`: the state queue no longer has it.
+ * `unavailable`: no one serves its body. `valid`: that came, and breaks no rule. `invalid`: it breaks a rule, and
+ * nothing is sent yet. `unprovable`: no fraud proof removes it. `removing`: transactions are recorded.
+ * `removed`: the state queue no longer has it.
  */
-export type VerdictState = 'invalid' | 'unprovable' | 'removing' | 'removed'
+export type VerdictState = 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
 
 /**
- * What a transaction is for: it pays outputs whose datums are parts of a proof, mints the verdict, removes
- * the block, or prunes the blocks behind it.
+ * What a transaction is for: it asks a question of the summons, pays outputs whose datums are parts of a proof,
+ * mints the verdict, removes the block, or prunes the blocks behind it.
  */
-export type VerdictStage = 'datum' | 'verdict' | 'removal' | 'prune'
+export type VerdictStage = 'question' | 'datum' | 'verdict' | 'removal' | 'prune'
 
 /** A transaction of a watcher. */
 export interface VerdictTransaction {
@@ -22,7 +23,7 @@ export interface VerdictTransaction {
   readonly sentAt: Date
 }
 
-/** An invalid block that a watcher has found in the state queue. */
+/** A block that a watcher disputes in the state queue. */
 export interface Verdict {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
@@ -30,7 +31,7 @@ export interface Verdict {
   /** As the header has it. */
   readonly operatorKey: Uint8Array
   readonly state: VerdictState
-  /** The rule that the block breaks, or why it is unprovable. */
+  /** The rule that the block breaks, or why it is unavailable or unprovable. */
   readonly reason: string
   /** Position of the transaction that breaks the rule, from 0; absent when the block as a whole does. */
   readonly position?: number
@@ -53,17 +54,19 @@ export interface VerdictsQuery {
   readonly before?: Uint8Array
 }
 
-/** An invalid block that was found. */
+/** A block that is unavailable or invalid. */
 export interface NewVerdict extends Pick<Verdict, 'headerHash' | 'height' | 'reason' | 'position'> {
   /** Plutus data CBOR. */
   readonly header: Uint8Array
   /** Id of the transaction that committed the block. */
   readonly commitId?: Uint8Array
+  /** By default it is invalid. */
+  readonly state?: 'unavailable' | 'invalid'
 }
 
 /** A transaction to be sent, with its signed bytes. */
 export interface RecordedTransaction extends Layer1Transaction, Omit<VerdictTransaction, 'sentAt'> {
-  /** Lovelace in outputs that hold parts of a proof. */
+  /** Lovelace in outputs that hold a question, or parts of a proof. */
   readonly locked: bigint
 }
 
@@ -91,17 +94,18 @@ export interface Verdicts {
   ): Promise<{ readonly verdicts: Verdict[]; readonly hasMore: boolean }>
   /**
    * Adds a verdict, and deletes the oldest beyond 10,000. One that is known becomes `removing` if it has
-   * transactions, and `invalid` otherwise: layer 1 shows its block, perhaps again.
+   * transactions besides questions: layer 1 shows its block, perhaps again.
    */
   found(verdict: NewVerdict): Promise<VerdictRecord>
-  /** The newest verdicts whose blocks are not known to be removed, at most 100. */
+  /** The newest verdicts whose blocks are not known to be removed or valid, at most 100. */
   open(): Promise<VerdictRecord[]>
   /** The newest verdict whose block is removed. */
   newestRemoved(): Promise<VerdictRecord | undefined>
   /**
-   * Stores a transaction before it is sent. The verdict becomes `removing`, unless the transaction prunes.
+   * Stores a transaction before it is sent. The verdict becomes `removing`, unless the transaction asks or
+   * prunes.
    *
-   * @param proof what is proved; absent if the transaction prunes
+   * @param proof what is proved; absent if the transaction asks or prunes
    */
   record(
     headerHash: Uint8Array,
@@ -112,6 +116,8 @@ export interface Verdicts {
   drop(id: Uint8Array): Promise<void>
   /** Sets why no proof removes a block. */
   unprovable(headerHash: Uint8Array, reason: string): Promise<void>
+  /** The body of an unavailable block has come, and breaks no rule. */
+  valid(headerHash: Uint8Array): Promise<void>
   /** The state queue no longer has a block. Repeating it does not change the time. */
   removed(headerHash: Uint8Array): Promise<void>
   /** Lovelace that transactions recorded since a time cost and lock. */

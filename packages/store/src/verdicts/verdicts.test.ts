@@ -104,6 +104,32 @@ describeBackends('the verdicts', (backend) => {
     }
   })
 
+  it('of unavailable blocks hold questions, and end where the body comes', async () => {
+    const test = await backend.create()
+    try {
+      const { verdicts } = test.store
+      const verdict = { ...verdictOf(7), state: 'unavailable' } as const
+      const { headerHash } = verdict
+      const begun = new Date(Date.now() - 60_000)
+      expect(await verdicts.found(verdict)).toMatchObject({ state: 'unavailable' })
+      const question = { ...transactionOf('one', 'question'), locked: 3_000_000n }
+      await verdicts.record(headerHash, question)
+      expect(await verdicts.open()).toMatchObject([{ state: 'unavailable', journal: [question] }])
+      expect(await verdicts.spentSince(begun)).toBe(3_400_000n)
+      await verdicts.valid(headerHash)
+      expect(await verdicts.open()).toEqual([])
+      const { verdicts: listed } = await verdicts.list({ limit: 1, state: 'valid' })
+      expect(listed).toMatchObject([{ transactions: [{ stage: 'question' }] }])
+
+      expect(await verdicts.found(verdict)).toMatchObject({ state: 'unavailable' })
+      expect(await verdicts.found(verdictOf(7))).toMatchObject({ state: 'invalid' })
+      await verdicts.record(headerHash, transactionOf('two', 'verdict'), proof)
+      expect(await verdicts.found(verdict)).toMatchObject({ state: 'removing' })
+    } finally {
+      await test.drop()
+    }
+  })
+
   it('are listed newest first, page by page, and bounded', async () => {
     const test = await backend.create()
     try {

@@ -40,7 +40,7 @@ const select = (rest: Sql) =>
   statement(columns, sql`SELECT ${selectList(columns)} FROM ${schema}.verdicts ${rest}`)
 
 const byHash = select(sql`WHERE header_hash = $1`)
-const open = select(sql`WHERE state <> 'removed' ORDER BY number DESC LIMIT ${mostOpen}`)
+const open = select(sql`WHERE state NOT IN ('removed', 'valid') ORDER BY number DESC LIMIT ${mostOpen}`)
 const newestRemoved = select(sql`WHERE state = 'removed' ORDER BY removed_at DESC, number DESC LIMIT 1`)
 const page = select(sql`
   WHERE ($1 = '' OR state::text = $1)
@@ -57,14 +57,15 @@ const shownOf = statement(shown, sql`SELECT ${selectList(shown)} ${ofBlocks}`)
 const journalOf = statement(journal, sql`SELECT ${selectList(journal)} ${ofBlocks}`)
 
 const add = sql`
-  INSERT INTO ${schema}.verdicts AS known (header_hash, height, header, commit_id, reason, position)
-  VALUES ($1, $2, $3, nullif($4::bytea, ''::bytea), $5, nullif($6::integer, -1))
+  INSERT INTO ${schema}.verdicts AS known
+    (header_hash, height, header, commit_id, reason, position, state)
+  VALUES ($1, $2, $3, nullif($4::bytea, ''::bytea), $5, nullif($6::integer, -1), $7::${schema}.verdict_state)
   ON CONFLICT (header_hash) DO UPDATE
   SET height = EXCLUDED.height, commit_id = coalesce(EXCLUDED.commit_id, known.commit_id),
     reason = EXCLUDED.reason, position = EXCLUDED.position, removed_at = NULL,
     state = (CASE WHEN EXISTS (
-      SELECT FROM ${schema}.verdict_transactions WHERE header_hash = $1 AND stage <> 'prune'
-    ) THEN 'removing' ELSE 'invalid' END)::${schema}.verdict_state`
+      SELECT FROM ${schema}.verdict_transactions WHERE header_hash = $1 AND stage NOT IN ('question', 'prune')
+    ) THEN 'removing' ELSE EXCLUDED.state END)::${schema}.verdict_state`
 const prune = sql`
   DELETE FROM ${schema}.verdicts WHERE number <= (
     SELECT number FROM ${schema}.verdicts ORDER BY number DESC OFFSET ${mostKept} LIMIT 1
@@ -77,6 +78,7 @@ const prove = sql`UPDATE ${schema}.verdicts SET state = 'removing', policy = $2,
   WHERE header_hash = $1`
 const drop = sql`DELETE FROM ${schema}.verdict_transactions WHERE transaction_id = $1`
 const unprovable = sql`UPDATE ${schema}.verdicts SET state = 'unprovable', reason = $2 WHERE header_hash = $1`
+const valid = sql`UPDATE ${schema}.verdicts SET state = 'valid' WHERE header_hash = $1`
 const remove = sql`UPDATE ${schema}.verdicts SET state = 'removed', removed_at = clock_timestamp()
   WHERE header_hash = $1 AND state <> 'removed'`
 const spent = statement(
@@ -129,7 +131,7 @@ export function openVerdicts(database: Database): Verdicts {
       return { verdicts: listed, hasMore: rows.length > limit }
     },
 
-    found: ({ headerHash, height, header, commitId, reason, position }) =>
+    found: ({ headerHash, height, header, commitId, reason, position, state = 'invalid' }) =>
       database.transaction(async (connection) => {
         await connection.execute(add, [
           headerHash,
@@ -138,6 +140,7 @@ export function openVerdicts(database: Database): Verdicts {
           commitId ?? new Uint8Array(),
           reason,
           position ?? -1,
+          state,
         ])
         await connection.execute(prune)
         const [found] = await withJournals(connection, await connection.query(byHash, [headerHash]))
@@ -161,6 +164,10 @@ export function openVerdicts(database: Database): Verdicts {
 
     async unprovable(headerHash, reason) {
       await database.execute(unprovable, [headerHash, reason])
+    },
+
+    async valid(headerHash) {
+      await database.execute(valid, [headerHash])
     },
 
     async removed(headerHash) {
