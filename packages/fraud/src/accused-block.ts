@@ -2,6 +2,7 @@ import { createDerivation, type Header } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { FraudError } from './errors.js'
+import type { MapProofs } from './map-proofs.js'
 import { pausing } from './pausing.js'
 
 /**
@@ -13,7 +14,7 @@ export interface AccusedBlock {
   /** CBOR of the transactions, in block order. */
   readonly transactions: readonly Uint8Array[]
   /** The map of the header's `transactionsRoot`. */
-  readonly map: TrieView
+  readonly map: MapProofs
   /** A value of that map; undefined if it lacks the key. */
   valueOf(key: Uint8Array): Uint8Array | undefined
   /** Every entry of that map. */
@@ -69,7 +70,8 @@ export async function accuse({ entries, ...block }: Accusation): Promise<Accused
   return { ...block, map, valueOf: (key) => values.get(toHex(key)), entriesOfMap: () => all }
 }
 
-async function derivedEntries(
+/** Entries of the transactions map that follows from transactions. */
+export async function derivedEntries(
   transactions: readonly Uint8Array[],
   before: TrieView,
 ): Promise<Iterable<TrieEntry>> {

@@ -35,6 +35,7 @@ export {
   removeFraudulentBlock,
 } from './remove-fraudulent-block.js'
 export type { FoundFraud } from './smallest-proof.js'
+export { accuseShown, type DerivedMap, deriveMap, missingForProof } from './summons/accuse-shown.js'
 export {
   type ChunkAnswer,
   encodeAsk,
@@ -43,9 +44,22 @@ export {
   encodeNodeAnswer,
 } from './summons/actions.js'
 export { type AnsweringMap, answerAboutNode } from './summons/answer.js'
-export { type NodeAnswer, nodeAnswerFromData, nodeKey, type ShownNode } from './summons/node-answer.js'
+export {
+  chunkAnswerFromData,
+  chunkCountOf,
+  type ShownChunkAnswer,
+  transactionsInChunk,
+} from './summons/chunk-answer.js'
+export {
+  type NodeAnswer,
+  nodeAnswerFromData,
+  nodeKey,
+  nodeOfKey,
+  type ShownNode,
+} from './summons/node-answer.js'
 export { claimOutput } from './summons/output-claim.js'
 export { type Difference, type NextQuestion, nextQuestion, type SearchResult } from './summons/search.js'
+export { createShownMap, type ShownMap } from './summons/shown-map.js'
 export { outsource, roomBesideRemoval } from './supplied-bytes.js'
 export {
   type Asset,

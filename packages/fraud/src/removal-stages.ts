@@ -11,6 +11,7 @@ import {
 } from '@ratatosk/protocol'
 import { type TransactionDraft, toOutput } from '@ratatosk/transaction'
 import type { AccusedBlock } from './accused-block.js'
+import type { ProvenFraud } from './find-fraud.js'
 import { type Outsourced, outsource, roomBesideRemoval } from './supplied-bytes.js'
 
 /** What a removal by a fraud proof needs besides the contracts. */
@@ -21,6 +22,8 @@ export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'regist
    * policy are found.
    */
   readonly rules?: ProvableRules
+  /** A proof that is known already: nothing is searched. */
+  readonly proven?: ProvenFraud
   /** The prover's outputs: those that drafts of earlier stages have made. */
   readonly held?: readonly Utxo[]
   /** The prover's address in the bytes of CIP-19. Without it, there is no stage `datum`. */
@@ -59,7 +62,7 @@ const datumsRoom = 15_000
 /** What may be sent next to remove a block, the best first. */
 export function* stagesOf(
   contracts: Contracts,
-  { block, held = [], address, ...others }: RemovalByFraud,
+  { block, held = [], address, proven: _, ...others }: RemovalByFraud,
   { script, redeemer, hasLists }: Proven,
 ): Generator<Stage, void> {
   const hash = toHex(headerHash(block.header))

@@ -69,7 +69,8 @@ export async function removeFraudulentBlock(
   const hasDatums = wanted.address !== undefined || (wanted.held ?? []).length > 0
   const tries = createTries(mostTried, maxTransactionSize, hasDatums)
   let isUnlisted = false
-  for await (const frauds of pausing(fraudsIn(wanted.block, wanted.rules))) {
+  const { block, rules, proven } = wanted
+  for await (const frauds of pausing(proven ? [[proven]] : fraudsIn(block, rules))) {
     for (const fraud of frauds) {
       const script = scriptOf(fraud.policy)
       isUnlisted ||= script === undefined

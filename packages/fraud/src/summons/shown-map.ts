@@ -1,0 +1,101 @@
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
+import { childHash, divergence, emptyRoot, nibbleAt, type Proof, stepAway, stepBeside } from '@ratatosk/trie'
+import type { MapProofs } from '../map-proofs.js'
+import { isBranchAnswer, type NodeAnswer, nodeKey, nodeOfKey, type ShownNode } from './node-answer.js'
+import type { Difference, NextQuestion } from './search.js'
+
+/** A posted map as far as answers show it. What they do not show throws {@link NotShown}. */
+export interface ShownMap extends MapProofs {
+  /** Takes an answer that the summons has accepted. */
+  add(question: Pick<NextQuestion, 'key' | 'hash'>, answer: NodeAnswer): void
+  /** Takes what a search has found. */
+  know(difference: Difference): void
+  /** Proofs of which what is not shown is missing: `missing` receives what asks for it. */
+  incomplete(missing: (question: NextQuestion) => void): MapProofs
+  /** Keys and values that are shown, of a transactions map. */
+  entries(): Iterable<readonly [key: Uint8Array, value: Uint8Array]>
+}
+
+/** What a proof needs is not shown: `question` asks for the next node on the way. */
+export class NotShown extends Error {
+  override readonly name = 'NotShown'
+
+  constructor(readonly question: NextQuestion) {
+    super('The answers do not show what a proof needs')
+  }
+}
+
+export function createShownMap(root: Uint8Array): ShownMap {
+  /** By depth and hash. */
+  const nodes = new Map<string, ShownNode>()
+  /** By path. */
+  const openings = new Map<string, Difference>()
+  const nameOf = (depth: number, hash: Uint8Array): string => `${depth} ${toHex(hash)}`
+
+  function openPath(path: Uint8Array): { readonly hash?: Uint8Array; readonly proof: Proof } {
+    const known = openings.get(toHex(path))
+    if (known !== undefined) return known.posted
+    const steps: Proof[number][] = []
+    let [depth, hash] = [0, root]
+    if (equalBytes(root, emptyRoot())) return { proof: steps }
+    for (;;) {
+      const node = nodes.get(nameOf(depth, hash))
+      if (node === undefined) throw new NotShown({ kind: 'subtree', key: nodeKey(path, depth), hash, steps })
+      if (node.kind === 'leaf' && equalBytes(node.path, path)) return { hash: node.valueHash, proof: steps }
+      if (node.kind === 'leaf' || divergence(path, node.path, depth) < node.fork)
+        return { proof: [...steps, stepAway(node, depth, path)] }
+      const nibble = nibbleAt(path, node.fork)
+      steps.push(stepBeside(node, depth, nibble))
+      const below = childHash(node, nibble)
+      if (below === undefined) return { proof: steps }
+      depth = node.fork + 1
+      hash = below
+    }
+  }
+
+  return {
+    openPath,
+    prove: (key) => openPath(blake2b256(key)).proof,
+    proveAbsence: (key) => openPath(blake2b256(key)).proof,
+
+    incomplete(missing) {
+      const openShown: MapProofs['openPath'] = (path) => {
+        try {
+          return openPath(path)
+        } catch (error) {
+          if (!(error instanceof NotShown)) throw error
+          missing(error.question)
+          return { proof: [] }
+        }
+      }
+      const prove = (key: Uint8Array) => openShown(blake2b256(key)).proof
+      return { openPath: openShown, prove, proveAbsence: prove }
+    },
+
+    add({ key, hash }, answer) {
+      const { depth } = nodeOfKey(key)
+      if (!isBranchAnswer(answer)) {
+        // With steps it is a leaf below the node, which a search turns into a difference.
+        if (answer.steps.length === 0) nodes.set(nameOf(depth, hash), answer.node)
+        return
+      }
+      const { node, children } = answer
+      nodes.set(nameOf(depth, hash), node)
+      for (const [nibble, child] of children.entries()) {
+        const below = childHash(node, nibble)
+        if (child !== undefined && below !== undefined) nodes.set(nameOf(node.fork + 1, below), child)
+      }
+    },
+
+    know(difference) {
+      openings.set(toHex(difference.path), difference)
+    },
+
+    *entries() {
+      for (const { entry } of openings.values()) if (entry !== undefined) yield entry
+      for (const node of nodes.values())
+        if (node.kind === 'leaf' && node.entry !== undefined) yield node.entry
+    },
+  }
+}
