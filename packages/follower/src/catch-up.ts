@@ -1,10 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   type BlockBody,
-  type BlockError,
+  BlockError,
   collectParts,
+  createDerivation,
   decodeHeader,
   deriveBody,
   encodeBlockBody,
+  isBlockError,
   isInvalidBlock,
   type NewArchivedBlock,
   partsOfBody,
@@ -31,6 +34,7 @@ interface CatchUpOptions {
   readonly peers: Peers
   /** Has the bodies of blocks that were found invalid, or are behind one. */
   readonly evidence: FollowerOptions['evidence']
+  readonly unavailable: FollowerOptions['unavailable']
   /** Maximum number of concurrent body requests. */
   readonly concurrency: number
   /** The first missing blocks, which are on the state already; those behind them are added. */
@@ -58,7 +62,7 @@ type CaughtUp =
   | {
       readonly kind: 'invalid'
       readonly block: NewArchivedBlock
-      readonly transactions: readonly Uint8Array[]
+      readonly body: BlockBody
       readonly error: BlockError
     }
 
@@ -70,6 +74,10 @@ interface VerifiedBody {
   readonly body: BlockBody
   readonly bytes: Uint8Array
   readonly error?: unknown
+}
+
+interface PlacedBlock extends MissingBlock {
+  readonly height: bigint
 }
 
 /** A body on its way. */
@@ -122,7 +130,8 @@ export async function catchUp(
   try {
     for (const [index, block] of waiting.entries()) {
       for (const next of waiting.slice(index + coming.length, index + concurrency)) {
-        coming.push(startDownload(next, options, downloads.signal))
+        const height = first + BigInt(index + coming.length)
+        coming.push(startDownload({ ...next, height }, options, downloads.signal))
       }
       const height = first + BigInt(index)
       const download = coming.shift()
@@ -138,7 +147,7 @@ export async function catchUp(
         else await state.apply(verified.body, header)
       } catch (error) {
         if (!isInvalidBlock(error)) throw error
-        return { kind: 'invalid', block: archivable, transactions: verified.body.transactions, error }
+        return { kind: 'invalid', block: archivable, body: verified.body, error }
       }
       if (isUnprovable)
         log.warn(
@@ -164,7 +173,7 @@ export async function catchUp(
   }
 }
 
-function startDownload(block: MissingBlock, options: CatchUpOptions, signal: AbortSignal): Download {
+function startDownload(block: PlacedBlock, options: CatchUpOptions, signal: AbortSignal): Download {
   let begin = (): void => undefined
   const begun = new Promise<void>((resolve) => {
     begin = resolve
@@ -176,8 +185,8 @@ function startDownload(block: MissingBlock, options: CatchUpOptions, signal: Abo
 }
 
 async function verifiedBody(
-  { headerHash, header: encoded }: MissingBlock,
-  { peers, evidence, state }: CatchUpOptions,
+  { headerHash, height, header: encoded }: PlacedBlock,
+  { peers, evidence, unavailable, state }: CatchUpOptions,
   begun: Promise<void>,
   signal: AbortSignal,
 ): Promise<VerifiedBody | undefined> {
@@ -204,16 +213,43 @@ async function verifiedBody(
     }
   }
 
+  /** The body of transactions that the operator has shown. */
+  async function verifyShown(transactions: readonly Uint8Array[]): Promise<VerifiedBody> {
+    const body = await bodyOfShown(transactions)
+    return verify(body).catch((cause: unknown) => {
+      if (!isBlockError(cause)) throw cause
+      const message = `The chunks that the operator has shown are not those of the block: ${cause.message}`
+      const error = new BlockError('BLOCK_INVALID', message, { cause })
+      return { body, bytes: encodeBlockBody(body), error }
+    })
+  }
+
   // Who commits an invalid block need not serve its body twice.
   const kept = evidence && (await keptBody(evidence, headerHash))
   if (kept !== undefined) {
     const verified = await verify(kept).catch(() => undefined)
     if (verified !== undefined) return verified
   }
-  return peers.ask(async (peer) => {
+  const served = await peers.ask(async (peer) => {
     const body = await peer.body(headerHash, signal)
     return body && verify(body)
   }, signal)
+  if (served !== undefined || unavailable === undefined) return served
+  const shown = await unavailable({ headerHash, height, header }, signal)
+  return shown && verifyShown(shown)
+}
+
+/** Transactions taken apart between two pauses. */
+const pauseEvery = 500
+
+/** Like `bodyOf`, but other work runs meanwhile. */
+async function bodyOfShown(transactions: readonly Uint8Array[]): Promise<BlockBody> {
+  const derivation = createDerivation()
+  for (const [position, cbor] of transactions.entries()) {
+    if (position % pauseEvery === pauseEvery - 1) await setImmediate()
+    derivation.add(cbor)
+  }
+  return { transactions, ...derivation.diff() }
 }
 
 /** The body of a block that is not archived; undefined if it is not kept, or is damaged. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ArchivedBlock, type BlockError, decodeHeader, type NewArchivedBlock } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
+import { createAskBehind } from './ask-behind.js'
 import { catchUp, type PassedBlock } from './catch-up.js'
 import { childOf } from './child-controller.js'
 import { FollowerError } from './errors.js'
@@ -37,6 +38,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   const { signal } = closing
   const state = await openLedgerState({ archive, genesis, rules, dir: options.trieDir, log })
   const watch = createWatch(options.watch, signal, () => wake.abort())
+  const askBehind = createAskBehind(peers, options.unavailable)
 
   let height = 0n
   let marked = 0n
@@ -125,9 +127,8 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     log.warn({ from: Number(from), to: Number(tip.height) }, 'Removed blocks that layer 1 no longer has')
   }
 
-  /** Keeps the first `count` of the passed blocks, or none where the state before the others is not kept. */
-  async function keepPassed(count: number, signal: AbortSignal): Promise<void> {
-    passed.length = count
+  /** Moves to the state after the passed blocks, or after the archive where that is not kept. */
+  async function alignPassed(signal: AbortSignal): Promise<void> {
     if (!(await state.align(signal, passed.at(-1)?.root))) passed.length = 0
   }
 
@@ -136,7 +137,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
    *
    * @returns hash of the first block that is neither archived nor passed
    */
-  async function dropPassed({ missing }: HeaderPath, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  async function dropPassed({ missing }: HeaderPath): Promise<Uint8Array | undefined> {
     const shared = passed.findIndex(({ headerHash }, place) => {
       const shown = missing[place]
       return !shown || !equalBytes(shown.headerHash, headerHash)
@@ -144,17 +145,16 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     // A queue that only lacks the newest may be an older one.
     const kept = shared < 0 || shared === missing.length ? passed.length : shared
     await watch.keepOnly(missing[kept]?.headerHash)
-    if (kept < passed.length) await keepPassed(kept, signal)
+    passed.length = kept
     return missing[passed.length]?.headerHash
   }
 
   /** Reads layer 1 once and brings the archive up to date. */
   async function follow(signal: AbortSignal): Promise<void> {
-    await keepPassed(passed.length, signal)
     const shown = await chain.read(signal)
     const path = await paths.find(shown, signal)
     if (!path) return report('No peer has a header that leads to the newest block')
-    const next = await dropPassed(path, signal)
+    const next = await dropPassed(path)
     const tip = await archive.tip()
     await removeLost(path, tip, signal)
     if (path.mergedHeight > marked) await archive.markMerged(path.mergedHeight)
@@ -168,25 +168,43 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     const isUnprovable = judged === 'unprovable' && !(impassable && next && equalBytes(impassable, next))
     // Nothing behind it can be judged.
     const known = next && knownInvalid(next)
-    if (known && !isUnprovable && (judged || !options.watch)) {
-      trouble = troubleOf(known)
+    if (judged === 'runs' || (known && !isUnprovable && (judged || !options.watch))) {
+      if (known) trouble = troubleOf(known)
       return
     }
     const unprovable = isUnprovable ? next : undefined
+    // Behind the watch, which reads the state.
+    await alignPassed(signal)
     const archived = (reached: bigint) => {
       height = reached
     }
-    const means = { archive, state, peers, evidence, concurrency, passed, unprovable, log, archived }
+    const { unavailable } = options
+    const means = {
+      archive,
+      state,
+      peers,
+      evidence,
+      unavailable,
+      concurrency,
+      passed,
+      unprovable,
+      log,
+      archived,
+    }
     const result = await catchUp(path, means, signal)
     if (result.kind === 'invalid') {
-      const { block, transactions, error } = result
+      const { block, body, error } = result
       const { headerHash, height } = block
       if (unprovable && equalBytes(headerHash, unprovable)) impassable = unprovable
       const header = decodeHeader(block.header)
-      watch.begin({ headerHash, height, header, transactions, error, ...state.present() })
+      const { transactions } = body
+      watch.begin({ headerHash, height, header, transactions, error, ...(await state.accuse(body)) })
       return reportInvalid(block, error)
     }
-    if (result.kind === 'missing') return report(`No peer has the body of block ${result.height}`)
+    if (result.kind === 'missing') {
+      report(`No peer has the body of block ${result.height}`)
+      return askBehind(path, result.height, signal)
+    }
     if (passed.length > 0) {
       if (invalid[0]) trouble = troubleOf(invalid[0])
       return

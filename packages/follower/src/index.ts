@@ -13,4 +13,5 @@ export type {
   InvalidBlock,
   InvalidBlockStatus,
   QueueReader,
+  UnavailableBlock,
 } from './types.js'

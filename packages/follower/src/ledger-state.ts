@@ -5,7 +5,9 @@ import {
   type BlockRules,
   createOutputTrie,
   decodeHeader,
+  deriveBody,
   type Header,
+  isBlockError,
   judgeBlock,
   type OutputHashes,
   type WritableArchive,
@@ -61,8 +63,11 @@ export interface LedgerState {
    *   unchanged
    */
   pass(body: BlockBody, header: Header): void
-  /** The present state, to prove what it holds; as long as it does not change. */
-  present(): Pick<InvalidBlock, 'before' | 'outputBefore'>
+  /**
+   * The present state, and the one after a block that breaks a rule, to prove what they hold; until `align`
+   * is called.
+   */
+  accuse(body: BlockBody): Promise<Pick<InvalidBlock, 'before' | 'outputBefore' | 'afterTransactions'>>
   /**
    * Moves to the kept state with a root; else to the state after the archive's newest block.
    *
@@ -102,8 +107,8 @@ export async function openLedgerState({
   const recentlySpent: { readonly root: Uint8Array; readonly spent: readonly Uint8Array[] }[] = []
 
   /** The CBOR of an unspent output. @param outref CBOR of its reference */
-  function unspent(outref: Uint8Array): Uint8Array | undefined {
-    const hash = trie.outputHash(outref)
+  function unspent(outref: Uint8Array, outputHash = trie.outputHash): Uint8Array | undefined {
+    const hash = outputHash(outref)
     if (hash === undefined) return undefined
     const output = outputs.get(outref)
     if (output !== undefined && equalBytes(blake2b256(output), hash)) return output
@@ -192,7 +197,18 @@ export async function openLedgerState({
 
     pass,
 
-    present: () => ({ before: view(), outputBefore: unspent }),
+    async accuse(body) {
+      const before = view()
+      const accused = { before, outputBefore: (key: Uint8Array) => unspent(key, before.valueHash) }
+      const derivation = await deriveBody(body)
+      try {
+        trie.applyDerivation(derivation)
+        return { ...accused, afterTransactions: view() }
+      } catch (error) {
+        if (!isBlockError(error)) throw error
+        return accused
+      }
+    },
 
     async align(signal, wanted) {
       if (wanted !== undefined && outputs.isComplete && revert(wanted)) return true

@@ -44,7 +44,15 @@ export interface InvalidBlock {
    * @throws {FollowerError} `FOLLOWER_STATE_INCOMPLETE`
    */
   outputBefore(key: Uint8Array): Uint8Array | undefined
+  /**
+   * The unspent outputs after its transactions, whatever its header says; absent if they cannot be applied to
+   * those before.
+   */
+  readonly afterTransactions?: TrieView
 }
+
+/** A committed block whose body no peer serves. */
+export type UnavailableBlock = Pick<InvalidBlock, 'headerHash' | 'height' | 'header'>
 
 /** Options of `createFollower`. */
 export interface FollowerOptions {
@@ -78,6 +86,13 @@ export interface FollowerOptions {
    * @param signal aborts when layer 1 no longer shows the block there, or the follower closes
    */
   watch?: (block: InvalidBlock, signal: AbortSignal) => Promise<'unprovable' | undefined>
+  /**
+   * A further source of bodies, called for each block that no peer serves, with each read of layer 1.
+   *
+   * @returns CBOR of the transactions as the operator has shown them, in block order: if they do not have the
+   *   header's root, the block is invalid; undefined while they are not known
+   */
+  unavailable?: (block: UnavailableBlock, signal: AbortSignal) => Promise<readonly Uint8Array[] | undefined>
   /** Milliseconds between two reads of layer 1. @defaultValue 5000 */
   pollMs?: number
   /** Maximum number of concurrent body requests. @defaultValue 4 */
